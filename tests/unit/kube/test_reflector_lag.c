@@ -1,6 +1,6 @@
 /* How far the store may be behind the API server. It has caught up when nothing of the watch is
  * unread; an event alone does not prove it. */
-#include "harness.h"
+#include "harness_steps.h"
 #include "unit.h"
 
 static int64_t lag_ms(const struct harness *harness)
@@ -98,63 +98,31 @@ static void white_space_is_no_event(void **state)
     assert_int_equal(lag_ms(harness), 0);
 }
 
-/* Cutting the watch hides no backlog. Without a watch, silence_ms applies. */
-static void the_lag_stays_constant_without_a_watch(void **state)
+static void expect_lag(struct harness *harness, const struct harness_step *step)
 {
-    struct harness *harness = *state;
-    harness_begin(harness);
-    drain(harness);
-    for (int i = 0; i < 4; i++) {
-        harness->now_ms += 1000;
-        unread_event(harness, "101");
-    }
-    harness_end(harness, KUBE_ANSWERED);
-    harness->now_ms += 9000;
-    assert_int_equal(lag_ms(harness), 4000);
-    harness_expect_request(harness, HARNESS_WATCH("101"));
-    assert_int_equal(lag_ms(harness), 4000);
-    harness_head(harness, 200);
-    harness->now_ms += 1000;
-    unread_event(harness, "102");
-    assert_int_equal(lag_ms(harness), 5000);
-    drain(harness);
-    assert_int_equal(lag_ms(harness), 0);
+    assert_int_equal(lag_ms(harness), step->number);
 }
 
-static void listed_in(struct harness *harness, int64_t ms)
-{
-    harness_expect_request(harness, HARNESS_LIST);
-    harness->now_ms += ms;
-    harness_answer_list(harness, "100", "ab", "");
-}
+#define DRAINED CALL(drain)
+#define UNREAD(version) TEXT(unread_event, version)
+#define LAG(ms) FULL(expect_lag, .number = (ms))
 
-static void the_lag_after_the_first_list_is_its_duration(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    listed_in(harness, 12000);
-    assert_int_equal(lag_ms(harness), 12000);
-    harness_expect_request(harness, HARNESS_WATCH("100"));
-    harness_head(harness, 200);
-    assert_int_equal(lag_ms(harness), 12000);
-    drain(harness);
-    assert_int_equal(lag_ms(harness), 0);
-}
-
-static void a_later_list_ends_the_lag(void **state)
-{
-    struct harness *harness = *state;
-    harness_begin(harness);
-    drain(harness);
-    harness->now_ms += 5000;
-    unread_event(harness, "101");
-    harness_bytes_before_others(harness, "{\"type\":\"ERROR\",\"object\":{\"code\":410,"
-                                         "\"reason\":\"Expired\"}}");
-    harness_expect_cancel(harness);
-    harness->now_ms += 30000; /* the last list was long ago, or this one waits */
-    listed_in(harness, 20000);
-    assert_int_equal(lag_ms(harness), 0);
-}
+static const struct harness_script SCRIPTS[] = {
+    /* Cutting the watch hides no backlog. Without a watch, silence_ms applies. */
+    {"the lag stays constant without a watch",
+     {BEGIN,       DRAINED,       SLEEP(1000), UNREAD("101"), SLEEP(1000),        UNREAD("101"),
+      SLEEP(1000), UNREAD("101"), SLEEP(1000), UNREAD("101"), END(KUBE_ANSWERED), SLEEP(9000),
+      LAG(4000),   WATCH("101"),  LAG(4000),   HEAD(200),     SLEEP(1000),        UNREAD("102"),
+      LAG(5000),   DRAINED,       LAG(0)}},
+    {"the lag after the first list is its duration",
+     {INIT, LIST, SLEEP(12000), LISTED("100", "ab"), LAG(12000), WATCH("100"), HEAD(200),
+      LAG(12000), DRAINED, LAG(0)}},
+    /* Before it, the last list was long ago, or this one waits. */
+    {"a later list ends the lag",
+     {BEGIN, DRAINED, SLEEP(5000), UNREAD("101"),
+      BYTES_BEFORE_OTHERS("{\"type\":\"ERROR\",\"object\":{\"code\":410,\"reason\":\"Expired\"}}"),
+      CANCEL, SLEEP(30000), LIST, SLEEP(20000), LISTED("100", "ab"), LAG(0)}},
+};
 
 int main(void)
 {
@@ -164,9 +132,7 @@ int main(void)
         HARNESS_TEST(versions_that_do_not_compare_do_not_matter),
         HARNESS_TEST(half_an_event_is_unread),
         HARNESS_TEST(white_space_is_no_event),
-        HARNESS_TEST(the_lag_stays_constant_without_a_watch),
-        HARNESS_TEST(the_lag_after_the_first_list_is_its_duration),
-        HARNESS_TEST(a_later_list_ends_the_lag),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) +
+           harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);
 }

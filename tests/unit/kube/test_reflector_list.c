@@ -1,37 +1,9 @@
 /* A reflector's LIST: pages, deletions, and every way to fail. */
-#include "harness.h"
+#include "harness_steps.h"
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void pages_are_requested_one_after_another(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, "status.phase%21%3DFailed");
-    assert_false(harness->status.synced);
-    harness_expect_request(harness,
-                           "/api/v1/pods?limit=500&fieldSelector=status.phase%21%3DFailed");
-    assert_int_equal(harness->request.timeout_ms, 30000);
-    assert_int_equal(harness->request.idle_ms, 30000);
-    assert_false(harness->request.fresh);
-    assert_int_equal(harness->status.relists[RELIST_START], 1);
-    harness_answer_list(harness, "100", "ab", "a+/=&?c");
-    assert_false(harness->status.synced);
-    harness_expect_request(harness, "/api/v1/pods?limit=500&fieldSelector=status.phase%21%3DFailed"
-                                    "&continue=a%2B%2F%3D%26%3Fc");
-    harness->now_ms += 70;
-    harness_answer_list(harness, "100", "c", "");
-    assert_true(harness->status.synced);
-    assert_string_equal(harness->why, "");
-    assert_int_equal(harness->status.fresh_ms, 1070);
-    assert_string_equal(harness_names(harness), "abc");
-    assert_int_equal(harness->status.relists[RELIST_START], 1);
-    harness_expect_request(harness,
-                           "/api/v1/pods?watch=true&resourceVersion=100&allowWatchBookmarks=true"
-                           "&timeoutSeconds=...");
-    assert_non_null(strstr(harness->path, "&fieldSelector=status.phase%21%3DFailed"));
-}
 
 static void a_watch_lasts_from_five_to_ten_minutes(void **state)
 {
@@ -51,122 +23,6 @@ static void a_watch_lasts_from_five_to_ten_minutes(void **state)
         harness_head(harness, 200);
     }
     assert_int_not_equal(lasts[0], lasts[1]);
-}
-
-static void a_relist_removes_absent_objects(void **state)
-{
-    struct harness *harness = *state;
-    harness_begin(harness);
-    harness->now_ms += 1000;
-    harness_event(harness, "ADDED", 'c', "101");
-    harness_bytes(harness, "no event");
-    harness_expect_cancel(harness);
-    harness_expect_wait(harness, 800, 1600);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_answer_list(harness, "200", "b", "next");
-    assert_string_equal(harness_names(harness), "abc");
-    harness_expect_request(harness, HARNESS_LIST "&continue=next");
-    harness_answer_list(harness, "200", "d", "");
-    assert_string_equal(harness_names(harness), "bd");
-    harness_expect_request(harness, HARNESS_WATCH("200"));
-}
-
-static void an_empty_list_is_a_list(void **state)
-{
-    static const char *const EMPTY[] = {
-        "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}",
-        "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":null}",
-        "{\"items\":[],\"metadata\":{\"resourceVersion\":\"7\"},\"kind\":\"PodList\"}",
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof EMPTY / sizeof *EMPTY; i++) {
-        struct harness harness;
-        harness_init(&harness, NULL);
-        harness_expect_request(&harness, HARNESS_LIST);
-        harness_answer(&harness, 200, EMPTY[i]);
-        assert_true(harness.status.synced);
-        harness_expect_request(&harness, HARNESS_WATCH("7"));
-        harness_fini(&harness);
-    }
-}
-
-static void a_gone_page_restarts_the_list(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_answer_list(harness, "100", "ab", "next");
-    harness_expect_request(harness, HARNESS_LIST "&continue=next");
-    harness_answer(harness, 410, "{\"kind\":\"Status\",\"message\":\"too old\"}");
-    harness_expect_wait(harness, 800, 1600);
-    harness_expect_request(harness, HARNESS_LIST);
-    assert_int_equal(harness->status.relists[RELIST_PAGE_GONE], 1);
-    harness_answer_list(harness, "200", "bc", "");
-    assert_string_equal(harness_names(harness), "bc");
-    harness_expect_request(harness, HARNESS_WATCH("200"));
-}
-
-/* However long ago the last list was: the watch is not too old. */
-static void a_gone_list_backs_off(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness->now_ms += 200000;
-    harness_answer(harness, 410, "");
-    harness_expect_wait(harness, 800, 1600);
-    harness_expect_request(harness, HARNESS_LIST);
-    assert_int_equal(harness->status.relists[RELIST_FAILED], 1);
-}
-
-static void a_temporarily_rejected_page_is_requested_again(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_answer_list(harness, "100", "ab", "next");
-    harness_expect_request(harness, HARNESS_LIST "&continue=next");
-    harness_refuse(harness, 429, 17, "slowly");
-    assert_string_equal(harness->why, "GET /api/v1/pods: 429: slowly");
-    harness_expect_wait(harness, 17000, 17000);
-    harness_expect_request(harness, HARNESS_LIST "&continue=next");
-    harness_answer_list(harness, "100", "c", "");
-    assert_string_equal(harness_names(harness), "abc");
-    assert_int_equal(harness->status.relists[RELIST_FAILED], 0);
-}
-
-static void a_cut_list_is_listed_again(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_answer_list(harness, "100", "ab", "next");
-    harness_expect_request(harness, HARNESS_LIST "&continue=next");
-    harness_head(harness, 200);
-    harness_bytes(harness,
-                  "{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"c\"}},{\"meta");
-    harness_end(harness, KUBE_UNKNOWN);
-    assert_false(harness->status.synced);
-    assert_string_equal(harness->why, "GET /api/v1/pods: connection reset by peer");
-    assert_int_equal(harness->status.trouble, TROUBLE_UNREACHABLE);
-    harness_expect_wait(harness, 800, 1600);
-    harness_expect_request(harness, HARNESS_LIST);
-    assert_int_equal(harness->status.relists[RELIST_FAILED], 1);
-    harness_answer_list(harness, "200", "b", "");
-    assert_string_equal(harness_names(harness), "b");
-}
-
-/* A complete text is not enough: the connection's end counts. */
-static void a_complete_list_on_a_broken_connection_counts_as_cut(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_head(harness, 200);
-    harness_bytes(harness,
-                  "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}");
-    harness_end(harness, KUBE_UNKNOWN);
-    assert_false(harness->status.synced);
 }
 
 static void assert_garbage(const char *body, const char *why)
@@ -213,49 +69,6 @@ static void an_invalid_list_is_garbage(void **state)
                    "a second object");
 }
 
-static void an_invalid_list_is_cancelled_early(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_head(harness, 200);
-    harness_bytes(harness, "<html>");
-    harness_bytes(harness, "and so on, for ever");
-    harness_expect_cancel(harness);
-    harness_expect_wait(harness, 800, 1600);
-}
-
-static void a_page_that_leads_to_itself_is_garbage(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_answer_list(harness, "100", "a", "next");
-    harness_expect_request(harness, HARNESS_LIST "&continue=next");
-    harness_answer_list(harness, "100", "b", "next");
-    harness_expect_wait(harness, 800, 1600);
-    harness_expect_request(harness, HARNESS_LIST);
-    assert_int_equal(harness->status.relists[RELIST_GARBAGE], 1);
-}
-
-static void a_too_large_object_is_reported_by_name(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_head(harness, 200);
-    harness_bytes(
-        harness,
-        "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":["
-        "{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"},\"spec\":{\"x\":\"");
-    harness_many_bytes(harness, 2 * HARNESS_OBJECT_MAX);
-    harness_bytes(harness, "\"}},{\"metadata\":{\"name\":\"c\"}}]}");
-    harness_end(harness, KUBE_ANSWERED);
-    harness_expect_request(harness, HARNESS_WATCH("7"));
-    assert_string_equal(harness_names(harness), "abc");
-    assert_int_equal(harness->n_too_large, 1);
-}
-
 static void a_too_large_non_object_ends_the_list(void **state)
 {
     struct harness *harness = *state;
@@ -275,32 +88,6 @@ static void a_too_large_non_object_ends_the_list(void **state)
         harness_expect_wait(harness, 800, 60000);
     }
     assert_true(harness->now_ms - before_ms >= 30000);
-}
-
-static void a_rejection_is_reported_in_one_short_printable_line(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_answer(
-        harness, 403,
-        "{\"kind\":\"Status\",\"code\":403,\"message\":\"pods is forbidden:\\nUser \\\"x\\\" "
-        "cannot list\\u0007\"}");
-    assert_string_equal(harness->why,
-                        "GET /api/v1/pods: 403: pods is forbidden: User \"x\" cannot list?");
-    assert_int_equal(harness->status.trouble, TROUBLE_REFUSED);
-    harness_expect_wait(harness, 800, 1600);
-    harness_expect_request(harness, HARNESS_LIST);
-    assert_int_equal(harness->status.relists[RELIST_FAILED], 1);
-    harness_answer(harness, 401, "");
-    assert_string_equal(harness->why, "GET /api/v1/pods: 401");
-    harness_expect_wait(harness, 1600, 3200);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_head(harness, 404);
-    harness_many_bytes(harness, 1000);
-    harness_end(harness, KUBE_ANSWERED);
-    assert_int_equal(strlen(harness->why), strlen("GET /api/v1/pods: 404: ") + 200);
-    assert_int_equal(harness->status.trouble, TROUBLE_FAILED);
 }
 
 static void a_rejected_token_is_reported_before_the_answer(void **state)
@@ -333,39 +120,6 @@ static void a_long_error_is_cut_to_its_beginning(void **state)
     buf_fini(&body);
 }
 
-static void an_endless_error_is_not_read_whole(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_head(harness, 500);
-    harness_many_bytes(harness, 10000);
-    harness_expect_cancel(harness);
-    assert_non_null(strstr(harness->why, "500: xxx"));
-    harness_expect_wait(harness, 800, 1600);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_head(harness, 500);
-    harness_expect_wait(harness, 5000, 5000);
-    harness_expect_cancel(harness);
-    harness_expect_wait(harness, 1600, 3200);
-}
-
-static void the_delay_doubles_up_to_half_a_minute_and_resets(void **state)
-{
-    static const int64_t STEPS_MS[] = {800, 1600, 3200, 6400, 12800, 25600, 30000, 30000};
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    for (size_t i = 0; i < sizeof STEPS_MS / sizeof *STEPS_MS; i++) {
-        harness_expect_request(harness, HARNESS_LIST);
-        harness_end(harness, KUBE_NOT_SENT);
-        harness_expect_wait(harness, STEPS_MS[i], 2 * STEPS_MS[i]);
-    }
-    harness_expect_request(harness, HARNESS_LIST);
-    harness->now_ms += 120000;
-    harness_end(harness, KUBE_NOT_SENT);
-    harness_expect_wait(harness, 800, 1600);
-}
-
 /* Reflectors must not all return at the same moment; in a test the time is fixed. */
 static void the_delay_follows_from_the_seed(void **state)
 {
@@ -386,134 +140,121 @@ static void the_delay_follows_from_the_seed(void **state)
     assert_int_not_equal(waited_ms[0], waited_ms[2]);
 }
 
-static void retry_after_is_kept_unless_it_is_absurd(void **state)
+static void expect_path_has(struct harness *harness, const char *part)
 {
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_refuse(harness, 503, 40, "");
-    harness_expect_wait(harness, 40000, 40000);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_refuse(harness, 503, 1, "");
-    harness_expect_wait(harness, 1600, 3200);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_refuse(harness, 503, INT64_MAX, "");
-    harness_expect_wait(harness, 300000, 300000);
+    assert_non_null(strstr(harness->path, part));
 }
 
-static void a_timeout_opens_a_new_connection(void **state)
+static void expect_cut_message(struct harness *harness)
 {
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness->now_ms += 29999;
-    harness_end(harness, KUBE_UNKNOWN);
-    harness_expect_wait(harness, 800, 1600);
-    harness_expect_request(harness, HARNESS_LIST);
-    assert_false(harness->request.fresh);
-    harness->now_ms += 30000;
-    harness_end(harness, KUBE_UNKNOWN);
-    harness_expect_wait(harness, 1600, 3200);
-    harness_expect_request(harness, HARNESS_LIST);
-    assert_true(harness->request.fresh);
-    harness_head(harness, 200);
-    harness->now_ms += 30000;
-    harness_end(harness, KUBE_UNKNOWN);
-    harness_expect_wait(harness, 3200, 6400);
-    harness_expect_request(harness, HARNESS_LIST);
-    assert_true(harness->request.fresh);
-    harness_end(harness, KUBE_NOT_SENT);
-    harness_expect_wait(harness, 6400, 12800);
-    harness_expect_request(harness, HARNESS_LIST);
-    assert_false(harness->request.fresh);
+    assert_int_equal(strlen(harness->why), strlen("GET /api/v1/pods: 404: ") + 200);
 }
 
-/* ---- a kind that some API servers lack ---- */
+#define SYNCED(value) IS(status.synced, value)
+#define NOT_FAILED "fieldSelector=status.phase%21%3DFailed"
+#define EMPTY_LIST "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}"
+#define IS_EMPTY(body) INIT, LIST, ANSWER(200, body), SYNCED(true), WATCH("7")
+#define FAIL(delay_ms) LIST, END(KUBE_NOT_SENT), BACK_OFF(delay_ms)
+#define LIST_ON_NEW(connection) LIST, IS(request.fresh, connection)
+#define UNKNOWN_KIND LIST, ANSWER(404, "404 page not found\n")
+#define STILL_UNKNOWN WAIT(HARNESS_SILENCE_MS / 2), UNKNOWN_KIND, STALE(false)
 
-static void an_unknown_kind_is_an_empty_list(void **state)
-{
-    struct harness *harness = *state;
-    harness_init_optional(harness);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_answer(harness, 404, "404 page not found\n");
-    assert_true(harness->status.synced);
-    assert_string_equal(harness->why, "");
-    assert_int_equal(harness->status.fresh_ms, harness->now_ms);
-    for (int i = 0; i < 5; i++) {
-        harness_expect_wait(harness, HARNESS_SILENCE_MS / 2, HARNESS_SILENCE_MS / 2);
-        harness_expect_request(harness, HARNESS_LIST);
-        harness_answer(harness, 404, "404 page not found\n");
-        assert_false(harness->status.stale);
-    }
-    assert_int_equal(harness->status.relists[RELIST_START], 1);
-    harness_expect_wait(harness, HARNESS_SILENCE_MS / 2, HARNESS_SILENCE_MS / 2);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_answer_list(harness, "100", "ab", "");
-    harness_expect_request(harness, HARNESS_WATCH("100"));
-    harness_refuse(harness, 404, -1, "{}");
-    assert_string_equal(harness_names(harness), "");
-}
-
-static void an_unknown_kind_is_empty_though_the_answer_never_ends(void **state)
-{
-    struct harness *harness = *state;
-    harness_init_optional(harness);
-    harness_expect_request(harness, HARNESS_LIST);
-    harness_head(harness, 404);
-    harness_expect_wait(harness, 5000, 5000);
-    harness_expect_cancel(harness);
-    assert_true(harness->status.synced);
-    assert_string_equal(harness->why, "");
-    harness_expect_wait(harness, HARNESS_SILENCE_MS / 2, HARNESS_SILENCE_MS / 2);
-    harness_expect_request(harness, HARNESS_LIST);
-}
-
-static void only_optional_kinds_may_be_unknown(void **state)
-{
-    struct harness harness;
-    (void)state;
-    harness_init(&harness, NULL);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_answer(&harness, 404, "404 page not found\n");
-    assert_false(harness.status.synced);
-    assert_non_null(strstr(harness.why, "404"));
-    harness_fini(&harness);
-    harness_init_optional(&harness);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_answer(&harness, 403, "{}");
-    assert_false(harness.status.synced);
-    assert_non_null(strstr(harness.why, "403"));
-    harness_fini(&harness);
-}
+static const struct harness_script SCRIPTS[] = {
+    {"pages are requested one after another",
+     {INIT_SELECTOR("status.phase%21%3DFailed"), SYNCED(false),
+      REQUEST(HARNESS_LIST "&" NOT_FAILED), IS(request.timeout_ms, 30000),
+      IS(request.idle_ms, 30000), IS(request.fresh, false), RELISTS(RELIST_START, 1),
+      PAGE("100", "ab", "a+/=&?c"), SYNCED(false),
+      REQUEST(HARNESS_LIST "&" NOT_FAILED "&continue=a%2B%2F%3D%26%3Fc"), SLEEP(70),
+      LISTED("100", "c"), SYNCED(true), WHY(""), IS(status.fresh_ms, 1070), NAMES("abc"),
+      RELISTS(RELIST_START, 1), WATCH("100"), TEXT(expect_path_has, "&" NOT_FAILED)}},
+    {"a relist removes absent objects",
+     {BEGIN, SLEEP(1000), ADDED('c', "101"), BYTES("no event"), CANCEL, BACK_OFF(800), LIST,
+      PAGE("200", "b", "next"), NAMES("abc"), LIST_NEXT, LISTED("200", "d"), NAMES("bd"),
+      WATCH("200")}},
+    {"an empty list is a list",
+     {IS_EMPTY(EMPTY_LIST), FINI,
+      IS_EMPTY("{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":null}"),
+      FINI,
+      IS_EMPTY("{\"items\":[],\"metadata\":{\"resourceVersion\":\"7\"},\"kind\":\"PodList\"}")}},
+    {"a gone page restarts the list",
+     {INIT, LIST, PAGE("100", "ab", "next"), LIST_NEXT,
+      ANSWER(410, "{\"kind\":\"Status\",\"message\":\"too old\"}"), BACK_OFF(800), LIST,
+      RELISTS(RELIST_PAGE_GONE, 1), LISTED("200", "bc"), NAMES("bc"), WATCH("200")}},
+    /* However long ago the last list was: the watch is not too old. */
+    {"a gone list backs off",
+     {INIT, LIST, SLEEP(200000), ANSWER(410, ""), BACK_OFF(800), LIST, RELISTS(RELIST_FAILED, 1)}},
+    {"a temporarily rejected page is requested again",
+     {INIT, LIST, PAGE("100", "ab", "next"), LIST_NEXT, REFUSE(429, 17, "slowly"),
+      WHY("GET /api/v1/pods: 429: slowly"), WAIT(17000), LIST_NEXT, LISTED("100", "c"),
+      NAMES("abc"), RELISTS(RELIST_FAILED, 0)}},
+    {"a cut list is listed again",
+     {INIT, LIST, PAGE("100", "ab", "next"), LIST_NEXT, HEAD(200),
+      BYTES("{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"c\"}},{\"meta"),
+      END(KUBE_UNKNOWN), SYNCED(false), WHY("GET /api/v1/pods: connection reset by peer"),
+      IS(status.trouble, TROUBLE_UNREACHABLE), BACK_OFF(800), LIST, RELISTS(RELIST_FAILED, 1),
+      LISTED("200", "b"), NAMES("b")}},
+    /* A complete text is not enough: the connection's end counts. */
+    {"a complete list on a broken connection counts as cut",
+     {INIT, LIST, HEAD(200), BYTES(EMPTY_LIST), END(KUBE_UNKNOWN), SYNCED(false)}},
+    {"an invalid list is cancelled early",
+     {INIT, LIST, HEAD(200), BYTES("<html>"), BYTES("and so on, for ever"), CANCEL, BACK_OFF(800)}},
+    {"a page that leads to itself is garbage",
+     {INIT, LIST, PAGE("100", "a", "next"), LIST_NEXT, PAGE("100", "b", "next"), BACK_OFF(800),
+      LIST, RELISTS(RELIST_GARBAGE, 1)}},
+    {"a too large object is reported by name",
+     {INIT, LIST, HEAD(200),
+      BYTES("{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":["
+            "{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"},\"spec\":{\"x\":\""),
+      LARGE, BYTES("\"}},{\"metadata\":{\"name\":\"c\"}}]}"), END(KUBE_ANSWERED), WATCH("7"),
+      NAMES("abc"), IS(n_too_large, 1)}},
+    {"a rejection is reported in one short printable line",
+     {INIT, LIST,
+      ANSWER(403, "{\"kind\":\"Status\",\"code\":403,\"message\":\"pods is forbidden:\\nUser "
+                  "\\\"x\\\" cannot list\\u0007\"}"),
+      WHY("GET /api/v1/pods: 403: pods is forbidden: User \"x\" cannot list?"),
+      IS(status.trouble, TROUBLE_REFUSED), BACK_OFF(800), LIST, RELISTS(RELIST_FAILED, 1),
+      ANSWER(401, ""), WHY("GET /api/v1/pods: 401"), BACK_OFF(1600), LIST, HEAD(404),
+      MANY_BYTES(1000), END(KUBE_ANSWERED), CALL(expect_cut_message),
+      IS(status.trouble, TROUBLE_FAILED)}},
+    {"an endless error is not read whole",
+     {INIT, LIST, HEAD(500), MANY_BYTES(10000), CANCEL, WHY_HAS("500: xxx"), BACK_OFF(800), LIST,
+      HEAD(500), WAIT(5000), CANCEL, BACK_OFF(1600)}},
+    {"the delay doubles up to half a minute and resets",
+     {INIT, FAIL(800), FAIL(1600), FAIL(3200), FAIL(6400), FAIL(12800), FAIL(25600), FAIL(30000),
+      FAIL(30000), LIST, SLEEP(120000), END(KUBE_NOT_SENT), BACK_OFF(800)}},
+    {"Retry-After is kept unless it is absurd",
+     {INIT, LIST, REFUSE(503, 40, ""), WAIT(40000), LIST, REFUSE(503, 1, ""), BACK_OFF(1600), LIST,
+      REFUSE(503, INT64_MAX, ""), WAIT(300000)}},
+    {"a timeout opens a new connection",
+     {INIT, LIST_ON_NEW(false), SLEEP(29999), END(KUBE_UNKNOWN), BACK_OFF(800), LIST_ON_NEW(false),
+      SLEEP(30000), END(KUBE_UNKNOWN), BACK_OFF(1600), LIST_ON_NEW(true), HEAD(200), SLEEP(30000),
+      END(KUBE_UNKNOWN), BACK_OFF(3200), LIST_ON_NEW(true), END(KUBE_NOT_SENT), BACK_OFF(6400),
+      LIST_ON_NEW(false)}},
+    /* A kind that some API servers lack. */
+    {"an unknown kind is an empty list",
+     {INIT_OPTIONAL, UNKNOWN_KIND, SYNCED(true), WHY(""), FRESH_NOW, STILL_UNKNOWN, STILL_UNKNOWN,
+      STILL_UNKNOWN, STILL_UNKNOWN, STILL_UNKNOWN, RELISTS(RELIST_START, 1),
+      WAIT(HARNESS_SILENCE_MS / 2), LIST, LISTED("100", "ab"), WATCH("100"), ANSWER(404, "{}"),
+      NAMES("")}},
+    {"an unknown kind is empty though the answer never ends",
+     {INIT_OPTIONAL, LIST, HEAD(404), WAIT(5000), CANCEL, SYNCED(true), WHY(""),
+      WAIT(HARNESS_SILENCE_MS / 2), LIST}},
+    {"only optional kinds may be unknown",
+     {INIT, UNKNOWN_KIND, SYNCED(false), WHY_HAS("404"), FINI, INIT_OPTIONAL, LIST,
+      ANSWER(403, "{}"), SYNCED(false), WHY_HAS("403")}},
+};
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HARNESS_TEST(pages_are_requested_one_after_another),
         HARNESS_TEST(a_watch_lasts_from_five_to_ten_minutes),
-        HARNESS_TEST(a_relist_removes_absent_objects),
-        cmocka_unit_test(an_empty_list_is_a_list),
-        HARNESS_TEST(a_gone_page_restarts_the_list),
-        HARNESS_TEST(a_gone_list_backs_off),
-        HARNESS_TEST(a_temporarily_rejected_page_is_requested_again),
-        HARNESS_TEST(a_cut_list_is_listed_again),
-        HARNESS_TEST(a_complete_list_on_a_broken_connection_counts_as_cut),
         cmocka_unit_test(an_invalid_list_is_garbage),
-        HARNESS_TEST(an_invalid_list_is_cancelled_early),
-        HARNESS_TEST(a_page_that_leads_to_itself_is_garbage),
-        HARNESS_TEST(a_too_large_object_is_reported_by_name),
         HARNESS_TEST(a_too_large_non_object_ends_the_list),
-        HARNESS_TEST(a_rejection_is_reported_in_one_short_printable_line),
         HARNESS_TEST(a_rejected_token_is_reported_before_the_answer),
         HARNESS_TEST(a_long_error_is_cut_to_its_beginning),
-        HARNESS_TEST(an_endless_error_is_not_read_whole),
-        HARNESS_TEST(the_delay_doubles_up_to_half_a_minute_and_resets),
         cmocka_unit_test(the_delay_follows_from_the_seed),
-        HARNESS_TEST(retry_after_is_kept_unless_it_is_absurd),
-        HARNESS_TEST(a_timeout_opens_a_new_connection),
-        HARNESS_TEST(an_unknown_kind_is_an_empty_list),
-        HARNESS_TEST(an_unknown_kind_is_empty_though_the_answer_never_ends),
-        cmocka_unit_test(only_optional_kinds_may_be_unknown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) +
+           harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);
 }

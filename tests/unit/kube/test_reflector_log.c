@@ -1,8 +1,7 @@
 /* Failures of a reflector that are news: each once, until another one occurs or it ends. */
-#include "harness.h"
+#include "harness_steps.h"
 #include "unit.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Expects this request next, after any wait. */
@@ -17,129 +16,50 @@ static void await(struct harness *harness, const char *path)
     assert_non_null(strstr(action.request.path, path));
 }
 
-static void fail_list(struct harness *harness, unsigned status)
-{
-    await(harness, HARNESS_LIST);
-    harness_answer(harness, status, "no");
-}
-
-static void list(struct harness *harness)
-{
-    await(harness, HARNESS_LIST);
-    harness_answer_list(harness, "100", "ab", "");
-}
-
-static void fail_watch(struct harness *harness, unsigned status, const char *text)
-{
-    await(harness, "watch=true");
-    harness_answer(harness, status, text);
-}
-
 static void cut(struct harness *harness, const char *why)
 {
-    await(harness, "watch=true");
     reflector_end(harness->reflector, harness->now_ms, KUBE_NOT_SENT, why);
+    assert_string_equal(strstr(harness->why, "no "), why);
 }
 
-/* Number of news since the last check. */
-static void check_told(struct harness *harness, int n)
+static void expect_news(struct harness *harness, const struct harness_step *step)
 {
-    assert_int_equal(harness->n_told, n);
+    assert_int_equal(harness->n_told, step->number);
     harness->n_told = 0;
 }
 
-static void a_failing_list_is_logged_once(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    for (int i = 0; i < 3; i++)
-        fail_list(harness, 403);
-    check_told(harness, 1);
-    fail_list(harness, 500);
-    check_told(harness, 1);
-    list(harness);
-    fail_watch(harness, 410, "");
-    check_told(harness, 1);
-    fail_list(harness, 500);
-    check_told(harness, 1);
-}
+#define AWAIT_LIST TEXT(await, HARNESS_LIST)
+#define AWAIT_WATCH TEXT(await, "watch=true")
+#define FAIL_LIST(status) AWAIT_LIST, ANSWER(status, "no")
+#define LIST_ALL AWAIT_LIST, LISTED("100", "ab")
+#define FAIL_WATCH(status, body) AWAIT_WATCH, ANSWER(status, body)
+#define CUT(why) AWAIT_WATCH, TEXT(cut, why)
+/* The number of news since the last check. */
+#define NEWS(n) FULL(expect_news, .number = (n))
+#define WATCH_AN_EVENT AWAIT_WATCH, HEAD(200), BOOKMARK('a', "101"), END(KUBE_ANSWERED)
+#define WATCH_FOR_5_S AWAIT_WATCH, HEAD(200), SLEEP(5000), END(KUBE_ANSWERED)
 
-/* Whatever happens to a watch; there is none here. */
-static void a_successful_list_ends_the_failure(void **state)
-{
-    struct harness *harness = *state;
-    harness_init_optional(harness);
-    for (int i = 0; i < 2; i++) {
-        fail_list(harness, 500);
-        check_told(harness, 1);
-        fail_list(harness, 404); /* there are none */
-        check_told(harness, 0);
-    }
-}
-
-/* A list in between makes no difference. */
-static void a_rejected_watch_is_logged_once(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    for (int i = 0; i < 3; i++) {
-        list(harness);
-        fail_watch(harness, 403, i == 1 ? "no" : "still not");
-    }
-    check_told(harness, 1);
-    list(harness);
-    fail_watch(harness, 500, "no");
-    check_told(harness, 1);
-}
-
-static void a_watch_without_events_is_logged_once(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    list(harness);
-    for (int i = 0; i < 3; i++)
-        fail_watch(harness, 200, "");
-    check_told(harness, 1);
-}
-
-static void a_recurring_failure_is_logged_again(void **state)
-{
-    struct harness *harness = *state;
-    harness_init(harness, NULL);
-    list(harness);
-    for (int i = 0; i < 2; i++) {
-        fail_watch(harness, 429, "");
-        await(harness, "watch=true");
-        harness_head(harness, 200);
-        harness_event(harness, "BOOKMARK", 'a', "101");
-        harness_end(harness, KUBE_ANSWERED);
-    }
-    check_told(harness, 2);
-    for (int i = 0; i < 2; i++) {
-        fail_watch(harness, 429, "");
-        await(harness, "watch=true");
-        harness_head(harness, 200);
-        harness->now_ms += 5000;
-        harness_end(harness, KUBE_ANSWERED);
-    }
-    check_told(harness, 2);
-}
-
-static void another_number_in_the_text_is_the_same_failure(void **state)
-{
-    struct harness *harness = *state;
-    char why[50];
-    harness_init(harness, NULL);
-    list(harness);
-    for (int ms = 9; ms < 12; ms++) {
-        (void)snprintf(why, sizeof why, "no connection after %d ms", ms);
-        cut(harness, why);
-        assert_string_equal(strstr(harness->why, "no "), why);
-    }
-    check_told(harness, 1);
-    cut(harness, "no such host");
-    check_told(harness, 1);
-}
+static const struct harness_script SCRIPTS[] = {
+    {"a failing list is logged once",
+     {INIT, FAIL_LIST(403), FAIL_LIST(403), FAIL_LIST(403), NEWS(1), FAIL_LIST(500), NEWS(1),
+      LIST_ALL, FAIL_WATCH(410, ""), NEWS(1), FAIL_LIST(500), NEWS(1)}},
+    /* Whatever happens to a watch; there is none here. */
+    {"a successful list ends the failure",
+     {INIT_OPTIONAL, FAIL_LIST(500), NEWS(1), FAIL_LIST(404), NEWS(0), FAIL_LIST(500), NEWS(1),
+      FAIL_LIST(404), NEWS(0)}},
+    /* A list in between makes no difference. */
+    {"a rejected watch is logged once",
+     {INIT, LIST_ALL, FAIL_WATCH(403, "still not"), LIST_ALL, FAIL_WATCH(403, "no"), LIST_ALL,
+      FAIL_WATCH(403, "still not"), NEWS(1), LIST_ALL, FAIL_WATCH(500, "no"), NEWS(1)}},
+    {"a watch without events is logged once",
+     {INIT, LIST_ALL, FAIL_WATCH(200, ""), FAIL_WATCH(200, ""), FAIL_WATCH(200, ""), NEWS(1)}},
+    {"a recurring failure is logged again",
+     {INIT, LIST_ALL, FAIL_WATCH(429, ""), WATCH_AN_EVENT, FAIL_WATCH(429, ""), WATCH_AN_EVENT,
+      NEWS(2), FAIL_WATCH(429, ""), WATCH_FOR_5_S, FAIL_WATCH(429, ""), WATCH_FOR_5_S, NEWS(2)}},
+    {"another number in the text is the same failure",
+     {INIT, LIST_ALL, CUT("no connection after 9 ms"), CUT("no connection after 10 ms"),
+      CUT("no connection after 11 ms"), NEWS(1), CUT("no such host"), NEWS(1)}},
+};
 
 /* ---- names: complete and distinct ---- */
 
@@ -179,15 +99,10 @@ static void troubles_have_distinct_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HARNESS_TEST(a_failing_list_is_logged_once),
-        HARNESS_TEST(a_successful_list_ends_the_failure),
-        HARNESS_TEST(a_rejected_watch_is_logged_once),
-        HARNESS_TEST(a_watch_without_events_is_logged_once),
-        HARNESS_TEST(a_recurring_failure_is_logged_again),
-        HARNESS_TEST(another_number_in_the_text_is_the_same_failure),
         cmocka_unit_test(causes_have_distinct_names),
         cmocka_unit_test(events_have_distinct_names),
         cmocka_unit_test(troubles_have_distinct_names),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) +
+           harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);
 }
