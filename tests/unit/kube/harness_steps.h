@@ -83,7 +83,7 @@ void harness_step_why_has(struct harness *harness, const char *part);
         .ranged = harness_expect_wait, .name = "wait", .number = (least_ms), .most = (most_ms)     \
     }
 #define WAIT(ms) WAIT_IN(ms, ms)
-#define BACK_OFF(ms) WAIT_IN(ms, 2 * (ms)) /* with jitter */
+#define BACK_OFF(ms) WAIT_IN(ms, INT64_C(2) * (ms)) /* with jitter */
 #define QUIET(ms) FULL(harness_step_quiet, .number = (ms))
 
 /* What happens to it. */
