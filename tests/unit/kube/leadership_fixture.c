@@ -76,6 +76,20 @@ void end(struct fixture *fixture)
     leadership_free(fixture->leadership);
 }
 
+int setup(void **state)
+{
+    static struct fixture fixture;
+    begin(&fixture, NULL);
+    *state = &fixture;
+    return 0;
+}
+
+int teardown(void **state)
+{
+    end(*state);
+    return 0;
+}
+
 void reply(struct fixture *fixture, struct fake_request *request, unsigned status, const char *body)
 {
     const struct kube_answer answer = kube_answered(fixture->now_ms, status, body);
@@ -135,7 +149,6 @@ void take_lease(struct fixture *fixture)
 
 void lead(struct fixture *fixture)
 {
-    begin(fixture, NULL);
     take_lease(fixture);
     answered(fixture, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
     answered(fixture, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"77\"}}");

@@ -35,6 +35,10 @@ struct fixture {
 /* service NULL: none. */
 void begin(struct fixture *fixture, const char *service);
 void end(struct fixture *fixture);
+/* For a cmocka test whose state is a struct fixture without a service. */
+int setup(void **state);
+int teardown(void **state);
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 void tick(struct fixture *fixture);
 
 /* Expects this request next. */
@@ -53,7 +57,7 @@ bool may_decide(const struct fixture *fixture);
 
 /* Acquires the Lease, which was free; catching up comes next. */
 void take_lease(struct fixture *fixture);
-/* Has begun, and decides. */
+/* Acquires the Lease, catches up, and decides. */
 void lead(struct fixture *fixture);
 
 #endif

@@ -29,6 +29,20 @@ void lease_harness_fini(struct lease_harness *harness)
     json_decref(harness->sent);
 }
 
+int lease_harness_setup(void **state)
+{
+    static struct lease_harness harness;
+    lease_harness_init(&harness);
+    *state = &harness;
+    return 0;
+}
+
+int lease_harness_teardown(void **state)
+{
+    lease_harness_fini(*state);
+    return 0;
+}
+
 static struct lease_action next(struct lease_harness *harness)
 {
     return lease_next(harness->lease, harness->now_ms,

@@ -23,6 +23,11 @@ struct lease_harness {
 
 void lease_harness_init(struct lease_harness *harness);
 void lease_harness_fini(struct lease_harness *harness);
+/* For a cmocka test whose state is a struct lease_harness. */
+int lease_harness_setup(void **state);
+int lease_harness_teardown(void **state);
+#define TEST(function)                                                                             \
+    cmocka_unit_test_setup_teardown(function, lease_harness_setup, lease_harness_teardown)
 
 /* Expects this request now. */
 void lease_harness_expect(struct lease_harness *harness, const char *method, const char *path);

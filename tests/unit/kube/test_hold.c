@@ -16,19 +16,24 @@ struct fixture {
     struct fake_catch_up catch_up;
 };
 
-static void begin(struct fixture *fixture)
+static int setup(void **state)
 {
+    static struct fixture fixture;
     const struct hold_settings settings = {.until_ms = UNTIL_MS,
-                                           .pods = fake_catch_up_of(&fixture->catch_up)};
-    *fixture = (struct fixture){0};
-    fake_sender_init(&fixture->sender);
-    fixture->hold = hold_new(&settings, fake_sender_of(&fixture->sender));
+                                           .pods = fake_catch_up_of(&fixture.catch_up)};
+    fixture = (struct fixture){0};
+    fake_sender_init(&fixture.sender);
+    fixture.hold = hold_new(&settings, fake_sender_of(&fixture.sender));
+    *state = &fixture;
+    return 0;
 }
 
-static void end(struct fixture *fixture)
+static int teardown(void **state)
 {
+    struct fixture *fixture = *state;
     fake_sender_fini(&fixture->sender);
     hold_free(fixture->hold);
+    return 0;
 }
 
 static void answered(struct fixture *fixture, const char *path, const char *body)
@@ -43,54 +48,47 @@ static void answered(struct fixture *fixture, const char *path, const char *body
 
 static void nothing_is_requested_before_its_time(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture);
-    assert_int_equal(hold_tick(fixture.hold, 1000), UNTIL_MS);
-    assert_int_equal(hold_until_ms(fixture.hold, 1000), UNTIL_MS);
-    assert_int_equal(hold_until_ms(fixture.hold, UNTIL_MS - 1), UNTIL_MS);
-    assert_null(fake_sender_take(&fixture.sender));
-    end(&fixture);
+    struct fixture *fixture = *state;
+    assert_int_equal(hold_tick(fixture->hold, 1000), UNTIL_MS);
+    assert_int_equal(hold_until_ms(fixture->hold, 1000), UNTIL_MS);
+    assert_int_equal(hold_until_ms(fixture->hold, UNTIL_MS - 1), UNTIL_MS);
+    assert_null(fake_sender_take(&fixture->sender));
 }
 
 /* The predecessor's last bindings are in the ledger before the first binding. */
 static void the_ledger_catches_up(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture);
-    assert_true(hold_tick(fixture.hold, UNTIL_MS) == CLOCK_NEVER);
-    assert_true(hold_until_ms(fixture.hold, UNTIL_MS) > UNTIL_MS);
-    answered(&fixture, "/version", "{\"major\":\"1\",\"minor\":\"36\"}");
-    answered(&fixture, LIST, "{\"metadata\":{\"resourceVersion\":\"77\"}}");
-    assert_string_equal(fixture.catch_up.version, "77");
-    assert_true(hold_until_ms(fixture.hold, UNTIL_MS + 100) > UNTIL_MS + 100);
-    fake_catch_up_done(&fixture.catch_up, fixture.catch_up.last.number);
-    assert_int_equal(hold_until_ms(fixture.hold, UNTIL_MS + 100), UNTIL_MS + 100);
-    assert_true(hold_tick(fixture.hold, UNTIL_MS + 200) == CLOCK_NEVER);
-    assert_int_equal(fixture.catch_up.n, 1);
-    assert_null(fake_sender_take(&fixture.sender));
-    end(&fixture);
+    struct fixture *fixture = *state;
+    assert_true(hold_tick(fixture->hold, UNTIL_MS) == CLOCK_NEVER);
+    assert_true(hold_until_ms(fixture->hold, UNTIL_MS) > UNTIL_MS);
+    answered(fixture, "/version", "{\"major\":\"1\",\"minor\":\"36\"}");
+    answered(fixture, LIST, "{\"metadata\":{\"resourceVersion\":\"77\"}}");
+    assert_string_equal(fixture->catch_up.version, "77");
+    assert_true(hold_until_ms(fixture->hold, UNTIL_MS + 100) > UNTIL_MS + 100);
+    fake_catch_up_done(&fixture->catch_up, fixture->catch_up.last.number);
+    assert_int_equal(hold_until_ms(fixture->hold, UNTIL_MS + 100), UNTIL_MS + 100);
+    assert_true(hold_tick(fixture->hold, UNTIL_MS + 200) == CLOCK_NEVER);
+    assert_int_equal(fixture->catch_up.n, 1);
+    assert_null(fake_sender_take(&fixture->sender));
 }
 
 static void incomparable_versions_relist_the_pods(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture);
-    (void)hold_tick(fixture.hold, UNTIL_MS);
-    answered(&fixture, "/version", "{\"major\":\"1\",\"minor\":\"34\"}");
-    assert_int_equal(fixture.catch_up.n, 1);
-    assert_string_equal(fixture.catch_up.version, "");
-    end(&fixture);
+    struct fixture *fixture = *state;
+    (void)hold_tick(fixture->hold, UNTIL_MS);
+    answered(fixture, "/version", "{\"major\":\"1\",\"minor\":\"34\"}");
+    assert_int_equal(fixture->catch_up.n, 1);
+    assert_string_equal(fixture->catch_up.version, "");
 }
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_requested_before_its_time),
-        cmocka_unit_test(the_ledger_catches_up),
-        cmocka_unit_test(incomparable_versions_relist_the_pods),
+        TEST(nothing_is_requested_before_its_time),
+        TEST(the_ledger_catches_up),
+        TEST(incomparable_versions_relist_the_pods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@ static void aim(struct lease_harness *harness, enum lease_aim aim)
 /* Holds the Lease, version 100, and has to leave. */
 static void leave(struct lease_harness *harness)
 {
-    lease_harness_init(harness);
     lease_harness_lead(harness);
     harness->now_ms += 1000;
     aim(harness, LEASE_LEAVE);
@@ -26,45 +25,41 @@ static void leave(struct lease_harness *harness)
 
 static void the_holder_releases_the_lease(void **state)
 {
-    struct lease_harness harness;
-    (void)state;
-    leave(&harness);
-    assert_int_equal(lease_status(harness.lease).losses, 0);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "100", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    assert_string_equal(lease_harness_sent(&harness, "holderIdentity"), "");
-    assert_int_equal(lease_harness_sent_number(&harness, "leaseDurationSeconds"), 1);
-    assert_int_equal(lease_harness_sent_number(&harness, "leaseTransitions"), 3);
-    assert_string_equal(lease_harness_sent(&harness, "renewTime"), "2026-11-21T10:00:01.000000Z");
-    assert_string_equal(lease_harness_sent(&harness, "acquireTime"), "2026-11-21T10:00:01.000000Z");
-    assert_false(lease_has_left(harness.lease));
-    lease_harness_accept(&harness);
-    assert_true(lease_has_left(harness.lease));
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_fini(&harness);
+    struct lease_harness *harness = *state;
+    leave(harness);
+    assert_int_equal(lease_status(harness->lease).losses, 0);
+    lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
+    lease_harness_show(harness, "me", "100", RENEWED);
+    lease_harness_expect(harness, "PUT", LEASE_HARNESS_PATH);
+    assert_string_equal(lease_harness_sent(harness, "holderIdentity"), "");
+    assert_int_equal(lease_harness_sent_number(harness, "leaseDurationSeconds"), 1);
+    assert_int_equal(lease_harness_sent_number(harness, "leaseTransitions"), 3);
+    assert_string_equal(lease_harness_sent(harness, "renewTime"), "2026-11-21T10:00:01.000000Z");
+    assert_string_equal(lease_harness_sent(harness, "acquireTime"), "2026-11-21T10:00:01.000000Z");
+    assert_false(lease_has_left(harness->lease));
+    lease_harness_accept(harness);
+    assert_true(lease_has_left(harness->lease));
+    lease_harness_wait(harness, 2000, 4400);
 }
 
 static void a_failed_release_is_retried_soon(void **state)
 {
-    struct lease_harness harness;
-    (void)state;
-    leave(&harness);
-    const int64_t written_ms = harness.now_ms - 1000;
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "100", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_lost(&harness, KUBE_UNKNOWN);
-    while (harness.now_ms < written_ms + 15000) {
-        lease_harness_wait(&harness, 200, 200);
-        lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-        lease_harness_answer(&harness, 500, "{}");
+    struct lease_harness *harness = *state;
+    leave(harness);
+    const int64_t written_ms = harness->now_ms - 1000;
+    lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
+    lease_harness_show(harness, "me", "100", RENEWED);
+    lease_harness_expect(harness, "PUT", LEASE_HARNESS_PATH);
+    lease_harness_lost(harness, KUBE_UNKNOWN);
+    while (harness->now_ms < written_ms + 15000) {
+        lease_harness_wait(harness, 200, 200);
+        lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
+        lease_harness_answer(harness, 500, "{}");
     }
-    lease_harness_wait(&harness, 2000, 4400); /* expired for everybody */
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "", "101", RENEWED); /* the release had taken effect */
-    assert_true(lease_has_left(harness.lease));
-    lease_harness_fini(&harness);
+    lease_harness_wait(harness, 2000, 4400); /* expired for everybody */
+    lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
+    lease_harness_show(harness, "", "101", RENEWED); /* the release had taken effect */
+    assert_true(lease_has_left(harness->lease));
 }
 
 /* ---- leaving it to others ---- */
@@ -96,21 +91,18 @@ static void a_free_lease_is_read_but_not_acquired(void **state)
 /* By then it knows that the holder is dead. */
 static void a_replica_that_watched_need_not_wait(void **state)
 {
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    aim(&harness, LEASE_LEAVE);
-    const int64_t began_ms = harness.now_ms;
-    while (harness.now_ms < began_ms + 15000) {
-        lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-        lease_harness_show(&harness, "other", "5", RENEWED);
-        lease_harness_wait(&harness, 1, 4400);
+    struct lease_harness *harness = *state;
+    aim(harness, LEASE_LEAVE);
+    const int64_t began_ms = harness->now_ms;
+    while (harness->now_ms < began_ms + 15000) {
+        lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
+        lease_harness_show(harness, "other", "5", RENEWED);
+        lease_harness_wait(harness, 1, 4400);
     }
-    aim(&harness, LEASE_LEAD);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "other", "5", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_fini(&harness);
+    aim(harness, LEASE_LEAD);
+    lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
+    lease_harness_show(harness, "other", "5", RENEWED);
+    lease_harness_expect(harness, "PUT", LEASE_HARNESS_PATH);
 }
 
 /* Holds the Lease, version 100, and has to leave: leave() as steps. */
@@ -152,10 +144,10 @@ static const struct lease_script SCRIPTS[] = {
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_holder_releases_the_lease),
-        cmocka_unit_test(a_failed_release_is_retried_soon),
+        TEST(the_holder_releases_the_lease),
+        TEST(a_failed_release_is_retried_soon),
         cmocka_unit_test(a_free_lease_is_read_but_not_acquired),
-        cmocka_unit_test(a_replica_that_watched_need_not_wait),
+        TEST(a_replica_that_watched_need_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) +
            lease_harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);

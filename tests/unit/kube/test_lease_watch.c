@@ -8,7 +8,6 @@
 
 static void follow(struct lease_harness *harness)
 {
-    lease_harness_init(harness);
     lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
     lease_harness_show(harness, "other", "5", RENEWED);
     lease_harness_expect_nothing(harness);
@@ -16,40 +15,36 @@ static void follow(struct lease_harness *harness)
 
 static void a_watched_renewal_counts(void **state)
 {
-    struct lease_harness harness;
-    (void)state;
-    follow(&harness);
-    harness.now_ms += 1000;
-    lease_harness_see(&harness, "other", "6", "2026-11-21T10:00:02.000000Z");
-    const int64_t seen_ms = harness.now_ms;
-    while (harness.now_ms < seen_ms + 15000) {
-        lease_harness_wait(&harness, 0, 4400);
-        lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-        lease_harness_show(&harness, "other", "6", "2026-11-21T10:00:02.000000Z");
+    struct lease_harness *harness = *state;
+    follow(harness);
+    harness->now_ms += 1000;
+    lease_harness_see(harness, "other", "6", "2026-11-21T10:00:02.000000Z");
+    const int64_t seen_ms = harness->now_ms;
+    while (harness->now_ms < seen_ms + 15000) {
+        lease_harness_wait(harness, 0, 4400);
+        lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
+        lease_harness_show(harness, "other", "6", "2026-11-21T10:00:02.000000Z");
     }
-    assert_int_equal(harness.now_ms, seen_ms + 15000);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_fini(&harness);
+    assert_int_equal(harness->now_ms, seen_ms + 15000);
+    lease_harness_expect(harness, "PUT", LEASE_HARNESS_PATH);
 }
 
 static void a_deleted_lease_stays_its_holders_until_it_expires(void **state)
 {
-    struct lease_harness harness;
-    (void)state;
-    follow(&harness);
-    const int64_t seen_ms = harness.now_ms;
-    lease_seen(harness.lease, harness.now_ms, NULL);
-    while (harness.now_ms < seen_ms + 15000) {
-        lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-        lease_harness_answer(&harness, 404, "{}");
-        lease_harness_wait(&harness, 0, 4400);
+    struct lease_harness *harness = *state;
+    follow(harness);
+    const int64_t seen_ms = harness->now_ms;
+    lease_seen(harness->lease, harness->now_ms, NULL);
+    while (harness->now_ms < seen_ms + 15000) {
+        lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
+        lease_harness_answer(harness, 404, "{}");
+        lease_harness_wait(harness, 0, 4400);
     }
-    assert_int_equal(harness.now_ms, seen_ms + 15000);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 404, "{}");
-    lease_harness_expect(&harness, "POST", LEASE_HARNESS_ALL);
-    assert_int_equal(lease_harness_sent_number(&harness, "leaseTransitions"), 0);
-    lease_harness_fini(&harness);
+    assert_int_equal(harness->now_ms, seen_ms + 15000);
+    lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
+    lease_harness_answer(harness, 404, "{}");
+    lease_harness_expect(harness, "POST", LEASE_HARNESS_ALL);
+    assert_int_equal(lease_harness_sent_number(harness, "leaseTransitions"), 0);
 }
 
 /* follow() as steps. */
@@ -78,8 +73,8 @@ static const struct lease_script SCRIPTS[] = {
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_watched_renewal_counts),
-        cmocka_unit_test(a_deleted_lease_stays_its_holders_until_it_expires),
+        TEST(a_watched_renewal_counts),
+        TEST(a_deleted_lease_stays_its_holders_until_it_expires),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) +
            lease_harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);
