@@ -4,20 +4,24 @@
 #include "unit.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ALL "/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices"
 #define ONE ALL "/verbs"
 
-#define SLICE_OF(type, address, version)                                                           \
+#define SLICE(metadata, labels, type, address)                                                     \
     "{\"apiVersion\":\"discovery.k8s.io/v1\",\"kind\":\"EndpointSlice\",\"metadata\":{\"name\":"   \
-    "\"verbs\",\"namespace\":\"ns\",\"resourceVersion\":\"" version "\",\"labels\":{\"theirs\":"   \
-    "\"kept\",\"kubernetes.io/service-name\":\"verbs\","                                           \
+    "\"verbs\",\"namespace\":\"ns\"," metadata "\"labels\":{" labels                               \
+    "\"kubernetes.io/service-name\":\"verbs\","                                                    \
     "\"endpointslice.kubernetes.io/managed-by\":\"gpu-extender\"}},\"addressType\":\"" type        \
     "\",\"endpoints\":[{\"addresses\":[\"" address "\"],\"conditions\":{\"ready\":true,"           \
     "\"serving\":true,\"terminating\":false}}],\"ports\":[{\"name\":\"verbs\",\"protocol\":"       \
     "\"TCP\",\"port\":8443}]}"
-#define OURS SLICE_OF("IPv4", "10.0.0.7", "9")
-#define OTHERS SLICE_OF("IPv4", "10.0.0.8", "8")
+#define STORED(address, version)                                                                   \
+    SLICE("\"resourceVersion\":\"" version "\",", "\"theirs\":\"kept\",", "IPv4", address)
+#define CREATED(type, address) SLICE("", "", type, address)
+#define OURS STORED("10.0.0.7", "9")
+#define OTHERS STORED("10.0.0.8", "8")
 
 struct fixture {
     struct slice *slice;
@@ -25,227 +29,167 @@ struct fixture {
     json_t *sent;
 };
 
-static void begin(struct fixture *fixture, const char *address)
-{
-    const struct slice_settings settings = {.namespace_ = "ns",
-                                            .service = "verbs",
-                                            .address = address,
-                                            .port_name = "verbs",
-                                            .seed = 3};
-    *fixture = (struct fixture){.slice = slice_new(&settings), .now_ms = 1000};
-    slice_serve(fixture->slice, 8443);
-}
+/* ---- steps ---- */
 
-static int setup(void **state)
-{
-    *state = calloc(1, sizeof(struct fixture));
-    return *state ? 0 : -1;
-}
+struct step {
+    void (*run)(struct fixture *fixture, const struct step *step);
+    const char *text;
+    int64_t number, most;
+};
 
-static int teardown(void **state)
-{
-    struct fixture *fixture = *state;
-    json_decref(fixture->sent);
-    slice_free(fixture->slice);
-    free(fixture);
-    return 0;
-}
-
-static void expect(struct fixture *fixture, const char *method, const char *path)
+static void expect(struct fixture *fixture, const struct step *step)
 {
     const struct slice_action action = slice_next(fixture->slice, fixture->now_ms);
     assert_true(action.sends);
-    assert_string_equal(action.request.method, method);
-    assert_string_equal(action.request.path, path);
+    assert_string_equal(action.request.method, step->text);
+    assert_string_equal(action.request.path, strcmp(step->text, "POST") == 0 ? ALL : ONE);
     json_decref(fixture->sent);
     fixture->sent = action.request.body
                         ? json_loadb(action.request.body, action.request.body_len, 0, NULL)
                         : NULL;
 }
 
-static void expect_wait(struct fixture *fixture, int64_t least_ms, int64_t most_ms)
+static void expect_sent(struct fixture *fixture, const struct step *step)
+{
+    json_t *right = json_loads(step->text, 0, NULL);
+    assert_true(json_equal(fixture->sent, right));
+    json_decref(right);
+}
+
+static void expect_wait(struct fixture *fixture, const struct step *step)
 {
     const struct slice_action action = slice_next(fixture->slice, fixture->now_ms);
     assert_false(action.sends);
-    assert_in_range(action.until_ms, fixture->now_ms + least_ms, fixture->now_ms + most_ms);
+    assert_in_range(action.until_ms, fixture->now_ms + step->number, fixture->now_ms + step->most);
     fixture->now_ms = action.until_ms;
 }
 
-static void expect_rest(struct fixture *fixture)
+static void expect_rest(struct fixture *fixture, const struct step *step)
 {
-    const struct slice_action action = slice_next(fixture->slice, fixture->now_ms + 3600000);
-    assert_false(action.sends);
+    assert_false(slice_next(fixture->slice, fixture->now_ms + step->number).sends);
 }
 
-static void answer(struct fixture *fixture, unsigned status, const char *body)
+static void expect_why(struct fixture *fixture, const struct step *step)
 {
-    const struct kube_answer whole = kube_answered(fixture->now_ms, status, body);
+    assert_string_equal(slice_why(fixture->slice), step->text);
+}
+
+static void answer(struct fixture *fixture, const struct step *step)
+{
+    const struct kube_answer whole =
+        kube_answered(fixture->now_ms, (unsigned)step->number, step->text);
     slice_answered(fixture->slice, &whole);
 }
 
-static void accept_write(struct fixture *fixture)
+/* As the API server, which may add this member to the port. */
+static void accept_write(struct fixture *fixture, const struct step *step)
 {
-    char *text = json_dumps(fixture->sent, 0);
-    answer(fixture, 201, text);
-    free(text);
+    if (step->text) {
+        json_t *port = json_array_get(json_object_get(fixture->sent, "ports"), 0);
+        (void)json_object_set_new(port, step->text, json_string("https"));
+    }
+    char *stored = json_dumps(fixture->sent, 0);
+    answer(fixture, &(struct step){.text = stored, .number = 201});
+    free(stored);
+    if (step->text)
+        slice_seen(fixture->slice, fixture->now_ms, fixture->sent);
 }
 
-static void see(struct fixture *fixture, const char *text)
+static void see(struct fixture *fixture, const struct step *step)
 {
-    json_t *object = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *object = step->text ? json_loads(step->text, 0, NULL) : NULL;
     slice_seen(fixture->slice, fixture->now_ms, object);
     json_decref(object);
 }
 
-/* It leads, and reads the slice. */
-static void lead(struct fixture *fixture, const char *address)
+static void lead(struct fixture *fixture, const struct step *step)
 {
-    begin(fixture, address);
-    slice_lead(fixture->slice, fixture->now_ms, true);
-    expect(fixture, "GET", ONE);
+    slice_lead(fixture->slice, fixture->now_ms, step->number);
 }
+
+static void sleep_for(struct fixture *fixture, const struct step *step)
+{
+    fixture->now_ms += step->number;
+}
+
+/* clang-format off */
+#define GET {expect, "GET", 0, 0}
+#define PUT {expect, "PUT", 0, 0}
+#define POST {expect, "POST", 0, 0}
+#define DELETE {expect, "DELETE", 0, 0}
+#define SENDS(object) {expect_sent, object, 0, 0}
+#define WAIT(ms) {expect_wait, NULL, ms, ms}
+#define RETRY(least_ms) {expect_wait, NULL, least_ms, 2 * (least_ms)} /* or up to twice as long */
+#define REST {expect_rest, NULL, 3600000, 0} /* for an hour */
+#define WHY(why) {expect_why, why, 0, 0}
+#define ANSWER(status, body) {answer, body, status, 0}
+#define ACCEPT {accept_write, NULL, 0, 0}
+#define ACCEPT_WITH_DEFAULTS {accept_write, "appProtocol", 0, 0}
+#define SEE(object) {see, object, 0, 0}
+#define LEAD {lead, NULL, true, 0}
+#define FOLLOW {lead, NULL, false, 0}
+#define SLEEP(ms) {sleep_for, NULL, ms, 0}
+/* clang-format on */
 
 /* It leads, and the slice is already ours. */
-static void settle(struct fixture *fixture)
-{
-    lead(fixture, "10.0.0.7");
-    answer(fixture, 200, OURS);
-    expect_rest(fixture);
-}
+#define SETTLE LEAD, GET, ANSWER(200, OURS), REST
 
-static void a_follower_writes_nothing(void **state)
-{
-    struct fixture *fixture = *state;
-    begin(fixture, "10.0.0.7");
-    expect_rest(fixture);
-    see(fixture, OTHERS);
-    expect_rest(fixture);
-}
+static const struct script {
+    const char *name;
+    const char *address;
+    struct step steps[24];
+} SCRIPTS[] = {
+    {"a follower writes nothing", "10.0.0.7", {REST, SEE(OTHERS), REST}},
+    {"an absent slice is created",
+     "10.0.0.7",
+     {LEAD, GET, ANSWER(404, "{}"), POST, SENDS(CREATED("IPv4", "10.0.0.7")), ACCEPT, REST}},
+    {"the last leader's slice is replaced",
+     "10.0.0.7",
+     {LEAD, GET, ANSWER(200, OTHERS), PUT, SENDS(STORED("10.0.0.7", "8")), ANSWER(409, "{}"),
+      WAIT(200), GET, ANSWER(200, OTHERS), PUT, ACCEPT, REST, WHY("")}},
+    {"another address type recreates the slice",
+     "fd00::7",
+     {LEAD, GET, ANSWER(200, OTHERS), DELETE, ANSWER(200, "{\"kind\":\"Status\"}"), GET,
+      ANSWER(404, "{}"), POST, SENDS(CREATED("IPv6", "fd00::7"))}},
+    {"a foreign change is overwritten",
+     "10.0.0.7",
+     {SETTLE, SEE(OURS), REST, SEE(OTHERS), WAIT(1000), GET, ANSWER(200, OTHERS), PUT, ACCEPT, REST,
+      SLEEP(5000), SEE(NULL), GET, ANSWER(404, "{}"), POST}},
+    {"an event during a request is followed by a read",
+     "10.0.0.7",
+     {LEAD, GET, SEE(OTHERS), ANSWER(200, OURS), WAIT(1000), GET, ANSWER(200, OURS), REST}},
+    {"defaults set by the server are accepted",
+     "10.0.0.7",
+     {LEAD, GET, ANSWER(404, "{}"), POST, ACCEPT_WITH_DEFAULTS, REST}},
+    {"failures are retried and logged",
+     "10.0.0.7",
+     {LEAD, GET, ANSWER(403, "{\"message\":\"no right\"}"), WHY("GET " ONE ": 403: no right"),
+      RETRY(800), GET, ANSWER(200, "[]"), RETRY(1600), FOLLOW, REST}},
+};
 
-static void an_absent_slice_is_created(void **state)
+static void run(void **state)
 {
-    struct fixture *fixture = *state;
-    lead(fixture, "10.0.0.7");
-    answer(fixture, 404, "{}");
-    expect(fixture, "POST", ALL);
-    json_t *right = json_loads(OURS, 0, NULL);
-    json_t *metadata = json_object_get(right, "metadata");
-    (void)json_object_del(metadata, "resourceVersion");
-    (void)json_object_del(json_object_get(metadata, "labels"), "theirs");
-    assert_true(json_equal(fixture->sent, right));
-    json_decref(right);
-    accept_write(fixture);
-    expect_rest(fixture);
+    const struct script *script = *state;
+    const struct slice_settings settings = {.namespace_ = "ns",
+                                            .service = "verbs",
+                                            .address = script->address,
+                                            .port_name = "verbs",
+                                            .seed = 3};
+    struct fixture fixture = {.slice = slice_new(&settings), .now_ms = 1000};
+    slice_serve(fixture.slice, 8443);
+    for (const struct step *step = script->steps; step->run; step++) {
+        print_message("step %d\n", (int)(step - script->steps) + 1);
+        step->run(&fixture, step);
+    }
+    json_decref(fixture.sent);
+    slice_free(fixture.slice);
 }
-
-static void the_last_leaders_slice_is_replaced(void **state)
-{
-    struct fixture *fixture = *state;
-    lead(fixture, "10.0.0.7");
-    answer(fixture, 200, OTHERS);
-    expect(fixture, "PUT", ONE);
-    json_t *right = json_loads(SLICE_OF("IPv4", "10.0.0.7", "8"), 0, NULL);
-    assert_true(json_equal(fixture->sent, right));
-    json_decref(right);
-    answer(fixture, 409, "{}");
-    expect_wait(fixture, 200, 200);
-    expect(fixture, "GET", ONE);
-    answer(fixture, 200, OTHERS);
-    expect(fixture, "PUT", ONE);
-    accept_write(fixture);
-    expect_rest(fixture);
-    assert_string_equal(slice_why(fixture->slice), "");
-}
-
-static void another_address_type_recreates_the_slice(void **state)
-{
-    struct fixture *fixture = *state;
-    lead(fixture, "fd00::7");
-    answer(fixture, 200, OTHERS);
-    expect(fixture, "DELETE", ONE);
-    answer(fixture, 200, "{\"kind\":\"Status\"}");
-    expect(fixture, "GET", ONE);
-    answer(fixture, 404, "{}");
-    expect(fixture, "POST", ALL);
-    assert_string_equal(json_string_value(json_object_get(fixture->sent, "addressType")), "IPv6");
-}
-
-static void a_foreign_change_is_overwritten(void **state)
-{
-    struct fixture *fixture = *state;
-    settle(fixture);
-    see(fixture, OURS);
-    expect_rest(fixture);
-    see(fixture, OTHERS);
-    expect_wait(fixture, 1000, 1000);
-    expect(fixture, "GET", ONE);
-    answer(fixture, 200, OTHERS);
-    expect(fixture, "PUT", ONE);
-    accept_write(fixture);
-    expect_rest(fixture);
-    fixture->now_ms += 5000;
-    see(fixture, NULL);
-    expect(fixture, "GET", ONE);
-    answer(fixture, 404, "{}");
-    expect(fixture, "POST", ALL);
-}
-
-static void an_event_during_a_request_is_followed_by_a_read(void **state)
-{
-    struct fixture *fixture = *state;
-    lead(fixture, "10.0.0.7");
-    see(fixture, OTHERS);
-    answer(fixture, 200, OURS);
-    expect_wait(fixture, 1000, 1000);
-    expect(fixture, "GET", ONE);
-    answer(fixture, 200, OURS);
-    expect_rest(fixture);
-}
-
-static void defaults_set_by_the_server_are_accepted(void **state)
-{
-    struct fixture *fixture = *state;
-    lead(fixture, "10.0.0.7");
-    answer(fixture, 404, "{}");
-    expect(fixture, "POST", ALL);
-    json_t *stored = json_deep_copy(fixture->sent);
-    json_t *port = json_array_get(json_object_get(stored, "ports"), 0);
-    (void)json_object_set_new(port, "appProtocol", json_string("https"));
-    char *text = json_dumps(stored, 0);
-    answer(fixture, 201, text);
-    slice_seen(fixture->slice, fixture->now_ms, stored);
-    expect_rest(fixture);
-    free(text);
-    json_decref(stored);
-}
-
-static void failures_are_retried_and_logged(void **state)
-{
-    struct fixture *fixture = *state;
-    lead(fixture, "10.0.0.7");
-    answer(fixture, 403, "{\"message\":\"no right\"}");
-    assert_string_equal(slice_why(fixture->slice), "GET " ONE ": 403: no right");
-    expect_wait(fixture, 800, 1600);
-    expect(fixture, "GET", ONE);
-    answer(fixture, 200, "[]");
-    expect_wait(fixture, 1600, 3200);
-    slice_lead(fixture->slice, fixture->now_ms, false);
-    expect_rest(fixture);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(a_follower_writes_nothing),
-        TEST(an_absent_slice_is_created),
-        TEST(the_last_leaders_slice_is_replaced),
-        TEST(another_address_type_recreates_the_slice),
-        TEST(a_foreign_change_is_overwritten),
-        TEST(an_event_during_a_request_is_followed_by_a_read),
-        TEST(defaults_set_by_the_server_are_accepted),
-        TEST(failures_are_retried_and_logged),
-    };
+    struct CMUnitTest tests[sizeof SCRIPTS / sizeof *SCRIPTS];
+    for (size_t i = 0; i < sizeof SCRIPTS / sizeof *SCRIPTS; i++)
+        tests[i] =
+            (struct CMUnitTest){SCRIPTS[i].name, run, NULL, NULL, (void *)(uintptr_t)&SCRIPTS[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
