@@ -83,4 +83,14 @@ static inline void shape_text_wants(struct buf *out, const struct model_wants *w
         buf_printf(out, " memory %lld", (long long)wants->min_memory_bytes);
 }
 
+/* Compares what WRITE, one of the functions above, writes of PART. */
+#define ASSERT_SHAPE_TEXT(write, part, expected)                                                   \
+    do {                                                                                           \
+        struct buf out;                                                                            \
+        buf_init(&out, 1000);                                                                      \
+        write(&out, part);                                                                         \
+        assert_string_equal(buf_text(&out), expected);                                             \
+        buf_fini(&out);                                                                            \
+    } while (0)
+
 #endif

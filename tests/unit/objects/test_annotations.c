@@ -60,13 +60,10 @@ static void test_legacy_affinity(void **state)
 {
     for (size_t i = 0; i < sizeof LEGACY_ROWS / sizeof LEGACY_ROWS[0]; i++) {
         struct pod_facts facts = read_one(*state, LEGACY, LEGACY_ROWS[i].annotation);
-        struct buf out;
-        buf_init(&out, 1000);
-        shape_text_selector(&out, &facts.shape.legacy_affinity);
-        assert_string_equal(buf_text(&out), LEGACY_ROWS[i].selector);
+        ASSERT_SHAPE_TEXT(shape_text_selector, &facts.shape.legacy_affinity,
+                          LEGACY_ROWS[i].selector);
         assert_null(facts.refusal);
         assert_false(facts.shape.affinity.present);
-        buf_fini(&out);
     }
 }
 
@@ -103,11 +100,8 @@ static void test_preferences_of_the_spec_precede_legacy_ones(void **state)
         "{'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 3, "
         "'preference': {'matchExpressions': [{'key': 'accelerator', 'operator': 'In', 'values': "
         "['Tesla K80']}]}}]}}");
-    struct buf out;
-    buf_init(&out, 1000);
-    shape_text_preferred(&out, &facts.shape);
-    assert_string_equal(buf_text(&out), "+7 a Exists (); +3 accelerator~ In (K80)");
-    buf_fini(&out);
+    ASSERT_SHAPE_TEXT(shape_text_preferred, &facts.shape,
+                      "+7 a Exists (); +3 accelerator~ In (K80)");
 }
 
 static const struct {
@@ -166,14 +160,10 @@ static const struct {
 static void check_wants(struct fixture *fixture, const struct pod_facts *facts, const char *wants,
                         const char *refusal)
 {
-    struct buf out;
-    buf_init(&out, 1000);
-    shape_text_wants(&out, &facts->shape.wants);
-    assert_string_equal(buf_text(&out), wants);
+    ASSERT_SHAPE_TEXT(shape_text_wants, &facts->shape.wants, wants);
     if (refusal && facts->refusal)
         assert_string_equal(facts->refusal, fixture_quotes(fixture, refusal));
     assert_int_equal(!refusal, !facts->refusal);
-    buf_fini(&out);
 }
 
 static void test_model_wants(void **state)

@@ -181,12 +181,8 @@ static void test_node_selector(void **state)
     struct pod_facts facts =
         read_spec(*state, "'nodeSelector': {'zone': 'b', 'accelerator': 'nvidia-tesla-p100',"
                           " 'empty': null}");
-    struct buf out;
-    buf_init(&out, 1000);
-    shape_text_term(&out, &facts.shape.node_selector);
-    assert_string_equal(buf_text(&out),
-                        "accelerator In (nvidia-tesla-p100) & empty In () & zone In (b)");
-    buf_fini(&out);
+    ASSERT_SHAPE_TEXT(shape_text_term, &facts.shape.node_selector,
+                      "accelerator In (nvidia-tesla-p100) & empty In () & zone In (b)");
 }
 
 #define REQUIRED "'requiredDuringSchedulingIgnoredDuringExecution': "
@@ -223,12 +219,8 @@ static void test_required_node_affinity(void **state)
 {
     for (size_t i = 0; i < sizeof SELECTORS / sizeof SELECTORS[0]; i++) {
         struct pod_facts facts = read_spec(*state, SELECTORS[i].spec);
-        struct buf out;
-        buf_init(&out, 1000);
-        shape_text_selector(&out, &facts.shape.affinity);
-        assert_string_equal(buf_text(&out), SELECTORS[i].selector);
+        ASSERT_SHAPE_TEXT(shape_text_selector, &facts.shape.affinity, SELECTORS[i].selector);
         assert_null(facts.refusal);
-        buf_fini(&out);
     }
 }
 
@@ -257,13 +249,9 @@ static void test_the_target_node_of_a_daemon_pod_is_not_in_its_shape(void **stat
         char spec[1000];
         (void)snprintf(spec, sizeof spec, "'nodeName': 'n1', %s", BOUND[i].terms);
         struct pod_facts facts = read_spec(*state, spec);
-        struct buf out;
-        buf_init(&out, 1000);
-        shape_text_selector(&out, &facts.shape.affinity);
-        assert_string_equal(buf_text(&out), BOUND[i].selector);
+        ASSERT_SHAPE_TEXT(shape_text_selector, &facts.shape.affinity, BOUND[i].selector);
         assert_true(facts.shape.affinity.present == (strcmp(BOUND[i].selector, "none") != 0));
         assert_null(facts.refusal);
-        buf_fini(&out);
     }
 }
 
@@ -275,11 +263,8 @@ static void test_preferred_node_affinity(void **state)
                                    "{'weight': 1, 'preference': {'matchFields': ["
                                    "{'key': 'metadata.name', 'operator': 'NotIn', 'values': "
                                    "['n']}]}}]"));
-    struct buf out;
-    buf_init(&out, 1000);
-    shape_text_preferred(&out, &facts.shape);
-    assert_string_equal(buf_text(&out), "+100 zone In (c); +1 metadata.name! NotIn (n)");
-    buf_fini(&out);
+    ASSERT_SHAPE_TEXT(shape_text_preferred, &facts.shape,
+                      "+100 zone In (c); +1 metadata.name! NotIn (n)");
 }
 
 #define TERM_OF_PODS "[{'weight': 1, 'podAffinityTerm': {'topologyKey': 'zone'}}]"
@@ -319,11 +304,8 @@ static void test_tolerations(void **state)
                           "  'tolerationSeconds': 3},"
                           " {'operator': 'Exists'},"
                           " {'key': 'n', 'operator': 'Gt', 'value': '5'}]");
-    struct buf out;
-    buf_init(&out, 1000);
-    shape_text_tolerations(&out, &facts.shape);
-    assert_string_equal(buf_text(&out), "gpu=yes:NoSchedule a=:* b:NoExecute *:*");
-    buf_fini(&out);
+    ASSERT_SHAPE_TEXT(shape_text_tolerations, &facts.shape,
+                      "gpu=yes:NoSchedule a=:* b:NoExecute *:*");
 }
 
 static void test_tolerations_of_admission_are_added(void **state)
@@ -334,11 +316,7 @@ static void test_tolerations_of_admission_are_added(void **state)
     assert_int_equal(read_spec(fixture, spec).shape.n_tolerations, 1);
     fixture->policy.extended_resource_toleration = true;
     struct pod_facts facts = read_spec(fixture, spec);
-    struct buf out;
-    buf_init(&out, 1000);
-    shape_text_tolerations(&out, &facts.shape);
-    assert_string_equal(buf_text(&out), "a:* nvidia.com/gpu:NoSchedule");
-    buf_fini(&out);
+    ASSERT_SHAPE_TEXT(shape_text_tolerations, &facts.shape, "a:* nvidia.com/gpu:NoSchedule");
 }
 
 #define GPU "'containers': [{'resources': {'limits': {'nvidia.com/gpu': 8}}}], "

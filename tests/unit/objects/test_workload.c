@@ -268,19 +268,21 @@ static void test_a_template_that_breaks_gpu_rules_is_rejected(void **state)
     assert_non_null(list.items[0].pod.refusal);
 }
 
-static const char *daemon_tolerations(struct fixture *fixture, const char *spec)
+static void check_tolerations(struct fixture *fixture, const char *object, const char *expected)
 {
-    struct workload_list list =
-        read_object(fixture, arena_printf(fixture->arena,
-                                          "{'kind': 'DaemonSet', 'spec': {'template': {'spec': {%s"
-                                          "'containers': []}}}}",
-                                          spec));
-    struct buf out;
-    buf_init(&out, 1000);
-    shape_text_tolerations(&out, &list.items[0].pod.shape);
-    const char *text = arena_strdup(fixture->arena, buf_text(&out));
-    buf_fini(&out);
-    return text;
+    const struct workload_list list = read_object(fixture, object);
+    ASSERT_SHAPE_TEXT(shape_text_tolerations, &list.items[0].pod.shape, expected);
+}
+
+static void check_daemon_tolerations(struct fixture *fixture, const char *spec,
+                                     const char *expected)
+{
+    check_tolerations(fixture,
+                      arena_printf(fixture->arena,
+                                   "{'kind': 'DaemonSet', 'spec': {'template': {'spec': {%s"
+                                   "'containers': []}}}}",
+                                   spec),
+                      expected);
 }
 
 #define DAEMON_TOLERATIONS                                                                         \
@@ -291,27 +293,21 @@ static const char *daemon_tolerations(struct fixture *fixture, const char *spec)
 static void test_a_daemon_set_gets_the_tolerations_of_its_controller(void **state)
 {
     struct fixture *fixture = *state;
-    assert_string_equal(daemon_tolerations(fixture, ""), DAEMON_TOLERATIONS);
-    assert_string_equal(
-        daemon_tolerations(fixture, "'hostNetwork': true, "
-                                    "'tolerations': [{'key': 'a', 'operator': 'Exists'}], "),
+    check_daemon_tolerations(fixture, "", DAEMON_TOLERATIONS);
+    check_daemon_tolerations(
+        fixture, "'hostNetwork': true, 'tolerations': [{'key': 'a', 'operator': 'Exists'}], ",
         "a:* " DAEMON_TOLERATIONS " node.kubernetes.io/network-unavailable:NoSchedule");
 }
 
-/* The tolerations of a pod whose manifest has these. */
-static const char *pod_tolerations(struct fixture *fixture, const char *tolerations)
+/* For a pod whose manifest has tolerations of its own. */
+static void check_pod_tolerations(struct fixture *fixture, const char *own, const char *expected)
 {
-    struct workload_list list =
-        read_object(fixture, arena_printf(fixture->arena,
-                                          "{'kind': 'Pod', 'spec': {'tolerations': [%s], "
-                                          "'containers': []}}",
-                                          tolerations));
-    struct buf out;
-    buf_init(&out, 1000);
-    shape_text_tolerations(&out, &list.items[0].pod.shape);
-    const char *text = arena_strdup(fixture->arena, buf_text(&out));
-    buf_fini(&out);
-    return text;
+    check_tolerations(fixture,
+                      arena_printf(fixture->arena,
+                                   "{'kind': 'Pod', 'spec': {'tolerations': [%s], "
+                                   "'containers': []}}",
+                                   own),
+                      expected);
 }
 
 #define NOT_READY "node.kubernetes.io/not-ready"
@@ -336,9 +332,9 @@ static void test_a_pod_gets_the_default_tolerations_that_it_lacks(void **state)
          UNREACHABLE ":NoSchedule " NOT_READY ":NoExecute " UNREACHABLE ":NoExecute"},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
-        assert_string_equal(pod_tolerations(fixture, ROWS[i].own), ROWS[i].all);
+        check_pod_tolerations(fixture, ROWS[i].own, ROWS[i].all);
     fixture->policy.default_toleration_seconds = false;
-    assert_string_equal(pod_tolerations(fixture, ""), "");
+    check_pod_tolerations(fixture, "", "");
 }
 
 static const struct row ERRORS[] = {
