@@ -214,7 +214,7 @@ def large(live):
     return live
 
 
-def test_in_a_large_cluster_a_selector_finds_the_few_and_an_annotation_perhaps(large):
+def test_a_selector_finds_the_few_candidates_of_a_large_cluster(large):
     """kube-scheduler finds candidates by the selector; of the others it offers about 100, from a random start."""
     before, on_h100 = there(large), {f"on-node-{number}" for number in range(77, 1000, 200)}
     selects = {"priority_class": ABOVE, "nodeSelector": {"nvidia.com/gpu.product": H100}}

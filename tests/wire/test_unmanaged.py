@@ -93,7 +93,7 @@ def test_a_snapshot_keeps_the_wishes_of_a_pod_with_zero_gpus(start_over, start_s
     assert explained(again) == explained(service) == ([], [])
 
 
-def test_what_kube_scheduler_rejects_is_still_rejected(start_over):
+def test_a_node_selector_still_rejects_nodes(start_over):
     asking = merged(annotated("asks", None, models="T4"), {"spec": {"nodeSelector": {"nvidia.com/gpu.product": "Tesla-T4"}}})
     service = start_over(*NODES)
     (workload,) = service.post("/v1/dry-run", asking).json()["workloads"]

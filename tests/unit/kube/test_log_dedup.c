@@ -49,7 +49,7 @@ static void failures_are_compared_by_text_without_numbers(void **state)
     assert_true(log_dedup_is_news(&log, "GET /pods: 7:50: metadata: is absent"));
 }
 
-static void of_a_long_failure_the_first_511_bytes(void **state)
+static void long_failures_are_compared_by_their_first_511_bytes(void **state)
 {
     char text[514];
     struct log_dedup log = {""};
@@ -70,7 +70,7 @@ int main(void)
         cmocka_unit_test(an_ended_failure_is_logged_again),
         cmocka_unit_test(answers_are_compared_by_status),
         cmocka_unit_test(failures_are_compared_by_text_without_numbers),
-        cmocka_unit_test(of_a_long_failure_the_first_511_bytes),
+        cmocka_unit_test(long_failures_are_compared_by_their_first_511_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
