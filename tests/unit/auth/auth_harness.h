@@ -38,6 +38,8 @@ struct guest {
 
 int auth_harness_setup(void **state);
 int auth_harness_teardown(void **state);
+#define TEST(function)                                                                             \
+    cmocka_unit_test_setup_teardown(function, auth_harness_setup, auth_harness_teardown)
 
 /* Comes to the gate with "GET path" and "Bearer token", and starts a review if the gate asks for
  * one. */

@@ -371,8 +371,6 @@ static void test_the_sender_stops(void **state)
     fake_sender_init(&harness->server);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, auth_harness_setup, auth_harness_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

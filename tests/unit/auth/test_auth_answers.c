@@ -164,8 +164,6 @@ static void test_another_token_in_the_answer_is_not_redacted(void **state)
     check_in(&guest);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, auth_harness_setup, auth_harness_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -373,6 +373,8 @@ static void test_files_that_cannot_be_read(void **state)
                         "/dev/zero: is larger than 1Mi, should be a policy file of at most 1Mi");
 }
 
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -381,17 +383,15 @@ int main(int argc, char **argv)
     }
     policy_file = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_every_key_is_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_quotas_are_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_shipped_policy_file_equals_the_defaults, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_absent_keys_keep_their_defaults, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_json_is_yaml, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_print_reads_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_print_quotes_only_where_yaml_needs_it, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_print_quotes_yaml_keywords, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_files_that_cannot_be_read, setup, teardown),
+        TEST(test_every_key_is_read),
+        TEST(test_quotas_are_read),
+        TEST(test_shipped_policy_file_equals_the_defaults),
+        TEST(test_absent_keys_keep_their_defaults),
+        TEST(test_json_is_yaml),
+        TEST(test_print_reads_back),
+        TEST(test_print_quotes_only_where_yaml_needs_it),
+        TEST(test_print_quotes_yaml_keywords),
+        TEST(test_files_that_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

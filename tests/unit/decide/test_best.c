@@ -185,18 +185,12 @@ static void test_replicas_decide_between_equal_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_best_few_equal_the_head_of_a_full_sort,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_node_named_twice_counts_once, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_best_nodes_may_come_last, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_empty_input_has_no_best, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_preference_decides_between_equal_nodes,
-                                        fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_replicas_decide_between_equal_nodes, fixture_setup,
-                                        fixture_teardown),
+        TEST(test_the_best_few_equal_the_head_of_a_full_sort),
+        TEST(test_a_node_named_twice_counts_once),
+        TEST(test_the_best_nodes_may_come_last),
+        TEST(test_empty_input_has_no_best),
+        TEST(test_a_preference_decides_between_equal_nodes),
+        TEST(test_replicas_decide_between_equal_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

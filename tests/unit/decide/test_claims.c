@@ -273,20 +273,20 @@ static void test_a_fork_has_nominations_and_no_claims(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define SETUP_TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_assumed_pods_count),
-        TEST(test_a_claim_counts_for_the_model_of_its_node),
-        TEST(test_usage_still_causes_rejection),
-        TEST(test_a_claim_lapses),
-        TEST(test_bind_ignores_claims_of_others),
-        TEST(test_a_pod_counts_once),
-        TEST(test_a_claim_needs_unchanged_claims_since_the_verdict),
-        TEST(test_a_pod_without_quota_makes_no_claim),
-        TEST(test_the_oldest_claim_is_evicted),
-        TEST(test_a_nomination_counts_against_pods_that_it_outranks),
-        TEST(test_two_nominated_pods_do_not_exclude_each_other),
-        TEST(test_a_fork_has_nominations_and_no_claims),
+        SETUP_TEST(test_assumed_pods_count),
+        SETUP_TEST(test_a_claim_counts_for_the_model_of_its_node),
+        SETUP_TEST(test_usage_still_causes_rejection),
+        SETUP_TEST(test_a_claim_lapses),
+        SETUP_TEST(test_bind_ignores_claims_of_others),
+        SETUP_TEST(test_a_pod_counts_once),
+        SETUP_TEST(test_a_claim_needs_unchanged_claims_since_the_verdict),
+        SETUP_TEST(test_a_pod_without_quota_makes_no_claim),
+        SETUP_TEST(test_the_oldest_claim_is_evicted),
+        SETUP_TEST(test_a_nomination_counts_against_pods_that_it_outranks),
+        SETUP_TEST(test_two_nominated_pods_do_not_exclude_each_other),
+        SETUP_TEST(test_a_fork_has_nominations_and_no_claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,8 +120,6 @@ static void test_a_fork_has_the_device_classes(void **state)
     assert_string_equal(fixture_verdict(fixture, "claims", GPU "=1"), "gpu_absent");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -201,8 +201,6 @@ static void test_victims_release_their_quota(void **state)
     check(fixture, GPU "=8", 10, "");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -471,8 +471,6 @@ static void test_names_and_messages(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

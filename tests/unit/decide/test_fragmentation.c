@@ -114,8 +114,6 @@ static void test_a_fork_has_its_own_fragmentation(void **state)
     cluster_fork_free(fork);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -334,8 +334,6 @@ static void test_demands_equal_a_full_count(void **state)
     assert_true(n_checked > 1000);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

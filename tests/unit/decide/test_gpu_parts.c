@@ -209,8 +209,6 @@ static void test_parts_form_their_own_pool(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

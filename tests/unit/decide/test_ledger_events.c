@@ -351,8 +351,6 @@ static void test_a_resource_is_counted_once_it_is_advertised(void **state)
     assert_int_equal(fixture_free_amount(fixture, "n1", "example.com/fpga"), 4);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -132,8 +132,6 @@ static void test_quotas(void **state)
     assert_true(is_near_in(fixture, "a", REASON_QUOTA_CLAIMED));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

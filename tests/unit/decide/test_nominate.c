@@ -356,8 +356,6 @@ static void test_the_reported_blocker_is_stable(void **state)
     assert_string_equal(blocker_of(fixture, 10, "amd.com/gpu=1"), "nobody");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -350,8 +350,6 @@ static void test_kept_nodes_fit_without_victims_and_vetoed_nodes_do_not(void **s
     assert_true(n_kept > N_ROUNDS / 2 && n_vetoed > N_ROUNDS / 2);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

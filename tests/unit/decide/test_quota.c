@@ -398,25 +398,25 @@ static void test_the_number_of_quotas_is_bounded(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define SETUP_TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_nodes_of_an_exhausted_model_are_refused),
-        TEST(test_a_limit_covers_all_models_that_match_it),
-        TEST(test_a_limit_with_memory),
-        TEST(test_an_exhausted_total_rejects_all_nodes),
-        TEST(test_quota_reason_precedes_temporary_and_follows_permanent_ones),
-        TEST(test_running_and_terminating_pods_count),
-        TEST(test_reservations_cannot_exceed_the_quota),
-        TEST(test_a_pods_own_reservation_does_not_count_against_it),
-        TEST(test_usage_follows_a_node_that_changes_its_model),
-        TEST(test_all_quotas_apply_and_the_first_is_named),
-        TEST(test_each_resource_of_a_pod_is_checked),
-        TEST(test_namespace_labels_select_quotas),
-        TEST(test_a_lowered_quota_admits_nothing),
-        TEST(test_a_quota_view_without_victims_has_their_share),
-        TEST(test_a_fork_consumes_the_quota),
-        TEST(test_a_pod_without_quota_has_no_view),
-        TEST(test_the_number_of_quotas_is_bounded),
+        SETUP_TEST(test_nodes_of_an_exhausted_model_are_refused),
+        SETUP_TEST(test_a_limit_covers_all_models_that_match_it),
+        SETUP_TEST(test_a_limit_with_memory),
+        SETUP_TEST(test_an_exhausted_total_rejects_all_nodes),
+        SETUP_TEST(test_quota_reason_precedes_temporary_and_follows_permanent_ones),
+        SETUP_TEST(test_running_and_terminating_pods_count),
+        SETUP_TEST(test_reservations_cannot_exceed_the_quota),
+        SETUP_TEST(test_a_pods_own_reservation_does_not_count_against_it),
+        SETUP_TEST(test_usage_follows_a_node_that_changes_its_model),
+        SETUP_TEST(test_all_quotas_apply_and_the_first_is_named),
+        SETUP_TEST(test_each_resource_of_a_pod_is_checked),
+        SETUP_TEST(test_namespace_labels_select_quotas),
+        SETUP_TEST(test_a_lowered_quota_admits_nothing),
+        SETUP_TEST(test_a_quota_view_without_victims_has_their_share),
+        SETUP_TEST(test_a_fork_consumes_the_quota),
+        SETUP_TEST(test_a_pod_without_quota_has_no_view),
+        SETUP_TEST(test_the_number_of_quotas_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

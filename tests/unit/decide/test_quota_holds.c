@@ -140,13 +140,13 @@ static void test_quotas_without_namespace_labels_wait_for_no_namespace(void **st
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define SETUP_TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_flapping_label_frees_nothing),
-        TEST(test_a_relabelled_node_counts_for_its_new_model),
-        TEST(test_an_unseen_namespace_is_not_exempt_from_quotas),
-        TEST(test_a_namespace_absent_from_the_file_has_no_labels),
-        TEST(test_quotas_without_namespace_labels_wait_for_no_namespace),
+        SETUP_TEST(test_a_flapping_label_frees_nothing),
+        SETUP_TEST(test_a_relabelled_node_counts_for_its_new_model),
+        SETUP_TEST(test_an_unseen_namespace_is_not_exempt_from_quotas),
+        SETUP_TEST(test_a_namespace_absent_from_the_file_has_no_labels),
+        SETUP_TEST(test_quotas_without_namespace_labels_wait_for_no_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

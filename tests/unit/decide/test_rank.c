@@ -448,8 +448,6 @@ static void test_the_order_of_models_ends_with_all_others(void **state)
     assert_int_equal(nodes[1].score, 10);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

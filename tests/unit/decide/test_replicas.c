@@ -178,8 +178,6 @@ static void test_a_whole_node_is_not_broken_for_it(void **state)
     assert_string_equal(placed(fixture, "rs", 3), "half half half");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

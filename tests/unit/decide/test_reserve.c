@@ -424,8 +424,6 @@ static void test_the_self_check_covers_reservations(void **state)
         all[i].reserved--;
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -212,8 +212,6 @@ static void test_a_list_ends_in_steps(void **state)
     assert_int_equal(fixture_used(fixture, "n1", GPU), 2);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -252,8 +252,6 @@ static void test_earlier_requests_do_not_change_the_cost_of_a_node(void **state)
     check_each_as_if_alone(fixture, PLACEMENT_FGD);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -19,7 +19,7 @@ static struct pod_facts facts_of(struct fixture *fixture, const char *uid, const
 }
 
 /* A pod that waits for the node h. */
-static void given_nomination(struct fixture *fixture, const char *uid)
+static void fixture_nominate_pod(struct fixture *fixture, const char *uid)
 {
     struct pod_facts facts = facts_of(fixture, uid, "", NULL);
     facts.nominated_node = "h";
@@ -27,7 +27,7 @@ static void given_nomination(struct fixture *fixture, const char *uid)
     fixture_put_pod_facts(fixture, &facts);
 }
 
-static void given_claim(struct fixture *fixture, const char *uid)
+static void fixture_claim_pod(struct fixture *fixture, const char *uid)
 {
     const struct pod_facts facts = facts_of(fixture, uid, "", NULL);
     fixture_put_pod_facts(fixture, &facts);
@@ -63,8 +63,8 @@ static int setup(void **state)
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         fixture_put_pod_facts(fixture, &facts[i]);
     fixture_must_reserve(fixture, "a/3", "h");
-    given_nomination(fixture, "a/4");
-    given_claim(fixture, "a/5");
+    fixture_nominate_pod(fixture, "a/4");
+    fixture_claim_pod(fixture, "a/5");
     return 0;
 }
 
@@ -257,14 +257,14 @@ static void test_a_wrong_number_of_bytes_is_named(void **state)
     fixture->cluster->shapes->demand_bytes--;
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, fixture_teardown)
+#define SETUP_TEST(test) cmocka_unit_test_setup_teardown(test, setup, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_each_fault_is_named),
-        TEST(test_only_nominations_of_gpus_are_listed),
-        TEST(test_a_wrong_number_of_bytes_is_named),
+        SETUP_TEST(test_each_fault_is_named),
+        SETUP_TEST(test_only_nominations_of_gpus_are_listed),
+        SETUP_TEST(test_a_wrong_number_of_bytes_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,8 +195,6 @@ static void test_a_returning_node_has_its_reservations(void **state)
     assert_free(fixture, 8, 8, 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -287,8 +287,6 @@ static void test_the_order_of_shapes_is_the_same_for_every_key(void **state)
     assert_int_not_equal(other.high, digest.high);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -269,8 +269,6 @@ static void test_count_saturates(void **state)
     cluster_fork_free(fork);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -33,6 +33,8 @@ struct bind_harness {
 
 int bind_harness_setup(void **state);
 int bind_harness_teardown(void **state);
+#define BIND_TEST(function)                                                                        \
+    cmocka_unit_test_setup_teardown(function, bind_harness_setup, bind_harness_teardown)
 
 /* Calls bind and returns the caller's number. pod: 1 to 3; another one is unknown to the ledger. */
 unsigned call(struct bind_harness *harness, int pod, const char *node);

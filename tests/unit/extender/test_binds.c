@@ -387,8 +387,6 @@ static void test_stop(void **state)
     assert_true(binds_tick(harness->binds, harness->now_ms + TIMEOUT_MS) == INT64_MAX);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
-
 /* For a pod whose namespace has no room for its shape, the ledger has only the demand. Bind gets
  * the other facts from the API server. */
 static void test_a_pod_over_the_shape_limits_is_judged_by_a_get(void **state)
@@ -414,28 +412,28 @@ static void test_a_pod_over_the_shape_limits_is_judged_by_a_get(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_pod_over_the_shape_limits_is_judged_by_a_get),
-        TEST(test_bound),
-        TEST(test_a_repeated_call_shares_the_binding),
-        TEST(test_two_race_for_one_gpu),
-        TEST(test_the_ledger_rejects_the_pod),
-        TEST(test_invalid_names_are_rejected),
-        TEST(test_new_pod_is_judged_by_a_get),
-        TEST(test_new_pod_is_posted_again_after_a_lost_answer),
-        TEST(test_new_pod_that_cannot_be_bound_is_rejected),
-        TEST(test_unreadable_pod_is_an_error),
-        TEST(test_conflicts),
-        TEST(test_lost_answers),
-        TEST(test_conflict_without_a_binding_is_an_error),
-        TEST(test_gone),
-        TEST(test_refused_for_good),
-        TEST(test_a_long_message_is_cut),
-        TEST(test_refused_after_a_lost_answer),
-        TEST(test_posted_again_after_a_lost_answer),
-        TEST(test_the_second_post_meets_the_first),
-        TEST(test_too_many_requests),
-        TEST(test_not_reached),
-        TEST(test_stop),
+        BIND_TEST(test_a_pod_over_the_shape_limits_is_judged_by_a_get),
+        BIND_TEST(test_bound),
+        BIND_TEST(test_a_repeated_call_shares_the_binding),
+        BIND_TEST(test_two_race_for_one_gpu),
+        BIND_TEST(test_the_ledger_rejects_the_pod),
+        BIND_TEST(test_invalid_names_are_rejected),
+        BIND_TEST(test_new_pod_is_judged_by_a_get),
+        BIND_TEST(test_new_pod_is_posted_again_after_a_lost_answer),
+        BIND_TEST(test_new_pod_that_cannot_be_bound_is_rejected),
+        BIND_TEST(test_unreadable_pod_is_an_error),
+        BIND_TEST(test_conflicts),
+        BIND_TEST(test_lost_answers),
+        BIND_TEST(test_conflict_without_a_binding_is_an_error),
+        BIND_TEST(test_gone),
+        BIND_TEST(test_refused_for_good),
+        BIND_TEST(test_a_long_message_is_cut),
+        BIND_TEST(test_refused_after_a_lost_answer),
+        BIND_TEST(test_posted_again_after_a_lost_answer),
+        BIND_TEST(test_the_second_post_meets_the_first),
+        BIND_TEST(test_too_many_requests),
+        BIND_TEST(test_not_reached),
+        BIND_TEST(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,15 +55,13 @@ static void test_room_lost_while_waiting_is_rejected(void **state)
     check_silence(harness);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_call_waits_if_its_timeout_allows),
-        TEST(test_a_call_that_would_wait_too_long_fails_at_once),
-        TEST(test_the_end_of_the_hold_may_be_postponed),
-        TEST(test_room_lost_while_waiting_is_rejected),
+        BIND_TEST(test_a_call_waits_if_its_timeout_allows),
+        BIND_TEST(test_a_call_that_would_wait_too_long_fails_at_once),
+        BIND_TEST(test_the_end_of_the_hold_may_be_postponed),
+        BIND_TEST(test_room_lost_while_waiting_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

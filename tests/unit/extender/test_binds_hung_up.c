@@ -116,17 +116,15 @@ static void test_a_binding_is_sent_within_its_time(void **state)
     check_error(harness, caller, "the outcome is unknown: " HUNG_UP);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_an_unsent_binding_without_a_caller_is_cancelled),
-        TEST(test_a_binding_without_a_caller_is_not_posted),
-        TEST(test_one_waiting_caller_is_enough),
-        TEST(test_a_posted_binding_keeps_its_reservation),
-        TEST(test_a_late_binding_is_not_sent),
-        TEST(test_a_binding_is_sent_within_its_time),
+        BIND_TEST(test_an_unsent_binding_without_a_caller_is_cancelled),
+        BIND_TEST(test_a_binding_without_a_caller_is_not_posted),
+        BIND_TEST(test_one_waiting_caller_is_enough),
+        BIND_TEST(test_a_posted_binding_keeps_its_reservation),
+        BIND_TEST(test_a_late_binding_is_not_sent),
+        BIND_TEST(test_a_binding_is_sent_within_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

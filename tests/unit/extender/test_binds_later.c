@@ -398,33 +398,31 @@ static void test_deleted_after_it_was_bound(void **state)
     check_error(harness, again, "the pod no longer exists");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_caller_gets_an_error_at_its_timeout),
-        TEST(test_the_tick_returns_its_next_time),
-        TEST(test_unknown_outcome_is_checked_in_the_background),
-        TEST(test_an_unbound_pod_is_released_only_after_a_while),
-        TEST(test_the_time_the_get_was_sent_counts),
-        TEST(test_bound_after_all),
-        TEST(test_the_watch_confirms_before_the_answer),
-        TEST(test_the_watch_confirms_in_time),
-        TEST(test_the_watch_shows_the_deletion),
-        TEST(test_the_watch_shows_a_terminating_pod),
-        TEST(test_called_again_for_the_same_node),
-        TEST(test_called_again_while_asking),
-        TEST(test_called_for_another_node),
-        TEST(test_called_for_both_nodes),
-        TEST(test_goes_to_another_node),
-        TEST(test_another_pod_with_the_same_name_is_no_success),
-        TEST(test_two_calls_at_once_for_two_nodes),
-        TEST(test_the_pod_has_a_reservation_elsewhere),
-        TEST(test_an_unconfirmed_reservation_is_checked_and_released),
-        TEST(test_a_renewed_reservation_is_not_released),
-        TEST(test_a_call_during_the_background_get),
-        TEST(test_deleted_after_it_was_bound),
+        BIND_TEST(test_a_caller_gets_an_error_at_its_timeout),
+        BIND_TEST(test_the_tick_returns_its_next_time),
+        BIND_TEST(test_unknown_outcome_is_checked_in_the_background),
+        BIND_TEST(test_an_unbound_pod_is_released_only_after_a_while),
+        BIND_TEST(test_the_time_the_get_was_sent_counts),
+        BIND_TEST(test_bound_after_all),
+        BIND_TEST(test_the_watch_confirms_before_the_answer),
+        BIND_TEST(test_the_watch_confirms_in_time),
+        BIND_TEST(test_the_watch_shows_the_deletion),
+        BIND_TEST(test_the_watch_shows_a_terminating_pod),
+        BIND_TEST(test_called_again_for_the_same_node),
+        BIND_TEST(test_called_again_while_asking),
+        BIND_TEST(test_called_for_another_node),
+        BIND_TEST(test_called_for_both_nodes),
+        BIND_TEST(test_goes_to_another_node),
+        BIND_TEST(test_another_pod_with_the_same_name_is_no_success),
+        BIND_TEST(test_two_calls_at_once_for_two_nodes),
+        BIND_TEST(test_the_pod_has_a_reservation_elsewhere),
+        BIND_TEST(test_an_unconfirmed_reservation_is_checked_and_released),
+        BIND_TEST(test_a_renewed_reservation_is_not_released),
+        BIND_TEST(test_a_call_during_the_background_get),
+        BIND_TEST(test_deleted_after_it_was_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

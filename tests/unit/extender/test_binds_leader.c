@@ -91,17 +91,15 @@ static void test_a_replica_that_hands_over_posts_nothing_more(void **state)
     check_silence(harness);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_follower_posts_nothing),
-        TEST(test_a_sent_post_is_settled_after_the_lead_is_lost),
-        TEST(test_a_former_leader_sends_no_queued_post),
-        TEST(test_a_former_leader_does_not_post_again),
-        TEST(test_an_open_post_keeps_its_reservation),
-        TEST(test_a_replica_that_hands_over_posts_nothing_more),
+        BIND_TEST(test_a_follower_posts_nothing),
+        BIND_TEST(test_a_sent_post_is_settled_after_the_lead_is_lost),
+        BIND_TEST(test_a_former_leader_sends_no_queued_post),
+        BIND_TEST(test_a_former_leader_does_not_post_again),
+        BIND_TEST(test_an_open_post_keeps_its_reservation),
+        BIND_TEST(test_a_replica_that_hands_over_posts_nothing_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

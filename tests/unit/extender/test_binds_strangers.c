@@ -50,14 +50,11 @@ static void test_only_a_status_reports_an_absent_pod(void **state)
     check_silence(harness);
 }
 
-#define STAGED(test)                                                                               \
-    cmocka_unit_test_setup_teardown((test), bind_harness_setup, bind_harness_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STAGED(test_only_a_status_confirms_a_binding),
-        STAGED(test_only_a_status_reports_an_absent_pod),
+        BIND_TEST(test_only_a_status_confirms_a_binding),
+        BIND_TEST(test_only_a_status_reports_an_absent_pod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -203,11 +203,9 @@ static void test_stop_during_calls_answers_them(void **state)
     (void)pthread_mutex_destroy(&crowd.lock);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_many_threads_bind_each_pod_once),
-                                       TEST(test_stop_during_calls_answers_them)};
+    const struct CMUnitTest tests[] = {BIND_TEST(test_many_threads_bind_each_pod_once),
+                                       BIND_TEST(test_stop_during_calls_answers_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,8 @@ void server_harness_answer(struct exchange *exchange);
 /* For a cmocka test whose state is a struct server_harness. */
 int server_harness_setup(void **state);
 int server_harness_teardown(void **state);
+#define TEST(function)                                                                             \
+    cmocka_unit_test_setup_teardown(function, server_harness_setup, server_harness_teardown)
 
 /* Many clients send the request, which arrives at server_harness_next(). Another thread ends each
  * exchange with end() while the server stops. Each client gets one whole answer, 200 or the stop's

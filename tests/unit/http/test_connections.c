@@ -340,21 +340,21 @@ static void test_large_answers_share_a_limit(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define LIMITS_TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_silent_connection_is_dropped),
-        TEST(test_a_new_connection_of_the_verbs_may_wait),
-        TEST(test_a_slow_header_is_dropped),
-        TEST(test_a_slow_body_is_dropped),
-        TEST(test_a_trickling_request_is_dropped),
-        TEST(test_a_client_that_reads_no_answer_is_dropped),
-        TEST(test_a_served_connection_stays_open),
-        TEST(test_a_client_waiting_for_its_answer_is_not_late),
-        TEST(test_connections_are_closed_on_request),
+        LIMITS_TEST(test_a_silent_connection_is_dropped),
+        LIMITS_TEST(test_a_new_connection_of_the_verbs_may_wait),
+        LIMITS_TEST(test_a_slow_header_is_dropped),
+        LIMITS_TEST(test_a_slow_body_is_dropped),
+        LIMITS_TEST(test_a_trickling_request_is_dropped),
+        LIMITS_TEST(test_a_client_that_reads_no_answer_is_dropped),
+        LIMITS_TEST(test_a_served_connection_stays_open),
+        LIMITS_TEST(test_a_client_waiting_for_its_answer_is_not_late),
+        LIMITS_TEST(test_connections_are_closed_on_request),
         cmocka_unit_test(test_unknown_connections_keep_no_known_one_out),
         cmocka_unit_test(test_all_bodies_share_a_limit),
         cmocka_unit_test(test_large_answers_share_a_limit),
     };
-#undef TEST
+#undef LIMITS_TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

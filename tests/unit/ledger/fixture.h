@@ -25,6 +25,7 @@ struct fixture {
 /* For cmocka: *state is a struct fixture. The teardown checks and frees the ledger, if any. */
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 const struct amount *fixture_amounts(struct fixture *fixture, const char *text, size_t *ret_n);
 const struct label *fixture_labels(struct fixture *fixture, const char *text, size_t *ret_n);

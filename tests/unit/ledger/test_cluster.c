@@ -469,8 +469,6 @@ static void test_the_self_check_finds_a_wrong_sum(void **state)
     assert_int_equal(cluster_check(fixture->cluster, &err), 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -61,8 +61,6 @@ static void test_many_replicas_on_one_node_are_counted(void **state)
     check_in_time(fixture);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

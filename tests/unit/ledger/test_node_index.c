@@ -86,8 +86,6 @@ static void test_nodes_are_visited_in_insertion_order(void **state)
     assert_null(cluster_next_node(fixture->cluster, node));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

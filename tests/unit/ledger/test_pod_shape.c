@@ -181,8 +181,6 @@ static void test_a_resolved_shape(void **state)
     assert_int_equal(fixture_resolve(fixture, &nothing)->n_needs, 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

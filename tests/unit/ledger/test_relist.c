@@ -139,8 +139,6 @@ static void test_lookup_in_an_empty_ledger_finds_no_pod(void **state)
     assert_null(cluster_find_pod_named(fixture->cluster, "default", "p"));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

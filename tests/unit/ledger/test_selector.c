@@ -386,8 +386,6 @@ static void test_prefer_no_schedule(void **state)
     assert_int_equal(taints_unpreferred(taints, n_taints, all, n), 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
