@@ -223,6 +223,21 @@ struct box *fake_api_ask(struct fake_api *api, const struct kube_request *reques
     return box;
 }
 
+struct call fake_api_call(struct fake_api *api, struct kube_request request)
+{
+    char *begin CLEANUP(mem_free_ptr) = NULL;
+    struct call call = {.box = fake_api_ask(api, &request)};
+    assert_true(asprintf(&begin, "%s %s ", request.method, request.path) > 0);
+    call.connection = fake_api_take(api->listener, begin);
+    return call;
+}
+
+void fake_api_serve(const struct call *call, int status, const char *body)
+{
+    fake_api_answer(call->connection, status, body);
+    fake_api_expect_answer(call->box, (unsigned)status, body);
+}
+
 void fake_api_expect_answer(struct box *box, unsigned status, const char *body)
 {
     const struct kube_answer *answer = box_wait(box);

@@ -57,6 +57,14 @@ bool box_is_filled(struct box *box);
 struct kube_request fake_api_get(const char *path);
 struct kube_request fake_api_post(const char *path, const char *body);
 struct box *fake_api_ask(struct fake_api *api, const struct kube_request *request);
+/* A request that arrived on a new connection. */
+struct call {
+    struct box *box;
+    int connection;
+};
+struct call fake_api_call(struct fake_api *api, struct kube_request request);
+/* Answers, expects this answer in the box, and frees the box. */
+void fake_api_serve(const struct call *call, int status, const char *body);
 /* Waits for the answer, checks it and frees the box. */
 void fake_api_expect_answer(struct box *box, unsigned status, const char *body);
 void fake_api_expect_outcome(struct box *box, enum kube_outcome outcome, const char *why);

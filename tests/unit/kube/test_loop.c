@@ -72,16 +72,14 @@ static void a_connection_is_used_again(void **state)
 /* The Retry-After of an answer with this header. */
 static int64_t retry_after_of(struct fake_api *api, const char *header)
 {
-    struct kube_request request = fake_api_get("/a");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "GET /a ");
-    fake_api_write(connection,
+    const struct call call = fake_api_call(api, fake_api_get("/a"));
+    fake_api_write(call.connection,
                    "HTTP/1.1 429 Too Many\r\nConnection: close\r\nContent-Length: 0\r\n");
-    fake_api_write(connection, header);
-    fake_api_write(connection, "\r\n");
-    int64_t seconds = box_wait(box)->retry_after_s;
-    fake_api_expect_answer(box, 429, "");
-    (void)close(connection);
+    fake_api_write(call.connection, header);
+    fake_api_write(call.connection, "\r\n");
+    int64_t seconds = box_wait(call.box)->retry_after_s;
+    fake_api_expect_answer(call.box, 429, "");
+    (void)close(call.connection);
     return seconds;
 }
 
@@ -97,24 +95,19 @@ static void retry_after_is_reported_in_seconds(void **state)
 /* As some proxies write it. */
 static void lines_may_end_without_a_carriage_return(void **state)
 {
-    struct fake_api *api = *state;
-    struct kube_request request = fake_api_get("/a");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "GET /a ");
-    fake_api_write(connection, "HTTP/1.1 200 OK\nA: b\nContent-Length: 4\n\nbody");
-    fake_api_expect_answer(box, 200, "body");
-    (void)close(connection);
+    const struct call call = fake_api_call(*state, fake_api_get("/a"));
+    fake_api_write(call.connection, "HTTP/1.1 200 OK\nA: b\nContent-Length: 4\n\nbody");
+    fake_api_expect_answer(call.box, 200, "body");
+    (void)close(call.connection);
 }
 
 static void redirects_are_answers(void **state)
 {
-    struct fake_api *api = *state;
-    struct kube_request request = fake_api_get("/a");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "GET /a ");
-    fake_api_write(connection, "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n");
-    fake_api_expect_answer(box, 302, "");
-    (void)close(connection);
+    const struct call call = fake_api_call(*state, fake_api_get("/a"));
+    fake_api_write(call.connection,
+                   "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n");
+    fake_api_expect_answer(call.box, 302, "");
+    (void)close(call.connection);
 }
 
 static void a_refused_connection_is_not_sent(void **state)
@@ -139,34 +132,26 @@ static void a_failed_handshake_is_not_sent(void **state)
 
 static void a_cut_before_the_answer_is_unknown(void **state)
 {
-    struct fake_api *api = *state;
-    struct kube_request request = fake_api_post("/a", "{}");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "POST /a ");
-    (void)close(connection);
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, "mpty reply");
+    const struct call call = fake_api_call(*state, fake_api_post("/a", "{}"));
+    (void)close(call.connection);
+    fake_api_expect_outcome(call.box, KUBE_UNKNOWN, "mpty reply");
 }
 
 static void a_cut_in_the_answer_is_unknown(void **state)
 {
-    struct fake_api *api = *state;
-    struct kube_request request = fake_api_post("/a", "{}");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "POST /a ");
-    fake_api_write(connection, "HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\n12345");
-    (void)close(connection);
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, "5 bytes");
+    const struct call call = fake_api_call(*state, fake_api_post("/a", "{}"));
+    fake_api_write(call.connection, "HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\n12345");
+    (void)close(call.connection);
+    fake_api_expect_outcome(call.box, KUBE_UNKNOWN, "5 bytes");
 }
 
 static void no_answer_in_time_is_unknown(void **state)
 {
-    struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
     request.timeout_ms = FAKE_API_SHORT_MS;
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "POST /a ");
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
-    fake_api_expect_closed(connection);
+    const struct call call = fake_api_call(*state, request);
+    fake_api_expect_outcome(call.box, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
+    fake_api_expect_closed(call.connection);
 }
 
 /* The server accepts the connection, but never starts TLS. */
@@ -180,31 +165,25 @@ static void no_connection_in_time_is_not_sent(void **state)
 
 static void a_too_large_answer_is_unknown(void **state)
 {
-    struct fake_api *api = *state;
-    struct kube_request request = fake_api_get("/a");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "GET /a ");
+    const struct call call = fake_api_call(*state, fake_api_get("/a"));
     char large[102];
     (void)snprintf(large, sizeof(large), "%0101d", 0);
-    fake_api_answer(connection, 200, large);
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, "more than 100 bytes");
-    fake_api_expect_closed(connection);
+    fake_api_answer(call.connection, 200, large);
+    fake_api_expect_outcome(call.box, KUBE_UNKNOWN, "more than 100 bytes");
+    fake_api_expect_closed(call.connection);
 }
 
 static void a_rejected_token_is_renewed(void **state)
 {
     struct fake_api *api = *state;
-    struct kube_request request = fake_api_post("/a", "{}");
     fake_credentials_renew_on_refusal(api->credentials, "Bearer second");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "POST /a ");
-    fake_api_answer(connection, 401, "who?");
-    char *text CLEANUP(mem_free_ptr) = fake_api_read(connection);
+    const struct call call = fake_api_call(api, fake_api_post("/a", "{}"));
+    fake_api_answer(call.connection, 401, "who?");
+    char *text CLEANUP(mem_free_ptr) = fake_api_read(call.connection);
     expect_line(text, "\r\nAuthorization: Bearer second\r\n");
-    fake_api_answer(connection, 201, "made");
-    fake_api_expect_answer(box, 201, "made");
+    fake_api_serve(&call, 201, "made");
     assert_int_equal(fake_credentials_n_refused(api->credentials), 1);
-    (void)close(connection);
+    (void)close(call.connection);
 }
 
 static void a_rejected_request_waits_for_a_newer_token(void **state)
@@ -246,14 +225,12 @@ static void the_second_rejection_is_the_answer(void **state)
 
 static void a_rejection_without_a_newer_token_is_the_answer(void **state)
 {
-    struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a");
     request.timeout_ms = FAKE_API_SHORT_MS;
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "GET /a ");
-    fake_api_answer(connection, 401, "who?");
-    fake_api_expect_answer(box, 401, "the API server refused the token of a test");
-    (void)close(connection);
+    const struct call call = fake_api_call(*state, request);
+    fake_api_answer(call.connection, 401, "who?");
+    fake_api_expect_answer(call.box, 401, "the API server refused the token of a test");
+    (void)close(call.connection);
 }
 
 /* The connection's certificate may be rejected, and the file may contain another by now. */
@@ -297,12 +274,9 @@ static void many_requests_run_in_parallel(void **state)
 /* An idle open connection. */
 static int idle_connection(struct fake_api *api)
 {
-    struct kube_request request = fake_api_get("/idle");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "GET /idle ");
-    fake_api_answer(connection, 200, "");
-    fake_api_expect_answer(box, 200, "");
-    return connection;
+    const struct call call = fake_api_call(api, fake_api_get("/idle"));
+    fake_api_serve(&call, 200, "");
+    return call.connection;
 }
 
 static void a_write_is_not_sent_twice(void **state)

@@ -21,24 +21,20 @@ static bool ends_with_a_reset(int connection)
 
 static void an_abandoned_write_is_aborted(void **state)
 {
-    struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
     request.timeout_ms = FAKE_API_SHORT_MS;
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "POST /a ");
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
-    assert_true(ends_with_a_reset(connection));
+    const struct call call = fake_api_call(*state, request);
+    fake_api_expect_outcome(call.box, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
+    assert_true(ends_with_a_reset(call.connection));
 }
 
 static void a_write_unanswered_at_a_stop_is_aborted(void **state)
 {
     struct fake_api *api = *state;
-    struct kube_request request = fake_api_post("/a", "{}");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "POST /a ");
+    const struct call call = fake_api_call(api, fake_api_post("/a", "{}"));
     kube_loop_stop(api->loop);
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, "the service stops");
-    assert_true(ends_with_a_reset(connection));
+    fake_api_expect_outcome(call.box, KUBE_UNKNOWN, "the service stops");
+    assert_true(ends_with_a_reset(call.connection));
 }
 
 static void an_answered_request_closes_normally(void **state)
@@ -64,15 +60,12 @@ static void a_request_without_time_left_is_not_sent(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request late = fake_api_post("/late", "{}");
-    struct kube_request other = fake_api_get("/other");
     late.timeout_ms = 0;
     fake_api_expect_outcome(fake_api_ask(api, &late), KUBE_NOT_SENT,
                             "the deadline passed before the request was sent");
-    struct box *box = fake_api_ask(api, &other);
-    int connection = fake_api_take(api->listener, "GET /other ");
-    fake_api_answer(connection, 200, "");
-    fake_api_expect_answer(box, 200, "");
-    (void)close(connection);
+    const struct call call = fake_api_call(api, fake_api_get("/other"));
+    fake_api_serve(&call, 200, "");
+    (void)close(call.connection);
 }
 
 static bool may_not_leave(void *context, int64_t now_ms)
@@ -98,14 +91,12 @@ static void a_request_no_longer_allowed_is_not_sent(void **state)
     fake_api_expect_closed(fake_api_accept(api->listener));
 
     struct kube_request other = fake_api_get("/other");
-    struct box *box = fake_api_ask(api, &other);
-    int connection = fake_api_take(api->listener, "GET /other ");
-    fake_api_answer(connection, 200, "");
-    fake_api_expect_answer(box, 200, "");
+    const struct call call = fake_api_call(api, other);
+    fake_api_serve(&call, 200, "");
     fake_api_expect_outcome(fake_api_ask(api, &kept), KUBE_NOT_SENT,
                             "the request was no longer allowed");
     assert_int_equal(n_asked, 2);
-    fake_api_expect_closed(connection);
+    fake_api_expect_closed(call.connection);
 }
 
 /* TCP_USER_TIMEOUT of our end of the connection, whose other end the test holds. */
@@ -132,14 +123,10 @@ static unsigned given_up_after_ms(int connection)
 /* The kernel keeps sending for a paused process. */
 static void the_kernel_abandons_an_unacknowledged_request(void **state)
 {
-    struct fake_api *api = *state;
-    struct kube_request request = fake_api_post("/a", "{}");
-    struct box *box = fake_api_ask(api, &request);
-    int connection = fake_api_take(api->listener, "POST /a ");
-    assert_int_equal(given_up_after_ms(connection), FAKE_API_UNACKED_MS);
-    fake_api_answer(connection, 201, "");
-    fake_api_expect_answer(box, 201, "");
-    (void)close(connection);
+    const struct call call = fake_api_call(*state, fake_api_post("/a", "{}"));
+    assert_int_equal(given_up_after_ms(call.connection), FAKE_API_UNACKED_MS);
+    fake_api_serve(&call, 201, "");
+    (void)close(call.connection);
 }
 
 static int set_up(void **state)

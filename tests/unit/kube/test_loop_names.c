@@ -89,21 +89,19 @@ static void open_named(struct fake_api *api)
 static void an_unresolved_name_delays_no_other_request(void **state)
 {
     struct fake_api api;
-    struct kube_request slow = fake_api_get("/slow"), fresh = fake_api_get("/fresh");
+    struct kube_request fresh = fake_api_get("/fresh");
     (void)state;
     fresh.fresh = true;
     fresh.timeout_ms = FAKE_API_SHORT_MS;
     answer_names(true);
     open_named(&api);
-    struct box *box = fake_api_ask(&api, &slow);
-    int connection = fake_api_take(api.listener, "GET /slow ");
+    const struct call call = fake_api_call(&api, fake_api_get("/slow"));
     answer_names(false);
     struct box *late = fake_api_ask(&api, &fresh);
     await_asked(1);
     fake_api_expect_outcome(late, KUBE_NOT_SENT, FAKE_API_NO_ANSWER);
-    fake_api_answer(connection, 200, "s");
-    fake_api_expect_answer(box, 200, "s");
-    (void)close(connection);
+    fake_api_serve(&call, 200, "s");
+    (void)close(call.connection);
     fake_api_close(&api);
     answer_names(true);
 }

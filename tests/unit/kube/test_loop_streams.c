@@ -373,14 +373,11 @@ static void tasks_run_when_due(void **state)
     journal_wait(ticker.journal, "call 1, call 2, call 3");
     kube_loop_wake(api.loop);
     journal_wait(ticker.journal, "call 4");
-    struct kube_request request = fake_api_get("/a");
-    struct box *box = fake_api_ask(&api, &request);
-    int connection = fake_api_take(api.listener, "GET /a ");
-    fake_api_answer(connection, 200, "");
-    fake_api_expect_answer(box, 200, "");
+    const struct call call = fake_api_call(&api, fake_api_get("/a"));
+    fake_api_serve(&call, 200, "");
     journal_wait(ticker.journal, "call 5");
     fake_api_close(&api);
-    (void)close(connection);
+    (void)close(call.connection);
     journal_expect(ticker.journal, "call 1, call 2, call 3, call 4, call 5");
     journal_free(ticker.journal);
 }
