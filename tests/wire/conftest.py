@@ -3,28 +3,22 @@
 The binary is build/test/gpu-extender, or what the environment variable GPU_EXTENDER names. HTTP is the standard library's.
 """
 
-import contextlib
+import functools
 import json
-import os
 
 import objects
 import pytest
 from fake_api import FakeApi
 from follow import Follower
 from prometheus import fetched
-from service import PACKING, ROOT, SAMPLE_CLUSTER, Service, run_to_end
+from raw import Raw
+from service import PACKING, SAMPLE_CLUSTER, Service, run_to_end, stopping
 
 
 @pytest.fixture
 def start_service():
     """start_service("--cluster-file", path, "--config", path, ...) -> Service; stopped and judged after the test."""
-    with contextlib.ExitStack() as services:
-
-        def start(*options, **more):
-            running = Service(*options, **more)
-            services.callback(running.stop)
-            return running
-
+    with stopping(Service) as start:
         yield start
 
 
@@ -108,15 +102,13 @@ def prometheus_binary():
 @pytest.fixture(scope="module")
 def module_service(tmp_path_factory):
     """module_service(node, pod, ...) -> a Service shared by the read-only tests of one file."""
-    with contextlib.ExitStack() as services:
 
-        def start(*items, options=()):
-            path = tmp_path_factory.mktemp("cluster") / "cluster.json"
-            path.write_text(objects.list_text(*items), encoding="utf-8")
-            running = Service("--cluster-file", path, *options)
-            services.callback(running.stop)
-            return running
+    def over(*items, options=()):
+        path = tmp_path_factory.mktemp("cluster") / "cluster.json"
+        path.write_text(objects.list_text(*items), encoding="utf-8")
+        return Service("--cluster-file", path, *options)
 
+    with stopping(over) as start:
         yield start
 
 
@@ -129,16 +121,17 @@ def api(request, tmp_path):
 
 
 @pytest.fixture
+def raw(service):
+    """A connection of bytes to the test's service."""
+    with Raw(service.address) as connection:
+        yield connection
+
+
+@pytest.fixture
 def follow(api, tmp_path):
     """follow(...) -> a Follower of it."""
-    with contextlib.ExitStack() as running:
-
-        def begin(*options, **more):
-            service = Follower(api, tmp_path, *options, **more)
-            running.callback(service.stop)
-            return service
-
-        yield begin
+    with stopping(functools.partial(Follower, api, tmp_path)) as start:
+        yield start
 
 
 @pytest.fixture

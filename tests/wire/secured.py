@@ -82,3 +82,12 @@ def paths(files):
     named = {"certificateFile": "tls.crt", "privateKeyFile": "tls.key", "clientCAFile": "ca.crt"}
     return {key: str(files / name) for key, name in named.items()}
 
+
+def judged(answer):
+    assert answer.status == 200, answer
+    assert answer.json()["NodeNames"] == ["a"]
+
+
+def refused(answer, fault):
+    assert (answer.status, answer.json()) == (403, {"error": fault})
+    assert answer.headers["connection"] == "close"

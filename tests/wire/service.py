@@ -3,6 +3,7 @@
 After every test it must exit with status 0 and without a sanitizer report. This module does not interpret answers.
 """
 
+import contextlib
 import http.client
 import json
 import os
@@ -199,6 +200,31 @@ class Service:
         said = self.log.text()
         assert not SANITIZERS.search(said), f"a sanitizer's report:\n{said}"
         assert status == 0, f"{shlex.join(self.command)}: exit status {status}:\n{said}"
+
+
+def inventory_of(service):
+    answer = service.get("/v1/inventory")
+    assert answer.status == 200 and answer.headers["content-type"] == "application/json", answer
+    return answer.json()
+
+
+@contextlib.contextmanager
+def stopping(start):
+    """A function that calls start(...); every service that it started is stopped and judged at the end."""
+    with contextlib.ExitStack() as services:
+
+        def started(*options, **more):
+            running = start(*options, **more)
+            services.callback(running.stop)
+            return running
+
+        yield started
+
+
+def read(*path):
+    """The text of a file of the repository."""
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()
 
 
 def run_to_end(*options):

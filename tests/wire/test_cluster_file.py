@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 from objects import GPU, container, filter_args, kindless, list_text, node, object_list, pod
-from service import LITTLE_QUARANTINE
+from service import LITTLE_QUARANTINE, inventory_of
 
 OBJECTS = [
     node("a"),
@@ -50,12 +50,6 @@ SAME = {
     "empty documents between": "---\n---\n" + "\n---\n\n---\n".join(yaml_of(item) for item in OBJECTS) + "---\n",
     "a list without items": json.dumps(object_list(*OBJECTS)) + '{"kind":"PodList","apiVersion":"v1","items":null}',
 }
-
-
-def inventory_of(service):
-    answer = service.get("/v1/inventory")
-    assert answer.status == 200, answer
-    return answer.json()
 
 
 def told(service):

@@ -13,15 +13,10 @@ import subprocess
 import marked
 import openapi
 import pytest
-from service import BINARY, ENV, ROOT, run_to_end
+from service import BINARY, ENV, ROOT, read, run_to_end
 
 ADDRESS = "127.0.0.1:8888"
 RELEASE = "build/release/gpu-extender"
-
-
-def read(*path):
-    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
-        return file.read()
 
 
 README = read("README.md")

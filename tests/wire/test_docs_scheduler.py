@@ -15,7 +15,7 @@ import openapi
 import pytest
 import yaml
 from objects import filter_args, node, pod, preempt_args
-from service import BINARY, ROOT, run_to_end
+from service import BINARY, ROOT, read, run_to_end
 from test_openapi import documented_metrics
 
 # Values that `scheduler` of the policy file shares with the configurations, and values that all of them share.
@@ -30,11 +30,6 @@ OF_OTHERS |= {"--no-install-recommends", "--system", "--shell"}
 OF_OTHERS |= {"--filename", "--clusterrole", "--serviceaccount", "--cacert", "--header"}
 OF_EVERY_SYSTEM = re.compile(r"lib(c|m|gcc_s|\w+san)\.so")
 ROUTE = re.compile(r"(?<![a-z.])/(?:(?:scheduler|v1)/[\w/-]+|metrics|readyz|livez)")
-
-
-def read(*path):
-    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
-        return file.read()
 
 
 DOCUMENT = read("docs/KUBE-SCHEDULER.md")

@@ -13,7 +13,7 @@ import expectations
 import marked
 import pytest
 import yaml
-from service import ROOT, SAMPLE_CLUSTER
+from service import ROOT, SAMPLE_CLUSTER, inventory_of
 
 EXAMPLES = os.path.join(ROOT, "examples")
 WORKLOADS = os.path.join(EXAMPLES, "workloads")
@@ -26,12 +26,6 @@ EXPECTED = expectations.load("workloads.yaml")
 def read(*path):
     with open(os.path.join(*path), encoding="utf-8") as file:
         return file.read()
-
-
-def inventory_of(service):
-    answer = service.get("/v1/inventory")
-    assert answer.status == 200, answer
-    return answer.json()
 
 
 def gpu_rows(inventory, resources):

@@ -35,12 +35,6 @@ def service(module_service):
     return module_service(node("a"), pod("held", 2, "a"))
 
 
-@pytest.fixture
-def raw(service):
-    with Raw(service.address) as connection:
-        yield connection
-
-
 def judged(answer):
     status, headers, body = answer
     assert status == 200 and headers["content-type"] == "application/json"

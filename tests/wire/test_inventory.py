@@ -5,14 +5,9 @@ import re
 
 import pytest
 from objects import GPU, container, list_text, node, pod
+from service import inventory_of
 
 AMOUNTS = ["allocatable", "capacity", "free", "reserved", "used"]
-
-
-def inventory_of(service):
-    answer = service.get("/v1/inventory")
-    assert answer.status == 200 and answer.headers["content-type"] == "application/json", answer
-    return answer.json()
 
 
 def gpus_of(service, name="a", resource=GPU):

@@ -19,7 +19,7 @@ import pytest
 import yaml
 from fake_api import FakeApi
 from guarded import GuardedFollower
-from service import ROOT, SAMPLE_CLUSTER, Answer, Service
+from service import ROOT, SAMPLE_CLUSTER, Answer, Service, read
 
 WORKLOADS = os.path.join(ROOT, "examples/workloads")
 OPENB_CLUSTER = os.path.join(ROOT, "examples/openb-cluster.json")
@@ -44,11 +44,6 @@ def asked(method, path):
         if parameter.get("in") == "path":
             path = path.replace("{%s}" % parameter["name"], parameter["example"])
     return path
-
-
-def read(*path):
-    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
-        return file.read()
 
 
 def judge(method, path, answer):

@@ -3,6 +3,7 @@ names. Others are rejected with a reason. A failed review rejects, and no thread
 
 import concurrent.futures
 import contextlib
+import functools
 import signal
 import threading
 import time
@@ -11,7 +12,7 @@ import objects
 import pytest
 from guarded import DRY_RUN, PATHS, GuardedFollower, GuardedService
 from objects import pod
-from service import LIMIT_S, Answer
+from service import LIMIT_S, Answer, stopping
 
 READER, STRANGER = "reader-t0ken.abc", "nobodys-t0ken.xyz"
 NOT_NOW = "the API server could not verify the token and its permissions: try again"
@@ -26,13 +27,7 @@ def start(api, tmp_path):
     """start(option, ..., cacheSeconds=...) -> a GuardedFollower; READER has all rights."""
     api.people[READER] = JANE
     api.rights |= {("jane", method.lower(), path) for method, path in PATHS}
-    with contextlib.ExitStack() as running:
-
-        def begin(*options, **authentication):
-            service = GuardedFollower(api, tmp_path, *options, **authentication)
-            running.callback(service.stop)
-            return service
-
+    with stopping(functools.partial(GuardedFollower, api, tmp_path)) as begin:
         yield begin
 
 

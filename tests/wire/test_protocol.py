@@ -39,12 +39,6 @@ def service(module_service):
     return module_service(*NODES, *PODS)
 
 
-@pytest.fixture
-def raw(service):
-    with Raw(service.address) as connection:
-        yield connection
-
-
 def ask(service, verb, arguments):
     answer = service.post(f"/scheduler/{verb}", arguments)
     assert answer.status == 200, answer

@@ -7,17 +7,7 @@ import time
 
 import pytest
 from certificates import Authority
-from secured import FILTER, HEAD, Secured, ask_on
-
-
-def judged(answer):
-    assert answer.status == 200, answer
-    assert answer.json()["NodeNames"] == ["a"]
-
-
-def refused(answer, fault):
-    assert (answer.status, answer.json()) == (403, {"error": fault})
-    assert answer.headers["connection"] == "close"
+from secured import FILTER, HEAD, Secured, ask_on, judged, refused
 
 
 def metrics_of(secured):

@@ -19,7 +19,7 @@ from certificates import Authority, mount
 from follow import SENT
 from objects import node, pod
 from raw import LIMIT_S, Raw, request
-from secured import FILTER, HEAD, Secured, ask_on, context
+from secured import FILTER, HEAD, Secured, ask_on, context, judged, refused
 from service import Service
 
 NOBODY = "there is no client certificate"
@@ -34,16 +34,6 @@ def secure(tmp_path, start_service):
 @pytest.fixture
 def secured(secure):
     return secure()
-
-
-def judged(answer):
-    assert answer.status == 200, answer
-    assert answer.json()["NodeNames"] == ["a"]
-
-
-def refused(answer, fault):
-    assert (answer.status, answer.json()) == (403, {"error": fault})
-    assert answer.headers["connection"] == "close"
 
 
 # ---- who may call the verbs ----
