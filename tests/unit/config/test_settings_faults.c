@@ -1,6 +1,6 @@
 /* settings: each fault of a policy file, with its exact position and message. */
 #include "config/settings.h"
-#include "unit.h"
+#include "fault_table.h"
 
 #include <string.h>
 
@@ -15,21 +15,10 @@
 #define RIGHT_MODEL                                                                                \
     "should be the name of a GPU model, such as A100-80GB (a brand alone is no model)"
 
-struct fault {
-    const char *text;
-    const char *message; /* after "p.yaml:" */
-};
-
-/* The state of one test. */
-struct table {
-    const struct fault *faults;
-    size_t n_faults;
-};
-
 static void check_faults(void **state)
 {
-    const struct table *table = *state;
-    for (size_t i = 0; i < table->n_faults; i++) {
+    const struct fault_table *table = *state;
+    for (size_t i = 0; i < table->n; i++) {
         const struct fault *fault = &table->faults[i];
         struct settings settings;
         struct err err = {.text = "p.yaml:(no message)"};
@@ -378,29 +367,23 @@ static void test_yaml_faults_have_file_line_and_column(void **state)
     }
 }
 
-#define TABLE(name, table)                                                                         \
-    {                                                                                              \
-        name, check_faults, NULL, NULL, &(struct table)                                            \
-        {                                                                                          \
-            table, sizeof(table) / sizeof *(table)                                                 \
-        }                                                                                          \
-    }
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TABLE("head", HEADS),
-        TABLE("unknown keys", UNKNOWN_KEYS),
-        TABLE("quotas", QUOTAS),
-        TABLE("selectors of quotas", SELECTORS_OF_QUOTAS),
-        TABLE("decimals", DECIMALS),
-        TABLE("types", TYPES),
-        TABLE("ranges and spellings", RANGES_AND_SPELLINGS),
-        TABLE("lists", LISTS),
-        TABLE("times of leader election", TIMES_OF_LEADER_ELECTION),
-        TABLE("a binding must end before the timeout of kube scheduler", BIND_TIMEOUTS),
-        TABLE("faults of the beside each kube scheduler mode", BESIDE_KUBE_SCHEDULER),
-        TABLE("the first fault is reported", SEVERAL_FAULTS),
+        FAULT_TABLE("head", check_faults, HEADS),
+        FAULT_TABLE("unknown keys", check_faults, UNKNOWN_KEYS),
+        FAULT_TABLE("quotas", check_faults, QUOTAS),
+        FAULT_TABLE("selectors of quotas", check_faults, SELECTORS_OF_QUOTAS),
+        FAULT_TABLE("decimals", check_faults, DECIMALS),
+        FAULT_TABLE("types", check_faults, TYPES),
+        FAULT_TABLE("ranges and spellings", check_faults, RANGES_AND_SPELLINGS),
+        FAULT_TABLE("lists", check_faults, LISTS),
+        FAULT_TABLE("times of leader election", check_faults, TIMES_OF_LEADER_ELECTION),
+        FAULT_TABLE("a binding must end before the timeout of kube-scheduler", check_faults,
+                    BIND_TIMEOUTS),
+        FAULT_TABLE("faults of the mode beside each kube-scheduler", check_faults,
+                    BESIDE_KUBE_SCHEDULER),
+        FAULT_TABLE("the first fault is reported", check_faults, SEVERAL_FAULTS),
         cmocka_unit_test(test_yaml_faults_have_file_line_and_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

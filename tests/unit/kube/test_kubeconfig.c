@@ -1,6 +1,6 @@
 /* kubeconfig: all fields, merging of files, and each fault with its exact position and message. */
+#include "fault_table.h"
 #include "kube/config/kubeconfig.h"
-#include "unit.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -195,68 +195,57 @@ static void test_files_are_merged(void **state)
     kube_target_fini(&target);
 }
 
-struct fault {
-    const char *text;
-    const char *message; /* after "/etc/a/config:" */
-};
-
 #define PATH "/etc/a/config:"
 
-static void assert_faults(const struct fault *faults, size_t n_faults)
+static void check_faults(void **state)
 {
-    for (size_t i = 0; i < n_faults; i++) {
+    const struct fault_table *table = *state;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct fault *fault = &table->faults[i];
         struct kube_target target;
         struct err err = {.text = "(no message)"};
-        int r = choose(&faults[i].text, 1, NULL, &target, &err);
+        int r = choose(&fault->text, 1, NULL, &target, &err);
         if (r != -EINVAL || strncmp(err.text, PATH, strlen(PATH)) != 0 ||
-            strcmp(err.text + strlen(PATH), faults[i].message) != 0)
-            fail_msg("%s\ngives %d %s\nshould  %s", faults[i].text, r, err.text, faults[i].message);
+            strcmp(err.text + strlen(PATH), fault->message) != 0)
+            fail_msg("%s\ngives %d %s\nshould  %s", fault->text, r, err.text, fault->message);
     }
 }
 
-#define ASSERT_FAULTS(faults) assert_faults((faults), sizeof(faults) / sizeof *(faults))
-
-static void test_faults_of_contexts(void **state)
-{
-    (void)state;
-    static const struct fault FAULTS[] = {
-        {"", "1:1: current-context: is missing, should be one of the contexts: (there is none)"},
-        {"eyJhbGciOiJSUzI1NiJ9",
-         "1:1: kubeconfig: is a string, should be a mapping with clusters, users, contexts"},
-        {"a: [",
-         "2:1: did not find expected node content (while parsing a flow node that begins at 2:1)"},
-        {"contexts: [{name: a}, {name: b}, {}]\n",
-         "1:1: current-context: is missing, should be one of the contexts: a, b"},
-        {"current-context: ''\ncontexts: [{name: a}]\n",
-         "1:18: current-context: is missing, should be one of the contexts: a"},
-        {"current-context: 7\n", "1:18: current-context: is a whole number, should be a string, "
-                                 "in quotes"},
-        {"contexts: [{name: a}]\ncurrent-context: c\n",
-         "2:18: current-context: is \"c\", should be one of the contexts: a"},
-        {"current-context: a\ncontexts: {name: a}\n",
-         "2:11: contexts: is an object, should be a list"},
-        {"current-context: a\ncontexts: [a]\n",
-         "2:12: contexts[0]: is a string, should be a mapping with a name"},
-        {"current-context: a\ncontexts: [{name: a}, {name: 3}]\n",
-         "2:30: contexts[1].name: is a whole number, should be a string, in quotes"},
-        {"current-context: a\ncontexts: [{name: a}, {name: b}, {name: a}]\n",
-         "2:34: contexts[2]: has the same name as contexts[0], should be unique"},
-        {"current-context: a\ncontexts: [{name: a, context: b}]\n",
-         "2:31: contexts[0].context: is a string, should be a mapping"},
-        {"current-context: a\ncontexts: [{name: a}]\n",
-         "2:12: contexts[0].context.cluster: is missing, should be a cluster"},
-        {"current-context: a\ncontexts: [{name: a, context: {cluster: x}}]\nclusters: [{name: "
-         "z}]\n",
-         "2:41: contexts[0].context.cluster: is \"x\", should be one of the clusters: z"},
-        {"current-context: a\ncontexts: [{name: a, context: {cluster: x}}]\nclusters: [{name: "
-         "x}]\n",
-         "3:12: clusters[0].cluster: is missing, should be a cluster"},
-        {"current-context: a\ncontexts: [{name: a, context: {cluster: x, user: "
-         "z}}]\nclusters: [{name: x, cluster: {server: 'https://h'}}]\n",
-         "2:50: contexts[0].context.user: is \"z\", should be one of the users: (there is none)"},
-    };
-    ASSERT_FAULTS(FAULTS);
-}
+static const struct fault CONTEXTS[] = {
+    {"", "1:1: current-context: is missing, should be one of the contexts: (there is none)"},
+    {"eyJhbGciOiJSUzI1NiJ9",
+     "1:1: kubeconfig: is a string, should be a mapping with clusters, users, contexts"},
+    {"a: [",
+     "2:1: did not find expected node content (while parsing a flow node that begins at 2:1)"},
+    {"contexts: [{name: a}, {name: b}, {}]\n",
+     "1:1: current-context: is missing, should be one of the contexts: a, b"},
+    {"current-context: ''\ncontexts: [{name: a}]\n",
+     "1:18: current-context: is missing, should be one of the contexts: a"},
+    {"current-context: 7\n", "1:18: current-context: is a whole number, should be a string, "
+                             "in quotes"},
+    {"contexts: [{name: a}]\ncurrent-context: c\n",
+     "2:18: current-context: is \"c\", should be one of the contexts: a"},
+    {"current-context: a\ncontexts: {name: a}\n", "2:11: contexts: is an object, should be a list"},
+    {"current-context: a\ncontexts: [a]\n",
+     "2:12: contexts[0]: is a string, should be a mapping with a name"},
+    {"current-context: a\ncontexts: [{name: a}, {name: 3}]\n",
+     "2:30: contexts[1].name: is a whole number, should be a string, in quotes"},
+    {"current-context: a\ncontexts: [{name: a}, {name: b}, {name: a}]\n",
+     "2:34: contexts[2]: has the same name as contexts[0], should be unique"},
+    {"current-context: a\ncontexts: [{name: a, context: b}]\n",
+     "2:31: contexts[0].context: is a string, should be a mapping"},
+    {"current-context: a\ncontexts: [{name: a}]\n",
+     "2:12: contexts[0].context.cluster: is missing, should be a cluster"},
+    {"current-context: a\ncontexts: [{name: a, context: {cluster: x}}]\nclusters: [{name: "
+     "z}]\n",
+     "2:41: contexts[0].context.cluster: is \"x\", should be one of the clusters: z"},
+    {"current-context: a\ncontexts: [{name: a, context: {cluster: x}}]\nclusters: [{name: "
+     "x}]\n",
+     "3:12: clusters[0].cluster: is missing, should be a cluster"},
+    {"current-context: a\ncontexts: [{name: a, context: {cluster: x, user: "
+     "z}}]\nclusters: [{name: x, cluster: {server: 'https://h'}}]\n",
+     "2:50: contexts[0].context.user: is \"z\", should be one of the users: (there is none)"},
+};
 
 #define SERVER_FAULT                                                                               \
     "clusters[0].cluster.server: cannot be used, should be an address such as "                    \
@@ -266,144 +255,124 @@ static void test_faults_of_contexts(void **state)
     "clusters[0].cluster.proxy-url: cannot be used, should be the address of an http, https or "   \
     "socks5 proxy, such as http://10.0.0.1:3128"
 
-static void test_faults_of_clusters(void **state)
-{
-    (void)state;
-    static const struct fault FAULTS[] = {
-        {CLUSTER("server: ''"),
-         "4:14: clusters[0].cluster.server: is missing, should be an address such as "
-         "https://10.0.0.1:6443"},
-        {CLUSTER("server: [1]"),
-         "4:14: clusters[0].cluster.server: is an array, should be a string, in quotes"},
-        {CLUSTER("server: 'localhost:8080'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'ftp://h'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://h:'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://h:0'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://h:65536'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://::1:6443'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://[::1'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://user:pass@h'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://h?x'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: \"https://h/\\r\\nHost: x\""), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://h', proxy-url: 'socks4://p:1'"), "4:38: " PROXY_FAULT},
-        {CLUSTER("server: 'https://h', proxy-url: 'http://u:%0ap@p:1'"), "4:38: " PROXY_FAULT},
-        {CLUSTER("server: 'https://h', proxy-url: 'http://[1.2.3.4]:1'"), "4:38: " PROXY_FAULT},
-        {CLUSTER("server: 'https://[1.2.3.4]:1'"), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://h', tls-server-name: 'a b'"),
-         "4:44: clusters[0].cluster.tls-server-name: cannot be used, should be the name in the "
-         "server's certificate, such as kubernetes.default.svc"},
-        {CLUSTER("server: 'https://h', insecure-skip-tls-verify: 'yes'"),
-         "4:53: clusters[0].cluster.insecure-skip-tls-verify: is a string, should be true or "
-         "false"},
-        {CLUSTER("server: 'https://h', insecure-skip-tls-verify: true, certificate-authority: x"),
-         "4:53: clusters[0].cluster.insecure-skip-tls-verify: is true beside a "
-         "certificate-authority, should be one of the two"},
-        {CLUSTER("server: 'https://h', certificate-authority: gone.crt"),
-         "4:50: clusters[0].cluster.certificate-authority: /etc/a/gone.crt cannot be read: No such "
-         "file or directory"},
-        {CLUSTER("server: 'https://h', certificate-authority-data: '%'"),
-         "4:55: clusters[0].cluster.certificate-authority-data: is not base64, should be the "
-         "base64 of a PEM text"},
-        {CLUSTER("server: 'https://h', certificate-authority-data: Zm9v"),
-         "4:55: clusters[0].cluster.certificate-authority-data: is not PEM, should be the base64 "
-         "of a PEM text"},
-        {CLUSTER("server: 'https://h', extensions: 1"),
-         "4:39: clusters[0].cluster.extensions: is a whole number, should be a list"},
-    };
-    ASSERT_FAULTS(FAULTS);
-}
+static const struct fault CLUSTERS[] = {
+    {CLUSTER("server: ''"),
+     "4:14: clusters[0].cluster.server: is missing, should be an address such as "
+     "https://10.0.0.1:6443"},
+    {CLUSTER("server: [1]"),
+     "4:14: clusters[0].cluster.server: is an array, should be a string, in quotes"},
+    {CLUSTER("server: 'localhost:8080'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'ftp://h'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://h:'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://h:0'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://h:65536'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://::1:6443'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://[::1'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://user:pass@h'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://h?x'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: \"https://h/\\r\\nHost: x\""), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://h', proxy-url: 'socks4://p:1'"), "4:38: " PROXY_FAULT},
+    {CLUSTER("server: 'https://h', proxy-url: 'http://u:%0ap@p:1'"), "4:38: " PROXY_FAULT},
+    {CLUSTER("server: 'https://h', proxy-url: 'http://[1.2.3.4]:1'"), "4:38: " PROXY_FAULT},
+    {CLUSTER("server: 'https://[1.2.3.4]:1'"), "4:14: " SERVER_FAULT},
+    {CLUSTER("server: 'https://h', tls-server-name: 'a b'"),
+     "4:44: clusters[0].cluster.tls-server-name: cannot be used, should be the name in the "
+     "server's certificate, such as kubernetes.default.svc"},
+    {CLUSTER("server: 'https://h', insecure-skip-tls-verify: 'yes'"),
+     "4:53: clusters[0].cluster.insecure-skip-tls-verify: is a string, should be true or "
+     "false"},
+    {CLUSTER("server: 'https://h', insecure-skip-tls-verify: true, certificate-authority: x"),
+     "4:53: clusters[0].cluster.insecure-skip-tls-verify: is true beside a "
+     "certificate-authority, should be one of the two"},
+    {CLUSTER("server: 'https://h', certificate-authority: gone.crt"),
+     "4:50: clusters[0].cluster.certificate-authority: /etc/a/gone.crt cannot be read: No such "
+     "file or directory"},
+    {CLUSTER("server: 'https://h', certificate-authority-data: '%'"),
+     "4:55: clusters[0].cluster.certificate-authority-data: is not base64, should be the "
+     "base64 of a PEM text"},
+    {CLUSTER("server: 'https://h', certificate-authority-data: Zm9v"),
+     "4:55: clusters[0].cluster.certificate-authority-data: is not PEM, should be the base64 "
+     "of a PEM text"},
+    {CLUSTER("server: 'https://h', extensions: 1"),
+     "4:39: clusters[0].cluster.extensions: is a whole number, should be a list"},
+};
 
-static void test_unsupported_members_are_rejected_by_name(void **state)
-{
-    (void)state;
-    static const struct fault FAULTS[] = {
-        {USER("username: admin"), "5:11: users[0].user.username: is not supported, should be a "
-                                  "token, tokenFile, client certificate or exec"},
-        {USER("password: SECRET"), "5:11: users[0].user.password: is not supported, should be a "
-                                   "token, tokenFile, client certificate or exec"},
-        {USER("auth-provider: {name: gcp}"),
-         "5:16: users[0].user.auth-provider: is not supported, should be exec with the provider's "
-         "plugin"},
-        {USER("token: t, as: admin"), "5:15: users[0].user.as: is not supported, should be left "
-                                      "out: this service does not impersonate users"},
-        {USER("as-uid: 1"), "5:9: users[0].user.as-uid: is not supported, should be left out: this "
-                            "service does not impersonate users"},
-        {USER("as-groups: [g]"), "5:12: users[0].user.as-groups: is not supported, should be left "
-                                 "out: this service does not impersonate users"},
-        {USER("as-user-extra: {a: [b]}"),
-         "5:16: users[0].user.as-user-extra: is not supported, should be left out: this service "
-         "does not impersonate users"},
-    };
-    ASSERT_FAULTS(FAULTS);
-}
+static const struct fault UNSUPPORTED[] = {
+    {USER("username: admin"), "5:11: users[0].user.username: is not supported, should be a "
+                              "token, tokenFile, client certificate or exec"},
+    {USER("password: SECRET"), "5:11: users[0].user.password: is not supported, should be a "
+                               "token, tokenFile, client certificate or exec"},
+    {USER("auth-provider: {name: gcp}"),
+     "5:16: users[0].user.auth-provider: is not supported, should be exec with the provider's "
+     "plugin"},
+    {USER("token: t, as: admin"), "5:15: users[0].user.as: is not supported, should be left "
+                                  "out: this service does not impersonate users"},
+    {USER("as-uid: 1"), "5:9: users[0].user.as-uid: is not supported, should be left out: this "
+                        "service does not impersonate users"},
+    {USER("as-groups: [g]"), "5:12: users[0].user.as-groups: is not supported, should be left "
+                             "out: this service does not impersonate users"},
+    {USER("as-user-extra: {a: [b]}"),
+     "5:16: users[0].user.as-user-extra: is not supported, should be left out: this service "
+     "does not impersonate users"},
+};
 
-static void test_faults_of_users(void **state)
-{
-    (void)state;
-    static const struct fault FAULTS[] = {
-        {USER("token: 123"),
-         "5:8: users[0].user.token: is a whole number, should be a string, in quotes"},
-        {USER("token: ' '"), "5:8: users[0].user.token: is empty, should be a token"},
-        {USER("token: \"SECRET\\r\\nHost: x\""),
-         "5:8: users[0].user.token: has a character that is not allowed in a token"},
-        {USER("token: SECR\u00e9T"),
-         "5:8: users[0].user.token: has a character that is not allowed in a token"},
-        {USER("client-certificate-data: " PEM_64),
-         "4:25: users[0].user.client-key: is missing, should be the key of client-certificate"},
-        {USER("client-key-data: " PEM_64),
-         "4:25: users[0].user.client-certificate: is missing, should be the certificate of "
-         "client-key"},
-        {USER("client-certificate-data: " PEM_64 ", client-key: k"),
-         "5:64: users[0].user.client-key: /etc/a/k cannot be read: No such file or directory"},
-        {USER("client-key-data: SECRET!"),
-         "5:18: users[0].user.client-key-data: is not base64, should be the base64 of a PEM text"},
-        {USER("token: t, exec: {command: x}"),
-         "5:17: users[0].user.exec: is there beside a token, should be one of the two"},
-        {"contexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\n"
-         "clusters: [{name: c, cluster: {server: 'https://h'}}]\n"
-         "users: [{name: u, user: SECRET}]\n",
-         "4:25: users[0].user: is a string, should be a mapping"},
-    };
-    ASSERT_FAULTS(FAULTS);
-}
+static const struct fault USERS[] = {
+    {USER("token: 123"),
+     "5:8: users[0].user.token: is a whole number, should be a string, in quotes"},
+    {USER("token: ' '"), "5:8: users[0].user.token: is empty, should be a token"},
+    {USER("token: \"SECRET\\r\\nHost: x\""),
+     "5:8: users[0].user.token: has a character that is not allowed in a token"},
+    {USER("token: SECR\u00e9T"),
+     "5:8: users[0].user.token: has a character that is not allowed in a token"},
+    {USER("client-certificate-data: " PEM_64),
+     "4:25: users[0].user.client-key: is missing, should be the key of client-certificate"},
+    {USER("client-key-data: " PEM_64),
+     "4:25: users[0].user.client-certificate: is missing, should be the certificate of "
+     "client-key"},
+    {USER("client-certificate-data: " PEM_64 ", client-key: k"),
+     "5:64: users[0].user.client-key: /etc/a/k cannot be read: No such file or directory"},
+    {USER("client-key-data: SECRET!"),
+     "5:18: users[0].user.client-key-data: is not base64, should be the base64 of a PEM text"},
+    {USER("token: t, exec: {command: x}"),
+     "5:17: users[0].user.exec: is there beside a token, should be one of the two"},
+    {"contexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\n"
+     "clusters: [{name: c, cluster: {server: 'https://h'}}]\n"
+     "users: [{name: u, user: SECRET}]\n",
+     "4:25: users[0].user: is a string, should be a mapping"},
+};
 
-static void test_faults_of_plugins(void **state)
-{
-    (void)state;
-    static const struct fault FAULTS[] = {
-        {EXEC("command: aws"), "5:7: users[0].user.exec.apiVersion: is missing, should be "
-                               "client.authentication.k8s.io/v1"},
-        {EXEC("apiVersion: client.authentication.k8s.io/v1beta1, command: aws"),
-         "5:20: users[0].user.exec.apiVersion: is client.authentication.k8s.io/v1beta1, should be "
-         "client.authentication.k8s.io/v1"},
-        {EXEC(V1), "5:7: users[0].user.exec.command: is missing, should be a program's path, or "
-                   "its name in PATH"},
-        {EXEC(V1 ", command: a, interactiveMode: Always"),
-         "5:82: users[0].user.exec.interactiveMode: is Always, should be Never or IfAvailable: no "
-         "user can answer a prompt"},
-        {EXEC(V1 ", command: a, args: -x"),
-         "5:71: users[0].user.exec.args: is a string, should be a list"},
-        {EXEC(V1 ", command: a, args: [-x, 3]"),
-         "5:76: users[0].user.exec.args[1]: is a whole number, should be a string, in quotes"},
-        {EXEC(V1 ", command: a, env: {name: A, value: b}"),
-         "5:70: users[0].user.exec.env: is an object, should be a list"},
-        {EXEC(V1 ", command: a, env: [A]"),
-         "5:71: users[0].user.exec.env[0]: is a string, should be a mapping of name and value"},
-        {EXEC(V1 ", command: a, env: [{value: SECRET}]"),
-         "5:71: users[0].user.exec.env[0].name: is missing, should be the name of an environment "
-         "variable"},
-        {EXEC(V1 ", command: a, env: [{name: A=B}]"),
-         "5:78: users[0].user.exec.env[0].name: is a string, should be the name of an environment "
-         "variable"},
-        {EXEC(V1 ", command: a, env: [{name: A, value: 3}]"),
-         "5:88: users[0].user.exec.env[0].value: is a whole number, should be a string, in quotes"},
-        {EXEC(V1 ", command: a, provideClusterInfo: 1"),
-         "5:85: users[0].user.exec.provideClusterInfo: is a whole number, should be true or "
-         "false"},
-    };
-    ASSERT_FAULTS(FAULTS);
-}
+static const struct fault PLUGINS[] = {
+    {EXEC("command: aws"), "5:7: users[0].user.exec.apiVersion: is missing, should be "
+                           "client.authentication.k8s.io/v1"},
+    {EXEC("apiVersion: client.authentication.k8s.io/v1beta1, command: aws"),
+     "5:20: users[0].user.exec.apiVersion: is client.authentication.k8s.io/v1beta1, should be "
+     "client.authentication.k8s.io/v1"},
+    {EXEC(V1), "5:7: users[0].user.exec.command: is missing, should be a program's path, or "
+               "its name in PATH"},
+    {EXEC(V1 ", command: a, interactiveMode: Always"),
+     "5:82: users[0].user.exec.interactiveMode: is Always, should be Never or IfAvailable: no "
+     "user can answer a prompt"},
+    {EXEC(V1 ", command: a, args: -x"),
+     "5:71: users[0].user.exec.args: is a string, should be a list"},
+    {EXEC(V1 ", command: a, args: [-x, 3]"),
+     "5:76: users[0].user.exec.args[1]: is a whole number, should be a string, in quotes"},
+    {EXEC(V1 ", command: a, env: {name: A, value: b}"),
+     "5:70: users[0].user.exec.env: is an object, should be a list"},
+    {EXEC(V1 ", command: a, env: [A]"),
+     "5:71: users[0].user.exec.env[0]: is a string, should be a mapping of name and value"},
+    {EXEC(V1 ", command: a, env: [{value: SECRET}]"),
+     "5:71: users[0].user.exec.env[0].name: is missing, should be the name of an environment "
+     "variable"},
+    {EXEC(V1 ", command: a, env: [{name: A=B}]"),
+     "5:78: users[0].user.exec.env[0].name: is a string, should be the name of an environment "
+     "variable"},
+    {EXEC(V1 ", command: a, env: [{name: A, value: 3}]"),
+     "5:88: users[0].user.exec.env[0].value: is a whole number, should be a string, in quotes"},
+    {EXEC(V1 ", command: a, provideClusterInfo: 1"),
+     "5:85: users[0].user.exec.provideClusterInfo: is a whole number, should be true or "
+     "false"},
+};
 
 static void test_an_absent_context_is_an_error(void **state)
 {
@@ -426,11 +395,11 @@ int main(void)
         cmocka_unit_test(test_a_plugin),
         cmocka_unit_test(test_a_kubeconfig_may_be_json),
         cmocka_unit_test(test_files_are_merged),
-        cmocka_unit_test(test_faults_of_contexts),
-        cmocka_unit_test(test_faults_of_clusters),
-        cmocka_unit_test(test_unsupported_members_are_rejected_by_name),
-        cmocka_unit_test(test_faults_of_users),
-        cmocka_unit_test(test_faults_of_plugins),
+        FAULT_TABLE("faults of contexts", check_faults, CONTEXTS),
+        FAULT_TABLE("faults of clusters", check_faults, CLUSTERS),
+        FAULT_TABLE("unsupported members are rejected by name", check_faults, UNSUPPORTED),
+        FAULT_TABLE("faults of users", check_faults, USERS),
+        FAULT_TABLE("faults of plugins", check_faults, PLUGINS),
         cmocka_unit_test(test_an_absent_context_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
