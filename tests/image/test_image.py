@@ -96,7 +96,7 @@ def test_build_without_git_names_what_is_missing(tmp_path):
     env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     done = subprocess.run([tmp_path / "scripts/image"], env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "say SOURCE_DATE_EPOCH and REVISION" in done.stderr
+    assert "set SOURCE_DATE_EPOCH and REVISION" in done.stderr
 
 
 @pytest.fixture

@@ -122,13 +122,15 @@ class Ours:
         (leader,) = [pod for pod in self.replicas() if [pod["status"].get("podIP")] == addresses]
         return leader
 
+    def lease(self):
+        return self.api.get(f"{LEASES}/{NAME}")
+
     def leases(self, since):
-        """[(Lease, Lease)]: before and after each write after `since`, a resourceVersion."""
-        last = self.api.get(f"{LEASES}/{NAME}")
-        history = []
-        for _, lease in self.api.watch(LEASES, f"metadata.name={NAME}", LIMIT_S, since):
+        """[(spec, spec)] of the Lease: before and after each write after `since`, an earlier lease()."""
+        history, version, last = [since["spec"]], since["metadata"]["resourceVersion"], self.lease()["metadata"]["resourceVersion"]
+        for _, lease in self.api.watch(LEASES, f"metadata.name={NAME}", LIMIT_S, version) if last != version else []:
             history.append(lease["spec"])
-            if lease["metadata"]["resourceVersion"] == last["metadata"]["resourceVersion"]:
+            if lease["metadata"]["resourceVersion"] == last:
                 break
         return list(zip(history, history[1:]))
 

@@ -11,7 +11,7 @@ import pytest
 from api import wait_until
 from callers import Asking
 from live import BOUND_BY, node_name
-from ours import LEASES, NAME, gave_up, is_taken
+from ours import NAME, gave_up, is_taken
 from real import is_ready
 
 N_PODS = gpus.N_NODES * gpus.EACH
@@ -41,7 +41,7 @@ def hand_over(ours, make, change):
     """Creates as many pods as GPUs, in two bursts; change(the leader's pod) runs during the first and before the second. Returns the
     silence of the verbs, the seconds until all pods were bound, and whether the leader gave the Lease up."""
     ours.keep_logs()
-    version = ours.api.get(LEASES)["metadata"]["resourceVersion"]
+    lease = ours.lease()
     with Asking(ours.verbs(patience_s=1)) as asking:
         make(range(N_PODS // 2))
         gpus.wait_until_bound(ours.api, N_PODS // 4)
@@ -54,7 +54,7 @@ def hand_over(ours, make, change):
         ours.thaw()
         ours.wait_until_rolled_out()
         ours.keep_logs()
-    leases = ours.leases(version)
+    leases = ours.leases(lease)
     assert [writes for writes in leases if is_taken(*writes)] == []
     return asking.longest_silence(since), bound_s, name_of(leader) in gave_up(leases)
 

@@ -14,7 +14,7 @@ from callers import Asking
 from certificates import Authority
 from cluster import PODS, is_undecided, scheduled
 from live import BOUND_BY
-from ours import APPLY, LEASES, NAME, OVERLAY, gave_up
+from ours import APPLY, NAME, OVERLAY, gave_up
 from real import GROUP, is_ready
 from replicas import LEASE_S
 
@@ -49,13 +49,13 @@ def own(ours):
 def running(ours):
     """The replicas' images, and the Lease's duration."""
     assert all(map(is_ready, ours.replicas()))
-    lease_s = ours.api.get(f"{LEASES}/{NAME}")["spec"]["leaseDurationSeconds"]
+    lease_s = ours.lease()["spec"]["leaseDurationSeconds"]
     return [replica["spec"]["containers"][0]["image"] for replica in ours.replicas()], lease_s
 
 
 def test_upgrade_and_rollback_of_version_and_policy(ours, make, own, record_property):
     """Also with more replicas. kube-scheduler is answered all the time, except during hand-over: each leader gives up the Lease."""
-    before, version = running(ours), ours.api.get(LEASES)["metadata"]["resourceVersion"]
+    before, lease = running(ours), ours.lease()
     leaders = [ours.leader()]
     with Asking(ours.verbs(patience_s=1)) as asking:
         ours.shell(marked.block("docs/OPERATIONS.md", "apply-own"))
@@ -71,7 +71,7 @@ def test_upgrade_and_rollback_of_version_and_policy(ours, make, own, record_prop
     wait_until(lambda: running(ours) == before, lambda: running(ours))
     silence = asking.longest_silence(0)
     record_property("hand-over: another version and back", f"no answer for {silence.seconds:.1f} s")
-    assert {leader["metadata"]["name"] for leader in leaders} <= gave_up(ours.leases(version)), silence
+    assert {leader["metadata"]["name"] for leader in leaders} <= gave_up(ours.leases(lease)), silence
 
 
 def test_manual_scaling_conflicts_with_the_kustomization(ours):
