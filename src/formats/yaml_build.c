@@ -80,6 +80,22 @@ static int check_height(struct yaml_build *build, size_t height, struct text_pos
     return 0;
 }
 
+/* Decoders copy the texts of an alias each time. max_nodes also bounds these bytes, by this
+ * average. */
+#define ALIAS_BYTES_A_NODE ((size_t)16)
+
+static int check_alias_bytes(struct yaml_build *build, size_t n_bytes, struct text_position at,
+                             struct err *err)
+{
+    const size_t most = build->options->max_nodes * ALIAS_BYTES_A_NODE;
+    build->n_bytes += n_bytes;
+    build->n_alias_bytes += n_bytes;
+    if (build->n_alias_bytes <= most)
+        return 0;
+    return err_set(err, EMSGSIZE, "%zu:%zu: the aliases expand to more than %zu bytes of text",
+                   at.line, at.column, most);
+}
+
 static int alias_value(struct yaml_build *build, const struct yaml_source_event *event,
                        json_t **ret_value, struct err *err)
 {
@@ -92,6 +108,8 @@ static int alias_value(struct yaml_build *build, const struct yaml_source_event 
         return err_set(err, EMSGSIZE, "%zu:%zu: the aliases expand to more than %zu values",
                        event->at.line, event->at.column, build->options->max_nodes);
     r = count_nodes(build, target.n_nodes, event->at, err);
+    if (r == 0)
+        r = check_alias_bytes(build, target.n_bytes, event->at, err);
     if (r == 0)
         r = check_height(build, target.height, event->at, err);
     if (r < 0)
@@ -197,8 +215,10 @@ int yaml_build_hand_over(const struct yaml_build *build, json_t *item, struct te
 static int build_content(struct yaml_build *build, const struct yaml_source_event *event,
                          struct drop_place place, json_t **ret_value, struct err *err)
 {
-    if (event->kind == SOURCE_SCALAR)
+    if (event->kind == SOURCE_SCALAR) {
+        build->n_bytes += event->len;
         return yaml_tags_scalar(event, ret_value, err);
+    }
     bool is_mapping = event->kind == SOURCE_MAPPING_BEGIN;
     int r = yaml_tags_check(event, err);
     if (r == 0)
@@ -216,6 +236,7 @@ static int build_anchored(struct yaml_build *build, const struct yaml_source_eve
                           struct drop_place place, json_t **ret_value, struct err *err)
 {
     size_t nodes_before = build->n_nodes;
+    size_t bytes_before = build->n_bytes;
     size_t deepest_before = build->deepest;
     struct anchor *anchor;
     int r = yaml_anchors_open(build->anchors, event->anchor, "contains this alias", event->at,
@@ -227,8 +248,12 @@ static int build_anchored(struct yaml_build *build, const struct yaml_source_eve
     if (r < 0)
         return r;
     yaml_anchors_close(build->anchors, anchor,
-                       (struct anchor_target){*ret_value, build->n_nodes - nodes_before + 1,
-                                              build->deepest - build->depth});
+                       (struct anchor_target){
+                           .value = *ret_value,
+                           .n_nodes = build->n_nodes - nodes_before + 1,
+                           .n_bytes = build->n_bytes - bytes_before,
+                           .height = build->deepest - build->depth,
+                       });
     if (deepest_before > build->deepest)
         build->deepest = deepest_before;
     return 0;

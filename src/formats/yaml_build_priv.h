@@ -16,7 +16,9 @@ struct yaml_build {
     struct yaml_anchors *anchors;
     struct yaml_keys *keys; /* of all open mappings, innermost last */
     size_t n_nodes;         /* of the current object */
+    size_t n_bytes;         /* of the texts of all keys and values so far */
     size_t n_alias_nodes;
+    size_t n_alias_bytes;
     size_t depth;
     size_t deepest; /* depth reached in the current anchored value */
 };

@@ -8,6 +8,10 @@
 
 static const struct yaml_options OPTIONS = {.max_depth = 20, .max_nodes = 1000};
 
+/* 100 bytes. */
+#define TEXT_20 "abcdefghijklmnopqrst"
+#define TEXT_100 TEXT_20 TEXT_20 TEXT_20 TEXT_20 TEXT_20
+
 struct row {
     const char *yaml;
     const char *expected; /* JSON, or the whole error */
@@ -227,6 +231,11 @@ static void test_the_expansion_of_aliases_is_limited(void **state)
         "e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
         "4:8: the aliases expand to more than 1000 values"};
     check_error(&laughs, -EMSGSIZE);
+    const char *long_key = "- &a {" TEXT_100 TEXT_100 TEXT_100 TEXT_100 ": 1}\n"
+                           "- &b [*a,*a,*a,*a,*a,*a,*a,*a]\n- [*b,*b,*b,*b,*b,*b,*b]\n";
+    const struct row long_texts = {long_key,
+                                   "3:13: the aliases expand to more than 16000 bytes of text"};
+    check_error(&long_texts, -EMSGSIZE);
 }
 
 static void assert_place(struct text_position is, size_t line, size_t column)
