@@ -6,10 +6,14 @@
 #include "quoted.h"
 #include "types/quantity.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #define N_MAPS 4
+/* A qualified name: a DNS subdomain of 253 bytes, "/", and 63 bytes
+ * (apimachinery/pkg/api/validate/content). */
+#define RESOURCE_NAME_BYTES_MAX 317
 
 int request_sources_of_spec(const json_t *object, struct request_sources *sources, struct err *err)
 {
@@ -134,6 +138,17 @@ static bool is_named_by(json_t *const *maps, size_t n_maps, const char *resource
     return false;
 }
 
+/* Answers repeat the name for each node. */
+static int check_name(const struct request_sources *sources, const char *resource,
+                      struct arena *arena, struct err *err)
+{
+    const size_t len = strlen(resource);
+    if (len <= RESOURCE_NAME_BYTES_MAX)
+        return 0;
+    return err_set(err, EINVAL, "%s.resources: the name %s has %zu bytes, should have at most %d",
+                   sources->path, quoted(arena, resource), len, RESOURCE_NAME_BYTES_MAX);
+}
+
 int container_requests(const struct request_sources *sources, const struct policy *policy,
                        struct arena *arena, struct request_list *ret_list, struct err *err)
 {
@@ -150,8 +165,11 @@ int container_requests(const struct request_sources *sources, const struct polic
         json_object_foreach (maps[i], resource, value) {
             if (json_is_null(value) || is_named_by(maps, i, resource))
                 continue;
+            int r = check_name(sources, resource, arena, err);
+            if (r < 0)
+                return r;
             bool is_gpu = policy_is_gpu_resource(policy, resource);
-            int r = read_resource(sources, resource, is_gpu, arena, &amounts[n].amount, err);
+            r = read_resource(sources, resource, is_gpu, arena, &amounts[n].amount, err);
             if (r < 0)
                 return r;
             amounts[n++].resource = arena_strdup(arena, resource);

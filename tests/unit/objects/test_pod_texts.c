@@ -15,7 +15,6 @@ static const struct {
 } REFUSED[] = {
     {"{'spec': {'containers': [{'name': '",
      "', 'resources': {'limits': {'nvidia.com/gpu': '1.5'}}}]}}"},
-    {"{'spec': {'containers': [{'resources': {'limits': {'nvidia.com/mig-", "': '1.5'}}}]}}"},
     {"{'spec': {'containers': [{'resources': {'requests': {'nvidia.com/gpu': '9e", "'}}}]}}"},
     {"{'metadata': {'annotations': {'gpu-extender.io/models': '", "'}}}"},
     {"{'metadata': {'annotations': {'gpu-extender.io/allow-shared': '", "'}}}"},
@@ -63,6 +62,27 @@ static void test_a_too_long_name_is_an_error(void **state)
     }
 }
 
+/* A prefix of 253 bytes, "/" and 63 bytes are the most that the API server takes. */
+static void test_a_resource_name_over_317_bytes_is_an_error(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int len = 317; len <= 318; len++) {
+        struct pod_facts facts = {0};
+        char *name = arena_alloc(fixture->arena, (size_t)len + 1);
+        memset(name, '7', (size_t)len);
+        memcpy(name, "nvidia.com/mig-", strlen("nvidia.com/mig-"));
+        const json_t *pod = fixture_json(
+            fixture,
+            arena_printf(fixture->arena,
+                         "{'spec': {'containers': [{'resources': {'limits': {'%s': '1.5'}}}]}}",
+                         name));
+        const int r = pod_from_json(pod, &fixture->policy, fixture->arena, &facts, &fixture->err);
+        assert_int_equal(r, len == 317 ? 0 : -EINVAL);
+        if (r == 0)
+            assert_in_range(strlen(facts.refusal), 1, 1024);
+    }
+}
+
 /* 5,000 host names: only kube-scheduler judges them, so the pod is not rejected. */
 static void test_a_long_affinity_is_accepted(void **state)
 {
@@ -87,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_refusal_texts_are_bounded),
         FIXTURE_TEST(test_a_too_long_name_is_an_error),
+        FIXTURE_TEST(test_a_resource_name_over_317_bytes_is_an_error),
         FIXTURE_TEST(test_a_long_affinity_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
