@@ -143,8 +143,7 @@ static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
 /* What no decision of the verbs depends on. */
 static bool rest_equal(const struct pod *pod, const struct pod_facts *facts)
 {
-    return pod->started_s == facts->started_s &&
-           text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
+    return text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
            text_equal(pod->unscheduled_message, facts->unscheduled_message) &&
            text_equal(pod->not_evaluated, facts->not_evaluated);
 }
@@ -254,6 +253,7 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
     const bool same = entry && pod_equal(&entry->pod, facts, shape);
     if (same && rest_equal(&entry->pod, facts)) {
         shapes_unref_shape(cluster->shapes, facts->namespace_, shape);
+        entry->pod.started_s = facts->started_s; /* nothing is summed by it */
         entry->seen = cluster->relists[CLUSTER_PODS];
         return;
     }
