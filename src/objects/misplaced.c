@@ -21,8 +21,6 @@ static void add(const struct place *place, const char *map, const char *key, con
 {
     const struct misplaced_object *object = place->object;
     struct workload_list *list = place->list;
-    if (list->n_warnings == WORKLOAD_WARNINGS_MAX)
-        return;
     if (!list->warnings)
         list->warnings = ARENA_ARRAY(place->arena, struct manifest_warning, WORKLOAD_WARNINGS_MAX);
     list->warnings[list->n_warnings++] = (struct manifest_warning){
@@ -59,8 +57,15 @@ static const char *name_without_prefix(const char *key)
     return nearest_distance(prefix, "gpu-extender.io") == SIZE_MAX ? NULL : slash + 1;
 }
 
+static bool is_full(const struct place *place)
+{
+    return place->list->n_warnings == WORKLOAD_WARNINGS_MAX;
+}
+
 static void check_key(const struct place *place, const char *key)
 {
+    if (is_full(place))
+        return;
     const char *name = name_of(key);
     const char *meant = name ? annotations_nearest(name) : name_without_prefix(key);
     if (!meant || (name && strcmp(name, ANNOTATION_BY_BIND) == 0))
@@ -79,7 +84,7 @@ static void check_labels(const struct place *place, const json_t *metadata, cons
     const char *key = NULL;
     const json_t *value = NULL;
     json_object_foreach (json_member(metadata, "labels"), key, value) {
-        if (is_known(name_of(key)))
+        if (!is_full(place) && is_known(name_of(key)))
             add(place, "labels", key,
                 arena_printf(place->arena,
                              "a label has no effect; write it under %smetadata.annotations",
@@ -121,7 +126,7 @@ void misplaced_find_outside(const struct misplaced_object *object,
     const char *key = NULL;
     const json_t *value = NULL;
     json_object_foreach (json_member(metadata, "annotations"), key, value) {
-        if (is_known(name_of(key)) && !json_member(inside, key))
+        if (!is_full(&place) && is_known(name_of(key)) && !json_member(inside, key))
             add(&place, "annotations", key,
                 arena_printf(arena, "has no effect here; write it under %smetadata.annotations",
                              prefix));
