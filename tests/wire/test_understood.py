@@ -151,6 +151,35 @@ def test_few_suggestions_are_shown(start_over):
     assert summary_of(service, models=",".join(["H10O"] * 200)).count("did you mean") == 6
 
 
+def test_suggestions_of_one_answer_are_bounded(start_over):
+    """Each compares the mistyped name with all models; one request may name thousands."""
+    service = start_over(*[node(f"n{i}", 8, f"NVIDIA-H1{i:02}") for i in range(30)])
+    mistyped = [annotated(f"p{i}", 1, models="H1OO") for i in range(1000)]
+    answer = service.post("/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": mistyped}).json()
+    n_guessed = sum("did you mean" in workload["summary"] for workload in answer["workloads"])
+    assert 0 < n_guessed < len(answer["workloads"]) == 1000
+
+
+# ---- hostile names ----
+
+
+def test_a_resource_name_over_317_bytes_is_rejected(service):
+    """The API server takes no such name, and an answer would repeat it for each node."""
+    longest = "x" * 317
+    assert longest in service.post("/v1/dry-run", pod("new", spec=demand(**{longest: 1}))).text
+    summary = workload_of(service, pod("new", spec=demand(**{longest + "x": 1})))["summary"]
+    assert "the name" in summary and "has 318 bytes, should have at most 317" in summary and len(summary) < 400
+
+
+def test_the_text_of_yaml_aliases_is_bounded(service):
+    """20 MB out of 100 kB: each pod would copy the long value."""
+    first = f"{{apiVersion: v1, kind: Pod, metadata: {{name: a}}, spec: &spec {{nodeSelector: {{a: {'x' * 100000}}}, containers: [{{name: c}}]}}}}"
+    others = "".join(f"- {{apiVersion: v1, kind: Pod, metadata: {{name: p{i}}}, spec: *spec}}\n" for i in range(200))
+    answer = service.post("/v1/dry-run", f"apiVersion: v1\nkind: List\nitems:\n- {first}\n{others}")
+    assert answer.status == 413
+    assert "the aliases expand to more than 16000000 bytes of text" in answer.json()["error"]
+
+
 # ---- warnings ----
 
 OBJECT, TEMPLATE = "Deployment ml/web: metadata", "Deployment ml/web: spec.template.metadata"

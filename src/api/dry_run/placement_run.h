@@ -19,6 +19,7 @@ struct dry_run {
     size_t n_replicas_left;  /* limit on replicas placed one by one */
     bool explain;            /* include the ranking of nodes */
     size_t n_evictions_left; /* limit on workloads with a search for victims */
+    size_t n_guesses_left;   /* of all workloads: struct candidates */
     size_t n_placed_whole;   /* workloads with every replica placed */
 };
 

@@ -19,10 +19,16 @@ struct candidates {
     size_t n;
     struct ranked_node *fitting; /* best first */
     size_t n_fitting;
+    size_t *n_guesses_left; /* borrowed; limit on model names compared for one answer */
 };
 
-/* All in the arena; borrows the cluster. Judges nothing yet. */
-struct candidates candidates_of(const struct cluster *cluster, struct arena *arena);
+/* A comparison of two hostile model names takes up to 10 us. */
+#define CANDIDATES_GUESSES_MAX ((size_t)20000)
+
+/* All in the arena; borrows the cluster and the limit, CANDIDATES_GUESSES_MAX at first. Judges
+ * nothing yet. */
+struct candidates candidates_of(const struct cluster *cluster, size_t *n_guesses_left,
+                                struct arena *arena);
 /* Replaces the results of the previous question. */
 void candidates_judge(struct candidates *candidates, const struct fit_question *question);
 /* NULL: no such node. */

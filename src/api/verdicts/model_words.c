@@ -161,8 +161,12 @@ static const char *guesses(const struct model_wants *wants, const struct models_
     for (size_t i = 0; i < wants->n_accept && i < TEXT_NAMES_SHOWN; i++) {
         const struct gpu_model *want = &wants->accept[i];
         struct gpu_model meant;
-        if (has_node(candidates, want) || !gpu_model_nearest(want, here->items, n_here, &meant) ||
-            excludes(wants, &meant))
+        if (has_node(candidates, want))
+            continue;
+        if (*candidates->n_guesses_left < n_here)
+            break;
+        *candidates->n_guesses_left -= n_here;
+        if (!gpu_model_nearest(want, here->items, n_here, &meant) || excludes(wants, &meant))
             continue;
         text = arena_printf(arena, "%s; \"%s\": no node has it; did you mean %s?", text,
                             name_of(want, arena), name_of(&meant, arena));
