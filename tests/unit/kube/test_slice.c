@@ -119,7 +119,7 @@ static void sleep_for(struct fixture *fixture, const struct step *step)
 #define DELETE {expect, "DELETE", 0, 0}
 #define SENDS(object) {expect_sent, object, 0, 0}
 #define WAIT(ms) {expect_wait, NULL, ms, ms}
-#define RETRY(least_ms) {expect_wait, NULL, least_ms, 2 * (least_ms)} /* or up to twice as long */
+#define RETRY(least_ms) {expect_wait, NULL, least_ms, INT64_C(2) * (least_ms)} /* or up to twice as long */
 #define REST {expect_rest, NULL, 3600000, 0} /* for an hour */
 #define WHY(why) {expect_why, why, 0, 0}
 #define ANSWER(status, body) {answer, body, status, 0}
