@@ -68,9 +68,8 @@ static void test_a_resource_name_over_317_bytes_is_an_error(void **state)
     struct fixture *fixture = *state;
     for (int len = 317; len <= 318; len++) {
         struct pod_facts facts = {0};
-        char *name = arena_alloc(fixture->arena, (size_t)len + 1);
-        memset(name, '7', (size_t)len);
-        memcpy(name, "nvidia.com/mig-", strlen("nvidia.com/mig-"));
+        const char *name = arena_printf(fixture->arena, "nvidia.com/mig-%0*d", len - 15, 7);
+        assert_int_equal(strlen(name), len);
         const json_t *pod = fixture_json(
             fixture,
             arena_printf(fixture->arena,
