@@ -19,16 +19,15 @@ LIZARDS_PYTHON = ".cache/venv/bin/python"
 # Seeds; the long form is in CONTRIBUTING.md.
 SIMULATED = "1..400"
 REPLAYED = "17"
-# What runs in several threads, and so is tested under ThreadSanitizer too.
+# These run in several threads, so ThreadSanitizer tests them, too.
 THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extender/")
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "test_people", "test_slow", "test_tls")
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
 # The longest files of tests/wire begin first, so that no core waits for one of them at the end.
 WIRE_FIRST = ("test_live_binds", "test_people", "test_tls", "test_live_faults", "test_connecting", "test_live_lag", "test_slow")
-# pytests at once: they wait more than they work.
+# pytests at once: they mostly wait.
 WIRE_PROCESSES = 2 * min(os.cpu_count() or 1, 4)
-# What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer: tests/unit/decide/prop_ledger.c has a million
-# events where nobody says otherwise.
+# Fewer random events with --quick and under ThreadSanitizer; the default of tests/unit/decide/prop_ledger.c is a million.
 QUICK_ENV = {"LEDGER_EVENTS": "50000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
 

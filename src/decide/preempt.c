@@ -12,7 +12,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* What the victims of one node would free. */
+/* Resources that the victims of one node would free. */
 struct gain {
     struct need *freed; /* one per GPU resource that the pod needs */
     size_t n_freed;

@@ -140,7 +140,7 @@ static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
            strcmp(pod->priority_class, facts->priority_class) == 0;
 }
 
-/* What no decision of the verbs depends on. */
+/* Compares texts that no decision of the verbs depends on. */
 static bool rest_equal(const struct pod *pod, const struct pod_facts *facts)
 {
     return text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&

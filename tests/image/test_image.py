@@ -1,4 +1,4 @@
-"""What scripts/image builds: the same bytes whenever and wherever it is built, nothing in it that is not needed, and it runs."""
+"""The image of scripts/image: the same bytes whenever and wherever it is built, nothing in it that is not needed, and it runs."""
 
 import contextlib
 import http.client

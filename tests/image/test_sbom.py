@@ -1,4 +1,4 @@
-"""What lies beside the image tells all that is in it, in a form that the format's own tools take."""
+"""The SBOM beside the image lists all of its contents, in a form that the format's own tools accept."""
 
 import hashlib
 import os

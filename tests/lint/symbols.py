@@ -18,7 +18,7 @@ strcasecmp strcasestr strchr strchrnul strcmp strcpy strcspn strdup strlen strnc
 strnlen strpbrk strrchr strsep strspn strstr strtok_r stpcpy
 snprintf vsnprintf strtol strtoll strtoul strtoull
 """.split())
-# What the compiler and the C library's headers put in by themselves.
+# Symbols that the compiler and the C library's headers add.
 COMPILER = set("""
 _GLOBAL_OFFSET_TABLE_ __assert_fail __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __errno_location
 __stack_chk_fail __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull

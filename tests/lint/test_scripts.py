@@ -1,4 +1,4 @@
-"""Whoever asks a script for help gets it, and whoever mistypes an option is told so; nothing else happens, whatever it is made for."""
+"""Each script answers --help with its usage and a mistyped option with an error, and does nothing else then."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import pytest
 import tree
 
 SCRIPTS = [path for path in tree.files(under=("scripts/",)) if os.access(os.path.join(tree.ROOT, path), os.X_OK)]
-# What those take beside options that do not go without.
+# Arguments that these scripts need beside options.
 ARGUMENTS = {"scripts/image-sbom.py": ["folder", "1.0", "0", "0"], "scripts/openb-cluster.py": ["folder"], "scripts/image-root": ["program", "folder"]}
 
 

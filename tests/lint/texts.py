@@ -1,4 +1,4 @@
-"""What every file must have and must not say: guards, first comments, lengths, names, leftovers.
+"""Checks what every file must have and must not say: guards, first comments, lengths, names, leftovers.
 
 Does not look at the C code itself (clang-tidy, size.py and clang-format do).
 """

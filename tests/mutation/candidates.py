@@ -24,7 +24,7 @@ ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="
 SPARED = {"assert", "static_assert", "_Static_assert", "LOG"}
 NO_CALLS = {"if", "while", "for", "switch", "return", "sizeof"}
 JUMPS = {"break", "continue"}
-# What a dropped statement never begins with. A declaration begins with two words, or with one of these.
+# A dropped statement never begins with these. A declaration begins with two words, or with one of these.
 NO_STATEMENTS = {"return", "if", "while", "for", "switch", "do", "else", "case", "default", "goto", "struct", "const", "static", "enum", "sizeof"}
 NOTHING = {"0", "false", "NULL"}
 SIMPLE = re.compile(r"[&*!]?[A-Za-z_0-9][\w.>\[\]-]*")

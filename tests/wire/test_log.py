@@ -1,7 +1,6 @@
-"""What is never in the log, at the level that says most: tokens, private keys, certificates, the bodies of requests. Whatever is asked, and
-whatever is wrong with it.
+"""The log never has tokens, private keys, certificates or the bodies of requests, even at its most verbose level and for any request.
 
-What the API server says of a token: test_people.py; plugins and proxies: test_plugin.py.
+Messages of the API server about tokens: test_people.py; plugins and proxies: test_plugin.py.
 """
 
 import contextlib

@@ -14,7 +14,7 @@ TOKEN = "prometheus-t0ken"
 ACCOUNT = "system:serviceaccount:monitoring:prometheus-k8s"
 # These services have no quotas, no leader (tests/in-cluster has) and are not beside a kube-scheduler, and a list need not be begun again while they are looked at.
 MAY_BE_EMPTY = {"Quotas", "Lists begun, in the last hour", "Leader", "The Lease", "Pauses of kube-scheduler"}
-# What is wrong with them: one has no API server, and the other's certificate is good for two days.
+# Their faults: one has no API server, and the other's certificate is good for two days.
 WRONG = {"GpuExtenderReplicaNotReady", "GpuExtenderCertificateExpires"}
 VICTIMS = {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "pod-1"}]}}}
 

@@ -1,4 +1,4 @@
-"""What a dry run understood of a manifest: the amounts and models that each workload asks for, as JSON and as one line of the table;
+"""The dry run states what it understood of a manifest: the amounts and models that each workload asks for, as JSON and as one line of the table;
 what it suggests for mistyped models, and its warnings about annotations that have no effect."""
 
 import glob

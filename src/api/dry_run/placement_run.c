@@ -400,7 +400,7 @@ static json_t *preemption_json(const struct placement_run *run)
                          dry_run->arena);
 }
 
-/* What we read in the manifest. Adds the members asksFor, models and understood. */
+/* The demand read in the manifest. Adds the members asksFor, models and understood. */
 static void add_understood(const struct placement_run *run, json_t *workload)
 {
     static const struct shape_facts NOTHING;

@@ -70,7 +70,7 @@ void harness_step_why_has(struct harness *harness, const char *part);
 #define BEGIN CALL(harness_begin)
 #define FINI CALL(harness_fini)
 
-/* What the reflector does. */
+/* Expected actions of the reflector. */
 #define REQUEST(path) TEXT(harness_expect_request, path)
 #define LIST REQUEST(HARNESS_LIST)
 #define LIST_NEXT REQUEST(HARNESS_LIST "&continue=next")
@@ -86,7 +86,7 @@ void harness_step_why_has(struct harness *harness, const char *part);
 #define BACK_OFF(ms) WAIT_IN(ms, INT64_C(2) * (ms)) /* with jitter */
 #define QUIET(ms) FULL(harness_step_quiet, .number = (ms))
 
-/* What happens to it. */
+/* Events. */
 #define SLEEP(ms) FULL(harness_step_sleep, .number = (ms))
 #define HEAD(status) FULL(harness_step_head, .number = (status))
 #define BYTES(value) TEXT(harness_bytes, value)
@@ -105,7 +105,7 @@ void harness_step_why_has(struct harness *harness, const char *part);
 #define ADDED(letter, version) EVENT("ADDED", letter, version)
 #define BOOKMARK(letter, version) EVENT("BOOKMARK", letter, version)
 
-/* What it says. IS() takes any member of the harness that is a number. */
+/* Expected state. IS() takes any member of the harness that is a number. */
 #define IS(member, value)                                                                          \
     {                                                                                              \
         .full = harness_step_is, .name = #member, .at = offsetof(struct harness, member),          \

@@ -109,7 +109,7 @@ void lease_step_sends_transitions(struct lease_harness *harness, int64_t transit
     {                                                                                              \
         .numeric = (function), .number = (value)                                                   \
     }
-/* What the service does. */
+/* Expected actions of the service. */
 #define GET TEXTUAL(lease_step_expect, "GET")
 #define PUT TEXTUAL(lease_step_expect, "PUT")
 #define POST TEXTUAL(lease_step_expect, "POST")
@@ -118,7 +118,7 @@ void lease_step_sends_transitions(struct lease_harness *harness, int64_t transit
 #define WAIT(ms) NUMERIC(lease_step_wait, ms)
 #define SENDS_HOLDER(holder) TEXTUAL(lease_step_sends_holder, holder)
 #define SENDS_TRANSITIONS(n) NUMERIC(lease_step_sends_transitions, n)
-/* What happens to it. */
+/* Events. */
 #define ANSWER(status) NUMERIC(lease_step_answer, status)
 #define SHOW(holder) TEXTUAL(lease_step_show, holder)
 #define ACCEPT PLAIN(lease_harness_accept)
@@ -129,7 +129,7 @@ void lease_step_sends_transitions(struct lease_harness *harness, int64_t transit
 #define LEAD PLAIN(lease_harness_lead)
 #define SLEEP(ms) NUMERIC(lease_step_sleep, ms)
 #define AIM(aim) NUMERIC(lease_step_aim, aim)
-/* What it says. */
+/* Expected state. */
 #define LEADS(leads) NUMERIC(lease_step_leads, leads)
 #define HAS_LEFT(has_left) NUMERIC(lease_step_has_left, has_left)
 #define TERM(n) NUMERIC(lease_step_term, n)
