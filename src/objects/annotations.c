@@ -11,6 +11,12 @@
 #include <stdint.h>
 #include <string.h>
 
+const char *annotations_own_name(const char *key)
+{
+    const size_t len = strlen(ANNOTATION_PREFIX);
+    return strncmp(key, ANNOTATION_PREFIX, len) == 0 ? key + len : NULL;
+}
+
 const char *annotations_nearest(const char *name)
 {
     static const char *const KNOWN[] = {"models", "exclude-models", "min-gpu-memory",

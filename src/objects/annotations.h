@@ -27,6 +27,8 @@
  */
 #define ANNOTATION_BY_BIND "bound-by"
 
+/* The key without ANNOTATION_PREFIX; NULL: it has another prefix. */
+const char *annotations_own_name(const char *key);
 /* The known name that is nearest to this one, both without ANNOTATION_PREFIX. "": none is near.
  * NULL: the name itself is known. */
 const char *annotations_nearest(const char *name);

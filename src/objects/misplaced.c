@@ -29,13 +29,6 @@ static void add(const struct place *place, const char *map, const char *key, con
         message};
 }
 
-/* The name of a key with our prefix; NULL: another prefix. */
-static const char *name_of(const char *key)
-{
-    const size_t len = strlen(ANNOTATION_PREFIX);
-    return strncmp(key, ANNOTATION_PREFIX, len) == 0 ? key + len : NULL;
-}
-
 static bool is_known(const char *name)
 {
     return name && !annotations_nearest(name);
@@ -50,7 +43,7 @@ static const char *name_without_prefix(const char *key)
     if (!slash)
         return is_known(key) && strcmp(key, "models") != 0 ? key : NULL;
     const size_t len = (size_t)(slash - key);
-    if (name_of(key) || !is_known(slash + 1) || len >= sizeof prefix)
+    if (annotations_own_name(key) || !is_known(slash + 1) || len >= sizeof prefix)
         return NULL;
     memcpy(prefix, key, len);
     prefix[len] = '\0';
@@ -66,7 +59,7 @@ static void check_key(const struct place *place, const char *key)
 {
     if (is_full(place))
         return;
-    const char *name = name_of(key);
+    const char *name = annotations_own_name(key);
     const char *meant = name ? annotations_nearest(name) : name_without_prefix(key);
     if (!meant || (name && strcmp(name, ANNOTATION_BY_BIND) == 0))
         return;
@@ -84,7 +77,7 @@ static void check_labels(const struct place *place, const json_t *metadata, cons
     const char *key = NULL;
     const json_t *value = NULL;
     json_object_foreach (json_member(metadata, "labels"), key, value) {
-        if (!is_full(place) && is_known(name_of(key)))
+        if (!is_full(place) && is_known(annotations_own_name(key)))
             add(place, "labels", key,
                 arena_printf(place->arena,
                              "a label has no effect; write it under %smetadata.annotations",
@@ -126,7 +119,7 @@ void misplaced_find_outside(const struct misplaced_object *object,
     const char *key = NULL;
     const json_t *value = NULL;
     json_object_foreach (json_member(metadata, "annotations"), key, value) {
-        if (!is_full(&place) && is_known(name_of(key)) && !json_member(inside, key))
+        if (!is_full(&place) && is_known(annotations_own_name(key)) && !json_member(inside, key))
             add(&place, "annotations", key,
                 arena_printf(arena, "has no effect here; write it under %smetadata.annotations",
                              prefix));

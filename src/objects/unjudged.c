@@ -174,9 +174,9 @@ static void add_legacy(const json_t *metadata, bool is_managed, struct lines *li
         lines_add(lines, "annotation " ANNOTATION_LEGACY_TOLERATIONS);
 }
 
-static void add_ours(const char *key, bool is_managed, struct lines *lines)
+/* name: the key without ANNOTATION_PREFIX. */
+static void add_ours(const char *key, const char *name, bool is_managed, struct lines *lines)
 {
-    const char *name = key + strlen(ANNOTATION_PREFIX);
     const char *nearest = annotations_nearest(name);
     if (strcmp(name, ANNOTATION_BY_BIND) == 0)
         return;
@@ -201,8 +201,9 @@ static void add_annotations(const json_t *metadata, bool is_managed, struct line
     const char *key = NULL;
     const json_t *value = NULL;
     json_object_foreach (json_member(metadata, "annotations"), key, value) {
-        if (strncmp(key, ANNOTATION_PREFIX, strlen(ANNOTATION_PREFIX)) == 0)
-            add_ours(key, is_managed, lines);
+        const char *name = annotations_own_name(key);
+        if (name)
+            add_ours(key, name, is_managed, lines);
     }
 }
 

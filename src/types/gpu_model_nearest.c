@@ -126,22 +126,25 @@ static bool is_family(const char *word)
     return false;
 }
 
-/* The length of the longest brand at text; 0 if there is none. */
-static size_t brand_length(const char *text, bool with_families)
+/* The length of the longest word at text; 0 if there is none. */
+static size_t longest_at(const char *text, const char *(*word_at)(int place))
 {
     size_t longest = 0;
-    const char *brand = NULL;
-    for (int i = 0; (brand = gpu_model_word_brand_at(i)) != NULL; i++) {
-        const size_t len = strlen(brand);
-        if (len > longest && strncmp(text, brand, len) == 0)
-            longest = len;
-    }
-    for (int i = 0; with_families && (brand = family_at(i)) != NULL; i++) {
-        const size_t len = strlen(brand);
-        if (len > longest && strncmp(text, brand, len) == 0)
+    const char *word = NULL;
+    for (int i = 0; (word = word_at(i)) != NULL; i++) {
+        const size_t len = strlen(word);
+        if (len > longest && strncmp(text, word, len) == 0)
             longest = len;
     }
     return longest;
+}
+
+/* The length of the longest brand at text; 0 if there is none. */
+static size_t brand_length(const char *text, bool with_families)
+{
+    const size_t brand = longest_at(text, gpu_model_word_brand_at);
+    const size_t family = with_families ? longest_at(text, family_at) : 0;
+    return brand > family ? brand : family;
 }
 
 /* Whether all words of the chip are used. Adds the cost of a missing family. */
