@@ -1,10 +1,11 @@
 """Builds and runs all tests of this tree; scripts/test calls it after installing what it needs.
 
-The table below is the whole order of events. Steps that need nothing but processor time run one after another beside the
-others, on what processor time these leave. The last line is "N passed, N failed"; the exit status is 0 when nothing failed.
+The table LANES below is the whole order of events: lanes run beside each other, the steps of a lane one after another. The last line
+is "N passed, N failed"; the exit status is 0 when nothing failed.
 """
 
 import argparse
+import collections
 import os
 import sys
 import threading
@@ -17,7 +18,7 @@ from harness import commands, fuzz, pytests, results, unit  # noqa: E402
 PYTHON = "/usr/bin/python3"
 LIZARDS_PYTHON = ".cache/venv/bin/python"
 # Seeds; the long form is in CONTRIBUTING.md.
-SIMULATED = "1..400"
+SIMULATED, QUICK_SIMULATED = "1..400", "1..40"
 REPLAYED = "17"
 # These run in several threads, so ThreadSanitizer tests them, too.
 THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extender/")
@@ -25,9 +26,14 @@ THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "tes
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
 # The longest files of tests/wire begin first, so that no core waits for one of them at the end.
 WIRE_FIRST = ("test_live_binds", "test_people", "test_tls", "test_live_faults", "test_connecting", "test_live_lag", "test_slow")
+# The answers to kube-scheduler and to users, and the documents; not TLS, faults of the API server, and what takes long.
+QUICK_WIRE = ("test_bind", "test_cases", "test_decisions", "test_docs", "test_filter", "test_http", "test_live_rules", "test_openapi")
+QUICK_WIRE += ("test_preempt", "test_prioritize", "test_protocol", "test_refusals")
 # pytests at once: they mostly wait.
 WIRE_PROCESSES = 2 * min(os.cpu_count() or 1, 4)
-# Fewer random events with --quick and under ThreadSanitizer; the default of tests/unit/decide/prop_ledger.c is a million.
+# Fewer random events than the million that tests/unit/decide/prop_ledger.c and tests/unit/devices/prop_devices.c have alone; still
+# fewer with --quick and under ThreadSanitizer.
+EVENTS_ENV = {"LEDGER_EVENTS": "300000"}
 QUICK_ENV = {"LEDGER_EVENTS": "50000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
 
@@ -37,7 +43,7 @@ class Run:
 
     def __init__(self, given):
         self.quick, self.names = given.quick, given.names
-        self.env = QUICK_ENV if given.quick else {}
+        self.env = QUICK_ENV if given.quick else EVENTS_ENV
         self.results = results.Results()
         self.builds = commands.Builds(self.results)
 
@@ -84,8 +90,11 @@ def thread_wire_tests(run, name, wanted):
 
 
 def simulation(run, name, _):
-    if run.builds.ready("test", name):
-        commands.command_test(run.results, name, ["build/test/tests/sim/sim", "--seeds", SIMULATED])
+    if not run.builds.ready("test", name):
+        return
+    seeds = QUICK_SIMULATED if run.quick else SIMULATED
+    commands.command_test(run.results, name, ["build/test/tests/sim/sim", "--seeds", seeds])
+    if not run.quick:
         commands.command_test(run.results, f"{name}/replay", ["tests/sim/replay", "build/test/tests/sim/sim", REPLAYED])
         commands.command_test(run.results, f"{name}/mistakes", ["tests/sim/mistakes", "--build", "build/test"])
 
@@ -97,7 +106,8 @@ def hostile_tests(run, name, wanted):
 
 def wire_tests(run, name, wanted):
     if run.builds.ready("test", name):
-        pytests.run(run.results, name, "tests/wire", wanted, processes=WIRE_PROCESSES, first=WIRE_FIRST)
+        files = wanted or (QUICK_WIRE if run.quick else [])
+        pytests.run(run.results, name, "tests/wire", files, processes=WIRE_PROCESSES, first=WIRE_FIRST)
 
 
 def bench_tests(run, name, wanted):
@@ -129,7 +139,8 @@ def has_image(run):
 
 
 def in_cluster_tests(run, name, wanted):
-    if not run.builds.ready("test", name):
+    # scripts/image calls scripts/build release, which must not run twice at once.
+    if not (run.builds.ready("test", name) and run.builds.ready("release", name)):
         return
     if commands.command_test(run.results, f"{name}/prepare", ["tests/in-cluster/prepare"]) and has_image(run):
         pytests.run(run.results, name, "tests/in-cluster", wanted, within=["setpriv", "--pdeathsig", "KILL", "tests/in-cluster/apart"])
@@ -146,40 +157,75 @@ def fuzz_targets(run, name, wanted):
         fuzz.run(run.results, name, wanted)
 
 
-# Steps that measure no time and wait for nothing; builds come in the order in which others need them. name, whether --quick runs it
-# too, and its function.
-ASIDE = [
-    ("build/test", True, build),
-    ("build/release", True, build),
-    ("build/thread", False, build),
-    ("long/unit", True, long_unit_tests),
-    ("sim", True, simulation),
-    ("lint/tidy", False, lint_tidy),
-    ("build/fuzz", False, build),
+# steps: (name, whether --quick runs it too, its function).
+Lane = collections.namedtuple("Lane", "name give_way steps")
+
+
+def be_nice():
+    """For what keeps the processors busy: beside it, tests that mostly wait are as fast as alone."""
+    os.nice(5)
+
+
+def be_idle():
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+# give_way is called in the thread of the lane, and what this starts inherits its scheduling. No two lanes may write the same files:
+# what needs a build calls Builds.ready(), and both steps that run scripts/image are in one lane.
+LANES = [
+    Lane(
+        "tests",
+        be_nice,
+        [
+            ("lint/includes", True, lambda run, name, _: lint(run, name, "includes")),
+            ("lint/structs", True, lambda run, name, _: lint(run, name, "structs")),
+            ("lint/texts", True, lambda run, name, _: lint(run, name, "texts")),
+            ("lint/markdown", True, lambda run, name, _: lint(run, name, "markdown")),
+            ("lint/commits", True, lambda run, name, _: lint(run, name, "commits")),
+            ("lint/format", True, lambda run, name, _: lint(run, name, "format")),
+            ("lint/shell", True, lambda run, name, _: lint(run, name, "shell")),
+            ("lint/size", True, lint_size),
+            ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
+            ("unit", True, unit_tests),
+            ("hostile", False, hostile_tests),
+            ("wire", True, wire_tests),
+            ("bench", False, bench_tests),
+            ("lint/symbols", False, lint_symbols),
+            ("thread/unit", False, thread_tests),
+            ("thread/wire", False, thread_wire_tests),
+            ("fuzz", False, fuzz_targets),
+        ],
+    ),
+    # Mostly waiting.
+    Lane(
+        "clusters",
+        lambda: None,
+        [
+            ("control-plane", False, control_plane_tests),
+            ("thread/control-plane", False, thread_control_plane_tests),
+            ("image", False, image_tests),
+            ("in-cluster", False, in_cluster_tests),
+        ],
+    ),
+    # Measures no time and waits for nothing. Builds come in the order in which others need them.
+    Lane(
+        "aside",
+        be_idle,
+        [
+            ("build/test", True, build),
+            ("build/release", False, build),
+            ("build/thread", False, build),
+            ("long/unit", False, long_unit_tests),
+            ("sim", True, simulation),
+            ("lint/tidy", False, lint_tidy),
+            ("build/fuzz", False, build),
+        ],
+    ),
 ]
-STEPS = [
-    ("lint/includes", True, lambda run, name, _: lint(run, name, "includes")),
-    ("lint/structs", True, lambda run, name, _: lint(run, name, "structs")),
-    ("lint/texts", True, lambda run, name, _: lint(run, name, "texts")),
-    ("lint/markdown", True, lambda run, name, _: lint(run, name, "markdown")),
-    ("lint/commits", True, lambda run, name, _: lint(run, name, "commits")),
-    ("lint/format", True, lambda run, name, _: lint(run, name, "format")),
-    ("lint/shell", True, lambda run, name, _: lint(run, name, "shell")),
-    ("lint/size", True, lint_size),
-    ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
-    ("unit", True, unit_tests),
-    ("hostile", True, hostile_tests),
-    ("wire", True, wire_tests),
-    ("bench", True, bench_tests),
-    ("lint/symbols", True, lint_symbols),
-    ("thread/unit", False, thread_tests),
-    ("thread/wire", False, thread_wire_tests),
-    ("control-plane", False, control_plane_tests),
-    ("thread/control-plane", False, thread_control_plane_tests),
-    ("image", False, image_tests),
-    ("in-cluster", False, in_cluster_tests),
-    ("fuzz", False, fuzz_targets),
-]
+
+
+def names():
+    return [step for lane in LANES for step, _, _ in lane.steps]
 
 
 def parts_of(step, names):
@@ -189,8 +235,8 @@ def parts_of(step, names):
     return [name[len(step) + 1 :] for name in names if name.startswith(step + "/")] or None
 
 
-def unknown(names):
-    return [name for name in names if not any(parts_of(step, [name]) is not None for step, _, _ in ASIDE + STEPS)]
+def unknown(given):
+    return [name for name in given if not any(parts_of(step, [name]) is not None for step in names())]
 
 
 def options():
@@ -198,7 +244,7 @@ def options():
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="without fuzzing, clang-tidy, the thread sanitizer, the control plane, the real cluster and the second compiler; fewer random events",
+        help="before each commit: lints (without clang-tidy and symbols), unit tests (without the long ones), 40 seeds of the simulator, and a few files of tests/wire; nothing else",
     )
     parser.add_argument("--in-cluster", action="store_true", help="the step of that name: in a real cluster, as root")
     parser.add_argument("--list", action="store_true", help="the names of the steps, and end")
@@ -214,22 +260,32 @@ def options():
     return given
 
 
-def run_steps(run, steps):
+def chosen(run, steps):
+    """(step, its function, the parts named) of the steps to run."""
     for step, quick, do in steps:
         wanted = parts_of(step, run.names) if run.names else []
-        if wanted is None or (run.quick and not quick):
-            continue
-        with run.results.timed(step):
-            do(run, step, wanted)
+        if wanted is not None and (quick or not run.quick):
+            yield step, do, wanted
 
 
-def run_aside(run):
-    """What this thread starts inherits its scheduling."""
+def run_lane(run, lane):
     try:
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-        run_steps(run, ASIDE)
+        lane.give_way()
+        with run.results.timed(f"lane {lane.name}"):
+            for step, do, wanted in chosen(run, lane.steps):
+                with run.results.timed(step):
+                    do(run, step, wanted)
     except Exception:
-        run.results.fail("aside", traceback.format_exc())
+        run.results.fail(f"lane {lane.name}", traceback.format_exc())
+
+
+def run_lanes(run):
+    lanes = [lane for lane in LANES if any(chosen(run, lane.steps))]
+    threads = [threading.Thread(target=run_lane, args=(run, lane), daemon=True) for lane in lanes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def main():
@@ -241,14 +297,11 @@ def main():
         )
         return 2
     if given.list:
-        print("\n".join(step for step, _, _ in ASIDE + STEPS))
+        print("\n".join(names()))
         return 0
     sys.stdout.reconfigure(line_buffering=True)
     run = Run(given)
-    aside = threading.Thread(target=run_aside, args=(run,), daemon=True)
-    aside.start()
-    run_steps(run, STEPS)
-    aside.join()
+    run_lanes(run)
     return run.results.finish()
 
 

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 /* Longer than any known word. */
 #define WORD_LEN_MAX 40
@@ -36,12 +35,25 @@ static size_t distance(const char *a, const char *b, size_t b_len)
     return row[b_len];
 }
 
+/* Reads WORD_LEN_MAX + 1 characters at most. gcc 14 warns of strnlen() with a bound beyond an
+ * array, even if the array has a whole string. */
+static size_t bounded_len(const char *word)
+{
+    size_t len = 0;
+    while (len <= WORD_LEN_MAX && word[len])
+        len++;
+    return len;
+}
+
 size_t nearest_distance(const char *a, const char *b)
 {
-    size_t a_len = strnlen(a, WORD_LEN_MAX + 1);
-    size_t b_len = strnlen(b, WORD_LEN_MAX + 1);
+    size_t a_len = bounded_len(a);
+    size_t b_len = bounded_len(b);
     if (a_len > WORD_LEN_MAX || b_len > WORD_LEN_MAX)
         return SIZE_MAX;
+    const size_t most = 1 + b_len / 4;
+    if (a_len > b_len + most || b_len > a_len + most)
+        return SIZE_MAX;
     size_t d = distance(a, b, b_len);
-    return d <= 1 + b_len / 4 ? d : SIZE_MAX;
+    return d <= most ? d : SIZE_MAX;
 }

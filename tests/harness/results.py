@@ -6,6 +6,7 @@ the tests cannot change; any other skip fails there.
 
 import contextlib
 import os
+import resource
 import threading
 import time
 
@@ -53,7 +54,7 @@ class Results:
 
     @contextlib.contextmanager
     def timed(self, step):
-        """Adds the duration of the step to the closing lines."""
+        """Adds the duration of the step, or of a lane of steps, to the closing lines."""
         began = time.monotonic()
         yield
         with self.lock:
@@ -66,7 +67,8 @@ class Results:
         """Prints the closing lines; returns the exit status."""
         for name, seconds in sorted(self.steps, key=lambda step: -step[1]):
             self.show(f"took {seconds:6.1f} s: {name}")
-        self.show(f"took {time.monotonic() - self.started:6.1f} s: all steps")
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.show(f"took {time.monotonic() - self.started:6.1f} s: all steps, with {used.ru_utime + used.ru_stime:.0f} s of processor time")
         for name, reason in self.skipped:
             self.show(f"skipped: {name}: {reason}")
         for name in self.failed:

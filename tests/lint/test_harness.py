@@ -1,13 +1,16 @@
 """The test runner itself: what it counts as failed, and what it may skip."""
 
+import argparse
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+import run_all  # noqa: E402
 from harness import pytests, results, unit  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -72,8 +75,89 @@ def test_the_time_of_each_step_and_of_all_is_shown():
         pass
     found.ok("a")
     assert found.finish() == 0
-    assert [line.split(": ")[1] for line in shown if line.startswith("took ")] == ["short", "all steps"]
+    took = [line.split(": ")[1].split(",")[0] for line in shown if line.startswith("took ")]
+    assert took == ["short", "all steps"]
     assert shown[-1] == "1 passed, 0 failed"
+
+
+@pytest.fixture
+def lanes(monkeypatch, counted):
+    """lanes({lane: [step's function]}, quick=False, names=[]) -> the Run, when all lanes have ended."""
+
+    def run_all_of(table, quick=False, names=()):
+        made = [run_all.Lane(lane, lambda: None, [(f"{lane}{i}", i == 0, do) for i, do in enumerate(steps)]) for lane, steps in table.items()]
+        monkeypatch.setattr(run_all, "LANES", made)
+        run = run_all.Run(argparse.Namespace(quick=quick, names=list(names)))
+        run.results = counted()
+        run_all.run_lanes(run)
+        return run
+
+    return run_all_of
+
+
+def test_lanes_run_beside_each_other_and_their_steps_in_turn(lanes):
+    meet, seen = threading.Barrier(2, timeout=60), []
+
+    def both(run, name, _):
+        meet.wait()
+        run.results.ok(name)
+
+    def after(run, name, _):
+        seen.append(list(run.results.steps))
+        run.results.ok(name)
+
+    run = lanes({"a": [both, after], "b": [both]})
+    assert (run.results.passed, run.results.failed) == (3, [])
+    assert "a0" in [name for name, _ in seen[0]]
+    assert {name for name, _ in run.results.steps} == {"a0", "a1", "b0", "lane a", "lane b"}
+
+
+def test_a_fault_of_the_runner_fails_its_lane_and_no_other(lanes):
+    def breaks(run, name, _):
+        raise KeyError(name)
+
+    def passes(run, name, _):
+        run.results.ok(name)
+
+    run = lanes({"a": [breaks, passes], "b": [passes, passes]})
+    assert (run.results.passed, run.results.failed) == (2, ["lane a"])
+
+
+@pytest.mark.parametrize(
+    "chosen, expected",
+    [({}, ["a0", "a1", "b0"]), ({"quick": True}, ["a0", "b0"]), ({"names": ["a1"]}, ["a1"]), ({"names": ["b0/part"]}, ["b0"])],
+)
+def test_steps_are_chosen_in_every_lane(lanes, chosen, expected):
+    ran = []
+    lanes({"a": [lambda _, name, __: ran.append(name)] * 2, "b": [lambda _, name, __: ran.append(name)]}, **chosen)
+    assert sorted(ran) == expected
+
+
+def test_what_a_lane_starts_gives_way_as_the_lane_does():
+    """And nothing else in this process does."""
+    told = {}
+
+    def tell(lane):
+        lane.give_way()
+        asked = [sys.executable, "-c", "import os; print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.nice(0))"]
+        told[lane.name] = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
+
+    before = os.sched_getscheduler(0), os.nice(0)
+    for lane in run_all.LANES:
+        thread = threading.Thread(target=tell, args=(lane,))
+        thread.start()
+        thread.join()
+    assert (os.sched_getscheduler(0), os.nice(0)) == before
+    assert told["aside"][0] == "True"
+    assert int(told["clusters"][1]) == before[1] <= int(told["tests"][1]) <= before[1] + 5
+
+
+def test_the_table_of_lanes():
+    """scripts/image writes build/image and build/release, so no two steps may run it at once."""
+    assert len(set(run_all.names())) == len(run_all.names())
+    homes = {step: lane.name for lane in run_all.LANES for step, _, _ in lane.steps}
+    assert homes["image"] == homes["in-cluster"]
+    assert all(os.path.exists(os.path.join(ROOT, "tests/wire", f"{name}.py")) for name in run_all.QUICK_WIRE + run_all.WIRE_FIRST)
 
 
 def test_pytest_reports_are_counted(counted, tmp_path):

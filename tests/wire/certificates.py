@@ -34,27 +34,33 @@ class Authority:
         files = ["-keyout", str(self.path(f"{name}.key")), "-out", str(self.path(f"{name}.{out}"))]
         openssl(*command, "-config", str(self.path("openssl.cnf")), "-newkey", *kind, "-nodes", *files)
 
-    def sign(self, name, subject, *extensions, days=2, kind=CURVE):
-        """Returns the paths (certificate, key). days below 0: expired. kind: type of key."""
+    def sign(self, name, subject, *extensions, expired=False, kind=CURVE):
+        """Returns the paths (certificate, key). kind: type of key."""
         self._with_new_key("req", "-new", "-subj", subject, name=name, out="csr", kind=kind)
         extended = self.path(f"{name}.ext")
         extended.write_text("\n".join(("basicConstraints=critical,CA:FALSE", *extensions)), encoding="utf-8")
         certificate = self.path(f"{name}.crt")
-        signer = ["-CA", str(self.certificate), "-CAkey", str(self.key), "-extfile", str(extended)]
-        openssl("x509", "-req", "-in", str(self.path(f"{name}.csr")), *signer, "-days", str(days), "-out", str(certificate))
+        files = ["-in", str(self.path(f"{name}.csr")), "-extfile", str(extended), "-out", str(certificate)]
+        if expired:  # `openssl x509` of OpenSSL 3.0 has no dates, that of 3.5 no negative days
+            self._ca("-batch", "-notext", "-preserveDN", "-startdate", "20250101000000Z", "-enddate", "20250102000000Z", *files)
+        else:
+            openssl("x509", "-req", "-CA", str(self.certificate), "-CAkey", str(self.key), "-days", "2", *files)
         return certificate, self.path(f"{name}.key")
+
+    def _ca(self, *command):
+        database, configuration = self.path("index.txt"), self.path("openssl-ca.cnf")
+        database.touch()
+        text = f"[ca]\ndefault_ca = it\n[it]\ndatabase = {database}\ndefault_md = sha256\ndefault_crl_days = 1\nunique_subject = no\n"
+        text += f"new_certs_dir = {self.folder}\nrand_serial = yes\npolicy = any\n[any]\ncommonName = supplied\n"
+        configuration.write_text(text, encoding="utf-8")
+        openssl("ca", "-config", str(configuration), "-cert", str(self.certificate), "-keyfile", str(self.key), *command)
 
     def revoke(self, *certificates, out="revoked.pem", over=False):
         """Revokes these certificates. Returns the path of a CRL of all revoked so far. over: its next update is overdue."""
-        database, folder = self.path("index.txt"), self.path("openssl-ca.cnf")
-        database.touch()
-        text = f"[ca]\ndefault_ca = it\n[it]\ndatabase = {database}\ndefault_md = sha256\ndefault_crl_days = 1\nunique_subject = no\n"
-        folder.write_text(text, encoding="utf-8")
-        us = ["-config", str(folder), "-cert", str(self.certificate), "-keyfile", str(self.key)]
         for certificate in certificates:
-            openssl("ca", *us, "-revoke", str(certificate))
+            self._ca("-revoke", str(certificate))
         when = ["-crl_lastupdate", "20250101000000Z", "-crl_nextupdate", "20250102000000Z"] if over else []
-        openssl("ca", *us, "-gencrl", *when, "-out", str(self.path(out)))
+        self._ca("-gencrl", *when, "-out", str(self.path(out)))
         return self.path(out)
 
     def server(self, name="server", **more):

@@ -280,8 +280,10 @@ def test_repeated_client_errors_do_not_fill_the_log(start_over):
     for _ in range(100):
         with Raw(service.address) as connection:
             connection.send(b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: odd\r\n\r\n")
-            assert connection.answer()[0] == 501
+            status = connection.answer()[0]
+            assert status in (400, 501)  # RFC 9112: 6.3 has 400, 6.1 has 501
     seconds = time.monotonic() - began
     service.stop()
     n = sum(line.get("msg") == "request" for line in service.log.fields())
-    assert 1 <= n <= seconds + 1
+    # libmicrohttpd 1.0 itself answers 400, and nothing is logged.
+    assert (1 if status == 501 else 0) <= n <= seconds + 1

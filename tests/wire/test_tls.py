@@ -60,7 +60,7 @@ def test_another_authority_of_the_same_name_is_rejected(secured, tmp_path):
 
 
 def test_an_expired_client_certificate_is_rejected(secured):
-    refused(secured.verb(secured.authority.client("old", days=-1)), "the client certificate, or one above it, has expired")
+    refused(secured.verb(secured.authority.client("old", expired=True)), "the client certificate, or one above it, has expired")
 
 
 def test_a_server_certificate_is_rejected(secured):
@@ -433,7 +433,7 @@ def test_tls_files_must_exist_and_be_valid(judge, good, key, write):
 
 def test_check_rejects_an_expired_certificate(judge, good):
     files, authority = good
-    certificate, key = authority.server("old", days=-1)
+    certificate, key = authority.server("old", expired=True)
     files = {**files, "certificateFile": str(certificate), "privateKeyFile": str(key)}
     assert re.search(r"has expired: it was valid until 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$", judge(tls=files).rstrip())
 
@@ -441,7 +441,7 @@ def test_check_rejects_an_expired_certificate(judge, good):
 def test_an_expired_certificate_is_logged_and_can_be_renewed(secured):
     """Probes and metrics go on meanwhile, and a new certificate is loaded."""
     seen = len(secured.service.log.lines)
-    certificate, key = secured.authority.server("old", days=-1)
+    certificate, key = secured.authority.server("old", expired=True)
     mount(secured.files, secured.authority, certificate, key)
     assert "has expired" in secured.service.log.wait_for({"mod": "tls", "level": "warn"}, after=seen)["err"]
     again = Service("--config", secured.policy, "--cluster-file", secured.folder / "cluster", listen=None)

