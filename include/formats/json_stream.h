@@ -39,6 +39,10 @@ struct json_stream_handler {
      * rest. False, or no handler: the scan ends with -EMSGSIZE. */
     bool (*on_large_item)(void *context, const json_t *part);
     bool (*on_large_envelope)(void *context, const json_t *part);
+    /* YAML only, which is readable after it: a document has a fault, such as a key that is here
+     * twice. 0: go on with the next one; some of its items may have been delivered. No handler: the
+     * scan ends with the fault. */
+    int (*on_fault)(void *context, const struct err *fault);
     void *context;
 };
 

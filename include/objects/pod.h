@@ -41,8 +41,18 @@ struct text_list {
 struct text_list pod_not_evaluated(const json_t *object, const struct policy *policy,
                                    struct arena *arena);
 
-/* The same for an admitted pod, without possible changes by admission. One text, each line ended by
- * a newline; at most 2 KiB of whole lines, the last of which has the number left out. NULL: none.
+/* The same for an object that makes pods: suspended, volumeClaimTemplates, Kueue's queue ... At
+ * most ten. */
+struct text_list pod_not_evaluated_around(const json_t *object, struct arena *arena);
+
+/* Whether the pod is in a group whose pods should start together; the same for an object that makes
+ * such pods. */
+bool pod_in_group(const json_t *object);
+bool pod_group_around(const json_t *object);
+
+/* The same as pod_not_evaluated() for an admitted pod, without possible changes by admission. One
+ * text, each line ended by a newline; at most 2 KiB of whole lines, the last of which has the
+ * number left out. NULL: none.
  */
 const char *pod_not_evaluated_text(const json_t *object, const struct policy *policy,
                                    struct arena *arena);

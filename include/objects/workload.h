@@ -2,9 +2,10 @@
  * workload: the pod templates of a manifest, and their replicas.
  *
  * Pod, PodTemplate, Deployment, StatefulSet, ReplicaSet, ReplicationController, DaemonSet, Job,
- * CronJob, List; a table row each for LeaderWorkerSet, RayCluster and JobSet; and any other kind
- * with pod templates, found by their shape: an object with spec.containers under a key that ends in
- * "template" or "Template". Counts multiply along the path from the object to the template.
+ * CronJob, List; a table row each for LeaderWorkerSet, RayCluster and JobSet; kinds that write a
+ * pod's spec inline (src/objects/inline_pods.c); and any other kind with pod templates, found by
+ * their shape: an object with spec.containers under a key that ends in "template" or "Template".
+ * Counts multiply along the path from the object to the template.
  */
 #ifndef OBJECTS_WORKLOAD_H
 #define OBJECTS_WORKLOAD_H
@@ -22,22 +23,36 @@ struct workload {
     /* Not NULL: why the template is unreadable; pod is not set then. */
     const char *problem;
     struct text_list not_evaluated;
+    bool in_group;   /* its pods should start together, and nothing here sees to it */
     bool has_claims; /* dynamic resource allocation: claims are not judged */
 };
 
-/* An object without pods. */
+/* An object without pods, or one that is unreadable. */
 struct skipped_object {
     const char *kind;
     const char *name;
     const char *why; /* "holds no pods" */
 };
 
-/* An annotation of ours that has no effect, because of its place or its key. */
+#define WORKLOAD_UNREADABLE_MAX ((size_t)100)
+
+/* What has no effect: an annotation of ours, because of its place or its key; a field or a kind
+ * that Kubernetes does not have. */
 struct manifest_warning {
-    const char *path; /* "Deployment ml/web: metadata.annotations[gpu-extender.io/models]" */
+    const char *object; /* "Deployment ml/web" */
+    const char *path;   /* "spec.template.metadata.annotations[gpu-extender.io/model]" */
     const char *message;
 };
 
+/* A request for a GPU that is in no pod template. */
+struct stray_gpu {
+    const char *kind;
+    const char *name;
+    const char *path;     /* "spec.worker.resources.limits" */
+    const char *resource; /* "nvidia.com/gpu"; "resourceClaims" for claims */
+};
+
+#define WORKLOAD_STRAYS_MAX ((size_t)100)
 #define WORKLOAD_WARNINGS_MAX ((size_t)100)
 
 struct workload_list {
@@ -45,8 +60,14 @@ struct workload_list {
     size_t n;
     struct skipped_object *skipped;
     size_t n_skipped;
+    size_t n_unreadable;               /* of the skipped */
     struct manifest_warning *warnings; /* the first WORKLOAD_WARNINGS_MAX */
     size_t n_warnings;
+    struct stray_gpu *strays; /* the first WORKLOAD_STRAYS_MAX */
+    size_t n_strays;
+    size_t n_inline;  /* pods without a template around them */
+    size_t n_lookups; /* for the warnings: names compared with all known ones */
+    size_t n_objects; /* not lists */
 };
 
 /* Reads one object of a manifest (unchanged; for a List, each item) and appends to the list, which
@@ -54,5 +75,9 @@ struct workload_list {
  * problem. -EINVAL: no object, no kind, or an invalid name. */
 int workload_from_json(json_t *object, const struct policy *policy, struct arena *arena,
                        struct workload_list *list, struct err *err);
+/* Appends an object that workload_from_json() did not read. False: WORKLOAD_UNREADABLE_MAX are
+ * there. */
+bool workload_add_unreadable(const json_t *object, const char *why, struct arena *arena,
+                             struct workload_list *list);
 
 #endif

@@ -301,6 +301,8 @@ int yaml_build_document(struct yaml_build *build, json_t **ret_root, struct text
     struct yaml_source_event event;
     json_t *root = NULL;
     yaml_anchors_clear(build->anchors);
+    yaml_keys_truncate(build->keys, 0); /* of a document with a fault */
+    build->depth = 0;
     build->n_nodes = 0;
     int r = yaml_source_next(build->source, &event, err);
     if (r < 0)

@@ -39,21 +39,34 @@ static int next_root(struct yaml_source *source, struct yaml_build *build, json_
     }
 }
 
+/* Reads the next non-empty document and delivers it. *ret_ended: there is none. */
+static int deliver_next(struct yaml_source *source, struct yaml_build *build,
+                        const struct json_stream_handler *handler, bool *ret_ended, struct err *err)
+{
+    json_t *root = NULL;
+    struct text_position at;
+    int r = next_root(source, build, &root, &at, err);
+    if (r < 0)
+        return r;
+    *ret_ended = !root;
+    if (root && handler->on_envelope)
+        r = handler->on_envelope(handler->context, root, at, err);
+    json_decref(root);
+    return r;
+}
+
 static int each_document(struct yaml_source *source, struct yaml_build *build,
                          const struct json_stream_handler *handler, struct err *err)
 {
-    for (;;) {
-        json_t *root;
-        struct text_position at;
-        int r = next_root(source, build, &root, &at, err);
-        if (r < 0 || !root)
-            return r;
-        if (handler->on_envelope)
-            r = handler->on_envelope(handler->context, root, at, err);
-        json_decref(root);
+    bool ended = false;
+    while (!ended) {
+        int r = deliver_next(source, build, handler, &ended, err);
+        if (r == -EINVAL && handler->on_fault && !yaml_source_is_broken(source))
+            r = handler->on_fault(handler->context, err);
         if (r < 0)
             return r;
     }
+    return 0;
 }
 
 int yaml_each(bytes_read *read, void *context, const struct yaml_options *options,

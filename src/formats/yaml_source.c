@@ -155,3 +155,8 @@ int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_e
     *ret_event = event;
     return 0;
 }
+
+bool yaml_source_is_broken(const struct yaml_source *source)
+{
+    return source->parser.error != YAML_NO_ERROR;
+}

@@ -46,5 +46,7 @@ void yaml_source_free(struct yaml_source *source);
 /* -EINVAL: "LINE:COLUMN: what is wrong"; -EMSGSIZE: too many directives; or the error of read. */
 int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_event,
                      struct err *err);
+/* Whether the text cannot be parsed on: no event follows. */
+bool yaml_source_is_broken(const struct yaml_source *source);
 
 #endif

@@ -11,22 +11,17 @@
 
 /* The metadata of one object or template. */
 struct place {
-    const struct misplaced_object *object;
+    const struct warned *object;
     const char *prefix; /* of paths: "", "spec.template." */
-    struct arena *arena;
-    struct workload_list *list;
 };
 
 static void add(const struct place *place, const char *map, const char *key, const char *message)
 {
-    const struct misplaced_object *object = place->object;
-    struct workload_list *list = place->list;
-    if (!list->warnings)
-        list->warnings = ARENA_ARRAY(place->arena, struct manifest_warning, WORKLOAD_WARNINGS_MAX);
-    list->warnings[list->n_warnings++] = (struct manifest_warning){
-        arena_printf(place->arena, "%s %s/%s: %smetadata.%s[%s]", object->kind, object->namespace_,
-                     object->name, place->prefix, map, quoted_plain(place->arena, key)),
-        message};
+    struct arena *arena = place->object->arena;
+    warned_add(
+        place->object,
+        arena_printf(arena, "%smetadata.%s[%s]", place->prefix, map, quoted_plain(arena, key)),
+        message);
 }
 
 static bool is_known(const char *name)
@@ -50,14 +45,9 @@ static const char *name_without_prefix(const char *key)
     return nearest_distance(prefix, "gpu-extender.io") == SIZE_MAX ? NULL : slash + 1;
 }
 
-static bool is_full(const struct place *place)
-{
-    return place->list->n_warnings == WORKLOAD_WARNINGS_MAX;
-}
-
 static void check_key(const struct place *place, const char *key)
 {
-    if (is_full(place))
+    if (warned_is_full(place->object))
         return;
     const char *name = annotations_own_name(key);
     const char *meant = name ? annotations_nearest(name) : name_without_prefix(key);
@@ -67,7 +57,7 @@ static void check_key(const struct place *place, const char *key)
         add(place, "annotations", key, "unknown key");
     else
         add(place, "annotations", key,
-            arena_printf(place->arena, "unknown key; did you mean " ANNOTATION_PREFIX "%s?",
+            arena_printf(place->object->arena, "unknown key; did you mean " ANNOTATION_PREFIX "%s?",
                          meant));
 }
 
@@ -77,9 +67,9 @@ static void check_labels(const struct place *place, const json_t *metadata, cons
     const char *key = NULL;
     const json_t *value = NULL;
     json_object_foreach (json_member(metadata, "labels"), key, value) {
-        if (!is_full(place) && is_known(annotations_own_name(key)))
+        if (!warned_is_full(place->object) && is_known(annotations_own_name(key)))
             add(place, "labels", key,
-                arena_printf(place->arena,
+                arena_printf(place->object->arena,
                              "a label has no effect; write it under %smetadata.annotations",
                              where));
     }
@@ -96,10 +86,9 @@ static const char *prefix_of(const struct pod_template *template, struct arena *
     return arena_printf(arena, "%s%s", template->path, *template->path ? "." : "");
 }
 
-void misplaced_find(const struct misplaced_object *object, const struct pod_template *template,
-                    struct arena *arena, struct workload_list *list)
+void misplaced_find(const struct warned *object, const struct pod_template *template)
 {
-    const struct place place = {object, prefix_of(template, arena), arena, list};
+    const struct place place = {object, prefix_of(template, object->arena)};
     const json_t *metadata = metadata_of(template->object);
     const char *key = NULL;
     const json_t *value = NULL;
@@ -108,21 +97,20 @@ void misplaced_find(const struct misplaced_object *object, const struct pod_temp
     check_labels(&place, metadata, place.prefix);
 }
 
-void misplaced_find_outside(const struct misplaced_object *object,
-                            const struct pod_template *template, struct arena *arena,
-                            struct workload_list *list)
+void misplaced_find_outside(const struct warned *object, const struct pod_template *template)
 {
-    const struct place place = {object, "", arena, list};
-    const char *prefix = prefix_of(template, arena);
+    const struct place place = {object, ""};
+    const char *prefix = prefix_of(template, object->arena);
     const json_t *metadata = metadata_of(object->object);
     const json_t *inside = json_member(metadata_of(template->object), "annotations");
     const char *key = NULL;
     const json_t *value = NULL;
     json_object_foreach (json_member(metadata, "annotations"), key, value) {
-        if (!is_full(&place) && is_known(annotations_own_name(key)) && !json_member(inside, key))
+        if (!warned_is_full(object) && is_known(annotations_own_name(key)) &&
+            !json_member(inside, key))
             add(&place, "annotations", key,
-                arena_printf(arena, "has no effect here; write it under %smetadata.annotations",
-                             prefix));
+                arena_printf(object->arena,
+                             "has no effect here; write it under %smetadata.annotations", prefix));
     }
     check_labels(&place, metadata, prefix);
 }

@@ -23,11 +23,12 @@ struct step {
     const json_t *element;
     size_t index; /* of the element */
     size_t depth;
+    const struct inline_pods *row; /* what is here was read as a pod; else NULL */
 };
 
 struct walk {
+    const struct template_question *question;
     struct arena *arena;
-    struct pod_count start;
     struct template_list found;
 };
 
@@ -125,9 +126,17 @@ struct rule {
                     struct err *err);
 };
 
+/* Kueue's Workload. */
+static int pod_set_count(const json_t *object, const char *next, struct pod_count *count,
+                         struct err *err)
+{
+    return multiply_by_member(object, "count", next, count, err);
+}
+
 static const struct rule RULES[] = {
     {"leaderWorkerTemplate", leader_worker_factor},
     {"headGroupSpec", one},
+    {"podSets", pod_set_count},
 };
 
 /* Multiplies by the counts of one object on the path to a template. name: key of the object itself
@@ -218,13 +227,33 @@ static void make_room(struct walk *walk)
     found->items = items;
 }
 
-static void add_template(struct walk *walk, const json_t *object, const struct step *step)
+/* An inline pod has its count inside. */
+static int count_all(const struct pod_template *found, const struct step *step, struct arena *arena,
+                     struct pod_count *count, struct err *err)
 {
-    struct pod_template found = {
-        .path = path_of(step, walk->arena), .object = object, .count = walk->start};
-    struct pod_count count = walk->start;
+    const struct inline_pods *row = found->row;
+    int r = count_pods(step, arena, count, err);
+    if (r < 0 || !row)
+        return r;
+    count->known = row->one_by_default;
+    if (!row->count || !json_member(found->part, row->count))
+        return 0;
+    if ((r = multiply_by_member(found->part, row->count, "", count, err)) < 0)
+        err_prefix(err, "%s.", found->path);
+    return r;
+}
+
+static void add_template(struct walk *walk, const json_t *object, const struct step *step,
+                         const struct inline_pods *row, const json_t *part)
+{
+    struct pod_template found = {.path = path_of(step, walk->arena),
+                                 .object = object,
+                                 .count = walk->question->start,
+                                 .row = row,
+                                 .part = part};
+    struct pod_count count = found.count;
     struct err why = {""};
-    if (count_pods(step, walk->arena, &count, &why) < 0)
+    if (count_all(&found, step, walk->arena, &count, &why) < 0)
         found.problem = arena_strdup(walk->arena, why.text);
     else
         found.count = count;
@@ -232,10 +261,85 @@ static void add_template(struct walk *walk, const json_t *object, const struct s
     walk->found.items[walk->found.n++] = found;
 }
 
+static bool is_at(const struct step *step, const char *const *path)
+{
+    for (; *path; path++, step = step->parent) {
+        const char *key = step->object ? step->key : "[]";
+        if (!step->parent || strcmp(key, *path) != 0)
+            return false;
+    }
+    return !step->parent;
+}
+
+/* The row if the value is an inline pod, which is then added; else NULL. */
+static const struct inline_pods *add_inline(struct walk *walk, const json_t *value,
+                                            const struct step *step)
+{
+    const struct template_question *question = walk->question;
+    const struct inline_pods *row = question->rows;
+    while (row && inline_pods_is_more(question->rows, row) && !is_at(step, row->path))
+        row++;
+    if (!row || !inline_pods_is_more(question->rows, row) || !json_is_object(value) ||
+        *question->n_inline == INLINE_PODS_MAX)
+        return NULL;
+    const json_t *owner = step->object ? step->object : step->parent->object;
+    json_t *made = row->make(question->object, owner, value);
+    if (!made)
+        return NULL;
+    ++*question->n_inline;
+    if (!walk->found.made)
+        walk->found.made = json_array();
+    (void)json_array_append_new(walk->found.made, made);
+    add_template(walk, made, step, row, value);
+    return row;
+}
+
+static void add_stray(struct walk *walk, const struct step *step, const char *member,
+                      const char *resource)
+{
+    struct template_list *found = &walk->found;
+    const char *path = path_of(step, walk->arena);
+    found->strays[found->n_strays++] =
+        (struct stray_request){arena_printf(walk->arena, "%s%s%s", path, *path ? "." : "", member),
+                               arena_strdup(walk->arena, resource)};
+}
+
+static const char *gpu_of(const struct walk *walk, const json_t *amounts)
+{
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    if (!json_is_object(amounts))
+        return NULL;
+    json_object_foreach ((json_t *)(uintptr_t)amounts, resource, amount) {
+        if (policy_is_gpu_resource(walk->question->policy, resource))
+            return resource;
+    }
+    return NULL;
+}
+
+/* An object with limits or requests, or with claims. */
+static void find_strays(struct walk *walk, const json_t *object, const struct step *step)
+{
+    static const char *const MEMBERS[] = {"limits", "requests"};
+    if (!walk->question->policy || walk->found.n_strays == STRAY_REQUESTS_MAX)
+        return;
+    for (size_t i = 0; i < sizeof MEMBERS / sizeof *MEMBERS; i++) {
+        const char *resource = gpu_of(walk, json_member(object, MEMBERS[i]));
+        if (resource) {
+            add_stray(walk, step, MEMBERS[i], quoted_plain(walk->arena, resource));
+            return;
+        }
+    }
+    if (json_array_size(json_member(object, "resourceClaims")) > 0)
+        add_stray(walk, step, "resourceClaims", "resourceClaims");
+}
+
 static void walk_value(struct walk *walk, json_t *value, const struct step *step);
 
 static bool is_skipped(const struct step *step, const char *key)
 {
+    if (step->row)
+        return inline_pods_has_part(step->row, key);
     return !step->parent && (strcmp(key, "metadata") == 0 || strcmp(key, "status") == 0);
 }
 
@@ -243,15 +347,18 @@ static void walk_object(struct walk *walk, json_t *object, const struct step *st
 {
     const char *key = NULL;
     json_t *value = NULL;
+    if (!step->row)
+        find_strays(walk, object, step);
     json_object_foreach (object, key, value) {
         if ((!json_is_object(value) && !json_is_array(value)) || is_skipped(step, key))
             continue;
-        const struct step into = {
-            .parent = step, .object = object, .key = key, .depth = step->depth + 1};
-        if (ends_in_template(key) && template_is_pod(value))
-            add_template(walk, value, &into);
-        else
-            walk_value(walk, value, &into);
+        struct step into = {.parent = step, .object = object, .key = key, .depth = step->depth + 1};
+        if (ends_in_template(key) && template_is_pod(value)) {
+            add_template(walk, value, &into, NULL, NULL);
+            continue;
+        }
+        into.row = add_inline(walk, value, &into);
+        walk_value(walk, value, &into);
     }
 }
 
@@ -263,19 +370,26 @@ static void walk_value(struct walk *walk, json_t *value, const struct step *step
         walk_object(walk, value, step);
     for (size_t i = 0; i < json_array_size(value); i++) {
         json_t *inside = json_array_get(value, i);
-        const struct step element = {.parent = step,
-                                     .key = step->key,
-                                     .element = inside,
-                                     .index = i,
-                                     .depth = step->depth + 1};
+        struct step element = {.parent = step,
+                               .key = step->key,
+                               .element = inside,
+                               .index = i,
+                               .depth = step->depth + 1};
+        element.row = add_inline(walk, inside, &element);
         walk_value(walk, inside, &element);
     }
 }
 
-struct template_list template_walk(json_t *object, struct pod_count start, struct arena *arena)
+struct template_list template_walk(const struct template_question *question, struct arena *arena)
 {
-    struct walk walk = {.arena = arena, .start = start};
+    struct walk walk = {.question = question, .arena = arena};
     const struct step root = {.key = ""};
-    walk_value(&walk, object, &root);
+    walk_value(&walk, question->object, &root);
     return walk.found;
+}
+
+void template_list_fini(struct template_list *list)
+{
+    json_decref(list->made);
+    list->made = NULL;
 }

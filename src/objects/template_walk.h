@@ -1,13 +1,17 @@
 /*
- * template_walk: finds pod templates in an object by their structure.
+ * template_walk: finds pod templates in an object by their structure, and requests for GPUs that
+ * are in none of them.
  *
- * A template is an object with spec.containers under a key that ends in "template" or "Template".
- * The walk skips the inside of templates, metadata and status.
+ * A template is an object with spec.containers under a key that ends in "template" or "Template",
+ * or what inline_pods.h makes of the kind. The walk skips the inside of templates, metadata and
+ * status.
  */
 #ifndef OBJECTS_TEMPLATE_WALK_H
 #define OBJECTS_TEMPLATE_WALK_H
 
 #include "base/arena.h"
+#include "inline_pods.h"
+#include "types/policy.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,20 +25,44 @@ struct pod_count {
 
 struct pod_template {
     const char *path;     /* "spec.replicatedJobs[driver].template.spec.template" */
-    const json_t *object; /* borrowed */
+    const json_t *object; /* borrowed from the walked object, or from the list */
     struct pod_count count;
     const char *problem; /* why a count is invalid; NULL: none is */
+    /* Of an inline pod; else NULL: its row, and the part of the walked object. */
+    const struct inline_pods *row;
+    const json_t *part;
 };
+
+/* A request for a GPU in no template. */
+struct stray_request {
+    const char *path;     /* "spec.worker.resources.limits" */
+    const char *resource; /* "nvidia.com/gpu", or "resourceClaims" */
+};
+
+#define INLINE_PODS_MAX ((size_t)1000)
+#define STRAY_REQUESTS_MAX ((size_t)16)
 
 struct template_list {
     struct pod_template *items;
     size_t n;
+    struct stray_request strays[STRAY_REQUESTS_MAX]; /* the first */
+    size_t n_strays;
+    json_t *made; /* owns the inline pods */
 };
 
-/* Templates in the order of the object. start: initial count. Stops at depth
- * TEMPLATE_WALK_DEPTH_MAX. */
+struct template_question {
+    json_t *object;
+    const struct inline_pods *rows; /* of its kind; NULL: none */
+    struct pod_count start;
+    const struct policy *policy; /* which resources are GPUs; NULL: do not look for requests */
+    size_t *n_inline;            /* inline pods made so far, at most INLINE_PODS_MAX */
+};
+
+/* Templates in the order of the object. Stops at depth TEMPLATE_WALK_DEPTH_MAX. Call
+ * template_list_fini() after use. */
 #define TEMPLATE_WALK_DEPTH_MAX 24
-struct template_list template_walk(json_t *object, struct pod_count start, struct arena *arena);
+struct template_list template_walk(const struct template_question *question, struct arena *arena);
+void template_list_fini(struct template_list *list);
 
 /* Whether the object has spec.containers. */
 bool template_is_pod(const json_t *object);

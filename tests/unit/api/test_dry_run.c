@@ -231,8 +231,66 @@ static void test_refusals(void **state)
                   "1:1 too\"}\n");
     check_refused(*state, "{\"kind\": \"Pod\"", 400,
                   "{\"error\": \"manifest: 1:15: the text ends here, should be ',' or '}'\"}\n");
+    check_refused(*state, "kind: Service\n---\na: [\n---\nkind: Service\n", 400,
+                  "{\"error\": \"manifest: 4:1: did not find expected node content (while "
+                  "parsing a flow node that begins at 4:1)\"}\n");
     check_refused(*state, "hello", 400,
                   "{\"error\": \"manifest: 1:1: is a string, should be an object\"}\n");
+}
+
+/* The others are answered; where none is readable, test_refusals. */
+static void test_an_unreadable_object_is_skipped(void **state)
+{
+    static const char MANIFEST[] = "metadata: {name: x}\n---\nkind: Service\nmetadata: {name: 3}\n"
+                                   "---\nkind: Pod\nmetadata: {name: p}\n"
+                                   "spec: {containers: [{name: c}], node: a}\n";
+    json_t *result = dry_run(*state, MANIFEST);
+    const json_t *skipped = json_object_get(result, "skipped");
+    assert_json(json_object_get(first_workload(result), "placed"), "1");
+    assert_int_equal(json_array_size(skipped), 2);
+    assert_json(json_array_get(skipped, 0),
+                "{'kind': '', 'name': 'x', 'why': 'unreadable: 1:1: kind: is missing'}");
+    assert_json(ask_member(skipped, 1, "kind"), "'Service'");
+    assert_json(json_object_get(result, "summary"),
+                "'2 objects are unreadable; Pod default/p: 1 of 1 replicas can be placed, and 328 "
+                "more would fit'");
+    assert_json(ask_member(json_object_get(result, "warnings"), 0, "path"),
+                "'Pod default/p: spec.node'");
+    json_decref(result);
+    char *text = ask_text(*state, api_dry_run, MANIFEST, "table", 200, "text/plain; charset=utf-8");
+    assert_non_null(strstr(text, "\n2 objects are unreadable; "));
+    free(text);
+}
+
+/* A document of YAML that is no JSON; where the text cannot be parsed, test_refusals. */
+static void test_a_faulty_document_is_skipped(void **state)
+{
+    json_t *result =
+        dry_run(*state, "kind: List\nitems:\n- kind: Service\n- spec: {}\n- a: {b: {c: 1, c: 2}}\n"
+                        "---\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n"
+                        "---\nkind: Pod\nkind: Pod\n---\n? [a]\n: b\n---\nkind: Node\n");
+    const json_t *skipped = json_object_get(result, "skipped");
+    assert_json(json_object_get(first_workload(result), "placed"), "1");
+    assert_int_equal(json_array_size(skipped), 5);
+    assert_json(ask_member(skipped, 0, "kind"), "'Service'");
+    assert_string_equal(json_string_value(ask_member(skipped, 1, "why")),
+                        "unreadable: 5:17: the key \"c\" is here twice; it stands at 5:11 too");
+    assert_string_equal(json_string_value(ask_member(skipped, 2, "why")),
+                        "unreadable: 12:1: the key \"kind\" is here twice; it stands at 11:1 too");
+    assert_json(ask_member(skipped, 4, "kind"), "'Node'");
+    json_decref(result);
+}
+
+static void test_many_unreadable_objects_are_rejected(void **state)
+{
+    struct buf text;
+    buf_init(&text, 1 << 16);
+    buf_add_text(&text, "kind: Pod\nspec: {containers: [{name: c}]}\n");
+    for (int i = 0; i < 101; i++)
+        buf_add_text(&text, "---\na: b\n");
+    check_refused(*state, buf_text(&text), 400,
+                  "{\"error\": \"manifest: 204:1: kind: is missing\"}\n");
+    buf_fini(&text);
 }
 
 static void test_object_over_the_limit_is_rejected(void **state)
@@ -314,6 +372,9 @@ int main(void)
         ASK_TEST(test_daemon_set_gets_one_pod_per_node),
         ASK_TEST(test_notes_name_what_admission_would_reject),
         ASK_TEST(test_refusals),
+        ASK_TEST(test_an_unreadable_object_is_skipped),
+        ASK_TEST(test_a_faulty_document_is_skipped),
+        ASK_TEST(test_many_unreadable_objects_are_rejected),
         ASK_TEST(test_object_over_the_limit_is_rejected),
         cmocka_unit_test(test_not_ready),
         ASK_TEST(test_no_nodes),

@@ -1,0 +1,246 @@
+/* inline_pods: see inline_pods.h. */
+#include "inline_pods.h"
+
+#include "formats/json_get.h"
+#include "schema.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define SHARED_BYTES_MAX ((size_t)4096)
+
+/* The copy shares the members. */
+static json_t *copy_or_new(const json_t *object)
+{
+    return json_is_object(object) ? json_copy((json_t *)(uintptr_t)object) : json_object();
+}
+
+/* Takes over spec and containers. */
+static json_t *template_of(json_t *metadata, json_t *spec, json_t *containers)
+{
+    (void)json_object_set_new(spec, "containers", containers);
+    return json_pack("{s:o, s:o}", "metadata", metadata, "spec", spec);
+}
+
+static void append(json_t *containers, const json_t *container, const char *name)
+{
+    if (!json_is_object(container))
+        return;
+    json_t *copy = copy_or_new(container);
+    if (!json_member(copy, "name"))
+        (void)json_object_set_new(copy, "name", json_string(name));
+    (void)json_array_append_new(containers, copy);
+}
+
+static void append_all(json_t *containers, const json_t *more)
+{
+    for (size_t i = 0; i < json_array_size(more); i++)
+        append(containers, json_array_get(more, i), "");
+}
+
+/* The annotations and labels of both; those of the second win. */
+static json_t *metadata_of(const json_t *first, const json_t *second)
+{
+    static const char *const MAPS[] = {"annotations", "labels"};
+    json_t *metadata = json_object();
+    for (size_t i = 0; i < sizeof MAPS / sizeof *MAPS; i++) {
+        json_t *map = copy_or_new(json_member(first, MAPS[i]));
+        (void)json_object_update(map, json_member(second, MAPS[i]));
+        (void)json_object_set_new(metadata, MAPS[i], map);
+    }
+    return metadata;
+}
+
+/* KServe gives the annotations and labels of the InferenceService to its pods. */
+static json_t *make_kserve(const json_t *root, const json_t *owner, const json_t *object)
+{
+    static const char *const SERVERS[] = {
+        "model",  "custom", "sklearn", "xgboost",     "tensorflow", "pytorch", "triton",
+        "paddle", "onnx",   "pmml",    "huggingface", "lightgbm",   "mlserver"};
+    (void)owner;
+    json_t *containers = json_array();
+    for (size_t i = 0; i < sizeof SERVERS / sizeof *SERVERS; i++)
+        append(containers, json_member(object, SERVERS[i]), "kserve-container");
+    append_all(containers, json_member(object, "containers"));
+    if (json_array_size(containers) == 0) {
+        json_decref(containers);
+        return NULL;
+    }
+    return template_of(metadata_of(json_member(root, "metadata"), object), copy_or_new(object),
+                       containers);
+}
+
+static int count_bytes(const char *bytes, size_t len, void *context)
+{
+    size_t *left = context;
+    (void)bytes;
+    if (len > *left)
+        return -1;
+    *left -= len;
+    return 0;
+}
+
+/* What the spec of an Argo Workflow says for the templates that do not. Each template gets a copy,
+ * so more than SHARED_BYTES_MAX are an error. */
+static int add_argo_defaults(json_t *spec, const json_t *owner)
+{
+    static const char *const KEYS[][2] = {
+        {"affinity", "affinity"},           {"hostNetwork", "hostNetwork"},
+        {"nodeSelector", "nodeSelector"},   {"podPriorityClassName", "priorityClassName"},
+        {"schedulerName", "schedulerName"}, {"tolerations", "tolerations"},
+        {"podMetadata", "podMetadata"},
+    };
+    size_t left = SHARED_BYTES_MAX;
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        json_t *value = json_member(owner, KEYS[i][0]);
+        if (!value || json_member(spec, KEYS[i][1]))
+            continue;
+        if (json_dump_callback(value, count_bytes, &left, JSON_ENCODE_ANY) < 0)
+            return -1;
+        (void)json_object_set(spec, KEYS[i][1], value);
+    }
+    return 0;
+}
+
+/* Templates of steps, and those that make another object, have no container. */
+static json_t *make_argo(const json_t *root, const json_t *owner, const json_t *object)
+{
+    (void)root;
+    json_t *containers = json_array();
+    append(containers, json_member(object, "container"), "main");
+    append(containers, json_member(object, "script"), "main");
+    append_all(containers, json_member(json_member(object, "containerSet"), "containers"));
+    if (json_array_size(containers) == 0) {
+        json_decref(containers);
+        return NULL;
+    }
+    append_all(containers, json_member(object, "sidecars"));
+    json_t *spec = copy_or_new(object);
+    if (add_argo_defaults(spec, owner) < 0) {
+        json_decref(spec);
+        json_decref(containers);
+        return NULL;
+    }
+    return template_of(
+        metadata_of(json_member(spec, "podMetadata"), json_member(object, "metadata")), spec,
+        containers);
+}
+
+/* A container with the resources of that member only. */
+static json_t *containers_with(const json_t *resources, const char *name)
+{
+    json_t *container = json_pack("{s:s}", "name", name);
+    if (resources)
+        (void)json_object_set(container, "resources", (json_t *)(uintptr_t)resources);
+    return json_pack("[o]", container);
+}
+
+/* Without resources here, the runtime says what the pods ask for. */
+static json_t *make_train_job(const json_t *root, const json_t *owner, const json_t *object)
+{
+    (void)root;
+    (void)owner;
+    const json_t *resources = json_member(object, "resourcesPerNode");
+    if (!resources)
+        return NULL;
+    return template_of(json_object(), json_object(), containers_with(resources, "node"));
+}
+
+static json_t *make_nim_service(const json_t *root, const json_t *owner, const json_t *object)
+{
+    (void)root;
+    (void)owner;
+    json_t *spec = copy_or_new(object);
+    json_t *containers = containers_with(json_member(object, "resources"), "nim");
+    (void)json_object_del(spec, "resources"); /* else those of the whole pod */
+    return template_of(metadata_of(NULL, object), spec, containers);
+}
+
+#define SPEC_PARTS                                                                                 \
+    {"containers", NULL}, {"initContainers", NULL},                                                \
+    {                                                                                              \
+        "resourceClaims", NULL                                                                     \
+    }
+#define SERVER(key)                                                                                \
+    {                                                                                              \
+        key, &SCHEMA_CONTAINER                                                                     \
+    }
+
+#define KSERVE(...)                                                                                \
+    {                                                                                              \
+        .group = "serving.kserve.io", .kind = "InferenceService", .path = {__VA_ARGS__},           \
+        .make = make_kserve, .type = &SCHEMA_POD_SPEC,                                             \
+        .parts = {SPEC_PARTS,         SERVER("model"),   SERVER("custom"),                         \
+                  SERVER("sklearn"),  SERVER("xgboost"), SERVER("tensorflow"),                     \
+                  SERVER("pytorch"),  SERVER("triton"),  SERVER("paddle"),                         \
+                  SERVER("onnx"),     SERVER("pmml"),    SERVER("huggingface"),                    \
+                  SERVER("lightgbm"), SERVER("mlserver")},                                         \
+        .count = "minReplicas", .one_by_default = true,                                            \
+        .note = "KServe: what the serving runtime adds to the pods is unknown",                    \
+    }
+#define ARGO(argo_kind, ...)                                                                       \
+    {                                                                                              \
+        .group = "argoproj.io", .kind = argo_kind, .path = {"[]", "templates", __VA_ARGS__},       \
+        .make = make_argo, .type = &SCHEMA_POD_SPEC,                                               \
+        .parts = {SPEC_PARTS,                                                                      \
+                  SERVER("container"),                                                             \
+                  SERVER("script"),                                                                \
+                  {"containerSet", NULL},                                                          \
+                  {"sidecars", &SCHEMA_CONTAINER}},                                                \
+    }
+
+static const struct inline_pods ROWS[] = {
+    KSERVE("predictor", "spec"),
+    KSERVE("transformer", "spec"),
+    KSERVE("explainer", "spec"),
+    ARGO("Workflow", "spec"),
+    ARGO("WorkflowTemplate", "spec"),
+    ARGO("ClusterWorkflowTemplate", "spec"),
+    ARGO("CronWorkflow", "workflowSpec", "spec"),
+    {.group = "trainer.kubeflow.org",
+     .kind = "TrainJob",
+     .path = {"trainer", "spec"},
+     .make = make_train_job,
+     .parts = {{"resourcesPerNode", &SCHEMA_RESOURCES}},
+     .count = "numNodes",
+     .note = "TrainJob: what the training runtime adds to the pods is unknown"},
+    {.group = "apps.nvidia.com",
+     .kind = "NIMService",
+     .path = {"spec"},
+     .make = make_nim_service,
+     .type = &SCHEMA_POD_SPEC,
+     .parts = {SPEC_PARTS, {"resources", NULL}},
+     .count = "replicas",
+     .one_by_default = true},
+    {.kind = ""},
+};
+
+static bool is_in_group(const char *api_version, const char *group)
+{
+    const size_t len = strlen(group);
+    return *api_version == '\0' ||
+           (strncmp(api_version, group, len) == 0 && api_version[len] == '/');
+}
+
+const struct inline_pods *inline_pods_of_kind(const char *kind, const char *api_version)
+{
+    for (const struct inline_pods *row = ROWS; *row->kind; row++) {
+        if (strcmp(row->kind, kind) == 0 && is_in_group(api_version, row->group))
+            return row;
+    }
+    return NULL;
+}
+
+bool inline_pods_is_more(const struct inline_pods *first, const struct inline_pods *row)
+{
+    return strcmp(first->kind, row->kind) == 0;
+}
+
+bool inline_pods_has_part(const struct inline_pods *row, const char *key)
+{
+    for (size_t i = 0; i < INLINE_PARTS_MAX && row->parts[i].key; i++) {
+        if (strcmp(row->parts[i].key, key) == 0)
+            return true;
+    }
+    return false;
+}

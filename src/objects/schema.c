@@ -1,0 +1,34 @@
+/* schema: see schema.h. */
+#include "schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool schema_is_own_group(const char *api_version)
+{
+    const size_t group_len = strcspn(api_version, "/");
+    return api_version[group_len] == '\0' || !memchr(api_version, '.', group_len);
+}
+
+int schema_type_of_kind(const char *kind, const char *api_version)
+{
+    if (!schema_is_own_group(api_version))
+        return SCHEMA_ANY;
+    for (size_t i = 0; i < SCHEMA_KINDS_N; i++) {
+        if (strcasecmp(kind, SCHEMA_KINDS[i].name) == 0)
+            return SCHEMA_KINDS[i].type;
+    }
+    return SCHEMA_ANY;
+}
+
+static int compare(const void *name, const void *field)
+{
+    return strcmp(name, ((const struct schema_field *)field)->name);
+}
+
+const struct schema_field *schema_field(int type, const char *name)
+{
+    return bsearch(name, SCHEMA_FIELDS + SCHEMA_TYPES[type].first, SCHEMA_TYPES[type].n,
+                   sizeof *SCHEMA_FIELDS, compare);
+}

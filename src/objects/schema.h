@@ -1,0 +1,41 @@
+/*
+ * schema: the field names of Kubernetes' built-in workload kinds, and of all that is below a pod
+ * template. schema_table.c is generated from Kubernetes' own types.
+ */
+#ifndef OBJECTS_SCHEMA_H
+#define OBJECTS_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A type whose members have any names: a leaf, a map (labels, limits), a status. */
+#define SCHEMA_ANY 0
+
+struct schema_field {
+    const char *name;
+    unsigned short type; /* of the value, or of an array's elements */
+};
+
+struct schema_type {
+    unsigned short first; /* in SCHEMA_FIELDS */
+    unsigned short n;
+};
+
+extern const struct schema_field SCHEMA_FIELDS[];
+extern const struct schema_type SCHEMA_TYPES[];
+/* Pod, Deployment ..., List. */
+extern const struct schema_field SCHEMA_KINDS[];
+extern const size_t SCHEMA_KINDS_N;
+extern const int SCHEMA_CONTAINER;
+extern const int SCHEMA_POD_SPEC;
+extern const int SCHEMA_POD_TEMPLATE;
+extern const int SCHEMA_RESOURCES;
+
+/* Whether Kubernetes' own kinds may be in the apiVersion: the groups of other kinds have a dot. */
+bool schema_is_own_group(const char *api_version);
+/* The type of a built-in kind, ignoring case; SCHEMA_ANY: it is none. */
+int schema_type_of_kind(const char *kind, const char *api_version);
+/* NULL: the type has no such field. */
+const struct schema_field *schema_field(int type, const char *name);
+
+#endif

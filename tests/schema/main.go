@@ -1,0 +1,221 @@
+// Prints src/objects/schema_table.c: the field names of Kubernetes' built-in workload kinds, read from the Go types of k8s.io/api.
+// tests/schema/generate runs it.
+//
+// A type is an enumerator. Types of the same name in several API versions become one, with the fields of all. A field leads to the
+// type of what it has, of an array's elements, or to ANY: a leaf, a map, an object with a JSON form of its own, or what nobody judges.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	appsv1beta1 "k8s.io/api/apps/v1beta1"
+	appsv1beta2 "k8s.io/api/apps/v1beta2"
+	batchv1 "k8s.io/api/batch/v1"
+	batchv1beta1 "k8s.io/api/batch/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	extensionsv1beta1 "k8s.io/api/extensions/v1beta1"
+)
+
+const width = 96 // of a line
+
+var kinds = []any{
+	corev1.Pod{}, corev1.PodTemplate{}, corev1.ReplicationController{}, corev1.List{},
+	appsv1.Deployment{}, appsv1.ReplicaSet{}, appsv1.StatefulSet{}, appsv1.DaemonSet{},
+	appsv1beta2.Deployment{}, appsv1beta2.ReplicaSet{}, appsv1beta2.StatefulSet{}, appsv1beta2.DaemonSet{},
+	appsv1beta1.Deployment{}, appsv1beta1.StatefulSet{},
+	extensionsv1beta1.Deployment{}, extensionsv1beta1.ReplicaSet{}, extensionsv1beta1.DaemonSet{},
+	batchv1.Job{}, batchv1.CronJob{}, batchv1beta1.CronJob{},
+}
+
+// Fields of other releases of Kubernetes, from 1.29 to 1.37, that the module does not have. Nothing below them is judged.
+var older = map[string][]string{
+	"PodResourceClaim": {"source"},      // to 1.30
+	"PodSpec":          {"workloadRef"}, // 1.35
+}
+
+// Since 1.37.
+var newer = map[string][]string{
+	"ClusterTrustBundleProjection":  {"user"},
+	"ConfigMapVolumeSource":         {"defaultUser"},
+	"DownwardAPIVolumeFile":         {"user"},
+	"DownwardAPIVolumeSource":       {"defaultUser"},
+	"EmptyDirVolumeSource":          {"mode"},
+	"GRPCAction":                    {"mode"},
+	"HTTPGetAction":                 {"protocol"},
+	"JobSpec":                       {"scheduling"},
+	"KeyToPath":                     {"user"},
+	"PodCertificateProjection":      {"user"},
+	"PodSpec":                       {"evictionResponders"},
+	"ProjectedVolumeSource":         {"defaultUser"},
+	"SecretVolumeSource":            {"defaultUser"},
+	"ServiceAccountTokenProjection": {"user"},
+	"VolumeMount":                   {"bindMountOptions"},
+}
+
+// What is below is written by others than the user.
+var unjudged = map[string]bool{"status": true, "managedFields": true}
+
+var marshaler = reflect.TypeFor[json.Marshaler]()
+
+// {type: {field: type of what it has, or ""}}
+type graph map[string]map[string]string
+
+func isOpaque(t reflect.Type) bool {
+	return t.Kind() != reflect.Struct || t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
+}
+
+// The type of a value, or of an array's elements; "" if nothing below is judged.
+func (g graph) add(t reflect.Type) string {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Map && !isOpaque(t.Elem()) {
+		panic("a map of objects: " + t.String())
+	}
+	if isOpaque(t) {
+		return ""
+	}
+	name := t.Name()
+	if g[name] == nil {
+		g[name] = map[string]string{}
+	}
+	g.addFields(name, t)
+	return name
+}
+
+func (g graph) addFields(name string, t reflect.Type) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case key == "-":
+		case key == "" && field.Anonymous:
+			g.addFields(name, field.Type)
+		case key == "":
+			panic(name + "." + field.Name + ": has no name in JSON")
+		case unjudged[key]:
+			g.addField(name, key, "")
+		default:
+			g.addField(name, key, g.add(field.Type))
+		}
+	}
+}
+
+func (g graph) addField(name, key, is string) {
+	if was, known := g[name][key]; known && was != is {
+		panic(fmt.Sprintf("%s.%s: is %q and %q", name, key, was, is))
+	}
+	g[name][key] = is
+}
+
+func (g graph) addOthers(fields map[string][]string) {
+	for name, keys := range fields {
+		for _, key := range keys {
+			if _, known := g[name][key]; known || g[name] == nil {
+				panic(name + "." + key + ": is in the module, or its type is not")
+			}
+			g[name][key] = ""
+		}
+	}
+}
+
+func sorted[V any](of map[string]V) []string {
+	keys := make([]string, 0, len(of))
+	for key := range of {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Values with commas, in lines of limited width.
+func printRows(rows []string) {
+	line := "   "
+	for _, row := range rows {
+		if len(line)+len(row)+2 > width {
+			fmt.Println(line)
+			line = "   "
+		}
+		line += " " + row + ","
+	}
+	fmt.Println(line)
+}
+
+func enumerator(name string) string {
+	if name == "" {
+		return "ANY"
+	}
+	return "T_" + name
+}
+
+func (g graph) print(version string, names []string) {
+	fmt.Printf(`/*
+ * schema_table: the fields of Kubernetes' workload kinds (k8s.io/api %s). See schema.h.
+ *
+ * Generated by tests/schema/generate; do not edit. A type is {first field, number of fields}; its
+ * fields are in the order of strcmp().
+ */
+#include "schema.h"
+
+/* clang-format off */
+enum {
+    ANY = SCHEMA_ANY,
+`, version)
+	types := sorted(g)
+	var rows []string
+	for _, name := range types {
+		rows = append(rows, enumerator(name))
+	}
+	printRows(rows)
+	fmt.Print("};\n\nconst struct schema_field SCHEMA_FIELDS[] = {\n")
+	ranges, first := []string{"{0, 0}"}, 0
+	for _, name := range types {
+		fmt.Printf("    /* %s */\n", name)
+		rows = nil
+		for _, key := range sorted(g[name]) {
+			rows = append(rows, fmt.Sprintf("{%q, %s}", key, enumerator(g[name][key])))
+		}
+		printRows(rows)
+		ranges = append(ranges, fmt.Sprintf("{%d, %d}", first, len(rows)))
+		first += len(rows)
+	}
+	fmt.Print("};\n\nconst struct schema_type SCHEMA_TYPES[] = {\n")
+	printRows(ranges)
+	fmt.Print("};\n\nconst struct schema_field SCHEMA_KINDS[] = {\n")
+	rows = nil
+	for _, name := range names {
+		rows = append(rows, fmt.Sprintf("{%q, %s}", name, enumerator(name)))
+	}
+	printRows(rows)
+	fmt.Print("};\n/* clang-format on */\n\nconst size_t SCHEMA_KINDS_N = sizeof SCHEMA_KINDS / sizeof SCHEMA_KINDS[0];\n")
+	fmt.Printf("const int SCHEMA_CONTAINER = %s;\n", enumerator("Container"))
+	fmt.Printf("const int SCHEMA_POD_SPEC = %s;\n", enumerator("PodSpec"))
+	fmt.Printf("const int SCHEMA_POD_TEMPLATE = %s;\n", enumerator("PodTemplateSpec"))
+	fmt.Printf("const int SCHEMA_RESOURCES = %s;\n", enumerator("ResourceRequirements"))
+}
+
+func apiVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	for _, module := range info.Deps {
+		if module.Path == "k8s.io/api" {
+			return module.Version
+		}
+	}
+	panic("k8s.io/api is not among the modules")
+}
+
+func main() {
+	g, names := graph{}, map[string]bool{}
+	for _, kind := range kinds {
+		names[g.add(reflect.TypeOf(kind))] = true
+	}
+	g.addOthers(older)
+	g.addOthers(newer)
+	g.print(apiVersion(), sorted(names))
+}

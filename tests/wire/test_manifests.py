@@ -1,0 +1,123 @@
+"""What the dry run reads in manifests: its warnings about fields and kinds that Kubernetes does not have, and requests that it does not understand.
+
+The manifests are in tests/cases: correct has no mistake; mistakes, shapes, not-understood and not-evaluated have the expected answer and
+the reason.
+"""
+
+import glob
+import os
+import re
+import subprocess
+
+import pytest
+import yaml
+from objects import GPU, node, pod
+from service import ROOT
+
+CORRECT = sorted(glob.glob(f"{ROOT}/tests/cases/correct/*.yaml"))
+MISTAKES = sorted(glob.glob(f"{ROOT}/tests/cases/mistakes/*.yaml"))
+SHAPES = sorted(glob.glob(f"{ROOT}/tests/cases/shapes/*.yaml"))
+NOT_UNDERSTOOD = sorted(glob.glob(f"{ROOT}/tests/cases/not-understood/*.yaml"))
+NOT_EVALUATED = sorted(glob.glob(f"{ROOT}/tests/cases/not-evaluated/*.yaml"))
+NOT_HERE = 77
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    return module_service(node("a", 8), node("cpu", None))
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def warnings_of(service, manifest):
+    return {item["path"]: item["message"] for item in service.post("/v1/dry-run", manifest).json()["warnings"]}
+
+
+@pytest.mark.parametrize("path", CORRECT, ids=os.path.basename)
+def test_a_correct_manifest_gets_no_warning(path, service):
+    answer = service.post("/v1/dry-run", read(path)).json()
+    assert (answer["warnings"], answer["notUnderstood"]) == ([], [])
+    assert all(workload["understood"] for workload in answer["workloads"])
+
+
+@pytest.mark.parametrize("path", MISTAKES, ids=os.path.basename)
+def test_a_mistake_gets_its_warning(path, service):
+    case = yaml.safe_load(read(path))
+    assert set(case) == {"because", "manifest", "warnings"}
+    assert warnings_of(service, case["manifest"]) == case["warnings"], case["because"]
+
+
+@pytest.mark.parametrize("path", SHAPES, ids=os.path.basename)
+def test_the_pods_of_a_kind(path, service):
+    case = yaml.safe_load(read(path))
+    answer = service.post("/v1/dry-run", case["manifest"]).json()
+    found = [{key: workload[key] for key in ("name", "replicas", "asksFor", "models")} for workload in answer["workloads"]]
+    assert found == case["workloads"], case["because"]
+    assert (answer["warnings"], answer["notUnderstood"]) == ([], [])
+
+
+@pytest.mark.parametrize("path", NOT_UNDERSTOOD, ids=os.path.basename)
+def test_a_request_in_no_template(path, service):
+    case = yaml.safe_load(read(path))
+    answer = service.post("/v1/dry-run", case["manifest"]).json()
+    found = [{key: value for key, value in entry.items() if key != "message"} for entry in answer["notUnderstood"]]
+    assert (found, answer["summary"]) == (case["notUnderstood"], case["summary"]), case["because"]
+    lines = service.post("/v1/dry-run?output=table", case["manifest"]).text.splitlines()
+    assert sum(line.startswith("not understood: ") for line in lines) == len(found)
+
+
+@pytest.mark.parametrize("path", NOT_EVALUATED, ids=os.path.basename)
+def test_what_is_not_evaluated(path, service):
+    case = yaml.safe_load(read(path))
+    (workload,) = service.post("/v1/dry-run", case["manifest"]).json()["workloads"]
+    assert workload["notEvaluated"] == case["notEvaluated"], case["because"]
+    assert workload["summary"] == case.get("summary", workload["summary"]), case["because"]
+
+
+def test_a_workflow_gives_few_bytes_to_its_templates(service):
+    """Each template would copy them."""
+    template = {"name": "t", "container": {"resources": {"limits": {GPU: 1}}}}
+    spec = {"podMetadata": {"annotations": {"a": "x" * 5000}}, "templates": [template] * 20}
+    answer = service.post("/v1/dry-run", {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "w"}, "spec": spec}).json()
+    assert answer["workloads"] == []
+    assert len(answer["notUnderstood"]) == 16 and answer["notUnderstood"][0]["path"] == "spec.templates[t].container.resources.limits"
+
+
+def test_a_hundred_requests_are_shown(service):
+    thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"limits": {GPU: 1}}}
+    answer = service.post("/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": [thing] * 150}).json()
+    assert len(answer["notUnderstood"]) == 100 and answer["summary"].startswith("100 requests for GPUs not understood (Thing t: spec.limits); ")
+
+
+def test_the_table_names_the_warnings(service):
+    text = service.post("/v1/dry-run?output=table", pod(spec={"containers": [{"name": "c", "resources": {"limit": {}}}]})).text
+    assert text.startswith("warning: spec.containers[0].resources.limit: unknown field; did you mean limits?\n")
+
+
+def test_a_hundred_unknown_fields_are_shown(service):
+    assert len(warnings_of(service, pod(spec={"containers": [], **{f"field{i}": 1 for i in range(150)}}))) == 100
+
+
+def test_comparisons_are_bounded(service):
+    """An unknown name is compared with all fields of its type, and a manifest may have a million."""
+    own = {f"own{i}": 1 for i in range(1000)}
+    spec = {"nodeselector": {}, **own, "tolerationz": [], "containers": [{"name": "c"}]}
+    asking = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"template": {"spec": spec}}}
+    assert warnings_of(service, asking) == {"spec.template.spec.nodeselector": "unknown field; did you mean nodeSelector?"}
+
+
+def test_the_document_names_the_release():
+    version = re.search(r"k8s.io/api v[\d.]+\d", read(f"{ROOT}/tests/schema/go.mod"))[0]
+    assert version in read(f"{ROOT}/docs/openapi.yaml") and version in read(f"{ROOT}/src/objects/schema_table.c")
+
+
+def test_the_fields_are_those_of_kubernetes():
+    """Regenerates src/objects/schema_table.c."""
+    done = subprocess.run([f"{ROOT}/tests/schema/generate"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode == NOT_HERE:
+        pytest.skip(done.stdout.strip().rpartition("\n")[2])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == read(f"{ROOT}/src/objects/schema_table.c"), "run tests/schema/generate > src/objects/schema_table.c"
