@@ -5,7 +5,8 @@
  * there now, by GPUs, CPU, memory and model. The fragmentation is the mean over the resource's
  * classes, each weighted by the GPUs of its live pods (Weng et al., "Beware of Fragmentation",
  * USENIX ATC 2023, for whole GPUs). It is 0 without classes. Sums are exact integers with one
- * division at the end. Cordoned nodes offer nothing.
+ * division at the end. Cordoned nodes offer nothing. Devices of dynamic resource allocation count
+ * under the resource that stands for them.
  */
 #ifndef DECIDE_FRAGMENTATION_H
 #define DECIDE_FRAGMENTATION_H

@@ -3,7 +3,8 @@
  *
  * Use is the ledger's: by unfinished pods on a node, also terminating ones and those of other
  * schedulers, and by reservations. It counts under the node's model, or the last one known of it.
- * GPUs on a node that does not exist count only in totals. If several quotas cover a namespace, all
+ * GPUs on a node that does not exist count only in totals. Allocated claims count, too
+ * (ledger/claim_usage.h). If several quotas cover a namespace, all
  * must hold. A quota that is exceeded rejects new pods and evicts none.
  */
 #ifndef DECIDE_QUOTA_H
@@ -24,6 +25,10 @@ struct quota_view;
 struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
                                const struct pod_shape *shape, const struct reservation *own,
                                struct arena *arena);
+/* Adds back what already counts of the asker's GPUs, by the claim that kube-scheduler made for its
+ * extended resources. */
+void quota_own_claim(struct quota_view *view, const struct cluster *cluster, const char *namespace_,
+                     const struct asker *asker);
 /* Subtracts from the view what is promised to other pods: nominations that outrank the asker
  * (nominate_outranks()), of which the QUOTA_NOMINATIONS_MAX oldest are considered, and claims
  * (ledger/claims.h) that have not expired at now_ms. now_ms QUOTA_NO_CLAIMS: claims do not count,

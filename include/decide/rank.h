@@ -18,7 +18,8 @@
  * not: CPU that it takes is missing once they are. */
 enum gpu_work {
     GPU_WORK_NONE,    /* a node without GPUs, or the pod requests some */
-    GPU_WORK_NOW,     /* a node with GPUs, or with a GPU model whose GPUs are not reported yet */
+    GPU_WORK_NOW,     /* a node with GPUs (a device plugin's, or devices that count), or with a GPU
+                         model whose GPUs are not reported yet */
     GPU_WORK_CORDONED /* such a node, cordoned: it has no price */
 };
 
@@ -44,7 +45,7 @@ int rank_compare(const struct ranked_node *a, const struct ranked_node *b);
 /* The same for two existing nodes, ignoring name and position. */
 int rank_compare_alike(const struct ranked_node *a, const struct ranked_node *b);
 /* Whether rank_weigh() reads only the hot part (ledger/node_hot.h) of a node with GPUs of one
- * resource and without taints. */
+ * resource, and without taints and device groups. */
 bool rank_needs_hot_only(const struct score *score);
 
 /* For pods whose nodes kube-scheduler chooses within a model: scores only by the pod's order of

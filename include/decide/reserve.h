@@ -14,8 +14,9 @@ enum reserve_verdict {
     RESERVE_HELD,       /* room is held on this node, newly or from before */
     RESERVE_BOUND_HERE, /* the ledger shows the pod on this node */
     RESERVE_BOUND_ELSEWHERE,
-    RESERVE_POD_UNKNOWN,    /* no facts were given, and the ledger has no such UID or keeps only its
-                               demand (ledger/shape_limits.h) */
+    RESERVE_POD_UNKNOWN,    /* no facts were given, and the ledger has no such UID, keeps only its
+                               demand (ledger/shape_limits.h), or may count it twice: by its
+                               request, and by a claim that only its status can name */
     RESERVE_POD_GONE,       /* finished or terminating */
     RESERVE_HELD_ELSEWHERE, /* its reservation on another node is still open */
     RESERVE_REFUSED,        /* does not fit: see reason */
@@ -24,8 +25,8 @@ enum reserve_verdict {
 struct reserve_question {
     const char *uid;
     const char *node_name;
-    /* The pod as a GET returned it, for a pod that the ledger does not know or keeps only the
-     * demand of; NULL: none. Otherwise the ledger wins. Facts of another UID are ignored. */
+    /* The pod as a GET returned it, after RESERVE_POD_UNKNOWN; NULL: none. The ledger wins, but for
+     * what it lacks. Facts of another UID are ignored. */
     const struct pod_facts *facts;
     int64_t now_ms; /* of the reservation, to log and find old ones */
 };

@@ -1,9 +1,9 @@
 /*
  * inventory: owns the ledger and its lock, and feeds it.
  *
- * From a file (kubectl get nodes,pods,namespaces,priorityclasses,deviceclasses -A -o yaml, or
- * json), or live from an API server (live.h). Under the lock: ledger and decisions only; no I/O, no
- * JSON, no logging.
+ * From a file (kubectl get nodes,pods,namespaces,priorityclasses,deviceclasses,resourceslices,
+ * resourceclaims,devicetaintrules -A -o yaml, or json), or live from an API server (live.h). Under
+ * the lock: ledger and decisions only; no I/O, no JSON, no logging.
  */
 #ifndef INVENTORY_INVENTORY_H
 #define INVENTORY_INVENTORY_H
@@ -49,6 +49,10 @@ const char *inventory_waiting_for(struct inventory *inventory);
 /* Whether decisions may be made; if not, why: "not ready: waiting for the first list of pods", "the
  * pods are stale: ...". Users still get answers from stale data, with its age. */
 bool inventory_usable(struct inventory *inventory, struct err *ret_why);
+/* Whether claims of dynamic resource allocation are counted; if not, why: "claims are not counted:
+ * the resourceclaims are not listed: ...". Decisions are made all the same: kube-scheduler judges
+ * claims itself. Of a cluster file, what is in it counts. Also allowed during inventory_read(). */
+bool inventory_counts_claims(struct inventory *inventory, struct err *ret_why);
 
 /* Data that may be read with the ledger, under the lock. */
 struct inventory_view {
@@ -91,6 +95,9 @@ struct inventory_freshness {
     int64_t age_ms;   /* since the data were last known to be complete; -1: never */
     /* The class of why: "refused", "unreachable", "failed"; or "". Never quotes a server. */
     const char *trouble;
+    bool awaited;   /* not listed yet, and no decision is made before */
+    bool essential; /* no decision is made without current data; of the others, claims are not
+                     * counted */
     bool synced;    /* a complete list was read */
     bool stale;     /* the API server cannot be followed */
     bool too_many;  /* more objects than the limits allow */

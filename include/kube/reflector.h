@@ -27,6 +27,12 @@
  * silence_ms covers that case. A list resets the lag to 0. Only the first list sets it to its own
  * duration, so a new service waits until its watch has caught up after a long list.
  *
+ * A kind may have paths in older versions (reflector_kind). Every list begins with the newest. A
+ * 404 to its first page leads to the next version at once. A 404 to all of them means that the
+ * server has no such kind: the collection is empty, and is requested again at least once a minute.
+ * What the store has goes only with the second such answer. Any other 404 is a failure, after which
+ * it is listed at once (back off first, within 2 min after the last list).
+ *
  * reflector_catch_up() requests current data. The request is met when the watch reaches the
  * resourceVersion of a list made after the call (the caller makes it, ?limit=1). In a quiet cluster
  * nothing arrives; so after a moment (300 ms) the collection is listed anew.
@@ -134,9 +140,9 @@ struct reflector_kind {
     const char *path;           /* "/api/v1/pods" */
     const char *field_selector; /* encoded; NULL: none */
     const char *const *drop;    /* subtrees of an object that nothing reads; NULL-terminated */
-    /* The server may not serve it (404): then the collection counts as empty, and is requested
-     * again at least once a minute. */
-    bool is_optional;
+    /* For a kind that a server may serve in an older version, or not at all: its paths in older
+     * versions, newest first; NULL-terminated. NULL: a server without it is a failure. */
+    const char *const *older;
 };
 
 struct reflector_settings {

@@ -22,8 +22,12 @@
 
 struct cluster;
 struct node;
-struct owner;      /* of replicas: ledger/owners.h */
-struct model_pool; /* ledger/gpu_demand.h */
+struct owner;       /* of replicas: ledger/owners.h */
+struct model_pool;  /* ledger/gpu_demand.h */
+struct devices;     /* devices/devices.h */
+struct slice_facts; /* types/device_facts.h */
+struct claim_facts;
+struct device_taint_facts;
 
 /* n_over * 2^63 + low. See src/ledger/exact_sum.h. */
 struct exact_sum {
@@ -42,6 +46,20 @@ struct node_resource {
     struct model_pool *pool; /* of GPUs: the pool that counts the free ones; NULL: none */
     struct exact_sum used_sum,
         reserved_sum; /* exact values of used and reserved; not kept in forks */
+};
+
+/* GPUs on a node that come by dynamic resource allocation (DRA), of one driver and model. Pods
+ * claim them, so they are no struct node_resource. */
+struct node_device_group {
+    const char *driver; /* interned */
+    const char *model;  /* canonical, interned; "": unknown */
+    /* The extended resource that stands for them by the policy; NULL: none. */
+    const struct resource *resource;
+    int64_t total, allocated, free; /* as in struct device_group */
+    /* A device plugin of the same vendor offers GPUs on the node: those count, and these nowhere
+     * but in lists of devices. */
+    bool is_shadowed;
+    struct model_pool *pool; /* of the resource: the pool that counts the free ones; NULL: none */
 };
 
 /* A node without its resources: shared by a cluster and its forks, immutable. */
@@ -79,6 +97,7 @@ struct pod {
     const char *nominated_node;
     const char *priority_class;
     const char *refusal;                                  /* NULL: none */
+    const char *extended_claim;                           /* NULL: none */
     const char *unscheduled_reason, *unscheduled_message; /* as in pod_facts */
     const char *not_evaluated;                            /* the same */
     bool finished, terminating, gated;
@@ -132,6 +151,9 @@ enum cluster_kind {
     CLUSTER_NAMESPACES,
     CLUSTER_PRIORITY_CLASSES,
     CLUSTER_DEVICE_CLASSES,
+    CLUSTER_SLICES,
+    CLUSTER_CLAIMS,
+    CLUSTER_DEVICE_TAINTS,
     N_CLUSTER_KINDS
 };
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
@@ -174,6 +196,25 @@ size_t cluster_n_device_classes(const struct cluster *cluster);
 /* Iterates as for priority classes; *ret_resource is "" without one. */
 const char *cluster_next_device_class(const struct cluster *cluster, const char *name,
                                       const char **ret_resource);
+
+/* Devices of dynamic resource allocation, the claims that use them, and taint rules. Each change
+ * renews the groups of the nodes that it concerns. The keep functions as cluster_keep_pod(). */
+void cluster_upsert_slice(struct cluster *cluster, const struct slice_facts *facts);
+void cluster_delete_slice(struct cluster *cluster, const char *name);
+void cluster_keep_slice(struct cluster *cluster, const char *name);
+void cluster_upsert_resource_claim(struct cluster *cluster, const struct claim_facts *facts);
+void cluster_delete_resource_claim(struct cluster *cluster, const char *namespace_,
+                                   const char *name);
+void cluster_keep_resource_claim(struct cluster *cluster, const char *namespace_, const char *name);
+void cluster_upsert_device_taint(struct cluster *cluster, const struct device_taint_facts *facts);
+void cluster_delete_device_taint(struct cluster *cluster, const char *name);
+void cluster_keep_device_taint(struct cluster *cluster, const char *name);
+/* As cluster_relist_sweep_pods(), for CLUSTER_SLICES, CLUSTER_CLAIMS and CLUSTER_DEVICE_TAINTS. */
+bool cluster_relist_sweep_devices(struct cluster *cluster, enum cluster_kind kind, size_t work);
+/* While false, no device is published as free, since any claim may use it. True at first. */
+void cluster_set_claims_known(struct cluster *cluster, bool known);
+/* NULL in a fork. */
+const struct devices *cluster_devices(const struct cluster *cluster);
 
 /* Grows with every change that may change a decision. A pod's conditions from kube-scheduler change
  * none. */
@@ -225,6 +266,13 @@ const struct node_resource *node_resources(const struct node *node, size_t *ret_
 /* NULL: no row, so the node has none of the resource, whatever pods request. */
 const struct node_resource *node_find_resource(const struct node *node,
                                                const struct resource *resource);
+/* Sorted by driver and model; also in a fork. */
+const struct node_device_group *node_device_groups(const struct node *node, size_t *ret_n);
+/* The first of its groups that stands for the resource and is not shadowed; NULL: none. */
+const struct node_device_group *node_find_devices(const struct node *node,
+                                                  const struct resource *resource);
+/* One of its groups is shadowed. */
+bool node_publishes_twice(const struct node *node);
 /* Sum of GPUs that its pods and reservations request of resources without a row; at most
  * INT64_MAX. */
 int64_t node_unlisted_gpus(const struct node *node);
@@ -233,7 +281,7 @@ int64_t node_unlisted_gpus(const struct node *node);
 bool node_gives_by_claim(const struct node *node, const struct resource *resource);
 /* allocatable - used - reserved; may be negative, at least INT64_MIN. */
 int64_t node_resource_free(const struct node_resource *resource);
-/* Sum over all GPU resources; overfull ones count as 0. At most INT64_MAX. */
+/* Sum over all GPU resources and device groups; overfull ones count as 0. At most INT64_MAX. */
 int64_t node_free_gpus(const struct node *node);
 /* Like replica_of in pod_facts; "" for NULL. */
 const char *owners_uid(const struct owner *owner);
@@ -259,10 +307,10 @@ void cluster_place(struct cluster *fork, const struct node *node, const struct p
 /* Recomputes all sums from pods and reservations. Returns the number of differences (0: correct)
  * and describes the first in err. */
 size_t cluster_check(const struct cluster *cluster, struct err *err);
-/* Recomputes the sums of some nodes, and the free GPUs of each model, in rounds over all nodes. It
- * stops after `work` (a pod or one of its needs costs 1), even within a node's pods, and continues
- * there in the next call. Adds to *ret_n_differences and describes the first in err. Returns true
- * once a round is complete. */
+/* Recomputes the sums of some nodes, then some devices, and the free GPUs of each model, in rounds.
+ * It stops after `work` (a pod, one of its needs or a device costs 1), even within a node's pods,
+ * and continues there in the next call. Adds to *ret_n_differences and describes the first in err.
+ * Returns true once a round is complete. */
 bool cluster_check_some(struct cluster *cluster, size_t work, size_t *ret_n_differences,
                         struct err *err);
 

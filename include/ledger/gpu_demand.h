@@ -7,7 +7,9 @@
  * the largest node, the GPU_DEMAND_CLASSES_MAX count whose pods take most GPUs together; ties break
  * by shape_order(). A shape over a limit is no class. The models that admit a class do not depend
  * on free room. A class with GPU_DEMAND_COMPARISONS_MAX or more comparisons (shape_comparisons())
- * counts as admitted everywhere. Cordoned nodes offer nothing.
+ * counts as admitted everywhere. Cordoned nodes offer nothing. Devices of dynamic resource
+ * allocation are in the pools of the resource that stands for them (struct node_device_group), if a
+ * device class maps that resource: else no pod that requests it gets them.
  *
  * Each change of the ledger updates the counts. gpu_demand_settle() chooses the classes and their
  * models, once after many changes.
@@ -29,8 +31,8 @@ struct model_pool {
     size_t index; /* in the demand's list */
 };
 
-/* The GPUs of a node that its pool counts: the free ones, up to 2^40. */
-int64_t model_pool_offered(const struct node_resource *entry);
+/* The GPUs of a node that its pool counts, of so many free ones: at least 0, at most 2^40. */
+int64_t model_pool_offered(int64_t free);
 
 /* Live pods of one shape that request the demand's resource. */
 struct demand_class {
@@ -49,7 +51,7 @@ struct gpu_demand {
     size_t n_pools;
     struct demand_class classes[GPU_DEMAND_CLASSES_MAX + GPU_DEMAND_EXPECTED_MAX];
     size_t n_classes;
-    int64_t max_gpus; /* the largest allocatable of a node */
+    int64_t max_gpus; /* the largest allocatable of a node, or its devices of one model */
 };
 
 /* Whether the functions below may be called. True for a fork: cluster_fork() settles its origin. */

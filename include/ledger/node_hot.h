@@ -21,6 +21,7 @@ struct node_hot {
     bool has_parts;                    /* its GPUs are shared or slices: struct node_traits */
     bool has_taints;
     bool has_nominations;
+    bool has_devices; /* GPUs that come by DRA and are not shadowed */
 };
 
 _Static_assert(sizeof(struct node_hot) <= 64, "it is to be in one line of the cache");

@@ -41,6 +41,7 @@ struct asker {
     int64_t priority;
     int64_t created_s;
     const char *nominated_node; /* NULL or "": none */
+    const char *extended_claim; /* as in pod_facts */
 };
 
 struct asker asker_from_pod(const struct pod *pod);

@@ -11,11 +11,11 @@ struct room {
     int64_t gpus, milli_cores, memory_bytes; /* free, at least 0 */
 };
 
-/* A node's GPUs of one resource. */
+/* A node's GPUs of one resource; if none is allocatable, the devices that stand for it. */
 struct gpu_offer {
-    const struct model_pool *pool; /* struct node_resource */
-    int64_t free;                  /* node_resource_free() */
-    bool there;                    /* the node has a row for the resource; else all is 0 */
+    const struct model_pool *pool; /* struct node_resource, struct node_device_group */
+    int64_t free;                  /* node_resource_free(), or free devices */
+    bool there;                    /* the node has a row or devices; else all is 0 */
 };
 
 struct gpu_offer room_offer(const struct node *node, const struct resource *gpus);

@@ -1,6 +1,6 @@
 /*
  * to_json: writes facts as Kubernetes objects that read back to them (objects/node.h,
- * objects/pod.h), for cluster files.
+ * objects/pod.h, objects/resource_claim.h ...), for cluster files.
  *
  * Fields without facts are left out, or invented if the object would be invalid without them: a pod
  * has one container with the pod's complete demand. The caller owns every returned object
@@ -10,6 +10,7 @@
 #define OBJECTS_TO_JSON_H
 
 #include "objects/identity.h"
+#include "types/device_facts.h"
 #include "types/facts.h"
 #include "types/policy.h"
 
@@ -23,5 +24,9 @@ json_t *namespace_to_json(const struct namespace_facts *facts);
 json_t *priority_class_to_json(const struct priority_class_facts *facts);
 /* resource: "" if it maps none. */
 json_t *device_class_to_json(const char *name, const char *resource);
+/* policy: as for pods. */
+json_t *resource_slice_to_json(const struct slice_facts *facts, const struct policy *policy);
+json_t *resource_claim_to_json(const struct claim_facts *facts);
+json_t *device_taint_rule_to_json(const struct device_taint_facts *facts);
 
 #endif

@@ -144,6 +144,9 @@ struct pod_facts {
     /* Not NULL: the pod is invalid and can run nowhere (a GPU request that differs from its limit,
      * an unreadable annotation). Its resources still count as used. */
     const char *refusal;
+    /* status.extendedResourceClaimStatus.resourceClaimName: the claim that kube-scheduler made for
+     * extended resources that the pod requests (KEP-5004). NULL: none. */
+    const char *extended_claim;
     /* Condition PodScheduled of a pod without a node, if it is False. Both NULL: no such condition,
      * or the pod has a node or is finished. */
     const char *unscheduled_reason;  /* "Unschedulable" */

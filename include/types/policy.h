@@ -70,6 +70,15 @@ struct quota {
     const char *refusal_of_model;
 };
 
+#define DEVICE_DRIVERS_MAX 64
+
+/* A driver of dynamic resource allocation (DRA) whose devices are GPUs. */
+struct device_driver {
+    char *name;            /* "gpu.nvidia.com" */
+    char *model_attribute; /* of its devices, in the driver's own domain: "productName" */
+    char *resource;        /* extended resource of the same GPUs: "nvidia.com/gpu"; "": none */
+};
+
 /* All strings are owned by the policy. */
 struct policy {
     /* Resource names that count GPUs; a trailing '*' makes a prefix ("nvidia.com/mig-*"). */
@@ -80,6 +89,9 @@ struct policy {
     size_t n_model_labels;
     struct gpu_model_alias *aliases;
     size_t n_aliases;
+    /* Devices of other drivers are no GPUs. */
+    struct device_driver *device_drivers;
+    size_t n_device_drivers; /* at most DEVICE_DRIVERS_MAX */
     /* Adds to every GPU pod the toleration that Kubernetes' admission plugin
      * ExtendedResourceToleration would add: key = resource name, operator Exists. */
     bool extended_resource_toleration;
@@ -122,6 +134,12 @@ bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
  * requests it; for other resources only while the node reports them. */
 bool policy_is_common_resource(const struct policy *policy, const char *resource);
 bool policy_is_model_label(const struct policy *policy, const char *key);
+/* The driver of that name; NULL: its devices are no GPUs. */
+const struct device_driver *policy_device_driver(const struct policy *policy, const char *name);
+/* The strings are copied. The name must be new, and DEVICE_DRIVERS_MAX not reached. */
+void policy_add_device_driver(struct policy *policy, const char *name, const char *model_attribute,
+                              const char *resource);
+void policy_clear_device_drivers(struct policy *policy);
 
 /* Its parts must be in policy->arena. Model names are parsed with the policy's aliases, so set
  * these first. -E2BIG: above one of the maximums. */

@@ -26,7 +26,11 @@ void api_livez(void *context, struct exchange *exchange)
         answer_line(exchange, 200, "ok");
 }
 
-/* Writes nothing for a healthy kind. */
+static bool is_in_trouble(const struct inventory_freshness *kind)
+{
+    return !kind->synced || kind->stale || kind->behind || kind->too_many;
+}
+
 static void add_kind(const struct inventory_freshness *kind, struct buf *out)
 {
     char since[TEXT_TIME_SIZE];
@@ -37,23 +41,26 @@ static void add_kind(const struct inventory_freshness *kind, struct buf *out)
         buf_printf(out, "%s: stale since %s", kind->kind, text_time(since_s, since));
     else if (kind->behind)
         buf_printf(out, "%s: behind by %lld s", kind->kind, (long long)kind->lag_ms / 1000);
-    else if (kind->too_many)
-        buf_printf(out, "%s: too many", kind->kind);
     else
-        return;
+        buf_printf(out, "%s: too many", kind->kind);
     buf_printf(out, "%s%s\n", kind->trouble[0] ? ": " : "", kind->trouble);
 }
 
 /* One line per kind. Any client of the port may read them, so the API server's messages and file
  * names go to the log only. */
-static void add_troubles(struct inventory *inventory, struct buf *out)
+static void add_troubles(struct inventory *inventory, bool stops_decisions, struct buf *out)
 {
     struct inventory_freshness kinds[N_CLUSTER_KINDS];
     const size_t n = inventory_freshness(inventory, kinds);
-    const char *waiting_for = n == 0 ? inventory_waiting_for(inventory) : NULL;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (!is_in_trouble(&kinds[i]) ||
+            (kinds[i].essential || kinds[i].awaited) != stops_decisions)
+            continue;
+        buf_add_text(out, stops_decisions ? "" : "claims are not counted: ");
         add_kind(&kinds[i], out);
-    if (waiting_for)
+    }
+    const char *waiting_for = n == 0 ? inventory_waiting_for(inventory) : NULL;
+    if (waiting_for && stops_decisions)
         buf_printf(out, "waiting for %s\n", waiting_for);
 }
 
@@ -70,10 +77,11 @@ void api_readyz(void *context, struct exchange *exchange)
     const struct api *api = context;
     struct buf text;
     buf_init(&text, REPLY_MAX_BYTES);
-    add_troubles(api->inventory, &text);
+    add_troubles(api->inventory, true, &text);
     const bool is_ready = text.len == 0;
     if (is_ready)
         buf_add_text(&text, "ok\n");
+    add_troubles(api->inventory, false, &text);
     add_role(api, exchange, &text);
     reply_text(exchange, is_ready ? 200 : 503, "text/plain; charset=utf-8", &text);
 }

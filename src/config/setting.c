@@ -46,6 +46,7 @@ const struct setting SETTINGS[] = {
     {"models.labels", SETTING_NAMES, AT(policy.model_labels), N_AT(policy.n_model_labels),
      .check = syntax_label_key},
     {"models.aliases", SETTING_ALIASES, AT(policy.aliases), N_AT(policy.n_aliases)},
+    {"deviceDrivers", SETTING_DRIVERS, AT(policy)},
     {"admission.extendedResourceToleration", SETTING_SWITCH,
      AT(policy.extended_resource_toleration)},
     {"admission.defaultTolerationSeconds", SETTING_SWITCH, AT(policy.default_toleration_seconds)},

@@ -17,6 +17,7 @@ enum setting_kind {
     SETTING_TEXT,    /* char * */
     SETTING_NAMES,   /* char ** and a count: at least one, no duplicates */
     SETTING_ALIASES, /* struct gpu_model_alias * and a count */
+    SETTING_DRIVERS, /* the policy's device drivers: drivers.h */
     SETTING_SWITCH,  /* bool */
     SETTING_CHOICE,  /* an enum, written as the name of its value */
     SETTING_COUNT,   /* size_t, a whole number */

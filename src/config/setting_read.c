@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "clients.h"
+#include "drivers.h"
 #include "formats/json_get.h"
 #include "types/quantity.h"
 
@@ -281,6 +282,12 @@ static int read_clients(const struct setting *setting, const struct yaml_file *f
     return clients_read(file, at, setting_target(setting, settings), err);
 }
 
+static int read_drivers(const struct setting *setting, const struct yaml_file *file,
+                        const struct yaml_value *at, struct settings *settings, struct err *err)
+{
+    return drivers_read(file, at, setting_target(setting, settings), err);
+}
+
 /* settings.c reads these after all others. */
 static int read_later(const struct setting *setting, const struct yaml_file *file,
                       const struct yaml_value *at, struct settings *settings, struct err *err)
@@ -302,7 +309,7 @@ static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_SWITCH] = read_switch, [SETTING_CHOICE] = read_choice,
     [SETTING_COUNT] = read_count,   [SETTING_DECIMAL] = read_decimal,
     [SETTING_BYTES] = read_bytes,   [SETTING_CLIENTS] = read_clients,
-    [SETTING_QUOTAS] = read_later,
+    [SETTING_QUOTAS] = read_later,  [SETTING_DRIVERS] = read_drivers,
 };
 
 int setting_read(const struct setting *setting, const struct yaml_file *file,

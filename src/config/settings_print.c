@@ -140,6 +140,22 @@ static void print_clients(const struct setting *setting, struct settings *settin
     buf_add_text(out, "}\n");
 }
 
+static void print_drivers(const struct setting *setting, struct settings *settings, struct buf *out)
+{
+    const struct policy *policy = setting_target(setting, settings);
+    buf_add_text(out, policy->n_device_drivers > 0 ? "\n" : " {}\n");
+    for (size_t i = 0; i < policy->n_device_drivers; i++) {
+        const struct device_driver *driver = &policy->device_drivers[i];
+        buf_add_text(out, "  ");
+        add_text(out, driver->name);
+        buf_add_text(out, ": {model: ");
+        add_text(out, driver->model_attribute);
+        if (driver->resource[0])
+            buf_printf(out, ", resource: %s", driver->resource);
+        buf_add_text(out, "}\n");
+    }
+}
+
 /* Prints matchLabels as equivalent matchExpressions. */
 static void print_selector(const struct selector_term *selector, struct buf *out)
 {
@@ -225,7 +241,7 @@ static setting_printer *const PRINTERS[N_SETTING_KINDS] = {
     [SETTING_SWITCH] = print_switch, [SETTING_CHOICE] = print_choice,
     [SETTING_COUNT] = print_count,   [SETTING_DECIMAL] = print_decimal,
     [SETTING_BYTES] = print_bytes,   [SETTING_CLIENTS] = print_clients,
-    [SETTING_QUOTAS] = print_quotas,
+    [SETTING_QUOTAS] = print_quotas, [SETTING_DRIVERS] = print_drivers,
 };
 
 static bool begins_section(const struct setting *row)

@@ -13,6 +13,7 @@
 
 #define NAME_LEN_MAX 63
 #define DOMAIN_LEN_MAX 253
+#define ATTRIBUTE_LEN_MAX 32 /* DeviceMaxIDLength in k8s.io/api/resource */
 #define PORT_MAX 65535
 
 static bool is_port(const char *text)
@@ -122,6 +123,13 @@ const char *syntax_resource(const char *text)
            "character, as in nvidia.com/mig-*";
 }
 
+const char *syntax_whole_resource(const char *text)
+{
+    if (!strchr(text, '*') && !syntax_resource(text))
+        return NULL;
+    return "a resource name DOMAIN/NAME, such as nvidia.com/gpu";
+}
+
 const char *syntax_label_key(const char *text)
 {
     const char *slash = strchr(text, '/');
@@ -160,6 +168,22 @@ const char *syntax_alias(const char *text)
         has_word = has_word || is_alnum(*p);
     }
     return has_word ? NULL : "the text of a label value, with at least one letter or digit";
+}
+
+const char *syntax_driver(const char *text)
+{
+    if (is_domain(text, strlen(text)) && strlen(text) <= NAME_LEN_MAX)
+        return NULL;
+    return "the name of a DRA driver, such as gpu.nvidia.com";
+}
+
+const char *syntax_attribute(const char *text)
+{
+    const size_t len = strlen(text);
+    bool is_identifier = len > 0 && len <= ATTRIBUTE_LEN_MAX && !isdigit((unsigned char)text[0]);
+    for (size_t i = 0; i < len; i++)
+        is_identifier = is_identifier && (is_alnum(text[i]) || text[i] == '_');
+    return is_identifier ? NULL : "the name of an attribute without a domain, such as productName";
 }
 
 const char *syntax_model(const char *text)

@@ -14,6 +14,8 @@ syntax_check syntax_address;
 syntax_check syntax_path;
 /* DOMAIN/NAME like Kubernetes extended resources; NAME may end in '*'. */
 syntax_check syntax_resource;
+/* The same without '*'. */
+syntax_check syntax_whole_resource;
 /* A Kubernetes label key, [DOMAIN/]NAME. */
 syntax_check syntax_label_key;
 /* The value of a label; may be empty. */
@@ -24,6 +26,10 @@ syntax_check syntax_dns_label;
 syntax_check syntax_dns_label_or_none;
 /* Left side of an alias: printable ASCII with at least one letter or digit. */
 syntax_check syntax_alias;
+/* The name of a DRA driver: a DNS subdomain of at most 63 characters. */
+syntax_check syntax_driver;
+/* The name of a device's attribute, without a domain. */
+syntax_check syntax_attribute;
 /* A model name that types/gpu_model.h can parse. */
 syntax_check syntax_model;
 

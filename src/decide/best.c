@@ -55,7 +55,7 @@ static const struct ranked_node *last_of(const struct best *best)
 static struct alike *find_alike(const struct best *best, const struct node *node)
 {
     const struct node_hot *hot = node_hot(node);
-    if (!best->alike || hot->gpus != best->wanted || hot->has_taints)
+    if (!best->alike || hot->gpus != best->wanted || hot->has_taints || hot->has_devices)
         return NULL;
     struct alike *alike = &best->alike[node_hot_hash(hot) & (N_ALIKE - 1)];
     if (!alike->hot.gpus || !node_hot_is_alike(&alike->hot, hot)) {

@@ -13,6 +13,7 @@ struct fit_question fit_question_of(const struct cluster *cluster, const char *n
 {
     struct fit_question question = *wanted;
     question.quota = quota_begin(cluster, namespace_, question.shape, question.own, arena);
+    quota_own_claim(question.quota, cluster, namespace_, &question.asker);
     quota_promise(question.quota, cluster, &question.asker, now_ms, arena);
     return question;
 }

@@ -12,23 +12,37 @@ struct pool_sums {
     int64_t *useless; /* by pool, then class */
 };
 
-static void add_node(struct pool_sums *sums, const struct node *node)
+static void add_gpus(struct pool_sums *sums, const struct node *node, const struct model_pool *pool,
+                     int64_t free_gpus, bool in_use)
 {
     const struct gpu_demand *demand = sums->demand;
-    const struct node_resource *gpus = node_find_resource(node, demand->resource);
-    if (!gpus || !gpus->pool)
+    if (!pool)
         return;
-    const struct model_pool *pool = gpus->pool;
-    const struct room room = room_on(node, node_resource_free(gpus));
-    const int64_t free = model_pool_offered(gpus);
+    const struct room room = room_on(node, free_gpus);
+    const int64_t free = model_pool_offered(free_gpus);
     struct fragmentation *item = &sums->items[pool->index];
     item->n_nodes++;
     item->free += free;
-    item->n_whole += free > 0 && gpus->used <= 0 && gpus->reserved <= 0;
+    item->n_whole += free > 0 && !in_use;
     item->largest_block = free > item->largest_block ? free : item->largest_block;
     for (size_t i = 0; i < demand->n_classes; i++) {
         if (room_slots(&room, &demand->classes[i], pool) == 0)
             sums->useless[pool->index * demand->n_classes + i] += free;
+    }
+}
+
+static void add_node(struct pool_sums *sums, const struct node *node)
+{
+    const struct resource *resource = sums->demand->resource;
+    const struct node_resource *gpus = node_find_resource(node, resource);
+    size_t n = 0;
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    if (gpus)
+        add_gpus(sums, node, gpus->pool, node_resource_free(gpus),
+                 gpus->used > 0 || gpus->reserved > 0);
+    for (size_t i = 0; i < n; i++) {
+        if (groups[i].resource == resource)
+            add_gpus(sums, node, groups[i].pool, groups[i].free, groups[i].allocated > 0);
     }
 }
 

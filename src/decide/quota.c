@@ -1,6 +1,7 @@
 /* quota: remaining quota of a pod. See include/decide/quota.h; namespace_usage.c keeps the sums. */
 #include "decide/quota.h"
 #include "base/mem.h"
+#include "ledger/claim_usage.h"
 
 #include <string.h>
 
@@ -140,6 +141,20 @@ struct quota_view *quota_begin(const struct cluster *cluster, const char *namesp
                   namespace_usage_models(reservation_node(own)));
     sum_up(view);
     return view->n_rows > 0 || view->waits_for_namespace ? view : NULL;
+}
+
+void quota_own_claim(struct quota_view *view, const struct cluster *cluster, const char *namespace_,
+                     const struct asker *asker)
+{
+    if (!view || !asker->extended_claim)
+        return;
+    for (size_t i = 0; i < view->n_rows; i++) {
+        struct quota_row *row = &view->rows[i];
+        const int64_t counted =
+            claim_usage_for(cluster, namespace_, asker, row->limit->scope, row->limit->column);
+        row->left += counted < row->need ? counted : row->need;
+    }
+    sum_up(view);
 }
 
 /* Cached coverage of the last promise's namespace, because promises come in bursts. */

@@ -25,7 +25,7 @@ static bool is_for_gpus(const struct node *node)
         if (resources[i].resource->is_gpu && resources[i].allocatable > 0)
             return true;
     }
-    return node_traits(node)->model.chip[0] != '\0';
+    return node_hot(node)->has_devices || node_traits(node)->model.chip[0] != '\0';
 }
 
 static enum gpu_work gpu_work_of(const struct node *node, const struct pod_shape *shape)

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "decide/fit.h"
 #include "decide/quota.h"
+#include "ledger/claim_usage.h"
 
 #include <string.h>
 
@@ -52,6 +53,8 @@ static bool find_known(const struct cluster *cluster, const struct reserve_quest
     if (!pod && !are_facts_of(question->facts, question->uid))
         return false;
     *ret_known = pod ? known_of(pod) : known_of_facts(question->facts);
+    if (are_facts_of(question->facts, question->uid) && question->facts->extended_claim)
+        ret_known->asker.extended_claim = question->facts->extended_claim;
     ret_known->draft.uid = question->uid;
     ret_known->draft.node_name = question->node_name;
     ret_known->draft.made_ms = question->now_ms;
@@ -77,6 +80,15 @@ static enum reason judge(const struct cluster *cluster, const struct reserve_que
     return result->reason;
 }
 
+/* A claim may count twice, because the watch shows the claim and not yet the status of the pod that
+ * it was made for. */
+static bool may_lack_claim(const struct cluster *cluster, const struct reserve_question *question,
+                           const struct known *known, const struct reserve_result *result)
+{
+    return result->reason == REASON_QUOTA && !known->asker.extended_claim &&
+           claim_usage_any(cluster) && !are_facts_of(question->facts, question->uid);
+}
+
 static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
                                                const struct reserve_question *question,
                                                struct known *known, struct reserve_result *result)
@@ -84,7 +96,8 @@ static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
     reservation_begin(cluster, &known->draft, question->facts ? &question->facts->shape : NULL);
     if (judge(cluster, question, known, result) != REASON_FITS) {
         reservation_abort(cluster, &known->draft);
-        return RESERVE_REFUSED;
+        return may_lack_claim(cluster, question, known, result) ? RESERVE_POD_UNKNOWN
+                                                                : RESERVE_REFUSED;
     }
     result->serial = reservation_commit(cluster, &known->draft);
     return RESERVE_HELD;

@@ -85,8 +85,8 @@ double score_loss_gpus_left(const struct score *score, const struct node *node)
     double sum = 0;
     for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
         const struct need *need = &score->shape->needs[i];
-        const struct node_resource *has = node_find_resource(node, need->resource);
-        sum += has ? (double)node_resource_free(has) - (double)need->amount : 0;
+        const struct gpu_offer offer = room_offer(node, need->resource);
+        sum += offer.there ? (double)offer.free - (double)need->amount : 0;
     }
     return sum;
 }

@@ -28,8 +28,8 @@ struct score {
     struct known_loss *known_losses; /* score_loss.c */
 };
 
-/* One term of a cost; compute NULL: no term. For a node with GPUs of one resource, compute reads
- * only the hot part (score_needs_hot_only()). */
+/* One term of a cost; compute NULL: no term. For a node with GPUs of one resource and without
+ * device groups, compute reads only the hot part (score_needs_hot_only()). */
 struct score_part {
     const char *name;
     double (*compute)(const struct score *score, const struct node *node);

@@ -86,12 +86,16 @@ static int check_limits(const struct load *load, struct err *err)
 
 static void take(struct load *load, const struct candidate *candidate, const json_t *object)
 {
+    const struct kind_row *row = candidate->row;
     union kind_facts facts;
     struct err why;
-    if (candidate->row->decode(object, load->policy, load->arena, &facts, &why) < 0)
-        problems_add(load->problems, candidate->row->kind, candidate->key.name, why.text);
+    int r = row->decode(object, load->policy, load->arena, &facts, &why);
+    if (r == 0 && !row->is_essential && row->count(load->cluster) >= load->limits->max_pods)
+        r = err_set(&why, E2BIG, "is one of more than %zu (limits.pods)", load->limits->max_pods);
+    if (r < 0)
+        problems_add(load->problems, row->kind, candidate->key.name, why.text);
     else
-        candidate->row->upsert(load->cluster, &facts);
+        row->upsert(load->cluster, &facts);
 }
 
 static int read_object_of(struct load *load, const struct kind_row *row,

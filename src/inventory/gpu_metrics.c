@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ static const struct {
     [GPUS_UNALLOCATABLE] = {"unallocatable", false},
 };
 
-/* One GPU resource of one node, with its model's name. double, because sums may exceed an
+/* One GPU resource or driver of one node, with its model's name. double, because sums may exceed an
  * integer. */
 struct gpu_row {
     const char *node;
@@ -44,8 +45,10 @@ static size_t count_rows(const struct cluster *cluster)
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node)) {
         size_t n = 0;
+        size_t n_groups = 0;
         (void)node_resources(node, &n);
-        n_rows += n + 1;
+        (void)node_device_groups(node, &n_groups);
+        n_rows += n + n_groups + 1;
     }
     return n_rows;
 }
@@ -56,20 +59,69 @@ static void name_row(struct gpu_row *row, const struct node *node, const char *r
     (void)gpu_model_text(&node_traits(node)->model, row->model);
 }
 
-static void fill(struct gpu_row *row, const struct node *node, const struct node_resource *amounts)
+static void set_free(struct gpu_row *row, const struct node *node, double n_free)
 {
     const struct node_traits *traits = node_traits(node);
-    const double n_free = (double)node_resource_free(amounts);
     const bool is_closed = (traits->unschedulable || !traits->ready) && n_free > 0;
-    name_row(row, node, amounts->resource->name);
-    row->gpus[GPUS_USED] = (double)amounts->used;
-    row->gpus[GPUS_RESERVED] = (double)amounts->reserved;
     row->gpus[is_closed ? GPUS_CLOSED : GPUS_FREE] = n_free;
+}
+
+/* Requests for a resource of which the node has none are met by its allocated devices, so far as
+ * those suffice: such GPUs count as devices. Returns how many; takes them from *by_claims, the
+ * allocated devices that no other request has. */
+static double take_by_claims(double n_requested, double *by_claims)
+{
+    const double n = n_requested < *by_claims ? n_requested : *by_claims;
+    *by_claims -= n;
+    return n;
+}
+
+static void fill(struct gpu_row *row, const struct node *node, const struct node_resource *amounts,
+                 double *by_claims)
+{
+    const double n_claimed =
+        amounts->allocatable > 0 ? 0 : take_by_claims((double)amounts->used, by_claims);
+    name_row(row, node, amounts->resource->name);
+    set_free(row, node, (double)node_resource_free(amounts) + n_claimed);
+    row->gpus[GPUS_USED] = (double)amounts->used - n_claimed;
+    row->gpus[GPUS_RESERVED] = (double)amounts->reserved;
     row->gpus[GPUS_UNALLOCATABLE] = (double)amounts->capacity - (double)amounts->allocatable;
 }
 
+static void fill_devices(struct gpu_row *row, const struct node *node,
+                         const struct node_device_group *group)
+{
+    *row = (struct gpu_row){.node = node_name(node), .resource = group->driver};
+    (void)snprintf(row->model, sizeof row->model, "%s", group->model);
+    set_free(row, node, (double)group->free);
+    row->gpus[GPUS_USED] = (double)group->allocated;
+    row->gpus[GPUS_UNALLOCATABLE] = (double)(group->total - group->allocated - group->free);
+}
+
+static size_t add_devices(const struct node *node, struct gpu_row *rows)
+{
+    size_t n = 0;
+    size_t n_rows = 0;
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (!groups[i].is_shadowed)
+            fill_devices(&rows[n_rows++], node, &groups[i]);
+    }
+    return n_rows;
+}
+
+static double n_allocated(const struct node *node)
+{
+    size_t n = 0;
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += groups[i].is_shadowed ? 0 : (double)groups[i].allocated;
+    return sum;
+}
+
 /* One row for all resources that the node does not advertise: tenants may invent any number. */
-static bool fill_other(struct gpu_row *row, const struct node *node)
+static bool fill_other(struct gpu_row *row, const struct node *node, double *by_claims)
 {
     size_t n = 0;
     const struct node_resource *resources = node_resources(node, &n);
@@ -78,6 +130,7 @@ static bool fill_other(struct gpu_row *row, const struct node *node)
         if (resources[i].resource->is_gpu && !resources[i].advertised)
             n_used += (double)resources[i].used + (double)resources[i].reserved;
     }
+    n_used -= take_by_claims(n_used, by_claims);
     name_row(row, node, OTHER_RESOURCES);
     row->gpus[GPUS_USED] = n_used;
     row->gpus[GPUS_FREE] = -n_used;
@@ -89,11 +142,13 @@ static size_t add_rows(const struct node *node, struct gpu_row *rows)
     size_t n = 0;
     size_t n_rows = 0;
     const struct node_resource *resources = node_resources(node, &n);
+    double by_claims = n_allocated(node);
     for (size_t i = 0; i < n; i++) {
         if (resources[i].resource->is_gpu && resources[i].advertised)
-            fill(&rows[n_rows++], node, &resources[i]);
+            fill(&rows[n_rows++], node, &resources[i], &by_claims);
     }
-    return n_rows + fill_other(&rows[n_rows], node);
+    n_rows += add_devices(node, &rows[n_rows]);
+    return n_rows + fill_other(&rows[n_rows], node, &by_claims);
 }
 
 static int compare_models(const struct gpu_row *a, const struct gpu_row *b)

@@ -92,6 +92,11 @@ bool inventory_usable(struct inventory *inventory, struct err *ret_why)
     return !waiting_for;
 }
 
+bool inventory_counts_claims(struct inventory *inventory, struct err *ret_why)
+{
+    return !inventory->live || live_status_counts_claims(&inventory->live->status, ret_why);
+}
+
 /* Forks change reference counts, hence the write lock. */
 struct cluster *inventory_fork(struct inventory *inventory)
 {

@@ -1,5 +1,6 @@
 /* inventory_metrics: the ledger as Prometheus gauges. See include/inventory/inventory.h. */
 #include "base/metrics.h"
+#include "devices/devices.h"
 #include "fragmentation_metrics.h"
 #include "gpu_metrics.h"
 #include "inventory/inventory.h"
@@ -23,8 +24,27 @@ static void shape_metrics(const struct shape_use *use, struct buf *out)
                        (double)use->n_pods_over[over]);
 }
 
+static const struct {
+    enum claim_state state;
+    const char *name;
+} CLAIM_STATES[] = {
+    {CLAIM_USED, "allocated"}, {CLAIM_UNUSED, "unused"}, {CLAIM_UNALLOCATED, "unallocated"}};
+
+static void claim_metrics(const size_t counts[N_CLAIM_STATES], struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_device_claims";
+    metrics_head(out, NAME, "gauge",
+                 "Resource claims: allocated ones that hold GPUs (unused: no pod uses them), and "
+                 "all that are unallocated.");
+    for (size_t i = 0; i < sizeof CLAIM_STATES / sizeof *CLAIM_STATES; i++)
+        metrics_sample(out, NAME,
+                       (struct metric_label[]){{"state", CLAIM_STATES[i].name}, {NULL, NULL}},
+                       (double)counts[CLAIM_STATES[i].state]);
+}
+
 struct totals {
     size_t n_pods, n_problems;
+    size_t n_claims[N_CLAIM_STATES];
     int64_t as_of_s;
     struct shape_use shapes;
 };
@@ -32,8 +52,13 @@ struct totals {
 static struct totals totals_of(struct inventory *inventory)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    return (struct totals){cluster_n_pods(view.cluster), view.n_all_problems, view.as_of_s,
-                           cluster_shape_use(view.cluster)};
+    struct totals totals = {.n_pods = cluster_n_pods(view.cluster),
+                            .n_problems = view.n_all_problems,
+                            .as_of_s = view.as_of_s,
+                            .shapes = cluster_shape_use(view.cluster)};
+    for (enum claim_state state = 0; state < N_CLAIM_STATES; state++)
+        totals.n_claims[state] = devices_count_claims(cluster_devices(view.cluster), state);
+    return totals;
 }
 
 void inventory_metrics(struct inventory *inventory, struct buf *out)
@@ -46,6 +71,7 @@ void inventory_metrics(struct inventory *inventory, struct buf *out)
     metrics_gauge(out, "gpu_extender_nodes", "Nodes in the inventory.",
                   (double)cluster_n_nodes(fork));
     metrics_gauge(out, "gpu_extender_pods", "Pods in the inventory.", (double)totals.n_pods);
+    claim_metrics(totals.n_claims, out);
     shape_metrics(&totals.shapes, out);
     metrics_gauge(out, "gpu_extender_inventory_problems", "Objects that were left out as invalid.",
                   (double)totals.n_problems);

@@ -1,12 +1,18 @@
 /* kinds: see kinds.h. */
 #include "kinds.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "decide/reserve.h"
+#include "devices/devices.h"
 #include "objects/device_class.h"
+#include "objects/device_taint_rule.h"
 #include "objects/namespace.h"
 #include "objects/node.h"
 #include "objects/pod.h"
+#include "objects/resource_claim.h"
+#include "objects/resource_slice.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int decode_node(const json_t *object, const struct policy *policy, struct arena *arena,
@@ -91,6 +97,82 @@ static void upsert_device_class(struct cluster *cluster, const union kind_facts 
     cluster_upsert_device_class(cluster, facts->device_class.name, facts->device_class.resource);
 }
 
+static int decode_slice(const json_t *object, const struct policy *policy, struct arena *arena,
+                        union kind_facts *ret_facts, struct err *err)
+{
+    return resource_slice_from_json(object, policy, arena, &ret_facts->slice, err);
+}
+
+static void upsert_slice(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_upsert_slice(cluster, &facts->slice);
+}
+
+static size_t count_slices(const struct cluster *cluster)
+{
+    return devices_count(cluster_devices(cluster), DEVICES_SLICES);
+}
+
+static int decode_claim(const json_t *object, const struct policy *policy, struct arena *arena,
+                        union kind_facts *ret_facts, struct err *err)
+{
+    (void)policy;
+    return resource_claim_from_json(object, arena, &ret_facts->claim, err);
+}
+
+static void upsert_claim(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_upsert_resource_claim(cluster, &facts->claim);
+}
+
+static size_t count_claims(const struct cluster *cluster)
+{
+    return devices_count(cluster_devices(cluster), DEVICES_CLAIMS);
+}
+
+/* id: "namespace/name". */
+static void call_with_names(struct cluster *cluster, const char *id,
+                            void (*function)(struct cluster *cluster, const char *namespace_,
+                                             const char *name))
+{
+    const size_t len = strcspn(id, "/");
+    char *namespace_ = mem_strndup(id, len);
+    function(cluster, namespace_, &id[len] + (id[len] == '/'));
+    free(namespace_);
+}
+
+static void remove_claim(struct cluster *cluster, const char *id)
+{
+    call_with_names(cluster, id, cluster_delete_resource_claim);
+}
+
+static void keep_claim(struct cluster *cluster, const char *id)
+{
+    call_with_names(cluster, id, cluster_keep_resource_claim);
+}
+
+static int decode_device_taint(const json_t *object, const struct policy *policy,
+                               struct arena *arena, union kind_facts *ret_facts, struct err *err)
+{
+    (void)policy;
+    return device_taint_rule_from_json(object, arena, &ret_facts->device_taint.facts,
+                                       &ret_facts->device_taint.taints, err);
+}
+
+static void upsert_device_taint(struct cluster *cluster, const union kind_facts *facts)
+{
+    const struct device_taint_facts *rule = &facts->device_taint.facts;
+    if (facts->device_taint.taints)
+        cluster_upsert_device_taint(cluster, rule);
+    else
+        cluster_delete_device_taint(cluster, rule->name);
+}
+
+static size_t count_device_taints(const struct cluster *cluster)
+{
+    return devices_count(cluster_devices(cluster), DEVICES_TAINTS);
+}
+
 static int decode_kept_pod(const json_t *object, const struct policy *policy, struct arena *arena,
                            union kind_facts *ret_facts, struct err *err)
 {
@@ -119,25 +201,46 @@ static void remove_reservation(struct cluster *cluster, const char *uid)
 }
 
 const struct kind_row KINDS[N_CLUSTER_KINDS] = {
-    [CLUSTER_NODES] = {"Node", "v1", false, true, decode_node, upsert_node, cluster_delete_node,
-                       cluster_keep_node, cluster_n_nodes},
-    [CLUSTER_PODS] = {"Pod", "v1", true, true, decode_pod, upsert_pod, cluster_delete_pod,
+    [CLUSTER_NODES] = {"Node", "v1", .is_essential = true, .drops_duplicates = true, decode_node,
+                       upsert_node, cluster_delete_node, cluster_keep_node, cluster_n_nodes},
+    [CLUSTER_PODS] = {"Pod", "v1", .is_essential = true, .is_namespaced = true, .is_pod = true,
+                      .drops_duplicates = true, decode_pod, upsert_pod, cluster_delete_pod,
                       cluster_keep_pod, cluster_n_pods},
-    [CLUSTER_NAMESPACES] = {"Namespace", "v1", false, false, decode_namespace, upsert_namespace,
-                            cluster_delete_namespace, NULL, cluster_n_namespaces},
-    [CLUSTER_PRIORITY_CLASSES] = {"PriorityClass", "scheduling.k8s.io/", false, false,
-                                  decode_priority_class, upsert_priority_class,
-                                  cluster_delete_priority_class, NULL, cluster_n_priority_classes},
-    [CLUSTER_DEVICE_CLASSES] = {"DeviceClass", "resource.k8s.io/", false, false,
-                                decode_device_class, upsert_device_class,
+    [CLUSTER_NAMESPACES] = {"Namespace", "v1", .is_essential = true, .drops_duplicates = false,
+                            decode_namespace, upsert_namespace, cluster_delete_namespace, NULL,
+                            cluster_n_namespaces},
+    [CLUSTER_PRIORITY_CLASSES] = {"PriorityClass", "scheduling.k8s.io/", .is_essential = true,
+                                  .drops_duplicates = false, decode_priority_class,
+                                  upsert_priority_class, cluster_delete_priority_class, NULL,
+                                  cluster_n_priority_classes},
+    [CLUSTER_DEVICE_CLASSES] = {"DeviceClass", "resource.k8s.io/", .is_essential = true,
+                                .drops_duplicates = false, decode_device_class, upsert_device_class,
                                 cluster_delete_device_class, NULL, cluster_n_device_classes},
+    [CLUSTER_SLICES] = {"ResourceSlice", "resource.k8s.io/", .drops_duplicates = true, decode_slice,
+                        upsert_slice, cluster_delete_slice, cluster_keep_slice, count_slices},
+    [CLUSTER_CLAIMS] = {"ResourceClaim", "resource.k8s.io/", .is_namespaced = true,
+                        .drops_duplicates = true, decode_claim, upsert_claim, remove_claim,
+                        keep_claim, count_claims},
+    [CLUSTER_DEVICE_TAINTS] = {"DeviceTaintRule", "resource.k8s.io/", .drops_duplicates = true,
+                               decode_device_taint, upsert_device_taint,
+                               cluster_delete_device_taint, cluster_keep_device_taint,
+                               count_device_taints},
 };
+
+struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_limits *limits)
+{
+    if (kind == CLUSTER_NODES)
+        return (struct kind_limit){limits->max_nodes, "limits.nodes"};
+    return (struct kind_limit){limits->max_pods, "limits.pods"};
+}
 
 /* Kinds that only snapshots contain. */
 static const struct kind_row KEPT[] = {
-    {"KeptPod", SNAPSHOT_API_VERSION, true, true, decode_kept_pod, upsert_pod, cluster_delete_pod,
-     cluster_keep_pod, cluster_n_pods},
-    {"Reservation", SNAPSHOT_API_VERSION, true, true, decode_reservation, upsert_reservation,
+    {"KeptPod", SNAPSHOT_API_VERSION, .is_essential = true, .is_namespaced = true, .is_pod = true,
+     .drops_duplicates = true, decode_kept_pod, upsert_pod, cluster_delete_pod, cluster_keep_pod,
+     cluster_n_pods},
+    {"Reservation", SNAPSHOT_API_VERSION, .is_essential = true, .is_namespaced = true,
+     .is_pod = true, .drops_duplicates = true, decode_reservation, upsert_reservation,
      remove_reservation, NULL, cluster_n_reservations},
 };
 
@@ -164,10 +267,10 @@ struct kind_key kinds_key(const struct kind_row *row, const struct identity *ide
                           struct arena *arena)
 {
     struct kind_key key = {identity->name, identity->name};
-    if (!row->is_pod)
+    if (!row->is_namespaced)
         return key;
     const char *namespace_ = identity->namespace_[0] ? identity->namespace_ : "default";
     key.name = arena_printf(arena, "%s/%s", namespace_, identity->name);
-    key.id = identity->uid[0] ? identity->uid : key.name;
+    key.id = row->is_pod && identity->uid[0] ? identity->uid : key.name;
     return key;
 }

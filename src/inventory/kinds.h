@@ -5,9 +5,11 @@
 #ifndef INVENTORY_KINDS_H
 #define INVENTORY_KINDS_H
 
+#include "inventory/inventory.h"
 #include "ledger/cluster.h"
 #include "objects/identity.h"
 #include "objects/snapshot.h"
+#include "types/device_facts.h"
 
 #include <jansson.h>
 
@@ -23,14 +25,23 @@ union kind_facts {
     struct namespace_facts namespace_;
     struct priority_class_facts priority_class;
     struct device_class_facts device_class;
+    struct slice_facts slice;
+    struct claim_facts claim;
+    struct {
+        struct device_taint_facts facts;
+        bool taints; /* else it is as if it were not there */
+    } device_taint;
     struct reservation_facts reservation;
 };
 
 struct kind_row {
     const char *kind;        /* "Pod" */
     const char *api_version; /* compared over its length only */
-    bool is_pod;             /* its id is a UID */
-    bool drops_duplicates;   /* all objects of a repeated name or UID: their amounts are unknown */
+    /* No decision is made without its data. Of the others, claims are not counted. */
+    bool is_essential;
+    bool is_namespaced;
+    bool is_pod;           /* its id is a UID */
+    bool drops_duplicates; /* all objects of a repeated name or UID: their amounts are unknown */
     /* Everything that the facts point to lives in the arena. */
     int (*decode)(const json_t *object, const struct policy *policy, struct arena *arena,
                   union kind_facts *ret_facts, struct err *err);
@@ -43,6 +54,13 @@ struct kind_row {
 
 extern const struct kind_row KINDS[N_CLUSTER_KINDS];
 
+/* How many objects of the kind there may be, and the policy key that says so. */
+struct kind_limit {
+    size_t n;
+    const char *key;
+};
+struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_limits *limits);
+
 /* Also finds a snapshot's own kinds, which only cluster files contain. An empty api_version matches
  * any. NULL: the kind is not read. */
 const struct kind_row *kinds_find(const char *kind, const char *api_version);
@@ -50,8 +68,8 @@ const struct kind_row *kinds_find(const char *kind, const char *api_version);
 /* The identity of an object within its kind. */
 struct kind_key {
     const char *name; /* for messages: "namespace/name" or "name" */
-    const char
-        *id; /* in the ledger: a pod's UID (see pod_from_json() for pods without), else the name */
+    /* In the ledger: a pod's UID (see pod_from_json() for pods without), else the name. */
+    const char *id;
 };
 struct kind_key kinds_key(const struct kind_row *row, const struct identity *identity,
                           struct arena *arena);

@@ -13,6 +13,7 @@ void inventory_go_live(struct inventory *inventory, const char *server)
     live_status_init(&live->status, inventory->limits.max_lag_ms);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         live_feed_init(&live->feeds[i], inventory, (enum cluster_kind)i);
+    cluster_set_claims_known(inventory->state.cluster, false);
     free(inventory->state.source);
     inventory->state.source = mem_strdup(server);
     inventory->live = live;
@@ -52,6 +53,8 @@ size_t inventory_freshness(struct inventory *inventory,
         const int64_t fresh_ms = status.reflector.fresh_ms;
         ret_kinds[i] = (struct inventory_freshness){
             .kind = INVENTORY_KINDS[i].name,
+            .awaited = status.awaited,
+            .essential = KINDS[i].is_essential,
             .synced = status.reflector.synced,
             .stale = status.reflector.stale,
             .age_ms = fresh_ms == 0 ? -1 : clock_ms() - fresh_ms,

@@ -18,11 +18,17 @@ static size_t taken_at_most(size_t limit)
 
 static size_t limit_of(const struct live_feed *feed)
 {
-    const struct inventory_limits *limits = &feed->inventory->limits;
-    return feed->kind == CLUSTER_NODES ? limits->max_nodes : limits->max_pods;
+    return kinds_limit(feed->kind, &feed->inventory->limits).n;
 }
 
 /* Applies changes to the ledger, under the lock. */
+
+static void leave_out(struct live_feed *feed)
+{
+    feed->left_out = true;
+    if (feed->kind == CLUSTER_CLAIMS)
+        cluster_set_claims_known(feed->inventory->state.cluster, false);
+}
 
 static void put_in(struct live_feed *feed, const struct change *change)
 {
@@ -35,7 +41,7 @@ static void put_in(struct live_feed *feed, const struct change *change)
     if (n <= n_before || n <= taken_at_most(limit_of(feed)))
         return;
     row->remove(cluster, change->key.id);
-    feed->left_out = true;
+    leave_out(feed);
 }
 
 static void keep(struct live_feed *feed, struct change *change)
@@ -47,7 +53,7 @@ static void keep(struct live_feed *feed, struct change *change)
     if (live_problems_count(problems, feed->kind) < taken_at_most(limit_of(feed)))
         change->is_news = live_problems_add(problems, feed->kind, &change->key, change->why);
     else
-        feed->left_out = true;
+        leave_out(feed);
 }
 
 static void take_out(struct live_feed *feed, const struct change *change)
@@ -68,22 +74,27 @@ static void begin_list(struct live_feed *feed)
     feed->left_out = false;
 }
 
-/* Other threads get the lock between pieces. Unswept pods still count, as during the list. */
-static void sweep_pods(struct inventory *inventory)
+static bool sweep_some(struct live_feed *feed)
 {
-    while (!cluster_relist_sweep_pods(inventory->state.cluster, SWEEP_WORK)) {
-        inventory_unlock(inventory);
-        inventory_lock_to_write(inventory);
-    }
+    struct cluster *cluster = feed->inventory->state.cluster;
+    if (feed->kind == CLUSTER_PODS)
+        return cluster_relist_sweep_pods(cluster, SWEEP_WORK);
+    if (!KINDS[feed->kind].is_essential)
+        return cluster_relist_sweep_devices(cluster, feed->kind, SWEEP_WORK);
+    cluster_relist_end(cluster, feed->kind);
+    return true;
 }
 
+/* Other threads get the lock between pieces. Unswept objects still count, as during the list. */
 static void end_list(struct live_feed *feed)
 {
-    if (feed->kind == CLUSTER_PODS)
-        sweep_pods(feed->inventory);
-    else
-        cluster_relist_end(feed->inventory->state.cluster, feed->kind);
+    while (!sweep_some(feed)) {
+        inventory_unlock(feed->inventory);
+        inventory_lock_to_write(feed->inventory);
+    }
     live_problems_relist_end(feed->inventory->live->problems, feed->kind);
+    if (feed->kind == CLUSTER_CLAIMS && !feed->left_out)
+        cluster_set_claims_known(feed->inventory->state.cluster, true);
     feed->listing = false;
     feed->list_ended = true;
 }
@@ -243,6 +254,16 @@ static void report_turn(struct live_feed *feed, enum live_turn turn)
         feed->inventory->live->turned(feed->inventory->live->turned_context);
 }
 
+static void report_claims(struct live_feed *feed)
+{
+    struct err why;
+    const enum live_turn turn = live_status_claims_turn(&feed->inventory->live->status, &why);
+    if (turn == LIVE_USABLE_AGAIN)
+        LOG(LOG_INFO, "inventory", LOG_MSG("claims are counted"));
+    else if (turn == LIVE_UNUSABLE_NOW)
+        LOG(LOG_WARN, "inventory", LOG_MSG("claims are not counted"), LOG_STR("why", why.text));
+}
+
 static void log_warning(const char *text)
 {
     LOG(LOG_WARN, "inventory", LOG_MSG(text));
@@ -258,26 +279,27 @@ static void check_list(struct inventory *inventory)
 }
 
 /* The first lists used far more memory than the ledger keeps. */
-static void after_list(struct inventory *inventory)
+static void after_first_lists(struct inventory *inventory)
 {
-    if (!live_status_waiting_for(&inventory->live->status) &&
-        !atomic_exchange(&inventory->live->was_complete, true)) {
-        inventory_warn_of_quotas(inventory, log_warning);
-        mem_give_back();
-    }
+    if (atomic_load(&inventory->live->was_complete) ||
+        live_status_waiting_for(&inventory->live->status))
+        return;
+    atomic_store(&inventory->live->was_complete, true);
+    inventory_warn_of_quotas(inventory, log_warning);
+    mem_give_back();
 }
 
 static void on_flush(void *context, const struct reflector_status *status)
 {
     struct live_feed *feed = context;
     struct err too_many = {""};
+    const struct kind_limit limit = kinds_limit(feed->kind, &feed->inventory->limits);
     take_over(feed);
     if (feed->list_ended)
         check_list(feed->inventory);
     if (feed->too_many)
-        (void)err_set(&too_many, E2BIG, "there are more than %zu %s (limits.%s)", limit_of(feed),
-                      INVENTORY_KINDS[feed->kind].name,
-                      feed->kind == CLUSTER_NODES ? "nodes" : "pods");
+        (void)err_set(&too_many, E2BIG, "there are more than %zu %s (%s)", limit.n,
+                      INVENTORY_KINDS[feed->kind].name, limit.key);
     /* Before logging: a reader of the log may query at once. */
     const enum live_turn turn =
         live_status_set(&feed->inventory->live->status, feed->kind, status, too_many.text);
@@ -285,8 +307,9 @@ static void on_flush(void *context, const struct reflector_status *status)
         LOG(LOG_WARN, "inventory", LOG_MSG("following the API server failed: trying again"),
             LOG_STR("kind", INVENTORY_KINDS[feed->kind].name), LOG_STR("why", status->why));
     report_turn(feed, turn);
-    if (feed->list_ended)
-        after_list(feed->inventory);
+    if (!KINDS[feed->kind].is_essential)
+        report_claims(feed);
+    after_first_lists(feed->inventory);
     feed->list_ended = false;
 }
 

@@ -86,6 +86,46 @@ static const char *const CLASSES_UNREAD[] = {
     "metadata.managedFields", "metadata.ownerReferences", "metadata.labels", "metadata.annotations",
     "metadata.finalizers",    "spec.selectors",           "spec.config",     NULL};
 
+/* Servers differ in the versions of this group that they serve, kind by kind. */
+#define RESOURCE_PATH(version, kind) "/apis/resource.k8s.io/" version "/" kind
+#define OLDER_PATHS(kind)                                                                          \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        RESOURCE_PATH("v1beta2", kind), RESOURCE_PATH("v1beta1", kind), NULL                       \
+    }
+
+/* In slices nearly everything is read. */
+static const char *const SLICES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
+                                            "metadata.labels",        "metadata.annotations",
+                                            "metadata.finalizers",    NULL};
+/* A request is judged by what it was given. In v1beta1 it has no "exactly". */
+#define REQUESTS_UNREAD(request)                                                                   \
+    request "selectors", request "tolerations", request "capacity", request "deviceClassName"
+static const char *const CLAIMS_UNREAD[] = {
+    "metadata.managedFields",
+    "metadata.ownerReferences[].apiVersion",
+    "metadata.ownerReferences[].blockOwnerDeletion",
+    "metadata.ownerReferences[].kind",
+    "metadata.ownerReferences[].name",
+    "metadata.labels",
+    "metadata.finalizers",
+    "spec.devices.config",
+    "spec.devices.constraints",
+    REQUESTS_UNREAD("spec.devices.requests[]."),
+    REQUESTS_UNREAD("spec.devices.requests[].exactly."),
+    REQUESTS_UNREAD("spec.devices.requests[].firstAvailable[]."),
+    "status.allocation.devices.config",
+    "status.allocation.nodeSelector",
+    "status.devices",
+    NULL};
+static const char *const DEVICE_TAINTS_UNREAD[] = {"metadata.managedFields",
+                                                   "metadata.ownerReferences",
+                                                   "metadata.labels",
+                                                   "metadata.annotations",
+                                                   "metadata.finalizers",
+                                                   "status",
+                                                   NULL};
+
 const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
     [CLUSTER_NODES] = {.name = "nodes", .path = "/api/v1/nodes", .drop = NODES_UNREAD},
     [CLUSTER_PODS] = {.name = "pods",
@@ -99,7 +139,19 @@ const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
                                   .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
                                   .drop = NAMES_ONLY},
     [CLUSTER_DEVICE_CLASSES] = {.name = "deviceclasses",
-                                .path = "/apis/resource.k8s.io/v1/deviceclasses",
+                                .path = RESOURCE_PATH("v1", "deviceclasses"),
                                 .drop = CLASSES_UNREAD,
-                                .is_optional = true},
+                                .older = OLDER_PATHS("deviceclasses")},
+    [CLUSTER_SLICES] = {.name = "resourceslices",
+                        .path = RESOURCE_PATH("v1", "resourceslices"),
+                        .drop = SLICES_UNREAD,
+                        .older = OLDER_PATHS("resourceslices")},
+    [CLUSTER_CLAIMS] = {.name = "resourceclaims",
+                        .path = RESOURCE_PATH("v1", "resourceclaims"),
+                        .drop = CLAIMS_UNREAD,
+                        .older = OLDER_PATHS("resourceclaims")},
+    [CLUSTER_DEVICE_TAINTS] = {.name = "devicetaintrules",
+                               .path = RESOURCE_PATH("v1", "devicetaintrules"),
+                               .drop = DEVICE_TAINTS_UNREAD,
+                               .older = OLDER_PATHS("devicetaintrules")},
 };

@@ -103,8 +103,16 @@ static const struct {
      "above kubernetes.watchLagSeconds no decisions are made.",
      lag_s_of},
     {"gpu_extender_data_stale", "gauge",
-     "1 while the data are stale, so that no decisions are made.", stale_of},
+     "1 while the data are stale: no decisions are made, or claims are not counted.", stale_of},
 };
+
+static void write_claims(struct live *live, struct buf *out)
+{
+    struct err why;
+    metrics_gauge(out, "gpu_extender_claims_counted",
+                  "1 while claims of dynamic resource allocation are counted, else 0.",
+                  live_status_counts_claims(&live->status, &why));
+}
 
 /* Copies the names under the lock, and writes them after it. */
 static void write_refused(struct inventory *inventory, struct buf *out)
@@ -141,6 +149,7 @@ void inventory_live_metrics(struct inventory *inventory, struct buf *out)
         for (size_t j = 0; j < N_CLUSTER_KINDS; j++)
             sample(out, ROWS[i].name, &kinds[j], ROWS[i].value(&kinds[j]));
     }
+    write_claims(live, out);
     write_refused(inventory, out);
     metrics_counter(out, "gpu_extender_self_checks_total",
                     "Self-checks: times that all sums of the ledger were recomputed.",

@@ -1,14 +1,18 @@
 /* live_status: see live_status.h. */
 #include "live_status.h"
 #include "base/clock.h"
+#include "kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#define PATIENCE_MS 30000
+
 void live_status_init(struct live_status *status, int64_t max_lag_ms)
 {
-    *status = (struct live_status){.max_lag_ms = max_lag_ms};
+    *status = (struct live_status){
+        .max_lag_ms = max_lag_ms, .began_ms = clock_ms(), .claims_counted = true};
     mutex_init(&status->mutex);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         (void)snprintf(status->kinds[i].waiting_for, sizeof status->kinds[i].waiting_for,
@@ -39,20 +43,20 @@ static int64_t lag_ms(const struct live_status *status, size_t kind, int64_t now
     return reflector_lag_ms(atomic_load(&status->lag_since_ms[kind]), now_ms);
 }
 
-/* From any thread, without the lock. N_CLUSTER_KINDS: none is behind. */
-static size_t first_behind(const struct live_status *status)
+/* From any thread, without the lock. N_CLUSTER_KINDS: none of these kinds is behind. */
+static size_t first_behind(const struct live_status *status, bool essential)
 {
     const int64_t now_ms = status->max_lag_ms > 0 ? clock_ms() : 0;
     size_t i = 0;
-    while (i < N_CLUSTER_KINDS &&
-           (status->max_lag_ms == 0 || lag_ms(status, i, now_ms) <= status->max_lag_ms))
+    while (i < N_CLUSTER_KINDS && (KINDS[i].is_essential != essential || status->max_lag_ms == 0 ||
+                                   lag_ms(status, i, now_ms) <= status->max_lag_ms))
         i++;
     return i;
 }
 
-static bool keeps_up(const struct live_status *status, struct err *err)
+static bool keeps_up(const struct live_status *status, bool essential, struct err *err)
 {
-    const size_t i = first_behind(status);
+    const size_t i = first_behind(status, essential);
     if (i == N_CLUSTER_KINDS)
         return true;
     (void)err_set(err, EAGAIN,
@@ -62,34 +66,63 @@ static bool keeps_up(const struct live_status *status, struct err *err)
     return false;
 }
 
-/* Reports the first problem: not listed, not followed, behind, too many. A text stays the same
- * while its cause does. */
-static bool is_complete(const struct live_status *status, struct err *err)
+/* Decisions wait for the first list of every kind. Of a kind that is not essential, a refusal ends
+ * that, and after a while any failure. */
+static bool is_awaited(const struct live_status *status, size_t kind)
+{
+    const struct reflector_status *reflector = &status->kinds[kind].reflector;
+    if (reflector->synced || KINDS[kind].is_essential || reflector->trouble == TROUBLE_NONE)
+        return !reflector->synced;
+    return reflector->trouble != TROUBLE_REFUSED && clock_ms() - status->began_ms < PATIENCE_MS;
+}
+
+static bool has_first_lists(const struct live_status *status, struct err *err)
 {
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         const struct kind_status *kind = &status->kinds[i];
-        if (kind->reflector.synced)
+        if (!is_awaited(status, i))
             continue;
         (void)err_set(err, EAGAIN, "not ready: waiting for %s", kind->waiting_for);
         put_why(kind, err);
         return false;
     }
+    return true;
+}
+
+static bool is_followed(const struct live_status *status, size_t i, struct err *err)
+{
+    const struct kind_status *kind = &status->kinds[i];
+    if (kind->reflector.synced && !kind->reflector.stale)
+        return true;
+    (void)err_set(err, EAGAIN, "the %s are %s", INVENTORY_KINDS[i].name,
+                  kind->reflector.synced ? "stale" : "not listed");
+    put_why(kind, err);
+    return false;
+}
+
+/* Reports the first problem of these kinds: not followed, behind, too many. */
+static bool is_current(const struct live_status *status, bool essential, struct err *err)
+{
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
-        const struct kind_status *kind = &status->kinds[i];
-        if (!kind->reflector.stale)
-            continue;
-        (void)err_set(err, EAGAIN, "the %s are stale", INVENTORY_KINDS[i].name);
-        put_why(kind, err);
-        return false;
-    }
-    if (!keeps_up(status, err))
-        return false;
-    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
-        *err = status->kinds[i].too_many;
-        if (err->text[0])
+        if (KINDS[i].is_essential == essential && !is_followed(status, i, err))
             return false;
     }
+    if (!keeps_up(status, essential, err))
+        return false;
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        const struct err *too_many = &status->kinds[i].too_many;
+        if (KINDS[i].is_essential != essential || !too_many->text[0])
+            continue;
+        *err = *too_many;
+        return false;
+    }
     return true;
+}
+
+/* A text stays the same while its cause does. */
+static bool is_complete(const struct live_status *status, struct err *err)
+{
+    return has_first_lists(status, err) && is_current(status, true, err);
 }
 
 static int64_t all_complete_ms(const struct live_status *status)
@@ -97,7 +130,8 @@ static int64_t all_complete_ms(const struct live_status *status)
     int64_t first_ms = CLOCK_NEVER;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         const int64_t fresh_ms = status->kinds[i].reflector.fresh_ms;
-        first_ms = fresh_ms < first_ms ? fresh_ms : first_ms;
+        if (KINDS[i].is_essential && fresh_ms < first_ms)
+            first_ms = fresh_ms;
     }
     return first_ms;
 }
@@ -132,7 +166,7 @@ enum live_turn live_status_lags(struct live_status *status, enum cluster_kind ki
                                 int64_t lag_since_ms)
 {
     atomic_store(&status->lag_since_ms[kind], lag_since_ms);
-    if (atomic_load(&status->usable) == (first_behind(status) == N_CLUSTER_KINDS))
+    if (atomic_load(&status->usable) == (first_behind(status, true) == N_CLUSTER_KINDS))
         return LIVE_AS_BEFORE;
     mutex_lock(&status->mutex);
     const enum live_turn turn = judge(status);
@@ -147,7 +181,7 @@ const char *live_status_waiting_for(struct live_status *status)
         return NULL;
     mutex_lock(&status->mutex);
     for (size_t i = 0; i < N_CLUSTER_KINDS && !what; i++)
-        what = status->kinds[i].reflector.synced ? NULL : status->kinds[i].waiting_for;
+        what = is_awaited(status, i) ? status->kinds[i].waiting_for : NULL;
     mutex_unlock(&status->mutex);
     return what;
 }
@@ -155,7 +189,7 @@ const char *live_status_waiting_for(struct live_status *status)
 bool live_status_usable(struct live_status *status, struct err *ret_why)
 {
     struct err why;
-    if (atomic_load(&status->usable) && first_behind(status) == N_CLUSTER_KINDS)
+    if (atomic_load(&status->usable) && first_behind(status, true) == N_CLUSTER_KINDS)
         return true;
     mutex_lock(&status->mutex);
     const bool usable = is_complete(status, &why);
@@ -163,6 +197,39 @@ bool live_status_usable(struct live_status *status, struct err *ret_why)
     if (!usable)
         *ret_why = why;
     return usable;
+}
+
+static bool counts_claims(const struct live_status *status, struct err *ret_why)
+{
+    struct err why;
+    const bool counts = is_current(status, false, &why);
+    if (!counts)
+        (void)err_set(ret_why, EAGAIN, "claims are not counted: %s", why.text);
+    return counts;
+}
+
+bool live_status_counts_claims(struct live_status *status, struct err *ret_why)
+{
+    mutex_lock(&status->mutex);
+    const bool counts = counts_claims(status, ret_why);
+    mutex_unlock(&status->mutex);
+    return counts;
+}
+
+enum live_turn live_status_claims_turn(struct live_status *status, struct err *ret_why)
+{
+    bool is_awaiting = false;
+    mutex_lock(&status->mutex);
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+        is_awaiting |= !KINDS[i].is_essential && is_awaited(status, i);
+    const bool counted = status->claims_counted;
+    if (!is_awaiting)
+        status->claims_counted = counts_claims(status, ret_why);
+    const bool counts = status->claims_counted;
+    mutex_unlock(&status->mutex);
+    if (counts == counted)
+        return LIVE_AS_BEFORE;
+    return counts ? LIVE_USABLE_AGAIN : LIVE_UNUSABLE_NOW;
 }
 
 int64_t live_status_as_of_s(const struct live_status *status)
@@ -178,6 +245,7 @@ void live_status_get(struct live_status *status, enum cluster_kind kind,
 {
     mutex_lock(&status->mutex);
     *ret_kind = status->kinds[kind];
+    ret_kind->awaited = is_awaited(status, kind);
     ret_kind->lag_ms = lag_ms(status, kind, clock_ms());
     ret_kind->behind = status->max_lag_ms > 0 && ret_kind->lag_ms > status->max_lag_ms;
     mutex_unlock(&status->mutex);

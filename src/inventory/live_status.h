@@ -15,15 +15,18 @@ struct kind_status {
     struct err why;
     struct err too_many;  /* "": within the limit */
     char waiting_for[64]; /* "the first list of pods" */
-    int64_t lag_ms;       /* set by live_status_get() only; the same for behind */
+    int64_t lag_ms;       /* set by live_status_get() only; the same for the rest */
     bool behind;
+    bool awaited; /* by decisions */
 };
 
 struct live_status {
     struct mutex mutex;
     struct kind_status kinds[N_CLUSTER_KINDS];
+    int64_t began_ms;
+    bool claims_counted;             /* last reported; true at first */
     atomic_bool usable;              /* last judgement; read by every decision */
-    atomic_int_fast64_t complete_ms; /* when all kinds were last complete; 0: never */
+    atomic_int_fast64_t complete_ms; /* when all essential kinds were last complete; 0: never */
     /* reflector_lag_ms(). Readers compare it with the clock, because the read loop may be stuck. */
     atomic_int_fast64_t lag_since_ms[N_CLUSTER_KINDS];
     int64_t max_lag_ms;
@@ -44,9 +47,12 @@ enum live_turn live_status_set(struct live_status *status, enum cluster_kind kin
 enum live_turn live_status_lags(struct live_status *status, enum cluster_kind kind,
                                 int64_t lag_since_ms);
 
-/* See inventory_waiting_for() and inventory_usable(). */
+/* See inventory_waiting_for(), inventory_usable() and inventory_counts_claims(). */
 const char *live_status_waiting_for(struct live_status *status);
 bool live_status_usable(struct live_status *status, struct err *ret_why);
+bool live_status_counts_claims(struct live_status *status, struct err *ret_why);
+/* Whether the last changed since the last call, once each of its kinds was listed or failed. */
+enum live_turn live_status_claims_turn(struct live_status *status, struct err *ret_why);
 /* Seconds since 1970; reads the clocks. */
 int64_t live_status_as_of_s(const struct live_status *status);
 void live_status_get(struct live_status *status, enum cluster_kind kind,

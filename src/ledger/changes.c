@@ -1,12 +1,13 @@
 /*
  * changes: applies a change of a node, pod or reservation to all derived sums, in this order:
  *
- *   1. rows of the node (node_rows), and with each the pool of its GPUs (model_pool)
+ *   1. rows of the node (node_rows), its devices (node_devices), and with each the pool of its GPUs
+ *      (model_pool)
  *   2. the hot part of the node (node_hot)
  *   3. use by namespaces and quotas (namespace_usage)
  *   4. replicas on the node (owners)
  *   5. live pods (gpu_demand)
- *   6. nominations (nominate), claims (claims)
+ *   6. nominations (nominate), claims (claims), claims of devices (claim_usage)
  */
 #include "ledger.h"
 
@@ -39,13 +40,35 @@ static void usage_remove(struct cluster *cluster, struct node *node, const struc
 
 /* Nodes. */
 
-static void count_change_of_nodes(struct cluster *cluster, struct node *node)
+static void count_change_of_supply(struct cluster *cluster)
 {
     cluster->version++;
     cluster->nodes_version++;
     cluster->settled = false;
+}
+
+static void count_change_of_nodes(struct cluster *cluster, struct node *node)
+{
+    count_change_of_supply(cluster);
     cluster->nodes_changed_ms = cluster->now_ms;
     node->changed_ms = cluster->now_ms;
+}
+
+/* Claims come and go with pods, so their use of devices changes no node. Whether a
+ * node fits does not depend on devices, so no change of them makes a verdict late
+ * (node_changed_ms()). Quotas depend on claims: claim_usage.c. */
+static void renew_devices(struct cluster *cluster, struct node *node)
+{
+    switch (node_devices_renew(cluster, node)) {
+    case DEVICES_SAME:
+        break;
+    case DEVICES_IN_USE:
+        cluster->version++;
+        break;
+    case DEVICES_OTHER:
+        count_change_of_supply(cluster);
+        break;
+    }
 }
 
 void changes_of_node(struct cluster *cluster, struct node *node, struct traits_entry *traits,
@@ -58,9 +81,30 @@ void changes_of_node(struct cluster *cluster, struct node *node, struct traits_e
         node_table_set_traits(cluster, node, traits);
     if (node_rows_advertise(cluster, node, facts) || is_other)
         count_change_of_nodes(cluster, node);
+    renew_devices(cluster, node);
     model_pool_enter(cluster, node);
     node_hot_renew(node);
     namespace_usage_move(cluster, node, models);
+}
+
+void changes_of_devices(struct cluster *cluster, struct node *node)
+{
+    model_pool_leave(node);
+    renew_devices(cluster, node);
+    model_pool_enter(cluster, node);
+    node_hot_renew(node);
+}
+
+void changes_of_device_classes(struct cluster *cluster)
+{
+    for (struct node *node = cluster->nodes; node; node = node->next) {
+        if (node->n_devices == 0)
+            continue;
+        model_pool_leave(node);
+        model_pool_enter(cluster, node);
+        node_hot_renew(node);
+    }
+    count_change_of_supply(cluster);
 }
 
 /* Pods. */
@@ -89,6 +133,7 @@ void changes_pod_added(struct cluster *cluster, struct pod_entry *entry)
     }
     gpu_demand_count(cluster, pod, 1);
     nominate_renew(cluster, entry);
+    claim_usage_add_pod(cluster, entry);
 }
 
 void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry)
@@ -103,6 +148,7 @@ void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry)
     }
     gpu_demand_count(cluster, &entry->pod, -1);
     nominate_end(cluster, entry);
+    claim_usage_remove_pod(cluster, entry);
 }
 
 /* Reservations. */
@@ -114,12 +160,13 @@ static struct usage usage_of_reservation(const struct reservation *reservation)
 }
 
 /* A nomination counts only while its pod has no reservation. */
-static void renew_nomination(struct cluster *cluster, const char *uid)
+static void renew_pod(struct cluster *cluster, const char *uid)
 {
     struct pod_entry *pod = NULL;
     HASH_FIND_STR(cluster->pods, uid, pod);
     if (pod)
         nominate_renew(cluster, pod);
+    claim_usage_renew_pod(cluster, pod);
 }
 
 void changes_reservation_added(struct cluster *cluster, struct node *node,
@@ -129,7 +176,7 @@ void changes_reservation_added(struct cluster *cluster, struct node *node,
     DL_APPEND(node->reservations, entry);
     entry->node = node;
     usage_add(cluster, node, &usage);
-    renew_nomination(cluster, entry->reservation.uid);
+    renew_pod(cluster, entry->reservation.uid);
     claims_end(cluster, entry->reservation.uid);
     cluster->version++;
 }
@@ -139,6 +186,6 @@ void changes_reservation_removed(struct cluster *cluster, struct reservation_ent
     const struct usage usage = usage_of_reservation(&entry->reservation);
     DL_DELETE(entry->node->reservations, entry);
     usage_remove(cluster, entry->node, &usage);
-    renew_nomination(cluster, entry->reservation.uid);
+    renew_pod(cluster, entry->reservation.uid);
     cluster->version++;
 }

@@ -1,5 +1,6 @@
 /* cluster: the ledger's changes. See include/ledger/cluster.h; nodes are in node_table.c. */
 #include "base/mem.h"
+#include "devices/devices.h"
 #include "ledger.h"
 #include "ledger/claims.h"
 
@@ -11,6 +12,7 @@ struct cluster *cluster_new(const struct policy *policy)
     struct cluster *cluster = MEM_NEW(struct cluster);
     cluster->policy = policy;
     cluster->shapes = shapes_new(policy);
+    cluster->devices = devices_new(policy);
     cluster->quota_used = MEM_ARRAY(int64_t, policy->n_quotas * namespace_usage_n_cells(policy));
     return cluster;
 }
@@ -25,6 +27,7 @@ static void free_pod(struct cluster *cluster, struct pod_entry *entry)
     string_table_unref(strings, entry->pod.nominated_node);
     string_table_unref(strings, entry->pod.priority_class);
     free(entry->nomination);
+    free(entry->extended);
     free(entry);
 }
 
@@ -55,6 +58,8 @@ void cluster_free(struct cluster *cluster)
     cluster_priority_classes_free_all(cluster);
     namespace_usage_free_all(cluster);
     cluster_device_classes_free_all(cluster);
+    claim_usage_free_all(cluster);
+    devices_free(cluster->devices);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
         shapes_unref_resource(cluster->shapes, cluster->fork_resources[i]);
     free(cluster->fork_resources);
@@ -129,7 +134,8 @@ static bool text_equal(const char *a, const char *b)
 static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
                       const struct pod_shape *shape)
 {
-    return text_equal(pod->refusal, facts->refusal) && pod->shape == shape &&
+    return text_equal(pod->refusal, facts->refusal) &&
+           text_equal(pod->extended_claim, facts->extended_claim) && pod->shape == shape &&
            pod->finished == facts->finished && pod->terminating == facts->terminating &&
            pod->gated == facts->gated && pod->priority == facts->priority &&
            pod->created_s == facts->created_s &&
@@ -153,6 +159,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
     const char *const sources[] = {facts->uid,
                                    facts->name,
                                    facts->refusal,
+                                   facts->extended_claim,
                                    facts->unscheduled_reason,
                                    facts->unscheduled_message,
                                    facts->not_evaluated};
@@ -165,6 +172,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
     const char **const targets[] = {&pod->uid,
                                     &pod->name,
                                     &pod->refusal,
+                                    &pod->extended_claim,
                                     &pod->unscheduled_reason,
                                     &pod->unscheduled_message,
                                     &pod->not_evaluated};
@@ -290,8 +298,17 @@ void cluster_keep_pod(struct cluster *cluster, const char *uid)
 
 /* Replace all. */
 
+static bool is_of_devices(enum cluster_kind kind)
+{
+    return kind == CLUSTER_SLICES || kind == CLUSTER_CLAIMS || kind == CLUSTER_DEVICE_TAINTS;
+}
+
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind)
 {
+    if (is_of_devices(kind)) {
+        cluster_devices_relist_begin(cluster, kind);
+        return;
+    }
     cluster->relists[kind]++;
     if (kind == CLUSTER_PODS)
         cluster->is_sweeping = false; /* left by an interrupted list */
@@ -334,6 +351,8 @@ void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
         cluster_namespaces_sweep(cluster);
     else if (kind == CLUSTER_DEVICE_CLASSES)
         cluster_device_classes_sweep(cluster);
-    else
+    else if (kind == CLUSTER_PRIORITY_CLASSES)
         cluster_priority_classes_sweep(cluster);
+    else
+        (void)cluster_relist_sweep_devices(cluster, kind, SIZE_MAX);
 }

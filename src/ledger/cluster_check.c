@@ -2,6 +2,7 @@
  * cluster_check: recomputes the ledger's sums from its pods and reservations.
  */
 #include "base/mem.h"
+#include "devices/devices.h"
 #include "exact_sum.h"
 #include "ledger.h"
 
@@ -99,6 +100,8 @@ static size_t check_rows(struct check *check, const struct node *node, const str
         check_differs(check, node->name, "GPUs that it does not list", node_unlisted_gpus(node),
                       exact_sum_shown(&reserved[node->n_resources]));
     free(reserved);
+    if (!node_devices_are_right(node->hot.cluster, node))
+        check_differs(check, node->name, "its GPUs that claims use", 0, 1);
     if (!node_hot_is_right(node))
         check_differs(check, node->name, "what is seen of it at a glance", 0, 1);
     return n_visited;
@@ -331,15 +334,25 @@ struct offered {
     size_t n_nodes;
 };
 
+static void add_offer(struct offered *offered, const struct model_pool *pool, int64_t free)
+{
+    if (!pool)
+        return;
+    offered[pool->index].free += model_pool_offered(free);
+    offered[pool->index].n_nodes++;
+}
+
 static void add_offered(const struct cluster *cluster, const struct gpu_demand *demand,
                         struct offered *offered)
 {
     for (const struct node *node = cluster->nodes; node; node = node->next) {
         const struct node_resource *row = node_find_resource(node, demand->resource);
-        if (!row || !row->pool)
-            continue;
-        offered[row->pool->index].free += model_pool_offered(row);
-        offered[row->pool->index].n_nodes++;
+        if (row)
+            add_offer(offered, row->pool, node_resource_free(row));
+        for (size_t i = 0; i < node->n_devices; i++) {
+            if (node->devices[i].resource == demand->resource)
+                add_offer(offered, node->devices[i].pool, node->devices[i].free);
+        }
     }
 }
 
@@ -363,6 +376,14 @@ static void check_offers(struct check *check, const struct node *node)
         const struct node_resource *has = &node->resources[i];
         if ((has->pool != NULL) != model_pool_is_offered(node, has))
             check_differs(check, node->name, "GPUs on offer", has->pool != NULL, has->pool == NULL);
+    }
+    for (size_t i = 0; i < node->n_devices; i++) {
+        const struct node_device_group *group = &node->devices[i];
+        const struct model_pool *pool = group->pool;
+        if ((pool != NULL) != model_pool_has_devices(node, group))
+            check_differs(check, node->name, "devices on offer", pool != NULL, pool == NULL);
+        else if (pool && strcmp(pool->model, group->model) != 0)
+            check_differs(check, node->name, "devices of a pool's model", 0, 1);
     }
 }
 
@@ -397,21 +418,19 @@ static size_t n_classes(const struct cluster *cluster)
     return n;
 }
 
-/* Use by namespaces and quotas, recomputed in one pass over all pods and reservations. */
+/* Use by namespaces and quotas, recomputed in one pass over pods, reservations and claims. */
 
 struct uses {
     const char *namespace_;
-    size_t n; /* pods and reservations */
+    size_t n; /* pods, reservations and claims */
     int64_t *cells;
     UT_hash_handle hh;
 };
 
-static void add_use(struct uses **table, const struct policy *policy, const char *namespace_,
-                    const struct pod_shape *shape, uint64_t models)
+static struct uses *find_or_add_uses(struct uses **table, const struct policy *policy,
+                                     const char *namespace_)
 {
     struct uses *uses = NULL;
-    if (shape->n_gpu_needs == 0)
-        return;
     HASH_FIND_STR(*table, namespace_, uses);
     if (!uses) {
         uses = MEM_NEW(struct uses);
@@ -419,7 +438,23 @@ static void add_use(struct uses **table, const struct policy *policy, const char
                               .cells = MEM_ARRAY(int64_t, namespace_usage_n_cells(policy))};
         HASH_ADD_KEYPTR(hh, *table, namespace_, strlen(namespace_), uses);
     }
+    return uses;
+}
+
+static void add_use(struct uses **table, const struct policy *policy, const char *namespace_,
+                    const struct pod_shape *shape, uint64_t models)
+{
+    if (shape->n_gpu_needs == 0)
+        return;
+    struct uses *uses = find_or_add_uses(table, policy, namespace_);
     namespace_usage_add(policy, uses->cells, shape, models, 1);
+    uses->n++;
+}
+
+static void add_claim(struct uses **table, const struct policy *policy, const struct claim_use *use)
+{
+    struct uses *uses = find_or_add_uses(table, policy, claim_usage_namespace(use));
+    claim_usage_add(policy, uses->cells, use);
     uses->n++;
 }
 
@@ -438,6 +473,11 @@ static struct uses *add_up(const struct cluster *cluster)
     for (const struct reservation_entry *held = cluster->reservations; held; held = held->hh.next)
         add_use(&table, policy, held->reservation.namespace_, held->reservation.shape,
                 namespace_usage_models(held->node));
+    for (const struct claim_use *use = claim_usage_next(cluster, NULL); use;
+         use = claim_usage_next(cluster, use)) {
+        if (claim_usage_counts(use))
+            add_claim(&table, policy, use);
+    }
     return table;
 }
 
@@ -506,6 +546,7 @@ static void check_namespaces(struct check *check, const struct cluster *cluster)
     const size_t n_cells = namespace_usage_n_cells(policy);
     int64_t *quota_cells = MEM_ARRAY(int64_t, policy->n_quotas * n_cells);
     struct uses *table = add_up(cluster);
+    check_unless_same(check, "claims that quotas count otherwise", claim_usage_check(cluster), 0);
     size_t n_there = 0;
     size_t n_using = 0;
     for (const struct namespace_entry *entry = cluster->namespaces; entry; entry = entry->hh.next) {
@@ -523,6 +564,12 @@ static void check_namespaces(struct check *check, const struct cluster *cluster)
     free(quota_cells);
 }
 
+static void check_devices(struct check *check, const struct cluster *cluster)
+{
+    struct err *err = check->n_differences == 0 ? check->err : NULL;
+    check->n_differences += devices_check(cluster->devices, err);
+}
+
 size_t cluster_check(const struct cluster *cluster, struct err *err)
 {
     struct check check = {.err = err};
@@ -533,6 +580,7 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
     check_owners(&check, cluster);
     check_demands(&check, cluster);
     check_namespaces(&check, cluster);
+    check_devices(&check, cluster);
     check_unless_same(&check, "wrong counts of device classes",
                       cluster_device_classes_check(cluster), 0);
     size_t n_shape_refs = 0;
@@ -590,6 +638,13 @@ static size_t check_part(struct check *check, struct check_walk *walk, size_t wo
     return n_visited;
 }
 
+/* Returns true after the last one. */
+static bool check_some_devices(struct check *check, const struct cluster *cluster, size_t work)
+{
+    struct err *err = check->n_differences == 0 ? check->err : NULL;
+    return devices_check_some(cluster->devices, work, &check->n_differences, err);
+}
+
 static size_t check_next(struct check *check, struct check_walk *walk, size_t work)
 {
     struct node *node = walk->node;
@@ -604,13 +659,18 @@ bool cluster_check_some(struct cluster *cluster, size_t work, size_t *ret_n_diff
 {
     struct check_walk *walk = &cluster->check_walk;
     struct check check = {.err = *ret_n_differences == 0 ? err : NULL};
-    if (!walk->node)
+    size_t n_visited = 0;
+    if (!walk->node && !walk->at_devices)
         node_table_walk_to(walk, cluster->nodes);
-    for (size_t n_visited = 0; walk->node && n_visited < work;)
+    while (walk->node && n_visited < work)
         n_visited += check_next(&check, walk, work - n_visited);
-    const bool is_complete = !walk->node;
-    if (is_complete)
+    walk->at_devices = !walk->node;
+    const bool is_complete = walk->at_devices && n_visited < work &&
+                             check_some_devices(&check, cluster, work - n_visited);
+    if (is_complete) {
+        walk->at_devices = false;
         check_pools(&check, cluster);
+    }
     *ret_n_differences += check.n_differences;
     return is_complete;
 }

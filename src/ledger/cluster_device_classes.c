@@ -84,7 +84,7 @@ void cluster_upsert_device_class(struct cluster *cluster, const char *name, cons
         return;
     unref_claimed(cluster, class->claimed);
     class->claimed = ref_claimed(cluster, resource);
-    cluster->version++;
+    changes_of_device_classes(cluster);
 }
 
 void cluster_delete_device_class(struct cluster *cluster, const char *name)
@@ -93,7 +93,7 @@ void cluster_delete_device_class(struct cluster *cluster, const char *name)
     if (!class)
         return;
     remove_class(cluster, class);
-    cluster->version++;
+    changes_of_device_classes(cluster);
 }
 
 size_t cluster_n_device_classes(const struct cluster *cluster)
@@ -114,12 +114,13 @@ void cluster_device_classes_sweep(struct cluster *cluster)
 {
     struct device_class *class = NULL;
     struct device_class *next = NULL;
+    const size_t n_before = cluster_n_device_classes(cluster);
     HASH_ITER (hh, cluster->device_classes, class, next) {
-        if (class->seen == cluster->relists[CLUSTER_DEVICE_CLASSES])
-            continue;
-        remove_class(cluster, class);
-        cluster->version++;
+        if (class->seen != cluster->relists[CLUSTER_DEVICE_CLASSES])
+            remove_class(cluster, class);
     }
+    if (cluster_n_device_classes(cluster) < n_before)
+        changes_of_device_classes(cluster);
 }
 
 const char *cluster_next_device_class(const struct cluster *cluster, const char *name,

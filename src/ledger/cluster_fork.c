@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct model_pool *pool_of_fork(const struct cluster *fork,
-                                       const struct node_resource *origin)
+struct model_pool *cluster_fork_pool(const struct cluster *fork, const struct resource *resource,
+                                     const struct model_pool *origin)
 {
-    return origin->pool ? gpu_demand_find(fork, origin->resource)->pools[origin->pool->index]
-                        : NULL;
+    return origin ? gpu_demand_find(fork, resource)->pools[origin->index] : NULL;
 }
 
 static void fork_node(struct cluster *fork, const struct node *node)
@@ -23,9 +22,11 @@ static void fork_node(struct cluster *fork, const struct node *node)
     copy->resources = MEM_ARRAY(struct node_resource, node->n_resources);
     for (size_t i = 0; i < node->n_resources; i++) {
         copy->resources[i] = node->resources[i];
-        copy->resources[i].pool = pool_of_fork(fork, &node->resources[i]);
+        copy->resources[i].pool =
+            cluster_fork_pool(fork, node->resources[i].resource, node->resources[i].pool);
         shapes_ref_row(node->resources[i].resource);
     }
+    node_devices_fork(fork, copy, node);
     nominate_fork_node(fork, copy, node);
     node_hot_renew(copy);
 }
@@ -40,8 +41,8 @@ static void add_resource(struct cluster *fork, const struct resource *resource)
     fork->fork_resources[fork->n_fork_resources++] = resource;
 }
 
-/* Copies only resources that nodes have rows for. No node can satisfy other names, and tenants may
- * invent any number of them. */
+/* Copies only resources that nodes have rows or devices for. No node can satisfy other names, and
+ * tenants may invent any number of them. */
 static void fork_resources(struct cluster *fork, const struct cluster *cluster)
 {
     const uint64_t mark = shapes_begin_marks(fork->shapes);
@@ -50,6 +51,10 @@ static void fork_resources(struct cluster *fork, const struct cluster *cluster)
         for (size_t i = 0; i < node->n_resources; i++) {
             if (shapes_mark(node->resources[i].resource, mark))
                 add_resource(fork, node->resources[i].resource);
+        }
+        for (size_t i = 0; i < node->n_devices; i++) {
+            if (node->devices[i].resource && shapes_mark(node->devices[i].resource, mark))
+                add_resource(fork, node->devices[i].resource);
         }
     }
 }
@@ -63,6 +68,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
     shapes_ref(fork->shapes);
     fork->is_fork = true;
     fork_resources(fork, cluster);
+    cluster_device_classes_fork(fork, cluster); /* before the demands, which it would unsettle */
     gpu_demand_fork_all(fork, cluster);
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node))
@@ -72,7 +78,6 @@ struct cluster *cluster_fork(struct cluster *cluster)
         cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default,
                                       entry->never_preempts);
     namespace_usage_fork(fork, cluster);
-    cluster_device_classes_fork(fork, cluster);
     fork->version = cluster->version;
     return fork;
 }
@@ -88,11 +93,13 @@ void cluster_place(struct cluster *fork, const struct node *node, const struct p
     struct node *mine = node_index_find(&fork->node_index, node->name);
     for (size_t i = 0; i < shape->n_needs; i++) {
         const struct need *need = &shape->needs[i];
+        const int64_t amount = amount_times(need->amount, n);
+        node_devices_place(mine, need->resource, amount);
         struct node_resource *entry = node_rows_find(mine, need->resource);
         if (!entry)
             continue;
         model_pool_take(entry);
-        entry->used = amount_add(entry->used, amount_times(need->amount, n));
+        entry->used = amount_add(entry->used, amount);
         model_pool_give(entry);
     }
     node_hot_renew(mine);

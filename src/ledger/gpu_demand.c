@@ -98,13 +98,30 @@ static void sweep_pools(struct gpu_demand *demand)
     demand->n_pools = n;
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t max_devices(const struct node *node, const struct resource *resource)
+{
+    int64_t max = 0;
+    for (size_t i = 0; i < node->n_devices; i++) {
+        const struct node_device_group *group = &node->devices[i];
+        if (group->pool && group->resource == resource)
+            max = larger(max, group->total);
+    }
+    return max;
+}
+
 static int64_t max_gpus(const struct cluster *cluster, const struct resource *resource)
 {
     int64_t max = 0;
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node)) {
         const struct node_resource *has = node_find_resource(node, resource);
-        max = has && has->pool && has->allocatable > max ? has->allocatable : max;
+        max = larger(max, has && has->pool ? has->allocatable : 0);
+        max = larger(max, max_devices(node, resource));
     }
     return max;
 }
@@ -124,6 +141,13 @@ static void sweep_demands(struct cluster *cluster)
     }
 }
 
+static void admit_to_pool(const struct node *node, const struct pod_shape *shape,
+                          const struct model_pool *pool, bool *admitted)
+{
+    if (pool && !admitted[pool->index])
+        admitted[pool->index] = admit_gpus(node, shape);
+}
+
 /* A pool is admitted if one of its nodes is. */
 static bool *find_admitted(const struct cluster *cluster, const struct gpu_demand *demand,
                            const struct pod_shape *shape)
@@ -132,8 +156,12 @@ static bool *find_admitted(const struct cluster *cluster, const struct gpu_deman
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node)) {
         const struct node_resource *has = node_find_resource(node, demand->resource);
-        if (has && has->pool && !admitted[has->pool->index])
-            admitted[has->pool->index] = admit_gpus(node, shape);
+        if (has)
+            admit_to_pool(node, shape, has->pool, admitted);
+        for (size_t i = 0; i < node->n_devices; i++) {
+            if (node->devices[i].resource == demand->resource)
+                admit_to_pool(node, shape, node->devices[i].pool, admitted);
+        }
     }
     return admitted;
 }

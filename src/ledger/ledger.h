@@ -41,6 +41,7 @@ struct pod_entry {
     struct pod pod;                      /* CONTAINER_OF() finds the rest */
     struct node *node;                   /* the node whose resources it uses; NULL: none */
     struct nomination_entry *nomination; /* NULL: none */
+    struct extended_claim *extended;     /* claim_usage.c; NULL: its status names no claim */
     uint64_t seen;                       /* number of the last relist that upserted it */
     struct pod_entry *prev, *next;       /* in the node's list */
     struct pod_entry *next_named;        /* pod_names.h */
@@ -65,6 +66,10 @@ struct claim_entry {
 struct device_class;
 struct claimed_resource;
 
+/* claim_usage.c */
+struct claim_use;
+struct extended_claim;
+
 /* One allocation holds the node and its name. A decision finds each node by its name, then reads
  * its hot part and its pointer to the traits. These three lie in two adjacent cache lines, unless
  * the name is long. */
@@ -81,6 +86,8 @@ struct node {
     uint64_t n_changes;             /* changes of its rows, pods and reservations */
     struct reservation_entry *reservations;
     struct nomination_entry *nominations;
+    struct node_device_group *devices; /* by driver and model */
+    size_t n_devices;
     alignas(64) struct node_hot hot; /* at NODE_HOT_OFFSET */
     struct traits_entry *traits;     /* NULL: no such Node object */
     char name[];
@@ -110,7 +117,7 @@ struct namespace_entry {
     struct label *labels;
     size_t *quotas; /* quotas that cover it: indices in the policy, ascending */
     size_t n_quotas;
-    size_t n_users; /* counted pods and reservations */
+    size_t n_users; /* counted pods, reservations and claims */
     int64_t *used;  /* namespace_usage_n_cells() GPU counts; NULL: never used any */
     UT_hash_handle hh;
 };
@@ -126,7 +133,8 @@ struct priority_class {
 /* Position of cluster_check_some(). Sums of a node with many pods are kept between steps, and
  * started again if the node changed in between. */
 struct check_walk {
-    struct node *node; /* NULL: a new round starts */
+    struct node *node; /* NULL: a new round starts, unless at_devices */
+    bool at_devices;   /* all nodes are checked: the cluster's devices follow */
     const struct pod_entry *pod;
     uint64_t n_changes;     /* of the node, when its sums were started */
     struct exact_sum *used; /* one per row; NULL: not started */
@@ -135,7 +143,9 @@ struct check_walk {
 
 struct cluster {
     const struct policy *policy;
-    struct shapes *shapes; /* shared with forks; use only under the origin's lock */
+    struct devices *devices; /* NULL in a fork */
+    bool claims_unknown;     /* cluster_set_claims_known() */
+    struct shapes *shapes;   /* shared with forks; use only under the origin's lock */
     bool is_fork;
     const struct resource **fork_resources; /* forks only: all resource names it knows */
     size_t n_fork_resources;
@@ -156,6 +166,7 @@ struct cluster {
     uint64_t claims_version;
     struct priority_class *priority_classes;
     struct namespace_entry *namespaces;
+    struct claim_use *claim_uses; /* empty in a fork, and without quotas */
     int64_t *quota_used; /* namespace_usage_n_cells() GPU counts per quota; NULL: no quotas */
     struct device_class *device_classes;
     struct claimed_resource *claimed_resources;
@@ -189,10 +200,35 @@ struct node_resource *node_rows_find(struct node *node, const struct resource *r
 void node_rows_change(struct cluster *cluster, struct node *node, const struct usage *usage,
                       bool is_added);
 
+/* node_devices.c */
+enum node_devices_change { DEVICES_SAME, DEVICES_IN_USE, DEVICES_OTHER };
+/* Renews the node's groups, which must be in no pool: none if the node does not exist. IN_USE: only
+ * allocated and free changed. */
+enum node_devices_change node_devices_renew(struct cluster *cluster, struct node *node);
+void node_devices_fork(struct cluster *fork, struct node *copy, const struct node *node);
+/* In a fork: allocates so many of its free devices to pods that request the resource. Does nothing
+ * if these pods get no devices on the node. */
+void node_devices_place(struct node *node, const struct resource *resource, int64_t n);
+void node_devices_free(struct cluster *cluster, struct node *node);
+/* Whether the groups equal those of the cluster's devices. */
+bool node_devices_are_right(const struct cluster *cluster, const struct node *node);
+
+/* cluster_fork.c */
+/* The fork's pool for a pool of its origin; NULL for NULL. */
+struct model_pool *cluster_fork_pool(const struct cluster *fork, const struct resource *resource,
+                                     const struct model_pool *origin);
+
+/* cluster_devices.c */
+void cluster_devices_relist_begin(struct cluster *cluster, enum cluster_kind kind);
+
 /* changes.c */
 /* Sets traits (NULL: the node is deleted) and resources. traits may be the node's current ones. */
 void changes_of_node(struct cluster *cluster, struct node *node, struct traits_entry *traits,
                      const struct node_facts *facts);
+/* Call after the cluster's devices on the node changed. */
+void changes_of_devices(struct cluster *cluster, struct node *node);
+/* Call after a device class came, changed or went. */
+void changes_of_device_classes(struct cluster *cluster);
 /* Call after adding the pod to the ledger's tables, or before removing it. */
 void changes_pod_added(struct cluster *cluster, struct pod_entry *entry);
 void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry);
@@ -239,6 +275,8 @@ void model_pool_leave(struct node *node);
 void model_pool_take(struct node_resource *entry);
 void model_pool_give(struct node_resource *entry);
 bool model_pool_is_offered(const struct node *node, const struct node_resource *entry);
+/* Whether the group should be in a pool. */
+bool model_pool_has_devices(const struct node *node, const struct node_device_group *group);
 
 /* cluster_priority_classes.c */
 void cluster_priority_classes_free_all(struct cluster *cluster);
@@ -251,6 +289,9 @@ void namespace_usage_count(struct cluster *cluster, const char *namespace_,
 /* The same for the cells only. */
 void namespace_usage_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
                          uint64_t models, int64_t n);
+/* The same for cells of a user of another kind: n is 1 or -1. */
+void namespace_usage_count_cells(struct cluster *cluster, const char *namespace_,
+                                 const int64_t *cells, int64_t n);
 /* Call after the node appeared, was deleted or changed its models. before: its former models. */
 void namespace_usage_move(struct cluster *cluster, const struct node *node, uint64_t before);
 /* NULL: the namespace does not exist and uses nothing that quotas count. */
@@ -263,6 +304,26 @@ void namespace_usage_drop_labels(struct cluster *cluster, struct namespace_entry
 void namespace_usage_release(struct cluster *cluster, struct namespace_entry *entry);
 void namespace_usage_fork(struct cluster *fork, const struct cluster *cluster);
 void namespace_usage_free_all(struct cluster *cluster);
+
+/* claim_usage.c */
+/* Counts the claim as the cluster's devices have it now; call it after each change of it. */
+void claim_usage_renew(struct cluster *cluster, const char *namespace_, const char *name);
+/* Call after adding the pod to the ledger's tables, and before removing it. */
+void claim_usage_add_pod(struct cluster *cluster, struct pod_entry *pod);
+void claim_usage_remove_pod(struct cluster *cluster, struct pod_entry *pod);
+/* Call after a change of what the pod or its reservation counts. NULL: no pod. */
+void claim_usage_renew_pod(struct cluster *cluster, const struct pod_entry *pod);
+/* Adds what the claim counts. */
+void claim_usage_add(const struct policy *policy, int64_t *cells, const struct claim_use *use);
+/* Iterates over the claims that use GPUs, or that a pod's status names: NULL to NULL. */
+const struct claim_use *claim_usage_next(const struct cluster *cluster,
+                                         const struct claim_use *use);
+const char *claim_usage_namespace(const struct claim_use *use);
+/* Whether it uses GPUs. */
+bool claim_usage_counts(const struct claim_use *use);
+/* Returns the number of claims whose GPUs or pods differ from those of the cluster. */
+size_t claim_usage_check(const struct cluster *cluster);
+void claim_usage_free_all(struct cluster *cluster);
 
 /* cluster_namespaces.c */
 void cluster_namespaces_sweep(struct cluster *cluster);

@@ -11,9 +11,8 @@
 
 #define POOL_NAME_BYTES ((size_t)3 * GPU_MODEL_TEXT_MAX)
 
-int64_t model_pool_offered(const struct node_resource *entry)
+int64_t model_pool_offered(int64_t free)
 {
-    const int64_t free = node_resource_free(entry);
     if (free < 0)
         return 0;
     return free < OFFERED_MAX ? free : OFFERED_MAX;
@@ -22,13 +21,13 @@ int64_t model_pool_offered(const struct node_resource *entry)
 void model_pool_take(struct node_resource *entry)
 {
     if (entry->pool)
-        entry->pool->free -= model_pool_offered(entry);
+        entry->pool->free -= model_pool_offered(node_resource_free(entry));
 }
 
 void model_pool_give(struct node_resource *entry)
 {
     if (entry->pool)
-        entry->pool->free += model_pool_offered(entry);
+        entry->pool->free += model_pool_offered(node_resource_free(entry));
 }
 
 static struct model_pool *find_or_make(struct gpu_demand *demand, const char *model)
@@ -65,6 +64,37 @@ static const char *model_pool_name(const struct node_traits *traits,
     return name;
 }
 
+/* Without a device class that maps the resource, no pod that requests it gets the devices. */
+bool model_pool_has_devices(const struct node *node, const struct node_device_group *group)
+{
+    return node->traits && !node->traits->traits.unschedulable && group->resource &&
+           !group->is_shadowed && node_gives_by_claim(node, group->resource);
+}
+
+static void enter_devices(struct cluster *cluster, struct node *node)
+{
+    for (size_t i = 0; i < node->n_devices; i++) {
+        struct node_device_group *group = &node->devices[i];
+        if (!model_pool_has_devices(node, group))
+            continue;
+        group->pool = find_or_make(gpu_demand_find_or_add(cluster, group->resource), group->model);
+        group->pool->n_nodes++;
+        group->pool->free += model_pool_offered(group->free);
+    }
+}
+
+static void leave_devices(struct node *node)
+{
+    for (size_t i = 0; i < node->n_devices; i++) {
+        struct node_device_group *group = &node->devices[i];
+        if (!group->pool)
+            continue;
+        group->pool->free -= model_pool_offered(group->free);
+        group->pool->n_nodes--;
+        group->pool = NULL;
+    }
+}
+
 void model_pool_enter(struct cluster *cluster, struct node *node)
 {
     char name[POOL_NAME_BYTES];
@@ -78,6 +108,7 @@ void model_pool_enter(struct cluster *cluster, struct node *node)
         entry->pool->n_nodes++;
         model_pool_give(entry);
     }
+    enter_devices(cluster, node);
 }
 
 void model_pool_leave(struct node *node)
@@ -90,4 +121,5 @@ void model_pool_leave(struct node *node)
         entry->pool->n_nodes--;
         entry->pool = NULL;
     }
+    leave_devices(node);
 }

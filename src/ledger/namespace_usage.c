@@ -7,7 +7,7 @@
 #include "ledger/namespace_usage.h"
 #include "base/mem.h"
 #include "ledger.h"
-#include "string_table.h"
+#include "types/string_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,6 +229,29 @@ void namespace_usage_count(struct cluster *cluster, const char *namespace_,
     namespace_usage_release(cluster, entry);
 }
 
+void namespace_usage_count_cells(struct cluster *cluster, const char *namespace_,
+                                 const int64_t *cells, int64_t n)
+{
+    const size_t n_cells = namespace_usage_n_cells(cluster->policy);
+    struct namespace_entry *entry = namespace_usage_find_or_add(cluster, namespace_);
+    if (!entry->used)
+        entry->used = MEM_ARRAY(int64_t, n_cells);
+    entry->n_users += (size_t)n;
+    for (size_t c = 0; c < n_cells; c++) {
+        add(&entry->used[c], n * cells[c]);
+        for (size_t i = 0; i < entry->n_quotas && cells[c] != 0; i++)
+            add(&namespace_usage_quota_cells(cluster, entry->quotas[i])[c], n * cells[c]);
+    }
+    namespace_usage_release(cluster, entry);
+}
+
+static const struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)
+{
+    const struct pod_entry *pod = NULL;
+    HASH_FIND_STR(cluster->pods, uid, pod);
+    return pod;
+}
+
 static void count_again(struct cluster *cluster, const char *namespace_,
                         const struct pod_shape *shape, const uint64_t models[2])
 {
@@ -241,10 +264,14 @@ void namespace_usage_move(struct cluster *cluster, const struct node *node, uint
     const uint64_t models[] = {before, namespace_usage_models(node)};
     if (models[0] == models[1])
         return;
-    for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
+    for (const struct pod_entry *pod = node->pods; pod; pod = pod->next) {
         count_again(cluster, pod->pod.namespace_, pod->pod.shape, models);
-    for (const struct reservation_entry *held = node->reservations; held; held = held->next)
+        claim_usage_renew_pod(cluster, pod);
+    }
+    for (const struct reservation_entry *held = node->reservations; held; held = held->next) {
         count_again(cluster, held->reservation.namespace_, held->reservation.shape, models);
+        claim_usage_renew_pod(cluster, find_pod(cluster, held->reservation.uid));
+    }
 }
 
 /* A fork finds the quotas of namespaces that do not exist by their names. */

@@ -50,13 +50,15 @@ int64_t node_unlisted_gpus(const struct node *node)
 int64_t node_free_gpus(const struct node *node)
 {
     int64_t sum = 0;
-    if (node->hot.gpus)
+    if (node->hot.gpus && !node->hot.has_devices)
         return node->hot.free_gpus > 0 ? node->hot.free_gpus : 0;
     for (size_t i = 0; i < node->n_gpu_resources; i++) {
         const int64_t free = node_resource_free(&node->resources[i]);
         if (free > 0)
             sum = amount_add(sum, free);
     }
+    for (size_t i = 0; i < node->n_devices; i++)
+        sum = amount_add(sum, node->devices[i].is_shadowed ? 0 : node->devices[i].free);
     return sum;
 }
 

@@ -43,6 +43,15 @@ static void see_others(struct node_hot *hot, const struct node *node)
     }
 }
 
+static bool has_devices(const struct node *node)
+{
+    for (size_t i = 0; i < node->n_devices; i++) {
+        if (!node->devices[i].is_shadowed)
+            return true;
+    }
+    return false;
+}
+
 static struct node_hot hot_of(const struct node *node)
 {
     const struct node_traits *traits = node->traits ? &node->traits->traits : NULL;
@@ -52,6 +61,7 @@ static struct node_hot hot_of(const struct node *node)
         .has_parts = traits && (traits->shares_gpus || traits->slices_gpus),
         .has_taints = traits && traits->n_taints > 0,
         .has_nominations = node->nominations != NULL,
+        .has_devices = has_devices(node),
     };
     see_gpus(&hot, node);
     see_others(&hot, node);
@@ -68,7 +78,8 @@ bool node_hot_is_alike(const struct node_hot *a, const struct node_hot *b)
     return a->pool == b->pool && a->model_word == b->model_word && a->gpus == b->gpus &&
            a->free_gpus == b->free_gpus && a->milli_cores == b->milli_cores &&
            a->memory_bytes == b->memory_bytes && a->has_parts == b->has_parts &&
-           a->has_taints == b->has_taints && a->has_nominations == b->has_nominations;
+           a->has_taints == b->has_taints && a->has_nominations == b->has_nominations &&
+           a->has_devices == b->has_devices;
 }
 
 uint32_t node_hot_hash(const struct node_hot *hot)

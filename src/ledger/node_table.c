@@ -68,6 +68,7 @@ void node_table_free(struct cluster *cluster, struct node *node)
     leave_list(cluster, node);
     for (size_t i = 0; i < node->n_resources; i++)
         shapes_unref_row(cluster->shapes, node->resources[i].resource);
+    node_devices_free(cluster, node);
     node_traits_unref(cluster, node->traits);
     free(node->resources);
     free(node);

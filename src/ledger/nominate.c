@@ -104,12 +104,14 @@ const struct node *nomination_node(const struct nomination *nomination)
 
 struct asker asker_from_pod(const struct pod *pod)
 {
-    return (struct asker){pod->uid, pod->priority, pod->created_s, pod->nominated_node};
+    return (struct asker){pod->uid, pod->priority, pod->created_s, pod->nominated_node,
+                          pod->extended_claim};
 }
 
 struct asker asker_from_facts(const struct pod_facts *facts)
 {
-    return (struct asker){facts->uid, facts->priority, facts->created_s, facts->nominated_node};
+    return (struct asker){facts->uid, facts->priority, facts->created_s, facts->nominated_node,
+                          facts->extended_claim};
 }
 
 static bool was_promised(const struct node *node, const struct asker *asker)

@@ -10,9 +10,13 @@ static int64_t at_least_0(int64_t amount)
 struct gpu_offer room_offer(const struct node *node, const struct resource *gpus)
 {
     const struct node_hot *hot = node_hot(node);
-    if (hot->gpus == gpus)
+    if (hot->gpus == gpus && !hot->has_devices)
         return (struct gpu_offer){hot->pool, hot->free_gpus, true};
     const struct node_resource *has = node_find_resource(node, gpus);
+    const struct node_device_group *devices =
+        hot->has_devices && (!has || has->allocatable <= 0) ? node_find_devices(node, gpus) : NULL;
+    if (devices)
+        return (struct gpu_offer){devices->pool, devices->free, true};
     return has ? (struct gpu_offer){has->pool, node_resource_free(has), true}
                : (struct gpu_offer){0};
 }

@@ -16,10 +16,11 @@ static void put_text(struct siphash *hash, const char *text)
         siphash_add(hash, text, strlen(text), HASH_ROUNDS);
 }
 
+/* models: or NULL, which counts as none. */
 static void put_models(struct siphash *hash, const struct gpu_model *models, size_t n)
 {
-    put_number(hash, (int64_t)n);
-    for (size_t i = 0; i < n; i++) {
+    put_number(hash, models ? (int64_t)n : 0);
+    for (size_t i = 0; models && i < n; i++) {
         put_text(hash, models[i].chip);
         put_text(hash, models[i].form);
         put_text(hash, models[i].memory_type);
@@ -40,7 +41,7 @@ static void put_term(struct siphash *hash, const struct selector_term *term)
         put_number(hash, (int64_t)requirement->n_values);
         for (size_t j = 0; j < requirement->n_values; j++)
             put_text(hash, requirement->values[j]);
-        put_models(hash, requirement->models, requirement->models ? requirement->n_values : 0);
+        put_models(hash, requirement->models, requirement->n_values);
     }
 }
 

@@ -13,8 +13,8 @@
 #include "demand_index.h"
 #include "ledger/pod_shape.h"
 #include "shape_accounts.h"
-#include "string_table.h"
 #include "types/policy.h"
+#include "types/string_table.h"
 
 struct resource_entry {
     struct resource resource; /* of a ledger; CONTAINER_OF() finds the rest */

@@ -43,13 +43,15 @@ static bool spreads_softly(const json_t *spec)
     return false;
 }
 
-/* Preferred node affinity, preferred pod affinity or anti-affinity, or a topology spread constraint
- * with whenUnsatisfiable ScheduleAnyway. Ignores members of a wrong type. */
+/* Preferred node affinity, preferred pod affinity or anti-affinity, a topology spread constraint
+ * with whenUnsatisfiable ScheduleAnyway, or a claim, which may prefer some devices
+ * (firstAvailable). Ignores members of a wrong type. */
 static bool has_soft_preferences(const json_t *spec)
 {
     const json_t *affinity = json_member(spec, "affinity");
     return prefers(affinity, "nodeAffinity") || prefers(affinity, "podAffinity") ||
-           prefers(affinity, "podAntiAffinity") || spreads_softly(spec);
+           prefers(affinity, "podAntiAffinity") || spreads_softly(spec) ||
+           json_array_size(json_member(spec, "resourceClaims")) > 0;
 }
 
 /* ---- owner of the replica ---- */
@@ -164,6 +166,16 @@ static void read_unscheduled(struct pod_reading *reading, const json_t *status)
     }
 }
 
+/* NULL without a usable name: then the claim and the pod's request both count. */
+static const char *read_extended_claim(const struct pod_reading *reading, const json_t *status)
+{
+    const char *name = json_string_value(
+        json_member(json_member(status, "extendedResourceClaimStatus"), "resourceClaimName"));
+    return name && name[0] && strlen(name) <= META_NAME_BYTES_MAX
+               ? arena_strdup(reading->arena, name)
+               : NULL;
+}
+
 static int read_status(struct pod_reading *reading, const json_t *status, struct err *err)
 {
     struct pod_facts *facts = reading->facts;
@@ -176,6 +188,7 @@ static int read_status(struct pod_reading *reading, const json_t *status, struct
         (r = json_get_string(status, "startTime", &started, err)) < 0)
         err_prefix(err, "status.");
     facts->started_s = meta_time_s(started);
+    facts->extended_claim = read_extended_claim(reading, status);
     facts->finished = strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
     if (facts->node_name[0] == '\0' && !facts->finished)
         read_unscheduled(reading, status);

@@ -235,6 +235,18 @@ static json_t *models_json(const struct policy *policy)
                      aliases);
 }
 
+static json_t *drivers_json(const struct policy *policy)
+{
+    json_t *drivers = json_object();
+    for (size_t i = 0; i < policy->n_device_drivers; i++) {
+        const struct device_driver *driver = &policy->device_drivers[i];
+        (void)json_object_set_new(drivers, driver->name,
+                                  json_pack("{s:s, s:s}", "model", driver->model_attribute,
+                                            "resource", driver->resource));
+    }
+    return drivers;
+}
+
 static json_t *placement_json(const struct policy *policy)
 {
     return json_pack("{s:s, s:s, s:I}", "policy", placement_policy_name(policy->placement),
@@ -285,14 +297,14 @@ static json_t *quotas_json(const struct policy *policy)
 json_t *snapshot_policy(const struct policy *policy)
 {
     const char *const *gpu_resources = (const char *const *)policy->gpu_resources;
-    return json_pack("{s:o, s:o, s:{s:b}, s:{s:b}, s:o, s:o, s:o, s:{s:I, s:I}}", "gpuResources",
-                     names_json(gpu_resources, policy->n_gpu_resources), "models",
-                     models_json(policy), "admission", "extendedResourceToleration",
-                     policy->extended_resource_toleration, "sharing", "allow", policy->allow_shared,
-                     "placement", placement_json(policy), "slotPrice",
-                     slot_price_json(&policy->slot_price), "quotas", quotas_json(policy), "limits",
-                     "podShapeBytes", (json_int_t)policy->pod_shape_bytes, "podShapesBytes",
-                     (json_int_t)policy->pod_shapes_bytes);
+    return json_pack(
+        "{s:o, s:o, s:o, s:{s:b}, s:{s:b}, s:o, s:o, s:o, s:{s:I, s:I}}", "gpuResources",
+        names_json(gpu_resources, policy->n_gpu_resources), "models", models_json(policy),
+        "deviceDrivers", drivers_json(policy), "admission", "extendedResourceToleration",
+        policy->extended_resource_toleration, "sharing", "allow", policy->allow_shared, "placement",
+        placement_json(policy), "slotPrice", slot_price_json(&policy->slot_price), "quotas",
+        quotas_json(policy), "limits", "podShapeBytes", (json_int_t)policy->pod_shape_bytes,
+        "podShapesBytes", (json_int_t)policy->pod_shapes_bytes);
 }
 
 /* ---- results that a ledger computes, for comparison ---- */
@@ -340,6 +352,32 @@ static void add_demand(struct snapshot_sums *sums, const struct gpu_demand *dema
     add(sums, arena_printf(arena, "%s, pods of these classes", resource), n_live);
 }
 
+/* GPUs of one driver on all nodes. */
+static void add_driver(struct snapshot_sums *sums, const struct cluster *cluster,
+                       const char *driver)
+{
+    int64_t n_total = 0;
+    int64_t n_allocated = 0;
+    int64_t n_free = 0;
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        size_t n = 0;
+        const struct node_device_group *groups = node_device_groups(node, &n);
+        for (size_t i = 0; i < n; i++) {
+            if (strcmp(groups[i].driver, driver) != 0)
+                continue;
+            n_total += groups[i].total;
+            n_allocated += groups[i].allocated;
+            n_free += groups[i].free;
+        }
+    }
+    if (n_total == 0)
+        return;
+    add(sums, arena_printf(sums->arena, "GPUs of %s", driver), n_total);
+    add(sums, arena_printf(sums->arena, "GPUs of %s, allocated", driver), n_allocated);
+    add(sums, arena_printf(sums->arena, "GPUs of %s, free", driver), n_free);
+}
+
 struct snapshot_lines snapshot_compute(const struct cluster *cluster, struct arena *arena)
 {
     struct snapshot_sums sums = {.arena = arena};
@@ -352,6 +390,9 @@ struct snapshot_lines snapshot_compute(const struct cluster *cluster, struct are
     for (const struct gpu_demand *demand = gpu_demand_next(cluster, NULL); demand;
          demand = gpu_demand_next(cluster, demand))
         add_demand(&sums, demand);
+    const struct policy *policy = cluster_policy(cluster);
+    for (size_t i = 0; i < policy->n_device_drivers; i++)
+        add_driver(&sums, cluster, policy->device_drivers[i].name);
     return sums.lines;
 }
 

@@ -118,6 +118,10 @@ static json_t *pod_status_json(const struct pod_facts *facts)
     json_t *status = json_object();
     set_text(status, "phase", facts->finished ? "Succeeded" : phase);
     set_text(status, "nominatedNodeName", facts->nominated_node);
+    if (facts->extended_claim)
+        (void)json_object_set_new(status, "extendedResourceClaimStatus",
+                                  json_pack("{s:s, s:[]}", "resourceClaimName",
+                                            facts->extended_claim, "requestMappings"));
     if (facts->started_s != 0)
         set_text(status, "startTime", text_time(facts->started_s, text));
     if (facts->unscheduled_reason)

@@ -29,6 +29,15 @@ static const char *const MODEL_LABELS[] = {
     "gpu.intel.com/product",
 };
 
+/* Each with the resource of the vendor's device plugin. */
+static const struct {
+    const char *name, *model_attribute, *resource;
+} DEVICE_DRIVERS[] = {
+    {"gpu.nvidia.com", "productName", "nvidia.com/gpu"},
+    {"gpu.amd.com", "productName", "amd.com/gpu"},
+    {"gpu.intel.com", "model", "gpu.intel.com/xe"},
+};
+
 static const char *const PLACEMENT_NAMES[N_PLACEMENT_POLICIES] = {
     [PLACEMENT_SLOT_PRICE] = "slot-price",
     [PLACEMENT_BINPACK] = "binpack",
@@ -68,6 +77,9 @@ void policy_init(struct policy *ret_policy)
         .pod_shapes_bytes = (size_t)128 * 1024 * 1024,
         .arena = arena_new(),
     };
+    for (size_t i = 0; i < N_OF(DEVICE_DRIVERS); i++)
+        policy_add_device_driver(ret_policy, DEVICE_DRIVERS[i].name,
+                                 DEVICE_DRIVERS[i].model_attribute, DEVICE_DRIVERS[i].resource);
 }
 
 static void free_texts(char **texts, size_t n)
@@ -86,6 +98,7 @@ void policy_fini(struct policy *policy)
         mem_free_ptr(&policy->aliases[i].to);
     }
     free(policy->aliases);
+    policy_clear_device_drivers(policy);
     free(policy->quotas);
     arena_free(policy->arena);
     *policy = (struct policy){0};
@@ -129,6 +142,37 @@ bool policy_is_model_label(const struct policy *policy, const char *key)
             return true;
     }
     return false;
+}
+
+const struct device_driver *policy_device_driver(const struct policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->n_device_drivers; i++) {
+        if (strcmp(policy->device_drivers[i].name, name) == 0)
+            return &policy->device_drivers[i];
+    }
+    return NULL;
+}
+
+void policy_add_device_driver(struct policy *policy, const char *name, const char *model_attribute,
+                              const char *resource)
+{
+    assert(policy->n_device_drivers < DEVICE_DRIVERS_MAX);
+    policy->device_drivers = mem_grow(policy->device_drivers, policy->n_device_drivers + 1,
+                                      sizeof *policy->device_drivers);
+    policy->device_drivers[policy->n_device_drivers++] =
+        (struct device_driver){mem_strdup(name), mem_strdup(model_attribute), mem_strdup(resource)};
+}
+
+void policy_clear_device_drivers(struct policy *policy)
+{
+    for (size_t i = 0; i < policy->n_device_drivers; i++) {
+        mem_free_ptr(&policy->device_drivers[i].name);
+        mem_free_ptr(&policy->device_drivers[i].model_attribute);
+        mem_free_ptr(&policy->device_drivers[i].resource);
+    }
+    free(policy->device_drivers);
+    policy->device_drivers = NULL;
+    policy->n_device_drivers = 0;
 }
 
 const char *placement_policy_name(enum placement_policy placement)

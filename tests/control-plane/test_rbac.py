@@ -10,7 +10,9 @@ from replicas import Replicas, leads_since, take_right
 from service import Service
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
-WATCHED = ("nodes", "pods", "namespaces", "priorityclasses", "deviceclasses")
+ESSENTIAL = ("nodes", "pods", "namespaces", "priorityclasses", "deviceclasses")
+OF_CLAIMS = ("resourceslices", "resourceclaims", "devicetaintrules")
+WATCHED = ESSENTIAL + OF_CLAIMS
 POLICY = """apiVersion: gpu-extender.io/v1alpha1
 kind: SchedulerPolicy
 kubernetes:
@@ -53,9 +55,18 @@ def readiness_names(service, kind):
 
 @pytest.mark.parametrize("verb", ["list", "watch"])
 def test_readyz_names_a_forbidden_kind(start_without, verb):
-    services = {kind: start_without(kind, verb) for kind in WATCHED}
+    services = {kind: start_without(kind, verb) for kind in ESSENTIAL}
     for kind, service in services.items():
         wait_until(lambda: readiness_names(service, kind), lambda: f"{kind}: {service.get('/readyz')}\n{service.log.text()}")
+
+
+@pytest.mark.parametrize("kind", OF_CLAIMS)
+def test_a_service_that_may_not_count_claims_is_ready_and_says_so(start_without, kind):
+    service = start_without(kind, "list")
+    said = f"ok\nclaims are not counted: {kind}: never listed: refused\n"
+    wait_until(lambda: service.get("/readyz").text == said, lambda: f"{kind}: {service.get('/readyz')}\n{service.log.text()}")
+    assert service.get("/readyz").status == 200
+    assert "403" in service.log.wait_for({"msg": "claims are not counted"})["why"]
 
 
 @pytest.mark.parametrize("kind", ["leases", "endpointslices"])

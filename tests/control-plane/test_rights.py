@@ -22,7 +22,7 @@ ENV = {"POD_NAME": "replica", "POD_NAMESPACE": HOME, "POD_IP": "192.0.2.7"}
 
 
 class Audited(Plane):
-    """A control plane that logs our account's requests."""
+    """A control plane that logs our account's requests. It serves device taint rules, or they would never be watched."""
 
     @property
     def log(self):
@@ -30,7 +30,8 @@ class Audited(Plane):
 
     def apiserver_options(self):
         policy = self.write("audit.json", json.dumps(AUDIT))
-        return (*super().apiserver_options(), f"--audit-policy-file={policy}", f"--audit-log-path={self.log}", "--audit-log-mode=blocking")
+        audit = (f"--audit-policy-file={policy}", f"--audit-log-path={self.log}", "--audit-log-mode=blocking")
+        return (*super().apiserver_options(), *audit, "--runtime-config=resource.k8s.io/v1beta2=true")
 
 
 class Replica:

@@ -63,6 +63,7 @@ static void check_result(const json_t *result)
     json_t *workload = NULL;
     require(json_is_string(json_object_get(result, "summary")));
     require(json_is_array(json_object_get(result, "skipped")));
+    require(json_is_array(json_object_get(result, "notUnderstood")));
     json_array_foreach (json_object_get(result, "workloads"), i, workload) {
         check_nodes(workload);
         check_placements(workload);

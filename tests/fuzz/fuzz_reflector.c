@@ -13,6 +13,8 @@
 
 #define OBJECT_MAX 500
 #define LONGEST_STEP_MS 200000
+#define NEWEST "/api/v1/pods"
+#define OLDER "/api/v1beta1/pods"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -69,7 +71,9 @@ static void on_lags(void *context, int64_t lag_since_ms)
 static void take(struct world *world, const struct kube_request *request)
 {
     require(!world->is_open);
-    require(strncmp(request->path, "/api/v1/pods?", 13) == 0 && request->timeout_ms > 0);
+    require(strncmp(request->path, NEWEST "?", sizeof NEWEST) == 0 ||
+            strncmp(request->path, OLDER "?", sizeof OLDER) == 0);
+    require(request->timeout_ms > 0);
     world->is_open = true;
     world->has_head = false;
 }
@@ -165,8 +169,9 @@ static void all(struct world *world, const char *text, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const DROP[] = {"metadata.managedFields", NULL};
+    static const char *const OLDER_PATHS[] = {OLDER, NULL};
     static const struct reflector_kind KIND = {
-        .name = "pods", .path = "/api/v1/pods", .drop = DROP};
+        .name = "pods", .path = NEWEST, .drop = DROP, .older = OLDER_PATHS};
     static const struct reflector_settings SETTINGS = {.kind = &KIND,
                                                        .page_size = 3,
                                                        .silence_ms = 60000,

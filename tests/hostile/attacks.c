@@ -266,44 +266,190 @@ static json_t *names_of_others(size_t i)
     return pod;
 }
 
+/* A ResourceClaim of the tenant. */
+static json_t *claim_of(size_t i, json_t *requests)
+{
+    char uid[40];
+    (void)snprintf(uid, sizeof uid, "00000000-0000-4000-8001-%012zu", i);
+    return json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:{s:o}}, s:{}}", "apiVersion",
+                     "resource.k8s.io/v1", "kind", "ResourceClaim", "metadata", "name",
+                     text_of("hostile-", i), "namespace", "tenant", "uid", uid, "spec", "devices",
+                     "requests", requests, "status");
+}
+
+static json_t *claims(size_t i)
+{
+    json_t *requests = json_array();
+    for (size_t r = 0; r < 4; r++) {
+        json_t *alternatives = json_array();
+        for (size_t a = 0; a < 8; a++)
+            (void)json_array_append_new(alternatives,
+                                        json_pack("{s:s, s:s, s:I}", "name", text_of("a", a),
+                                                  "deviceClassName", text_of("class-", i), "count",
+                                                  (json_int_t)INT64_MAX));
+        (void)json_array_append_new(requests, json_pack("{s:s, s:o}", "name", text_of("r", r),
+                                                        "firstAvailable", alternatives));
+    }
+    return claim_of(i, requests);
+}
+
+/* The device k of the pool of a node. */
+static json_t *result_of(const char *pool, size_t k)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s}", "request", "r", "driver", "gpu.amd.com", "pool",
+                     pool, "device", text_of("gpu-", k), "shareID",
+                     "11111111-2222-3333-4444-555555555555");
+}
+
+static json_t *allocate(json_t *claim, json_t *results)
+{
+    return part_of(claim, "status", "allocation",
+                   json_pack("{s:{s:o}}", "devices", "results", results));
+}
+
+static json_t *claims_of_one_device(size_t i)
+{
+    json_t *claim = claim_of(i, json_array());
+    json_t *results = json_array();
+    (void)json_array_append_new(results, result_of("node-0", 0));
+    (void)allocate(claim, results);
+    return claim;
+}
+
+static json_t *crowded_claims(size_t i)
+{
+    json_t *claim = claim_of(i, json_array());
+    json_t *results = json_array();
+    json_t *holders = json_array();
+    for (size_t k = 0; k < 32; k++)
+        (void)json_array_append_new(results, result_of(text_of("pool-", i), k));
+    for (size_t k = 0; k < 256; k++) {
+        char uid[40];
+        (void)snprintf(uid, sizeof uid, "00000000-0000-4000-8000-%012zu", 256 * i + k);
+        (void)json_array_append_new(
+            holders, json_pack("{s:s, s:s, s:s}", "resource", "pods", "name", "p", "uid", uid));
+    }
+    (void)allocate(claim, results);
+    (void)part_of(claim, "status", "reservedFor", holders);
+    return claim;
+}
+
+/* A slice of the node i, with a pool of its own, complete with n_slices. */
+static json_t *slice_of(size_t i, size_t pool, json_int_t generation, json_int_t n_slices)
+{
+    json_t *slice =
+        json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:{s:s, s:I, s:I}}}", "apiVersion",
+                  "resource.k8s.io/v1", "kind", "ResourceSlice", "metadata", "name",
+                  text_of("slice-", i), "spec", "driver", "gpu.amd.com", "pool", "name",
+                  text_of("node-", pool), "generation", generation, "resourceSliceCount", n_slices);
+    (void)part_of(slice, "spec", "nodeName", node_name_of(pool));
+    return slice;
+}
+
+static json_t *wide_slices(size_t i)
+{
+    json_t *slice = slice_of(i, i, 1, 1);
+    json_t *devices = part_of(slice, "spec", "devices", json_array());
+    for (size_t d = 0; d < 128; d++) {
+        json_t *attributes = json_object();
+        for (size_t a = 0; a < 31; a++)
+            (void)json_object_set_new(
+                attributes, text_of("attribute-", a),
+                json_pack("{s:s}", "string", text_of("value-", 1000 * i + d)));
+        (void)json_object_set_new(
+            attributes, "productName",
+            json_pack("{s:o}", "string", json_sprintf("AMD Instinct MI%zuX", 100 + i)));
+        (void)json_array_append_new(
+            devices, json_pack("{s:s, s:o}", "name", text_of("gpu-", d), "attributes", attributes));
+    }
+    return slice;
+}
+
+static json_t *set_of(const char *member, size_t number, const char *amount)
+{
+    return json_pack("{s:s, s:{s:{s:s}, s:{s:s}}}", member, text_of("set-", number), "counters",
+                     "memory", "value", amount, "multiprocessors", "value", "9223372036854775807");
+}
+
+/* The sets of a pool in the even slices, the devices that consume them in the odd ones. */
+static json_t *counters(size_t i)
+{
+    json_t *slice = slice_of(i, i / 2, 1, 2);
+    json_t *list = part_of(slice, "spec", i % 2 == 0 ? "sharedCounters" : "devices", json_array());
+    for (size_t k = 0; k < (i % 2 == 0 ? 8 : 64); k++) {
+        json_t *item = i % 2 == 0
+                           ? set_of("name", k, "9223372036854775807")
+                           : json_pack("{s:s, s:[o, o]}", "name", text_of("gpu-", k),
+                                       "consumesCounters", set_of("counterSet", k % 8, "16Ei"),
+                                       set_of("counterSet", (k + 1) % 8, "1"));
+        (void)json_array_append_new(list, item);
+    }
+    return slice;
+}
+
+/* Each slice comes 20 times, with a lower generation each time. */
+static json_t *generations(size_t i)
+{
+    json_t *slice = slice_of(i % 50, i % 50, (json_int_t)(2000 - i), 50);
+    json_t *devices = part_of(slice, "spec", "devices", json_array());
+    (void)json_object_set_new(json_object_get(json_object_get(slice, "spec"), "pool"), "name",
+                              json_string("one"));
+    for (size_t d = 0; d < 16; d++)
+        (void)json_array_append_new(devices, json_pack("{s:s}", "name", text_of("gpu-", d)));
+    return slice;
+}
+
 const struct attack ATTACKS[] = {
-    /* name, target, pods, maker, bytes per pod, hold ms, filter ms, bytes of metrics */
-    {"invented-resources", "sums a node: 250 names a pod", 2000, invented_resources, 70000, HOLD_MS,
-     FILTER_MS, 4000},
-    {"invented-mig", "metrics and the fast path: 250 GPU names a pod", 2000, invented_mig, 30000,
-     HOLD_MS, FILTER_MS, 60000},
-    {"many-on-one-node", "the self-check and removal: one node", 20000, many_on_one_node, 3000,
+    /* name, target, kind, objects, maker, bytes each, hold ms, filter ms, bytes of metrics */
+    {"invented-resources", "sums a node: 250 names a pod", CLUSTER_PODS, 2000, invented_resources,
+     70000, HOLD_MS, FILTER_MS, 4000},
+    {"invented-mig", "metrics and the fast path: 250 GPU names a pod", CLUSTER_PODS, 2000,
+     invented_mig, 30000, HOLD_MS, FILTER_MS, 60000},
+    {"many-on-one-node", "the self-check and removal: one node", CLUSTER_PODS, 20000,
+     many_on_one_node, 3000, HOLD_MS, FILTER_MS, 4000},
+    {"no-such-node", "the table of nodes: a name a pod", CLUSTER_PODS, 20000,
+     nodes_that_do_not_exist, 2500, HOLD_MS, FILTER_MS, 4000},
+    {"huge-amounts", "sums that stop at their maximum", CLUSTER_PODS, 5000, huge_amounts, 2500,
      HOLD_MS, FILTER_MS, 4000},
-    {"no-such-node", "the table of nodes: a name a pod", 20000, nodes_that_do_not_exist, 2500,
-     HOLD_MS, FILTER_MS, 4000},
-    {"huge-amounts", "sums that stop at their maximum", 5000, huge_amounts, 2500, HOLD_MS,
-     FILTER_MS, 4000},
-    {"labels", "memory: 1,000 labels a pod", 300, labels, 4000, HOLD_MS, FILTER_MS, 4000},
-    {"annotations", "memory: 1,000 annotations a pod", 300, annotations, 12000, HOLD_MS, FILTER_MS,
+    {"labels", "memory: 1,000 labels a pod", CLUSTER_PODS, 300, labels, 4000, HOLD_MS, FILTER_MS,
      4000},
-    {"tolerations", "filter and memory: 200 tolerations a pod", 1000, tolerations, 60000, HOLD_MS,
-     FILTER_MS, 4000},
-    {"zero-names", "the sums of one pod: 20,000 names with quantity 0", 30, zero_names, 8000,
+    {"annotations", "memory: 1,000 annotations a pod", CLUSTER_PODS, 300, annotations, 12000,
      HOLD_MS, FILTER_MS, 4000},
-    {"names-of-others", "memory: 256 names a pod that other pods keep", 300, names_of_others, 8000,
-     HOLD_MS, FILTER_MS, 4000},
-    {"huge-affinity", "memory and explain: 100,000 values a pod", 30, huge_affinity, 8000, HOLD_MS,
-     FILTER_MS, 4000},
+    {"tolerations", "filter and memory: 200 tolerations a pod", CLUSTER_PODS, 1000, tolerations,
+     60000, HOLD_MS, FILTER_MS, 4000},
+    {"zero-names", "the sums of one pod: 20,000 names with quantity 0", CLUSTER_PODS, 30,
+     zero_names, 8000, HOLD_MS, FILTER_MS, 4000},
+    {"names-of-others", "memory: 256 names a pod that other pods keep", CLUSTER_PODS, 300,
+     names_of_others, 8000, HOLD_MS, FILTER_MS, 4000},
+    {"huge-affinity", "memory and explain: 100,000 values a pod", CLUSTER_PODS, 30, huge_affinity,
+     8000, HOLD_MS, FILTER_MS, 4000},
     /* A namespace may keep half of limits.podShapesBytes, 64 MiB: 16 KiB per pod here. */
-    {"own-affinity", "memory: another shape of 24 KB with each pod", 4000, own_affinity, 24000,
-     HOLD_MS, FILTER_MS, 4000},
-    {"owner-references", "the table of owners: 500 a pod", 300, owner_references, 4000, HOLD_MS,
+    {"own-affinity", "memory: another shape of 24 KB with each pod", CLUSTER_PODS, 4000,
+     own_affinity, 24000, HOLD_MS, FILTER_MS, 4000},
+    {"owner-references", "the table of owners: 500 a pod", CLUSTER_PODS, 300, owner_references,
+     4000, HOLD_MS, FILTER_MS, 4000},
+    {"one-owner", "an owner's list of nodes: a node a pod", CLUSTER_PODS, 20000,
+     one_owner_everywhere, 2500, HOLD_MS, FILTER_MS, 4000},
+    {"long-names", "memory: names of 253 characters", CLUSTER_PODS, 5000, long_names, 4000, HOLD_MS,
      FILTER_MS, 4000},
-    {"one-owner", "an owner's list of nodes: a node a pod", 20000, one_owner_everywhere, 2500,
-     HOLD_MS, FILTER_MS, 4000},
-    {"long-names", "memory: names of 253 characters", 5000, long_names, 4000, HOLD_MS, FILTER_MS,
-     4000},
-    {"containers", "decoding: 1,000 containers a pod", 100, containers, 4000, HOLD_MS, FILTER_MS,
-     4000},
-    {"nominated-to-one-node", "what filter must keep for others", 5000, nominated_to_one_node, 2500,
-     HOLD_MS, FILTER_MS, 4000},
-    {"nominated-elsewhere", "the table of nodes: a nomination a pod", 5000, nominated_elsewhere,
-     2500, HOLD_MS, FILTER_MS, 4000},
+    {"containers", "decoding: 1,000 containers a pod", CLUSTER_PODS, 100, containers, 4000, HOLD_MS,
+     FILTER_MS, 4000},
+    {"nominated-to-one-node", "what filter must keep for others", CLUSTER_PODS, 5000,
+     nominated_to_one_node, 2500, HOLD_MS, FILTER_MS, 4000},
+    {"nominated-elsewhere", "the table of nodes: a nomination a pod", CLUSTER_PODS, 5000,
+     nominated_elsewhere, 2500, HOLD_MS, FILTER_MS, 4000},
+    {"claims", "memory: 10,000 claims of one tenant, 32 alternatives each", CLUSTER_CLAIMS, 10000,
+     claims, 1000, HOLD_MS, FILTER_MS, 4000},
+    {"one-device", "a device that 10,000 claims share", CLUSTER_CLAIMS, 10000, claims_of_one_device,
+     1000, HOLD_MS, FILTER_MS, 4000},
+    {"crowded-claims", "claims with 32 devices and 256 pods each", CLUSTER_CLAIMS, 300,
+     crowded_claims, 18000, HOLD_MS, FILTER_MS, 4000},
+    {"wide-slices", "128 devices of 32 attributes a slice", CLUSTER_SLICES, 50, wide_slices, 150000,
+     HOLD_MS, FILTER_MS, 120000},
+    {"counters", "counters that overflow, in 2 sets for each of 64 devices", CLUSTER_SLICES, 100,
+     counters, 50000, HOLD_MS, FILTER_MS, 30000},
+    {"generations", "one pool of all nodes, whose generations run backwards", CLUSTER_SLICES, 1000,
+     generations, 1000, HOLD_MS, FILTER_MS, 4000},
 };
 
 const size_t N_ATTACKS = sizeof ATTACKS / sizeof *ATTACKS;

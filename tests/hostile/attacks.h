@@ -1,6 +1,11 @@
-/* attacks: the catalogue of hostile pods that a tenant with the right to create pods can write. */
+/*
+ * attacks: the catalogue of hostile objects: pods and claims that a tenant with the right to create
+ * pods can write or cause, and slices of a driver that errs.
+ */
 #ifndef HOSTILE_ATTACKS_H
 #define HOSTILE_ATTACKS_H
+
+#include "ledger/cluster.h"
 
 #include <jansson.h>
 #include <stddef.h>
@@ -11,11 +16,12 @@
 struct attack {
     const char *name;
     const char *what; /* the target, and the means */
-    size_t n_pods;
-    json_t *(*make)(size_t i); /* makes pod i; a new reference */
+    enum cluster_kind kind;
+    size_t n_objects;
+    json_t *(*make)(size_t i); /* makes object i; a new reference */
     /* Bounds for a sanitized build. Milliseconds are CPU time: of the longest hold of the lock, and
      * of a filter call for an ordinary pod over all nodes. */
-    double max_bytes_a_pod;
+    double max_bytes_each;
     double max_hold_ms;
     double max_filter_ms;
     double max_metrics_bytes; /* growth of /metrics by the attack */

@@ -1,10 +1,10 @@
 /*
  * hostile: runs each attack of the catalogue (attacks.c) against a live inventory, through the
- * decoders of objects. Its pods arrive by watch, are decided on, checked, scraped, relisted and
+ * decoders of objects. Its objects arrive by watch, are decided on, checked, scraped, relisted and
  * deleted.
  *
  *     hostile [NAME...]      all attacks, or the named ones
- *     hostile --print NAME   only prints its pods as JSON, one per line: for tests/bench/hostile
+ *     hostile --print NAME   only prints its objects as JSON, one per line: for tests/bench/hostile
  *
  * Prints a row per attack. Exits with 1 if a bound is exceeded, the self-check finds a difference,
  * or memory is left over in the end.
@@ -149,32 +149,32 @@ static double metrics_bytes(const struct harness *harness)
 }
 
 struct cost {
-    double bytes_a_pod, hold_ms, filter_ms, metrics_bytes, kept_bytes;
+    double bytes_each, hold_ms, filter_ms, metrics_bytes, kept_bytes;
     size_t n_holds;
     bool sums_are_right;
 };
 
 static void come(const struct harness *harness, const struct attack *attack)
 {
-    for (size_t i = 0; i < attack->n_pods; i++) {
-        put(harness, CLUSTER_PODS, attack->make(i));
+    for (size_t i = 0; i < attack->n_objects; i++) {
+        put(harness, attack->kind, attack->make(i));
         if (i % FLUSH_EVERY == 0)
-            flush(harness, CLUSTER_PODS);
+            flush(harness, attack->kind);
     }
-    flush(harness, CLUSTER_PODS);
+    flush(harness, attack->kind);
 }
 
 static void go(const struct harness *harness, const struct attack *attack)
 {
-    const struct reflector_store *pods = &harness->stores[CLUSTER_PODS];
-    for (size_t i = 0; i < attack->n_pods; i += 2) {
-        json_t *pod = attack->make(i);
-        pods->removed(pods->context, pod);
-        json_decref(pod);
+    const struct reflector_store *store = &harness->stores[attack->kind];
+    for (size_t i = 0; i < attack->n_objects; i += 2) {
+        json_t *object = attack->make(i);
+        store->removed(store->context, object);
+        json_decref(object);
         if (i % FLUSH_EVERY == 0)
-            flush(harness, CLUSTER_PODS);
+            flush(harness, attack->kind);
     }
-    list(harness, CLUSTER_PODS, 0, NULL); /* removes the others: a list without them */
+    list(harness, attack->kind, 0, NULL); /* removes the others: a list without them */
 }
 
 static struct cost measure(const struct attack *attack)
@@ -187,14 +187,14 @@ static struct cost measure(const struct attack *attack)
     const double metrics_before = metrics_bytes(&harness);
     meter_reset();
     come(&harness, attack);
-    cost.bytes_a_pod = (meter_bytes() - before) / (double)attack->n_pods;
+    cost.bytes_each = (meter_bytes() - before) / (double)attack->n_objects;
     cost.filter_ms = filter_ms(&harness);
     check_sums(&harness);
     put(&harness, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* forces demands to be settled again */
     flush(&harness, CLUSTER_NODES);
     (void)filter_ms(&harness);
     list(&harness, CLUSTER_NODES, ATTACKED_NODES, node_of);
-    list(&harness, CLUSTER_PODS, attack->n_pods, attack->make);
+    list(&harness, attack->kind, attack->n_objects, attack->make);
     cost.metrics_bytes = metrics_bytes(&harness) - metrics_before;
     go(&harness, attack);
     cost.sums_are_right = metrics_bytes(&harness) >= 0;
@@ -225,12 +225,12 @@ static bool run(const struct attack *attack)
     if (cost.hold_ms > attack->max_hold_ms)
         cost.hold_ms = hold_ms_again(attack, cost.hold_ms);
     bool ok = cost.sums_are_right;
-    printf("%-22s %7zu %12.0f %11.2f %11.2f %14.0f %8zu  %s\n", attack->name, attack->n_pods,
-           cost.bytes_a_pod, cost.hold_ms, cost.filter_ms, cost.metrics_bytes, cost.n_holds,
+    printf("%-22s %7zu %12.0f %11.2f %11.2f %14.0f %8zu  %s\n", attack->name, attack->n_objects,
+           cost.bytes_each, cost.hold_ms, cost.filter_ms, cost.metrics_bytes, cost.n_holds,
            attack->what);
     if (!ok)
         printf("    FAILED: the self-check has found a difference\n");
-    ok &= is_within("bytes a pod", cost.bytes_a_pod, attack->max_bytes_a_pod);
+    ok &= is_within("bytes each", cost.bytes_each, attack->max_bytes_each);
     ok &= is_within("the longest hold, CPU ms,", cost.hold_ms, attack->max_hold_ms);
     ok &= is_within("a filter call, CPU ms,", cost.filter_ms, attack->max_filter_ms);
     ok &= is_within("more of metrics, bytes,", cost.metrics_bytes, attack->max_metrics_bytes);
@@ -247,14 +247,14 @@ static bool is_wanted(const struct attack *attack, char **names, int n)
     return n == 0;
 }
 
-static int print_pods(const char *name)
+static int print_objects(const char *name)
 {
     for (size_t i = 0; i < N_ATTACKS; i++) {
-        for (size_t p = 0; strcmp(name, ATTACKS[i].name) == 0 && p < ATTACKS[i].n_pods; p++) {
-            json_t *pod = ATTACKS[i].make(p);
-            (void)json_dumpf(pod, stdout, JSON_COMPACT);
+        for (size_t p = 0; strcmp(name, ATTACKS[i].name) == 0 && p < ATTACKS[i].n_objects; p++) {
+            json_t *object = ATTACKS[i].make(p);
+            (void)json_dumpf(object, stdout, JSON_COMPACT);
             (void)putchar('\n');
-            json_decref(pod);
+            json_decref(object);
         }
     }
     return EXIT_SUCCESS;
@@ -263,11 +263,11 @@ static int print_pods(const char *name)
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "--print") == 0)
-        return print_pods(argv[2]);
+        return print_objects(argv[2]);
     bool ok = true;
     size_t n_run = 0;
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
-    printf("%-22s %7s %12s %11s %11s %14s %8s  %s\n", "attack", "pods", "bytes a pod", "hold, ms",
+    printf("%-22s %7s %12s %11s %11s %14s %8s  %s\n", "attack", "objects", "bytes each", "hold, ms",
            "filter, ms", "metrics, bytes", "holds", "what it attacks");
     for (size_t i = 0; i < N_ATTACKS; i++) {
         if (!is_wanted(&ATTACKS[i], argv + 1, argc - 1))

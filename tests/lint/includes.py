@@ -12,24 +12,25 @@ import sys
 import tree
 
 # Folders that are pure: no I/O, clock, thread, signal, and this of base alone.
-PURE = ("types", "ledger", "decide")
+PURE = ("types", "devices", "ledger", "decide")
 PURE_BASE = ["base/arena.h", "base/buf.h", "base/err.h", "base/hash.h", "base/mem.h", "base/table.h"]
 # Entries are folders, or single headers of a folder.
 MAY_INCLUDE = {
     "base": [],
     "types": PURE_BASE,
-    "ledger": PURE_BASE + ["types"],
+    "devices": PURE_BASE + ["types"],
+    "ledger": PURE_BASE + ["types", "devices"],
     "decide": PURE_BASE + ["types", "ledger"],
     "formats": ["base"],
     "config": ["base", "formats", "types/policy.h", "types/quantity.h", "types/gpu_model.h"],
     "objects": ["base", "types", "ledger", "formats"],
     "kube": ["base", "formats"],
-    "inventory": ["base", "types", "ledger", "decide", "formats", "objects", "kube"],
+    "inventory": ["base", "types", "devices", "ledger", "decide", "formats", "objects", "kube"],
     "record": ["base", "types/reason.h"],
     "http": ["base"],
     "auth": ["base", "formats", "http/exchange.h", "kube/request.h"],
     "extender": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
-    "api": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h"],
+    "api": ["base", "types", "devices", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h"],
     "daemon": ["base", "config", "extender", "inventory", "kube", "http", "auth"],
 }
 ALL_FOLDERS = list(MAY_INCLUDE)

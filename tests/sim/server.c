@@ -148,9 +148,26 @@ struct server_reply server_may_read(struct server *server)
     return (struct server_reply){200, -1, ""};
 }
 
-struct server_reply server_read(struct server *server, const char *path)
+/* It serves resource.k8s.io in one version, or not at all; after a restart in another. */
+static bool is_served(const struct server *server, const char *path)
+{
+    static const char *const VERSIONS[] = {"/v1/", "/v1beta1/", "/v1beta2/", "/none/"};
+    return !strstr(path, "/resource.k8s.io/") ||
+           strstr(path, VERSIONS[server->lifetimes % (sizeof VERSIONS / sizeof *VERSIONS)]);
+}
+
+/* Status 200: the collection may be read. */
+static struct server_reply may_read_path(struct server *server, const char *path)
 {
     const struct server_reply reply = server_may_read(server);
+    if (reply.status == 200 && !is_served(server, path))
+        return server_status(server, 404, "the server could not find the requested resource");
+    return reply;
+}
+
+struct server_reply server_read(struct server *server, const char *path)
+{
+    const struct server_reply reply = may_read_path(server, path);
     if (reply.status != 200)
         return reply;
     if (strcmp(path, "/version") == 0)
@@ -325,7 +342,7 @@ static const char TOO_OLD[] = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status
 struct server_reply server_may_watch(struct server *server, const char *path)
 {
     const struct world *world = server->world;
-    const struct server_reply reply = server_may_read(server);
+    const struct server_reply reply = may_read_path(server, path);
     if (reply.status != 200 ||
         number_after(path, "resourceVersion=", 0) >= world->truth.compacted_rv)
         return reply;

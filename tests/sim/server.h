@@ -42,7 +42,7 @@ struct server {
     int64_t up_ms;      /* down before that */
     int64_t ready_ms;   /* answers 429 before that */
     int64_t well_ms;    /* answers 500 before that, whatever it did */
-    unsigned lifetimes; /* number of starts */
+    unsigned lifetimes; /* number of restarts */
     struct server_watch *watches;
     struct server_lease lease;
 };

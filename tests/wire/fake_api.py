@@ -23,14 +23,20 @@ COLLECTIONS = {
     "/api/v1/pods": "pods",
     "/api/v1/namespaces": "namespaces",
     "/apis/scheduling.k8s.io/v1/priorityclasses": "priorityclasses",
-    "/apis/resource.k8s.io/v1/deviceclasses": "deviceclasses",
 }
+RESOURCE_GROUP = "/apis/resource.k8s.io/"
 TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 # Before its end a real server sends a bookmark, too.
 BOOKMARK_BEFORE_END_S = 2
 # Larger parts of a watch are written piece by piece.
 CHUNK_BYTES = 1 << 20
+
+
+def kind_at(path, version):
+    """The kind of a collection. version: of the group resource.k8s.io, the one that is served."""
+    within = f"{RESOURCE_GROUP}{version}/"
+    return path[len(within) :] if path.startswith(within) else COLLECTIONS.get(path)
 
 
 def user_spec(user):
@@ -120,7 +126,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
-        kind = COLLECTIONS.get(url.path)
+        kind = kind_at(url.path, self.api.resource_version)
         if kind and query.get("watch") == "true":
             self.meet(f"watch {kind}", lambda: None, lambda: self.watch(kind, query))
         elif kind:
@@ -227,6 +233,7 @@ class FakeApi:
         self.token = None  # the required Authorization header, if not None
         self.people = {}  # token: its user, as in a TokenReview
         self.rights = set()  # (user's name, verb, path)
+        self.resource_version = "v1"  # the one version of resource.k8s.io that is served
         self.is_deaf = False  # connections are closed before anything is read
         self.era = 0  # connections of an earlier one are closed at their next request
         self.ways = {}  # what was asked ("bind"): the other ends of the connections that it came by

@@ -17,6 +17,9 @@ KINDS = {
     "namespaces": "Namespace",
     "priorityclasses": "PriorityClass",
     "deviceclasses": "DeviceClass",
+    "resourceslices": "ResourceSlice",
+    "resourceclaims": "ResourceClaim",
+    "devicetaintrules": "DeviceTaintRule",
 }
 
 

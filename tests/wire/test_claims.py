@@ -106,6 +106,38 @@ def test_api_server_without_device_classes_is_accepted(api, follow):
     service.wait("the class is known", lambda: verdict_of(service, "driver")["fits"])
 
 
+OF_CLAIMS = ("resourceslices", "resourceclaims", "devicetaintrules")
+
+
+def test_api_server_with_older_versions_is_followed(api, follow):
+    """The service asks for v1 first; after an upgrade of the API server it goes over to the new version."""
+    api.resource_version = "v1beta1"
+    api.store.put(node("driver", 0), MAPS)
+    service = follow()
+    service.settle()
+    assert verdict_of(service, "driver")["fits"]
+    assert service.get("/readyz").text == "ok\n"
+    api.resource_version = "v1"
+    api.store.remove(MAPS)
+    api.watch("deviceclasses").end()
+    service.wait("the class is gone", lambda: verdict_of(service, "driver")["reason"] == "gpu_absent")
+
+
+@pytest.mark.parametrize("kind", OF_CLAIMS)
+def test_a_kind_of_claims_that_is_forbidden_stops_the_count_only(api, follow, kind):
+    api.store.put(node("plugin", 4))
+    api.faults.fail(f"list {kind}", 403, "Forbidden", times=None)
+    service = follow()
+    service.settle()
+    assert service.get("/readyz").status == 200
+    assert service.get("/readyz").text == f"ok\nclaims are not counted: {kind}: never listed: refused\n"
+    assert service.metric("gpu_extender_claims_counted") == 0
+    assert verdict_of(service, "plugin")["fits"]
+    api.faults.heal()
+    service.wait("claims are counted", lambda: service.metric("gpu_extender_claims_counted") == 1)
+    assert service.get("/readyz").text == "ok\n"
+
+
 def test_forbidden_list_of_classes_is_named_by_readyz(api, follow):
     api.faults.fail("list deviceclasses", 403, "Forbidden", times=None)
     service = follow(ready=False)

@@ -45,7 +45,7 @@ def test_the_documented_members_exist(service):
     for item in inventory["nodes"]:
         assert {"name", "model", "modelLabel", "ready", "resources", "holders"} <= set(item)
         assert all(sorted(amounts) == AMOUNTS for amounts in item["resources"].values())
-        assert all(sorted(holder) == ["gpus", "namespace", "pod", "uid"] for holder in item["holders"])
+        assert all(sorted(holder) == ["devices", "gpus", "namespace", "pod", "uid"] for holder in item["holders"])
     assert inventory["problems"] == [
         {"kind": "Pod", "name": "ml/bad", "what": "spec.containers: is the number 7, should be an array"}
     ]
@@ -68,7 +68,7 @@ def test_amounts(service):
 
 def test_holders_of_gpus_are_listed(service):
     assert inventory_of(service)["nodes"][0]["holders"] == [
-        {"namespace": "ml", "pod": "one", "uid": "pod-one", "gpus": {GPU: 2}}
+        {"namespace": "ml", "pod": "one", "uid": "pod-one", "gpus": {GPU: 2}, "devices": {}}
     ]
 
 

@@ -8,7 +8,8 @@ from fake_store import GONE, status
 from follow import BACK_BYTES, OBJECT_BYTES
 from objects import node, pod
 
-KINDS = list(COLLECTIONS.values())
+KINDS = [*COLLECTIONS.values(), "deviceclasses"]  # no decision is made without them
+OF_CLAIMS = ("resourceslices", "resourceclaims", "devicetaintrules")
 
 
 def some_changes(api):
@@ -222,8 +223,10 @@ def test_a_rejected_token_is_logged_with_its_file(api, follow, tmp_path):
     service = follow(ready=False, kubeconfig=api.kubeconfig({"tokenFile": str(token)}))
     words = f"401: the API server refused the token of {token}"
     service.wait("people are told", lambda: words in service.freshness("pods")["why"])
-    service.wait("the log has it", lambda: service.log.text().count(words) >= len(KINDS))
-    assert service.get("/readyz").text == "".join(f"{kind}: never listed: refused\n" for kind in KINDS)
+    service.wait("the log has it", lambda: service.log.text().count(words) >= len(KINDS) + len(OF_CLAIMS))
+    refused = [f"{kind}: never listed: refused\n" for kind in KINDS]
+    refused += [f"claims are not counted: {kind}: never listed: refused\n" for kind in OF_CLAIMS]
+    assert service.get("/readyz").text == "".join(refused)
     token.write_text("new")
     service.settle()
 

@@ -67,7 +67,7 @@ def strangers(secured):
     """Clients whose certificate is not good for the verbs."""
     yield None
     yield secured.authority.client("nobody")
-    yield secured.authority.client("old", "/CN=kube-scheduler", days=-1)
+    yield secured.authority.client("old", "/CN=kube-scheduler", expired=True)
     yield Authority(secured.folder / "other").client("stranger", "/CN=kube-scheduler")
 
 

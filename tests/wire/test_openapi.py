@@ -416,15 +416,20 @@ def error_schema():
     return {"$ref": "#/components/schemas/Error"}
 
 
-@pytest.mark.parametrize(
-    "path, headers, status",
-    [("/v1/dry-runs", {}, 404), ("/", {}, 404), ("/v1/dry-run", {"Transfer-Encoding": "gzip"}, 501)],
-)
-def test_common_errors_of_every_path_are_documented(service, path, headers, status):
-    answer = service.ask("POST", path, "{}", headers)
-    assert answer.status == status, answer
+@pytest.mark.parametrize("path", ["/v1/dry-runs", "/"])
+def test_unknown_paths_are_documented(service, path):
+    answer = service.post(path, "{}")
+    assert answer.status == 404, answer
     assert JUDGE.faults(error_schema(), answer.json()) == []
-    assert f"| {status} `Error` |" in JUDGE.document["info"]["description"]
+    assert "| 404 `Error` |" in JUDGE.document["info"]["description"]
+
+
+def test_other_transfer_encodings_are_documented(service):
+    """By RFC 9112, 501 (6.1) or 400 (6.3). libmicrohttpd 1.0 itself answers 400, in words of its own."""
+    answer = service.ask("POST", "/v1/dry-run", "{}", {"Transfer-Encoding": "gzip"})
+    documented = "| 501 `Error` | a `Transfer-Encoding` other than chunked; the connection is closed. libmicrohttpd 1.0: 400 without `Error` |"
+    assert documented in JUDGE.document["info"]["description"]
+    assert answer.status == 400 or (answer.status == 501 and JUDGE.faults(error_schema(), answer.json()) == []), answer
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_a_wrong_policy_is_reported_with_its_position(what, more, run_binary, wr
 
 
 def test_the_policy_in_force_reads_back(run_binary, write):
-    aliases = '  aliases: {"rack 12: special": RTX-3090-Ti, "yes": A100, "1e3": H100}\n'
+    aliases = '  aliases: {"rack 12: special": RTX-3090-Ti, "yes": A100, "1e3": H100}\ndeviceDrivers: {gpu.example.com: {model: m}}\n'
     changed = HEAD + "limits: {nodes: 7, requestBytes: 2Mi}\nlisten: {probes: '[::1]:9'}\ngpuResources: [example.com/gpu*]\nmodels:\n"
     first = run_binary("--config", write("changed.yaml", changed + aliases), "--print-policy")
     assert (first.returncode, first.stderr) == (0, "")

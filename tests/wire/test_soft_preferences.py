@@ -15,6 +15,7 @@ SOFT = {
     "pod affinity": {"affinity": {"podAffinity": {PREFERRED: [OF_PODS]}}},
     "pod anti-affinity": {"affinity": {"podAntiAffinity": {PREFERRED: [OF_PODS]}}},
     "spread": {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}]},
+    "claim": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "h100-or-a100"}]},
 }
 NODES = [
     node("a-t4", 8, T4),

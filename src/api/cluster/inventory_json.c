@@ -2,6 +2,9 @@
  * inventory_json: GET /v1/inventory. Copies the data under the lock, and writes JSON after it.
  */
 #include "api/api.h"
+#include "api/cluster/inventory_claims.h"
+#include "api/cluster/inventory_devices.h"
+#include "api/cluster/inventory_problems.h"
 #include "api/cluster/inventory_table.h"
 #include "api/pod_gpus.h"
 #include "api/provenance.h"
@@ -32,6 +35,7 @@ struct node_row {
         int64_t capacity, allocatable, used, reserved, free;
     } * resources;
     size_t n_resources;
+    struct driver_list devices;
     struct holder *holders;
     size_t n_holders;
     struct holder *reservations;
@@ -46,6 +50,8 @@ struct copy {
     size_t n_astray;
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
+    struct driver_list devices; /* that several nodes may reach */
+    struct claims_copy claims;
 };
 
 static size_t count_holders(const struct node *node)
@@ -132,12 +138,33 @@ static int compare_resources(const void *a, const void *b)
     return strcmp(((const struct resource_row *)a)->name, ((const struct resource_row *)b)->name);
 }
 
+/* The node has none of the resource, and its pods get devices through claims: these are listed. The
+ * row may be left over from a device plugin that is gone. */
+static bool comes_by_claims(const struct node *node, const struct node_resource *amounts)
+{
+    size_t n = 0;
+    int64_t n_allocated = 0;
+    bool any = false;
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (groups[i].resource != amounts->resource || groups[i].is_shadowed)
+            continue;
+        any = true;
+        n_allocated += groups[i].allocated;
+    }
+    return any && amounts->capacity == 0 && amounts->allocatable == 0 &&
+           amounts->used <= n_allocated;
+}
+
 static void copy_resources(const struct node *node, struct arena *arena, struct node_row *row)
 {
-    const struct node_resource *resources = node_resources(node, &row->n_resources);
-    row->resources = ARENA_ARRAY(arena, struct resource_row, row->n_resources);
-    for (size_t i = 0; i < row->n_resources; i++)
-        row->resources[i] = (struct resource_row){
+    size_t n = 0;
+    const struct node_resource *resources = node_resources(node, &n);
+    row->resources = ARENA_ARRAY(arena, struct resource_row, n);
+    for (size_t i = 0; i < n; i++) {
+        if (comes_by_claims(node, &resources[i]))
+            continue;
+        row->resources[row->n_resources++] = (struct resource_row){
             .name = arena_strdup(arena, resources[i].resource->name),
             .is_gpu = resources[i].resource->is_gpu,
             .capacity = resources[i].capacity,
@@ -146,11 +173,12 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
             .reserved = resources[i].reserved,
             .free = node_resource_free(&resources[i]),
         };
+    }
     if (row->n_resources > 1)
         qsort(row->resources, row->n_resources, sizeof *row->resources, compare_resources);
 }
 
-static void copy_node(const struct node *node, struct copy *copy)
+static void copy_node(const struct inventory_view *view, const struct node *node, struct copy *copy)
 {
     struct node_row *row = &copy->nodes[copy->n_nodes++];
     const struct node_traits *traits = node_traits(node);
@@ -164,6 +192,7 @@ static void copy_node(const struct node *node, struct copy *copy)
     row->ready = traits->ready;
     row->unschedulable = traits->unschedulable;
     copy_resources(node, copy->arena, row);
+    row->devices = inventory_devices_copy(view, node, copy->arena);
     copy_holders(node, copy->arena, row);
     copy_reservations(node, copy->arena, row);
 }
@@ -192,9 +221,10 @@ static void copy_under_lock(struct inventory *inventory, struct copy *copy)
     copy->nodes = ARENA_ARRAY(copy->arena, struct node_row, cluster_n_nodes(view.cluster));
     for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
          node = cluster_next_node(view.cluster, node))
-        copy_node(node, copy);
+        copy_node(&view, node, copy);
     copy_astray(view.cluster, copy);
     copy_problems(&view, copy);
+    copy->devices = inventory_devices_copy(&view, NULL, copy->arena);
 }
 
 static struct copy copy_inventory(struct inventory *inventory, struct arena *arena)
@@ -202,6 +232,7 @@ static struct copy copy_inventory(struct inventory *inventory, struct arena *are
     struct copy copy = {.arena = arena};
     copy_under_lock(inventory, &copy);
     qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, compare_rows);
+    copy.claims = inventory_claims_copy(inventory, arena);
     return copy;
 }
 
@@ -218,7 +249,7 @@ static json_t *holder_json(const struct holder *holder)
                      "uid", holder->uid, "gpus", pod_gpus_json(&holder->gpus));
 }
 
-static json_t *holders_json(const struct holder *holders, size_t n)
+static json_t *list_json(const struct holder *holders, size_t n)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
@@ -226,9 +257,20 @@ static json_t *holders_json(const struct holder *holders, size_t n)
     return list;
 }
 
+/* Without the devices that claims give them: inventory_claims_add_holders(). */
+static json_t *holders_json(const struct node_row *row)
+{
+    size_t i = 0;
+    json_t *holder = NULL;
+    json_t *list = list_json(row->holders, row->n_holders);
+    json_array_foreach (list, i, holder)
+        (void)json_object_set_new(holder, "devices", json_object());
+    return list;
+}
+
 static json_t *reservations_json(const struct node_row *row)
 {
-    json_t *list = holders_json(row->reservations, row->n_reservations);
+    json_t *list = list_json(row->reservations, row->n_reservations);
     const int64_t now_ms = clock_ms();
     for (size_t i = 0; i < row->n_reservations; i++)
         (void)json_object_set_new(json_array_get(list, i), "ageSeconds",
@@ -238,7 +280,7 @@ static json_t *reservations_json(const struct node_row *row)
 
 static json_t *astray_json(const struct copy *copy)
 {
-    json_t *list = holders_json(copy->astray, copy->n_astray);
+    json_t *list = list_json(copy->astray, copy->n_astray);
     for (size_t i = 0; i < copy->n_astray; i++)
         (void)json_object_set_new(json_array_get(list, i), "node",
                                   json_string(copy->astray[i].node_name));
@@ -251,11 +293,11 @@ static json_t *node_json(const struct node_row *row)
     for (size_t i = 0; i < row->n_resources; i++)
         (void)json_object_set_new(resources, row->resources[i].name,
                                   amounts_json(&row->resources[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", row->name, "model",
-                     row->model, "modelLabel", row->model_label, "sharing", row->sharing, "ready",
-                     row->ready, "unschedulable", row->unschedulable, "resources", resources,
-                     "holders", holders_json(row->holders, row->n_holders), "reservations",
-                     reservations_json(row));
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o}", "name", row->name,
+                     "model", row->model, "modelLabel", row->model_label, "sharing", row->sharing,
+                     "ready", row->ready, "unschedulable", row->unschedulable, "resources",
+                     resources, "devices", inventory_devices_json(&row->devices), "holders",
+                     holders_json(row), "reservations", reservations_json(row));
 }
 
 /* Totals by model and resource. */
@@ -298,37 +340,67 @@ static bool has_any(const struct resource_row *row)
     return row->capacity != 0 || row->allocatable != 0 || row->used != 0 || row->reserved != 0;
 }
 
+static void add_resources(const struct node_row *node, struct total **totals, json_t *list,
+                          struct arena *arena)
+{
+    for (size_t i = 0; i < node->n_resources; i++) {
+        const struct resource_row *row = &node->resources[i];
+        if (!row->is_gpu || !has_any(row))
+            continue;
+        json_t *total = find_total(totals, list, node->model, row->name, arena);
+        add_to(total, "nodes", 1);
+        add_to(total, "capacity", row->capacity);
+        add_to(total, "allocatable", row->allocatable);
+        add_to(total, "used", row->used);
+        add_to(total, "reserved", row->reserved);
+        add_to(total, "free", row->free);
+    }
+}
+
+static void add_models(const struct device_group *group, struct total **totals, json_t *list,
+                       struct arena *arena)
+{
+    for (size_t i = 0; i < group->n_models; i++) {
+        const struct device_model *model = &group->models[i];
+        if (model->is_partition)
+            continue;
+        json_t *total = find_total(totals, list, model->name, group->driver, arena);
+        add_to(total, "nodes", 1);
+        add_to(total, "capacity", model->total);
+        add_to(total, "allocatable", model->allocated);
+        add_to(total, "allocatable", model->free);
+        add_to(total, "used", model->allocated);
+        add_to(total, "free", model->free);
+    }
+}
+
+/* GPUs that a node publishes twice count as the device plugin's. */
 static json_t *models_json(const struct copy *copy)
 {
     json_t *models = json_array();
     struct total *totals = NULL;
     for (size_t i = 0; i < copy->n_nodes; i++) {
         const struct node_row *node = &copy->nodes[i];
-        for (size_t j = 0; j < node->n_resources; j++) {
-            const struct resource_row *row = &node->resources[j];
-            if (!row->is_gpu || !has_any(row))
-                continue;
-            json_t *total = find_total(&totals, models, node->model, row->name, copy->arena);
-            add_to(total, "nodes", 1);
-            add_to(total, "capacity", row->capacity);
-            add_to(total, "allocatable", row->allocatable);
-            add_to(total, "used", row->used);
-            add_to(total, "reserved", row->reserved);
-            add_to(total, "free", row->free);
+        add_resources(node, &totals, models, copy->arena);
+        for (size_t j = 0; j < node->devices.n; j++) {
+            if (!node->devices.items[j].is_shadowed)
+                add_models(&node->devices.items[j].group, &totals, models, copy->arena);
         }
     }
     HASH_CLEAR(hh, totals);
     return models;
 }
 
-static json_t *problems_json(const struct copy *copy)
+static struct problem_list find_problems(const struct copy *copy)
 {
-    json_t *problems = json_array();
+    struct problem_list list = {.items = json_array(),
+                                .n_all = copy->n_all_problems - copy->n_problems};
     for (size_t i = 0; i < copy->n_problems; i++)
-        (void)json_array_append_new(
-            problems, json_pack("{s:s, s:s, s:s}", "kind", copy->problems[i].kind, "name",
-                                copy->problems[i].name, "what", copy->problems[i].what));
-    return problems;
+        problem_list_add(&list, &copy->problems[i]);
+    for (size_t i = 0; i < copy->n_nodes; i++)
+        problem_list_add_devices(&list, copy->nodes[i].name, &copy->nodes[i].devices, copy->arena);
+    problem_list_add_claims(&list, &copy->claims);
+    return list;
 }
 
 /* A list with one member per kind; empty if the inventory is not live. */
@@ -349,6 +421,36 @@ static json_t *freshness_json(struct inventory *inventory)
     return list;
 }
 
+static json_t *nodes_json(const struct copy *copy)
+{
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < copy->n_nodes; i++)
+        (void)json_array_append_new(nodes, node_json(&copy->nodes[i]));
+    inventory_claims_add_holders(&copy->claims, nodes);
+    return nodes;
+}
+
+static json_t *devices_json(const struct copy *copy)
+{
+    const struct err *uncounted = &copy->claims.uncounted;
+    return json_pack("{s:b, s:s, s:o, s:o, s:I}", "claimsCounted", uncounted->text[0] == '\0',
+                     "claimsNotCountedBecause", uncounted->text, "devices",
+                     inventory_devices_json(&copy->devices), "claims",
+                     inventory_claims_json(&copy->claims), "claimsOmitted",
+                     (json_int_t)copy->claims.n_omitted);
+}
+
+static void add_members(const struct api *api, const struct copy *copy, json_t *value)
+{
+    const struct problem_list problems = find_problems(copy);
+    json_t *rest =
+        json_pack("{s:s?, s:o, s:o, s:o, s:o, s:o, s:I}", "role", reply_role(api), "freshness",
+                  freshness_json(api->inventory), "nodes", nodes_json(copy), "models",
+                  models_json(copy), "podsWithoutNode", astray_json(copy), "problems",
+                  problems.items, "problemCount", (json_int_t)problems.n_all);
+    (void)json_object_update_new(value, rest);
+}
+
 void api_inventory(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
@@ -356,14 +458,8 @@ void api_inventory(void *context, struct exchange *exchange)
         return;
     const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
     const struct copy copy = copy_inventory(api->inventory, exchange_arena(exchange));
-    json_t *nodes = json_array();
-    for (size_t i = 0; i < copy.n_nodes; i++)
-        (void)json_array_append_new(nodes, node_json(&copy.nodes[i]));
     json_t *value = provenance_json(&provenance);
-    json_t *rest = json_pack("{s:s?, s:o, s:o, s:o, s:o, s:o, s:I}", "role", reply_role(api),
-                             "freshness", freshness_json(api->inventory), "nodes", nodes, "models",
-                             models_json(&copy), "podsWithoutNode", astray_json(&copy), "problems",
-                             problems_json(&copy), "problemCount", (json_int_t)copy.n_all_problems);
-    (void)json_object_update_new(value, rest);
+    add_members(api, &copy, value);
+    (void)json_object_update_new(value, devices_json(&copy));
     reply(exchange, value, inventory_table_write);
 }

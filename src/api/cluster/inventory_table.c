@@ -1,4 +1,5 @@
-/* inventory_table: see inventory_table.h. Shows only GPUs; the JSON has all resources. */
+/* inventory_table: see inventory_table.h. Shows only GPUs; the JSON has all resources,
+ * and the claims. */
 #include "api/cluster/inventory_table.h"
 #include "api/provenance.h"
 #include "api/table.h"
@@ -31,15 +32,15 @@ static bool shows_reserved(const json_t *inventory)
     return shows;
 }
 
-/* "default/train-0 (2), default/train-1 (2)" */
-static const char *holders_of(const json_t *node, const char *list, const char *resource,
-                              struct arena *arena)
+/* "default/train-0 (2), default/train-1 (2)". held: the member of the pods with what they hold. */
+static const char *pods_of(const json_t *pods, const char *held, const char *name_held,
+                           struct arena *arena)
 {
     struct name_list shown = {.text = ""};
     size_t i = 0;
     json_t *holder = NULL;
-    json_array_foreach (json_object_get(node, list), i, holder) {
-        const json_t *n = json_object_get(json_object_get(holder, "gpus"), resource);
+    json_array_foreach (pods, i, holder) {
+        const json_t *n = json_object_get(json_object_get(holder, held), name_held);
         if (!n)
             continue;
         const char *name = NULL;
@@ -70,6 +71,62 @@ static const char *model_of(const json_t *node, struct arena *arena)
                         sharing);
 }
 
+static const char *pods_with(const json_t *node, const char *list, const char *resource,
+                             struct arena *arena)
+{
+    return pods_of(json_object_get(node, list), "gpus", resource, arena);
+}
+
+/* What claims may use: as the allocatable GPUs of a device plugin. */
+static const char *usable_devices(const json_t *numbers, struct arena *arena)
+{
+    const json_int_t n = json_integer_value(json_object_get(numbers, "allocated")) +
+                         json_integer_value(json_object_get(numbers, "free"));
+    return arena_printf(arena, "%lld", (long long)n);
+}
+
+/* One row per model of the driver's devices. The pods are in the first, because a claim of theirs
+ * may hold several models. Partitions are in the JSON only. */
+static void add_devices(struct table *table, const json_t *node, const char *driver,
+                        const json_t *group, struct arena *arena)
+{
+    const bool is_twice = json_is_true(json_object_get(group, "publishedTwice"));
+    const char *held_by = pods_of(json_object_get(node, "holders"), "devices", driver, arena);
+    const char *model = NULL;
+    json_t *numbers = NULL;
+    json_object_foreach (json_object_get(group, "models"), model, numbers) {
+        table_add(table, (const char *[]){text_member(node, "name"), state_of(node), model,
+                                          is_twice ? arena_printf(arena, "%s (not counted)", driver)
+                                                   : driver,
+                                          usable_devices(numbers, arena),
+                                          text_number(numbers, "allocated", arena),
+                                          text_number(numbers, "free", arena), held_by, ""});
+        held_by = "";
+    }
+}
+
+/* Returns whether the node has any. */
+static bool add_resources(struct table *table, const json_t *node, const json_t *gpus,
+                          struct arena *arena)
+{
+    const char *name = NULL;
+    json_t *amounts = NULL;
+    bool any = false;
+    json_object_foreach (json_object_get(node, "resources"), name, amounts) {
+        if (!json_object_get(gpus, name))
+            continue;
+        any = true;
+        table_add(table,
+                  (const char *[]){text_member(node, "name"), state_of(node), model_of(node, arena),
+                                   name, text_number(amounts, "allocatable", arena),
+                                   text_number(amounts, "used", arena),
+                                   text_number(amounts, "free", arena),
+                                   pods_with(node, "holders", name, arena),
+                                   pods_with(node, "reservations", name, arena)});
+    }
+    return any;
+}
+
 static void write_nodes(const json_t *inventory, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"NODE", "STATE", "MODEL",   "RESOURCE", "TOTAL",
@@ -83,22 +140,13 @@ static void write_nodes(const json_t *inventory, struct arena *arena, struct buf
     size_t i = 0;
     json_t *node = NULL;
     json_array_foreach (json_object_get(inventory, "nodes"), i, node) {
-        const char *name = NULL;
-        json_t *amounts = NULL;
-        bool any = false;
-        json_object_foreach (json_object_get(node, "resources"), name, amounts) {
-            if (!json_object_get(gpus, name))
-                continue;
-            any = true;
-            table_add(table, (const char *[]){text_member(node, "name"), state_of(node),
-                                              model_of(node, arena), name,
-                                              text_number(amounts, "allocatable", arena),
-                                              text_number(amounts, "used", arena),
-                                              text_number(amounts, "free", arena),
-                                              holders_of(node, "holders", name, arena),
-                                              holders_of(node, "reservations", name, arena)});
-        }
-        if (!any)
+        json_t *devices = json_object_get(node, "devices");
+        const bool any = add_resources(table, node, gpus, arena);
+        const char *driver = NULL;
+        json_t *group = NULL;
+        json_object_foreach (devices, driver, group)
+            add_devices(table, node, driver, group, arena);
+        if (!any && json_object_size(devices) == 0)
             table_add(table, (const char *[]){text_member(node, "name"), state_of(node), "", "", "",
                                               "", "", "", ""});
     }
@@ -159,7 +207,7 @@ static void write_pods_without_node(const json_t *inventory, struct arena *arena
 
 static void write_problems(const json_t *inventory, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"LEFT OUT", "NAME", "WHY", NULL};
+    static const char *const HEADINGS[] = {"PROBLEM", "NAME", "WHAT", NULL};
     const json_t *problems = json_object_get(inventory, "problems");
     struct table *table = table_new(arena, HEADINGS);
     size_t i = 0;
@@ -170,6 +218,29 @@ static void write_problems(const json_t *inventory, struct arena *arena, struct 
         table_add(table,
                   (const char *[]){text_member(problem, "kind"), text_member(problem, "name"),
                                    text_member(problem, "what")});
+    buf_add_text(out, "\n");
+    table_write(table, out);
+}
+
+/* Devices that several nodes may reach. */
+static void write_shared_devices(const json_t *inventory, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {
+        "DEVICES OF SEVERAL NODES", "MODEL", "TOTAL", "USED", "FREE", NULL};
+    struct table *table = table_new(arena, HEADINGS);
+    const char *driver = NULL;
+    const char *model = NULL;
+    json_t *group = NULL;
+    json_t *numbers = NULL;
+    json_t *devices = json_object_get(inventory, "devices");
+    if (json_object_size(devices) == 0)
+        return;
+    json_object_foreach (devices, driver, group) {
+        json_object_foreach (json_object_get(group, "models"), model, numbers)
+            table_add(table, (const char *[]){driver, model, usable_devices(numbers, arena),
+                                              text_number(numbers, "allocated", arena),
+                                              text_number(numbers, "free", arena)});
+    }
     buf_add_text(out, "\n");
     table_write(table, out);
 }
@@ -204,8 +275,11 @@ static void write_source(const json_t *inventory, struct arena *arena, struct bu
 void inventory_table_write(const json_t *inventory, struct arena *arena, struct buf *out)
 {
     provenance_write_warning(inventory, arena, out);
+    if (!json_is_true(json_object_get(inventory, "claimsCounted")))
+        buf_printf(out, "%s\n\n", text_member(inventory, "claimsNotCountedBecause"));
     write_nodes(inventory, arena, out);
     write_models(inventory, arena, out);
+    write_shared_devices(inventory, arena, out);
     write_pods_without_node(inventory, arena, out);
     write_problems(inventory, arena, out);
     write_source(inventory, arena, out);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "decide/reserve.h"
+#include "devices/devices.h"
 #include "formats/json_put.h"
 #include "inventory/inventory.h"
 #include "ledger/shape_copy.h"
@@ -45,6 +46,12 @@ struct snapshot_copy {
     size_t n_classes;
     struct snapshot_device_class *device_classes;
     size_t n_device_classes;
+    struct slice_facts *slices;
+    size_t n_slices;
+    struct claim_facts *claims;
+    size_t n_claims;
+    struct device_taint_facts *device_taints;
+    size_t n_device_taints;
     struct snapshot_problem *problems;
     size_t n_problems, n_all_problems;
     struct snapshot_lines reckoned;
@@ -178,6 +185,43 @@ static void copy_device_classes(const struct cluster *cluster, struct snapshot_c
             arena_strdup(arena, name), arena_strdup(arena, resource)};
 }
 
+static void copy_slices(const struct devices *devices, struct snapshot_copy *copy)
+{
+    struct slice_facts facts;
+    const char *name = NULL;
+    copy->slices =
+        ARENA_ARRAY(copy->arena, struct slice_facts, devices_count(devices, DEVICES_SLICES));
+    while ((name = devices_next_slice(devices, name, copy->arena, &facts)))
+        copy->slices[copy->n_slices++] = facts;
+}
+
+static void copy_claims(const struct devices *devices, struct snapshot_copy *copy)
+{
+    const struct device_claim *claim = NULL;
+    copy->claims =
+        ARENA_ARRAY(copy->arena, struct claim_facts, devices_count(devices, DEVICES_CLAIMS));
+    while ((claim = devices_next_claim(devices, claim)))
+        copy->claims[copy->n_claims++] = devices_claim_facts(claim, copy->arena);
+}
+
+static void copy_device_taints(const struct devices *devices, struct snapshot_copy *copy)
+{
+    struct device_taint_facts facts;
+    const char *name = NULL;
+    copy->device_taints =
+        ARENA_ARRAY(copy->arena, struct device_taint_facts, devices_count(devices, DEVICES_TAINTS));
+    while ((name = devices_next_taint(devices, name, copy->arena, &facts)))
+        copy->device_taints[copy->n_device_taints++] = facts;
+}
+
+static void copy_devices(const struct cluster *cluster, struct snapshot_copy *copy)
+{
+    const struct devices *devices = cluster_devices(cluster);
+    copy_slices(devices, copy);
+    copy_claims(devices, copy);
+    copy_device_taints(devices, copy);
+}
+
 static void copy_problems(const struct inventory_view *view, struct snapshot_copy *copy)
 {
     struct arena *arena = copy->arena;
@@ -203,6 +247,7 @@ static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *
     copy_namespaces(view.cluster, &copy);
     copy_classes(view.cluster, &copy);
     copy_device_classes(view.cluster, &copy);
+    copy_devices(view.cluster, &copy);
     copy_problems(&view, &copy);
     copy.reckoned = snapshot_compute(view.cluster, arena);
     return copy;
@@ -256,6 +301,7 @@ static struct pod_facts facts_of(const struct pod_copy *copy)
         .created_s = pod->created_s,
         .started_s = pod->started_s,
         .refusal = pod->refusal,
+        .extended_claim = pod->extended_claim,
         .unscheduled_reason = pod->unscheduled_reason,
         .unscheduled_message = pod->unscheduled_message,
         .not_evaluated = pod->not_evaluated,
@@ -300,6 +346,12 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
                                                    copy->device_classes[i].resource));
     for (size_t i = 0; i < copy->n_nodes; i++)
         write_object(writing, node_to_json(&copy->nodes[i]));
+    for (size_t i = 0; i < copy->n_slices; i++)
+        write_object(writing, resource_slice_to_json(&copy->slices[i], writing->policy));
+    for (size_t i = 0; i < copy->n_claims; i++)
+        write_object(writing, resource_claim_to_json(&copy->claims[i]));
+    for (size_t i = 0; i < copy->n_device_taints; i++)
+        write_object(writing, device_taint_rule_to_json(&copy->device_taints[i]));
     for (size_t i = 0; i < copy->pods.n; i++) {
         const struct pod_facts facts = facts_of(&copy->pods.items[i]);
         write_object(writing, kept_pod_to_json(&facts, writing->policy));

@@ -408,6 +408,8 @@ static void end_transfer(struct transfer *transfer, CURLcode code)
     const char *fault = NULL;
     if (transfer->cut)
         fault = "the connection was closed before the answer";
+    else if (transfer->trailer_bytes > TRAILER_BYTES_MAX)
+        fault = "the trailer after the body is over 64 KiB";
     else if (code != CURLE_OK)
         fault = first_line(transfer->fault);
     if (code != CURLE_OK && !fault) /* libcurl may have quoted a proxy's address */

@@ -160,15 +160,23 @@ static void land(struct reflector *reflector, int64_t now_ms)
     reflector->watch_is_open = false;
 }
 
+static bool is_first_page(const struct reflector *reflector)
+{
+    return reflector->step == STEP_LIST && reflector->listing.continue_.len == 0;
+}
+
 static void judge_refusal(struct reflector *reflector, int64_t now_ms)
 {
     const struct flight *flight = &reflector->flight;
+    const bool is_unserved = flight->status == 404 && reflector->settings.kind->older;
     enum reflector_failure failure = FAILURE_OTHER;
-    if (flight->status == 404 && reflector->settings.kind->is_optional) {
-        reflector_page_absent(reflector, now_ms);
+    if (is_unserved && is_first_page(reflector)) {
+        reflector_page_unserved(reflector, now_ms);
         return;
     }
-    if (flight->status == 429)
+    if (is_unserved)
+        failure = FAILURE_UNSERVED;
+    else if (flight->status == 429)
         failure = FAILURE_BUSY;
     else if (flight->status == 410)
         failure = FAILURE_GONE;

@@ -41,6 +41,7 @@ struct flight {
 /* A list in progress, page by page. */
 struct listing {
     enum relist_cause cause;
+    size_t n_unserved;   /* versions to which its first page was answered 404 */
     bool is_counted;     /* as a relist */
     bool has_begun;      /* list_begin() was called */
     bool has_items;      /* the current page has "items" */
@@ -66,7 +67,8 @@ struct reflector {
     bool is_dirty;      /* the store was called, or the status changed */
     bool fresh;         /* the next request retires open connections */
     bool watch_is_open; /* the head was 200 */
-    bool is_absent;     /* the last answer was 404 (is_optional) */
+    bool is_filled;     /* the store has what a list brought */
+    bool is_doubtful;   /* is_filled, and the last list got a 404 in all versions */
     char why[400];
     struct log_dedup log;
     bool told_of_watch;
@@ -99,14 +101,18 @@ struct reflector {
 
 /* ---- reflector_wire.c ---- */
 
+/* The collection's path in the version that is read. */
+const char *reflector_collection(const struct reflector *reflector);
+
 /* The request for the current step. */
 struct kube_request reflector_request(struct reflector *reflector);
 
 struct json_stream *reflector_page_stream(struct reflector *reflector);
 /* A page is complete: requests the next, or ends the list. */
 void reflector_page_end(struct reflector *reflector, int64_t now_ms);
-/* The server does not serve the collection: it counts as empty for a while. */
-void reflector_page_absent(struct reflector *reflector, int64_t now_ms);
+/* The server does not serve this version: requests the next, or lets the collection count as empty
+ * for a while. */
+void reflector_page_unserved(struct reflector *reflector, int64_t now_ms);
 /* The probe ended well. */
 void reflector_probe_end(struct reflector *reflector, int64_t now_ms);
 
@@ -120,9 +126,10 @@ void reflector_watch_end(struct reflector *reflector, int64_t now_ms);
 /* ---- reflector_verdict.c ---- */
 
 enum reflector_failure {
-    FAILURE_BUSY, /* 429 */
-    FAILURE_CUT,  /* cut off, or never sent */
-    FAILURE_GONE, /* 410 */
+    FAILURE_BUSY,     /* 429 */
+    FAILURE_CUT,      /* cut off, or never sent */
+    FAILURE_GONE,     /* 410 */
+    FAILURE_UNSERVED, /* 404 to a version that was served */
     FAILURE_GARBAGE,
     FAILURE_OTHER,
 };

@@ -43,7 +43,7 @@ static void say(struct reflector *reflector, enum reflector_trouble trouble, con
     bool is_watch = reflector->step == STEP_WATCH || reflector->step == STEP_REWATCH;
     make_printable(text, shown);
     (void)snprintf(reflector->why, sizeof reflector->why, "%s %s: %s%s%s",
-                   is_watch ? "watch" : "GET", reflector->settings.kind->path, number,
+                   is_watch ? "watch" : "GET", reflector_collection(reflector), number,
                    number[0] && shown[0] ? ": " : "", shown);
     reflector->status.why = reflector->why;
     reflector->status.trouble = trouble;
@@ -136,6 +136,7 @@ void reflector_relist(struct reflector *reflector, enum relist_cause cause)
     struct listing *listing = &reflector->listing;
     reflector->step = STEP_LIST;
     listing->cause = cause;
+    listing->n_unserved = 0;
     listing->is_counted = false;
     listing->has_begun = false;
     buf_clear(&listing->continue_);
@@ -150,6 +151,7 @@ static enum relist_cause cause_of(enum reflector_failure failure)
         return RELIST_GARBAGE;
     case FAILURE_BUSY:
     case FAILURE_CUT:
+    case FAILURE_UNSERVED:
     case FAILURE_OTHER:
         break;
     }
@@ -192,12 +194,16 @@ static void rewatch_failed(struct reflector *reflector, enum reflector_failure f
         reflector_relist(reflector, cause_of(failure));
 }
 
-/* After a 410 the collection is listed at once, unless the last list was a moment ago. */
+/* After a 410, or a 404 to a version that was served, the collection is listed at once, unless the
+ * last list was a moment ago. */
 static int64_t delay_of(struct reflector *reflector, int64_t now_ms, enum reflector_failure failure,
                         int64_t retry_after_s)
 {
     bool is_watch = reflector->step == STEP_WATCH || reflector->step == STEP_REWATCH;
-    if (is_watch && failure == FAILURE_GONE && now_ms - reflector->listed_ms >= IN_VAIN_MS)
+    bool is_probe = reflector->step == STEP_PROBE;
+    bool may_help = (is_watch && failure == FAILURE_GONE) ||
+                    ((is_watch || is_probe) && failure == FAILURE_UNSERVED);
+    if (may_help && now_ms - reflector->listed_ms >= IN_VAIN_MS)
         return 0;
     if (retry_after_s < 0 || retry_after_s > RETRY_AFTER_MAX_S)
         retry_after_s = retry_after_s < 0 ? 0 : RETRY_AFTER_MAX_S;
@@ -220,6 +226,8 @@ void reflector_failed(struct reflector *reflector, int64_t now_ms, enum reflecto
         break;
     case STEP_PROBE:
         reflector_set_stale(reflector);
+        if (failure == FAILURE_UNSERVED)
+            reflector_relist(reflector, RELIST_FAILED);
         break;
     case STEP_REWATCH:
         rewatch_failed(reflector, failure);

@@ -21,7 +21,7 @@
 #define WATCH_LONGEST_S 600
 #define REWATCH_S 8
 #define MAX_DEPTH ((size_t)100)
-/* How long a 404 of an optional collection is trusted. */
+/* How long a 404 in all versions is trusted. */
 #define ABSENT_MS 60000
 
 /* ---- requests ---- */
@@ -85,11 +85,18 @@ static struct kube_request request_of(struct reflector *reflector, int64_t timeo
     };
 }
 
+const char *reflector_collection(const struct reflector *reflector)
+{
+    const struct reflector_kind *kind = reflector->settings.kind;
+    const size_t n_unserved = reflector->listing.n_unserved;
+    return n_unserved == 0 ? kind->path : kind->older[n_unserved - 1];
+}
+
 struct kube_request reflector_request(struct reflector *reflector)
 {
     int64_t seconds = WATCH_SHORTEST_S;
     buf_clear(&reflector->path);
-    add(reflector, reflector->settings.kind->path);
+    add(reflector, reflector_collection(reflector));
     switch (reflector->step) {
     case STEP_LIST:
         write_page(reflector);
@@ -220,7 +227,8 @@ static void copy(struct buf *to, const struct buf *from)
 
 static void list_end(struct reflector *reflector, int64_t now_ms)
 {
-    reflector->is_absent = false;
+    reflector->is_filled = true;
+    reflector->is_doubtful = false;
     copy(&reflector->version, &reflector->listing.version);
     reflector->store.list_end(reflector->store.context);
     reflector_lag_ends(reflector, now_ms, !reflector->status.synced);
@@ -250,22 +258,45 @@ void reflector_page_end(struct reflector *reflector, int64_t now_ms)
     copy(&listing->continue_, &listing->page_continue);
 }
 
-/* The next request comes within silence_ms, so the data never become stale. Later 404s leave the
- * store unchanged and count as no relist. */
-void reflector_page_absent(struct reflector *reflector, int64_t now_ms)
+/* Empties the store. Later 404s leave it unchanged. */
+static void be_absent(struct reflector *reflector, int64_t now_ms)
 {
     const struct reflector_store *store = &reflector->store;
-    const int64_t half_ms = reflector->settings.silence_ms / 2;
-    if (!reflector->is_absent) {
+    if (reflector->is_filled || !reflector->status.synced) {
         store->list_begin(store->context);
         store->list_end(store->context);
     }
-    reflector->is_absent = true;
+    reflector->is_filled = false;
+    reflector->is_doubtful = false;
     reflector->status.synced = true;
+    reflector_set_fresh(reflector, now_ms);
+}
+
+/* What the store has goes only after a second look, on another connection: API servers may differ.
+ * The next request comes within silence_ms, so the data never become stale, and counts as no
+ * relist. */
+static void end_unserved(struct reflector *reflector, int64_t now_ms)
+{
+    const int64_t half_ms = reflector->settings.silence_ms / 2;
+    if (!reflector->is_filled || reflector->is_doubtful) {
+        be_absent(reflector, now_ms);
+    } else {
+        reflector->is_doubtful = true;
+        reflector->fresh = true;
+        reflector_say_status(reflector);
+    }
     reflector_relist(reflector, RELIST_START);
     reflector->listing.is_counted = true;
     reflector->not_before_ms = now_ms + (half_ms < ABSENT_MS ? half_ms : ABSENT_MS);
-    reflector_set_fresh(reflector, now_ms);
+}
+
+void reflector_page_unserved(struct reflector *reflector, int64_t now_ms)
+{
+    struct listing *listing = &reflector->listing;
+    if (reflector->settings.kind->older[listing->n_unserved])
+        listing->n_unserved++;
+    else
+        end_unserved(reflector, now_ms);
     reflector_settle(reflector);
 }
 

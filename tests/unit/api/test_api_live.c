@@ -74,8 +74,9 @@ static void test_reservations_are_reported_apart_from_usage(void **state)
     json_t *node = json_array_get(json_object_get(inventory, "nodes"), 0);
     assert_json(json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),
                 "{'capacity':8,'allocatable':8,'used':3,'reserved':2,'free':3}");
-    assert_json(json_object_get(node, "holders"),
-                "[{'namespace':'ml','pod':'runs','uid':'u1','gpus':{'nvidia.com/gpu':3}}]");
+    assert_json(
+        json_object_get(node, "holders"),
+        "[{'namespace':'ml','pod':'runs','uid':'u1','gpus':{'nvidia.com/gpu':3},'devices':{}}]");
     take_age(json_array_get(json_object_get(node, "reservations"), 0), 5);
     assert_json(json_object_get(node, "reservations"),
                 "[{'namespace':'ml','pod':'waits','uid':'u2','gpus':{'nvidia.com/gpu':2}}]");
@@ -275,7 +276,10 @@ static void test_readyz_names_missing_lists(void **state)
                  "pods: never listed\n"
                  "namespaces: never listed\n"
                  "priorityclasses: never listed\n"
-                 "deviceclasses: never listed\n");
+                 "deviceclasses: never listed\n"
+                 "resourceslices: never listed\n"
+                 "resourceclaims: never listed\n"
+                 "devicetaintrules: never listed\n");
     nodes->why = NULL;
     nodes->trouble = TROUBLE_NONE;
     fill(live);
@@ -284,6 +288,27 @@ static void test_readyz_names_missing_lists(void **state)
     nodes->trouble = TROUBLE_UNREACHABLE;
     live_flush(&live->live, CLUSTER_NODES);
     check_readyz(live, 200, "ok\n");
+}
+
+static void test_readyz_is_ok_while_claims_are_not_counted(void **state)
+{
+    struct live_ask *live = *state;
+    struct live_cluster *cluster = &live->live;
+    for (int kind = CLUSTER_NODES; kind <= CLUSTER_DEVICE_CLASSES; kind++)
+        LIST_NOTHING(cluster, (enum cluster_kind)kind);
+    cluster->statuses[CLUSTER_SLICES].trouble = TROUBLE_REFUSED;
+    cluster->statuses[CLUSTER_CLAIMS].trouble = TROUBLE_REFUSED;
+    live_flush(cluster, CLUSTER_SLICES);
+    live_flush(cluster, CLUSTER_CLAIMS);
+    check_readyz(live, 503,
+                 "devicetaintrules: never listed\n"
+                 "claims are not counted: resourceslices: never listed: refused\n"
+                 "claims are not counted: resourceclaims: never listed: refused\n");
+    LIST_NOTHING(cluster, CLUSTER_DEVICE_TAINTS);
+    check_readyz(live, 200,
+                 "ok\n"
+                 "claims are not counted: resourceslices: never listed: refused\n"
+                 "claims are not counted: resourceclaims: never listed: refused\n");
 }
 
 static void test_readyz_reports_the_age_of_stale_data(void **state)
@@ -331,7 +356,7 @@ static void test_table(void **state)
         "MODEL   RESOURCE         NODES   TOTAL   USED   FREE   RESERVED\n"
         "-       nvidia.com/gpu   1       8       3      3      2\n"
         "\n" LIVE_SERVER "\n"
-        "KIND              STATE      SECONDS OLD   WHY\n";
+        "KIND               STATE      SECONDS OLD   WHY\n";
     struct live_ask *live = *state;
     fill(live);
     make_stale(live);
@@ -341,7 +366,7 @@ static void test_table(void **state)
     const char *rest = text + sizeof EXPECTED - 1;
     if (strncmp(text, EXPECTED, sizeof EXPECTED - 1) != 0)
         fail_msg("%s", table);
-    assert_non_null(strstr(rest, "pods              stale      10"));
+    assert_non_null(strstr(rest, "pods               stale      10"));
     assert_non_null(strstr(rest, "   no answer in 10 s\nnamespaces"));
     free(table);
 }
@@ -372,6 +397,7 @@ int main(void)
         TEST(test_freshness),
         TEST(test_answer_names_the_replica),
         TEST(test_readyz_names_missing_lists),
+        TEST(test_readyz_is_ok_while_claims_are_not_counted),
         TEST(test_readyz_reports_the_age_of_stale_data),
         TEST(test_readyz_names_kinds_over_their_limit),
         TEST(test_table),

@@ -81,6 +81,14 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
         assert_string_equal(a->aliases[i].from, b->aliases[i].from);
         assert_string_equal(a->aliases[i].to, b->aliases[i].to);
     }
+    assert_int_equal(a->n_device_drivers, b->n_device_drivers);
+    for (size_t i = 0; i < a->n_device_drivers; i++) {
+        const struct device_driver *x = &a->device_drivers[i];
+        const struct device_driver *y = &b->device_drivers[i];
+        assert_string_equal(x->name, y->name);
+        assert_string_equal(x->model_attribute, y->model_attribute);
+        assert_string_equal(x->resource, y->resource);
+    }
     assert_int_equal(a->extended_resource_toleration, b->extended_resource_toleration);
     assert_int_equal(a->default_toleration_seconds, b->default_toleration_seconds);
     assert_int_equal(a->placement, b->placement);
@@ -173,6 +181,9 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "models:\n"
     "  labels: [example.com/model]\n"
     "  aliases: {Rack 12: A100-80GB, 'yes': 'L4', \"quote \\\" and: more\": T4, '12': H100}\n"
+    "deviceDrivers:\n"
+    "  gpu.example.com: {model: card_2, resource: example.com/gpu}\n"
+    "  'on': {model: 'n', resource: null}\n"
     "admission: {extendedResourceToleration: yes, defaultTolerationSeconds: no}\n"
     "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
@@ -219,6 +230,12 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->policy.n_aliases, 4);
     assert_string_equal(settings->policy.aliases[0].from, "Rack 12");
     assert_string_equal(settings->policy.aliases[0].to, "A100-80GB");
+    assert_int_equal(settings->policy.n_device_drivers, 2);
+    const struct device_driver *driver = policy_device_driver(&settings->policy, "gpu.example.com");
+    assert_string_equal(driver->model_attribute, "card_2");
+    assert_string_equal(driver->resource, "example.com/gpu");
+    assert_string_equal(policy_device_driver(&settings->policy, "on")->resource, "");
+    assert_null(policy_device_driver(&settings->policy, "gpu.nvidia.com"));
     assert_true(settings->policy.extended_resource_toleration);
     assert_false(settings->policy.default_toleration_seconds);
     assert_int_equal(settings->policy.replica_spread_milli, 125);
@@ -338,8 +355,21 @@ static void test_print_quotes_only_where_yaml_needs_it(void **state)
     assert_non_null(strstr(buf_text(&text), "\n    \"yes\": L4\n"));
     assert_non_null(strstr(buf_text(&text), "\n    \"quote \\\" and: more\": T4\n"));
     assert_non_null(strstr(buf_text(&text), "\n    \"12\": H100\n"));
+    assert_non_null(strstr(buf_text(&text),
+                           "\n  gpu.example.com: {model: card_2, resource: example.com/gpu}\n"));
+    assert_non_null(strstr(buf_text(&text), "\n  \"on\": {model: \"n\"}\n"));
     assert_non_null(strstr(buf_text(&text), "\n  objectBytes: 1Mi\n"));
     buf_fini(&text);
+}
+
+/* Unlike the other lists, this one may be empty: no devices count. */
+static void test_no_drivers(void **state)
+{
+    struct settings *settings = *state;
+    assert_reads(settings, HEAD "deviceDrivers: {}\n");
+    assert_int_equal(settings->policy.n_device_drivers, 0);
+    assert_null(policy_device_driver(&settings->policy, "gpu.nvidia.com"));
+    assert_prints_what_reads_back(settings);
 }
 
 /* Names of aliases that YAML would not read as strings. */
@@ -390,6 +420,7 @@ int main(int argc, char **argv)
         TEST(test_json_is_yaml),
         TEST(test_print_reads_back),
         TEST(test_print_quotes_only_where_yaml_needs_it),
+        TEST(test_no_drivers),
         TEST(test_print_quotes_yaml_keywords),
         TEST(test_files_that_cannot_be_read),
     };

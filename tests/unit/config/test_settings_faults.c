@@ -69,12 +69,14 @@ static const struct fault UNKNOWN_KEYS[] = {
     {HEAD "\"two\\nlines\": 1\n",
      "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, tls, "
      "authentication, gpuResources, "
-     "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
+     "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
+     "kubernetes, "
      "leaderElection, decisions, limits"},
     {HEAD "\"\": 1\n",
      "3:1: \"\": unknown key; known here: apiVersion, kind, listen, tls, "
      "authentication, gpuResources, "
-     "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
+     "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
+     "kubernetes, "
      "leaderElection, decisions, limits"},
 };
 
@@ -274,6 +276,32 @@ static const struct fault RANGES_AND_SPELLINGS[] = {
      "spread or fgd"},
 };
 
+static const struct fault DRIVERS[] = {
+    {HEAD "deviceDrivers: [gpu.nvidia.com]\n",
+     "3:16: deviceDrivers: is an array, should be a mapping of driver names"},
+    {HEAD "deviceDrivers: {GPU: {model: m}}\n",
+     "3:17: deviceDrivers.GPU: is not a driver's name, should be the name of a DRA driver, such "
+     "as gpu.nvidia.com"},
+    {HEAD "deviceDrivers:\n  a.b: productName\n",
+     "4:8: deviceDrivers.a.b: is the string \"productName\", should be a mapping of model, "
+     "resource"},
+    {HEAD "deviceDrivers:\n  a.b:\n",
+     "4:7: deviceDrivers.a.b: is null, should be a mapping of model, resource"},
+    {HEAD "deviceDrivers:\n  a.b: {resource: a.b/gpu}\n",
+     "4:8: deviceDrivers.a.b: has no model, should name the attribute that gives a device's "
+     "model"},
+    {HEAD "deviceDrivers:\n  a.b: {model: 7}\n",
+     "4:16: deviceDrivers.a.b.model: is the number 7, should be a string"},
+    {HEAD "deviceDrivers:\n  a.b: {model: a.b/m}\n",
+     "4:16: deviceDrivers.a.b.model: is the string \"a.b/m\", should be the name of an attribute "
+     "without a domain, such as productName"},
+    {HEAD "deviceDrivers:\n  a.b: {model: m, resource: a.b/mig-*}\n",
+     "4:29: deviceDrivers.a.b.resource: is the string \"a.b/mig-*\", should be a resource name "
+     "DOMAIN/NAME, such as nvidia.com/gpu"},
+    {HEAD "deviceDrivers:\n  a.b: {model: m, name: n}\n",
+     "4:19: deviceDrivers.a.b.name: unknown key; known here: model, resource"},
+};
+
 static const struct fault LISTS[] = {
     {HEAD "gpuResources: []\n",
      "3:15: gpuResources: is empty, should be a list of at least one name"},
@@ -282,6 +310,22 @@ static const struct fault LISTS[] = {
     {HEAD "models:\n  labels:\n  - a\n  - b\n  - a\n",
      "7:5: models.labels[2]: is \"a\", a duplicate of models.labels[0], should be listed once"},
 };
+
+static void test_too_many_drivers(void **state)
+{
+    (void)state;
+    struct buf text;
+    buf_init(&text, 4000);
+    buf_add_text(&text, HEAD "deviceDrivers:\n");
+    for (int i = 0; i <= DEVICE_DRIVERS_MAX; i++)
+        buf_printf(&text, "  d%d: {model: m}\n", i);
+    const struct fault fault = {buf_text(&text),
+                                "4:3: deviceDrivers: has 65 drivers, should have at most 64"};
+    struct fault_table table = {&fault, 1};
+    void *only = &table;
+    check_faults(&only);
+    buf_fini(&text);
+}
 
 /* kube-scheduler must get a binding's answer before it gives the call up. */
 static const struct fault BIND_TIMEOUTS[] = {
@@ -377,6 +421,8 @@ int main(void)
         FAULT_TABLE("decimals", check_faults, DECIMALS),
         FAULT_TABLE("types", check_faults, TYPES),
         FAULT_TABLE("ranges and spellings", check_faults, RANGES_AND_SPELLINGS),
+        FAULT_TABLE("drivers", check_faults, DRIVERS),
+        cmocka_unit_test(test_too_many_drivers),
         FAULT_TABLE("lists", check_faults, LISTS),
         FAULT_TABLE("times of leader election", check_faults, TIMES_OF_LEADER_ELECTION),
         FAULT_TABLE("a binding must end before the timeout of kube-scheduler", check_faults,

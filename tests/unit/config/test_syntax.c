@@ -1,4 +1,4 @@
-/* syntax: addresses, resource names, label keys, aliases. */
+/* syntax: addresses, resource names, label keys, drivers, aliases. */
 #include "syntax.h"
 #include "unit.h"
 
@@ -109,6 +109,20 @@ static void test_label_keys(void **state)
     assert_non_null(syntax_label_key(domain));
 }
 
+static void test_drivers_and_attributes(void **state)
+{
+    (void)state;
+    static const char *const DRIVERS[] = {"gpu.nvidia.com", "x", "0.a-b", NAME_63, NULL};
+    static const char *const NO_DRIVERS[] = {"",    ".",   "a.",    "-a", "Gpu",
+                                             "a/b", "a_b", NAME_64, NULL};
+    static const char *const ATTRIBUTES[] = {"productName", "_", "a2",
+                                             "a2345678901234567890123456789012", NULL};
+    static const char *const NO_ATTRIBUTES[] = {
+        "", "2a", "a-b", "a/b", "a.b", "a23456789012345678901234567890123", NULL};
+    assert_judged(syntax_driver, DRIVERS, NO_DRIVERS);
+    assert_judged(syntax_attribute, ATTRIBUTES, NO_ATTRIBUTES);
+}
+
 static void test_aliases_and_models(void **state)
 {
     (void)state;
@@ -124,9 +138,8 @@ static void test_aliases_and_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_resource_names),
-        cmocka_unit_test(test_label_keys),
+        cmocka_unit_test(test_addresses),          cmocka_unit_test(test_resource_names),
+        cmocka_unit_test(test_label_keys),         cmocka_unit_test(test_drivers_and_attributes),
         cmocka_unit_test(test_aliases_and_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,10 +166,31 @@ static void handle_verb(void *context, struct exchange *exchange)
     answer(exchange, 200, mem_strdup("{}"));
 }
 
+static enum gate_verdict judge_verb(void *context, struct exchange *exchange)
+{
+    const struct gate *gate = &((struct fixture *)context)->gates.verbs;
+    return gate->judge(gate->context, exchange);
+}
+
+static void ask_verb(void *context, struct exchange *exchange)
+{
+    struct fixture *fixture = context;
+    fixture->gates.verbs.ask(fixture->gates.verbs.context, exchange);
+    atomic_fetch_add(&fixture->n_judged, 1);
+}
+
+/* A call of the verb that is under way. */
+struct sent {
+    struct fixture *fixture;
+    atomic_uint *ret_status;
+};
+
 static void take_status(void *context, const struct kube_answer *reply)
 {
-    atomic_uint *status = context;
-    atomic_store(status, reply->outcome == KUBE_ANSWERED ? reply->status : 1);
+    struct sent *sent = context;
+    atomic_store(sent->ret_status, reply->outcome == KUBE_ANSWERED ? reply->status : 1);
+    atomic_fetch_sub(&sent->fixture->n_sent, 1);
+    free(sent);
 }
 
 void fixture_send(struct fixture *fixture, atomic_uint *ret_status)
@@ -177,8 +198,11 @@ void fixture_send(struct fixture *fixture, atomic_uint *ret_status)
     const struct kube_request request = {
         .method = "POST", .path = "/verb", .body = "{}", .body_len = 2, .timeout_ms = 20000};
     const struct kube_sender sender = kube_loop_sender(fixture->client);
+    struct sent *sent = MEM_NEW(struct sent);
+    *sent = (struct sent){fixture, ret_status};
     atomic_store(ret_status, 0);
-    sender.send(sender.sender, &request, take_status, ret_status);
+    atomic_fetch_add(&fixture->n_sent, 1);
+    sender.send(sender.sender, &request, take_status, sent);
 }
 
 unsigned fixture_ask(struct fixture *fixture)
@@ -213,7 +237,7 @@ static void start_server(struct fixture *fixture)
         {"GET", "/apis/", LISTEN_VERBS, "get", handle_get, fixture, NULL},
         {"PUT", "/apis/", LISTEN_VERBS, "put", handle_put, fixture, NULL},
         {"POST", "/api/", LISTEN_VERBS, "post", handle_post, fixture, NULL},
-        {"POST", "/verb", LISTEN_VERBS, "verb", handle_verb, fixture, &fixture->gates.verbs},
+        {"POST", "/verb", LISTEN_VERBS, "verb", handle_verb, fixture, &fixture->verb_gate},
         {0},
     };
     const struct server_settings settings = {.verbs = "127.0.0.1:0",
@@ -258,6 +282,7 @@ void fixture_begin(struct fixture *fixture, const char *policy)
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
     *fixture = (struct fixture){.lease = json_loads(LEASE, 0, NULL), .version = 1};
     (void)pthread_mutex_init(&fixture->lock, NULL);
+    fixture->verb_gate = (struct gate){judge_verb, ask_verb, fixture};
     read_policy(&fixture->settings, policy);
     start_server(fixture);
     start_client(fixture);
@@ -292,6 +317,7 @@ void fixture_end(struct fixture *fixture)
     server_stop(fixture->server, DRAIN_MS);
     gates_fini(&fixture->gates);
     live_mode_free(fixture->live);
+    WAIT_FOR(atomic_load(&fixture->n_sent) == 0); /* the answers are sent, maybe not yet read */
     kube_loop_stop(fixture->client);
     kube_loop_free(fixture->client);
     kube_credentials_free(fixture->credentials);

@@ -22,6 +22,9 @@
 struct fixture {
     struct settings settings;
     struct gates gates;
+    struct gate verb_gate;  /* the verbs' gate, counted */
+    atomic_size_t n_judged; /* complete calls that the gate has judged, or keeps */
+    atomic_size_t n_sent;   /* calls of the client without a result so far */
     struct inventory *inventory;
     struct live_mode *live;
     struct server *server;

@@ -24,7 +24,7 @@ static void the_stop_answers_waiting_calls(void **state)
     fixture_begin(&fixture, BESIDE);
     fixture_start(&fixture);
     fixture_send(&fixture, &status);
-    fixture_nap(0, "");
+    WAIT_FOR(atomic_load(&fixture.n_judged) == 1);
     fixture_end(&fixture);
     assert_int_equal(atomic_load(&status), 503);
 }

@@ -280,6 +280,68 @@ size_t oracle_n_resources(const struct oracle *oracle)
 {
     size_t n = 0;
     for (size_t r = 0; r < N_ORACLE_RESOURCES; r++)
-        n += is_spoken_of(oracle, r);
+        n += is_spoken_of(oracle, r) || oracle_has_devices(oracle, r);
     return n;
+}
+
+/* What quotas count. */
+
+static int64_t gpus_of(const struct oracle_shape *shape)
+{
+    const int64_t sum =
+        add(add(shape->demand[AMD_GPU], shape->demand[NVIDIA_GPU]), shape->demand[MIG]);
+    const int64_t most = INT64_C(1) << 32;
+    return sum < most ? sum : most;
+}
+
+static int64_t gpus_in_use_by(const struct oracle *oracle, size_t i)
+{
+    const struct oracle_pod *pod = &oracle->pods[i];
+    if (oracle->pod_there[i] && pod->node != ORACLE_NOWHERE && !pod->finished)
+        return gpus_of(&pod->shape);
+    return oracle->holds[i].there ? gpus_of(&oracle->holds[i].shape) : 0;
+}
+
+/* Without admin access, each device once. */
+static int64_t gpus_of_claim(const struct oracle_claim *claim)
+{
+    int64_t n = 0;
+    for (int64_t r = 0; r < claim->n_results; r++) {
+        const struct oracle_claimed_device *used = &claim->results[r];
+        bool is_new = !used->is_admin;
+        for (int64_t s = 0; s < r; s++) {
+            const struct oracle_claimed_device *other = &claim->results[s];
+            is_new &= other->is_admin || other->node != used->node ||
+                      other->driver != used->driver || other->device != used->device;
+        }
+        n += is_new;
+    }
+    return n;
+}
+
+/* The GPUs of the only pod that names the claim, if the claim is of that pod. */
+static int64_t gpus_of_its_pod(const struct oracle *oracle, size_t claim)
+{
+    int64_t gpus = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < ORACLE_PODS; i++) {
+        if (!oracle->pod_there[i] || oracle->pods[i].claim != (int64_t)claim + 1)
+            continue;
+        n++;
+        gpus = oracle->claims[claim].pod == (int64_t)i + 1 ? gpus_in_use_by(oracle, i) : 0;
+    }
+    return n == 1 ? gpus : 0;
+}
+
+int64_t oracle_gpus_in_use(const struct oracle *oracle)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < ORACLE_PODS; i++)
+        sum += gpus_in_use_by(oracle, i);
+    for (size_t i = 0; i < ORACLE_CLAIMS; i++) {
+        const int64_t gpus = oracle->claims[i].there ? gpus_of_claim(&oracle->claims[i]) : 0;
+        const int64_t counted = gpus_of_its_pod(oracle, i);
+        sum += gpus > counted ? gpus - counted : 0;
+    }
+    return sum;
 }

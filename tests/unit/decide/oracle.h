@@ -6,6 +6,8 @@
 #ifndef DECIDE_ORACLE_H
 #define DECIDE_ORACLE_H
 
+#include "oracle_devices.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +52,7 @@ struct oracle_pod {
     int64_t gated;
     int64_t owner; /* 0: none */
     int64_t priority;
+    int64_t claim; /* 1 + the claim that its status names; 0: none */
 };
 
 /* The reservation of the pod with the same index. */
@@ -68,6 +71,9 @@ struct oracle {
     bool node_there[ORACLE_NODES], node_seen[ORACLE_NODES];
     bool pod_there[ORACLE_PODS], pod_seen[ORACLE_PODS];
     struct oracle_hold holds[ORACLE_PODS];
+    struct oracle_slice slices[ORACLE_NODES][N_ORACLE_DRIVERS];
+    struct oracle_claim claims[ORACLE_CLAIMS];
+    bool slice_seen[ORACLE_NODES][N_ORACLE_DRIVERS], claim_seen[ORACLE_CLAIMS];
     uint64_t n_changes;
 };
 
@@ -105,7 +111,9 @@ size_t oracle_n_promised(const struct oracle *oracle, size_t node);
 /* Replicas of the owner on the node: reservations count, pods being deleted do not. */
 size_t oracle_n_replicas(const struct oracle *oracle, int64_t owner, size_t node);
 size_t oracle_n_shapes(const struct oracle *oracle);
-/* Resources that a node has, a pod requests or a reservation holds. */
+/* GPUs of pods, reservations and claims, as quotas count them. */
+int64_t oracle_gpus_in_use(const struct oracle *oracle);
+/* Resources that a node has, a pod requests, a reservation holds or devices stand for. */
 size_t oracle_n_resources(const struct oracle *oracle);
 
 #endif

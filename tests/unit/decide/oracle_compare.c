@@ -1,5 +1,7 @@
 /* oracle_compare: see oracle_compare.h. It reads private parts of the ledger. */
 #include "oracle_compare.h"
+#include "decide/quota.h"
+#include "devices/devices.h"
 #include "ledger.h"
 #include "oracle_facts.h"
 
@@ -100,6 +102,61 @@ static int64_t used_with(int64_t used, int64_t n, int64_t demand)
     return is_too_much ? INT64_MAX : sum;
 }
 
+static int compare_group(struct err *err, const struct node_device_group *has, size_t driver,
+                         size_t model, const struct oracle_group *want)
+{
+    const char *name = ORACLE_DRIVER_NAMES[driver];
+    const char *resource = ORACLE_RESOURCE_NAMES[ORACLE_DRIVER_RESOURCES[driver]];
+    int r = 0;
+    if ((r = compare_text(err, "group", has->driver, name)) < 0 ||
+        (r = compare_text(err, name, has->model, ORACLE_DEVICE_MODEL_NAMES[model])) < 0 ||
+        (r = compare_text(err, name, has->resource->name, resource)) < 0 ||
+        (r = compare(err, name, "devices", has->total, want->total)) < 0 ||
+        (r = compare(err, name, "allocated", has->allocated, want->allocated)) < 0 ||
+        (r = compare(err, name, "free", has->free, want->free)) < 0)
+        return r;
+    return compare(err, name, "shadowed", has->is_shadowed, want->is_shadowed);
+}
+
+static int compare_groups(struct err *err, const struct node *node, const struct oracle *oracle,
+                          size_t i)
+{
+    size_t n = 0;
+    size_t n_seen = 0;
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++) {
+        for (size_t model = 0; model < ORACLE_DEVICE_MODELS; model++) {
+            const struct oracle_group want = oracle_group(oracle, i, driver, model);
+            if (want.total == 0)
+                continue;
+            if (n_seen == n || compare_group(err, &groups[n_seen++], driver, model, &want) < 0) {
+                err_prefix(err, "%s: devices: ", node_name(node));
+                return -EINVAL;
+            }
+        }
+    }
+    return compare(err, node_name(node), "groups of devices", (int64_t)n, (int64_t)n_seen);
+}
+
+/* The sum over GPU resources and devices that count. */
+static int64_t free_gpus(const struct oracle *oracle, size_t i, const int64_t *free)
+{
+    static const size_t GPUS[] = {AMD_GPU, NVIDIA_GPU, MIG};
+    int64_t sum = 0;
+    for (size_t j = 0; j < sizeof GPUS / sizeof *GPUS; j++) {
+        const int64_t more = free[GPUS[j]] > 0 ? free[GPUS[j]] : 0;
+        sum = more > INT64_MAX - sum ? INT64_MAX : sum + more;
+    }
+    for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++) {
+        for (size_t model = 0; model < ORACLE_DEVICE_MODELS; model++) {
+            const struct oracle_group group = oracle_group(oracle, i, driver, model);
+            const int64_t more = group.is_shadowed ? 0 : group.free;
+            sum = more > INT64_MAX - sum ? INT64_MAX : sum + more;
+        }
+    }
+    return sum;
+}
+
 /* n_placed pods with the demand of `placed` use the node, besides those of the model. */
 static int compare_node(struct err *err, const struct cluster *cluster, const struct oracle *oracle,
                         size_t i, int64_t n_placed, const struct oracle_shape *placed)
@@ -108,14 +165,20 @@ static int compare_node(struct err *err, const struct cluster *cluster, const st
     const struct node *node = cluster_find_node(cluster, name);
     if (!node || !oracle->node_there[i])
         return compare(err, name, "being there", node != NULL, oracle->node_there[i]);
+    int64_t free[N_ORACLE_RESOURCES] = {0};
     int r = compare_traits(err, node, &oracle->nodes[i]);
     for (size_t j = 0; r == 0 && j < N_ORACLE_RESOURCES; j++) {
         const struct oracle_sums sums = {
             used_with(oracle_used(oracle, i, j), n_placed, placed->demand[j]),
             oracle_reserved(oracle, i, j)};
-        r = compare_resource(err, node, &oracle->nodes[i], j, &sums);
+        const struct oracle_node *want = &oracle->nodes[i];
+        const bool advertised = want->capacity[j] != ORACLE_ABSENT;
+        free[j] = free_of(advertised ? want->allocatable[j] : 0, sums.used, sums.reserved);
+        r = compare_resource(err, node, want, j, &sums);
     }
-    return r;
+    if (r < 0 || (r = compare_groups(err, node, oracle, i)) < 0)
+        return r;
+    return compare(err, name, "free GPUs", node_free_gpus(node), free_gpus(oracle, i, free));
 }
 
 static int compare_users(struct err *err, const struct cluster *cluster,
@@ -321,6 +384,14 @@ static int compare_counts(struct err *err, const struct cluster *cluster,
                            (int64_t)oracle_n_resources(oracle));
 }
 
+static int compare_quota(struct err *err, const struct cluster *cluster,
+                         const struct oracle *oracle)
+{
+    const struct quota *quota = &cluster_policy(cluster)->quotas[0];
+    return compare(err, quota->name, "use", quota_used(cluster, quota, &quota->limits[0]),
+                   oracle_gpus_in_use(oracle));
+}
+
 int oracle_compare_ledger(const struct cluster *cluster, const struct oracle *oracle, bool has_fork,
                           struct err *err)
 {
@@ -328,6 +399,8 @@ int oracle_compare_ledger(const struct cluster *cluster, const struct oracle *or
     if (cluster_check(cluster, err) != 0)
         return -EINVAL;
     int r = compare_counts(err, cluster, oracle, has_fork);
+    if (r == 0)
+        r = compare_quota(err, cluster, oracle);
     for (size_t i = 0; r == 0 && i < ORACLE_NODES; i++) {
         r = compare_node(err, cluster, oracle, i, 0, &NOTHING);
         if (r == 0)
@@ -362,6 +435,9 @@ int oracle_compare_fork(const struct cluster *fork, const struct oracle *oracle,
 int oracle_compare_empty(const struct cluster *cluster, struct err *err)
 {
     const struct oracle nothing = {.n_changes = 0};
+    const struct devices *devices = cluster_devices(cluster);
+    if (devices_count(devices, DEVICES_SLICES) + devices_count(devices, DEVICES_CLAIMS) > 0)
+        return err_set(err, EINVAL, "slices and claims were removed, but the ledger keeps some");
     if (cluster->nodes || cluster->missing_nodes || cluster->pods || cluster->reservations ||
         cluster->pod_names.n > 0 || cluster->owners.table || cluster->shapes->shapes ||
         cluster->shapes->resources || cluster->shapes->strings.table)

@@ -114,6 +114,8 @@ struct pod_facts oracle_facts_of_pod(size_t i, const struct oracle_pod *pod,
         .name = oracle_facts_pod_name(pod->name, parts->name),
         .node_name = oracle_facts_node_name(pod->node),
         .nominated_node = oracle_facts_node_name(pod->nominated),
+        .extended_claim =
+            pod->claim > 0 ? oracle_facts_claim_name((size_t)pod->claim - 1, parts->claim) : NULL,
         .priority_class = "",
         .finished = pod->finished,
         .terminating = pod->terminating,
@@ -123,4 +125,64 @@ struct pod_facts oracle_facts_of_pod(size_t i, const struct oracle_pod *pod,
         .refusal = REFUSALS[pod->refusal],
         .shape = oracle_facts_of_shape(&pod->shape, parts),
     };
+}
+
+/* Slices and claims. */
+
+static const char *const DEVICES[ORACLE_DEVICES] = {"gpu-0", "gpu-1", "gpu-2", "gpu-3"};
+static const char *const DEVICE_MODELS[ORACLE_DEVICE_MODELS] = {"", "NVIDIA H100 80GB HBM3", "L4"};
+
+const char *oracle_facts_slice_name(size_t node, size_t driver, char *text)
+{
+    (void)snprintf(text, 32, "%s-%s", NODES[node], ORACLE_DRIVER_NAMES[driver]);
+    return text;
+}
+
+struct slice_facts oracle_facts_of_slice(size_t node, size_t driver,
+                                         const struct oracle_slice *slice,
+                                         struct oracle_device_parts *parts)
+{
+    for (int64_t i = 0; i < slice->n_devices; i++)
+        parts->devices[i] = (struct device_facts){.name = DEVICES[i],
+                                                  .model = DEVICE_MODELS[slice->models[i]],
+                                                  .profile = "",
+                                                  .physical = "",
+                                                  .node_name = "",
+                                                  .is_tainted = slice->tainted[i]};
+    return (struct slice_facts){.name = oracle_facts_slice_name(node, driver, parts->name),
+                                .driver = ORACLE_DRIVER_NAMES[driver],
+                                .pool = NODES[node],
+                                .generation = 1,
+                                .n_slices = 1,
+                                .node_name = NODES[node],
+                                .devices = parts->devices,
+                                .n_devices = (size_t)slice->n_devices};
+}
+
+const char *oracle_facts_claim_name(size_t i, char *text)
+{
+    (void)snprintf(text, 32, "claim-%zu", i);
+    return text;
+}
+
+struct claim_facts oracle_facts_of_claim(size_t i, const struct oracle_claim *claim,
+                                         struct oracle_device_parts *parts)
+{
+    for (int64_t r = 0; r < claim->n_results; r++) {
+        const struct oracle_claimed_device *used = &claim->results[r];
+        parts->results[r] = (struct claim_result){.driver = ORACLE_DRIVER_NAMES[used->driver],
+                                                  .pool = NODES[used->node],
+                                                  .device = DEVICES[used->device],
+                                                  .is_admin = used->is_admin};
+    }
+    return (struct claim_facts){
+        .namespace_ = "default",
+        .name = oracle_facts_claim_name(i, parts->name),
+        .uid = parts->name,
+        .n_devices = claim->n_results,
+        .is_allocated = claim->n_results > 0,
+        .results = parts->results,
+        .n_results = (size_t)claim->n_results,
+        .extended_for_uid =
+            claim->pod > 0 ? oracle_facts_uid((size_t)claim->pod - 1, parts->pod) : ""};
 }

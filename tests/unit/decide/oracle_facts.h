@@ -6,12 +6,30 @@
 #define DECIDE_ORACLE_FACTS_H
 
 #include "oracle.h"
+#include "types/device_facts.h"
 #include "types/facts.h"
+
+/* Storage for the facts of a slice or a claim. */
+struct oracle_device_parts {
+    char name[32];
+    char pod[16];
+    struct device_facts devices[ORACLE_DEVICES];
+    struct claim_result results[ORACLE_RESULTS];
+};
+
+const char *oracle_facts_slice_name(size_t node, size_t driver, char *text);
+struct slice_facts oracle_facts_of_slice(size_t node, size_t driver,
+                                         const struct oracle_slice *slice,
+                                         struct oracle_device_parts *parts);
+const char *oracle_facts_claim_name(size_t i, char *text);
+struct claim_facts oracle_facts_of_claim(size_t i, const struct oracle_claim *claim,
+                                         struct oracle_device_parts *parts);
 
 /* Storage for the facts; both have the same lifetime. */
 struct oracle_parts {
     char uid[16];
     char name[16];
+    char claim[32];
     struct label labels[2];
     struct amount amounts[2 * N_ORACLE_RESOURCES];
     struct requirement requirement;

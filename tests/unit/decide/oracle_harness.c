@@ -151,13 +151,88 @@ void oracle_harness_release(struct oracle_harness *harness, size_t pod, bool is_
     end_event(harness, &event);
 }
 
+/* Slices and claims. */
+
+void oracle_harness_put_slice(struct oracle_harness *harness, size_t node, size_t driver,
+                              const struct oracle_slice *slice)
+{
+    struct oracle_device_parts parts;
+    const struct slice_facts facts = oracle_facts_of_slice(node, driver, slice, &parts);
+    const struct event event = begin_event(harness, "put slice of node", node);
+    cluster_upsert_slice(harness->cluster, &facts);
+    oracle_put_slice(&harness->oracle, node, driver, slice);
+    end_event(harness, &event);
+}
+
+void oracle_harness_remove_slice(struct oracle_harness *harness, size_t node, size_t driver)
+{
+    char name[32];
+    const struct event event = begin_event(harness, "remove slice of node", node);
+    cluster_delete_slice(harness->cluster, oracle_facts_slice_name(node, driver, name));
+    oracle_remove_slice(&harness->oracle, node, driver);
+    end_event(harness, &event);
+}
+
+void oracle_harness_keep_slice(struct oracle_harness *harness, size_t node, size_t driver)
+{
+    char name[32];
+    const struct event event = begin_event(harness, "keep slice of node", node);
+    cluster_keep_slice(harness->cluster, oracle_facts_slice_name(node, driver, name));
+    oracle_keep_slice(&harness->oracle, node, driver);
+    end_event(harness, &event);
+}
+
+void oracle_harness_put_claim(struct oracle_harness *harness, size_t i,
+                              const struct oracle_claim *claim)
+{
+    struct oracle_device_parts parts;
+    const struct claim_facts facts = oracle_facts_of_claim(i, claim, &parts);
+    const struct event event = begin_event(harness, "put claim", i);
+    cluster_upsert_resource_claim(harness->cluster, &facts);
+    oracle_put_claim(&harness->oracle, i, claim);
+    end_event(harness, &event);
+}
+
+void oracle_harness_remove_claim(struct oracle_harness *harness, size_t i)
+{
+    char name[32];
+    const struct event event = begin_event(harness, "remove claim", i);
+    cluster_delete_resource_claim(harness->cluster, "default", oracle_facts_claim_name(i, name));
+    oracle_remove_claim(&harness->oracle, i);
+    end_event(harness, &event);
+}
+
+void oracle_harness_keep_claim(struct oracle_harness *harness, size_t i)
+{
+    char name[32];
+    const struct event event = begin_event(harness, "keep claim", i);
+    cluster_keep_resource_claim(harness->cluster, "default", oracle_facts_claim_name(i, name));
+    oracle_keep_claim(&harness->oracle, i);
+    end_event(harness, &event);
+}
+
 /* Lists. */
+
+static const struct {
+    enum cluster_kind kind;
+    void (*begin)(struct oracle *oracle);
+    void (*end)(struct oracle *oracle);
+} LISTS[] = {
+    {CLUSTER_NODES, oracle_begin_nodes, oracle_end_nodes},
+    {CLUSTER_PODS, oracle_begin_pods, oracle_end_pods},
+    {CLUSTER_SLICES, oracle_begin_slices, oracle_end_slices},
+    {CLUSTER_CLAIMS, oracle_begin_claims, oracle_end_claims},
+};
+#define N_LISTS (sizeof LISTS / sizeof *LISTS)
 
 void oracle_harness_begin(struct oracle_harness *harness, enum cluster_kind kind)
 {
     const struct event event = begin_event(harness, "begin list of kind", kind);
     cluster_relist_begin(harness->cluster, kind);
-    (kind == CLUSTER_NODES ? oracle_begin_nodes : oracle_begin_pods)(&harness->oracle);
+    for (size_t i = 0; i < N_LISTS; i++) {
+        if (LISTS[i].kind == kind)
+            LISTS[i].begin(&harness->oracle);
+    }
     end_event(harness, &event);
 }
 
@@ -165,7 +240,10 @@ void oracle_harness_end(struct oracle_harness *harness, enum cluster_kind kind)
 {
     const struct event event = begin_event(harness, "end list of kind", kind);
     cluster_relist_end(harness->cluster, kind);
-    (kind == CLUSTER_NODES ? oracle_end_nodes : oracle_end_pods)(&harness->oracle);
+    for (size_t i = 0; i < N_LISTS; i++) {
+        if (LISTS[i].kind == kind)
+            LISTS[i].end(&harness->oracle);
+    }
     end_event(harness, &event);
 }
 

@@ -37,6 +37,14 @@ void oracle_harness_remove_node(struct oracle_harness *harness, size_t i);
 void oracle_harness_remove_pod(struct oracle_harness *harness, size_t i);
 void oracle_harness_keep_node(struct oracle_harness *harness, size_t i);
 void oracle_harness_keep_pod(struct oracle_harness *harness, size_t i);
+void oracle_harness_put_slice(struct oracle_harness *harness, size_t node, size_t driver,
+                              const struct oracle_slice *slice);
+void oracle_harness_remove_slice(struct oracle_harness *harness, size_t node, size_t driver);
+void oracle_harness_keep_slice(struct oracle_harness *harness, size_t node, size_t driver);
+void oracle_harness_put_claim(struct oracle_harness *harness, size_t i,
+                              const struct oracle_claim *claim);
+void oracle_harness_remove_claim(struct oracle_harness *harness, size_t i);
+void oracle_harness_keep_claim(struct oracle_harness *harness, size_t i);
 /* The time is the event's number. facts NULL: none are given. */
 void oracle_harness_reserve(struct oracle_harness *harness, size_t pod, size_t node,
                             const struct oracle_pod *facts);

@@ -16,18 +16,32 @@
 #define DEFAULT_EVENTS 1000000
 #define DEFAULT_SEED 20171115
 #define EVENTS_OF_A_LIFE 20000
+#define MAX_SLICED 4
+
+/* Of all pods. It refuses none. */
+static const char *const NAMESPACES[] = {"default"};
+static const struct quota_limit LIMITS[] = {{.gpus = INT64_MAX},
+                                            {.model = "H100", .gpus = INT64_MAX}};
+static const struct quota QUOTA = {
+    .name = "all", .namespaces = NAMESPACES, .n_namespaces = 1, .limits = LIMITS, .n_limits = 2};
 
 /* Each life of the ledger has its own number of nodes and pods. */
 struct life {
     struct oracle_harness *harness;
     struct dice *dice;
     unsigned n_nodes;
+    unsigned n_sliced; /* the first nodes, which may have slices */
     unsigned n_pods;
 };
 
 static size_t any_node(const struct life *life)
 {
     return dice_below(life->dice, life->n_nodes);
+}
+
+static size_t any_sliced(const struct life *life)
+{
+    return dice_below(life->dice, life->n_sliced);
 }
 
 static size_t any_pod(const struct life *life)
@@ -119,6 +133,7 @@ static struct oracle_pod random_pod(const struct life *life, size_t i)
     pod.gated = dice_one_in(dice, 8);
     pod.owner = dice_below(dice, ORACLE_OWNERS);
     pod.priority = dice_below(dice, 3);
+    pod.claim = dice_one_in(dice, 3) ? 1 + dice_below(dice, ORACLE_CLAIMS) : 0;
     return pod;
 }
 
@@ -167,6 +182,18 @@ static void change_node(const struct life *life)
     oracle_harness_put_node(life->harness, i, &node);
 }
 
+/* 1 + a claim that says that it is of the pod, if there is one; else 0. */
+static int64_t claim_of(const struct life *life, size_t pod)
+{
+    const size_t first = dice_below(life->dice, ORACLE_CLAIMS);
+    for (size_t n = 0; n < ORACLE_CLAIMS; n++) {
+        const size_t i = (first + n) % ORACLE_CLAIMS;
+        if (life->harness->oracle.claims[i].pod == (int64_t)pod + 1)
+            return 1 + (int64_t)i;
+    }
+    return 0;
+}
+
 /* Advances an existing pod: bound, moved, resized, terminating, finished; or nothing. */
 static void change_pod(const struct life *life)
 {
@@ -175,7 +202,10 @@ static void change_pod(const struct life *life)
     struct oracle_pod pod = life->harness->oracle.pods[i];
     if (!life->harness->oracle.pod_there[i])
         return;
-    switch (dice_below(dice, 8)) {
+    switch (dice_below(dice, 9)) {
+    case 7:
+        pod.claim = claim_of(life, i);
+        break;
     case 0:
         pod.node = (int64_t)any_node(life);
         break;
@@ -301,10 +331,108 @@ static void list_nodes(const struct life *life)
         oracle_harness_end(life->harness, CLUSTER_NODES);
 }
 
+/* Slices and claims. */
+
+static struct oracle_slice random_slice(struct dice *dice)
+{
+    struct oracle_slice slice = {.there = 1};
+    slice.n_devices = dice_below(dice, ORACLE_DEVICES + 1);
+    for (int64_t i = 0; i < slice.n_devices; i++) {
+        slice.models[i] = dice_below(dice, ORACLE_DEVICE_MODELS);
+        slice.tainted[i] = dice_one_in(dice, 6);
+    }
+    return slice;
+}
+
+static struct oracle_claim random_claim(const struct life *life)
+{
+    struct dice *dice = life->dice;
+    struct oracle_claim claim = {.there = 1};
+    claim.n_results = dice_below(dice, ORACLE_RESULTS + 1);
+    claim.pod = dice_one_in(dice, 4) ? 0 : 1 + (int64_t)any_pod(life);
+    for (int64_t i = 0; i < claim.n_results; i++) {
+        struct oracle_claimed_device *used = &claim.results[i];
+        used->node = (int64_t)any_sliced(life);
+        used->driver = dice_below(dice, N_ORACLE_DRIVERS);
+        used->device = dice_below(dice, ORACLE_DEVICES);
+        used->is_admin = dice_one_in(dice, 6);
+    }
+    return claim;
+}
+
+static void put_any_slice(const struct life *life)
+{
+    const struct oracle_slice slice = random_slice(life->dice);
+    const size_t node = any_sliced(life);
+    oracle_harness_put_slice(life->harness, node, dice_below(life->dice, N_ORACLE_DRIVERS), &slice);
+}
+
+static void remove_any_slice(const struct life *life)
+{
+    const size_t node = any_sliced(life);
+    oracle_harness_remove_slice(life->harness, node, dice_below(life->dice, N_ORACLE_DRIVERS));
+}
+
+static void put_any_claim(const struct life *life)
+{
+    const struct oracle_claim claim = random_claim(life);
+    oracle_harness_put_claim(life->harness, dice_below(life->dice, ORACLE_CLAIMS), &claim);
+}
+
+static void remove_any_claim(const struct life *life)
+{
+    oracle_harness_remove_claim(life->harness, dice_below(life->dice, ORACLE_CLAIMS));
+}
+
+static void list_slice(const struct life *life, size_t node, size_t driver)
+{
+    struct oracle_harness *harness = life->harness;
+    struct oracle_slice slice = harness->oracle.slices[node][driver];
+    const bool there = slice.there;
+    slice.unreadable = 0;
+    if (dice_one_in(life->dice, 8))
+        slice = random_slice(life->dice);
+    if (dice_one_in(life->dice, 12))
+        oracle_harness_keep_slice(harness, node, driver);
+    else if (there && !dice_one_in(life->dice, 8))
+        oracle_harness_put_slice(harness, node, driver, &slice);
+}
+
+static void list_slices(const struct life *life)
+{
+    oracle_harness_begin(life->harness, CLUSTER_SLICES);
+    for (size_t node = life->n_sliced; node-- > 0;) {
+        for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++)
+            list_slice(life, node, driver);
+    }
+    if (!dice_one_in(life->dice, 4))
+        oracle_harness_end(life->harness, CLUSTER_SLICES);
+}
+
+static void list_claims(const struct life *life)
+{
+    oracle_harness_begin(life->harness, CLUSTER_CLAIMS);
+    for (size_t i = 0; i < ORACLE_CLAIMS; i++) {
+        struct oracle_claim claim = life->harness->oracle.claims[i];
+        if (!claim.there || dice_one_in(life->dice, 8))
+            continue;
+        if (dice_one_in(life->dice, 8))
+            claim = random_claim(life);
+        if (dice_one_in(life->dice, 8))
+            oracle_harness_keep_claim(life->harness, i);
+        else
+            oracle_harness_put_claim(life->harness, i, &claim);
+    }
+    if (!dice_one_in(life->dice, 4))
+        oracle_harness_end(life->harness, CLUSTER_CLAIMS);
+}
+
 /* Out of order: an end without a begin must delete nothing. */
 static void end_any_list(const struct life *life)
 {
-    oracle_harness_end(life->harness, dice_one_in(life->dice, 2) ? CLUSTER_PODS : CLUSTER_NODES);
+    static const enum cluster_kind KINDS[] = {CLUSTER_PODS, CLUSTER_NODES, CLUSTER_SLICES,
+                                              CLUSTER_CLAIMS};
+    oracle_harness_end(life->harness, KINDS[dice_below(life->dice, 4)]);
 }
 
 static void place_on_a_fork(const struct life *life)
@@ -325,10 +453,12 @@ static const struct event_row {
     unsigned weight;
     event_function *act;
 } EVENTS[] = {
-    {120, put_any_pod},   {60, put_any_node},    {120, change_pod},   {80, change_node},
-    {60, remove_any_pod}, {20, remove_any_node}, {4, list_pods},      {6, list_nodes},
-    {2, end_any_list},    {10, place_on_a_fork}, {15, drop_the_fork}, {120, reserve_for_any},
-    {10, reserve_again},  {20, release_any},     {30, confirm_any},
+    {120, put_any_pod},    {60, put_any_node},    {120, change_pod},      {80, change_node},
+    {60, remove_any_pod},  {20, remove_any_node}, {4, list_pods},         {6, list_nodes},
+    {2, end_any_list},     {10, place_on_a_fork}, {15, drop_the_fork},    {120, reserve_for_any},
+    {10, reserve_again},   {20, release_any},     {30, confirm_any},      {30, put_any_slice},
+    {8, remove_any_slice}, {40, put_any_claim},   {15, remove_any_claim}, {3, list_slices},
+    {3, list_claims},
 };
 
 static void any_event(const struct life *life)
@@ -354,6 +484,12 @@ static void remove_all(const struct life *life)
         oracle_harness_remove_node(life->harness, i);
     for (size_t i = 0; !pods_first && i < ORACLE_PODS; i++)
         oracle_harness_remove_pod(life->harness, i);
+    for (size_t i = 0; i < ORACLE_NODES; i++) {
+        for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++)
+            oracle_harness_remove_slice(life->harness, i, driver);
+    }
+    for (size_t i = 0; i < ORACLE_CLAIMS; i++)
+        oracle_harness_remove_claim(life->harness, i);
 }
 
 static void list_nothing(const struct life *life)
@@ -362,6 +498,10 @@ static void list_nothing(const struct life *life)
     oracle_harness_end(life->harness, CLUSTER_PODS);
     oracle_harness_begin(life->harness, CLUSTER_NODES);
     oracle_harness_end(life->harness, CLUSTER_NODES);
+    oracle_harness_begin(life->harness, CLUSTER_SLICES);
+    oracle_harness_end(life->harness, CLUSTER_SLICES);
+    oracle_harness_begin(life->harness, CLUSTER_CLAIMS);
+    oracle_harness_end(life->harness, CLUSTER_CLAIMS);
     for (size_t i = 0; i < ORACLE_PODS; i++) /* also of pods that the ledger never had */
         oracle_harness_release(life->harness, i, true);
 }
@@ -372,6 +512,7 @@ static void live(struct oracle_harness *harness, struct dice *dice, const struct
 {
     struct life life = {.harness = harness, .dice = dice};
     life.n_nodes = 1 + dice_below(dice, ORACLE_NODES);
+    life.n_sliced = 1 + dice_below(dice, MAX_SLICED);
     life.n_pods = 1 + dice_below(dice, ORACLE_PODS);
     oracle_harness_init(harness, policy);
     while (harness->n_events < end)
@@ -402,6 +543,7 @@ static void test_the_ledger_equals_the_oracle(void **state)
     struct dice dice = {harness.seed};
     print_message("LEDGER_SEED=%" PRIu64 " LEDGER_EVENTS=%" PRIu64 "\n", harness.seed, n_events);
     policy_init(&policy);
+    assert_int_equal(policy_add_quota(&policy, &QUOTA, NULL), 0);
     while (harness.n_events < n_events) {
         uint64_t left = n_events - harness.n_events;
         uint64_t more = left < EVENTS_OF_A_LIFE ? left : EVENTS_OF_A_LIFE;

@@ -1,5 +1,6 @@
 /* best: the best few equal the first of a full sort. */
 #include "decide/best.h"
+#include "fixture_devices.h"
 #include "fixture_question.h"
 #include "fixture_random.h"
 #include "unit.h"
@@ -164,6 +165,21 @@ static void test_a_preference_decides_between_equal_nodes(void **state)
     check_first(fixture, &question, "b");
 }
 
+/* The hot part does not tell how many devices are free. */
+static void test_free_devices_decide_between_equal_nodes(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *node = i == 0 ? "a" : "b";
+        fixture_put_node(fixture, node, GPU "=8", "");
+        fixture_put_slice(fixture, node, AMD_DRIVER, i == 0 ? "MI300X, MI300X" : "MI300X");
+    }
+    const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
+    gpu_demand_settle(fixture->cluster);
+    const struct fit_question question = fixture_question(fixture, &facts);
+    check_first(fixture, &question, "b");
+}
+
 static void test_replicas_decide_between_equal_nodes(void **state)
 {
     struct fixture *fixture = *state;
@@ -190,6 +206,7 @@ int main(void)
         TEST(test_the_best_nodes_may_come_last),
         TEST(test_empty_input_has_no_best),
         TEST(test_a_preference_decides_between_equal_nodes),
+        TEST(test_free_devices_decide_between_equal_nodes),
         TEST(test_replicas_decide_between_equal_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,19 +53,19 @@ static const struct row {
     const char *verdict;
 } ROWS[] = {
     {"of no priority, nobody's", {.priority = 0}, KEPT},
-    {"a little lower", {"q", 9, 50, ""}, KEPT},
-    {"as high", {"q", 10, 50, ""}, KEPT},
-    {"as high, promised elsewhere", {"q", 10, 50, "n2"}, KEPT},
-    {"higher", {"q", 11, 500, ""}, ALL_FREE},
-    {"negative", {"q", -5, 50, "n1"}, KEPT},
-    {"the pod itself", {"p", 10, 100, "n1"}, ALL_FREE},
-    {"the pod itself, as it is read now", {"p", 0, 0, ""}, ALL_FREE},
-    {"of two that were promised it, the older", {"q", 10, 99, "n1"}, ALL_FREE},
-    {"of two that were promised it, the younger", {"q", 10, 101, "n1"}, KEPT},
-    {"equally old, the lower UID", {"o", 10, 100, "n1"}, ALL_FREE},
-    {"equally old, the higher UID", {"q", 10, 100, "n1"}, KEPT},
-    {"promised it at a lower priority", {"o", 9, 1, "n1"}, KEPT},
-    {"promised it at a higher priority", {"q", 11, 999, "n1"}, ALL_FREE},
+    {"a little lower", {"q", 9, 50, "", NULL}, KEPT},
+    {"as high", {"q", 10, 50, "", NULL}, KEPT},
+    {"as high, promised elsewhere", {"q", 10, 50, "n2", NULL}, KEPT},
+    {"higher", {"q", 11, 500, "", NULL}, ALL_FREE},
+    {"negative", {"q", -5, 50, "n1", NULL}, KEPT},
+    {"the pod itself", {"p", 10, 100, "n1", NULL}, ALL_FREE},
+    {"the pod itself, as it is read now", {"p", 0, 0, "", NULL}, ALL_FREE},
+    {"of two that were promised it, the older", {"q", 10, 99, "n1", NULL}, ALL_FREE},
+    {"of two that were promised it, the younger", {"q", 10, 101, "n1", NULL}, KEPT},
+    {"equally old, the lower UID", {"o", 10, 100, "n1", NULL}, ALL_FREE},
+    {"equally old, the higher UID", {"q", 10, 100, "n1", NULL}, KEPT},
+    {"promised it at a lower priority", {"o", 9, 1, "n1", NULL}, KEPT},
+    {"promised it at a higher priority", {"q", 11, 999, "n1", NULL}, ALL_FREE},
 };
 
 static void test_room_is_kept_from_pods_of_no_higher_priority(void **state)
@@ -286,7 +286,7 @@ static void test_a_fork_gives_the_same_verdicts(void **state)
 static bool is_being_made(struct fixture *fixture, const char *node, const char *demand)
 {
     const struct shape_facts facts = fixture_shape_facts(fixture, demand);
-    const struct asker asker = {"p", 10, 100, "n1"};
+    const struct asker asker = {"p", 10, 100, "n1", NULL};
     return nominate_is_being_made(fixture_find_node(fixture, node), &asker,
                                   fixture_resolve(fixture, &facts));
 }
@@ -317,7 +317,7 @@ static void test_terminating_victims_count_as_room_in_progress(void **state)
 static void test_victims_have_a_lower_priority(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
-    const struct asker asker = {"p", 10, 100, "n1"};
+    const struct asker asker = {"p", 10, 100, "n1", NULL};
     struct pod_facts victim = fixture_pod_facts(fixture, "v", "n1", "cpu=1");
     victim.priority = 9;
     fixture_put_pod_facts(fixture, &victim);
@@ -334,7 +334,7 @@ static void test_victims_have_a_lower_priority(void **state)
 static const char *blocker_of(struct fixture *fixture, int64_t priority, const char *demand)
 {
     const struct shape_facts facts = fixture_shape_facts(fixture, demand);
-    const struct asker asker = {"q", priority, 500, ""};
+    const struct asker asker = {"q", priority, 500, "", NULL};
     const struct nomination *blocker = nominate_blocker(fixture_find_node(fixture, "n1"), &asker,
                                                         fixture_resolve(fixture, &facts));
     return blocker ? blocker->uid : "nobody";

@@ -1,5 +1,6 @@
 /* self-check of the ledger: it names each sum, list and name that is wrong. */
 #include "decide/quota.h"
+#include "fixture_devices.h"
 #include "fixture_question.h"
 #include "ledger.h"
 #include "ledger/claims.h"
@@ -40,8 +41,8 @@ static void fixture_claim_pod(struct fixture *fixture, const char *uid)
                                              .until_ms = 1000}));
 }
 
-/* Node h: pods a/1 and a/2 of one owner, a reservation for a/3, a nomination of a/4. a/5 has a
- * claim. gone is a node that only a/6 names. */
+/* Node h: pods a/1 and a/2 of one owner, a reservation for a/3, a nomination of a/4; two devices of
+ * another vendor, of which one is free. a/5 has a claim. gone is a node that only a/6 names. */
 static int setup(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 16}};
@@ -65,6 +66,9 @@ static int setup(void **state)
     fixture_must_reserve(fixture, "a/3", "h");
     fixture_nominate_pod(fixture, "a/4");
     fixture_claim_pod(fixture, "a/5");
+    cluster_upsert_device_class(fixture->cluster, "gpu.amd.com", "amd.com/gpu");
+    fixture_put_slice(fixture, "h", AMD_DRIVER, "MI300X, MI300X");
+    fixture_put_claim(fixture, "c", "h", AMD_DRIVER, "gpu-0");
     return 0;
 }
 
@@ -76,6 +80,11 @@ static struct node *node_of(struct fixture *fixture, const char *name)
 static struct node_resource *gpus_of(struct fixture *fixture)
 {
     return &node_of(fixture, "h")->resources[0];
+}
+
+static struct node_device_group *devices_of(struct fixture *fixture)
+{
+    return &node_of(fixture, "h")->devices[0];
 }
 
 static struct pod_entry *pod_of(struct fixture *fixture, const char *uid)
@@ -163,6 +172,13 @@ SPOIL(users_of_owner, pod_of(fixture, "a/1")->pod.owner->refs ^= 4)
 SPOIL(free_of_model, gpus_of(fixture)->pool->free ^= 8)
 SPOIL(nodes_of_model, gpus_of(fixture)->pool->n_nodes ^= 2)
 SPOIL(pool, SWAP(struct model_pool *, gpus_of(fixture)->pool, no_pool))
+SPOIL(n_groups, node_of(fixture, "h")->n_devices ^= 1)
+SPOIL(devices_total, devices_of(fixture)->total ^= 1)
+SPOIL(devices_allocated, devices_of(fixture)->allocated ^= 2)
+SPOIL(devices_free, devices_of(fixture)->free ^= 2)
+SPOIL(devices_model, SWAP(const char *, devices_of(fixture)->model, other_text))
+SPOIL(devices_shadowed, devices_of(fixture)->is_shadowed ^= true)
+SPOIL(devices_pool, SWAP(struct model_pool *, devices_of(fixture)->pool, no_pool))
 SPOIL(users, namespace_of(fixture)->n_users ^= 8)
 SPOIL(used_by_namespace, namespace_of(fixture)->used[0] ^= 8)
 SPOIL(used_of_quota, fixture->cluster->quota_used[0] ^= 8)
@@ -186,7 +202,7 @@ static const struct {
     {gpu_rows, 2, "h: a resource among GPUs is 0, should be 1"},
     {n_pods, 1, "h: pods is 3, should be 2"},
     {unlisted, 1, "gone: GPUs that it does not list is 2, should be 0"},
-    {traits, 5, "h: being there is 0, should be 1"},
+    {traits, 7, "h: being there is 0, should be 1"},
     {pods, 5, "gone: nvidia.com/gpu is 1, should be 0"},
     {reservations, 4, "h: what is reserved is 1, should be 0"},
     {node_of_pod, 4, "h: a/1 is 1, should be 0"},
@@ -209,6 +225,13 @@ static const struct {
     {free_of_model, 1, "H100-80GB-HBM3: what is free is 13, should be 5"},
     {nodes_of_model, 1, "cluster: nodes of a model is 3, should be 1"},
     {pool, 4, "h: what is seen of it at a glance is 0, should be 1"},
+    {n_groups, 4, "h: its GPUs that claims use is 0, should be 1"},
+    {devices_total, 1, "h: its GPUs that claims use is 0, should be 1"},
+    {devices_allocated, 1, "h: its GPUs that claims use is 0, should be 1"},
+    {devices_free, 2, "h: its GPUs that claims use is 0, should be 1"},
+    {devices_model, 2, "h: its GPUs that claims use is 0, should be 1"},
+    {devices_shadowed, 3, "h: its GPUs that claims use is 0, should be 1"},
+    {devices_pool, 3, "MI300X: what is free is 1, should be 0"},
     {users, 1, "a: users of GPUs is 12, should be 4"},
     {used_by_namespace, 1, "a: what quotas count is 12, should be 4"},
     {used_of_quota, 1, "quotas: what quotas count is 12, should be 4"},
@@ -231,6 +254,26 @@ static void test_each_fault_is_named(void **state)
         assert_string_equal(err.text, FAULTS[i].first);
         assert_int_equal(n, FAULTS[i].n);
         fixture_check(fixture);
+    }
+}
+
+/* Rounds end, however small the steps. */
+static void test_wrong_devices_are_found_in_steps(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t work = 1; work < 40; work += 3) {
+        struct err err = {""};
+        size_t n_right = 0;
+        size_t n_wrong = 0;
+        while (!cluster_check_some(fixture->cluster, work, &n_right, &err))
+            ;
+        assert_int_equal(n_right, 0);
+        devices_of(fixture)->total ^= 1;
+        while (!cluster_check_some(fixture->cluster, work, &n_wrong, &err))
+            ;
+        devices_of(fixture)->total ^= 1;
+        assert_int_equal(n_wrong, 1);
+        assert_string_equal(err.text, "h: its GPUs that claims use is 0, should be 1");
     }
 }
 
@@ -263,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SETUP_TEST(test_each_fault_is_named),
+        SETUP_TEST(test_wrong_devices_are_found_in_steps),
         SETUP_TEST(test_only_nominations_of_gpus_are_listed),
         SETUP_TEST(test_a_wrong_number_of_bytes_is_named),
     };

@@ -205,6 +205,20 @@ static void test_limits(void **state)
     free(spaces);
 }
 
+/* As from an API server: decisions do not depend on them. */
+static void test_claims_over_the_limit_are_left_out(void **state)
+{
+    (void)state;
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    for (int i = 0; i < 22; i++)
+        buf_printf(&text, "{\"kind\":\"ResourceClaim\",\"metadata\":{\"name\":\"c%d\"}}\n", i);
+    check_shown(buf_text(&text),
+                "problem ResourceClaim default/c20: is one of more than 20 (limits.pods)\n"
+                "problem ResourceClaim default/c21: is one of more than 20 (limits.pods)\n");
+    buf_fini(&text);
+}
+
 static void test_unread_members_do_not_count_against_the_limit(void **state)
 {
     (void)state;
@@ -231,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_a_broken_file_is_refused),
         cmocka_unit_test(test_an_empty_file_is_refused),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_claims_over_the_limit_are_left_out),
         cmocka_unit_test(test_unread_members_do_not_count_against_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* live_kinds: skipped members do not affect the ledger. */
 #include "formats/json_stream.h"
 #include "live_shown.h"
+#include "objects/resource_claim.h"
 
 /* All members that decoders read, and some others. */
 static const char POD_WITH_ALL[] =
@@ -43,6 +44,23 @@ static const char NODE_WITH_ALL[] =
     "'spec':{'unschedulable':true,'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]},"
     "'status':{'conditions':[{'type':'Ready','status':'True'}],'images':[{}],"
     "'capacity':{'cpu':'8','nvidia.com/gpu':'4'},'allocatable':{'cpu':'7','nvidia.com/gpu':'3'}}}";
+
+static const char CLAIM_WITH_ALL[] =
+    "{'metadata':{'name':'c','namespace':'ml','uid':'u-c','labels':{'a':'b'},'managedFields':[{}],"
+    "'annotations':{'resource.kubernetes.io/extended-resource-claim':'true'},'finalizers':['f'],"
+    "'deletionTimestamp':'2026-01-02T03:05:05Z',"
+    "'ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'p','uid':'u','controller':true}]},"
+    "'spec':{'devices':{'config':[{}],'constraints':[{}],'requests':["
+    "{'name':'a','exactly':{'deviceClassName':'x','count':2,'selectors':[{}],'tolerations':[{}],"
+    "'capacity':{}}},"
+    "{'name':'b','deviceClassName':'x','allocationMode':'All','selectors':[{}]},"
+    "{'name':'c','firstAvailable':[{'name':'d','count':3,'selectors':[{}]},"
+    "{'name':'e','count':4,'tolerations':[{}]}]},"
+    "{'name':'f','exactly':{'adminAccess':true}}]}},"
+    "'status':{'allocation':{'nodeSelector':{},'devices':{'config':[{}],'results':["
+    "{'request':'a','driver':'gpu.nvidia.com','pool':'n','device':'gpu-0','shareID':'s'},"
+    "{'request':'f','driver':'gpu.nvidia.com','pool':'n','device':'gpu-1','adminAccess':true}]}},"
+    "'reservedFor':[{'resource':'pods','name':'p','uid':'u'}],'devices':[{}]}}";
 
 static const char CLASS_WITH_ALL[] = "{'metadata':{'name':'high','labels':{'a':'b'}},'value':9,"
                                      "'globalDefault':true,'description':'x'}";
@@ -163,6 +181,39 @@ static void test_dropped_members_of_named_kinds_change_no_facts(void **state)
     json_decref(expected);
 }
 
+static void check_claim(const json_t *object)
+{
+    struct arena *arena = arena_new();
+    struct claim_facts facts;
+    struct err err;
+    if (resource_claim_from_json(object, arena, &facts, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(facts.namespace_, "ml");
+    assert_string_equal(facts.name, "c");
+    assert_string_equal(facts.uid, "u-c");
+    assert_string_equal(facts.extended_for_uid, "u");
+    assert_true(facts.terminating && facts.wants_all && facts.has_alternatives);
+    assert_int_equal(facts.n_devices, 2 + 1 + 3);
+    assert_int_equal(facts.n_results, 2);
+    assert_true(facts.results[0].is_shared && facts.results[1].is_admin);
+    assert_string_equal(facts.results[1].device, "gpu-1");
+    assert_int_equal(facts.n_holders, 1);
+    assert_string_equal(facts.holders[0], "u");
+    arena_free(arena);
+}
+
+static void test_dropped_members_of_claims_change_no_facts(void **state)
+{
+    (void)state;
+    json_t *whole = live_object(CLAIM_WITH_ALL);
+    json_t *listed = as_listed(CLUSTER_CLAIMS, whole);
+    assert_false(json_equal(listed, whole));
+    check_claim(whole);
+    check_claim(listed);
+    json_decref(whole);
+    json_decref(listed);
+}
+
 /* {"a":[{"b":true}]} for "a[].b". */
 static json_t *object_with(const char *path)
 {
@@ -198,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIVE_TEST(test_dropped_members_change_no_facts),
         cmocka_unit_test(test_dropped_members_of_named_kinds_change_no_facts),
+        cmocka_unit_test(test_dropped_members_of_claims_change_no_facts),
         cmocka_unit_test(test_every_drop_path_has_an_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,10 @@ static void test_nameless_objects_are_a_problem(void **state)
                            "problem Pod (unnamed): has no metadata.name\n"
                            "problem Namespace (unnamed): has no metadata.name\n"
                            "problem PriorityClass (unnamed): has no metadata.name\n"
-                           "problem DeviceClass (unnamed): has no metadata.name\n");
+                           "problem DeviceClass (unnamed): has no metadata.name\n"
+                           "problem ResourceSlice (unnamed): has no metadata.name\n"
+                           "problem ResourceClaim (unnamed): has no metadata.name\n"
+                           "problem DeviceTaintRule (unnamed): has no metadata.name\n");
     live_list_nothing(live);
     live_check_shown(live, "");
 }

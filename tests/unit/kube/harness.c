@@ -149,13 +149,21 @@ static void init(struct harness *harness, const struct reflector_kind *what, uin
 
 void harness_init_seeded(struct harness *harness, const char *field_selector, uint64_t seed)
 {
-    const struct reflector_kind kind = {"pods", "/api/v1/pods", field_selector, DROP, false};
+    const struct reflector_kind kind = {"pods", "/api/v1/pods", field_selector, DROP, NULL};
     init(harness, &kind, seed);
 }
 
 void harness_init_optional(struct harness *harness)
 {
-    const struct reflector_kind kind = {"pods", "/api/v1/pods", NULL, DROP, true};
+    static const char *const NO_OTHER[] = {NULL};
+    const struct reflector_kind kind = {"pods", "/api/v1/pods", NULL, DROP, NO_OTHER};
+    init(harness, &kind, 7);
+}
+
+void harness_init_versions(struct harness *harness)
+{
+    static const char *const OLDER[] = {"/api/v1beta2/pods", "/api/v1beta1/pods", NULL};
+    const struct reflector_kind kind = {"pods", "/api/v1/pods", NULL, DROP, OLDER};
     init(harness, &kind, 7);
 }
 

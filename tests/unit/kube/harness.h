@@ -33,6 +33,8 @@ struct harness {
 void harness_init(struct harness *harness, const char *field_selector);
 /* For a collection that the server may not know. */
 void harness_init_optional(struct harness *harness);
+/* The same, with two older versions. */
+void harness_init_versions(struct harness *harness);
 void harness_init_seeded(struct harness *harness, const char *field_selector, uint64_t seed);
 void harness_fini(struct harness *harness);
 /* A test's state is a harness that it has to init; the teardown finishes it. */

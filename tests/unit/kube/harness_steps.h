@@ -2,8 +2,8 @@
  * harness_steps: tests of a reflector as tables.
  *
  * A script is a list of steps: requests and waits to expect, answers to give, values to check. Its
- * first step is INIT, INIT_OPTIONAL, INIT_SELECTOR or BEGIN. After FINI it starts over with
- * another.
+ * first step is INIT, INIT_OPTIONAL, INIT_VERSIONS, INIT_SELECTOR or BEGIN. After FINI it starts
+ * over with another.
  */
 #ifndef HARNESS_STEPS_H
 #define HARNESS_STEPS_H
@@ -66,6 +66,7 @@ void harness_step_why_has(struct harness *harness, const char *part);
 
 #define INIT CALL(harness_step_init)
 #define INIT_OPTIONAL CALL(harness_init_optional)
+#define INIT_VERSIONS CALL(harness_init_versions)
 #define INIT_SELECTOR(selector) TEXT(harness_init, selector)
 #define BEGIN CALL(harness_begin)
 #define FINI CALL(harness_fini)

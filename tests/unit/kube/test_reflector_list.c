@@ -158,6 +158,14 @@ static void expect_cut_message(struct harness *harness)
 #define LIST_ON_NEW(connection) LIST, IS(request.fresh, connection)
 #define UNKNOWN_KIND LIST, ANSWER(404, "404 page not found\n")
 #define STILL_UNKNOWN WAIT(HARNESS_SILENCE_MS / 2), UNKNOWN_KIND, STALE(false)
+#define V1BETA2 "/api/v1beta2/pods"
+#define V1BETA1 "/api/v1beta1/pods"
+#define LIST_OF(collection) REQUEST(collection "?limit=500")
+#define WATCH_OF(collection) REQUEST(collection "?watch=true&resourceVersion=...")
+#define UNSERVED(collection) LIST_OF(collection), ANSWER(404, "404 page not found\n")
+#define LISTED_AS_V1BETA1                                                                          \
+    INIT_VERSIONS, UNKNOWN_KIND, UNSERVED(V1BETA2), LIST_OF(V1BETA1), LISTED("100", "ab"),         \
+        WATCH_OF(V1BETA1)
 
 static const struct harness_script SCRIPTS[] = {
     {"pages are requested one after another",
@@ -235,8 +243,63 @@ static const struct harness_script SCRIPTS[] = {
     {"an unknown kind is an empty list",
      {INIT_OPTIONAL, UNKNOWN_KIND, SYNCED(true), WHY(""), FRESH_NOW, STILL_UNKNOWN, STILL_UNKNOWN,
       STILL_UNKNOWN, STILL_UNKNOWN, STILL_UNKNOWN, RELISTS(RELIST_START, 1),
-      WAIT(HARNESS_SILENCE_MS / 2), LIST, LISTED("100", "ab"), WATCH("100"), ANSWER(404, "{}"),
-      NAMES("")}},
+      WAIT(HARNESS_SILENCE_MS / 2), LIST, LISTED("100", "ab"), WATCH("100")}},
+    {"a kind is emptied with the second look",
+     {INIT_OPTIONAL, LIST, LISTED("100", "ab"), WATCH("100"), ANSWER(404, "{}"), NAMES("ab"),
+      BACK_OFF(800), UNKNOWN_KIND, NAMES("ab"), STALE(false), WHY_HAS("404"),
+      WAIT(HARNESS_SILENCE_MS / 2), UNKNOWN_KIND, NAMES(""), WHY(""), RELISTS(RELIST_FAILED, 1)}},
+    {"an older version is read at once if the server lacks the newer ones",
+     {INIT_VERSIONS, UNKNOWN_KIND, SYNCED(false), UNSERVED(V1BETA2), SYNCED(false),
+      LIST_OF(V1BETA1), RELISTS(RELIST_START, 1), PAGE("100", "ab", "next"),
+      REQUEST(V1BETA1 "?limit=500&continue=next"), LISTED("100", "c"), NAMES("abc"), SYNCED(true),
+      WATCH_OF(V1BETA1), HEAD(200), ADDED('d', "101"), NAMES("abcd"), WHY(""), IS(n_told, 0)}},
+    {"the kind is absent once every version is",
+     {LISTED_AS_V1BETA1,
+      ANSWER(404, "{}"),
+      BACK_OFF(800),
+      UNKNOWN_KIND,
+      UNSERVED(V1BETA2),
+      NAMES("ab"),
+      SYNCED(true),
+      UNSERVED(V1BETA1),
+      NAMES("ab"),
+      WAIT(HARNESS_SILENCE_MS / 2),
+      LIST_ON_NEW(true),
+      ANSWER(404, "{}"),
+      UNSERVED(V1BETA2),
+      UNSERVED(V1BETA1),
+      NAMES(""),
+      STALE(false),
+      FRESH_NOW,
+      RELISTS(RELIST_FAILED, 1),
+      WAIT(HARNESS_SILENCE_MS / 2),
+      LIST}},
+    /* As when two API servers take turns, of which one lacks the kind. */
+    {"one look at a server without the kind loses nothing",
+     {LISTED_AS_V1BETA1, ANSWER(404, "{}"), BACK_OFF(800), UNKNOWN_KIND, UNSERVED(V1BETA2),
+      UNSERVED(V1BETA1), WAIT(HARNESS_SILENCE_MS / 2), LIST, LISTED("200", "ab"), NAMES("ab"),
+      WATCH("200"), ANSWER(404, "{}"), BACK_OFF(1600), UNKNOWN_KIND, UNSERVED(V1BETA2),
+      UNSERVED(V1BETA1), NAMES("ab")}},
+    /* An upgraded server no longer has the version that was read. */
+    {"each list begins with the newest version",
+     {LISTED_AS_V1BETA1, ANSWER(410, "{}"), BACK_OFF(800), LIST, LISTED("200", "b"), WATCH("200"),
+      FINI, LISTED_AS_V1BETA1, ANSWER(404, "{}"), WHY_HAS("watch " V1BETA1 ": 404"), NAMES("ab"),
+      BACK_OFF(800), LIST, LISTED("200", "b"), NAMES("b"), WATCH("200")}},
+    {"a version that is lost long after the list is sought at once",
+     {LISTED_AS_V1BETA1, SLEEP(120000), ANSWER(404, "{}"), NAMES("ab"), LIST, LISTED("200", "b"),
+      NAMES("b"), WATCH("200")}},
+    {"a version that is lost between two pages is sought anew",
+     {INIT_VERSIONS, UNKNOWN_KIND, LIST_OF(V1BETA2), PAGE("100", "ab", "next"),
+      REQUEST(V1BETA2 "?limit=500&continue=next"), ANSWER(404, "{}"), NAMES("ab"), BACK_OFF(800),
+      LIST, LISTED("200", "b"), NAMES("b")}},
+    {"a version that is lost while the watch is silent is sought anew",
+     {LISTED_AS_V1BETA1, HEAD(200), WAIT(HARNESS_SILENCE_MS), CANCEL, REQUEST(V1BETA1 "?limit=1"),
+      ANSWER(404, "{}"), STALE(true), NAMES("ab"), BACK_OFF(800), LIST, LISTED("200", "b"),
+      STALE(false)}},
+    {"another failure than 404 does not lead to the next version",
+     {INIT_VERSIONS, UNKNOWN_KIND, LIST_OF(V1BETA2), ANSWER(403, "{}"), SYNCED(false),
+      WHY_HAS("GET " V1BETA2 ": 403"), BACK_OFF(800), UNKNOWN_KIND, LIST_OF(V1BETA2),
+      REFUSE(429, 17, ""), WAIT(17000), LIST_OF(V1BETA2)}},
     {"an unknown kind is empty though the answer never ends",
      {INIT_OPTIONAL, LIST, HEAD(404), WAIT(5000), CANCEL, SYNCED(true), WHY(""),
       WAIT(HARNESS_SILENCE_MS / 2), LIST}},

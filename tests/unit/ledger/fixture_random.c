@@ -1,5 +1,6 @@
 /* fixture_random: see fixture_random.h. */
 #include "fixture_random.h"
+#include "fixture_devices.h"
 
 #define GPU "nvidia.com/gpu"
 
@@ -12,6 +13,8 @@ void fixture_random_node(struct fixture *fixture, struct dice *dice, const char 
                                          "a=1:PreferNoSchedule b=1:PreferNoSchedule"};
     static const char *const OTHERS[] = {"", "", " amd.com/gpu=2"};
     static const char *const RUNNING[] = {GPU "=1", GPU "=8", "amd.com/gpu=1", "cpu=3"};
+    static const char *const DRIVERS[] = {NVIDIA_DRIVER, AMD_DRIVER, AMD_DRIVER};
+    static const char *const DEVICES[] = {"A100, A100", "A100, ?, ?, A100!"};
     const char *labels = arena_printf(fixture->arena, "accelerator=%s,zone=%u", PICK(dice, MODELS),
                                       dice_below(dice, 3));
     const char *amounts =
@@ -21,6 +24,10 @@ void fixture_random_node(struct fixture *fixture, struct dice *dice, const char 
     facts.taints = fixture_taints(fixture, PICK(dice, TAINTS), &facts.n_taints);
     facts.unschedulable = dice_one_in(dice, 6);
     fixture_put_node_facts(fixture, &facts);
+    if (dice_one_in(dice, 3)) {
+        const char *driver = PICK(dice, DRIVERS);
+        fixture_put_slice(fixture, name, driver, PICK(dice, DEVICES));
+    }
     if (dice_one_in(dice, 4)) {
         struct pod_facts pod = fixture_pod_facts(
             fixture, arena_printf(fixture->arena, "on-%s", name), name, PICK(dice, RUNNING));

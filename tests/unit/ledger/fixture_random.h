@@ -10,7 +10,7 @@
 #define FIXTURE_OWNER "owner"
 
 /* With GPUs of one or two resources and of several models, some with taints or a cordon, some in
- * use, of these some by a replica of FIXTURE_OWNER. */
+ * use, of these some by a replica of FIXTURE_OWNER; some with devices of DRA. */
 void fixture_random_node(struct fixture *fixture, struct dice *dice, const char *name);
 /* Of a pod with or without GPUs, perhaps with preferences. */
 struct shape_facts fixture_random_shape(struct fixture *fixture, struct dice *dice);

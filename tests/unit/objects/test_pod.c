@@ -284,6 +284,8 @@ static const struct {
     {"'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule'}]", false},
     {"'topologySpreadConstraints': [{}, {'whenUnsatisfiable': 'ScheduleAnyway'}]", true},
     {"'topologySpreadConstraints': ['ScheduleAnyway', {'whenUnsatisfiable': 1}]", false},
+    {"'resourceClaims': [{'name': 'gpu', 'resourceClaimName': 'one'}]", true},
+    {"'resourceClaims': []", false},
 };
 
 static void test_soft_preferences(void **state)

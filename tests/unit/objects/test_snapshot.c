@@ -166,6 +166,9 @@ static void test_any_changed_choice_makes_the_policy_differ(void **state)
     policy.soft_preferences = SOFT_PREFERENCES_OVERRIDE;
     assert_differs(&policy);
     policy.soft_preferences = SOFT_PREFERENCES_DEFER;
+    policy.n_device_drivers--;
+    assert_differs(&policy);
+    policy.n_device_drivers++;
     bool *const switches[] = {&policy.allow_shared, &policy.extended_resource_toleration};
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
         *switches[i] = !*switches[i];

@@ -109,6 +109,11 @@ static struct selector_term random_node_selector(struct dice *dice)
     return (struct selector_term){requirements, n};
 }
 
+static const char *word_or_null(struct dice *dice)
+{
+    return chance(dice) ? word(dice) : NULL;
+}
+
 static struct pod_facts random_pod(struct dice *dice, const struct policy *policy)
 {
     const bool waits = chance(dice);
@@ -128,7 +133,8 @@ static struct pod_facts random_pod(struct dice *dice, const struct policy *polic
         .priority = (int64_t)roll(dice, 2000) - 1000,
         .created_s = chance(dice) ? 0 : 1780000000 + (int64_t)roll(dice, 1000),
         .started_s = chance(dice) ? 0 : 1780000000 + (int64_t)roll(dice, 1000),
-        .refusal = chance(dice) ? word(dice) : NULL,
+        .refusal = word_or_null(dice),
+        .extended_claim = word_or_null(dice),
         .unscheduled_reason = is_told ? maybe(dice) : NULL,
         .unscheduled_message = is_told ? maybe(dice) : NULL,
         .not_evaluated = waits && chance(dice) ? "one\ntwo\n" : NULL,
@@ -180,6 +186,7 @@ static void assert_pods_equal(const struct pod_facts *a, const struct pod_facts 
     assert_int_equal(a->created_s, b->created_s);
     assert_int_equal(a->started_s, b->started_s);
     assert_texts_equal(a->refusal, b->refusal);
+    assert_texts_equal(a->extended_claim, b->extended_claim);
     assert_texts_equal(a->unscheduled_reason, b->unscheduled_reason);
     assert_texts_equal(a->unscheduled_message, b->unscheduled_message);
     assert_texts_equal(a->not_evaluated, b->not_evaluated);

@@ -67,6 +67,27 @@ static void test_model_labels_in_order(void **state)
     assert_false(policy_is_model_label(policy, "nvidia.com/gpu"));
 }
 
+static void test_drivers_of_gpus(void **state)
+{
+    static const struct {
+        const char *name, *model_attribute, *resource;
+    } DRIVERS[] = {
+        {"gpu.nvidia.com", "productName", "nvidia.com/gpu"},
+        {"gpu.amd.com", "productName", "amd.com/gpu"},
+        {"gpu.intel.com", "model", "gpu.intel.com/xe"},
+    };
+    const struct policy *policy = *state;
+    assert_int_equal(policy->n_device_drivers, sizeof DRIVERS / sizeof *DRIVERS);
+    for (size_t i = 0; i < policy->n_device_drivers; i++) {
+        const struct device_driver *driver = policy_device_driver(policy, DRIVERS[i].name);
+        assert_string_equal(driver->model_attribute, DRIVERS[i].model_attribute);
+        assert_string_equal(driver->resource, DRIVERS[i].resource);
+        assert_true(policy_is_gpu_resource(policy, driver->resource));
+    }
+    assert_null(policy_device_driver(policy, "compute-domain.nvidia.com"));
+    assert_null(policy_device_driver(policy, ""));
+}
+
 static void test_other_defaults(void **state)
 {
     const struct policy *policy = *state;
@@ -92,6 +113,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names_that_resemble_gpus_do_not_match, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_model_labels_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_drivers_of_gpus, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_defaults, setup, teardown),
         cmocka_unit_test(test_placement_names),
     };

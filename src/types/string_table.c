@@ -1,5 +1,5 @@
-/* string_table: see string_table.h. */
-#include "string_table.h"
+/* string_table: see include/types/string_table.h. */
+#include "types/string_table.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "types/selector.h"

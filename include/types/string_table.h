@@ -1,9 +1,9 @@
 /*
- * string_table: strings that many objects of a ledger share (node and namespace names, labels),
- * each kept once and reference-counted. Private to ledger.
+ * string_table: strings that many objects share (node and namespace names, labels, names of
+ * devices), each kept once and reference-counted. Equal strings of a table are one pointer.
  */
-#ifndef LEDGER_STRING_TABLE_H
-#define LEDGER_STRING_TABLE_H
+#ifndef TYPES_STRING_TABLE_H
+#define TYPES_STRING_TABLE_H
 
 #include "types/facts.h"
 

@@ -1,0 +1,101 @@
+/*
+ * device_facts: devices and claims of dynamic resource allocation (DRA), as plain values.
+ *
+ * objects/ reads them from JSON into a request's arena; who keeps them copies them. Only what
+ * counting needs is here. Source: Kubernetes API resource.k8s.io/v1 (v1beta2, v1beta1); the
+ * maximums are those of its validation, which decoders enforce.
+ */
+#ifndef TYPES_DEVICE_FACTS_H
+#define TYPES_DEVICE_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of a slice. */
+#define SLICE_DEVICES_MAX 128
+/* Of a claim. */
+#define CLAIM_RESULTS_MAX 32
+/* Of those that use a claim. */
+#define CLAIM_HOLDERS_MAX 256
+#define CLAIM_HOLDER_BYTES_MAX 64 /* of a UID; holders with a longer one are only counted */
+
+/* What devices that overlap have in common, such as memory slices of a GPU. */
+struct device_counter {
+    const char *name;
+    int64_t amount; /* the quantity rounded up; at most INT64_MAX */
+};
+
+/* Of a pool; or the part of one that a device consumes. */
+struct counter_set {
+    const char *name;
+    const struct device_counter *counters; /* sorted by name */
+    size_t n_counters;
+};
+
+struct device_facts {
+    const char *name;
+    const char *model;    /* value of the driver's model attribute; "" without one */
+    const char *profile;  /* of a partition ("1g.10gb"); "" if it is none */
+    const char *physical; /* same text, same GPU: its PCI bus ID or UUID; "": unknown */
+    int64_t memory_bytes; /* capacity "memory"; 0 without one; at most INT64_MAX */
+    /* The one node that reaches it. "": several may, or the slice says which (node_name there). */
+    const char *node_name;
+    bool is_tainted; /* by the slice: NoSchedule or NoExecute */
+    bool not_judged; /* has a field that must be understood and is not: never free */
+    const struct counter_set *consumes; /* parts of sets of the pool, by their names */
+    size_t n_consumes;
+};
+
+struct slice_facts {
+    const char *name; /* the key */
+    const char *driver, *pool;
+    int64_t generation;
+    int64_t n_slices; /* of the pool in this generation; >= 1 */
+    /* The one node that reaches all its devices (nodeName, or a nodeSelector for one
+     * metadata.name). "": several nodes may, or each device says itself. */
+    const char *node_name;
+    bool per_device; /* perDeviceNodeSelection */
+    /* None for a driver that the policy does not name. */
+    const struct device_facts *devices; /* in the slice's order */
+    size_t n_devices;
+    const struct counter_set *counter_sets;
+    size_t n_counter_sets;
+};
+
+/* One allocated device. */
+struct claim_result {
+    const char *driver, *pool, *device;
+    bool is_admin;  /* admin access: does not use the device */
+    bool is_shared; /* has a shareID: other claims may use the device, too */
+};
+
+struct claim_facts {
+    const char *namespace_, *name, *uid;
+    /* By the spec: devices of its least allocation, so of a request with alternatives the fewest of
+     * any. Admin access counts as 0. At most CLAIM_DEVICES_MAX. */
+    int64_t n_devices;
+    bool wants_all;        /* a request with allocationMode All: counts as 1 in n_devices */
+    bool has_alternatives; /* a request with two or more in firstAvailable */
+    bool is_allocated;
+    const struct claim_result *results;
+    size_t n_results;
+    const char *const *holders; /* UIDs of pods in the claim's namespace, status.reservedFor */
+    size_t n_holders;
+    size_t n_all_holders; /* with those whose UID is not kept, and those that are no pods */
+    /* UID of the pod for whose extended resources kube-scheduler made the claim; "": another claim.
+     * Tenants can forge it: it counts only if that pod's status names the claim. */
+    const char *extended_for_uid;
+    bool terminating; /* deletion has begun */
+};
+
+#define CLAIM_DEVICES_MAX (INT64_C(1) << 32)
+
+/* A DeviceTaintRule with a deviceSelector, and the effect NoSchedule or NoExecute; others taint
+ * nothing. A NULL member matches all. */
+struct device_taint_facts {
+    const char *name; /* the key */
+    const char *driver, *pool, *device;
+};
+
+#endif

@@ -1,0 +1,281 @@
+/* inventory_claims: see inventory_claims.h. */
+#include "api/cluster/inventory_claims.h"
+
+#include <string.h>
+#include <utlist.h>
+
+/* Claims, their devices and their pods, of the used and of the unused claims each: enough for
+ * 40,000 GPUs. Bounds the time under the lock. */
+#define ITEMS_MAX ((size_t)200000)
+/* Looked up in one hold of the lock. */
+#define PODS_AT_ONCE ((size_t)4000)
+
+/* ---- under the lock ---- */
+
+static void copy_devices(const struct device_claim *claim, struct arena *arena,
+                         struct claim_copy *copy)
+{
+    copy->devices = ARENA_ARRAY(arena, struct claimed_device, claim->n_results);
+    for (size_t i = 0; i < claim->n_results; i++) {
+        struct claimed_device device = devices_of_claim(claim, i);
+        if (!device.is_gpu)
+            continue;
+        if (!copy->node_name[0] && device.node_name)
+            copy->node_name = arena_strdup(arena, device.node_name);
+        device.driver = arena_strdup(arena, device.driver);
+        device.pool = arena_strdup(arena, device.pool);
+        device.device = arena_strdup(arena, device.device);
+        device.model_name = device.model_name ? arena_strdup(arena, device.model_name) : NULL;
+        device.model = NULL;
+        copy->devices[copy->n_devices++] = device;
+        copy->n_held += !device.is_admin;
+    }
+}
+
+static void copy_holders(const struct device_claim *claim, struct arena *arena,
+                         struct claim_copy *copy)
+{
+    for (const char *uid = devices_next_holder(claim, NULL); uid;
+         uid = devices_next_holder(claim, uid)) {
+        struct claim_holder *holder = ARENA_NEW(arena, struct claim_holder);
+        *holder =
+            (struct claim_holder){.uid = arena_strdup(arena, uid), .name = "", .node_name = ""};
+        LL_APPEND(copy->holders, holder);
+    }
+}
+
+static struct claim_copy *copy_claim(const struct device_claim *claim, struct arena *arena)
+{
+    struct claim_copy *copy = ARENA_NEW(arena, struct claim_copy);
+    *copy = (struct claim_copy){
+        .namespace_ = arena_strdup(arena, claim->namespace_),
+        .name = arena_strdup(arena, claim->name),
+        .node_name = "",
+        .is_unused = devices_claim_state(claim) == CLAIM_UNUSED,
+        .terminating = claim->terminating,
+        .n_all_holders = claim->n_all_holders,
+    };
+    copy_devices(claim, arena, copy);
+    copy_holders(claim, arena, copy);
+    return copy;
+}
+
+static void copy_claims(const struct inventory_view *view, struct claims_copy *copy)
+{
+    const struct devices *devices = cluster_devices(view->cluster);
+    size_t n_items[N_CLAIM_STATES] = {0};
+    for (const struct device_claim *claim = devices_next_claim(devices, NULL); claim;
+         claim = devices_next_claim(devices, claim)) {
+        const enum claim_state state = devices_claim_state(claim);
+        if (state != CLAIM_USED && state != CLAIM_UNUSED)
+            continue;
+        const size_t n = 1 + claim->n_results + claim->n_holders;
+        if (n_items[state] + n > ITEMS_MAX) {
+            copy->n_omitted++;
+            copy->n_unused_omitted += state == CLAIM_UNUSED;
+            continue;
+        }
+        n_items[state] += n;
+        struct claim_copy *added = copy_claim(claim, copy->arena);
+        LL_PREPEND(copy->claims, added);
+    }
+}
+
+static struct inventory_problem problem_of(const struct device_pool *pool, struct arena *arena)
+{
+    const char *place = pool->node_name[0] ? arena_printf(arena, "on the node %s", pool->node_name)
+                                           : "where several nodes reach it";
+    return (struct inventory_problem){
+        "ResourceSlice", arena_printf(arena, "%s/%s", pool->driver, pool->pool),
+        arena_printf(arena,
+                     "nothing is free in this pool %s: %s (generation %lld has %zu of %lld slices)",
+                     place, pool->why, (long long)pool->generation, pool->n_there,
+                     (long long)pool->n_slices)};
+}
+
+static void copy_pools(const struct inventory_view *view, struct claims_copy *copy)
+{
+    struct device_pool pool = {0};
+    copy->pools = ARENA_ARRAY(copy->arena, struct inventory_problem, UNUSABLE_POOLS_MAX);
+    while (devices_next_unusable(cluster_devices(view->cluster), &pool)) {
+        copy->n_all_pools++;
+        if (copy->n_pools < UNUSABLE_POOLS_MAX)
+            copy->pools[copy->n_pools++] = problem_of(&pool, copy->arena);
+    }
+}
+
+/* A cluster without GPU devices has neither. */
+static void judge_file(const struct devices *devices, struct err *ret_uncounted)
+{
+    const bool has_slices = devices_count(devices, DEVICES_SLICES) > 0;
+    const size_t n_allocated =
+        devices_count_claims(devices, CLAIM_USED) + devices_count_claims(devices, CLAIM_UNUSED);
+    if (has_slices && devices_count(devices, DEVICES_CLAIMS) == 0)
+        (void)err_set(ret_uncounted, ENOENT,
+                      "claims are not counted: the cluster file has no resourceclaims");
+    if (!has_slices && n_allocated > 0)
+        (void)err_set(ret_uncounted, ENOENT,
+                      "claims are not counted: the cluster file has no resourceslices");
+}
+
+static int compare_claims(const struct claim_copy *a, const struct claim_copy *b)
+{
+    const int order = strcmp(a->namespace_, b->namespace_);
+    return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+static void copy_under_lock(struct inventory *inventory, struct claims_copy *copy)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    if (inventory_counts_claims(inventory, &copy->uncounted))
+        copy->uncounted.text[0] = '\0';
+    if (!view.live)
+        judge_file(cluster_devices(view.cluster), &copy->uncounted);
+    copy_claims(&view, copy);
+    copy_pools(&view, copy);
+}
+
+static void name_pod(const struct cluster *cluster, struct arena *arena,
+                     struct claim_holder *holder)
+{
+    const struct pod *pod = cluster_find_pod(cluster, holder->uid);
+    if (!pod)
+        return;
+    holder->name = arena_strdup(arena, pod->name);
+    holder->node_name = pod->node_name ? arena_strdup(arena, pod->node_name) : "";
+}
+
+/* Returns the first claim that is not done. */
+static struct claim_copy *name_some_pods(struct inventory *inventory, struct claim_copy *claim,
+                                         struct arena *arena)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    for (size_t n = 0; claim && n < PODS_AT_ONCE; claim = claim->next) {
+        struct claim_holder *holder = NULL;
+        LL_FOREACH (claim->holders, holder) {
+            name_pod(view.cluster, arena, holder);
+            n++;
+        }
+    }
+    return claim;
+}
+
+struct claims_copy inventory_claims_copy(struct inventory *inventory, struct arena *arena)
+{
+    struct claims_copy copy = {.arena = arena};
+    copy_under_lock(inventory, &copy);
+    for (struct claim_copy *claim = copy.claims; claim;)
+        claim = name_some_pods(inventory, claim, arena);
+    LL_SORT(copy.claims, compare_claims);
+    return copy;
+}
+
+/* ---- without it ---- */
+
+static json_t *device_json(const struct claimed_device *device)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:b}", "driver", device->driver, "pool",
+                     device->pool, "device", device->device, "model",
+                     device->model_name ? device->model_name : "", "published",
+                     device->model_name != NULL, "partition", device->is_partition, "shared",
+                     device->is_shared, "adminAccess", device->is_admin);
+}
+
+static json_t *claim_json(const struct claim_copy *claim)
+{
+    json_t *devices = json_array();
+    json_t *holders = json_array();
+    const struct claim_holder *holder = NULL;
+    for (size_t i = 0; i < claim->n_devices; i++)
+        (void)json_array_append_new(devices, device_json(&claim->devices[i]));
+    LL_FOREACH (claim->holders, holder)
+        (void)json_array_append_new(
+            holders, json_pack("{s:s, s:s}", "pod", holder->name, "uid", holder->uid));
+    return json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:I}", "namespace", claim->namespace_,
+                     "name", claim->name, "node", claim->node_name, "unused", claim->is_unused,
+                     "terminating", claim->terminating, "devices", devices, "reservedFor", holders,
+                     "reservedForCount", (json_int_t)claim->n_all_holders);
+}
+
+json_t *inventory_claims_json(const struct claims_copy *copy)
+{
+    json_t *claims = json_array();
+    const struct claim_copy *claim = NULL;
+    LL_FOREACH (copy->claims, claim)
+        (void)json_array_append_new(claims, claim_json(claim));
+    return claims;
+}
+
+/* The nodes and the holders that the answer has so far. */
+struct answer_index {
+    json_t *nodes;   /* by name */
+    json_t *holders; /* by UID of the pod */
+};
+
+static struct answer_index index_of(json_t *nodes)
+{
+    struct answer_index index = {json_object(), json_object()};
+    size_t i = 0;
+    size_t k = 0;
+    json_t *node = NULL;
+    json_t *holder = NULL;
+    json_array_foreach (nodes, i, node) {
+        const char *name = json_string_value(json_object_get(node, "name"));
+        (void)json_object_set(index.nodes, name, node);
+        json_array_foreach (json_object_get(node, "holders"), k, holder) {
+            const char *uid = json_string_value(json_object_get(holder, "uid"));
+            (void)json_object_set(index.holders, uid, holder);
+        }
+    }
+    return index;
+}
+
+/* Borrowed; NULL: the pod or its node is not in the inventory. */
+static json_t *find_holder(const struct answer_index *index, const struct claim_copy *claim,
+                           const struct claim_holder *pod)
+{
+    json_t *holder = json_object_get(index->holders, pod->uid);
+    const char *name = pod->node_name[0] ? pod->node_name : claim->node_name;
+    json_t *node = json_object_get(index->nodes, name);
+    if (holder || !node || !pod->name[0])
+        return holder;
+    holder = json_pack("{s:s, s:s, s:s, s:{}, s:{}}", "namespace", claim->namespace_, "pod",
+                       pod->name, "uid", pod->uid, "gpus", "devices");
+    (void)json_array_append_new(json_object_get(node, "holders"), holder);
+    (void)json_object_set(index->holders, pod->uid, holder);
+    return holder;
+}
+
+static void add(json_t *numbers, const char *key, json_int_t n)
+{
+    const json_int_t before = json_integer_value(json_object_get(numbers, key));
+    (void)json_object_set_new(numbers, key, json_integer(before + n));
+}
+
+static void add_holders_of(const struct claim_copy *claim, const struct answer_index *index)
+{
+    json_t *devices = json_object(); /* by driver */
+    const struct claim_holder *pod = NULL;
+    for (size_t i = 0; i < claim->n_devices; i++) {
+        if (!claim->devices[i].is_admin)
+            add(devices, claim->devices[i].driver, 1);
+    }
+    LL_FOREACH (claim->holders, pod) {
+        json_t *held = json_object_get(find_holder(index, claim, pod), "devices");
+        const char *driver = NULL;
+        json_t *n = NULL;
+        json_object_foreach (devices, driver, n)
+            add(held, driver, json_integer_value(n));
+    }
+    json_decref(devices);
+}
+
+void inventory_claims_add_holders(const struct claims_copy *copy, json_t *nodes)
+{
+    struct answer_index index = index_of(nodes);
+    const struct claim_copy *claim = NULL;
+    LL_FOREACH (copy->claims, claim)
+        add_holders_of(claim, &index);
+    json_decref(index.nodes);
+    json_decref(index.holders);
+}

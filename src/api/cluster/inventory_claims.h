@@ -1,0 +1,53 @@
+/*
+ * inventory_claims: the claims that hold GPUs of dynamic resource allocation, in GET /v1/inventory,
+ * and whether claims are counted. Private to api.
+ */
+#ifndef API_CLUSTER_INVENTORY_CLAIMS_H
+#define API_CLUSTER_INVENTORY_CLAIMS_H
+
+#include "devices/devices.h"
+#include "inventory/inventory.h"
+
+#include <jansson.h>
+
+/* Pools that are unusable on a node; further ones are only counted. */
+#define UNUSABLE_POOLS_MAX ((size_t)1000)
+
+struct claim_holder {
+    const char *uid;
+    const char *name;      /* of the pod; "": not in the inventory */
+    const char *node_name; /* of the pod; "": none */
+    struct claim_holder *next;
+};
+
+struct claim_copy {
+    const char *namespace_, *name;
+    const char *node_name; /* of its first device with a node; "": none */
+    bool is_unused, terminating;
+    struct claimed_device *devices; /* GPUs; without their parsed models */
+    size_t n_devices;
+    size_t n_held; /* without admin access */
+    struct claim_holder *holders;
+    size_t n_all_holders;
+    struct claim_copy *next;
+};
+
+struct claims_copy {
+    struct arena *arena;
+    struct err uncounted; /* why claims are not counted; "": they are */
+    struct claim_copy *claims;
+    size_t n_omitted, n_unused_omitted;
+    struct inventory_problem *pools; /* unusable ones */
+    size_t n_pools, n_all_pools;
+};
+
+/* In the arena, by namespace and name. Takes the inventory's lock several times, so that others
+ * need not wait for long: pods may be gone that their claims still name. */
+struct claims_copy inventory_claims_copy(struct inventory *inventory, struct arena *arena);
+
+/* A list of claims. */
+json_t *inventory_claims_json(const struct claims_copy *copy);
+/* Adds devices to the holders of the nodes, and pods that hold nothing else. */
+void inventory_claims_add_holders(const struct claims_copy *copy, json_t *nodes);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * inventory_devices: the GPUs of dynamic resource allocation in GET /v1/inventory, by driver and
+ * model. Copied under the inventory's lock, written as JSON after it. Private to api.
+ */
+#ifndef API_CLUSTER_INVENTORY_DEVICES_H
+#define API_CLUSTER_INVENTORY_DEVICES_H
+
+#include "devices/devices.h"
+#include "inventory/inventory.h"
+
+#include <jansson.h>
+
+/* The devices of one driver in one place. */
+struct driver_devices {
+    struct device_group group;
+    bool is_shadowed; /* see struct node_device_group */
+};
+
+struct driver_list {
+    struct driver_devices *items;
+    size_t n;
+};
+
+/* Of a node; NULL: devices that several nodes may reach. */
+struct driver_list inventory_devices_copy(const struct inventory_view *view,
+                                          const struct node *node, struct arena *arena);
+/* {"gpu.nvidia.com": {"total": 8, ..., "models": {"H100-80GB-HBM3": {"total": 8, ...}}}} */
+json_t *inventory_devices_json(const struct driver_list *rows);
+
+#endif

@@ -1,0 +1,203 @@
+/* device_claims: what the ledger keeps of a ResourceClaim, and the devices that it uses. */
+#include "base/mem.h"
+#include "devices_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the UIDs of the pods that use a claim; the rest are only counted. */
+#define HOLDERS_BYTES_MAX 1024
+
+static size_t size_of(const char *text)
+{
+    return strlen(text) + 1;
+}
+
+static char *append(char **at, const char *text)
+{
+    char *copy = memcpy(*at, text, size_of(text));
+    *at += size_of(text);
+    return copy;
+}
+
+char *device_claims_key(const char *namespace_, const char *name, size_t *ret_len)
+{
+    char *key = mem_new(size_of(namespace_) + size_of(name));
+    char *at = key;
+    (void)append(&at, namespace_);
+    (void)append(&at, name);
+    *ret_len = size_of(namespace_) + strlen(name);
+    return key;
+}
+
+static size_t size_of_holders(const struct claim_facts *facts, size_t *ret_n)
+{
+    size_t size = 0;
+    size_t n = 0;
+    while (n < facts->n_holders && size + size_of(facts->holders[n]) <= HOLDERS_BYTES_MAX)
+        size += size_of(facts->holders[n++]);
+    *ret_n = n;
+    return size;
+}
+
+static void copy_texts(struct kept_claim *claim, const struct claim_facts *facts)
+{
+    char *at = claim->texts;
+    struct device_claim *shown = &claim->shown;
+    shown->namespace_ = append(&at, facts->namespace_); /* with the name, its key */
+    shown->name = append(&at, facts->name);
+    shown->uid = append(&at, facts->uid);
+    shown->extended_for_uid = append(&at, facts->extended_for_uid);
+    claim->holders = at;
+    for (size_t i = 0; i < shown->n_holders; i++)
+        (void)append(&at, facts->holders[i]);
+}
+
+struct kept_claim *device_claims_new(struct devices *devices, const struct claim_facts *facts)
+{
+    size_t n_holders = 0;
+    const size_t size = size_of(facts->namespace_) + size_of(facts->name) + size_of(facts->uid) +
+                        size_of(facts->extended_for_uid) + size_of_holders(facts, &n_holders);
+    struct kept_claim *claim = mem_new(sizeof *claim + size);
+    claim->shown = (struct device_claim){.n_devices = facts->n_devices,
+                                         .wants_all = facts->wants_all,
+                                         .has_alternatives = facts->has_alternatives,
+                                         .is_allocated = facts->is_allocated,
+                                         .terminating = facts->terminating,
+                                         .n_holders = n_holders,
+                                         .n_all_holders = facts->n_all_holders,
+                                         .n_results = facts->is_allocated ? facts->n_results : 0};
+    copy_texts(claim, facts);
+    claim->uses = MEM_ARRAY(struct device_use, claim->shown.n_results);
+    for (size_t i = 0; i < claim->shown.n_results; i++) {
+        const struct claim_result *result = &facts->results[i];
+        struct pool *pool = pools_ref(devices, result->driver, result->pool);
+        claim->uses[i].slot = pools_ref_slot(devices, pool, result->device);
+        claim->uses[i].claim = claim;
+        claim->uses[i].is_admin = result->is_admin;
+        claim->uses[i].is_shared = result->is_shared;
+        claim->n_gpu_uses += pool->driver && !result->is_admin;
+        pools_unref(devices, pool);
+    }
+    return claim;
+}
+
+void device_claims_mark(struct devices *devices, struct kept_claim *claim)
+{
+    if (claim->is_changed)
+        return;
+    claim->is_changed = true;
+    DL_APPEND2(devices->changed_claims, claim, prev_changed, next_changed);
+}
+
+void device_claims_mark_users(struct devices *devices, const struct device_slot *slot)
+{
+    for (struct device_use *use = slot->uses; use; use = use->next)
+        device_claims_mark(devices, use->claim);
+}
+
+const struct device_claim *devices_take_changed_claim(struct devices *devices)
+{
+    free(devices->taken_claim);
+    devices->taken_claim = NULL;
+    struct kept_claim *claim = devices->changed_claims;
+    if (!claim)
+        return NULL;
+    claim->is_changed = false;
+    DL_DELETE2(devices->changed_claims, claim, prev_changed, next_changed);
+    if (claim->is_gone)
+        devices->taken_claim = claim;
+    return &claim->shown;
+}
+
+/* Whether a device is in use changed. */
+static void refresh(struct devices *devices, const struct device_slot *slot)
+{
+    struct device *device = NULL;
+    DL_FOREACH2 (slot->devices, device, next_same) {
+        gpus_refresh(devices, device);
+        for (size_t i = 0; i < device->n_consumptions; i++)
+            counters_mark(devices, device->consumptions[i].set);
+    }
+}
+
+void device_claims_use(struct devices *devices, struct kept_claim *claim, bool is_used)
+{
+    devices->n_claims[devices_claim_state(&claim->shown)] += is_used ? 1 : SIZE_MAX;
+    for (size_t i = 0; i < claim->shown.n_results; i++) {
+        struct device_slot *slot = claim->uses[i].slot;
+        if (claim->uses[i].is_admin)
+            continue;
+        const bool was_used = slot->n_uses > 0;
+        slot->n_uses += is_used ? 1 : SIZE_MAX;
+        if (is_used)
+            DL_APPEND(slot->uses, &claim->uses[i]);
+        else
+            DL_DELETE(slot->uses, &claim->uses[i]);
+        if (was_used != (slot->n_uses > 0))
+            refresh(devices, slot);
+    }
+}
+
+void device_claims_remove(struct devices *devices, struct kept_claim *claim)
+{
+    for (size_t i = 0; i < claim->shown.n_results; i++)
+        pools_unref_slot(devices, claim->uses[i].slot);
+    free(claim->uses);
+    claim->uses = NULL;
+    claim->shown.n_results = 0;
+    claim->is_gone = true;
+    device_claims_mark(devices, claim);
+}
+
+enum claim_state devices_claim_state(const struct device_claim *claim)
+{
+    const struct kept_claim *whole = CONTAINER_OF(claim, struct kept_claim, shown);
+    if (!claim->is_allocated)
+        return CLAIM_UNALLOCATED;
+    if (whole->n_gpu_uses == 0)
+        return CLAIM_WITHOUT_GPUS;
+    return claim->n_all_holders > 0 ? CLAIM_USED : CLAIM_UNUSED;
+}
+
+size_t devices_count_claims(const struct devices *devices, enum claim_state state)
+{
+    return devices->n_claims[state];
+}
+
+const char *devices_next_holder(const struct device_claim *claim, const char *uid)
+{
+    const struct kept_claim *whole = CONTAINER_OF(claim, struct kept_claim, shown);
+    const char *next = uid ? uid + size_of(uid) : whole->holders;
+    const char *end = whole->holders;
+    for (size_t i = 0; i < claim->n_holders; i++)
+        end += size_of(end);
+    return next < end ? next : NULL;
+}
+
+/* Its device; of several, on several nodes, none says where. */
+static void describe(struct claimed_device *claimed, const struct device_slot *slot)
+{
+    const struct device *device = slot->devices;
+    if (!device)
+        return;
+    claimed->node_name = device->next_same ? "" : device->seat->place->name;
+    claimed->model_name = device->kind->name;
+    claimed->model = &device->kind->model;
+    claimed->memory_bytes = device->kind->key.memory_bytes;
+    claimed->is_partition = gpus_is_partition(device);
+}
+
+struct claimed_device devices_of_claim(const struct device_claim *claim, size_t i)
+{
+    const struct device_use *use = &CONTAINER_OF(claim, struct kept_claim, shown)->uses[i];
+    const struct device_slot *slot = use->slot;
+    struct claimed_device claimed = {.driver = slot->pool->key.first,
+                                     .pool = slot->pool->key.second,
+                                     .device = slot->key.second,
+                                     .is_admin = use->is_admin,
+                                     .is_shared = use->is_shared,
+                                     .is_gpu = slot->pool->driver != NULL};
+    describe(&claimed, slot);
+    return claimed;
+}

@@ -1,0 +1,273 @@
+/* devices: see include/devices/devices.h and devices_priv.h. */
+#include "base/mem.h"
+#include "devices_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct devices *devices_new(const struct policy *policy)
+{
+    struct devices *devices = MEM_NEW(struct devices);
+    devices->policy = policy;
+    return devices;
+}
+
+void devices_settle(struct devices *devices)
+{
+    pools_settle(devices);
+    seats_relink(devices);
+    counters_recount(devices);
+    pools_settle(devices); /* with what the sets say */
+    seats_judge(devices);
+    counters_settle(devices);
+    gpus_settle(devices);
+}
+
+/* Objects. */
+
+static struct object *find(const struct devices *devices, enum devices_kind kind, const char *key,
+                           size_t len)
+{
+    struct object *object = NULL;
+    HASH_FIND(hh, devices->objects[kind], key, len, object);
+    return object;
+}
+
+static void put(struct devices *devices, enum devices_kind kind, struct object *object,
+                const char *key, size_t len)
+{
+    object->seen = devices->relists[kind];
+    HASH_ADD_KEYPTR(hh, devices->objects[kind], key, len, object);
+}
+
+/* Returns the work: what was visited, as devices_relist_sweep() counts. */
+static size_t remove_object(struct devices *devices, enum devices_kind kind, struct object *object)
+{
+    size_t work = DEVICES_SWEEP_DELETION;
+    if (devices->swept_to[kind] == object)
+        devices->swept_to[kind] = object->hh.next;
+    HASH_DEL(devices->objects[kind], object);
+    if (kind == DEVICES_SLICES) {
+        struct kept_slice *slice = CONTAINER_OF(object, struct kept_slice, object);
+        work += slice->n_devices * DEVICES_SWEEP_DELETION + slice->n_counters;
+        slices_detach(devices, slice);
+        slices_free(devices, slice);
+    } else if (kind == DEVICES_CLAIMS) {
+        struct kept_claim *claim = CONTAINER_OF(object, struct kept_claim, object);
+        device_claims_use(devices, claim, false);
+        device_claims_remove(devices, claim);
+    } else {
+        struct taint_rule *rule = CONTAINER_OF(object, struct taint_rule, object);
+        work += taint_rules_apply(devices, rule, false);
+        taint_rules_free(devices, rule);
+    }
+    return work;
+}
+
+static void remove_and_settle(struct devices *devices, enum devices_kind kind,
+                              struct object *object)
+{
+    if (!object)
+        return;
+    (void)remove_object(devices, kind, object);
+    devices_settle(devices);
+}
+
+/* Slices. What was known before goes last, so that whatever is in both stays. */
+
+void devices_upsert_slice(struct devices *devices, const struct slice_facts *facts)
+{
+    const size_t len = strlen(facts->name);
+    struct object *old = find(devices, DEVICES_SLICES, facts->name, len);
+    struct kept_slice *slice = NULL;
+    if (policy_device_driver(devices->policy, facts->driver)) {
+        slice = slices_new(devices, facts);
+        slices_attach(devices, slice);
+    }
+    if (old)
+        (void)remove_object(devices, DEVICES_SLICES, old);
+    if (slice)
+        put(devices, DEVICES_SLICES, &slice->object, slice->name, len);
+    devices_settle(devices);
+}
+
+void devices_delete_slice(struct devices *devices, const char *name)
+{
+    remove_and_settle(devices, DEVICES_SLICES, find(devices, DEVICES_SLICES, name, strlen(name)));
+}
+
+void devices_keep_slice(struct devices *devices, const char *name)
+{
+    struct object *object = find(devices, DEVICES_SLICES, name, strlen(name));
+    if (!object)
+        return;
+    struct kept_slice *slice = CONTAINER_OF(object, struct kept_slice, object);
+    object->seen = devices->relists[DEVICES_SLICES];
+    if (slice->is_unreadable)
+        return;
+    slice->is_unreadable = true;
+    slice->pool->n_unreadable++;
+    pools_mark(devices, slice->pool);
+    devices_settle(devices);
+}
+
+/* Claims. */
+
+static struct object *find_claim(const struct devices *devices, const char *namespace_,
+                                 const char *name)
+{
+    size_t len = 0;
+    char *key CLEANUP(mem_free_ptr) = device_claims_key(namespace_, name, &len);
+    return find(devices, DEVICES_CLAIMS, key, len);
+}
+
+void devices_upsert_claim(struct devices *devices, const struct claim_facts *facts)
+{
+    struct object *old = find_claim(devices, facts->namespace_, facts->name);
+    struct kept_claim *claim = device_claims_new(devices, facts);
+    const struct device_claim *shown = &claim->shown;
+    device_claims_use(devices, claim, true);
+    if (old)
+        (void)remove_object(devices, DEVICES_CLAIMS, old);
+    put(devices, DEVICES_CLAIMS, &claim->object, shown->namespace_,
+        strlen(shown->namespace_) + 1 + strlen(shown->name));
+    device_claims_mark(devices, claim);
+    devices_settle(devices);
+}
+
+void devices_delete_claim(struct devices *devices, const char *namespace_, const char *name)
+{
+    remove_and_settle(devices, DEVICES_CLAIMS, find_claim(devices, namespace_, name));
+}
+
+void devices_keep_claim(struct devices *devices, const char *namespace_, const char *name)
+{
+    struct object *object = find_claim(devices, namespace_, name);
+    if (object)
+        object->seen = devices->relists[DEVICES_CLAIMS];
+}
+
+const struct device_claim *devices_find_claim(const struct devices *devices, const char *namespace_,
+                                              const char *name)
+{
+    const struct object *object = find_claim(devices, namespace_, name);
+    return object ? &CONTAINER_OF(object, struct kept_claim, object)->shown : NULL;
+}
+
+const struct device_claim *devices_next_claim(const struct devices *devices,
+                                              const struct device_claim *claim)
+{
+    const struct object *next = claim
+                                    ? CONTAINER_OF(claim, struct kept_claim, shown)->object.hh.next
+                                    : devices->objects[DEVICES_CLAIMS];
+    return next ? &CONTAINER_OF(next, struct kept_claim, object)->shown : NULL;
+}
+
+/* Rules. */
+
+void devices_upsert_taint(struct devices *devices, const struct device_taint_facts *facts)
+{
+    const size_t len = strlen(facts->name);
+    struct object *old = find(devices, DEVICES_TAINTS, facts->name, len);
+    if (old && taint_rules_equal(CONTAINER_OF(old, struct taint_rule, object), facts)) {
+        old->seen = devices->relists[DEVICES_TAINTS];
+        return;
+    }
+    struct taint_rule *rule = taint_rules_new(devices, facts);
+    (void)taint_rules_apply(devices, rule, true);
+    if (old)
+        (void)remove_object(devices, DEVICES_TAINTS, old);
+    put(devices, DEVICES_TAINTS, &rule->object, rule->name, len);
+    devices_settle(devices);
+}
+
+void devices_delete_taint(struct devices *devices, const char *name)
+{
+    remove_and_settle(devices, DEVICES_TAINTS, find(devices, DEVICES_TAINTS, name, strlen(name)));
+}
+
+void devices_keep_taint(struct devices *devices, const char *name)
+{
+    struct object *object = find(devices, DEVICES_TAINTS, name, strlen(name));
+    if (object)
+        object->seen = devices->relists[DEVICES_TAINTS];
+}
+
+/* Replace all. */
+
+void devices_relist_begin(struct devices *devices, enum devices_kind kind)
+{
+    devices->relists[kind]++;
+    devices->swept_to[kind] = NULL; /* left by an interrupted list */
+}
+
+/* Upserts during the sweep mark objects as seen, so the sweep may or may not reach them. */
+bool devices_relist_sweep(struct devices *devices, enum devices_kind kind, size_t work)
+{
+    if (!devices->swept_to[kind])
+        devices->swept_to[kind] = devices->objects[kind];
+    for (size_t done = 0; devices->swept_to[kind] && done < work; done++) {
+        struct object *object = devices->swept_to[kind];
+        devices->swept_to[kind] = object->hh.next;
+        if (object->seen == devices->relists[kind])
+            continue;
+        done += remove_object(devices, kind, object) - 1;
+    }
+    devices_settle(devices);
+    return !devices->swept_to[kind];
+}
+
+void devices_relist_end(struct devices *devices, enum devices_kind kind)
+{
+    (void)devices_relist_sweep(devices, kind, SIZE_MAX);
+}
+
+size_t devices_count(const struct devices *devices, enum devices_kind kind)
+{
+    return HASH_COUNT(devices->objects[kind]);
+}
+
+/* What others see. */
+
+const char *devices_take_changed(struct devices *devices)
+{
+    if (devices->taken)
+        places_unref(devices, devices->taken);
+    devices->taken = NULL;
+    while (devices->queue) {
+        struct device_place *place = devices->queue;
+        devices->queue = place->next_queued;
+        place->is_queued = false;
+        if (places_publish(devices, place)) {
+            devices->taken = place; /* with the reference of the queue */
+            return place->name;
+        }
+        places_unref(devices, place);
+    }
+    return NULL;
+}
+
+const struct device_group *devices_on_node(const struct devices *devices, const char *node_name,
+                                           size_t *ret_n)
+{
+    const struct device_place *place = NULL;
+    HASH_FIND_STR(devices->places, node_name, place);
+    *ret_n = place ? place->published.n_groups : 0;
+    return *ret_n > 0 ? place->published.groups : NULL;
+}
+
+void devices_free(struct devices *devices)
+{
+    if (!devices)
+        return;
+    for (int kind = N_DEVICES_KINDS - 1; kind >= 0; kind--) {
+        while (devices->objects[kind])
+            (void)remove_object(devices, (enum devices_kind)kind, devices->objects[kind]);
+    }
+    devices_settle(devices);
+    while (devices_take_changed(devices)) {
+    }
+    while (devices_take_changed_claim(devices)) {
+    }
+    free(devices);
+}

@@ -1,0 +1,132 @@
+/* devices_facts: slices, claims and rules as the facts that they were made from. */
+#include "base/arena.h"
+#include "base/mem.h"
+#include "devices_priv.h"
+
+#include <string.h>
+
+static const char *text_copy(struct arena *arena, const char *text)
+{
+    return text ? arena_strdup(arena, text) : NULL;
+}
+
+static struct counter_set facts_of_set(struct arena *arena, const struct set *set,
+                                       const struct counter_part *counters, size_t n)
+{
+    struct device_counter *copies = ARENA_ARRAY(arena, struct device_counter, n);
+    for (size_t i = 0; i < n; i++)
+        copies[i] = (struct device_counter){text_copy(arena, counters[i].name), counters[i].amount};
+    return (struct counter_set){
+        .name = text_copy(arena, set->key.second), .counters = copies, .n_counters = n};
+}
+
+static struct device_facts facts_of_device(struct arena *arena, const struct device *device)
+{
+    struct counter_set *consumes = ARENA_ARRAY(arena, struct counter_set, device->n_consumptions);
+    for (size_t i = 0; i < device->n_consumptions; i++) {
+        const struct consumption *consumption = &device->consumptions[i];
+        consumes[i] = facts_of_set(arena, consumption->set, consumption->counters, consumption->n);
+    }
+    return (struct device_facts){
+        .name = text_copy(arena, device->slot->key.second),
+        .model = text_copy(arena, device->kind->key.text),
+        .profile = text_copy(arena, device->kind->key.profile),
+        .physical = text_copy(arena, device->physical),
+        .memory_bytes = device->kind->key.memory_bytes,
+        .node_name = text_copy(arena, device->slice->per_device ? device->seat->place->name : ""),
+        .is_tainted = device->is_tainted,
+        .not_judged = device->not_judged,
+        .consumes = consumes,
+        .n_consumes = device->n_consumptions,
+    };
+}
+
+static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_slice *slice)
+{
+    struct device_facts *devices = ARENA_ARRAY(arena, struct device_facts, slice->n_devices);
+    struct counter_set *sets = ARENA_ARRAY(arena, struct counter_set, slice->n_publications);
+    for (size_t i = 0; i < slice->n_devices; i++)
+        devices[i] = facts_of_device(arena, &slice->devices[i]);
+    for (size_t i = 0; i < slice->n_publications; i++) {
+        const struct publication *publication = &slice->publications[i];
+        sets[i] = facts_of_set(arena, publication->set, publication->counters, publication->n);
+    }
+    return (struct slice_facts){
+        .name = text_copy(arena, slice->name),
+        .driver = text_copy(arena, slice->pool->key.first),
+        .pool = text_copy(arena, slice->pool->key.second),
+        .generation = slice->generation,
+        .n_slices = slice->n_slices,
+        .node_name = text_copy(arena, slice->node_name),
+        .per_device = slice->per_device,
+        .devices = devices,
+        .n_devices = slice->n_devices,
+        .counter_sets = sets,
+        .n_counter_sets = slice->n_publications,
+    };
+}
+
+/* The object after the one of that name; NULL: the first. */
+static const struct object *next_object(const struct devices *devices, enum devices_kind kind,
+                                        const char *name)
+{
+    const struct object *object = NULL;
+    if (!name)
+        return devices->objects[kind];
+    HASH_FIND(hh, devices->objects[kind], name, strlen(name), object);
+    return object ? object->hh.next : NULL;
+}
+
+const char *devices_next_slice(const struct devices *devices, const char *name, struct arena *arena,
+                               struct slice_facts *ret_facts)
+{
+    const struct object *next = next_object(devices, DEVICES_SLICES, name);
+    if (!next)
+        return NULL;
+    *ret_facts = facts_of_slice(arena, CONTAINER_OF(next, struct kept_slice, object));
+    return ret_facts->name;
+}
+
+const char *devices_next_taint(const struct devices *devices, const char *name, struct arena *arena,
+                               struct device_taint_facts *ret_facts)
+{
+    const struct object *next = next_object(devices, DEVICES_TAINTS, name);
+    if (!next)
+        return NULL;
+    const struct taint_rule *rule = CONTAINER_OF(next, struct taint_rule, object);
+    *ret_facts =
+        (struct device_taint_facts){text_copy(arena, rule->name), text_copy(arena, rule->driver),
+                                    text_copy(arena, rule->pool), text_copy(arena, rule->device)};
+    return ret_facts->name;
+}
+
+struct claim_facts devices_claim_facts(const struct device_claim *claim, struct arena *arena)
+{
+    struct claim_result *results = ARENA_ARRAY(arena, struct claim_result, claim->n_results);
+    const char **holders = ARENA_ARRAY(arena, const char *, claim->n_holders);
+    const char *holder = NULL;
+    for (size_t i = 0; i < claim->n_results; i++) {
+        const struct claimed_device device = devices_of_claim(claim, i);
+        results[i] = (struct claim_result){.driver = text_copy(arena, device.driver),
+                                           .pool = text_copy(arena, device.pool),
+                                           .device = text_copy(arena, device.device),
+                                           .is_admin = device.is_admin,
+                                           .is_shared = device.is_shared};
+    }
+    for (size_t i = 0; i < claim->n_holders; i++)
+        holders[i] = text_copy(arena, holder = devices_next_holder(claim, holder));
+    return (struct claim_facts){.namespace_ = text_copy(arena, claim->namespace_),
+                                .name = text_copy(arena, claim->name),
+                                .uid = text_copy(arena, claim->uid),
+                                .n_devices = claim->n_devices,
+                                .wants_all = claim->wants_all,
+                                .has_alternatives = claim->has_alternatives,
+                                .is_allocated = claim->is_allocated,
+                                .results = results,
+                                .n_results = claim->n_results,
+                                .holders = holders,
+                                .n_holders = claim->n_holders,
+                                .n_all_holders = claim->n_all_holders,
+                                .extended_for_uid = text_copy(arena, claim->extended_for_uid),
+                                .terminating = claim->terminating};
+}

@@ -1,0 +1,407 @@
+/*
+ * devices_priv: what the files of devices/ share.
+ *
+ * objects (slices, claims, rules) ─▶ pools and seats: which slices are current ─▶ current devices
+ * in counter sets and GPUs ─▶ states ─▶ rows of places (nodes) ─▶ published numbers. A change marks
+ * what it touches as dirty; devices_settle() works through these lists in the order of the flow. A
+ * dirty object has a reference until then.
+ */
+#ifndef DEVICES_DEVICES_PRIV_H
+#define DEVICES_DEVICES_PRIV_H
+
+#include "base/table.h"
+#include "devices/devices.h"
+#include "types/string_table.h"
+
+#include <utlist.h>
+
+/* A key of two pointers to interned or unique things. Without padding. */
+struct pair {
+    const void *first, *second;
+};
+
+/* First member of slices, claims and rules. Their key is in hh. */
+struct object {
+    UT_hash_handle hh;
+    uint64_t seen; /* the relist of its kind that named it last */
+};
+
+/* A model as devices publish it, parsed once. Key: text, profile, memory. */
+struct device_kind {
+    struct kind_key {
+        const char *text, *profile; /* interned */
+        int64_t memory_bytes;
+    } key;
+    size_t refs;
+    UT_hash_handle hh;
+    struct device_kind
+        *whole; /* of a partition: the kind of its GPU, without memory; with a reference */
+    struct gpu_model model;
+    char name[];
+};
+
+/* In the order of preference for a GPU with several whole devices. */
+enum device_state {
+    DEVICE_ALLOCATED,
+    DEVICE_FREE,
+    DEVICE_TAINTED,
+    DEVICE_BLOCKED,
+    DEVICE_INCOMPLETE,
+    DEVICE_INVALID,
+    DEVICE_PARTITIONED,
+    N_DEVICE_STATES
+};
+
+/* The GPUs of one kind of one driver on one node, or the partitions. */
+struct device_row {
+    struct device_place *place;
+    const struct device_driver *driver;
+    struct device_kind *kind; /* with a reference */
+    bool is_partition;
+    int64_t n[N_DEVICE_STATES];
+    int64_t n_all;
+    struct device_row *next;
+};
+
+/* Where something counts. */
+struct counted {
+    struct device_row *row; /* NULL: nowhere */
+    enum device_state state;
+};
+
+struct published {
+    struct device_group *groups;
+    size_t n_groups;
+    struct device_model *models; /* of all groups; with references to their kinds */
+    size_t n_models;
+};
+
+/* A node; "": what several nodes may reach. */
+struct device_place {
+    size_t refs;
+    UT_hash_handle hh;
+    struct seat *seats;      /* list: prev_here, next_here */
+    struct device_row *rows; /* sorted: driver, GPUs before partitions, name, memory */
+    struct published published;
+    bool is_queued;
+    struct device_place *next_queued;
+    char name[];
+};
+
+/* The slices of the highest generation among some. */
+struct tally {
+    size_t n;
+    int64_t generation;
+    int64_t n_slices;  /* as some of them say */
+    size_t n_agreeing; /* so many say n_slices; > 0 if n is */
+};
+
+/* A driver's pool, or one that only a claim names. */
+struct pool {
+    struct pair key;                    /* driver and name, both interned */
+    const struct device_driver *driver; /* NULL: no GPUs */
+    size_t refs;
+    UT_hash_handle hh;
+    struct kept_slice *slices; /* list: prev, next */
+    struct seat *seats;        /* list: prev, next */
+    struct tally all;
+    struct tally with_sets; /* slices with counter sets concern all nodes */
+    size_t n_unreadable;
+    size_t n_faults;    /* of its current counter sets */
+    size_t n_overdrawn; /* sets with more in use than there is */
+    struct pool_view {  /* what its seats last saw */
+        struct tally all, with_sets;
+        bool is_unreadable, is_faulty, is_overdrawn;
+    } seen;
+    bool is_dirty;
+    struct pool *next_dirty;
+};
+
+enum seat_state { SEAT_USABLE, SEAT_INCOMPLETE, SEAT_INVALID };
+
+/* A pool on a node. */
+struct seat {
+    struct pair key; /* pool and place */
+    struct pool *pool;
+    struct device_place *place;
+    size_t refs;
+    UT_hash_handle hh;
+    struct seat *prev, *next;           /* of the pool */
+    struct seat *prev_here, *next_here; /* of the place */
+    struct berth *berths;
+    struct berth *fresh; /* of these: added since the last settling */
+    struct tally slices; /* of its berths, without those that have counter sets */
+    bool has_generation; /* else none of its devices is current */
+    int64_t generation;
+    bool is_complete;
+    bool sees_sets;     /* the pool's counter sets are of its generation */
+    size_t n_repeated;  /* current devices with the name of another */
+    size_t n_consumers; /* current devices that consume counters */
+    enum seat_state state;
+    bool is_dirty;
+    struct seat *next_dirty;
+};
+
+/* A slice concerns the seat. */
+struct berth {
+    struct kept_slice *slice;
+    struct seat *seat;
+    struct berth *prev, *next;
+    bool is_fresh;
+    struct berth *next_fresh;
+};
+
+struct counter_part {
+    const char *name; /* interned */
+    int64_t amount;   /* >= 0 */
+};
+
+/* A slice's counter set. */
+struct publication {
+    struct set *set;
+    bool is_current;
+    struct counter_part *counters; /* sorted by the pointer of the name */
+    int64_t *left;                 /* of each, by counters_recount() */
+    size_t n;
+    struct publication *next;
+};
+
+/* A counter set of a pool, by name; not necessarily published. */
+struct set {
+    struct pair key; /* pool and interned name */
+    struct pool *pool;
+    size_t refs;
+    UT_hash_handle hh;
+    struct publication *publications; /* current ones; more than one is a fault */
+    struct consumption *consumers;    /* of current devices */
+    size_t n_faults;
+    bool is_overdrawn;
+    bool is_dirty;
+    struct set *next_dirty;
+};
+
+struct consumption {
+    struct device *device;
+    struct set *set;
+    bool is_current;
+    bool is_faulty; /* the set, or one of its counters, is not published */
+    struct counter_part *counters;
+    size_t n;
+    struct consumption *prev, *next;
+};
+
+/* A name in a pool, used by claims or published by slices. */
+struct device_slot {
+    struct pair key; /* pool and interned name */
+    struct pool *pool;
+    size_t refs;
+    UT_hash_handle hh;
+    size_t n_uses;           /* results of claims without admin access */
+    struct device_use *uses; /* the same, as a list */
+    struct device *devices;  /* current ones; several: on several nodes, or a fault */
+};
+
+struct device {
+    struct device_slot *slot;
+    struct seat *seat;
+    struct kept_slice *slice;
+    struct device_kind *kind;
+    const char *physical; /* interned */
+    struct gpu *gpu;      /* of a current device */
+    struct consumption *consumptions;
+    uint32_t n_consumptions;
+    uint32_t n_rules; /* that taint it; of a current device */
+    bool is_tainted, not_judged;
+    bool is_current;
+    enum device_state state;
+    struct counted counted;               /* partitions */
+    struct device *prev_same, *next_same; /* of the slot */
+    struct device *next_of_gpu;
+};
+
+struct gpu {
+    struct pair
+        key; /* seat, and what identifies the GPU there: an interned text, a set or a slot */
+    struct seat *seat;
+    UT_hash_handle hh;
+    struct device *devices; /* current ones */
+    struct counted counted;
+    bool is_dirty;
+    struct gpu *next_dirty;
+};
+
+struct kept_slice {
+    struct object object;
+    struct pool *pool;
+    int64_t generation, n_slices;
+    bool per_device;
+    bool is_unreadable;
+    const char *node_name; /* interned */
+    struct device *devices;
+    size_t n_devices;
+    struct consumption *consumptions; /* of all devices */
+    struct publication *publications;
+    size_t n_publications;
+    struct counter_part *counters; /* of all consumptions and publications */
+    size_t n_counters;
+    int64_t *left;
+    struct berth *berths;
+    size_t n_berths;
+    struct kept_slice *prev, *next;
+    char name[];
+};
+
+struct device_use {
+    struct device_slot *slot;
+    struct kept_claim *claim;
+    bool is_admin, is_shared;
+    struct device_use *prev, *next; /* of the slot */
+};
+
+struct kept_claim {
+    struct object object;
+    struct device_claim shown;
+    size_t n_gpu_uses;   /* results that use a device that may be a GPU */
+    const char *holders; /* UIDs, one after another, each with its terminator */
+    struct device_use *uses;
+    bool is_changed; /* for devices_take_changed_claim() */
+    bool is_gone;    /* only its names are left, until it is taken */
+    struct kept_claim *prev_changed, *next_changed;
+    char texts[];
+};
+
+struct taint_rule {
+    struct object object;
+    const char *driver, *pool, *device; /* interned; NULL: any */
+    char name[];
+};
+
+struct devices {
+    const struct policy *policy;
+    struct string_table strings;
+    struct object *objects[N_DEVICES_KINDS];
+    size_t n_claims[N_CLAIM_STATES];
+    uint64_t relists[N_DEVICES_KINDS];
+    struct object *swept_to[N_DEVICES_KINDS]; /* next of a sweep; NULL: the first */
+    struct device_kind *kinds;
+    struct device_place *places;
+    struct pool *pools;
+    struct seat *seats;
+    struct set *sets;
+    struct device_slot *slots;
+    struct gpu *gpus;
+    struct pool *dirty_pools;
+    struct seat *dirty_seats;
+    struct set *dirty_sets;
+    struct gpu *dirty_gpus;
+    struct device_place *queue, *queue_end; /* places to publish */
+    struct device_place *taken;             /* of the last devices_take_changed() */
+    struct kept_claim *changed_claims;      /* list: prev_changed, next_changed */
+    struct kept_claim *taken_claim;         /* of the last devices_take_changed_claim(), if gone */
+    struct device_place *checked_to;        /* next of devices_check_some(); NULL: the first */
+};
+
+/* devices.c. Applies everything that is marked as dirty. */
+void devices_settle(struct devices *devices);
+
+/* models.c */
+struct device_kind *models_ref(struct devices *devices, const char *text, const char *profile,
+                               int64_t memory_bytes);
+void models_unref(struct devices *devices, struct device_kind *kind);
+/* The kind of a published model. */
+struct device_kind *models_of(const struct device_model *model);
+
+/* slices.c. A new slice is not attached. */
+struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts);
+void slices_attach(struct devices *devices, struct kept_slice *slice);
+void slices_detach(struct devices *devices, struct kept_slice *slice);
+void slices_free(struct devices *devices, struct kept_slice *slice); /* must be detached */
+
+/* pools.c */
+struct pool *pools_ref(struct devices *devices, const char *driver, const char *name);
+void pools_unref(struct devices *devices, struct pool *pool);
+struct device_slot *pools_ref_slot(struct devices *devices, struct pool *pool, const char *name);
+void pools_unref_slot(struct devices *devices, struct device_slot *slot);
+void pools_add(struct devices *devices, struct kept_slice *slice);
+void pools_remove(struct devices *devices, struct kept_slice *slice);
+void pools_mark(struct devices *devices, struct pool *pool);
+/* Marks the seats of dirty pools that must look again. */
+void pools_settle(struct devices *devices);
+
+/* tally.c */
+void tally_add(struct tally *tally, const struct kept_slice *slice);
+/* Returns true if it must be counted again from all slices. */
+bool tally_remove(struct tally *tally, const struct kept_slice *slice);
+bool tally_is_complete(const struct tally *tally);
+
+/* seats.c */
+struct seat *seats_ref(struct devices *devices, struct pool *pool, const char *node_name);
+void seats_unref(struct devices *devices, struct seat *seat);
+void seats_mark(struct devices *devices, struct seat *seat);
+void seats_add(struct devices *devices, struct berth *berth);
+void seats_remove(struct devices *devices, struct berth *berth);
+/* Makes the devices of the right generation current. */
+void seats_relink(struct devices *devices);
+/* States of dirty seats, and of the devices there. */
+void seats_judge(struct devices *devices);
+
+/* counters.c */
+struct set *counters_ref(struct devices *devices, struct pool *pool, const char *name);
+void counters_unref(struct devices *devices, struct set *set);
+void counters_mark(struct devices *devices, struct set *set);
+void counters_publish(struct devices *devices, struct publication *publication, bool is_current);
+void counters_consume(struct devices *devices, struct consumption *consumption, bool is_current);
+/* What is left in dirty sets; then the states of the devices that consume them. */
+void counters_recount(struct devices *devices);
+void counters_settle(struct devices *devices);
+/* Whether the device could take its counters now. */
+bool counters_suffice(const struct device *device);
+
+/* gpus.c */
+void gpus_link(struct devices *devices, struct device *device);
+void gpus_unlink(struct devices *devices, struct device *device);
+/* The state of a current device changed, perhaps. */
+void gpus_refresh(struct devices *devices, struct device *device);
+void gpus_settle(struct devices *devices);
+bool gpus_is_partition(const struct device *device);
+/* Computed, not as kept. */
+enum device_state gpus_state_of_device(const struct device *device);
+enum device_state gpus_state(const struct gpu *gpu);
+struct device_kind *gpus_kind(const struct gpu *gpu);
+
+/* places.c */
+struct device_place *places_ref(struct devices *devices, const char *name);
+void places_unref(struct devices *devices, struct device_place *place);
+void places_queue(struct devices *devices, struct device_place *place);
+/* kind NULL: nowhere. */
+void places_count(struct devices *devices, struct counted *counted, const struct seat *seat,
+                  struct device_kind *kind, enum device_state state);
+/* places_publish.c. Returns whether the numbers differ. */
+bool places_publish(struct devices *devices, struct device_place *place);
+/* Whether the published numbers are those of the rows, or are about to be. */
+bool places_is_published(struct devices *devices, const struct device_place *place);
+bool places_equal(const struct published *a, const struct published *b);
+void places_unpublish(struct devices *devices, struct published *published);
+
+/* device_claims.c */
+struct kept_claim *device_claims_new(struct devices *devices, const struct claim_facts *facts);
+void device_claims_use(struct devices *devices, struct kept_claim *claim, bool is_used);
+/* The claim must use nothing any more. */
+void device_claims_remove(struct devices *devices, struct kept_claim *claim);
+/* The claim changed. */
+void device_claims_mark(struct devices *devices, struct kept_claim *claim);
+/* A device of that name appears or disappears, so its claims change. */
+void device_claims_mark_users(struct devices *devices, const struct device_slot *slot);
+/* The key of a claim, which the caller frees. */
+char *device_claims_key(const char *namespace_, const char *name, size_t *ret_len);
+
+/* taint_rules.c */
+struct taint_rule *taint_rules_new(struct devices *devices, const struct device_taint_facts *facts);
+/* Counts the rule, or no more, for each current device that it taints. Returns how many devices it
+ * visited, those that it taints DEVICES_SWEEP_DELETION times. */
+size_t taint_rules_apply(struct devices *devices, const struct taint_rule *rule, bool is_added);
+bool taint_rules_equal(const struct taint_rule *rule, const struct device_taint_facts *facts);
+void taint_rules_free(struct devices *devices, struct taint_rule *rule);
+uint32_t taint_rules_n_of(const struct devices *devices, const struct device *device);
+
+#endif

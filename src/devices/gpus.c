@@ -1,0 +1,158 @@
+/* gpus: the current devices, which of them are one GPU, and their states. */
+#include "base/mem.h"
+#include "devices_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool gpus_is_partition(const struct device *device)
+{
+    return device->kind->key.profile[0] != '\0';
+}
+
+/* What identifies the device's GPU on its seat. Where several nodes may reach a device, its
+ * physical key may repeat: a PCI bus ID is that of one node. */
+static const void *identity_of(const struct device *device)
+{
+    if (device->physical[0] && device->seat->place->name[0])
+        return device->physical;
+    return device->n_consumptions > 0 ? (const void *)device->consumptions[0].set : device->slot;
+}
+
+static struct gpu *find_or_add(struct devices *devices, const struct device *device)
+{
+    const struct pair key = {device->seat, identity_of(device)};
+    struct gpu *gpu = NULL;
+    HASH_FIND(hh, devices->gpus, &key, sizeof key, gpu);
+    if (gpu)
+        return gpu;
+    gpu = MEM_NEW(struct gpu);
+    gpu->key = key;
+    gpu->seat = device->seat;
+    gpu->seat->refs++;
+    HASH_ADD(hh, devices->gpus, key, sizeof gpu->key, gpu);
+    return gpu;
+}
+
+static void mark(struct devices *devices, struct gpu *gpu)
+{
+    if (gpu->is_dirty)
+        return;
+    gpu->is_dirty = true;
+    LL_PREPEND2(devices->dirty_gpus, gpu, next_dirty);
+}
+
+/* Whether another current device of the seat has the name. */
+static bool is_repeated(const struct device *device)
+{
+    const struct device *other = NULL;
+    DL_FOREACH2 (device->slot->devices, other, next_same) {
+        if (other != device && other->seat == device->seat)
+            return true;
+    }
+    return false;
+}
+
+void gpus_link(struct devices *devices, struct device *device)
+{
+    device->is_current = true;
+    device->seat->n_consumers += device->n_consumptions > 0;
+    device->seat->n_repeated += is_repeated(device);
+    device->n_rules = taint_rules_n_of(devices, device);
+    device->gpu = find_or_add(devices, device);
+    LL_PREPEND2(device->gpu->devices, device, next_of_gpu);
+    DL_APPEND2(device->slot->devices, device, prev_same, next_same);
+    device_claims_mark_users(devices, device->slot);
+    mark(devices, device->gpu);
+}
+
+void gpus_unlink(struct devices *devices, struct device *device)
+{
+    for (size_t i = 0; i < device->n_consumptions; i++)
+        counters_consume(devices, &device->consumptions[i], false);
+    device->seat->n_consumers -= device->n_consumptions > 0;
+    device->seat->n_repeated -= is_repeated(device);
+    DL_DELETE2(device->slot->devices, device, prev_same, next_same);
+    device_claims_mark_users(devices, device->slot);
+    LL_DELETE2(device->gpu->devices, device, next_of_gpu);
+    mark(devices, device->gpu);
+    places_count(devices, &device->counted, NULL, NULL, DEVICE_FREE);
+    device->gpu = NULL;
+    device->is_current = false;
+}
+
+enum device_state gpus_state_of_device(const struct device *device)
+{
+    if (device->slot->n_uses > 0)
+        return DEVICE_ALLOCATED;
+    if (device->seat->state == SEAT_INCOMPLETE)
+        return DEVICE_INCOMPLETE;
+    if (device->seat->state == SEAT_INVALID || device->not_judged)
+        return DEVICE_INVALID;
+    if (device->is_tainted || device->n_rules > 0)
+        return DEVICE_TAINTED;
+    return counters_suffice(device) ? DEVICE_FREE : DEVICE_BLOCKED;
+}
+
+void gpus_refresh(struct devices *devices, struct device *device)
+{
+    device->state = gpus_state_of_device(device);
+    if (gpus_is_partition(device))
+        places_count(devices, &device->counted, device->seat, device->kind, device->state);
+    mark(devices, device->gpu);
+}
+
+enum device_state gpus_state(const struct gpu *gpu)
+{
+    const struct device *device = NULL;
+    enum device_state best = DEVICE_PARTITIONED;
+    LL_FOREACH2(gpu->devices, device, next_of_gpu)
+    {
+        const bool counts = device->state == DEVICE_ALLOCATED || !gpus_is_partition(device);
+        if (counts && device->state < best)
+            best = device->state;
+    }
+    if (best == DEVICE_PARTITIONED && gpu->seat->state != SEAT_USABLE)
+        return gpu->seat->state == SEAT_INVALID ? DEVICE_INVALID : DEVICE_INCOMPLETE;
+    return best;
+}
+
+/* Whether a rather than b says of what model the GPU is. */
+static bool is_before(const struct device *a, const struct device *b)
+{
+    if (gpus_is_partition(a) != gpus_is_partition(b))
+        return gpus_is_partition(b);
+    const int order = strcmp(a->slot->key.second, b->slot->key.second);
+    if (order != 0)
+        return order < 0;
+    return a->slice == b->slice ? a < b : strcmp(a->slice->name, b->slice->name) < 0;
+}
+
+struct device_kind *gpus_kind(const struct gpu *gpu)
+{
+    const struct device *first = gpu->devices;
+    const struct device *device = NULL;
+    LL_FOREACH2(gpu->devices, device, next_of_gpu)
+    {
+        if (is_before(device, first))
+            first = device;
+    }
+    return gpus_is_partition(first) ? first->kind->whole : first->kind;
+}
+
+void gpus_settle(struct devices *devices)
+{
+    while (devices->dirty_gpus) {
+        struct gpu *gpu = devices->dirty_gpus;
+        LL_DELETE2(devices->dirty_gpus, gpu, next_dirty);
+        gpu->is_dirty = false;
+        if (gpu->devices) {
+            places_count(devices, &gpu->counted, gpu->seat, gpus_kind(gpu), gpus_state(gpu));
+            continue;
+        }
+        places_count(devices, &gpu->counted, NULL, NULL, DEVICE_FREE);
+        HASH_DEL(devices->gpus, gpu);
+        seats_unref(devices, gpu->seat);
+        free(gpu);
+    }
+}

@@ -1,0 +1,179 @@
+/* slices: what the ledger keeps of a ResourceSlice of a GPU driver. */
+#include "base/mem.h"
+#include "devices_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t n_consumptions_of(const struct slice_facts *facts)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < facts->n_devices; i++)
+        n += facts->devices[i].n_consumes;
+    return n;
+}
+
+static size_t n_counters_of(const struct counter_set *sets, size_t n_sets)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_sets; i++)
+        n += sets[i].n_counters;
+    return n;
+}
+
+static void allocate(struct kept_slice *slice, const struct slice_facts *facts)
+{
+    const size_t n_published = n_counters_of(facts->counter_sets, facts->n_counter_sets);
+    size_t n_counters = n_published;
+    for (size_t i = 0; i < facts->n_devices; i++)
+        n_counters += n_counters_of(facts->devices[i].consumes, facts->devices[i].n_consumes);
+    slice->n_devices = facts->n_devices;
+    slice->n_publications = facts->n_counter_sets;
+    slice->devices = MEM_ARRAY(struct device, facts->n_devices);
+    slice->consumptions = MEM_ARRAY(struct consumption, n_consumptions_of(facts));
+    slice->publications = MEM_ARRAY(struct publication, facts->n_counter_sets);
+    slice->counters = MEM_ARRAY(struct counter_part, n_counters);
+    slice->left = MEM_ARRAY(int64_t, n_published);
+    slice->berths = MEM_ARRAY(struct berth, slice->per_device ? facts->n_devices : 1);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct counter_part *left = a;
+    const struct counter_part *right = b;
+    return ((uintptr_t)left->name > (uintptr_t)right->name) -
+           ((uintptr_t)left->name < (uintptr_t)right->name);
+}
+
+/* Sorted by pointer, so that sets and what devices consume of them can be merged. */
+static struct counter_part *copy_counters(struct devices *devices, struct kept_slice *slice,
+                                          const struct counter_set *set)
+{
+    struct counter_part *counters = &slice->counters[slice->n_counters];
+    for (size_t i = 0; i < set->n_counters; i++) {
+        counters[i].name = string_table_intern(&devices->strings, set->counters[i].name);
+        counters[i].amount = set->counters[i].amount > 0 ? set->counters[i].amount : 0;
+    }
+    qsort(counters, set->n_counters, sizeof *counters, compare_names);
+    slice->n_counters += set->n_counters;
+    return counters;
+}
+
+static void copy_publications(struct devices *devices, struct kept_slice *slice,
+                              const struct slice_facts *facts)
+{
+    int64_t *left = slice->left;
+    for (size_t i = 0; i < facts->n_counter_sets; i++) {
+        const struct counter_set *set = &facts->counter_sets[i];
+        struct publication *publication = &slice->publications[i];
+        publication->set = counters_ref(devices, slice->pool, set->name);
+        publication->counters = copy_counters(devices, slice, set);
+        publication->n = set->n_counters;
+        publication->left = left;
+        left += set->n_counters;
+    }
+}
+
+/* Takes over the reference to the seat. */
+static void add_berth(struct devices *devices, struct kept_slice *slice, struct seat *seat)
+{
+    for (size_t i = 0; i < slice->n_berths; i++) {
+        if (slice->berths[i].seat == seat) {
+            seats_unref(devices, seat);
+            return;
+        }
+    }
+    slice->berths[slice->n_berths++] = (struct berth){.slice = slice, .seat = seat};
+}
+
+static void copy_device(struct devices *devices, struct kept_slice *slice, struct device *device,
+                        const struct device_facts *facts)
+{
+    device->slice = slice;
+    device->slot = pools_ref_slot(devices, slice->pool, facts->name);
+    device->seat =
+        seats_ref(devices, slice->pool, slice->per_device ? facts->node_name : slice->node_name);
+    add_berth(devices, slice, device->seat);
+    device->kind = models_ref(devices, facts->model, facts->profile, facts->memory_bytes);
+    device->physical = string_table_intern(&devices->strings, facts->physical);
+    device->is_tainted = facts->is_tainted;
+    device->not_judged = facts->not_judged;
+    device->n_consumptions = (uint32_t)facts->n_consumes;
+    for (size_t i = 0; i < facts->n_consumes; i++) {
+        struct consumption *consumption = &device->consumptions[i];
+        consumption->device = device;
+        consumption->set = counters_ref(devices, slice->pool, facts->consumes[i].name);
+        consumption->counters = copy_counters(devices, slice, &facts->consumes[i]);
+        consumption->n = facts->consumes[i].n_counters;
+    }
+}
+
+struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts)
+{
+    struct kept_slice *slice = MEM_NEW_WITH_TEXT(struct kept_slice, name, facts->name);
+    slice->pool = pools_ref(devices, facts->driver, facts->pool);
+    slice->generation = facts->generation;
+    slice->n_slices = facts->n_slices;
+    slice->node_name = string_table_intern(&devices->strings, facts->node_name);
+    slice->per_device = facts->per_device && !facts->node_name[0];
+    allocate(slice, facts);
+    copy_publications(devices, slice, facts);
+    struct consumption *consumptions = slice->consumptions;
+    for (size_t i = 0; i < facts->n_devices; i++) {
+        slice->devices[i].consumptions = consumptions;
+        copy_device(devices, slice, &slice->devices[i], &facts->devices[i]);
+        consumptions += facts->devices[i].n_consumes;
+    }
+    /* A slice without devices concerns its node, too. */
+    if (facts->n_devices == 0 && facts->n_counter_sets == 0 && !slice->per_device)
+        add_berth(devices, slice, seats_ref(devices, slice->pool, slice->node_name));
+    return slice;
+}
+
+void slices_attach(struct devices *devices, struct kept_slice *slice)
+{
+    pools_add(devices, slice);
+    for (size_t i = 0; i < slice->n_berths; i++)
+        seats_add(devices, &slice->berths[i]);
+}
+
+void slices_detach(struct devices *devices, struct kept_slice *slice)
+{
+    for (size_t i = 0; i < slice->n_devices; i++) {
+        if (slice->devices[i].is_current)
+            gpus_unlink(devices, &slice->devices[i]);
+    }
+    for (size_t i = 0; i < slice->n_berths; i++)
+        seats_remove(devices, &slice->berths[i]);
+    pools_remove(devices, slice);
+}
+
+static void free_device(struct devices *devices, struct device *device)
+{
+    for (size_t i = 0; i < device->n_consumptions; i++)
+        counters_unref(devices, device->consumptions[i].set);
+    string_table_unref(&devices->strings, device->physical);
+    models_unref(devices, device->kind);
+    pools_unref_slot(devices, device->slot);
+}
+
+void slices_free(struct devices *devices, struct kept_slice *slice)
+{
+    for (size_t i = 0; i < slice->n_devices; i++)
+        free_device(devices, &slice->devices[i]);
+    for (size_t i = 0; i < slice->n_publications; i++)
+        counters_unref(devices, slice->publications[i].set);
+    for (size_t i = 0; i < slice->n_counters; i++)
+        string_table_unref(&devices->strings, slice->counters[i].name);
+    for (size_t i = 0; i < slice->n_berths; i++)
+        seats_unref(devices, slice->berths[i].seat);
+    string_table_unref(&devices->strings, slice->node_name);
+    pools_unref(devices, slice->pool);
+    free(slice->devices);
+    free(slice->consumptions);
+    free(slice->publications);
+    free(slice->counters);
+    free(slice->left);
+    free(slice->berths);
+    free(slice);
+}

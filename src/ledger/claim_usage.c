@@ -1,0 +1,406 @@
+/*
+ * claim_usage: see include/ledger/claim_usage.h.
+ *
+ * A claim remembers what it was counted as, so a change subtracts that and adds the new values. A
+ * device that is no longer published keeps its last known models. Whose extended resources a claim
+ * is for, the pod's status says, which tenants cannot write; the claim's own metadata is theirs, so
+ * it must only agree.
+ */
+#include "ledger/claim_usage.h"
+#include "base/mem.h"
+#include "devices/devices.h"
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A device that a claim uses. Its names are interned. */
+struct claimed_gpu {
+    const char *driver, *pool, *device;
+    uint64_t scopes, models; /* bits of cells */
+};
+
+/* A pod whose status names the claim. */
+struct extended_claim {
+    struct claim_use *use;
+    struct pod_entry *pod;
+    struct extended_claim *prev, *next;
+};
+
+/* A claim that uses GPUs, or that the status of a pod names. */
+struct claim_use {
+    UT_hash_handle hh; /* by namespace and name */
+    struct claimed_gpu *gpus;
+    size_t n_gpus;
+    struct extended_claim *pods;
+    int64_t *of_pod;        /* GPUs that the pod counts itself, per scope; NULL: no such pod */
+    uint64_t models_of_pod; /* of its node */
+    const char *name;
+    char namespace_[]; /* then the name: the key */
+};
+
+/* The table. */
+
+static char *key_of(const char *namespace_, const char *name, size_t *ret_len)
+{
+    const size_t size = strlen(namespace_) + 1;
+    *ret_len = size + strlen(name);
+    char *key = mem_new(*ret_len + 1);
+    memcpy(key, namespace_, size);
+    memcpy(key + size, name, strlen(name) + 1);
+    return key;
+}
+
+static struct claim_use *find(const struct cluster *cluster, const char *namespace_,
+                              const char *name)
+{
+    size_t len = 0;
+    char *key CLEANUP(mem_free_ptr) = key_of(namespace_, name, &len);
+    struct claim_use *use = NULL;
+    HASH_FIND(hh, cluster->claim_uses, key, len, use);
+    return use;
+}
+
+static struct claim_use *find_or_add(struct cluster *cluster, const char *namespace_,
+                                     const char *name)
+{
+    struct claim_use *use = find(cluster, namespace_, name);
+    if (use)
+        return use;
+    size_t len = 0;
+    char *key CLEANUP(mem_free_ptr) = key_of(namespace_, name, &len);
+    use = mem_new(sizeof *use + len + 1);
+    memcpy(use->namespace_, key, len + 1);
+    use->name = use->namespace_ + strlen(namespace_) + 1;
+    HASH_ADD(hh, cluster->claim_uses, namespace_, len, use);
+    return use;
+}
+
+static void drop_gpus(struct cluster *cluster, struct claimed_gpu *gpus, size_t n)
+{
+    struct string_table *strings = &cluster->shapes->strings;
+    for (size_t i = 0; i < n; i++) {
+        string_table_unref(strings, gpus[i].driver);
+        string_table_unref(strings, gpus[i].pool);
+        string_table_unref(strings, gpus[i].device);
+    }
+    free(gpus);
+}
+
+static void free_use(struct cluster *cluster, struct claim_use *use)
+{
+    HASH_DEL(cluster->claim_uses, use);
+    drop_gpus(cluster, use->gpus, use->n_gpus);
+    free(use->of_pod);
+    free(use);
+}
+
+void claim_usage_free_all(struct cluster *cluster)
+{
+    struct claim_use *use = NULL;
+    struct claim_use *next = NULL;
+    HASH_ITER (hh, cluster->claim_uses, use, next) {
+        free_use(cluster, use);
+    }
+}
+
+/* Devices. */
+
+static uint64_t scopes_of(const struct policy *policy, const char *driver)
+{
+    uint64_t scopes = policy_quota_scopes(policy, policy_device_driver(policy, driver)->resource);
+    for (size_t i = 0; i < policy->n_quota_scopes; i++)
+        scopes |= policy->quota_scopes[i] ? 0 : UINT64_C(1) << i;
+    return scopes;
+}
+
+static struct claimed_gpu *find_gpu(struct claimed_gpu *gpus, size_t n,
+                                    const struct claimed_device *device)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(gpus[i].device, device->device) == 0 &&
+            strcmp(gpus[i].pool, device->pool) == 0 && strcmp(gpus[i].driver, device->driver) == 0)
+            return &gpus[i];
+    }
+    return NULL;
+}
+
+static uint64_t models_of(const struct policy *policy, const struct claim_use *use,
+                          const struct claimed_device *device)
+{
+    if (device->model_name)
+        return policy_quota_models(policy, device->model, device->memory_bytes);
+    const struct claimed_gpu *known = find_gpu(use->gpus, use->n_gpus, device);
+    return known ? known->models : QUOTA_MODEL_UNKNOWN;
+}
+
+static struct claimed_gpu gpu_of(struct cluster *cluster, const struct claim_use *use,
+                                 const struct claimed_device *device)
+{
+    struct string_table *strings = &cluster->shapes->strings;
+    return (struct claimed_gpu){.driver = string_table_intern(strings, device->driver),
+                                .pool = string_table_intern(strings, device->pool),
+                                .device = string_table_intern(strings, device->device),
+                                .scopes = scopes_of(cluster->policy, device->driver),
+                                .models = models_of(cluster->policy, use, device)};
+}
+
+static void renew_gpus(struct cluster *cluster, struct claim_use *use)
+{
+    const struct device_claim *claim =
+        devices_find_claim(cluster->devices, use->namespace_, use->name);
+    const size_t n_results = claim ? claim->n_results : 0;
+    struct claimed_gpu *gpus = n_results > 0 ? MEM_ARRAY(struct claimed_gpu, n_results) : NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < n_results; i++) {
+        const struct claimed_device device = devices_of_claim(claim, i);
+        if (device.is_gpu && !device.is_admin && !find_gpu(gpus, n, &device))
+            gpus[n++] = gpu_of(cluster, use, &device);
+    }
+    drop_gpus(cluster, use->gpus, use->n_gpus);
+    use->gpus = gpus;
+    use->n_gpus = n;
+}
+
+/* The pod for whose extended resources kube-scheduler made the claim. */
+
+static const struct pod_entry *pod_of(const struct cluster *cluster, const struct claim_use *use)
+{
+    const struct device_claim *claim =
+        devices_find_claim(cluster->devices, use->namespace_, use->name);
+    if (!claim || !use->pods || use->pods->next)
+        return NULL;
+    const struct pod_entry *pod = use->pods->pod;
+    return strcmp(claim->extended_for_uid, pod->pod.uid) == 0 ? pod : NULL;
+}
+
+struct pod_use {
+    const struct pod_shape *shape; /* NULL: it counts nowhere */
+    uint64_t models;
+};
+
+static struct pod_use use_of_pod(const struct cluster *cluster, const struct pod_entry *pod)
+{
+    if (!pod)
+        return (struct pod_use){0};
+    if (pod->node)
+        return (struct pod_use){pod->pod.shape, namespace_usage_models(pod->node)};
+    const struct reservation *held = cluster_find_reservation(cluster, pod->pod.uid);
+    if (!held)
+        return (struct pod_use){0};
+    return (struct pod_use){held->shape, namespace_usage_models(reservation_node(held))};
+}
+
+static void renew_pod(struct cluster *cluster, struct claim_use *use)
+{
+    const size_t n_scopes = cluster->policy->n_quota_scopes;
+    const struct pod_use of_pod = use_of_pod(cluster, pod_of(cluster, use));
+    free(use->of_pod);
+    use->of_pod = NULL;
+    use->models_of_pod = of_pod.models;
+    if (!of_pod.shape)
+        return;
+    use->of_pod = MEM_ARRAY(int64_t, n_scopes);
+    for (size_t scope = 0; scope < n_scopes; scope++)
+        use->of_pod[scope] = namespace_usage_need(of_pod.shape, scope);
+}
+
+/* Cells. */
+
+static bool has_column(const struct policy *policy, uint64_t models, size_t column)
+{
+    if (column == 0)
+        return true;
+    return column <= policy->n_quota_models ? models >> (column - 1) & 1
+                                            : (models & QUOTA_MODEL_UNKNOWN) != 0;
+}
+
+static int64_t count(const struct policy *policy, const struct claim_use *use, size_t scope,
+                     size_t column)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < use->n_gpus; i++) {
+        n += (use->gpus[i].scopes >> scope & 1) && has_column(policy, use->gpus[i].models, column);
+    }
+    if (!use->of_pod || !has_column(policy, use->models_of_pod, column))
+        return n;
+    return n > use->of_pod[scope] ? n - use->of_pod[scope] : 0;
+}
+
+void claim_usage_add(const struct policy *policy, int64_t *cells, const struct claim_use *use)
+{
+    for (size_t scope = 0; scope < policy->n_quota_scopes; scope++) {
+        for (size_t column = 0; column < 1 + policy->n_quota_models + 1; column++)
+            *namespace_usage_cell(policy, cells, scope, column) +=
+                count(policy, use, scope, column);
+    }
+}
+
+/* n: 1 or -1. */
+static void count_use(struct cluster *cluster, const struct claim_use *use, int64_t n)
+{
+    if (use->n_gpus == 0)
+        return;
+    int64_t *cells CLEANUP(mem_free_ptr) =
+        MEM_ARRAY(int64_t, namespace_usage_n_cells(cluster->policy));
+    claim_usage_add(cluster->policy, cells, use);
+    namespace_usage_count_cells(cluster, use->namespace_, cells, n);
+}
+
+int64_t claim_usage_for(const struct cluster *cluster, const char *namespace_,
+                        const struct asker *asker, size_t scope, size_t column)
+{
+    if (!asker->uid || !asker->extended_claim || !cluster->claim_uses)
+        return 0;
+    const struct claim_use *use = find(cluster, namespace_, asker->extended_claim);
+    const struct device_claim *claim =
+        devices_find_claim(cluster->devices, namespace_, asker->extended_claim);
+    if (!use || !claim || use->of_pod || strcmp(claim->extended_for_uid, asker->uid) != 0)
+        return 0;
+    const struct extended_claim *named = use->pods;
+    const bool is_of_others =
+        named && (named->next || strcmp(named->pod->pod.uid, asker->uid) != 0);
+    return is_of_others ? 0 : count(cluster->policy, use, scope, column);
+}
+
+bool claim_usage_any(const struct cluster *cluster)
+{
+    return cluster->claim_uses;
+}
+
+const struct claim_use *claim_usage_next(const struct cluster *cluster, const struct claim_use *use)
+{
+    return use ? use->hh.next : cluster->claim_uses;
+}
+
+const char *claim_usage_namespace(const struct claim_use *use)
+{
+    return use->namespace_;
+}
+
+bool claim_usage_counts(const struct claim_use *use)
+{
+    return use->n_gpus > 0;
+}
+
+/* Changes. */
+
+static void release(struct cluster *cluster, struct claim_use *use)
+{
+    if (use->n_gpus == 0 && !use->pods)
+        free_use(cluster, use);
+}
+
+void claim_usage_renew(struct cluster *cluster, const char *namespace_, const char *name)
+{
+    if (cluster->policy->n_quotas == 0)
+        return;
+    struct claim_use *use = find_or_add(cluster, namespace_, name);
+    count_use(cluster, use, -1);
+    renew_gpus(cluster, use);
+    renew_pod(cluster, use);
+    count_use(cluster, use, 1);
+    release(cluster, use);
+}
+
+static void count_pod_again(struct cluster *cluster, struct claim_use *use)
+{
+    count_use(cluster, use, -1);
+    renew_pod(cluster, use);
+    count_use(cluster, use, 1);
+}
+
+void claim_usage_renew_pod(struct cluster *cluster, const struct pod_entry *pod)
+{
+    if (!pod || !pod->extended)
+        return;
+    count_pod_again(cluster, pod->extended->use);
+}
+
+void claim_usage_add_pod(struct cluster *cluster, struct pod_entry *pod)
+{
+    if (!pod->pod.extended_claim || cluster->policy->n_quotas == 0)
+        return;
+    pod->extended = MEM_NEW(struct extended_claim);
+    pod->extended->pod = pod;
+    pod->extended->use = find_or_add(cluster, pod->pod.namespace_, pod->pod.extended_claim);
+    DL_APPEND(pod->extended->use->pods, pod->extended);
+    claim_usage_renew_pod(cluster, pod);
+}
+
+void claim_usage_remove_pod(struct cluster *cluster, struct pod_entry *pod)
+{
+    if (!pod->extended)
+        return;
+    struct claim_use *use = pod->extended->use;
+    DL_DELETE(use->pods, pod->extended);
+    free(pod->extended);
+    pod->extended = NULL;
+    count_pod_again(cluster, use);
+    release(cluster, use);
+}
+
+/* The check. */
+
+static bool are_gpus_right(const struct cluster *cluster, const struct claim_use *use)
+{
+    const struct device_claim *claim =
+        devices_find_claim(cluster->devices, use->namespace_, use->name);
+    size_t n = 0;
+    for (size_t i = 0; claim && i < claim->n_results; i++) {
+        const struct claimed_device device = devices_of_claim(claim, i);
+        if (!device.is_gpu || device.is_admin || find_gpu(use->gpus, n, &device))
+            continue;
+        const struct claimed_gpu *gpu = find_gpu(use->gpus, use->n_gpus, &device);
+        if (!gpu || gpu != &use->gpus[n] || gpu->models != models_of(cluster->policy, use, &device))
+            return false;
+        n++;
+    }
+    return n == use->n_gpus;
+}
+
+static bool is_pod_right(const struct cluster *cluster, const struct claim_use *use)
+{
+    const struct pod_use of_pod = use_of_pod(cluster, pod_of(cluster, use));
+    if (!of_pod.shape || !use->of_pod)
+        return !of_pod.shape && !use->of_pod;
+    for (size_t scope = 0; scope < cluster->policy->n_quota_scopes; scope++) {
+        if (use->of_pod[scope] != namespace_usage_need(of_pod.shape, scope))
+            return false;
+    }
+    return use->models_of_pod == of_pod.models;
+}
+
+static bool is_named_right(const struct cluster *cluster, const struct pod_entry *pod)
+{
+    const bool is_named = pod->pod.extended_claim && cluster->policy->n_quotas > 0;
+    if (!is_named || !pod->extended)
+        return !is_named && !pod->extended;
+    return pod->extended->pod == pod &&
+           pod->extended->use == find(cluster, pod->pod.namespace_, pod->pod.extended_claim);
+}
+
+static bool counts_gpus(const struct device_claim *claim)
+{
+    for (size_t i = 0; i < claim->n_results; i++) {
+        const struct claimed_device device = devices_of_claim(claim, i);
+        if (device.is_gpu && !device.is_admin)
+            return true;
+    }
+    return false;
+}
+
+size_t claim_usage_check(const struct cluster *cluster)
+{
+    size_t n_wrong = 0;
+    for (const struct claim_use *use = cluster->claim_uses; use; use = use->hh.next)
+        n_wrong += !are_gpus_right(cluster, use) || !is_pod_right(cluster, use) ||
+                   (use->n_gpus == 0 && !use->pods);
+    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next)
+        n_wrong += !is_named_right(cluster, pod);
+    for (const struct device_claim *claim = devices_next_claim(cluster->devices, NULL);
+         claim && cluster->policy->n_quotas > 0;
+         claim = devices_next_claim(cluster->devices, claim))
+        n_wrong += counts_gpus(claim) && !find(cluster, claim->namespace_, claim->name);
+    return n_wrong;
+}

@@ -1,0 +1,223 @@
+/* devices_to_json: writes the facts of dynamic resource allocation. See
+ * include/objects/to_json.h. */
+#include "objects/to_json.h"
+
+#define GROUP_VERSION "resource.k8s.io/v1"
+
+static void set_text(json_t *object, const char *key, const char *text)
+{
+    if (text && text[0])
+        (void)json_object_set_new(object, key, json_string(text));
+}
+
+/* Leaves out an empty list. Takes over the list. */
+static void set_list(json_t *object, const char *key, json_t *list)
+{
+    if (json_array_size(list) > 0)
+        (void)json_object_set(object, key, list);
+    json_decref(list);
+}
+
+/* ---- slices ---- */
+
+static json_t *amount_json(int64_t amount)
+{
+    return json_pack("{s:o}", "value", json_sprintf("%lld", (long long)amount));
+}
+
+static json_t *sets_json(const struct counter_set *sets, size_t n, const char *name_key)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *counters = json_object();
+        for (size_t j = 0; j < sets[i].n_counters; j++)
+            (void)json_object_set_new(counters, sets[i].counters[j].name,
+                                      amount_json(sets[i].counters[j].amount));
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:o}", name_key, sets[i].name, "counters", counters));
+    }
+    return list;
+}
+
+static void set_attribute(json_t *attributes, const char *name, const char *text)
+{
+    if (text[0])
+        (void)json_object_set_new(attributes, name, json_pack("{s:s}", "string", text));
+}
+
+/* Whatever was not understood is not kept; an unknown effect is not understood either. */
+static json_t *taints_json(const struct device_facts *facts)
+{
+    json_t *list = json_array();
+    if (facts->is_tainted)
+        (void)json_array_append_new(list, json_pack("{s:s, s:s}", "key", "gpu-extender.io/tainted",
+                                                    "effect", "NoSchedule"));
+    if (facts->not_judged)
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:s, s:s}", "key", "gpu-extender.io/not-judged", "effect", "NotJudged"));
+    return list;
+}
+
+static void set_reach(json_t *object, const char *node_name)
+{
+    set_text(object, "nodeName", node_name);
+    if (!node_name[0])
+        (void)json_object_set_new(object, "allNodes", json_true());
+}
+
+static json_t *device_json(const struct device_facts *facts, const struct slice_facts *slice,
+                           const char *model_attribute)
+{
+    json_t *attributes = json_object();
+    set_attribute(attributes, model_attribute, facts->model);
+    set_attribute(attributes, "profile", facts->profile);
+    set_attribute(attributes, "resource.kubernetes.io/pciBusID", facts->physical);
+    json_t *device = json_pack("{s:s, s:o}", "name", facts->name, "attributes", attributes);
+    if (facts->memory_bytes > 0)
+        (void)json_object_set_new(device, "capacity",
+                                  json_pack("{s:o}", "memory", amount_json(facts->memory_bytes)));
+    if (slice->per_device)
+        set_reach(device, facts->node_name);
+    set_list(device, "taints", taints_json(facts));
+    set_list(device, "consumesCounters",
+             sets_json(facts->consumes, facts->n_consumes, "counterSet"));
+    return device;
+}
+
+json_t *resource_slice_to_json(const struct slice_facts *facts, const struct policy *policy)
+{
+    const struct device_driver *driver = policy_device_driver(policy, facts->driver);
+    json_t *devices = json_array();
+    for (size_t i = 0; driver && i < facts->n_devices; i++)
+        (void)json_array_append_new(
+            devices, device_json(&facts->devices[i], facts, driver->model_attribute));
+    json_t *spec = json_pack("{s:s, s:{s:s, s:I, s:I}}", "driver", facts->driver, "pool", "name",
+                             facts->pool, "generation", (json_int_t)facts->generation,
+                             "resourceSliceCount", (json_int_t)facts->n_slices);
+    if (facts->per_device)
+        (void)json_object_set_new(spec, "perDeviceNodeSelection", json_true());
+    else
+        set_reach(spec, facts->node_name);
+    set_list(spec, "sharedCounters", sets_json(facts->counter_sets, facts->n_counter_sets, "name"));
+    set_list(spec, "devices", devices);
+    return json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", GROUP_VERSION, "kind",
+                     "ResourceSlice", "metadata", "name", facts->name, "spec", spec);
+}
+
+/* ---- claims ---- */
+
+static json_t *count_json(int64_t n)
+{
+    return json_pack("{s:s, s:s, s:I}", "deviceClassName", "any", "allocationMode", "ExactCount",
+                     "count", (json_int_t)n);
+}
+
+static json_t *all_json(void)
+{
+    return json_pack("{s:s, s:s}", "deviceClassName", "any", "allocationMode", "All");
+}
+
+/* Takes over both. */
+static json_t *alternatives_json(json_t *first, json_t *second)
+{
+    (void)json_object_set_new(first, "name", json_string("first"));
+    (void)json_object_set_new(second, "name", json_string("second"));
+    return json_pack("{s:s, s:[o, o]}", "name", "some", "firstAvailable", first, second);
+}
+
+/* The requests are not kept, but how many devices they have together at least. */
+static json_t *requests_json(const struct claim_facts *facts)
+{
+    json_t *list = json_array();
+    int64_t n = facts->n_devices;
+    if (facts->wants_all && facts->has_alternatives && n == 1) {
+        (void)json_array_append_new(list, alternatives_json(all_json(), all_json()));
+        return list;
+    }
+    if (facts->wants_all) {
+        (void)json_array_append_new(list,
+                                    json_pack("{s:s, s:o}", "name", "all", "exactly", all_json()));
+        n--;
+    }
+    if (facts->has_alternatives)
+        (void)json_array_append_new(list, alternatives_json(count_json(n), count_json(n)));
+    else if (n > 0)
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:o}", "name", "some", "exactly", count_json(n)));
+    return list;
+}
+
+static json_t *results_json(const struct claim_facts *facts)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < facts->n_results; i++) {
+        const struct claim_result *result = &facts->results[i];
+        json_t *json = json_pack("{s:s, s:s, s:s, s:s}", "request", "some", "driver",
+                                 result->driver, "pool", result->pool, "device", result->device);
+        if (result->is_admin)
+            (void)json_object_set_new(json, "adminAccess", json_true());
+        if (result->is_shared) /* the ID is not kept */
+            set_text(json, "shareID", "00000000-0000-0000-0000-000000000000");
+        (void)json_array_append_new(list, json);
+    }
+    return list;
+}
+
+/* Names are not kept. */
+static json_t *holders_json(const struct claim_facts *facts)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < facts->n_all_holders; i++) {
+        const bool is_kept = i < facts->n_holders;
+        (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "resource",
+                                                    is_kept ? "pods" : "others", "name", "any",
+                                                    "uid", is_kept ? facts->holders[i] : "any"));
+    }
+    return list;
+}
+
+static json_t *claim_metadata_json(const struct claim_facts *facts)
+{
+    json_t *metadata = json_pack("{s:s, s:s}", "namespace", facts->namespace_, "name", facts->name);
+    set_text(metadata, "uid", facts->uid);
+    if (facts->terminating) /* the time is not kept */
+        set_text(metadata, "deletionTimestamp", "1970-01-01T00:00:00Z");
+    if (facts->extended_for_uid[0]) {
+        (void)json_object_set_new(
+            metadata, "annotations",
+            json_pack("{s:s}", "resource.kubernetes.io/extended-resource-claim", "true"));
+        (void)json_object_set_new(metadata, "ownerReferences",
+                                  json_pack("[{s:s, s:s, s:s, s:s, s:b}]", "apiVersion", "v1",
+                                            "kind", "Pod", "name", "any", "uid",
+                                            facts->extended_for_uid, "controller", true));
+    }
+    return metadata;
+}
+
+json_t *resource_claim_to_json(const struct claim_facts *facts)
+{
+    json_t *status = json_object();
+    if (facts->is_allocated)
+        (void)json_object_set_new(
+            status, "allocation",
+            json_pack("{s:{s:o}}", "devices", "results", results_json(facts)));
+    set_list(status, "reservedFor", holders_json(facts));
+    return json_pack("{s:s, s:s, s:o, s:{s:{s:o}}, s:o}", "apiVersion", GROUP_VERSION, "kind",
+                     "ResourceClaim", "metadata", claim_metadata_json(facts), "spec", "devices",
+                     "requests", requests_json(facts), "status", status);
+}
+
+/* ---- taints by rule ---- */
+
+json_t *device_taint_rule_to_json(const struct device_taint_facts *facts)
+{
+    json_t *selector = json_object();
+    set_text(selector, "driver", facts->driver);
+    set_text(selector, "pool", facts->pool);
+    set_text(selector, "device", facts->device);
+    return json_pack("{s:s, s:s, s:{s:s}, s:{s:o, s:{s:s, s:s}}}", "apiVersion", GROUP_VERSION,
+                     "kind", "DeviceTaintRule", "metadata", "name", facts->name, "spec",
+                     "deviceSelector", selector, "taint", "key", "gpu-extender.io/tainted",
+                     "effect", "NoSchedule");
+}

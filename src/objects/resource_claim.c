@@ -1,0 +1,297 @@
+/* resource_claim: see include/objects/resource_claim.h. */
+#include "objects/resource_claim.h"
+
+#include "element.h"
+#include "formats/json_get.h"
+#include "meta.h"
+#include "objects/identity.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- what it wants ---- */
+
+static int64_t add_devices(int64_t a, int64_t b)
+{
+    return b >= CLAIM_DEVICES_MAX - a ? CLAIM_DEVICES_MAX : a + b;
+}
+
+/* Devices of a request, or of one of its alternatives; sets wants_all. With an unknown mode it gets
+ * one or more, as with All. */
+static int read_count(const json_t *request, struct claim_facts *facts, int64_t *ret_n,
+                      struct err *err)
+{
+    const char *mode = "";
+    int64_t n = 1; /* the default */
+    int r = 0;
+    if ((r = json_get_string(request, "allocationMode", &mode, err)) < 0 ||
+        (r = json_get_integer(request, "count", &n, err)) < 0)
+        return r;
+    bool has_count = !mode[0] || strcmp(mode, "ExactCount") == 0;
+    facts->wants_all |= !has_count;
+    *ret_n = has_count && n > 0 ? add_devices(0, n) : 1;
+    return 0;
+}
+
+static int read_exact(const json_t *request, struct claim_facts *facts, int64_t *ret_n,
+                      struct err *err)
+{
+    bool is_admin = false;
+    int r = json_get_bool(request, "adminAccess", &is_admin, err);
+    return r < 0 || is_admin ? r : read_count(request, facts, ret_n, err);
+}
+
+static int read_alternatives(const json_t *list, struct claim_facts *facts, int64_t *ret_n,
+                             struct err *err)
+{
+    const size_t n = json_array_size(list);
+    int64_t least = CLAIM_DEVICES_MAX;
+    for (size_t i = 0; i < n; i++) {
+        json_t *alternative = NULL;
+        int64_t wanted = 0;
+        int r = element_object(list, i, "firstAvailable", &alternative, err);
+        if (r < 0)
+            return r;
+        if ((r = read_count(alternative, facts, &wanted, err)) < 0) {
+            err_prefix(err, "firstAvailable[%zu].", i);
+            return r;
+        }
+        least = wanted < least ? wanted : least;
+    }
+    facts->has_alternatives |= n > 1;
+    *ret_n = least;
+    return 0;
+}
+
+static int read_request(const json_t *request, struct claim_facts *facts, struct err *err)
+{
+    json_t *alternatives = NULL;
+    json_t *exactly = NULL;
+    int64_t n = 0;
+    int r = json_get_array(request, "firstAvailable", &alternatives, err);
+    if (r == 0)
+        r = json_get_object(request, "exactly", &exactly, err);
+    if (r < 0)
+        return r;
+    if (json_array_size(alternatives) > 0)
+        r = read_alternatives(alternatives, facts, &n, err);
+    else
+        r = read_exact(exactly ? exactly : request, facts, &n, err);
+    if (r < 0) {
+        if (exactly)
+            err_prefix(err, "exactly.");
+        return r;
+    }
+    facts->n_devices = add_devices(facts->n_devices, n);
+    return 0;
+}
+
+/* Reads a list of at most CLAIM_RESULTS_MAX objects. */
+static int get_list(const json_t *object, const char *member, json_t **ret_list, struct err *err)
+{
+    json_t *list = NULL;
+    int r = json_get_array(object, member, &list, err);
+    if (r < 0)
+        return r;
+    if (json_array_size(list) > CLAIM_RESULTS_MAX)
+        return err_set(err, EINVAL, "%s: are %zu, should be at most %d", member,
+                       json_array_size(list), CLAIM_RESULTS_MAX);
+    *ret_list = list;
+    return 0;
+}
+
+static int read_requests(const json_t *devices, struct claim_facts *facts, struct err *err)
+{
+    json_t *list = NULL;
+    int r = get_list(devices, "requests", &list, err);
+    for (size_t i = 0; r == 0 && i < json_array_size(list); i++) {
+        json_t *request = NULL;
+        if ((r = element_object(list, i, "requests", &request, err)) < 0)
+            return r;
+        if ((r = read_request(request, facts, err)) < 0)
+            err_prefix(err, "requests[%zu].", i);
+    }
+    return r;
+}
+
+static int read_spec(const json_t *spec, struct claim_facts *facts, struct err *err)
+{
+    json_t *devices = NULL;
+    int r = json_get_object(spec, "devices", &devices, err);
+    if (r < 0)
+        return r;
+    if ((r = read_requests(devices, facts, err)) < 0)
+        err_prefix(err, "devices.");
+    return r;
+}
+
+/* ---- what it has ---- */
+
+static int read_result(const json_t *object, struct arena *arena, struct claim_result *ret_result,
+                       struct err *err)
+{
+    struct claim_result result = {.driver = "", .pool = "", .device = ""};
+    const char *share = "";
+    int r = 0;
+    if ((r = meta_name(object, "driver", arena, &result.driver, err)) < 0 ||
+        (r = meta_name(object, "pool", arena, &result.pool, err)) < 0 ||
+        (r = meta_name(object, "device", arena, &result.device, err)) < 0 ||
+        (r = json_get_bool(object, "adminAccess", &result.is_admin, err)) < 0 ||
+        (r = json_get_string(object, "shareID", &share, err)) < 0)
+        return r;
+    if (!result.driver[0] || !result.pool[0] || !result.device[0])
+        return err_set(err, EINVAL, "driver, pool or device: is missing");
+    result.is_shared = share[0] != '\0';
+    *ret_result = result;
+    return 0;
+}
+
+static int read_results(const json_t *devices, struct arena *arena, struct claim_facts *facts,
+                        struct err *err)
+{
+    json_t *list = NULL;
+    int r = get_list(devices, "results", &list, err);
+    if (r < 0)
+        return r;
+    const size_t n = json_array_size(list);
+    struct claim_result *results = ARENA_ARRAY(arena, struct claim_result, n);
+    for (size_t i = 0; i < n; i++) {
+        json_t *object = NULL;
+        if ((r = element_object(list, i, "results", &object, err)) < 0)
+            return r;
+        if ((r = read_result(object, arena, &results[i], err)) < 0) {
+            err_prefix(err, "results[%zu].", i);
+            return r;
+        }
+    }
+    facts->results = results;
+    facts->n_results = n;
+    return 0;
+}
+
+static int read_allocation(const json_t *status, struct arena *arena, struct claim_facts *facts,
+                           struct err *err)
+{
+    json_t *allocation = NULL;
+    json_t *devices = NULL;
+    int r = json_get_object(status, "allocation", &allocation, err);
+    if (r < 0 || !allocation)
+        return r;
+    facts->is_allocated = true;
+    if ((r = json_get_object(allocation, "devices", &devices, err)) == 0 &&
+        (r = read_results(devices, arena, facts, err)) < 0)
+        err_prefix(err, "devices.");
+    if (r < 0)
+        err_prefix(err, "allocation.");
+    return r;
+}
+
+/* ---- who uses it ---- */
+
+/* Borrowed; NULL: no pod, or a UID that is not kept. */
+static const char *uid_of_pod(const json_t *reference)
+{
+    const char *group = json_string_value(json_member(reference, "apiGroup"));
+    const char *resource = json_string_value(json_member(reference, "resource"));
+    const char *uid = json_string_value(json_member(reference, "uid"));
+    if ((group && group[0]) || !resource || strcmp(resource, "pods") != 0)
+        return NULL;
+    return uid && uid[0] && strlen(uid) <= CLAIM_HOLDER_BYTES_MAX ? uid : NULL;
+}
+
+static int read_holders(const json_t *status, struct arena *arena, struct claim_facts *facts,
+                        struct err *err)
+{
+    json_t *list = NULL;
+    int r = json_get_array(status, "reservedFor", &list, err);
+    if (r < 0)
+        return r;
+    const size_t n = json_array_size(list);
+    const size_t n_kept_at_most = n < CLAIM_HOLDERS_MAX ? n : CLAIM_HOLDERS_MAX;
+    const char **holders = ARENA_ARRAY(arena, const char *, n_kept_at_most);
+    size_t n_kept = 0;
+    for (size_t i = 0; i < n && n_kept < n_kept_at_most; i++) {
+        const char *uid = uid_of_pod(json_array_get(list, i));
+        if (uid)
+            holders[n_kept++] = arena_strdup(arena, uid);
+    }
+    facts->holders = holders;
+    facts->n_holders = n_kept;
+    facts->n_all_holders = n;
+    return 0;
+}
+
+static int read_status(const json_t *status, struct arena *arena, struct claim_facts *facts,
+                       struct err *err)
+{
+    int r = read_allocation(status, arena, facts, err);
+    if (r == 0)
+        r = read_holders(status, arena, facts, err);
+    if (r < 0)
+        err_prefix(err, "status.");
+    return r;
+}
+
+/* ---- whose it is ---- */
+
+/* Borrowed; "" for a claim that kube-scheduler did not make for extended resources
+ * (findExtendedResourceClaim() in its plugin DynamicResources). Ignores members of a wrong type. */
+static const char *extended_for(const json_t *metadata)
+{
+    const char *mark = json_string_value(json_member(
+        json_member(metadata, "annotations"), "resource.kubernetes.io/extended-resource-claim"));
+    size_t i = 0;
+    json_t *reference = NULL;
+    if (!mark || strcmp(mark, "true") != 0)
+        return "";
+    json_array_foreach (json_member(metadata, "ownerReferences"), i, reference) {
+        const char *uid = json_string_value(json_member(reference, "uid"));
+        if (json_is_true(json_member(reference, "controller")) && uid &&
+            strlen(uid) <= CLAIM_HOLDER_BYTES_MAX)
+            return uid;
+    }
+    return "";
+}
+
+static int read_metadata(const json_t *object, struct arena *arena, struct claim_facts *facts,
+                         struct err *err)
+{
+    const json_t *metadata = json_member(object, "metadata");
+    struct identity identity;
+    const char *deleted = "";
+    int r = identity_from_json(object, arena, &identity, err);
+    if (r < 0)
+        return r;
+    if ((r = json_get_string(metadata, "deletionTimestamp", &deleted, err)) < 0) {
+        err_prefix(err, "metadata.");
+        return r;
+    }
+    facts->namespace_ = identity.namespace_[0] ? identity.namespace_ : "default";
+    facts->name = identity.name;
+    facts->uid = identity.uid;
+    facts->terminating = deleted[0] != '\0';
+    facts->extended_for_uid = arena_strdup(arena, extended_for(metadata));
+    return 0;
+}
+
+int resource_claim_from_json(const json_t *object, struct arena *arena,
+                             struct claim_facts *ret_facts, struct err *err)
+{
+    struct claim_facts facts = {0};
+    json_t *spec = NULL;
+    json_t *status = NULL;
+    int r = read_metadata(object, arena, &facts, err);
+    if (r < 0)
+        return r;
+    if ((r = json_get_object(object, "spec", &spec, err)) < 0 ||
+        (r = json_get_object(object, "status", &status, err)) < 0)
+        return r;
+    if ((r = read_spec(spec, &facts, err)) < 0) {
+        err_prefix(err, "spec.");
+        return r;
+    }
+    if ((r = read_status(status, arena, &facts, err)) < 0)
+        return r;
+    *ret_facts = facts;
+    return 0;
+}

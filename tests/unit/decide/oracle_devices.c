@@ -1,0 +1,169 @@
+/* oracle_devices: see oracle_devices.h. */
+#include "oracle_devices.h"
+#include "oracle.h"
+
+#include <string.h>
+
+const char *const ORACLE_DRIVER_NAMES[N_ORACLE_DRIVERS] = {
+    [AMD_DRIVER] = "gpu.amd.com", [NVIDIA_DRIVER] = "gpu.nvidia.com"};
+const size_t ORACLE_DRIVER_RESOURCES[N_ORACLE_DRIVERS] = {
+    [AMD_DRIVER] = AMD_GPU, [NVIDIA_DRIVER] = NVIDIA_GPU};
+const char *const ORACLE_DEVICE_MODEL_NAMES[ORACLE_DEVICE_MODELS] = {"", "H100-80GB-HBM3", "L4"};
+
+/* All groups, for comparison. */
+struct all_groups {
+    struct oracle_group groups[ORACLE_NODES][N_ORACLE_DRIVERS][ORACLE_DEVICE_MODELS];
+};
+
+static bool is_in_use(const struct oracle *oracle, size_t node, size_t driver, size_t device)
+{
+    for (size_t i = 0; i < ORACLE_CLAIMS; i++) {
+        const struct oracle_claim *claim = &oracle->claims[i];
+        for (int64_t r = 0; claim->there && r < claim->n_results; r++) {
+            const struct oracle_claimed_device *used = &claim->results[r];
+            if (used->node == (int64_t)node && used->driver == (int64_t)driver &&
+                used->device == (int64_t)device && !used->is_admin)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The device plugin of the vendor offers GPUs, whole ones or slices. */
+static bool is_shadowed(const struct oracle *oracle, size_t node, size_t driver)
+{
+    const int64_t *allocatable = oracle->nodes[node].allocatable;
+    if (driver == AMD_DRIVER)
+        return allocatable[AMD_GPU] > 0;
+    return allocatable[NVIDIA_GPU] > 0 || allocatable[MIG] > 0;
+}
+
+struct oracle_group oracle_group(const struct oracle *oracle, size_t node, size_t driver,
+                                 size_t model)
+{
+    const struct oracle_slice *slice = &oracle->slices[node][driver];
+    struct oracle_group group = {0, 0, 0, 0};
+    if (!oracle->node_there[node] || !slice->there)
+        return group;
+    for (int64_t i = 0; i < slice->n_devices; i++) {
+        if (slice->models[i] != (int64_t)model)
+            continue;
+        const bool used = is_in_use(oracle, node, driver, (size_t)i);
+        group.total++;
+        group.allocated += used;
+        group.free += !used && !slice->tainted[i] && !slice->unreadable;
+    }
+    group.is_shadowed = group.total > 0 && is_shadowed(oracle, node, driver);
+    return group;
+}
+
+bool oracle_has_devices(const struct oracle *oracle, size_t resource)
+{
+    for (size_t node = 0; node < ORACLE_NODES; node++) {
+        for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++) {
+            const struct oracle_slice *slice = &oracle->slices[node][driver];
+            if (ORACLE_DRIVER_RESOURCES[driver] == resource && oracle->node_there[node] &&
+                slice->there && slice->n_devices > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static struct all_groups all_of(const struct oracle *oracle)
+{
+    struct all_groups all;
+    for (size_t node = 0; node < ORACLE_NODES; node++)
+        for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++)
+            for (size_t model = 0; model < ORACLE_DEVICE_MODELS; model++)
+                all.groups[node][driver][model] = oracle_group(oracle, node, driver, model);
+    return all;
+}
+
+/* Slices and claims change decisions by the groups alone. */
+static void count_change(struct oracle *oracle, const struct all_groups *before)
+{
+    const struct all_groups after = all_of(oracle);
+    oracle->n_changes += memcmp(before, &after, sizeof after) != 0;
+}
+
+static void set_slice(struct oracle *oracle, size_t node, size_t driver,
+                      const struct oracle_slice *slice)
+{
+    const struct all_groups before = all_of(oracle);
+    oracle->slices[node][driver] = *slice;
+    count_change(oracle, &before);
+}
+
+void oracle_put_slice(struct oracle *oracle, size_t node, size_t driver,
+                      const struct oracle_slice *slice)
+{
+    oracle->slice_seen[node][driver] = true;
+    set_slice(oracle, node, driver, slice);
+}
+
+void oracle_remove_slice(struct oracle *oracle, size_t node, size_t driver)
+{
+    static const struct oracle_slice NONE = {.there = 0};
+    set_slice(oracle, node, driver, &NONE);
+}
+
+void oracle_keep_slice(struct oracle *oracle, size_t node, size_t driver)
+{
+    struct oracle_slice slice = oracle->slices[node][driver];
+    oracle->slice_seen[node][driver] = true;
+    slice.unreadable = slice.there;
+    set_slice(oracle, node, driver, &slice);
+}
+
+static void set_claim(struct oracle *oracle, size_t i, const struct oracle_claim *claim)
+{
+    const struct all_groups before = all_of(oracle);
+    oracle->claims[i] = *claim;
+    count_change(oracle, &before);
+}
+
+void oracle_put_claim(struct oracle *oracle, size_t i, const struct oracle_claim *claim)
+{
+    oracle->claim_seen[i] = true;
+    set_claim(oracle, i, claim);
+}
+
+void oracle_remove_claim(struct oracle *oracle, size_t i)
+{
+    static const struct oracle_claim NONE = {.there = 0};
+    set_claim(oracle, i, &NONE);
+}
+
+void oracle_keep_claim(struct oracle *oracle, size_t i)
+{
+    oracle->claim_seen[i] = true;
+}
+
+void oracle_begin_slices(struct oracle *oracle)
+{
+    memset(oracle->slice_seen, 0, sizeof oracle->slice_seen);
+}
+
+void oracle_end_slices(struct oracle *oracle)
+{
+    for (size_t node = 0; node < ORACLE_NODES; node++) {
+        for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++) {
+            if (!oracle->slice_seen[node][driver])
+                oracle_remove_slice(oracle, node, driver);
+        }
+    }
+}
+
+void oracle_begin_claims(struct oracle *oracle)
+{
+    memset(oracle->claim_seen, 0, sizeof oracle->claim_seen);
+}
+
+void oracle_end_claims(struct oracle *oracle)
+{
+    for (size_t i = 0; i < ORACLE_CLAIMS; i++) {
+        if (!oracle->claim_seen[i])
+            oracle_remove_claim(oracle, i);
+    }
+}

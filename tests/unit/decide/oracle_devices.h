@@ -1,0 +1,71 @@
+/*
+ * oracle_devices: a simple model of slices and claims of dynamic resource allocation. A node has at
+ * most one slice of each driver; every number is computed from slices and claims on each call.
+ */
+#ifndef DECIDE_ORACLE_DEVICES_H
+#define DECIDE_ORACLE_DEVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct oracle;
+
+/* In the order of their names. */
+enum oracle_driver { AMD_DRIVER, NVIDIA_DRIVER, N_ORACLE_DRIVERS };
+#define ORACLE_DEVICES 4
+#define ORACLE_DEVICE_MODELS 3 /* with that of devices of no model, which is 0 */
+#define ORACLE_CLAIMS 12
+#define ORACLE_RESULTS 3
+
+/* Every member has eight bytes, as in oracle.h. */
+struct oracle_slice {
+    int64_t there;
+    int64_t unreadable; /* as last seen */
+    int64_t n_devices;
+    int64_t models[ORACLE_DEVICES];
+    int64_t tainted[ORACLE_DEVICES];
+};
+
+struct oracle_claimed_device {
+    int64_t node, driver, device;
+    int64_t is_admin;
+};
+
+struct oracle_claim {
+    int64_t there;
+    int64_t n_results;
+    int64_t pod; /* 1 + the pod for whose extended resources it says that it is; 0: none */
+    struct oracle_claimed_device results[ORACLE_RESULTS];
+};
+
+/* The devices of one driver and model on a node. */
+struct oracle_group {
+    int64_t total, allocated, free;
+    int64_t is_shadowed;
+};
+
+extern const char *const ORACLE_DRIVER_NAMES[N_ORACLE_DRIVERS];
+/* By driver: the enum oracle_resource that its devices stand for. */
+extern const size_t ORACLE_DRIVER_RESOURCES[N_ORACLE_DRIVERS];
+extern const char *const ORACLE_DEVICE_MODEL_NAMES[ORACLE_DEVICE_MODELS]; /* canonical, sorted */
+
+void oracle_put_slice(struct oracle *oracle, size_t node, size_t driver,
+                      const struct oracle_slice *slice);
+void oracle_remove_slice(struct oracle *oracle, size_t node, size_t driver);
+void oracle_keep_slice(struct oracle *oracle, size_t node, size_t driver);
+void oracle_put_claim(struct oracle *oracle, size_t i, const struct oracle_claim *claim);
+void oracle_remove_claim(struct oracle *oracle, size_t i);
+void oracle_keep_claim(struct oracle *oracle, size_t i);
+void oracle_begin_slices(struct oracle *oracle);
+void oracle_end_slices(struct oracle *oracle);
+void oracle_begin_claims(struct oracle *oracle);
+void oracle_end_claims(struct oracle *oracle);
+
+/* total 0: no such group. */
+struct oracle_group oracle_group(const struct oracle *oracle, size_t node, size_t driver,
+                                 size_t model);
+/* Whether an existing node has a device that stands for the resource. */
+bool oracle_has_devices(const struct oracle *oracle, size_t resource);
+
+#endif

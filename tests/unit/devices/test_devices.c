@@ -1,0 +1,410 @@
+/* test_devices: what is published when, lists, claims one by one, and facts for a snapshot. */
+#include "base/mem.h"
+#include "script.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fixture {
+    struct policy policy;
+    struct devices *devices;
+    struct arena *arena;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = MEM_NEW(struct fixture);
+    policy_init(&fixture->policy);
+    fixture->devices = devices_new(&fixture->policy);
+    fixture->arena = arena_new();
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    devices_free(fixture->devices);
+    policy_fini(&fixture->policy);
+    arena_free(fixture->arena);
+    free(fixture);
+    return 0;
+}
+
+static const char *node(const struct fixture *fixture, const char *name)
+{
+    return script_node(fixture->devices, name, fixture->arena);
+}
+
+static struct slice_facts slice_of(const char *name, const struct device_facts *device)
+{
+    return (struct slice_facts){.name = name,
+                                .driver = SCRIPT_DRIVER,
+                                .pool = name,
+                                .generation = 1,
+                                .n_slices = 1,
+                                .node_name = name,
+                                .devices = device,
+                                .n_devices = 1};
+}
+
+static const struct device_facts GPU = {.name = "gpu-0",
+                                        .model = SCRIPT_MODEL,
+                                        .profile = "",
+                                        .physical = "",
+                                        .node_name = "",
+                                        .memory_bytes = INT64_C(40) << 30};
+
+static void test_numbers_are_published_node_by_node(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct slice_facts a = slice_of("a", &GPU);
+    const struct slice_facts b = slice_of("b", &GPU);
+    devices_upsert_slice(fixture->devices, &a);
+    devices_upsert_slice(fixture->devices, &b);
+    assert_string_equal(node(fixture, "a"), "");
+    assert_string_equal(devices_take_changed(fixture->devices), "a");
+    assert_string_equal(node(fixture, "a"), "1 total, 1 free");
+    assert_string_equal(node(fixture, "b"), "");
+    assert_string_equal(devices_take_changed(fixture->devices), "b");
+    assert_null(devices_take_changed(fixture->devices));
+    devices_upsert_slice(fixture->devices, &a); /* the same again */
+    assert_null(devices_take_changed(fixture->devices));
+    devices_delete_slice(fixture->devices, "a");
+    assert_string_equal(devices_take_changed(fixture->devices), "a");
+    assert_string_equal(node(fixture, "a"), "");
+    assert_null(devices_take_changed(fixture->devices));
+}
+
+static void test_models(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct device_facts gpus[] = {GPU, GPU, GPU, GPU};
+    const char *const names[] = {"gpu-0", "gpu-1", "gpu-2", "gpu-3"};
+    for (size_t i = 0; i < 4; i++)
+        gpus[i].name = names[i];
+    gpus[1].model = "nvidia a100 sxm4 40gb"; /* the same model in other words, with less memory */
+    gpus[1].memory_bytes = INT64_C(39) << 30;
+    gpus[2].model = "";
+    gpus[3].profile = "3g.20gb";
+    struct slice_facts slice = slice_of("n", gpus);
+    slice.n_devices = 4;
+    devices_upsert_slice(fixture->devices, &slice);
+    assert_string_equal(devices_take_changed(fixture->devices), "n");
+    size_t n = 0;
+    const struct device_group *groups = devices_on_node(fixture->devices, "n", &n);
+    assert_int_equal(n, 1);
+    assert_string_equal(groups[0].driver, SCRIPT_DRIVER);
+    assert_int_equal(groups[0].n_models, 3);
+    const struct device_model *models = groups[0].models;
+    assert_string_equal(models[0].name, "");
+    assert_int_equal(models[0].total, 1);
+    assert_string_equal(models[1].name, "A100-SXM4-40GB");
+    assert_int_equal(models[1].total, 3); /* with that of the partition */
+    assert_int_equal(models[1].free, 2);
+    assert_int_equal(models[1].memory_bytes, 0); /* that of the partition's GPU is unknown */
+    assert_string_equal(models[1].model->chip, "A100");
+    assert_true(models[2].is_partition);
+    assert_string_equal(models[2].name, "A100-SXM4-40GB-MIG-3g.20gb");
+    assert_int_equal(models[2].model->sharing, GPU_MIG_SLICED);
+    assert_string_equal(models[2].model->mig_profile, "3g.20gb");
+}
+
+static void test_other_drivers_do_not_count(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct slice_facts slice = slice_of("n", &GPU);
+    slice.driver = "nic.example.com";
+    devices_upsert_slice(fixture->devices, &slice);
+    assert_null(devices_take_changed(fixture->devices));
+    assert_int_equal(devices_count(fixture->devices, DEVICES_SLICES), 0);
+}
+
+static void test_lists_delete_what_they_do_not_name(void **state)
+{
+    const struct fixture *fixture = *state;
+    script_run(fixture->devices, "slice s p@n 1 1 a b\nclaim c p/a\nclaim d p/b\ntaint t * p a\n"
+                                 "taint u * p b");
+    assert_int_equal(devices_count(fixture->devices, DEVICES_CLAIMS), 2);
+    devices_relist_begin(fixture->devices, DEVICES_CLAIMS);
+    devices_keep_claim(fixture->devices, "default", "d"); /* named, but unreadable */
+    devices_keep_claim(fixture->devices, "default", "x");
+    assert_false(devices_relist_sweep(fixture->devices, DEVICES_CLAIMS, 1));
+    assert_true(devices_relist_sweep(fixture->devices, DEVICES_CLAIMS, 100));
+    devices_relist_begin(fixture->devices, DEVICES_TAINTS);
+    devices_keep_taint(fixture->devices, "u");
+    devices_relist_end(fixture->devices, DEVICES_TAINTS);
+    script_run(fixture->devices, "");
+    assert_int_equal(devices_count(fixture->devices, DEVICES_CLAIMS), 1);
+    assert_int_equal(devices_count(fixture->devices, DEVICES_TAINTS), 1);
+    assert_string_equal(node(fixture, "n"), "2 total, 1 allocated, 1 free");
+    devices_relist_begin(fixture->devices, DEVICES_SLICES);
+    devices_relist_end(fixture->devices, DEVICES_SLICES);
+    script_run(fixture->devices, "");
+    assert_string_equal(node(fixture, "n"), "");
+}
+
+/* A piece of a sweep is bounded by devices, not by slices or rules. */
+static void test_a_sweep_counts_devices(void **state)
+{
+    const struct fixture *fixture = *state;
+    script_run(fixture->devices, "slice s p@n 1 1 a b c d\nslice t q@n 1 1 a b c d\n"
+                                 "taint t * * *\ntaint u * * *");
+    devices_relist_begin(fixture->devices, DEVICES_TAINTS);
+    size_t n_before = 2;
+    while (!devices_relist_sweep(fixture->devices, DEVICES_TAINTS,
+                                 (size_t)4 * DEVICES_SWEEP_DELETION)) {
+        const size_t n = devices_count(fixture->devices, DEVICES_TAINTS);
+        assert_true(n + 1 >= n_before);
+        n_before = n;
+    }
+    assert_int_equal(n_before, 1);
+    assert_int_equal(devices_count(fixture->devices, DEVICES_TAINTS), 0);
+    devices_relist_begin(fixture->devices, DEVICES_SLICES);
+    assert_false(
+        devices_relist_sweep(fixture->devices, DEVICES_SLICES, (size_t)4 * DEVICES_SWEEP_DELETION));
+    assert_int_equal(devices_count(fixture->devices, DEVICES_SLICES), 1);
+    while (!devices_relist_sweep(fixture->devices, DEVICES_SLICES, 1)) {
+    }
+    assert_int_equal(devices_count(fixture->devices, DEVICES_SLICES), 0);
+}
+
+/* kube-controller-manager writes a rule's status now and then: nothing to do, but it was listed. */
+static void test_the_same_rule_again(void **state)
+{
+    const struct fixture *fixture = *state;
+    script_run(fixture->devices, "slice s p@n 1 1 a\ntaint t * p a");
+    devices_relist_begin(fixture->devices, DEVICES_TAINTS);
+    script_run(fixture->devices, "taint t * p a");
+    devices_relist_end(fixture->devices, DEVICES_TAINTS);
+    script_run(fixture->devices, "");
+    assert_string_equal(node(fixture, "n"), "1 total, 1 tainted");
+    script_run(fixture->devices, "taint t * p b");
+    assert_string_equal(node(fixture, "n"), "1 total, 1 free");
+}
+
+static void test_unusable_pools_are_listed(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct device_pool pool = {0};
+    script_run(fixture->devices, "slice s p@n 3 2 a\nslice t q@n 1 1 a a\nslice u r@n 1 1 a");
+    assert_true(devices_next_unusable(fixture->devices, &pool));
+    assert_string_equal(pool.pool, "p");
+    assert_string_equal(pool.node_name, "n");
+    assert_string_equal(pool.why, "slices are missing");
+    assert_int_equal(pool.generation, 3);
+    assert_int_equal(pool.n_there, 1);
+    assert_int_equal(pool.n_slices, 2);
+    assert_true(devices_next_unusable(fixture->devices, &pool));
+    assert_string_equal(pool.pool, "q");
+    assert_string_equal(pool.why, "devices share a name");
+    assert_false(devices_next_unusable(fixture->devices, &pool));
+}
+
+static void test_claims_one_by_one(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct claim_result results[] = {
+        {.driver = SCRIPT_DRIVER, .pool = "p", .device = "m;x", .is_admin = true},
+        {.driver = SCRIPT_DRIVER, .pool = "p", .device = "a", .is_shared = true},
+        {.driver = "nic.example.com", .pool = "p", .device = "a"},
+    };
+    const struct claim_facts facts = {.namespace_ = "team",
+                                      .name = "claim",
+                                      .uid = "claim-uid",
+                                      .n_devices = 2,
+                                      .has_alternatives = true,
+                                      .is_allocated = true,
+                                      .results = results,
+                                      .n_results = 3,
+                                      .holders = (const char *const[]){"pod-1", "pod-2"},
+                                      .n_holders = 2,
+                                      .n_all_holders = 3,
+                                      .extended_for_uid = "pod-1"};
+    script_run(fixture->devices, "slice s p@n 1 1 a;profile=1g.5gb");
+    devices_upsert_claim(fixture->devices, &facts);
+    assert_null(devices_find_claim(fixture->devices, "tea", "mclaim"));
+    const struct device_claim *claim = devices_find_claim(fixture->devices, "team", "claim");
+    assert_ptr_equal(devices_next_claim(fixture->devices, NULL), claim);
+    assert_null(devices_next_claim(fixture->devices, claim));
+    assert_string_equal(claim->uid, "claim-uid");
+    assert_int_equal(claim->n_results, 3);
+    assert_int_equal(claim->n_all_holders, 3);
+    const char *holder = devices_next_holder(claim, NULL);
+    assert_string_equal(holder, "pod-1");
+    holder = devices_next_holder(claim, holder);
+    assert_string_equal(holder, "pod-2");
+    assert_null(devices_next_holder(claim, holder));
+    const struct claimed_device unpublished = devices_of_claim(claim, 0);
+    assert_true(unpublished.is_gpu && unpublished.is_admin);
+    assert_null(unpublished.node_name);
+    assert_null(unpublished.model_name);
+    const struct claimed_device published = devices_of_claim(claim, 1);
+    assert_true(published.is_shared && published.is_partition);
+    assert_string_equal(published.device, "a");
+    assert_string_equal(published.node_name, "n");
+    assert_string_equal(published.model_name, "A100-SXM4-40GB-MIG-1g.5gb");
+    assert_false(devices_of_claim(claim, 2).is_gpu);
+    const struct claim_facts again = devices_claim_facts(claim, fixture->arena);
+    assert_int_equal(again.n_devices, 2);
+    assert_true(again.has_alternatives && again.is_allocated && !again.wants_all);
+    assert_string_equal(again.results[0].device, "m;x");
+    assert_string_equal(again.holders[1], "pod-2");
+    assert_string_equal(again.extended_for_uid, "pod-1");
+}
+
+static size_t n_claims(const struct fixture *fixture, enum claim_state state)
+{
+    return devices_count_claims(fixture->devices, state);
+}
+
+static void test_claims_are_counted_by_use(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct claim_result nic = {.driver = "nic.example.com", .pool = "p", .device = "a"};
+    const struct claim_result gpu = {.driver = SCRIPT_DRIVER, .pool = "p", .device = "a"};
+    const struct claim_facts used = {.namespace_ = "default",
+                                     .name = "held",
+                                     .uid = "",
+                                     .is_allocated = true,
+                                     .results = &gpu,
+                                     .n_results = 1,
+                                     .n_all_holders = 1,
+                                     .extended_for_uid = ""};
+    struct claim_facts other = used;
+    other.name = "other";
+    other.results = &nic;
+    script_run(fixture->devices, "claim waits\n"
+                                 "claim left p/a\n"
+                                 "claim watches p/a;admin\n");
+    devices_upsert_claim(fixture->devices, &used);
+    devices_upsert_claim(fixture->devices, &other);
+    assert_int_equal(n_claims(fixture, CLAIM_UNALLOCATED), 1);
+    assert_int_equal(n_claims(fixture, CLAIM_UNUSED), 1);
+    assert_int_equal(n_claims(fixture, CLAIM_USED), 1);
+    assert_int_equal(n_claims(fixture, CLAIM_WITHOUT_GPUS), 2);
+    assert_int_equal(devices_claim_state(devices_find_claim(fixture->devices, "default", "held")),
+                     CLAIM_USED);
+    script_run(fixture->devices, "claim held\n"
+                                 "delete claim left\n");
+    assert_int_equal(n_claims(fixture, CLAIM_UNALLOCATED), 2);
+    assert_int_equal(n_claims(fixture, CLAIM_UNUSED), 0);
+    assert_int_equal(n_claims(fixture, CLAIM_USED), 0);
+}
+
+/* 256 pods may use a claim: what is kept of them is bounded. */
+static void test_holders_are_bounded(void **state)
+{
+    const struct fixture *fixture = *state;
+    const char *holders[CLAIM_HOLDERS_MAX];
+    for (size_t i = 0; i < CLAIM_HOLDERS_MAX; i++)
+        holders[i] = arena_printf(fixture->arena, "%036zu", i);
+    const struct claim_facts facts = {.namespace_ = "team",
+                                      .name = "claim",
+                                      .uid = "",
+                                      .holders = holders,
+                                      .n_holders = CLAIM_HOLDERS_MAX,
+                                      .n_all_holders = CLAIM_HOLDERS_MAX,
+                                      .extended_for_uid = ""};
+    devices_upsert_claim(fixture->devices, &facts);
+    const struct device_claim *claim = devices_find_claim(fixture->devices, "team", "claim");
+    const char *last = NULL;
+    const char *holder = NULL;
+    size_t n = 0;
+    for (; (holder = devices_next_holder(claim, last)) != NULL; n++)
+        last = holder;
+    assert_int_equal(n, claim->n_holders);
+    assert_in_range(n, 16, 64);
+    assert_string_equal(last, holders[n - 1]);
+    assert_int_equal(claim->n_all_holders, CLAIM_HOLDERS_MAX);
+}
+
+static void test_slices_and_rules_as_facts(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct slice_facts slice;
+    struct device_taint_facts rule;
+    script_run(fixture->devices,
+               "slice s p@* 2 3 a;node=n;tainted b;key=k;S:mem=3\nsets t p 1 9 S:mem=8\n"
+               "taint r * p *");
+    const char *name = devices_next_slice(fixture->devices, NULL, fixture->arena, &slice);
+    assert_string_equal(name, "s");
+    assert_true(slice.per_device);
+    assert_int_equal(slice.generation, 2);
+    assert_int_equal(slice.n_slices, 3);
+    assert_int_equal(slice.n_devices, 2);
+    assert_string_equal(slice.devices[0].node_name, "n");
+    assert_true(slice.devices[0].is_tainted);
+    assert_string_equal(slice.devices[1].physical, "k");
+    assert_string_equal(slice.devices[1].consumes[0].counters[0].name, "mem");
+    assert_int_equal(slice.devices[1].consumes[0].counters[0].amount, 3);
+    name = devices_next_slice(fixture->devices, name, fixture->arena, &slice);
+    assert_string_equal(slice.counter_sets[0].name, "S");
+    assert_null(devices_next_slice(fixture->devices, name, fixture->arena, &slice));
+    assert_string_equal(devices_next_taint(fixture->devices, NULL, fixture->arena, &rule), "r");
+    assert_null(rule.driver);
+    assert_string_equal(rule.pool, "p");
+    assert_null(devices_next_taint(fixture->devices, "r", fixture->arena, &rule));
+}
+
+/* A snapshot writes the facts without the ledger's lock. */
+static void test_facts_outlive_their_objects(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct slice_facts slice;
+    struct device_taint_facts rule;
+    script_run(fixture->devices, "slice s p@n 1 1 a;key=k;S:mem=3\ntaint r * p *");
+    devices_upsert_claim(
+        fixture->devices,
+        &(struct claim_facts){
+            .namespace_ = "team",
+            .name = "claim",
+            .uid = "u",
+            .is_allocated = true,
+            .results = &(struct claim_result){.driver = "d", .pool = "p", .device = "a"},
+            .n_results = 1,
+            .holders = (const char *[]){"pod-1"},
+            .n_holders = 1,
+            .n_all_holders = 1,
+            .extended_for_uid = "",
+        });
+    const struct claim_facts claim =
+        devices_claim_facts(devices_find_claim(fixture->devices, "team", "claim"), fixture->arena);
+    (void)devices_next_slice(fixture->devices, NULL, fixture->arena, &slice);
+    (void)devices_next_taint(fixture->devices, NULL, fixture->arena, &rule);
+    devices_delete_claim(fixture->devices, "team", "claim");
+    devices_delete_slice(fixture->devices, "s");
+    devices_delete_taint(fixture->devices, "r");
+    while (devices_take_changed(fixture->devices)) {
+    }
+    assert_string_equal(claim.name, "claim");
+    assert_string_equal(claim.results[0].device, "a");
+    assert_string_equal(claim.holders[0], "pod-1");
+    assert_string_equal(slice.name, "s");
+    assert_string_equal(slice.node_name, "n");
+    assert_string_equal(slice.devices[0].name, "a");
+    assert_string_equal(slice.devices[0].consumes[0].counters[0].name, "mem");
+    assert_string_equal(rule.pool, "p");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_numbers_are_published_node_by_node),
+        TEST(test_models),
+        TEST(test_other_drivers_do_not_count),
+        TEST(test_lists_delete_what_they_do_not_name),
+        TEST(test_a_sweep_counts_devices),
+        TEST(test_the_same_rule_again),
+        TEST(test_unusable_pools_are_listed),
+        TEST(test_claims_one_by_one),
+        TEST(test_claims_are_counted_by_use),
+        TEST(test_holders_are_bounded),
+        TEST(test_slices_and_rules_as_facts),
+        TEST(test_facts_outlive_their_objects),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

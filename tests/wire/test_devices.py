@@ -1,0 +1,324 @@
+"""GPUs of dynamic resource allocation in answers to users (docs/DRA.md): devices, the claims that hold them, and their problems."""
+
+import json
+import os
+import re
+
+import marked
+import pytest
+from objects import GPU, merged, node, pod
+from service import ROOT, Service, inventory_of, stopping
+
+DRIVER = "gpu.nvidia.com"
+EXAMPLE = os.path.join(ROOT, "examples/dra-cluster.yaml")
+H100 = "NVIDIA H100 80GB HBM3"
+CLAIM_ITEMS = 200000  # of an answer, for used and unused claims each
+
+
+def device(number, model=H100, **attributes):
+    texts = {"productName": model, "resource.kubernetes.io/pciBusID": f"0000:{number:02x}:00.0", **attributes}
+    return {"name": f"gpu-{number}", "attributes": {name: {"string": text} for name, text in texts.items()}}
+
+
+def resource_slice(name, n_devices=2, generation=1, n_slices=1, model=H100, **reach):
+    """One slice of the pool of that name; by default on the node of that name."""
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceSlice",
+        "metadata": {"name": f"{name}-slice"},
+        "spec": {
+            "driver": DRIVER,
+            "pool": {"name": name, "generation": generation, "resourceSliceCount": n_slices},
+            "devices": [device(number, model) for number in range(n_devices)],
+            **(reach or {"nodeName": name}),
+        },
+    }
+
+
+def claim(name, pool=None, devices=(), pods=(), **result):
+    """An allocated claim, unless pool is None. pods: names of those that use it."""
+    made = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": name, "namespace": "ml", "uid": f"claim-{name}"},
+        "spec": {"devices": {"requests": [{"name": "gpus", "exactly": {"deviceClassName": DRIVER}}]}},
+        "status": {},
+    }
+    if pool is not None:
+        results = [{"request": "gpus", "driver": DRIVER, "pool": pool, "device": f"gpu-{number}", **result} for number in devices]
+        made["status"] = {
+            "allocation": {"devices": {"results": results}},
+            "reservedFor": [{"resource": "pods", "name": each, "uid": f"pod-{each}"} for each in pods],
+        }
+    return made
+
+
+def node_of(inventory, name):
+    (found,) = [item for item in inventory["nodes"] if item["name"] == name]
+    return found
+
+
+def problems_of(inventory):
+    return [(item["kind"], item["name"], item["what"]) for item in inventory["problems"]]
+
+
+def rows_of(service):
+    return [re.split(r"  +", line) for line in service.get("/v1/inventory?output=table").text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def example():
+    """Shared by the read-only tests."""
+    with stopping(Service) as start:
+        yield start("--cluster-file", EXAMPLE)
+
+
+# ---- the document ----
+
+
+@pytest.mark.parametrize("command, output", marked.commands("docs/DRA.md", "dra"), ids=lambda text: text[:60])
+def test_commands_of_the_document(example, command, output):
+    path = re.fullmatch(r"curl -sS 'http://127\.0\.0\.1:8888(\S+)'(?: \| grep (\w+))?", command)
+    text = example.get(path[1]).text
+    said = "".join(line for line in text.splitlines(keepends=True) if not path[2] or path[2] in line)
+    pattern = "".join("(?:.*\n)*" if line == "...\n" else re.escape(line) for line in output.splitlines(keepends=True))
+    assert re.fullmatch(pattern, said), said
+
+
+# ---- nodes ----
+
+
+def test_devices_of_a_node(example):
+    inventory = inventory_of(example)
+    found = node_of(inventory, "h100-1")
+    models = {"H100-80GB-HBM3": {"total": 8, "allocated": 5, "free": 2, "memoryBytes": 81559 * 2**20}}
+    rest = {"blocked": 0, "incomplete": 0, "invalid": 0, "partitioned": 0, "publishedTwice": False, "partitions": {}}
+    assert found["devices"] == {DRIVER: {"total": 8, "allocated": 5, "free": 2, "tainted": 1, "models": models, **rest}}
+    assert GPU not in found["resources"], "its pods get the resource through a claim"
+    assert node_of(inventory, "h100-2")["devices"] == {}
+
+
+def test_partitions_are_apart_from_their_gpus(example):
+    found = node_of(inventory_of(example), "a100-1")["devices"][DRIVER]
+    assert (found["total"], found["allocated"], found["free"]) == (2, 1, 1)
+    assert list(found["models"]) == ["A100-SXM4-80GB"]
+    partition = {"total": 4, "allocated": 1, "free": 3, "memoryBytes": 9856 * 2**20}
+    assert found["partitions"] == {"A100-SXM4-80GB-MIG-1g.10gb": partition}
+
+
+def test_pods_hold_devices_through_claims(example):
+    holders = {item["pod"]: (item["gpus"], item["devices"]) for item in node_of(inventory_of(example), "h100-1")["holders"]}
+    assert holders == {
+        "train-0": ({}, {DRIVER: 2}),
+        "notebook-a": ({}, {DRIVER: 1}),
+        "notebook-b": ({}, {DRIVER: 1}),
+        "serve-0": ({GPU: 1}, {DRIVER: 1}),
+    }
+
+
+@pytest.mark.parametrize("gpus", [None, 0])
+def test_a_request_that_a_claim_meets_is_listed_as_devices(start_over, gpus):
+    """Of a device plugin that is gone, the kubelet keeps the resource with 0 GPUs."""
+    held = claim("extended", "a", [0], ["train-0"])
+    inventory = inventory_of(start_over(node("a", gpus, None), resource_slice("a"), held, pod(on="a")))
+    assert GPU not in node_of(inventory, "a")["resources"]
+    assert [item["resource"] for item in inventory["models"]] == [DRIVER]
+
+
+def test_a_request_that_no_claim_meets_stays(start_over):
+    inventory = inventory_of(start_over(node("a", 0, None), resource_slice("a"), claim("waits"), pod(on="a")))
+    assert node_of(inventory, "a")["resources"][GPU]["free"] == -1
+
+
+def test_totals_by_model_count_each_gpu_once(example):
+    totals = {(item["model"], item["resource"]): item for item in inventory_of(example)["models"]}
+    plugin = totals.pop(("H100-80GB-HBM3", GPU))
+    assert (plugin["nodes"], plugin["capacity"], plugin["used"]) == (2, 16, 3)
+    numbers = {"nodes": 2, "capacity": 12, "allocatable": 7, "used": 5, "reserved": 0, "free": 2}
+    assert totals.pop(("H100-80GB-HBM3", DRIVER)) == {"model": "H100-80GB-HBM3", "resource": DRIVER, **numbers}
+    assert list(totals) == [("A100-SXM4-80GB", DRIVER)]
+
+
+def test_the_table_has_a_row_a_driver_and_model(example):
+    rows = {(cells[0], cells[3]): cells[4:] for cells in rows_of(example) if len(cells) == 8}
+    *numbers, held_by = rows["h100-1", DRIVER]
+    assert numbers == ["7", "5", "2"], "total is without the tainted one"
+    assert sorted(held_by.split(", ")) == ["ml/notebook-a (1)", "ml/notebook-b (1)", "ml/serve-0 (1)", "ml/train-0 (2)"]
+    assert rows["h100-3", GPU][:3] == ["8", "0", "8"]
+    assert rows["h100-3", f"{DRIVER} (not counted)"] == ["8", "0", "8", "-"]
+    assert rows["h100-4", DRIVER] == ["0", "0", "0", "-"]
+
+
+def test_devices_of_several_nodes_are_listed_once(start_over):
+    service = start_over(node("a", None, None), resource_slice("net", 3, allNodes=True), claim("one", "net", [1], ["train-0"]), pod(on="a", gpus=None))
+    inventory = inventory_of(service)
+    found = inventory["devices"][DRIVER]
+    assert (found["total"], found["allocated"], found["free"]) == (3, 1, 2)
+    assert node_of(inventory, "a")["devices"] == {} and inventory["models"] == []
+    assert inventory["claims"][0]["node"] == ""
+    assert node_of(inventory, "a")["holders"][0]["devices"] == {DRIVER: 1}, "the node of the pod"
+    assert ["DEVICES OF SEVERAL NODES", "MODEL", "TOTAL", "USED", "FREE"] in rows_of(service)
+    assert [DRIVER, "H100-80GB-HBM3", "3", "1", "2"] in rows_of(service)
+
+
+def test_a_driver_that_the_policy_does_not_name_has_no_gpus(start_over):
+    other = resource_slice("a")
+    other["spec"]["driver"] = "nic.example.com"
+    used = claim("nic", "a", [0], ["train-0"], driver="nic.example.com")
+    inventory = inventory_of(start_over(node("a", None, None), other, used))
+    assert (inventory["claims"], inventory["problems"], node_of(inventory, "a")["devices"]) == ([], [], {})
+    assert inventory["claimsCounted"] is True
+
+
+# ---- claims ----
+
+
+def test_claims_are_listed_by_name(example):
+    inventory = inventory_of(example)
+    names = [item["name"] for item in inventory["claims"]]
+    assert names == ["benchmark", "notebooks", "serve-0-extended-resources-x7k2p", "small", "train-0-gpus"]
+    assert [item["name"] for item in inventory["claims"] if item["unused"]] == ["benchmark"]
+    assert inventory["claimsOmitted"] == 0
+    notebooks = inventory["claims"][1]
+    assert notebooks == {
+        "namespace": "ml",
+        "name": "notebooks",
+        "node": "h100-1",
+        "unused": False,
+        "terminating": False,
+        "devices": [
+            {
+                "driver": DRIVER,
+                "pool": "h100-1",
+                "device": "gpu-2",
+                "model": "H100-80GB-HBM3",
+                "published": True,
+                "partition": False,
+                "shared": False,
+                "adminAccess": False,
+            }
+        ],
+        "reservedFor": [{"pod": "notebook-a", "uid": "pod-notebook-a"}, {"pod": "notebook-b", "uid": "pod-notebook-b"}],
+        "reservedForCount": 2,
+    }
+
+
+def test_only_allocated_claims_are_listed(start_over):
+    admin = claim("monitor", "a", [0, 1], ["agent"], adminAccess=True)
+    service = start_over(node("a", None, None), resource_slice("a"), claim("waits"), admin, claim("used", "a", [0], ["gone"]))
+    inventory = inventory_of(service)
+    assert [item["name"] for item in inventory["claims"]] == ["used"], "admin access uses no device"
+    assert node_of(inventory, "a")["devices"][DRIVER]["allocated"] == 1
+    assert inventory["claims"][0]["reservedFor"] == [{"pod": "", "uid": "pod-gone"}], "its pod is not in the file"
+    assert node_of(inventory, "a")["holders"] == []
+
+
+def test_a_device_that_no_slice_has(start_over):
+    inventory = inventory_of(start_over(node("a", None, None), resource_slice("a"), claim("early", "a", [7], ["train-0"])))
+    (listed,) = inventory["claims"]
+    assert (listed["node"], listed["devices"][0]["published"], listed["devices"][0]["model"]) == ("", False, "")
+    assert node_of(inventory, "a")["devices"][DRIVER]["allocated"] == 0
+
+
+def test_the_number_of_listed_claims_is_bounded(start_over):
+    """Unused claims are listed whatever the number of the others."""
+    holders = [{"resource": "pods", "uid": str(number)} for number in range(256)]
+    n_listed = CLAIM_ITEMS // (1 + 1 + len(holders))
+    crowded = merged(claim("crowded", "a", [0]), {"status": {"reservedFor": holders}})
+    many = [{**crowded, "metadata": {"name": f"crowded-{i}", "namespace": "ml", "uid": f"{i}"}} for i in range(n_listed + 3)]
+    service = start_over(node("a", None, None), resource_slice("a"), *many, claim("unused", "a", [1]))
+    inventory = inventory_of(service)
+    assert inventory["claimsOmitted"] == 3
+    assert len(inventory["claims"]) == n_listed + 1 and "unused" in [item["name"] for item in inventory["claims"]]
+
+
+def test_the_number_of_listed_problems_is_bounded(start_over):
+    many = [claim(f"unused-{i}", "a", [0]) for i in range(1003)]
+    inventory = inventory_of(start_over(node("a", None, None), resource_slice("a"), *many))
+    assert len(inventory["problems"]) == 1000 and inventory["problemCount"] == 1003
+
+
+# ---- problems ----
+
+
+def test_problems_of_devices(example):
+    assert problems_of(inventory_of(example)) == [
+        ("Node", "h100-3", f"publishes GPUs twice: by a device plugin, and as devices of {DRIVER}, which are not counted"),
+        (
+            "ResourceSlice",
+            f"{DRIVER}/h100-4",
+            "nothing is free in this pool on the node h100-4: slices are missing (generation 2 has 1 of 2 slices)",
+        ),
+        ("ResourceClaim", "ml/benchmark", "holds 1 device, but no pod uses it"),
+    ]
+    assert inventory_of(example)["problemCount"] == 3
+    assert ["PROBLEM", "NAME", "WHAT"] in rows_of(example)
+    assert "\ngpu_extender_inventory_problems 0\n" in example.get("/metrics").text, "only objects that were left out"
+
+
+def test_a_pool_that_contradicts_itself(start_over):
+    twice = resource_slice("a")
+    twice["spec"]["devices"][1]["name"] = "gpu-0"
+    inventory = inventory_of(start_over(node("a", None, None), twice))
+    assert node_of(inventory, "a")["devices"][DRIVER]["free"] == 0
+    ((kind, name, what),) = problems_of(inventory)
+    assert (kind, name) == ("ResourceSlice", f"{DRIVER}/a") and what.startswith("nothing is free in this pool on the node a: ")
+
+
+# ---- are claims counted? ----
+
+
+def test_a_file_without_claims_says_so(start_over):
+    service = start_over(node("a", None, None), resource_slice("a"))
+    inventory = inventory_of(service)
+    why = "claims are not counted: the cluster file has no resourceclaims"
+    assert (inventory["claimsCounted"], inventory["claimsNotCountedBecause"]) == (False, why)
+    assert service.get("/v1/inventory?output=table").text.startswith(f"{why}\n\n")
+
+
+def test_a_file_without_slices_says_so(start_over):
+    inventory = inventory_of(start_over(node("a", None, None), claim("used", "a", [0], ["train-0"])))
+    assert inventory["claimsNotCountedBecause"] == "claims are not counted: the cluster file has no resourceslices"
+
+
+def test_a_file_without_devices_lacks_nothing(start_over):
+    inventory = inventory_of(start_over(node("a")))
+    assert (inventory["claimsCounted"], inventory["claimsNotCountedBecause"]) == (True, "")
+
+
+def test_claims_that_cannot_be_listed(api, follow):
+    api.store.put(resource_slice("a"))
+    api.faults.fail("list resourceclaims", 403, "Forbidden", times=None)
+    service = follow()
+    why = "claims are not counted: the resourceclaims are not listed: "
+    service.wait("the answer says so", lambda: inventory_of(service)["claimsNotCountedBecause"].startswith(why))
+    assert inventory_of(service)["claimsCounted"] is False
+
+
+# ---- other answers ----
+
+
+def test_the_number_of_claims_is_a_metric(example, start_over):
+    def states(service):
+        found = re.findall(r'^gpu_extender_device_claims\{state="(\w+)"\} (\S+)$', service.get("/metrics").text, re.MULTILINE)
+        return {state: int(n) for state, n in found}
+
+    assert states(example) == {"allocated": 4, "unused": 1, "unallocated": 0}
+    assert states(start_over(node("a"), claim("waits"))) == {"allocated": 0, "unused": 0, "unallocated": 1}
+
+
+def test_fragmentation_counts_free_devices_under_their_resource(start_over):
+    maps = {"kind": "DeviceClass", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "gpu"}, "spec": {"extendedResourceName": GPU}}
+    service = start_over(
+        maps, node("a", None, None), resource_slice("a", 4), claim("used", "a", [0], ["train-0"]), node("b", 8), pod("waits", 4)
+    )
+    models = {item["model"]: item for item in service.get("/v1/fragmentation").json()["models"]}
+    assert (models["H100-80GB-HBM3"]["resource"], models["H100-80GB-HBM3"]["free"]) == (GPU, 3)
+    assert models["H100-80GB-HBM3"]["fragmented"] == 3, "the typical pod needs 4"
+    assert models["A100-SXM4-80GB"]["free"] == 8
+
+
+def test_a_snapshot_gives_the_same_answer(example, start_service, write):
+    again = start_service("--cluster-file", write("snapshot.json", json.dumps(example.get("/v1/snapshot").json())))
+    for part in ("nodes", "models", "devices", "claims", "problems"):
+        assert inventory_of(again)[part] == inventory_of(example)[part], part
