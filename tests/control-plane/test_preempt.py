@@ -37,6 +37,14 @@ def there(live):
     return {item["metadata"]["name"] for item in live.api.get(PODS)["items"] if "deletionTimestamp" not in item["metadata"]}
 
 
+def check_evicted(live, gone, wanted, allowed):
+    """Exactly the wanted pods are gone if kube-scheduler called preempt once. On a busy machine it calls again before it has seen all of
+    its own evictions, and may then choose another node; those pods must be allowed ones."""
+    calls = live.metric("gpu_extender_http_requests_total", route="preempt")
+    assert wanted <= gone <= allowed, f"{calls} calls"
+    assert gone == wanted or calls > 1, "these and nobody else"
+
+
 def test_pods_are_evicted_only_from_nodes_of_the_model(live):
     """A pod of higher priority needs 4 H100; all nodes are full. A pod of lower priority does not get the freed GPUs."""
     h100, t4 = fill(live, "h100", 2, H100), fill(live, "t4", 3, T4)
@@ -46,7 +54,7 @@ def test_pods_are_evicted_only_from_nodes_of_the_model(live):
     live.create("low", 1)  # next for kube-scheduler; not for this pod
     node = live.node_of("first")
     assert node in h100
-    assert before - there(live) == h100[node], "these four and nobody else"
+    check_evicted(live, before - there(live), h100[node], set().union(*h100.values()))
     assert live.metric(CANDIDATES, **KEPT) >= 2 and live.metric(CANDIDATES, **VETOED) >= 3
     assert "nodeName" not in live.api.get(f"{PODS}/low")["spec"]
 
@@ -220,7 +228,7 @@ def test_a_selector_finds_the_few_candidates_of_a_large_cluster(large):
     selects = {"priority_class": ABOVE, "nodeSelector": {"nvidia.com/gpu.product": H100}}
     large.create("selects", 1, **selects)
     victim = f"on-{large.node_of('selects')}"
-    assert before - there(large) == {victim} and victim in on_h100
+    check_evicted(large, before - there(large), {victim}, on_h100)
     assert large.metric(CANDIDATES, **KEPT) >= 1 and large.metric(CANDIDATES, **VETOED) == 0
 
     for name in ("annotated-0", "annotated-1", "annotated-2"):
