@@ -2,10 +2,12 @@
 
 Usage: tidy.py [BUILD-DIRECTORY [PATH-PART...]], built with clang; build/thread by default. A file is looked at again when
 it, a header that it includes, its compile command, .clang-tidy or clang-tidy itself changed: the key of all that is the name of an
-empty file in .cache/clang-tidy. What was found is never remembered.
+empty file in .cache/clang-tidy. The key holds no path of this checkout, so another checkout may use the same folder. What was found
+is never remembered.
 """
 
 import concurrent.futures
+import contextlib
 import hashlib
 import json
 import os
@@ -21,7 +23,8 @@ CACHE = os.path.join(tree.ROOT, ".cache", "clang-tidy")
 LOG = os.path.join(tree.ROOT, "build", "clang-tidy.log")
 MODEL = os.path.join(tree.ROOT, "tests", "lint", "model")
 FINDING = re.compile(r": (error|warning): ")
-KEEP_S = 30 * 24 * 3600
+# A run needs one key per C file. Keys that no run has used for this long are dropped, and the oldest if there are too many.
+KEEP_S, KEEP_N = 30 * 24 * 3600, 20_000
 
 
 def dependencies(build):
@@ -49,8 +52,9 @@ class Digests:
         return self.known[path]
 
 
-def key_of(entry, depends, config, digests):
-    parts = [config, entry["command"]] + [path + digests.of(path) for path in sorted(depends)]
+def key_of(root, entry, depends, config, digests):
+    files = sorted(f"{os.path.relpath(path, root)} {digests.of(path)}" for path in depends)
+    parts = [config, entry["command"], *files]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -74,7 +78,7 @@ def findings(said):
 
 
 def jobs_of(build, parts, config):
-    """The files that were not found clean before: (path, key)."""
+    """The files that were not found clean before: (path, key). The key is None if ninja does not know what the file includes."""
     depends, digests = dependencies(build), Digests()
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
@@ -82,18 +86,32 @@ def jobs_of(build, parts, config):
         path = os.path.normpath(os.path.join(build, entry["file"]))
         if parts and not any(part in path for part in parts):
             continue
-        key = key_of(entry, depends.get(entry["output"], [path]), config, digests)
-        if os.path.exists(os.path.join(CACHE, key)):
-            os.utime(os.path.join(CACHE, key))
-        else:
+        known = depends.get(entry["output"])
+        key = key_of(tree.ROOT, entry, known, config, digests) if known else None
+        if not is_remembered(key):
             yield path, key
 
 
+def is_remembered(key):
+    if not key or not os.path.exists(os.path.join(CACHE, key)):
+        return False
+    os.utime(os.path.join(CACHE, key))
+    return True
+
+
+def remember(key):
+    if key:
+        open(os.path.join(CACHE, key), "w", encoding="utf-8").close()
+
+
 def forget_old():
-    for name in os.listdir(CACHE):
-        path = os.path.join(CACHE, name)
-        if os.path.getmtime(path) < time.time() - KEEP_S:
-            os.remove(path)
+    """Another run may do the same at the same time."""
+    paths = [os.path.join(CACHE, name) for name in os.listdir(CACHE)]
+    with contextlib.suppress(FileNotFoundError):
+        newest = sorted(paths, key=os.path.getmtime, reverse=True)
+        for number, path in enumerate(newest):
+            if number >= KEEP_N or os.path.getmtime(path) < time.time() - KEEP_S:
+                os.remove(path)
 
 
 def configuration(command):
@@ -113,7 +131,7 @@ def main(build, parts):
         done = pool.map(lambda job: tidy(command, build, job[0]), jobs)
         for (_, key), (clean, said) in zip(jobs, done):
             if clean:
-                open(os.path.join(CACHE, key), "w", encoding="utf-8").close()
+                remember(key)
             else:
                 all_said.append(said)
                 print("\n".join(findings(said)))
