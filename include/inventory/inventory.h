@@ -49,11 +49,6 @@ const char *inventory_waiting_for(struct inventory *inventory);
 /* Whether decisions may be made; if not, why: "not ready: waiting for the first list of pods", "the
  * pods are stale: ...". Users still get answers from stale data, with its age. */
 bool inventory_usable(struct inventory *inventory, struct err *ret_why);
-/* Whether claims of dynamic resource allocation are counted; if not, why: "claims are not counted:
- * the resourceclaims are not listed: ...". Decisions are made all the same: kube-scheduler judges
- * claims itself. Of a cluster file, what is in it counts. Also allowed during inventory_read(). */
-bool inventory_counts_claims(struct inventory *inventory, struct err *ret_why);
-
 /* Data that may be read with the ledger, under the lock. */
 struct inventory_view {
     struct inventory *inventory; /* locked for reading */
@@ -64,6 +59,8 @@ struct inventory_view {
     int64_t as_of_s;       /* when the data were last known to be complete, seconds since 1970 */
     const char *source;    /* "file:PATH", or the API server */
     bool live;             /* follows an API server */
+    const char
+        *claims_uncounted; /* of a file: see inventory_counts_claims(); "": they are counted */
 };
 
 /* Locks for reading until inventory_done(), which CLEANUP() calls:
@@ -73,6 +70,11 @@ struct inventory_view inventory_read(struct inventory *inventory);
 /* The same, with a settled cluster, for ranking nodes (ledger/gpu_demand.h). */
 struct inventory_view inventory_read_settled(struct inventory *inventory);
 void inventory_done(const struct inventory_view *view);
+/* Whether claims of dynamic resource allocation are counted; if not, why: "claims are not counted:
+ * the resourceclaims are not listed: ...". Decisions are made all the same: kube-scheduler judges
+ * claims itself. Devices count as of the last time, or, while claims are unknown
+ * (cluster_claims_known()), none is free. */
+bool inventory_counts_claims(const struct inventory_view *view, struct err *ret_why);
 
 /* A copy for simulations, usable without the lock; free it with inventory_fork_free() only. Both
  * take the write lock. */

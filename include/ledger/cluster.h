@@ -213,6 +213,7 @@ void cluster_keep_device_taint(struct cluster *cluster, const char *name);
 bool cluster_relist_sweep_devices(struct cluster *cluster, enum cluster_kind kind, size_t work);
 /* While false, no device is published as free, since any claim may use it. True at first. */
 void cluster_set_claims_known(struct cluster *cluster, bool known);
+bool cluster_claims_known(const struct cluster *cluster);
 /* NULL in a fork. */
 const struct devices *cluster_devices(const struct cluster *cluster);
 

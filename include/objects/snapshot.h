@@ -2,7 +2,8 @@
  * snapshot: kinds of our own in a cluster file, beside Kubernetes' objects, so that it reads back
  * to the same ledger. No API server serves them.
  *
- * A KeptPod is a Pod with facts that a Pod cannot express. A Reservation is room held for a pod. A
+ * A KeptPod is a Pod with facts that a Pod cannot express. A KeptSlice is the last known state of a
+ * ResourceSlice that cannot be read any more. A Reservation is room held for a pod. A
  * file has one Snapshot about the file: its source, the policy, the problems, and the ledger's
  * sums, for comparison by the reader.
  */
@@ -26,6 +27,9 @@ json_t *kept_pod_to_json(const struct pod_facts *facts, const struct policy *pol
 int kept_pod_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
                        struct pod_facts *ret_facts, struct err *err);
 
+/* A ResourceSlice, or a KeptSlice if it is unreadable now. Both read as ResourceSlices. */
+json_t *kept_slice_to_json(const struct slice_facts *facts, const struct policy *policy);
+
 /* Room held for a pod without a node. */
 struct reservation_facts {
     struct pod_facts pod; /* created_s: when room was held; else only identity and shape count */
@@ -46,8 +50,11 @@ struct snapshot {
     const struct snapshot_problem *problems;
     size_t n_problems;
     size_t n_all_problems;
-    json_t *reckoned; /* snapshot_lines_json(); owned by the Snapshot's JSON */
-    json_t *policy;   /* snapshot_policy(); owned likewise */
+    bool claims_known; /* cluster_claims_known() */
+    const char
+        *claims_uncounted; /* inventory_counts_claims(); "": counted; NULL: it does not say */
+    json_t *reckoned;      /* snapshot_lines_json(); owned by the Snapshot's JSON */
+    json_t *policy;        /* snapshot_policy(); owned likewise */
 };
 /* Takes over reckoned and policy. */
 json_t *snapshot_to_json(const struct snapshot *snapshot);

@@ -55,7 +55,8 @@ struct slice_facts {
     /* The one node that reaches all its devices (nodeName, or a nodeSelector for one
      * metadata.name). "": several nodes may, or each device says itself. */
     const char *node_name;
-    bool per_device; /* perDeviceNodeSelection */
+    bool per_device;    /* perDeviceNodeSelection */
+    bool is_unreadable; /* of a ledger: now it cannot be read, and these facts are the last known */
     /* None for a driver that the policy does not name. */
     const struct device_facts *devices; /* in the slice's order */
     size_t n_devices;

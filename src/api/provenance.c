@@ -11,6 +11,8 @@ struct provenance provenance_of(struct inventory *inventory, struct arena *arena
     if (inventory_usable(inventory, &provenance.unusable))
         provenance.unusable.text[0] = '\0';
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    if (inventory_counts_claims(&view, &provenance.claims_uncounted))
+        provenance.claims_uncounted.text[0] = '\0';
     provenance.as_of_s = view.as_of_s;
     provenance.source = arena_strdup(arena, view.source);
     provenance.live = view.live;
@@ -26,7 +28,14 @@ json_t *provenance_json(const struct provenance *provenance)
                      provenance->unusable.text);
 }
 
-void provenance_write_warning(const json_t *answer, struct arena *arena, struct buf *out)
+void provenance_add_claims(const struct provenance *provenance, json_t *answer)
+{
+    const char *why = provenance->claims_uncounted.text;
+    (void)json_object_set_new(answer, "claimsCounted", json_boolean(why[0] == '\0'));
+    (void)json_object_set_new(answer, "claimsNotCountedBecause", json_string(why));
+}
+
+static void write_unusable(const json_t *answer, struct arena *arena, struct buf *out)
 {
     const char *as_of = text_member(answer, "asOf");
     int64_t as_of_s = 0;
@@ -39,4 +48,12 @@ void provenance_write_warning(const json_t *answer, struct arena *arena, struct 
         buf_printf(out, "The data below is from %s, %s ago.\n", as_of,
                    text_age(age_s > 0 ? age_s : 0, arena));
     buf_add_text(out, "\n");
+}
+
+void provenance_write_warning(const json_t *answer, struct arena *arena, struct buf *out)
+{
+    const char *uncounted = text_member(answer, "claimsNotCountedBecause");
+    write_unusable(answer, arena, out);
+    if (uncounted[0])
+        buf_printf(out, "%s\n\n", uncounted);
 }

@@ -14,14 +14,18 @@ struct provenance {
     int64_t as_of_s;
     const char *source;
     bool live;
-    struct err unusable; /* why kube-scheduler gets no decisions; "": it does */
+    struct err unusable;         /* why kube-scheduler gets no decisions; "": it does */
+    struct err claims_uncounted; /* inventory_counts_claims(); "": they are counted */
 };
 
 /* Call before reading the data, so that asOf is never too late. In the arena. */
 struct provenance provenance_of(struct inventory *inventory, struct arena *arena);
 /* A JSON object with asOf, source, live, usable and unusableBecause. */
 json_t *provenance_json(const struct provenance *provenance);
-/* Writes a warning above a table if its data are not used for decisions, with their age. */
+/* Adds claimsCounted and claimsNotCountedBecause. */
+void provenance_add_claims(const struct provenance *provenance, json_t *answer);
+/* Writes a warning above a table if its data are not used for decisions, with their age; and
+ * claimsNotCountedBecause, if the answer has it. */
 void provenance_write_warning(const json_t *answer, struct arena *arena, struct buf *out);
 
 #endif

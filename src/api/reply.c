@@ -109,6 +109,7 @@ void reply_of_fork(struct inventory *inventory, struct exchange *exchange,
     const struct provenance provenance = provenance_of(inventory, arena);
     struct cluster *fork = inventory_fork(inventory);
     json_t *answer = provenance_json(&provenance);
+    provenance_add_claims(&provenance, answer);
     add_members(fork, arena, answer);
     inventory_fork_free(inventory, fork);
     reply(exchange, answer, write_table);

@@ -21,7 +21,7 @@ typedef void reply_write_table(const json_t *answer, struct arena *arena, struct
 void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table);
 /* Adds data of a fork to an answer that already has its provenance. */
 typedef void reply_add_members(const struct cluster *fork, struct arena *arena, json_t *answer);
-/* Answers from a new fork of the ledger. */
+/* Answers from a new fork of the ledger, and says whether claims are counted. */
 void reply_of_fork(struct inventory *inventory, struct exchange *exchange,
                    reply_add_members *add_members, reply_write_table *write_table);
 /* Whether ?output= is valid; if not, it answers 400. Call before any work. */

@@ -59,6 +59,7 @@ static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_
         .n_slices = slice->n_slices,
         .node_name = text_copy(arena, slice->node_name),
         .per_device = slice->per_device,
+        .is_unreadable = slice->is_unreadable,
         .devices = devices,
         .n_devices = slice->n_devices,
         .counter_sets = sets,

@@ -2,6 +2,7 @@
 #include "file_feed.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "devices/devices.h"
 #include "formats/documents.h"
 #include "formats/json_get.h"
 #include "kinds.h"
@@ -260,10 +261,39 @@ static int read_all(struct load *load, struct err *err)
     return r;
 }
 
-int file_feed_read(const char *path, const struct policy *policy,
-                   const struct inventory_limits *limits, struct cluster **ret_cluster,
-                   struct problems *problems, struct err *err)
+/* A cluster without GPU devices has neither slices nor claims. */
+static void judge_kinds(struct cluster *cluster, struct err *ret_uncounted)
 {
+    const struct devices *devices = cluster_devices(cluster);
+    const bool has_slices = devices_count(devices, DEVICES_SLICES) > 0;
+    const size_t n_allocated =
+        devices_count_claims(devices, CLAIM_USED) + devices_count_claims(devices, CLAIM_UNUSED);
+    if (has_slices && devices_count(devices, DEVICES_CLAIMS) == 0) {
+        (void)err_set(ret_uncounted, ENOENT,
+                      "claims are not counted: the cluster file has no resourceclaims");
+        cluster_set_claims_known(cluster, false);
+    }
+    if (!has_slices && n_allocated > 0)
+        (void)err_set(ret_uncounted, ENOENT,
+                      "claims are not counted: the cluster file has no resourceslices");
+}
+
+/* A snapshot says what was known when it was made. */
+static void judge_claims(const struct load *load, struct err *ret_uncounted)
+{
+    const struct snapshot *snapshot = &load->snapshot.snapshot;
+    if (!snapshot->claims_uncounted) {
+        judge_kinds(load->cluster, ret_uncounted);
+        return;
+    }
+    cluster_set_claims_known(load->cluster, snapshot->claims_known);
+    (void)err_set(ret_uncounted, ENOENT, "%s", snapshot->claims_uncounted);
+}
+
+int file_feed_read(const char *path, const struct policy *policy,
+                   const struct inventory_limits *limits, struct state *state, struct err *err)
+{
+    struct problems *problems = state->problems;
     struct load load = {.policy = policy, .limits = limits, .problems = problems};
     load.fd = open(path, O_RDONLY | O_CLOEXEC);
     if (load.fd < 0)
@@ -271,6 +301,7 @@ int file_feed_read(const char *path, const struct policy *policy,
     load.cluster = cluster_new(policy);
     load.seen = seen_new();
     int r = read_all(&load, err);
+    judge_claims(&load, &state->claims_uncounted);
     snapshot_feed_end(&load.snapshot, load.cluster, problems);
     (void)close(load.fd);
     seen_free(load.seen);
@@ -285,6 +316,6 @@ int file_feed_read(const char *path, const struct policy *policy,
         LOG_NUM("nodes", cluster_n_nodes(load.cluster)),
         LOG_NUM("pods", cluster_n_pods(load.cluster)), LOG_NUM("skipped", load.n_skipped),
         LOG_NUM("problems", problems->n_all));
-    *ret_cluster = load.cluster;
+    state->cluster = load.cluster;
     return 0;
 }

@@ -9,13 +9,12 @@
 #ifndef INVENTORY_FILE_FEED_H
 #define INVENTORY_FILE_FEED_H
 
-#include "inventory/inventory.h"
-#include "problems.h"
+#include "inventory_priv.h"
 
-/* *ret_cluster is the caller's; problems are appended. Returns 0 or a negative errno: the file
- * cannot be read, is no YAML or JSON, or exceeds a limit. */
+/* Sets state->cluster, which is the caller's, and state->claims_uncounted; appends to
+ * state->problems. Returns 0 or a negative errno: the file cannot be read, is no YAML or JSON, or
+ * exceeds a limit. */
 int file_feed_read(const char *path, const struct policy *policy,
-                   const struct inventory_limits *limits, struct cluster **ret_cluster,
-                   struct problems *problems, struct err *err);
+                   const struct inventory_limits *limits, struct state *state, struct err *err);
 
 #endif

@@ -61,8 +61,7 @@ static void replace(struct inventory *inventory, const struct state *state)
 int inventory_load_file(struct inventory *inventory, const char *path, struct err *err)
 {
     struct state state = {.problems = problems_new(), .as_of_s = (int64_t)time(NULL)};
-    int r = file_feed_read(path, inventory->policy, &inventory->limits, &state.cluster,
-                           state.problems, err);
+    int r = file_feed_read(path, inventory->policy, &inventory->limits, &state, err);
     if (r < 0) {
         problems_free(state.problems);
         return r;
@@ -90,11 +89,6 @@ bool inventory_usable(struct inventory *inventory, struct err *ret_why)
     if (waiting_for)
         (void)err_set(ret_why, EAGAIN, "not ready: waiting for %s", waiting_for);
     return !waiting_for;
-}
-
-bool inventory_counts_claims(struct inventory *inventory, struct err *ret_why)
-{
-    return !inventory->live || live_status_counts_claims(&inventory->live->status, ret_why);
 }
 
 /* Forks change reference counts, hence the write lock. */

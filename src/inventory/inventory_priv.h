@@ -16,6 +16,7 @@ struct state {
     struct problems *problems; /* from the file */
     int64_t as_of_s;           /* from the file */
     char *source;
+    struct err claims_uncounted; /* of the file: why its claims are not counted; "": they are */
 };
 
 struct inventory {

@@ -32,6 +32,7 @@ static struct inventory_view view_of(struct inventory *inventory)
         .n_all_problems = state->problems->n_all,
         .as_of_s = state->as_of_s,
         .source = state->source,
+        .claims_uncounted = state->claims_uncounted.text,
     };
     if (inventory->live)
         view_of_live(inventory->live, &view);
@@ -48,6 +49,15 @@ struct inventory_view inventory_read_settled(struct inventory *inventory)
 {
     inventory_lock_to_read_ready(inventory, is_settled, settle);
     return view_of(inventory);
+}
+
+bool inventory_counts_claims(const struct inventory_view *view, struct err *ret_why)
+{
+    if (view->live)
+        return live_status_counts_claims(&view->inventory->live->status, ret_why);
+    if (view->claims_uncounted[0])
+        (void)err_set(ret_why, ENOENT, "%s", view->claims_uncounted);
+    return !view->claims_uncounted[0];
 }
 
 void inventory_done(const struct inventory_view *view)

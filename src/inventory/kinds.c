@@ -108,6 +108,12 @@ static void upsert_slice(struct cluster *cluster, const union kind_facts *facts)
     cluster_upsert_slice(cluster, &facts->slice);
 }
 
+static void upsert_kept_slice(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_upsert_slice(cluster, &facts->slice);
+    cluster_keep_slice(cluster, facts->slice.name);
+}
+
 static size_t count_slices(const struct cluster *cluster)
 {
     return devices_count(cluster_devices(cluster), DEVICES_SLICES);
@@ -239,6 +245,8 @@ static const struct kind_row KEPT[] = {
     {"KeptPod", SNAPSHOT_API_VERSION, .is_essential = true, .is_namespaced = true, .is_pod = true,
      .drops_duplicates = true, decode_kept_pod, upsert_pod, cluster_delete_pod, cluster_keep_pod,
      cluster_n_pods},
+    {"KeptSlice", SNAPSHOT_API_VERSION, .drops_duplicates = true, decode_slice, upsert_kept_slice,
+     cluster_delete_slice, cluster_keep_slice, count_slices},
     {"Reservation", SNAPSHOT_API_VERSION, .is_essential = true, .is_namespaced = true,
      .is_pod = true, .drops_duplicates = true, decode_reservation, upsert_reservation,
      remove_reservation, NULL, cluster_n_reservations},

@@ -106,3 +106,8 @@ void cluster_set_claims_known(struct cluster *cluster, bool known)
             changes_of_devices(cluster, node);
     }
 }
+
+bool cluster_claims_known(const struct cluster *cluster)
+{
+    return !cluster->claims_unknown;
+}

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Pods. */
+/* Pods and slices. */
 
 static void make_own(json_t *object, const char *kind)
 {
@@ -99,6 +99,14 @@ int kept_pod_from_json(const json_t *object, const struct policy *policy, struct
     return 0;
 }
 
+json_t *kept_slice_to_json(const struct slice_facts *facts, const struct policy *policy)
+{
+    json_t *object = resource_slice_to_json(facts, policy);
+    if (facts->is_unreadable)
+        make_own(object, "KeptSlice");
+    return object;
+}
+
 json_t *reservation_to_json(const struct reservation_facts *facts, const struct policy *policy)
 {
     json_t *object = pod_to_json(&facts->pod, policy);
@@ -140,11 +148,12 @@ json_t *snapshot_to_json(const struct snapshot *snapshot)
 {
     char made[TEXT_TIME_SIZE];
     char as_of[TEXT_TIME_SIZE];
-    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:o, s:o, s:o, s:I}", "apiVersion",
-                     SNAPSHOT_API_VERSION, "kind", SNAPSHOT_KIND, "metadata", "name", "snapshot",
-                     "creationTimestamp", text_time(snapshot->made_s, made), "source",
-                     snapshot->source, "asOf", text_time(snapshot->as_of_s, as_of), "policy",
-                     snapshot->policy, "reckoned", snapshot->reckoned, "problems",
+    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:b, s:s*, s:o, s:o, s:o, s:I}",
+                     "apiVersion", SNAPSHOT_API_VERSION, "kind", SNAPSHOT_KIND, "metadata", "name",
+                     "snapshot", "creationTimestamp", text_time(snapshot->made_s, made), "source",
+                     snapshot->source, "asOf", text_time(snapshot->as_of_s, as_of), "claimsKnown",
+                     snapshot->claims_known, "claimsNotCountedBecause", snapshot->claims_uncounted,
+                     "policy", snapshot->policy, "reckoned", snapshot->reckoned, "problems",
                      problems_json(snapshot), "problemCount", (json_int_t)snapshot->n_all_problems);
 }
 
@@ -200,6 +209,9 @@ int snapshot_from_json(const json_t *object, struct arena *arena, struct snapsho
         (r = json_get_string(metadata, "creationTimestamp", &made, err)) < 0 ||
         (r = json_get_string(object, "source", &source, err)) < 0 ||
         (r = json_get_string(object, "asOf", &as_of, err)) < 0 ||
+        (r = json_get_bool(object, "claimsKnown", &snapshot.claims_known, err)) < 0 ||
+        (r = read_text(object, "claimsNotCountedBecause", arena, &snapshot.claims_uncounted, err)) <
+            0 ||
         (r = json_get_object(object, "policy", &snapshot.policy, err)) < 0 ||
         (r = json_get_object(object, "reckoned", &snapshot.reckoned, err)) < 0 ||
         (r = read_problems(object, arena, &snapshot, err)) < 0)

@@ -259,7 +259,7 @@ def test_problems_of_devices(example):
 def test_a_pool_that_contradicts_itself(start_over):
     twice = resource_slice("a")
     twice["spec"]["devices"][1]["name"] = "gpu-0"
-    inventory = inventory_of(start_over(node("a", None, None), twice))
+    inventory = inventory_of(start_over(node("a", None, None), twice, claim("waits")))
     assert node_of(inventory, "a")["devices"][DRIVER]["free"] == 0
     ((kind, name, what),) = problems_of(inventory)
     assert (kind, name) == ("ResourceSlice", f"{DRIVER}/a") and what.startswith("nothing is free in this pool on the node a: ")
@@ -268,12 +268,31 @@ def test_a_pool_that_contradicts_itself(start_over):
 # ---- are claims counted? ----
 
 
-def test_a_file_without_claims_says_so(start_over):
-    service = start_over(node("a", None, None), resource_slice("a"))
+MAPS = {"kind": "DeviceClass", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "gpu"}, "spec": {"extendedResourceName": GPU}}
+
+
+def assert_in_use_is_unknown(service, why):
+    """By every answer that counts devices. The node "a" has two."""
     inventory = inventory_of(service)
-    why = "claims are not counted: the cluster file has no resourceclaims"
-    assert (inventory["claimsCounted"], inventory["claimsNotCountedBecause"]) == (False, why)
-    assert service.get("/v1/inventory?output=table").text.startswith(f"{why}\n\n")
+    group = node_of(inventory, "a")["devices"][DRIVER]
+    model = {"total": 2, "allocated": None, "free": None, "memoryBytes": 0}
+    assert (group["total"], group["allocated"], group["free"], group["blocked"]) == (2, None, None, None)
+    assert group["models"] == {"H100-80GB-HBM3": model}
+    (total,) = [row for row in inventory["models"] if row["resource"] == DRIVER]
+    assert (total["capacity"], total["allocatable"], total["used"], total["free"]) == (2, None, None, None)
+    rows = rows_of(service)
+    assert ["a", "Ready", "H100-80GB-HBM3", DRIVER, "unknown", "unknown", "unknown"] in [row[:7] for row in rows]
+    assert ["H100-80GB-HBM3", DRIVER, "1", "unknown", "unknown", "unknown"] in [row[:6] for row in rows]
+    for path in ("inventory", "quota", "fragmentation"):
+        answer = service.get(f"/v1/{path}").json()
+        assert (answer["claimsCounted"], answer["claimsNotCountedBecause"]) == (False, why), path
+        assert service.get(f"/v1/{path}?output=table").text.startswith(f"{why}\n\n"), path
+    assert 0 == sum(row["free"] for row in service.get("/v1/fragmentation").json()["models"] if row["model"] == "H100-80GB-HBM3")
+
+
+def test_a_file_without_claims_says_so(start_over):
+    service = start_over(MAPS, node("a", None, None), resource_slice("a"))
+    assert_in_use_is_unknown(service, "claims are not counted: the cluster file has no resourceclaims")
 
 
 def test_a_file_without_slices_says_so(start_over):
@@ -295,6 +314,25 @@ def test_claims_that_cannot_be_listed(api, follow):
     assert inventory_of(service)["claimsCounted"] is False
 
 
+def test_devices_are_not_free_before_claims_are_known(api, follow):
+    api.store.put(node("a", None, None), resource_slice("a"), MAPS)
+    api.faults.fail("list resourceclaims", 403, "Forbidden", times=None)
+    service = follow()
+    why = inventory_of(service)["claimsNotCountedBecause"]
+    assert why.startswith("claims are not counted: the resourceclaims are not listed: ")
+    assert_in_use_is_unknown(service, why)
+    api.faults.heal()
+    service.wait("claims are counted", lambda: inventory_of(service)["claimsCounted"])
+    assert node_of(inventory_of(service), "a")["devices"][DRIVER]["free"] == 2
+    assert "unknown" not in service.get("/v1/inventory?output=table").text
+
+
+def test_devices_that_several_nodes_reach_are_not_free_before_claims_are_known(start_over):
+    inventory = inventory_of(start_over(node("a", None, None), resource_slice("net", 3, allNodes=True)))
+    group = inventory["devices"][DRIVER]
+    assert (group["total"], group["free"], group["allocated"], group["models"]["H100-80GB-HBM3"]["free"]) == (3, None, None, None)
+
+
 # ---- other answers ----
 
 
@@ -308,9 +346,8 @@ def test_the_number_of_claims_is_a_metric(example, start_over):
 
 
 def test_fragmentation_counts_free_devices_under_their_resource(start_over):
-    maps = {"kind": "DeviceClass", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "gpu"}, "spec": {"extendedResourceName": GPU}}
     service = start_over(
-        maps, node("a", None, None), resource_slice("a", 4), claim("used", "a", [0], ["train-0"]), node("b", 8), pod("waits", 4)
+        MAPS, node("a", None, None), resource_slice("a", 4), claim("used", "a", [0], ["train-0"]), node("b", 8), pod("waits", 4)
     )
     models = {item["model"]: item for item in service.get("/v1/fragmentation").json()["models"]}
     assert (models["H100-80GB-HBM3"]["resource"], models["H100-80GB-HBM3"]["free"]) == (GPU, 3)

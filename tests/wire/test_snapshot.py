@@ -244,6 +244,46 @@ def test_snapshot_has_what_is_counted_of_claims(service):
     assert one["status"]["reservedFor"][0]["uid"] == "uid-one" and len(one["status"]["reservedFor"]) == 2
 
 
+def free_devices(service):
+    inventory = service.get("/v1/inventory").json()
+    found = {item["name"]: item for item in inventory["nodes"]}["b"]
+    return found["devices"].get(DRIVER, {}).get("free"), [item["name"] for item in inventory["problems"]]
+
+
+@pytest.mark.parametrize("broken", ["two", "three"])
+def test_a_slice_that_cannot_be_read_stays_unusable(api, follow, read_back, broken):
+    """Two slices of one pool; then one cannot be read any more, or a third never could."""
+    pool = {"resourceSliceCount": 3 if broken == "three" else 2}
+    slices = [slice_of(name, [device(name)], nodeName="b", pool=pool) for name in ("one", "two")]
+    api.store.put(node("b", None, None), claim("waits", exactly()), *slices)
+    service = follow()
+    api.store.put(slice_of(broken) | {"spec": {"driver": DRIVER, "devices": 7}})
+    service.wait("the slice is a problem", lambda: broken in free_devices(service)[1])
+    assert free_devices(service)[0] == 0
+    snapshot = snapshot_of(service)
+    second = read_back(snapshot)
+    assert free_devices(second) == free_devices(service)
+    assert lines_of(snapshot_of(second)) == lines_of(snapshot)
+    assert second.get("/v1/inventory").json()["nodes"] == service.get("/v1/inventory").json()["nodes"]
+
+
+def test_unknown_claims_stay_unknown(api, follow, read_back):
+    api.store.put(node("b", None, None), slice_of("one", [device("one")], nodeName="b"))
+    api.faults.fail("list resourceclaims", 403, "Forbidden", times=None)
+    service = follow()
+    second = read_back(snapshot_of(service))
+    assert free_devices(second) == free_devices(service) == (None, [])
+    for path in ("/v1/inventory", "/v1/quota"):
+        assert second.get(path).json()["claimsNotCountedBecause"] == service.get(path).json()["claimsNotCountedBecause"] != ""
+
+
+def test_no_claims_are_known_to_be_none(api, follow, read_back):
+    """A cluster without claims, in contrast to a file without them."""
+    api.store.put(node("b", None, None), slice_of("one", [device("one")], nodeName="b"))
+    service = follow()
+    assert free_devices(read_back(snapshot_of(service))) == (1, [])
+
+
 @pytest.mark.parametrize("example", ["sample-cluster.yaml", "openb-cluster.json"])
 def test_the_examples_read_back(example, start_service, read_back):
     first = start_service("--cluster-file", os.path.join(ROOT, "examples", example))

@@ -104,20 +104,6 @@ static void copy_pools(const struct inventory_view *view, struct claims_copy *co
     }
 }
 
-/* A cluster without GPU devices has neither. */
-static void judge_file(const struct devices *devices, struct err *ret_uncounted)
-{
-    const bool has_slices = devices_count(devices, DEVICES_SLICES) > 0;
-    const size_t n_allocated =
-        devices_count_claims(devices, CLAIM_USED) + devices_count_claims(devices, CLAIM_UNUSED);
-    if (has_slices && devices_count(devices, DEVICES_CLAIMS) == 0)
-        (void)err_set(ret_uncounted, ENOENT,
-                      "claims are not counted: the cluster file has no resourceclaims");
-    if (!has_slices && n_allocated > 0)
-        (void)err_set(ret_uncounted, ENOENT,
-                      "claims are not counted: the cluster file has no resourceslices");
-}
-
 static int compare_claims(const struct claim_copy *a, const struct claim_copy *b)
 {
     const int order = strcmp(a->namespace_, b->namespace_);
@@ -127,10 +113,6 @@ static int compare_claims(const struct claim_copy *a, const struct claim_copy *b
 static void copy_under_lock(struct inventory *inventory, struct claims_copy *copy)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    if (inventory_counts_claims(inventory, &copy->uncounted))
-        copy->uncounted.text[0] = '\0';
-    if (!view.live)
-        judge_file(cluster_devices(view.cluster), &copy->uncounted);
     copy_claims(&view, copy);
     copy_pools(&view, copy);
 }

@@ -1,6 +1,6 @@
 /*
- * inventory_claims: the claims that hold GPUs of dynamic resource allocation, in GET /v1/inventory,
- * and whether claims are counted. Private to api.
+ * inventory_claims: the claims that hold GPUs of dynamic resource allocation, in GET /v1/inventory.
+ * Private to api.
  */
 #ifndef API_CLUSTER_INVENTORY_CLAIMS_H
 #define API_CLUSTER_INVENTORY_CLAIMS_H
@@ -34,7 +34,6 @@ struct claim_copy {
 
 struct claims_copy {
     struct arena *arena;
-    struct err uncounted; /* why claims are not counted; "": they are */
     struct claim_copy *claims;
     size_t n_omitted, n_unused_omitted;
     struct inventory_problem *pools; /* unusable ones */

@@ -357,8 +357,24 @@ static void add_resources(const struct node_row *node, struct total **totals, js
     }
 }
 
-static void add_models(const struct device_group *group, struct total **totals, json_t *list,
-                       struct arena *arena)
+/* Which devices are in use is unknown of all nodes, or of none. */
+static void set_unknown(json_t *total)
+{
+    (void)json_object_set_new(total, "allocatable", json_null());
+    (void)json_object_set_new(total, "used", json_null());
+    (void)json_object_set_new(total, "free", json_null());
+}
+
+static void add_in_use(json_t *total, const struct device_model *model)
+{
+    add_to(total, "allocatable", model->allocated);
+    add_to(total, "allocatable", model->free);
+    add_to(total, "used", model->allocated);
+    add_to(total, "free", model->free);
+}
+
+static void add_models(const struct device_group *group, bool in_use_known, struct total **totals,
+                       json_t *list, struct arena *arena)
 {
     for (size_t i = 0; i < group->n_models; i++) {
         const struct device_model *model = &group->models[i];
@@ -367,10 +383,10 @@ static void add_models(const struct device_group *group, struct total **totals, 
         json_t *total = find_total(totals, list, model->name, group->driver, arena);
         add_to(total, "nodes", 1);
         add_to(total, "capacity", model->total);
-        add_to(total, "allocatable", model->allocated);
-        add_to(total, "allocatable", model->free);
-        add_to(total, "used", model->allocated);
-        add_to(total, "free", model->free);
+        if (in_use_known)
+            add_in_use(total, model);
+        else
+            set_unknown(total);
     }
 }
 
@@ -384,7 +400,8 @@ static json_t *models_json(const struct copy *copy)
         add_resources(node, &totals, models, copy->arena);
         for (size_t j = 0; j < node->devices.n; j++) {
             if (!node->devices.items[j].is_shadowed)
-                add_models(&node->devices.items[j].group, &totals, models, copy->arena);
+                add_models(&node->devices.items[j].group, node->devices.in_use_known, &totals,
+                           models, copy->arena);
         }
     }
     HASH_CLEAR(hh, totals);
@@ -432,10 +449,7 @@ static json_t *nodes_json(const struct copy *copy)
 
 static json_t *devices_json(const struct copy *copy)
 {
-    const struct err *uncounted = &copy->claims.uncounted;
-    return json_pack("{s:b, s:s, s:o, s:o, s:I}", "claimsCounted", uncounted->text[0] == '\0',
-                     "claimsNotCountedBecause", uncounted->text, "devices",
-                     inventory_devices_json(&copy->devices), "claims",
+    return json_pack("{s:o, s:o, s:I}", "devices", inventory_devices_json(&copy->devices), "claims",
                      inventory_claims_json(&copy->claims), "claimsOmitted",
                      (json_int_t)copy->claims.n_omitted);
 }
@@ -459,6 +473,7 @@ void api_inventory(void *context, struct exchange *exchange)
     const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
     const struct copy copy = copy_inventory(api->inventory, exchange_arena(exchange));
     json_t *value = provenance_json(&provenance);
+    provenance_add_claims(&provenance, value);
     add_members(api, &copy, value);
     (void)json_object_update_new(value, devices_json(&copy));
     reply(exchange, value, inventory_table_write);

@@ -77,9 +77,19 @@ static const char *pods_with(const json_t *node, const char *list, const char *r
     return pods_of(json_object_get(node, list), "gpus", resource, arena);
 }
 
+/* null while claims are unknown. */
+static const char *number_or_unknown(const json_t *numbers, const char *key, struct arena *arena)
+{
+    if (json_is_null(json_object_get(numbers, key)))
+        return "unknown";
+    return text_number(numbers, key, arena);
+}
+
 /* What claims may use: as the allocatable GPUs of a device plugin. */
 static const char *usable_devices(const json_t *numbers, struct arena *arena)
 {
+    if (json_is_null(json_object_get(numbers, "free")))
+        return "unknown";
     const json_int_t n = json_integer_value(json_object_get(numbers, "allocated")) +
                          json_integer_value(json_object_get(numbers, "free"));
     return arena_printf(arena, "%lld", (long long)n);
@@ -99,8 +109,8 @@ static void add_devices(struct table *table, const json_t *node, const char *dri
                                           is_twice ? arena_printf(arena, "%s (not counted)", driver)
                                                    : driver,
                                           usable_devices(numbers, arena),
-                                          text_number(numbers, "allocated", arena),
-                                          text_number(numbers, "free", arena), held_by, ""});
+                                          number_or_unknown(numbers, "allocated", arena),
+                                          number_or_unknown(numbers, "free", arena), held_by, ""});
         held_by = "";
     }
 }
@@ -165,11 +175,12 @@ static void write_models(const json_t *inventory, struct arena *arena, struct bu
     json_t *model = NULL;
     json_array_foreach (json_object_get(inventory, "models"), i, model)
         table_add(table,
-                  (const char *[]){
-                      text_member(model, "model"), text_member(model, "resource"),
-                      text_number(model, "nodes", arena), text_number(model, "allocatable", arena),
-                      text_number(model, "used", arena), text_number(model, "free", arena),
-                      text_number(model, "reserved", arena)});
+                  (const char *[]){text_member(model, "model"), text_member(model, "resource"),
+                                   text_number(model, "nodes", arena),
+                                   number_or_unknown(model, "allocatable", arena),
+                                   number_or_unknown(model, "used", arena),
+                                   number_or_unknown(model, "free", arena),
+                                   text_number(model, "reserved", arena)});
     buf_add_text(out, "\n");
     table_write(table, out);
 }
@@ -238,8 +249,8 @@ static void write_shared_devices(const json_t *inventory, struct arena *arena, s
     json_object_foreach (devices, driver, group) {
         json_object_foreach (json_object_get(group, "models"), model, numbers)
             table_add(table, (const char *[]){driver, model, usable_devices(numbers, arena),
-                                              text_number(numbers, "allocated", arena),
-                                              text_number(numbers, "free", arena)});
+                                              number_or_unknown(numbers, "allocated", arena),
+                                              number_or_unknown(numbers, "free", arena)});
     }
     buf_add_text(out, "\n");
     table_write(table, out);
@@ -275,8 +286,6 @@ static void write_source(const json_t *inventory, struct arena *arena, struct bu
 void inventory_table_write(const json_t *inventory, struct arena *arena, struct buf *out)
 {
     provenance_write_warning(inventory, arena, out);
-    if (!json_is_true(json_object_get(inventory, "claimsCounted")))
-        buf_printf(out, "%s\n\n", text_member(inventory, "claimsNotCountedBecause"));
     write_nodes(inventory, arena, out);
     write_models(inventory, arena, out);
     write_shared_devices(inventory, arena, out);

@@ -54,6 +54,7 @@ struct snapshot_copy {
     size_t n_device_taints;
     struct snapshot_problem *problems;
     size_t n_problems, n_all_problems;
+    bool claims_known;
     struct snapshot_lines reckoned;
 };
 
@@ -249,6 +250,7 @@ static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *
     copy_device_classes(view.cluster, &copy);
     copy_devices(view.cluster, &copy);
     copy_problems(&view, &copy);
+    copy.claims_known = cluster_claims_known(view.cluster);
     copy.reckoned = snapshot_compute(view.cluster, arena);
     return copy;
 }
@@ -278,6 +280,8 @@ static void write_head(struct writing *writing, const struct snapshot_copy *copy
         .problems = copy->problems,
         .n_problems = copy->n_problems,
         .n_all_problems = copy->n_all_problems,
+        .claims_known = copy->claims_known,
+        .claims_uncounted = provenance->claims_uncounted.text,
         .reckoned = snapshot_lines_json(&copy->reckoned),
         .policy = snapshot_policy(writing->policy),
     };
@@ -347,7 +351,7 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
     for (size_t i = 0; i < copy->n_nodes; i++)
         write_object(writing, node_to_json(&copy->nodes[i]));
     for (size_t i = 0; i < copy->n_slices; i++)
-        write_object(writing, resource_slice_to_json(&copy->slices[i], writing->policy));
+        write_object(writing, kept_slice_to_json(&copy->slices[i], writing->policy));
     for (size_t i = 0; i < copy->n_claims; i++)
         write_object(writing, resource_claim_to_json(&copy->claims[i]));
     for (size_t i = 0; i < copy->n_device_taints; i++)

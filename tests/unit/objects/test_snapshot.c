@@ -89,6 +89,8 @@ static void test_the_head_of_a_snapshot_reads_back(void **state)
                                       .problems = problems,
                                       .n_problems = 1,
                                       .n_all_problems = 7,
+                                      .claims_known = true,
+                                      .claims_uncounted = "claims are not counted: x",
                                       .reckoned = json_pack("{s:i}", "nodes", 3),
                                       .policy = snapshot_policy(&policy)};
     json_t *object = through_text(snapshot_to_json(&snapshot));
@@ -99,6 +101,8 @@ static void test_the_head_of_a_snapshot_reads_back(void **state)
     assert_string_equal(back.source, snapshot.source);
     assert_int_equal(back.n_problems, 1);
     assert_int_equal(back.n_all_problems, 7);
+    assert_true(back.claims_known);
+    assert_string_equal(back.claims_uncounted, "claims are not counted: x");
     assert_string_equal(back.problems[0].kind, "Pod");
     assert_string_equal(back.problems[0].name, "ml/a");
     assert_string_equal(back.problems[0].what, "is \"odd\"");
