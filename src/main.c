@@ -14,6 +14,7 @@
 #include "daemon/gates.h"
 #include "daemon/listening.h"
 #include "daemon/live_mode.h"
+#include "doctor/doctor.h"
 #include "extender/extender.h"
 #include "formats/json_get.h"
 #include "http/server.h"
@@ -181,6 +182,21 @@ static int check(struct program *program)
     (void)fprintf(stderr, "gpu-extender: %s: %zu problems: objects were left out\n",
                   program->options.cluster_file, n_problems);
     return EXIT_BAD_INPUT;
+}
+
+static int examine(struct program *program)
+{
+    const struct doctor doctor = {.options = &program->options, .settings = &program->settings};
+    struct buf text;
+    struct err err;
+    bool is_healthy = false;
+    buf_init(&text, BUF_UNBOUNDED); /* the findings are bounded */
+    int r = doctor_run(&doctor, &text, &is_healthy, &err);
+    (void)fputs(buf_text(&text), stdout);
+    buf_fini(&text);
+    if (r < 0)
+        return complain(&err, EXIT_BAD_INPUT);
+    return fflush(stdout) == 0 && is_healthy ? EXIT_FINE : EXIT_RUN_TIME;
 }
 
 static void write_server_metrics(void *context, struct buf *out)
@@ -376,6 +392,8 @@ static int run(struct program *program)
         return complain(&err, EXIT_BAD_INPUT);
     if (options->print_policy)
         return print_policy(&program->settings);
+    if (options->doctor)
+        return examine(program);
     if (!options->check)
         block_signals(program);
     if (load_inventory(program, &err) < 0)

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+enum output { OUTPUT_TEXT, OUTPUT_JSON };
+
 /* Strings are argv's; NULL: not given. */
 struct options {
     const char *config_file;
@@ -18,6 +20,10 @@ struct options {
     const char *listen; /* ADDR:PORT for verbs, people and probes together */
     bool check;         /* only read and validate */
     bool print_policy;
+    bool doctor;                  /* only check the surroundings; the next three belong to it */
+    const char *scheduler_config; /* kube-scheduler's configuration */
+    const char *account;          /* NAMESPACE/NAME of this service's ServiceAccount */
+    enum output output;
     enum log_level log_level;
     enum log_format log_format;
 };

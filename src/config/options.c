@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ACCOUNT_BYTES_MAX 320 /* two names of Kubernetes */
+
 enum option_key {
     KEY_HELP = 'h',
     KEY_CONFIG = 256,
@@ -20,6 +22,10 @@ enum option_key {
     KEY_LISTEN,
     KEY_CHECK,
     KEY_PRINT_POLICY,
+    KEY_DOCTOR,
+    KEY_SCHEDULER_CONFIG,
+    KEY_ACCOUNT,
+    KEY_OUTPUT,
     KEY_LOG_LEVEL,
     KEY_LOG_FORMAT,
     KEY_VERSION
@@ -42,6 +48,15 @@ static const struct argp_option OPTIONS[] = {
     {"check", KEY_CHECK, NULL, 0,
      "check the policy, and the cluster file or the kubeconfig, then exit", 0},
     {"print-policy", KEY_PRINT_POLICY, NULL, 0, "print the policy in force, as a policy file", 0},
+    {"doctor", KEY_DOCTOR, NULL, 0,
+     "check kube-scheduler's configuration and the cluster against the policy, then exit", 0},
+    {"scheduler-config", KEY_SCHEDULER_CONFIG, "FILE", 0,
+     "with --doctor: the file of kube-scheduler's --config", 0},
+    {"account", KEY_ACCOUNT, "ACCOUNT", 0,
+     "with --doctor: NAMESPACE/NAME of the ServiceAccount whose rights to check (default: that of "
+     "the manifests)",
+     0},
+    {"output", KEY_OUTPUT, "FORMAT", 0, "with --doctor: text (the default) or json", 0},
     {"log-level", KEY_LOG_LEVEL, "LEVEL", 0, "debug, info (the default), warn or error", 0},
     {"log-format", KEY_LOG_FORMAT, "FORMAT", 0, "key-value (the default) or json", 0},
     {"version", KEY_VERSION, NULL, 0, "print the version", 0},
@@ -55,6 +70,7 @@ struct parse {
     struct err *err;
     bool done;      /* --help or --version: nothing else matters */
     bool has_error; /* err is set */
+    bool has_output;
 };
 
 static void print_help(void)
@@ -69,7 +85,7 @@ static void print_help(void)
     }
     (void)printf("\nExit status:\n"
                  "  0  success\n"
-                 "  1  failure at run time, such as a port in use\n"
+                 "  1  failure at run time, such as a port in use; a fail of --doctor\n"
                  "  2  invalid options, policy, cluster file or kubeconfig; nothing was started\n"
                  "\nExamples:\n"
                  "  gpu-extender --config config/scheduler-policy.yaml --cluster-file "
@@ -77,6 +93,8 @@ static void print_help(void)
                  "  gpu-extender --config my-policy.yaml --kubeconfig ~/.kube/config "
                  "--context prod\n"
                  "  gpu-extender --config my-policy.yaml --cluster-file cluster.yaml --check\n"
+                 "  gpu-extender --config my-policy.yaml --doctor --scheduler-config "
+                 "kube-scheduler-config.yaml\n"
                  "  gpu-extender --print-policy > my-policy.yaml\n");
 }
 
@@ -116,7 +134,31 @@ static error_t set_context(struct parse *parse, const char *value)
 
 static error_t set_switch(struct parse *parse, int key)
 {
-    *(key == KEY_CHECK ? &parse->options.check : &parse->options.print_policy) = true;
+    struct options *options = &parse->options;
+    if (key == KEY_DOCTOR)
+        options->doctor = true;
+    else
+        *(key == KEY_CHECK ? &options->check : &options->print_policy) = true;
+    return 0;
+}
+
+static error_t set_account(struct parse *parse, const char *value)
+{
+    const char *slash = strchr(value, '/');
+    const bool is_right = slash && slash != value && slash[1] && !strchr(slash + 1, '/') &&
+                          strlen(value) <= ACCOUNT_BYTES_MAX;
+    if (!is_right)
+        return refuse(parse, "--account", value, "NAMESPACE/NAME of a ServiceAccount");
+    parse->options.account = value;
+    return 0;
+}
+
+static error_t set_output(struct parse *parse, const char *value)
+{
+    if (strcmp(value, "text") != 0 && strcmp(value, "json") != 0)
+        return refuse(parse, "--output", value, "text or json");
+    parse->options.output = *value == 'j' ? OUTPUT_JSON : OUTPUT_TEXT;
+    parse->has_output = true;
     return 0;
 }
 
@@ -234,6 +276,18 @@ static error_t on_no_option(int key, const char *value, const struct argp_state 
     return 0;
 }
 
+static error_t on_doctor_key(int key, const char *value, const struct argp_state *state)
+{
+    struct parse *parse = state->input;
+    if (key == KEY_SCHEDULER_CONFIG)
+        return set_file(parse, "--scheduler-config", value, &parse->options.scheduler_config);
+    if (key == KEY_ACCOUNT)
+        return set_account(parse, value);
+    if (key == KEY_OUTPUT)
+        return set_output(parse, value);
+    return on_no_option(key, value, state);
+}
+
 static error_t on_key(int key, char *value, struct argp_state *state)
 {
     struct parse *parse = state->input;
@@ -250,6 +304,7 @@ static error_t on_key(int key, char *value, struct argp_state *state)
         return set_listen(parse, value);
     case KEY_CHECK:
     case KEY_PRINT_POLICY:
+    case KEY_DOCTOR:
         return set_switch(parse, key);
     case KEY_LOG_LEVEL:
         return set_log_level(parse, value);
@@ -262,7 +317,7 @@ static error_t on_key(int key, char *value, struct argp_state *state)
         (void)printf("gpu-extender %s\n", GPU_EXTENDER_VERSION);
         return finish(parse);
     default:
-        return on_no_option(key, value, state);
+        return on_doctor_key(key, value, state);
     }
 }
 
@@ -278,6 +333,26 @@ static int check_source(const struct options *options, struct err *err)
     return 0;
 }
 
+/* The doctor's options do nothing without it. */
+static int check_doctor(const struct parse *parse, struct err *err)
+{
+    const struct options *options = &parse->options;
+    const char *own = NULL;
+    if (options->scheduler_config)
+        own = "--scheduler-config";
+    else if (options->account)
+        own = "--account";
+    else if (parse->has_output)
+        own = "--output";
+    if (!options->doctor && own)
+        return err_set(err, EINVAL, "%s: is only for --doctor; try --help", own);
+    if (options->doctor && (options->check || options->print_policy))
+        return err_set(err, EINVAL,
+                       "--doctor and %s exclude each other: give one of them; try --help",
+                       options->check ? "--check" : "--print-policy");
+    return 0;
+}
+
 int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_done,
                   struct err *err)
 {
@@ -288,6 +363,8 @@ int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_
     if (error && !parse.done)
         return -EINVAL;
     int r = parse.done ? 0 : check_source(&parse.options, err);
+    if (r == 0 && !parse.done)
+        r = check_doctor(&parse, err);
     if (r < 0)
         return r;
     *ret_options = parse.options;

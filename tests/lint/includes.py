@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "extender": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
     "api": ["base", "types", "devices", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h"],
     "daemon": ["base", "config", "extender", "inventory", "kube", "http", "auth"],
+    "doctor": ["base", "types", "config", "formats"],
 }
 ALL_FOLDERS = list(MAY_INCLUDE)
 
@@ -44,7 +45,7 @@ THIRD_PARTY = {
     "utarray.h": (EVERYWHERE, False),
     "utlist.h": (EVERYWHERE, False),
     "utstring.h": (EVERYWHERE, False),
-    "jansson.h": (["formats", "config", "objects", "kube", "inventory", "auth", "extender", "api"], False),
+    "jansson.h": (["formats", "config", "objects", "kube", "inventory", "auth", "extender", "api", "doctor"], False),
     "yaml.h": (["formats"], True),
     "microhttpd.h": (["http"], True),
     "gnutls/gnutls.h": (["http"], True),

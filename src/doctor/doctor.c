@@ -1,0 +1,54 @@
+/* doctor: see include/doctor/doctor.h. This file lists the checks. */
+#include "doctor/doctor.h"
+
+#include "base/mem.h"
+#include "findings.h"
+#include "scheduler_checks.h"
+
+static void check_policy(const struct doctor *doctor, struct findings *findings)
+{
+    const char *file = doctor->options->config_file;
+    const char *text = NULL;
+    for (size_t i = 0; (text = settings_warning(doctor->settings, i)); i++)
+        findings_add(findings, FINDING_WARN, "policy", "", "%s", text);
+    if (doctor->settings->n_warnings == 0)
+        findings_add(findings, FINDING_OK, "policy", "", "%s", file ? file : "the built-in values");
+}
+
+static int check_scheduler(const struct doctor *doctor, struct findings *findings, struct err *err)
+{
+    const struct options *options = doctor->options;
+    const char *verbs = options->listen ? options->listen : doctor->settings->listen_verbs;
+    struct scheduler_file file;
+    if (!options->scheduler_config) {
+        findings_not_checked(findings, "scheduler", "give --scheduler-config FILE",
+                             "the file of kube-scheduler --config is not given");
+        return 0;
+    }
+    int r = scheduler_file_read(options->scheduler_config, &file, err);
+    if (r < 0)
+        return r;
+    scheduler_checks_run(&file, doctor->settings, verbs, findings);
+    scheduler_file_fini(&file);
+    return 0;
+}
+
+static void free_findings(struct findings **findings)
+{
+    findings_free(*findings);
+}
+
+int doctor_run(const struct doctor *doctor, struct buf *out, bool *ret_healthy, struct err *err)
+{
+    struct findings *findings CLEANUP(free_findings) = findings_new();
+    check_policy(doctor, findings);
+    int r = check_scheduler(doctor, findings, err);
+    if (r < 0)
+        return r;
+    if (doctor->options->output == OUTPUT_JSON)
+        findings_write_json(findings, out);
+    else
+        findings_write_text(findings, out);
+    *ret_healthy = !findings_has_fail(findings);
+    return 0;
+}

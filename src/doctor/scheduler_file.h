@@ -1,0 +1,23 @@
+/*
+ * scheduler_file: kube-scheduler's configuration (kube-scheduler --config FILE), with positions.
+ */
+#ifndef DOCTOR_SCHEDULER_FILE_H
+#define DOCTOR_SCHEDULER_FILE_H
+
+#include "base/err.h"
+#include "formats/yaml_fault.h"
+
+#include <jansson.h>
+
+struct scheduler_file {
+    struct yaml_file yaml;
+    struct yaml_places *places;
+    json_t *root; /* an object */
+};
+
+/* Reads a KubeSchedulerConfiguration of any version. A negative errno: the file cannot be read, is
+ * too large, or is none. name is borrowed. The caller frees with scheduler_file_fini(). */
+int scheduler_file_read(const char *name, struct scheduler_file *ret_file, struct err *err);
+void scheduler_file_fini(struct scheduler_file *file);
+
+#endif

@@ -1,0 +1,218 @@
+/* scheduler_ours: the members of our extender. docs/KUBE-SCHEDULER.md has the reason of each. */
+#include "duration.h"
+#include "formats/json_get.h"
+#include "scheduler_checks.h"
+#include "scheduler_url.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define SECOND_MS 1000
+#define DEFAULT_TIMEOUT_MS (5 * (int64_t)SECOND_MS)
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static bool is_true(const json_t *object, const char *key)
+{
+    return json_is_true(json_object_get(object, key));
+}
+
+static void check_scheme(const struct scheduler_checks *checks, const struct scheduler_url *url)
+{
+    const bool has_tls = checks->settings->tls.certificate_file[0];
+    if (url->https && !has_tls)
+        scheduler_report(checks, FINDING_FAIL, "urlPrefix",
+                         "set tls in the policy, or write http, if no proxy ends TLS",
+                         "is https, and the policy has no certificate (tls.certificateFile)");
+    else if (!url->https && has_tls)
+        scheduler_report(checks, FINDING_FAIL, "urlPrefix", "write https, and set tlsConfig",
+                         "is http, and the policy serves TLS");
+}
+
+static void check_address(const struct scheduler_checks *checks, const struct scheduler_url *url)
+{
+    char host[SCHEDULER_HOST_MAX];
+    long port = 0;
+    scheduler_address_split(checks->verbs_address, host, &port);
+    if (scheduler_host_is_local(host) && !scheduler_host_is_local(url->host))
+        scheduler_report(checks, FINDING_FAIL, "urlPrefix",
+                         "listen on an address that kube-scheduler reaches, with TLS",
+                         "names the host %s, and listen.verbs (%s) is reached from its own "
+                         "machine only",
+                         url->host, checks->verbs_address);
+    else if (port != 0 && port != url->port)
+        scheduler_report(checks, FINDING_WARN, "urlPrefix",
+                         "write the same port, unless a Service or a proxy maps it",
+                         "has the port %ld, listen.verbs has %ld", url->port, port);
+}
+
+static void check_url(const struct scheduler_checks *checks)
+{
+    const char *text = text_of(checks->ours, "urlPrefix");
+    struct scheduler_url url;
+    if (!scheduler_url_parse(text, &url)) {
+        scheduler_report(checks, FINDING_FAIL, "urlPrefix",
+                         "write it like http://127.0.0.1:8888/scheduler",
+                         "is \"%s\", should be a URL with http or https", text);
+        return;
+    }
+    if (!scheduler_url_is_ours(&url))
+        scheduler_report(checks, FINDING_FAIL, "urlPrefix", "end it with /scheduler",
+                         "is \"%s\"; gpu-extender answers under /scheduler only", text);
+    check_scheme(checks, &url);
+    check_address(checks, &url);
+}
+
+static void check_verb(const struct scheduler_checks *checks, const char *key, const char *word,
+                       const char *without)
+{
+    const char *verb = text_of(checks->ours, key);
+    if (!*verb)
+        scheduler_report(checks, FINDING_FAIL, key, "add the line", "is missing, should be %s: %s",
+                         word, without);
+    else if (strcmp(verb, word) != 0)
+        scheduler_report(checks, FINDING_FAIL, key, "correct it",
+                         "is \"%s\", should be %s: gpu-extender answers 404 to others", verb, word);
+}
+
+static void check_verbs(const struct scheduler_checks *checks)
+{
+    check_verb(checks, "filterVerb", "filter", "pods go to nodes of any model, past all quotas");
+    check_verb(checks, "prioritizeVerb", "prioritize", "kube-scheduler chooses among the nodes");
+    check_verb(checks, "preemptVerb", "preempt",
+               "kube-scheduler evicts pods by filters that know no models");
+    check_verb(checks, "bindVerb", "bind", "kube-scheduler binds, without a second look");
+}
+
+/* The shortlist hides nodes that kube-scheduler's own plugins might prefer. */
+static void check_weight(const struct scheduler_checks *checks)
+{
+    const json_t *value = json_member(checks->ours, "weight");
+    const int64_t weight = json_integer_value(value);
+    const struct settings_scheduler *policy = &checks->settings->scheduler;
+    if (value && !json_is_integer(value))
+        return;
+    if (weight <= 0)
+        scheduler_report(checks, FINDING_FAIL, "weight", "set the weight of the policy",
+                         "is %" PRId64 ", should be positive: kube-scheduler does not start",
+                         weight);
+    else if ((uint64_t)weight != policy->weight)
+        scheduler_report(checks, FINDING_FAIL, "weight", "set the same number in both",
+                         "is %" PRId64 ", scheduler.weight of the policy is %zu", weight,
+                         policy->weight);
+    else if (weight < SCHEDULER_WEIGHT_THAT_DECIDES)
+        scheduler_report(checks, FINDING_WARN, "weight",
+                         "set it in both files, if gpu-extender shall decide",
+                         "is %" PRId64 "; below %d kube-scheduler's own scores may decide", weight,
+                         SCHEDULER_WEIGHT_THAT_DECIDES);
+    else
+        scheduler_report(checks, FINDING_OK, "weight", "", "is %" PRId64 ", as in the policy",
+                         weight);
+}
+
+static void judge_timeout(const struct scheduler_checks *checks, int64_t ms)
+{
+    const size_t policy_s = checks->settings->scheduler.http_timeout_s;
+    const size_t bind_s = checks->settings->kubernetes.bind_timeout_s;
+    if (ms <= (int64_t)bind_s * SECOND_MS)
+        scheduler_report(checks, FINDING_FAIL, "httpTimeout",
+                         "set scheduler.httpTimeoutSeconds of the policy here",
+                         "is %" PRId64 " ms, should be more than kubernetes.bindTimeoutSeconds "
+                         "(%zu): kube-scheduler gives up bindings that succeed",
+                         ms, bind_s);
+    else if (ms != (int64_t)policy_s * SECOND_MS)
+        scheduler_report(checks, FINDING_WARN, "httpTimeout", "set the same time in both",
+                         "is %" PRId64 " ms, scheduler.httpTimeoutSeconds of the policy is %zu", ms,
+                         policy_s);
+    else
+        scheduler_report(checks, FINDING_OK, "httpTimeout", "", "is %zu s, as in the policy",
+                         policy_s);
+}
+
+static void check_timeout(const struct scheduler_checks *checks)
+{
+    const json_t *value = json_member(checks->ours, "httpTimeout");
+    int64_t ms = 0;
+    if (value && (!json_is_string(value) || !duration_parse(json_string_value(value), &ms)))
+        return;
+    /* 0 means the default, too. */
+    judge_timeout(checks, ms == 0 ? DEFAULT_TIMEOUT_MS : ms);
+}
+
+static void check_switches(const struct scheduler_checks *checks)
+{
+    if (!is_true(checks->ours, "nodeCacheCapable"))
+        scheduler_report(checks, FINDING_FAIL, "nodeCacheCapable", "set it to true",
+                         "is not true: kube-scheduler sends whole nodes, and from 1.33 on scores "
+                         "every node as empty");
+    else
+        scheduler_report(checks, FINDING_OK, "nodeCacheCapable", "", "is true");
+    if (is_true(checks->ours, "ignorable"))
+        scheduler_report(checks, FINDING_FAIL, "ignorable", "set it to false",
+                         "is true: while gpu-extender is down, GPU pods are bound past it");
+    else
+        scheduler_report(checks, FINDING_OK, "ignorable", "", "is not true");
+}
+
+static bool has_either(const json_t *tls, const char *file_key, const char *data_key)
+{
+    return *text_of(tls, file_key) || *text_of(tls, data_key);
+}
+
+/* Returns whether kube-scheduler verifies the server's certificate by a CA that is named. */
+static bool check_server_trust(const struct scheduler_checks *checks, const json_t *tls)
+{
+    const bool has_ca = has_either(tls, "caFile", "caData");
+    if (is_true(tls, "insecure"))
+        scheduler_report(checks, FINDING_FAIL, "tlsConfig", "remove insecure, and set caFile",
+                         "insecure is true: %s",
+                         has_ca ? "kube-scheduler does not start with a CA beside it"
+                                : "kube-scheduler trusts any server");
+    else if (!has_ca && is_true(checks->ours, "enableHTTPS"))
+        scheduler_report(checks, FINDING_FAIL, "tlsConfig", "set caFile",
+                         "has no caFile, and with enableHTTPS kube-scheduler then trusts any "
+                         "server");
+    else if (!has_ca)
+        scheduler_report(checks, FINDING_FAIL, "tlsConfig", "set caFile",
+                         "has no caFile: kube-scheduler trusts every CA of its machine");
+    return has_ca && !is_true(tls, "insecure");
+}
+
+static void check_tls(const struct scheduler_checks *checks)
+{
+    const json_t *tls = json_member(checks->ours, "tlsConfig");
+    struct scheduler_url url;
+    if (!scheduler_url_parse(text_of(checks->ours, "urlPrefix"), &url))
+        return;
+    if (!url.https) {
+        if (tls)
+            scheduler_report(checks, FINDING_WARN, "tlsConfig", "write https in urlPrefix",
+                             "has no effect with http in urlPrefix");
+        return;
+    }
+    const bool trusts = check_server_trust(checks, tls);
+    const bool has_certificate = has_either(tls, "certFile", "certData");
+    const bool has_key = has_either(tls, "keyFile", "keyData");
+    if (has_certificate && has_key && trusts)
+        scheduler_report(checks, FINDING_OK, "tlsConfig", "",
+                         "names a CA, a certificate and a key (the files are kube-scheduler's)");
+    else if (!has_certificate || !has_key)
+        scheduler_report(checks, FINDING_FAIL, "tlsConfig", "set certFile and keyFile",
+                         "has no %s: gpu-extender rejects clients without a certificate",
+                         has_certificate ? "keyFile" : "certFile");
+}
+
+void scheduler_ours_check(const struct scheduler_checks *checks)
+{
+    check_url(checks);
+    check_verbs(checks);
+    check_weight(checks);
+    check_timeout(checks);
+    check_switches(checks);
+    check_tls(checks);
+}

@@ -1,0 +1,270 @@
+"""gpu-extender --doctor: findings over kube-scheduler's configuration; the exit status.
+
+0: no fail; 1: a fail; 2: unusable input. tests/control-plane/test_doctor.py asks a real API server.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import marked
+import pytest
+from service import BINARY, ENV, ROOT, read
+
+SHIPPED = read("manifests/kube-scheduler-config.yaml")
+HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
+# Each shipped configuration of kube-scheduler with the policy that belongs to it.
+TOGETHER = [
+    ("manifests/kube-scheduler-config.yaml", "config/scheduler-policy.yaml"),
+    ("manifests/kube-scheduler-config.yaml", "manifests/overlays/control-plane/scheduler-policy.yaml"),
+    ("manifests/kube-scheduler-config-gpu-profile.yaml", "config/scheduler-policy.yaml"),
+    ("manifests/overlays/second-scheduler/kube-scheduler-config.yaml", "manifests/base/scheduler-policy.yaml"),
+]
+
+
+class Diagnosis:
+    def __init__(self, done):
+        assert done.stderr == "", done
+        self.status, self.answer = done.returncode, json.loads(done.stdout)
+
+    def of(self, check):
+        return [found for found in self.answer["findings"] if found["check"] == check]
+
+    def one(self, check):
+        """(level, seen) of the only finding of that check."""
+        (found,) = self.of(check)
+        return found["level"], found["seen"]
+
+    def bad(self):
+        """What is wrong, without what was not asked for."""
+        return [
+            (found["check"], found["seen"])
+            for found in self.answer["findings"]
+            if found["level"] != "ok" and not found["seen"].startswith("not checked: ")
+        ]
+
+
+@pytest.fixture
+def diagnose(run_binary, write):
+    """diagnose(text of kube-scheduler's file, text of the policy) -> Diagnosis."""
+
+    def run(scheduler, policy=HEAD):
+        files = ["--config", write("policy.yaml", policy), "--scheduler-config", write("scheduler.yaml", scheduler)]
+        return Diagnosis(run_binary("--doctor", *files, "--output", "json"))
+
+    return run
+
+
+# ---- what is right ----
+
+
+@pytest.mark.parametrize(("scheduler", "policy"), TOGETHER)
+def test_shipped_files_agree(diagnose, scheduler, policy):
+    found = diagnose(read(scheduler), read(policy))
+    assert (found.bad(), found.status) == ([], 0)
+
+
+def test_the_file_for_all_pods_needs_only_the_warning_of_its_policy(diagnose):
+    found = diagnose(read("manifests/kube-scheduler-config-all-pods.yaml"), HEAD + "scheduler: {allPods: true}\n")
+    assert ([check for check, _ in found.bad()], found.status) == (["policy"], 0)
+
+
+def test_text(run_binary, write):
+    done = run_binary("--doctor", "--scheduler-config", write("s.yaml", SHIPPED.replace("weight: 141", "weight: 7")))
+    assert (done.returncode, done.stderr) == (1, "")
+    *lines, sums = done.stdout.splitlines()
+    assert all(re.match(r"(ok|warn|fail) +[a-zA-Z.]+: .", line) for line in lines)
+    (line,) = [line for line in lines if line.startswith("fail")]
+    assert re.fullmatch(r"fail  scheduler\.weight: .*/s\.yaml:21:13: extenders\[0\]\.weight: is 7, .* 141; set the same .*", line)
+    assert re.fullmatch(r"\d+ ok, \d+ warn \(\d+ of them not checked\), 1 fail", sums)
+
+
+def test_without_the_file_nothing_is_said_to_be_right(run_binary):
+    done = run_binary("--doctor")
+    assert done.returncode == 0
+    assert "warn  scheduler: not checked: " in done.stdout
+
+
+# ---- what is wrong: a line of the shipped file, its replacement, the check, the level, words of the finding ----
+
+PREFIX = "urlPrefix: http://127.0.0.1:8888/scheduler"
+FAULTS = [
+    ("    weight: 141", "    wieght: 141", "scheduler.fields", "fail", [":21:5:", "did you mean weight?"]),
+    ("    weight: 141", '    weight: "141"', "scheduler.fields", "fail", [":21:13:", "extenders[0].weight", "a whole number"]),
+    ("percentageOfNodesToScore: 100", "percentageOfNodesToScore: 101", "scheduler.fields", "fail", [":11:27:", "0 to 100"]),
+    ("percentageOfNodesToScore: 100", "percentageOfNodesToScore: 100\nnew: 1", "scheduler.fields", "warn", ["unknown key"]),
+    ("httpTimeout: 3s", "httpTimeout: 3", "scheduler.fields", "fail", ["a duration"]),
+    ("    weight: 141\n", "", "scheduler.weight", "fail", [":13:5:", "does not start"]),
+    ("weight: 141", "weight: 140", "scheduler.weight", "fail", ["is 140", "is 141"]),
+    ("httpTimeout: 3s", "httpTimeout: 2s", "scheduler.httpTimeout", "fail", ["bindTimeoutSeconds"]),
+    ("httpTimeout: 3s", "httpTimeout: 1m30s", "scheduler.httpTimeout", "warn", ["90000 ms"]),
+    ("    httpTimeout: 3s\n", "", "scheduler.httpTimeout", "warn", ["5000 ms"]),
+    ("nodeCacheCapable: true", "nodeCacheCapable: false", "scheduler.nodeCacheCapable", "fail", [":25:23:"]),
+    ("ignorable: false", "ignorable: true", "scheduler.ignorable", "fail", [":27:16:"]),
+    ("    filterVerb: filter\n", "", "scheduler.filterVerb", "fail", ["is missing"]),
+    ("bindVerb: bind", "bindVerb: Bind", "scheduler.bindVerb", "fail", ['"Bind"']),
+    ("preemptVerb: preempt", "preemptVerb: ''", "scheduler.preemptVerb", "fail", ["is missing"]),
+    (PREFIX, "urlPrefix: 127.0.0.1:8888", "scheduler.urlPrefix", "fail", ["should be a URL"]),
+    (PREFIX, "urlPrefix: http://127.0.0.1:8888", "scheduler.urlPrefix", "fail", ["/scheduler"]),
+    (PREFIX, "urlPrefix: http://127.0.0.1:9999/scheduler", "scheduler.urlPrefix", "warn", ["9999", "8888"]),
+    (PREFIX, "urlPrefix: http://gpu-extender:8888/scheduler", "scheduler.urlPrefix", "fail", ["gpu-extender", "127.0.0.1:8888"]),
+    (PREFIX, "urlPrefix: https://127.0.0.1:8888/scheduler", "scheduler.urlPrefix", "fail", ["no certificate"]),
+    (PREFIX, PREFIX + "\n    tlsConfig: {caFile: a}", "scheduler.tlsConfig", "warn", ["no effect"]),
+    ("name: amd.com/gpu\n", "name: amd.com/gqu\n", "scheduler.managedResources", "warn", ["amd.com/gqu", "not in gpuResources"]),
+    ("name: amd.com/gpu\n", "name: nvidia.com/gpu\n", "scheduler.managedResources", "fail", ["listed twice"]),
+    ("name: amd.com/gpu\n", "name: nvidia.com/mig-*\n", "scheduler.managedResources", "fail", ["nvidia.com/mig-*"]),
+    ("name: amd.com/gpu\n", "name: alpha.kubernetes.io/nvidia-gpu\n", "scheduler.managedResources", "fail", ["kubernetes.io"]),
+    ("ByScheduler: false\n      - name: amd", "ByScheduler: true\n      - name: amd", "scheduler.managedResources", "fail", ["nvidia.com/gpu"]),
+    ("percentageOfNodesToScore: 100", "", "scheduler.percentageOfNodesToScore", "warn", ["sample"]),
+    ("extenders:\n", "profiles: [{schedulerName: a}, {schedulerName: a}]\nextenders:\n", "scheduler.profiles", "fail", ["twice"]),
+    ("extenders:\n", "extenders:\n  - {urlPrefix: 'http://a/x', bindVerb: b}\n", "scheduler.binders", "fail", ["2 extenders"]),
+    ("extenders:\n", "extenders:\n  - {urlPrefix: 'http://a/x', filterVerb: b}\n", "scheduler.otherExtenders", "fail", ["1 other"]),
+    ("extenders:\n", "none: []\nextenders: []\nrest:\n", "scheduler.extenders", "fail", ["should be one"]),
+    (
+        "extenders:\n",
+        "profiles: [{plugins: {score: {enabled: [{name: Mine, weight: 3}, {name: ImageLocality, weight: 2}]}}}]\nextenders:\n",
+        "scheduler.plugins",
+        "warn",
+        ["from weight 181"],
+    ),
+    ("scheduler.config.k8s.io/v1\n", "scheduler.config.k8s.io/v1beta3\n", "scheduler.apiVersion", "warn", ["v1beta3"]),
+]
+
+
+@pytest.mark.parametrize(("line", "other", "check", "level", "words"), FAULTS, ids=[f"{row[2]}-{row[1][:30]}" for row in FAULTS])
+def test_faults(diagnose, line, other, check, level, words):
+    assert line in SHIPPED
+    found = diagnose(SHIPPED.replace(line, other, 1))
+    levels = [one["level"] for one in found.of(check) if all(word in one["seen"] for word in words)]
+    assert levels == [level], found.answer
+    assert found.status == (1 if found.answer["fail"] else 0)
+
+
+@pytest.mark.parametrize(
+    ("policy", "check", "level"),
+    [
+        ("scheduler: {otherExtenders: true}", "scheduler.otherExtenders", "warn"),
+        ("scheduler: {allPods: true}", "scheduler.managedResources", "fail"),
+        ("scheduler: {beside: true, leaseDurationSeconds: 20}", "scheduler.leaderElection", "fail"),
+        ("gpuResources: [nvidia.com/gpu, amd.com/gpu, gpu.intel.com/i915, gpu.intel.com/xe, a.b/c]", "scheduler.managedResources", "warn"),
+        ("scheduler: {weight: 125}", "scheduler.weight", "fail"),
+    ],
+)
+def test_a_policy_that_disagrees(diagnose, policy, check, level):
+    assert level in [one["level"] for one in diagnose(SHIPPED, HEAD + policy + "\n").of(check)]
+
+
+TLS_POLICY = read("manifests/base/scheduler-policy.yaml")
+TLS_PREFIX = "urlPrefix: https://gpu-extender:8443/scheduler"
+
+
+@pytest.mark.parametrize(
+    ("tls", "words"),
+    [
+        ("", ["trusts every CA"]),
+        ("\n    enableHTTPS: true", ["trusts any server"]),
+        ("\n    tlsConfig: {insecure: true, certFile: a, keyFile: b}", ["trusts any server"]),
+        ("\n    tlsConfig: {insecure: true, caFile: c, certFile: a, keyFile: b}", ["does not start"]),
+        ("\n    tlsConfig: {caFile: c}", ["certFile"]),
+        ("\n    tlsConfig: {caFile: c, certFile: a}", ["keyFile"]),
+    ],
+)
+def test_tls_fields(diagnose, tls, words):
+    found = diagnose(SHIPPED.replace(PREFIX, TLS_PREFIX + tls), TLS_POLICY)
+    texts = [one["seen"] for one in found.of("scheduler.tlsConfig") if one["level"] == "fail"]
+    assert [word for word in words if not any(word in text for text in texts)] == []
+
+
+def test_http_to_an_address_with_tls(diagnose):
+    level, seen = diagnose(SHIPPED.replace(PREFIX, "urlPrefix: http://gpu-extender:8443/scheduler"), TLS_POLICY).one("scheduler.urlPrefix")
+    assert level == "fail" and "serves TLS" in seen
+
+
+def test_our_extender_is_found_among_others_by_its_path_and_port(diagnose):
+    other = "extenders:\n  - {urlPrefix: 'http://a:1/scheduler', weight: 1}\n  - {urlPrefix: 'http://a/other', weight: 2}\n"
+    level, seen = diagnose(SHIPPED.replace("extenders:\n", other)).one("scheduler.weight")
+    assert level == "ok" and "extenders[2].weight" in seen
+
+
+# ---- unusable or hostile input ----
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["nothing", "KubeSchedulerConfiguration"]),
+        ("[]", ["an array"]),
+        ("kind: Pod\n", [":1:7:", '"Pod"', "KubeSchedulerConfiguration"]),
+        ("kind: KubeSchedulerConfiguration\nkind: x\n", [":2:"]),
+        ("kind: KubeSchedulerConfiguration\n---\na: b\n", ["second document"]),
+        ("a: &a [x, x]\nb: [" + "*a, " * 20000 + "]\nkind: KubeSchedulerConfiguration\n", ["20000"]),
+        ("[" * 10000, ["nested"]),
+        ("x" * (1024 * 1024 + 1), ["larger than 1Mi"]),
+    ],
+    ids=["empty", "list", "pod", "twice", "two", "aliases", "deep", "large"],
+)
+def test_unusable_input(run_binary, write, text, words):
+    done = run_binary("--doctor", "--scheduler-config", write("s.yaml", text))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert [word for word in words if word not in done.stderr] == []
+
+
+def test_a_missing_file_and_an_invalid_policy(run_binary, write):
+    assert run_binary("--doctor", "--scheduler-config", "/gone/s.yaml").returncode == 2
+    assert run_binary("--doctor", "--config", write("p.yaml", "kind: x\n")).returncode == 2
+
+
+def test_output_is_bounded_and_without_control_characters(run_binary, write):
+    names = "".join(f'      - name: "evil\\e[31m{i}\\n"\n' for i in range(4000))
+    text = SHIPPED[: SHIPPED.index("      # ignoredByScheduler false")] + names
+    done = run_binary("--doctor", "--scheduler-config", write("s.yaml", text))
+    assert done.returncode == 1
+    assert "more findings are left out" in done.stdout
+    assert len(done.stdout) < 300000 and "\x1b" not in done.stdout
+
+
+def test_types_are_wrong_everywhere(diagnose):
+    """No check may trust a type."""
+    for value in ["1", "x", "[]", "{}", "[1]", "[[]]", "null", "true", "-1", "99999999999999999999", "1.5"]:
+        keys = ["urlPrefix", "filterVerb", "weight", "httpTimeout", "nodeCacheCapable", "ignorable", "managedResources", "tlsConfig"]
+        ours = "".join(f"    {key}: {value}\n" for key in keys)
+        for text in [
+            f"kind: KubeSchedulerConfiguration\nprofiles: {value}\nextenders: {value}\nleaderElection: {value}\napiVersion: {value}\n",
+            f"kind: KubeSchedulerConfiguration\nextenders:\n  - {ours.strip()}\n",
+            f"kind: KubeSchedulerConfiguration\nprofiles: [{value}, {{plugins: {{score: {value}}}, schedulerName: {value}}}]\nextenders: [{value}]\n",
+        ]:
+            assert diagnose(text, HEAD + "scheduler: {beside: true}\n").status == 1
+
+
+# ---- the document ----
+
+
+def test_commands_of_the_document():
+    for command, output in marked.commands("docs/OPERATIONS.md", "doctor"):
+        here = command.replace("gpu-extender --", f"{BINARY} --")
+        done = subprocess.run(["bash", "-c", here], cwd=ROOT, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.stdout, done.stderr) == (output, "")
+
+
+# ---- options ----
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--scheduler-config", "x"], ["--scheduler-config", "--doctor"]),
+        (["--account", "a/b"], ["--account", "--doctor"]),
+        (["--output", "json"], ["--output", "--doctor"]),
+        (["--doctor", "--check"], ["--doctor", "--check"]),
+        (["--doctor", "--print-policy"], ["--doctor", "--print-policy"]),
+        (["--doctor", "--output", "yaml"], ["--output", "yaml", "text or json"]),
+        (["--doctor", "--account", "b"], ["--account", "NAMESPACE/NAME"]),
+        (["--doctor", "--account", "a/b/c"], ["--account", "NAMESPACE/NAME"]),
+        (["--doctor", "--scheduler-config", ""], ["--scheduler-config"]),
+    ],
+)
+def test_options(run_binary, options, words):
+    done = run_binary(*options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert [word for word in words if word not in done.stderr] == []
