@@ -48,4 +48,10 @@ void api_livez(void *context, struct exchange *exchange);
 void api_readyz(void *context, struct exchange *exchange);
 void api_metrics(void *context, struct exchange *exchange);
 
+/* The parameters of these routes, which the server checks (src/api/parameters.c). */
+extern const struct parameter API_OUTPUT[]; /* ?output= only */
+extern const struct parameter API_DRY_RUN[];
+extern const struct parameter API_DECISIONS[];
+extern const struct parameter API_NONE[];
+
 #endif

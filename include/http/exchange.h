@@ -16,6 +16,12 @@
 
 struct exchange;
 
+/* A parameter of a path's query. */
+struct parameter {
+    const char *name;          /* NULL ends the list */
+    const char *const *values; /* ends with NULL. NULL: any value, up to the handler */
+};
+
 /* Strings are borrowed until the answer. */
 const char *exchange_method(const struct exchange *exchange);
 /* Decoded, without the query. (%00 stays encoded, here and in the query.) */
@@ -57,7 +63,8 @@ enum exchange_flags {
 void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
                      char *body, size_t len, unsigned flags);
 
-/* {"error": message} and a newline. The message may contain any bytes. */
+/* {"error": message} and a newline; with ?output=table "error: message". The message may contain
+ * any bytes. */
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message);
 /* The same with 503 and Retry-After: the same work is in progress for another caller. */
 void exchange_answer_busy(struct exchange *exchange, const char *message);

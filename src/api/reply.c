@@ -11,55 +11,10 @@ static bool wants_table(const struct exchange *exchange)
     return output && strcmp(output, "table") == 0;
 }
 
-bool reply_is_possible(struct exchange *exchange)
-{
-    const char *output = exchange_query(exchange, "output");
-    if (!output || strcmp(output, "json") == 0 || wants_table(exchange))
-        return true;
-    exchange_answer_error(exchange, 400,
-                          arena_printf(exchange_arena(exchange),
-                                       "?output=%s: is unknown, should be json or table", output));
-    return false;
-}
-
-static bool is_among(const char *name, const char *const *names)
-{
-    while (*names && strcmp(*names, name) != 0)
-        names++;
-    return *names != NULL;
-}
-
-bool reply_knows(struct exchange *exchange, const char *const *names)
-{
-    struct arena *arena = exchange_arena(exchange);
-    const char *name = NULL;
-    for (size_t i = 0; (name = exchange_query_name(exchange, i)) && is_among(name, names); i++)
-        ;
-    if (!name)
-        return true;
-    const char *right = "";
-    for (; *names; names++)
-        right = arena_printf(arena, "%s%s%s", right, *right ? ", " : "", *names);
-    exchange_answer_error(
-        exchange, 400, arena_printf(arena, "?%.60s: is unknown, should be one of %s", name, right));
-    return false;
-}
-
-bool reply_flag(struct exchange *exchange, const char *name, bool *ret_flag)
+bool reply_flag(const struct exchange *exchange, const char *name)
 {
     const char *value = exchange_query(exchange, name);
-    const bool is_true = value && strcmp(value, "true") == 0;
-    if (!value)
-        return true;
-    if (!is_true && strcmp(value, "false") != 0) {
-        exchange_answer_error(exchange, 400,
-                              arena_printf(exchange_arena(exchange),
-                                           "?%s=%s: is unknown, should be true or false", name,
-                                           value));
-        return false;
-    }
-    *ret_flag = is_true;
-    return true;
+    return value && strcmp(value, "true") == 0;
 }
 
 bool reply_from(struct inventory *inventory, struct exchange *exchange)
@@ -104,7 +59,7 @@ void reply_of_fork(struct inventory *inventory, struct exchange *exchange,
                    reply_add_members *add_members, reply_write_table *write_table)
 {
     struct arena *arena = exchange_arena(exchange);
-    if (!reply_is_possible(exchange) || !reply_from(inventory, exchange))
+    if (!reply_from(inventory, exchange))
         return;
     const struct provenance provenance = provenance_of(inventory, arena);
     struct cluster *fork = inventory_fork(inventory);

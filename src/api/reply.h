@@ -24,16 +24,8 @@ typedef void reply_add_members(const struct cluster *fork, struct arena *arena, 
 /* Answers from a new fork of the ledger, and says whether claims are counted. */
 void reply_of_fork(struct inventory *inventory, struct exchange *exchange,
                    reply_add_members *add_members, reply_write_table *write_table);
-/* Whether ?output= is valid; if not, it answers 400. Call before any work. */
-bool reply_is_possible(struct exchange *exchange);
-
-/* Whether the query has only these names (NULL ends the list); if not, it answers 400. A misspelt
- * filter must not be ignored. */
-bool reply_knows(struct exchange *exchange, const char *const *names);
-
-/* Reads ?NAME=true or false; keeps ret_flag if absent. Returns whether it is valid; if not, it
- * answers 400. */
-bool reply_flag(struct exchange *exchange, const char *name, bool *ret_flag);
+/* Whether the query has ?NAME=true. */
+bool reply_flag(const struct exchange *exchange, const char *name);
 
 /* Whether the inventory has data; if not, it answers 503 with what is missing. */
 bool reply_from(struct inventory *inventory, struct exchange *exchange);

@@ -1,5 +1,6 @@
 /* text: see text.h. */
 #include "api/text.h"
+#include "base/buf.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -56,21 +57,12 @@ const char *text_names(const struct name_list *shown, struct arena *arena)
     return arena_printf(arena, "%s and %zu more", shown->text, shown->n - TEXT_NAMES_SHOWN);
 }
 
-/* Length of the control character at text; 0: none. C1 has two bytes in UTF-8. */
-static size_t control_bytes(const unsigned char *text)
-{
-    if (text[0] < ' ' || text[0] == 0x7f)
-        return 1;
-    return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
-}
-
 const char *text_one_line(const char *text, struct arena *arena)
 {
-    char *copy = arena_strdup(arena, text);
-    for (char *at = copy; *at; at++) {
-        const size_t len = control_bytes((const unsigned char *)at);
-        memset(at, ' ', len);
-        at += len > 0 ? len - 1 : 0;
-    }
+    struct buf line;
+    buf_init(&line, BUF_UNBOUNDED); /* at most three times the text */
+    buf_add_one_line(&line, text);
+    const char *copy = arena_strdup(arena, buf_text(&line));
+    buf_fini(&line);
     return copy;
 }

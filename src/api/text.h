@@ -21,8 +21,7 @@ const char *text_decimal(const json_t *object, const char *key, struct arena *ar
 /* "45s", "12m", "7h5m", "3d4h" */
 const char *text_age(int64_t seconds, struct arena *arena);
 
-/* A copy of foreign text with spaces for control characters: it must not imitate our lines or
- * control a terminal. */
+/* A copy of foreign text by buf_add_one_line(). */
 const char *text_one_line(const char *text, struct arena *arena);
 
 #define TEXT_NAMES_SHOWN ((size_t)6)

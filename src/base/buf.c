@@ -176,6 +176,27 @@ void buf_add_quoted(struct buf *buf, const char *text)
         (void)add(buf, "\"", 1);
 }
 
+/* C1 controls have two bytes in UTF-8. */
+static bool is_control(const unsigned char *p)
+{
+    return p[0] < ' ' || p[0] == 0x7f || (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0);
+}
+
+void buf_add_one_line(struct buf *buf, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    while (*p) {
+        const size_t len = *p < 0x80 ? 1 : utf8_len(p);
+        if (len > 0 && is_control(p))
+            buf_add_text(buf, " ");
+        else if (len > 0)
+            buf_add(buf, p, len);
+        else
+            buf_add_text(buf, "\xef\xbf\xbd");
+        p += len ? len : 1;
+    }
+}
+
 void buf_add_decimal(struct buf *buf, int64_t number)
 {
     char digits[24];

@@ -1,6 +1,6 @@
 /*
  * exchange: one request and its answer, which may come from any thread. exchange_priv.h states the
- * owners. The body of an error is always {"error": "..."} and a newline.
+ * owners. The body of an error is {"error": "..."} and a newline, or a line of text.
  */
 #include "base/mem.h"
 #include "exchange_priv.h"
@@ -231,15 +231,27 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
     exchange_drop(exchange);
 }
 
-struct answer exchange_error(unsigned status, const char *message, unsigned flags)
+static bool wants_table(const struct exchange *exchange)
 {
+    const char *output = exchange_query(exchange, "output");
+    return output && strcmp(output, "table") == 0;
+}
+
+struct answer exchange_error(const struct exchange *exchange, unsigned status, const char *message,
+                             unsigned flags)
+{
+    const bool is_text = wants_table(exchange);
     struct buf body;
     buf_init(&body, BUF_UNBOUNDED); /* our messages are short */
-    buf_add_text(&body, "{\"error\": ");
-    buf_add_quoted(&body, message);
-    buf_add_text(&body, "}\n");
+    buf_add_text(&body, is_text ? "error: " : "{\"error\": ");
+    if (is_text)
+        buf_add_one_line(&body, message);
+    else
+        buf_add_quoted(&body, message);
+    buf_add_text(&body, is_text ? "\n" : "}\n");
     struct answer answer = {.status = status,
-                            .content_type = "application/json",
+                            .content_type =
+                                is_text ? "text/plain; charset=utf-8" : "application/json",
                             .len = body.len,
                             .close = (flags & EXCHANGE_CLOSE) != 0,
                             .retry = (flags & EXCHANGE_RETRY) != 0};
@@ -249,13 +261,13 @@ struct answer exchange_error(unsigned status, const char *message, unsigned flag
 
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message)
 {
-    struct answer answer = exchange_error(status, message, 0);
+    struct answer answer = exchange_error(exchange, status, message, 0);
     exchange_answer(exchange, status, answer.content_type, answer.body, answer.len, 0);
 }
 
 void exchange_answer_busy(struct exchange *exchange, const char *message)
 {
-    struct answer answer = exchange_error(503, message, 0);
+    struct answer answer = exchange_error(exchange, 503, message, 0);
     exchange_answer(exchange, 503, answer.content_type, answer.body, answer.len, EXCHANGE_RETRY);
 }
 
@@ -269,7 +281,7 @@ void exchange_refuse(struct exchange *exchange, unsigned status, const char *mes
                      const char *allow, unsigned flags)
 {
     assert(!exchange->lent && !exchange->answered);
-    exchange->answer = exchange_error(status, message, flags);
+    exchange->answer = exchange_error(exchange, status, message, flags);
     exchange->answer.allow = allow;
     exchange->answered = true;
 }
@@ -312,7 +324,8 @@ bool exchange_take_back(struct exchange *exchange)
     mutex_lock(&exchange->lock);
     bool take = !exchange->answered;
     if (take) {
-        struct answer answer = exchange_error(503, "the server is stopping", EXCHANGE_CLOSE);
+        struct answer answer =
+            exchange_error(exchange, 503, "the server is stopping", EXCHANGE_CLOSE);
         exchange->taken_back = true;
         set_answer(exchange, &answer);
     }

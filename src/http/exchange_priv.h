@@ -102,9 +102,10 @@ bool exchange_take_pass(struct exchange *exchange);
 /* Removes one owner; the last frees all. */
 void exchange_drop(struct exchange *exchange);
 
-/* {"error": message}; flags: EXCHANGE_CLOSE and EXCHANGE_RETRY. */
-struct answer exchange_error(unsigned status, const char *message, unsigned flags);
-/* Answers {"error": message} as the server; allow may be NULL. Not after exchange_lend(). */
+/* As exchange_answer_error(); flags: EXCHANGE_CLOSE and EXCHANGE_RETRY. */
+struct answer exchange_error(const struct exchange *exchange, unsigned status, const char *message,
+                             unsigned flags);
+/* Answers with an error as the server; allow may be NULL. Not after exchange_lend(). */
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *message,
                      const char *allow, unsigned flags);
 bool exchange_is_answered(struct exchange *exchange);

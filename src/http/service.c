@@ -1,6 +1,7 @@
 /* service: see service.h. */
 #include "service.h"
 #include "base/log.h"
+#include "parameters.h"
 #include "routes.h"
 
 #include <assert.h>
@@ -129,6 +130,17 @@ void service_refuse_body(struct service *service, struct exchange *exchange)
                     NULL, EXCHANGE_CLOSE);
 }
 
+static void handle(struct exchange *exchange)
+{
+    const struct route *route = exchange->route;
+    const char *fault =
+        route->parameters ? parameters_fault(route->parameters, exchange, exchange->arena) : NULL;
+    if (fault)
+        exchange_answer_error(exchange, 400, fault);
+    else
+        route->handle(route->context, exchange);
+}
+
 /* Hands the complete request to its gate or its handler. */
 static void hand_on(struct exchange *exchange)
 {
@@ -144,7 +156,7 @@ static void hand_on(struct exchange *exchange)
     if (exchange->verdict == GATE_ASK)
         route->gate->ask(route->gate->context, exchange);
     else
-        route->handle(route->context, exchange);
+        handle(exchange);
 }
 
 bool service_run(struct service *service, struct exchange *exchange, const struct parking *parking)
@@ -169,8 +181,8 @@ static void hold_answer(struct service *service, struct exchange *exchange, stru
         return;
     }
     free(answer->body);
-    *answer =
-        exchange_error(503, "too many bytes of answers are unread: try again", EXCHANGE_RETRY);
+    *answer = exchange_error(exchange, 503, "too many bytes of answers are unread: try again",
+                             EXCHANGE_RETRY);
 }
 
 /* Unauthorized clients can cause failures at will, and must not fill the log. */

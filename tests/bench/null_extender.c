@@ -215,10 +215,10 @@ int main(int argc, char **argv)
     const bool binds = argc > 1 && !refuses;
     const struct route routes[] = {
         {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", refuses ? refuse : filter, &n_most,
-         NULL},
+         NULL, NULL},
         {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize",
-         binds ? no_opinion : prioritize, NULL, NULL},
-        {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", bind_pod, &api_server.sender, NULL},
+         binds ? no_opinion : prioritize, NULL, NULL, NULL},
+        {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", bind_pod, &api_server.sender, NULL, NULL},
         {0},
     };
     const struct server_settings settings = {

@@ -128,7 +128,7 @@ def test_queries_select_decisions(service):
 @pytest.mark.parametrize(
     "query, wrong",
     [
-        ("?verb=bond", "?verb=bond: is unknown, should be one of filter, prioritize, preempt, bind"),
+        ("?verb=bond", "?verb=bond: is unknown, should be filter, prioritize, preempt or bind; did you mean bind?"),
         ("?limit=0", "?limit=0: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=10001", "?limit=10001: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=-1", "?limit=-1: is unknown, should be a whole number from 1 to 10000"),

@@ -468,8 +468,6 @@ static void add_members(const struct api *api, const struct copy *copy, json_t *
 void api_inventory(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    if (!reply_is_possible(exchange))
-        return;
     const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
     const struct copy copy = copy_inventory(api->inventory, exchange_arena(exchange));
     json_t *value = provenance_json(&provenance);

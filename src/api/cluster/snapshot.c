@@ -397,9 +397,8 @@ static void answer_snapshot(struct api *api, struct exchange *exchange)
 
 void api_snapshot(void *context, struct exchange *exchange)
 {
-    static const char *const KNOWN[] = {NULL};
     struct api *api = context;
-    if (!reply_knows(exchange, KNOWN) || !reply_from(api->inventory, exchange))
+    if (!reply_from(api->inventory, exchange))
         return;
     if (atomic_exchange(&api->snapshot_under_way, true))
         exchange_answer_busy(exchange, "another snapshot is being made or sent: try again");

@@ -365,9 +365,7 @@ void api_dry_run(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
     struct workload_list list = {0};
-    bool explain = false;
-    if (!reply_is_possible(exchange) || !reply_flag(exchange, "explain", &explain) ||
-        !read_manifest(api, exchange, &list))
+    if (!read_manifest(api, exchange, &list))
         return;
     struct dry_run dry_run = {
         .api = api,
@@ -377,7 +375,7 @@ void api_dry_run(void *context, struct exchange *exchange)
         .n_replicas_left = api->max_replicas,
         .n_evictions_left = MAX_EVICTIONS,
         .n_guesses_left = CANDIDATES_GUESSES_MAX,
-        .explain = explain,
+        .explain = reply_flag(exchange, "explain"),
     };
     if (!is_too_much(&list, dry_run.fork, exchange))
         reply(exchange, run(&dry_run, &list), write_table);

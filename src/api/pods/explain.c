@@ -121,6 +121,6 @@ void api_explain(void *context, struct exchange *exchange)
                               "there is no such path, should be " BASE "NAMESPACE/NAME/" VERB);
         return;
     }
-    if (reply_is_possible(exchange) && reply_from(api->inventory, exchange))
+    if (reply_from(api->inventory, exchange))
         answer_explanation(api, exchange, &path);
 }

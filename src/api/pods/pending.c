@@ -147,7 +147,7 @@ void api_pending(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
     struct arena *arena = exchange_arena(exchange);
-    if (!reply_is_possible(exchange) || !reply_from(api->inventory, exchange))
+    if (!reply_from(api->inventory, exchange))
         return;
     struct pod_copies copies = pod_copy_pending(api->inventory, arena);
     struct cluster *fork = inventory_fork(api->inventory);

@@ -99,18 +99,6 @@ static void test_inventory_table(void **state)
     free(table);
 }
 
-static void test_an_unknown_output_is_refused(void **state)
-{
-    static const char EXPECTED[] =
-        "{\"error\": \"?output=xml: is unknown, should be json or table\"}\n";
-    char *text = ask_text(*state, api_inventory, "", "xml", 400, "application/json");
-    assert_string_equal(text, EXPECTED);
-    free(text);
-    text = ask_text(*state, api_dry_run, "kind: Pod", "xml", 400, "application/json");
-    assert_string_equal(text, EXPECTED);
-    free(text);
-}
-
 static void check_line(struct ask *ask, handle_exchange *handle, unsigned status, const char *line)
 {
     char *text = ask_text(ask, handle, "", NULL, status, "text/plain; charset=utf-8");
@@ -169,7 +157,6 @@ int main(void)
         ASK_TEST(test_inventory_problems),
         cmocka_unit_test(test_inventory_is_empty_without_nodes),
         ASK_TEST(test_inventory_table),
-        ASK_TEST(test_an_unknown_output_is_refused),
         ASK_TEST(test_probes),
         ASK_TEST(test_livez_fails_when_the_write_loop_is_stuck),
         ASK_TEST(test_metrics),

@@ -334,16 +334,8 @@ static void test_hostile_text_stays_on_its_line(void **state)
     check_table(ask, api_pending,
                 "1 pending GPU pod\n\n"
                 "ml/p: there are no nodes\n"
-                "  kube-scheduler  R: x  ml/fake: fits [31m   31m é\n"
+                "  kube-scheduler  R: x  ml/fake: fits [31m  31m é\n"
                 "  asks for        1 nvidia.com/gpu, 1 cpu\n");
-}
-
-static void test_an_unknown_output_is_refused(void **state)
-{
-    struct ask *ask = *state;
-    ask->path = "/v1/pods/ml/wide/explain";
-    free(ask_text(ask, api_pending, "", "xml", 400, "application/json"));
-    free(ask_text(ask, api_explain, "", "xml", 400, "application/json"));
 }
 
 int main(void)
@@ -361,7 +353,6 @@ int main(void)
         cmocka_unit_test(test_requests_before_the_first_inventory_get_503),
         ASK_TEST(test_the_tables),
         ASK_TEST(test_hostile_text_stays_on_its_line),
-        ASK_TEST(test_an_unknown_output_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

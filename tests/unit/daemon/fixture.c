@@ -233,11 +233,11 @@ static void start_server(struct fixture *fixture)
 {
     static struct route routes[6];
     const struct route rows[] = {
-        {"GET", "/api/", LISTEN_VERBS, "get", handle_get, fixture, NULL},
-        {"GET", "/apis/", LISTEN_VERBS, "get", handle_get, fixture, NULL},
-        {"PUT", "/apis/", LISTEN_VERBS, "put", handle_put, fixture, NULL},
-        {"POST", "/api/", LISTEN_VERBS, "post", handle_post, fixture, NULL},
-        {"POST", "/verb", LISTEN_VERBS, "verb", handle_verb, fixture, &fixture->verb_gate},
+        {"GET", "/api/", LISTEN_VERBS, "get", handle_get, fixture, NULL, NULL},
+        {"GET", "/apis/", LISTEN_VERBS, "get", handle_get, fixture, NULL, NULL},
+        {"PUT", "/apis/", LISTEN_VERBS, "put", handle_put, fixture, NULL, NULL},
+        {"POST", "/api/", LISTEN_VERBS, "post", handle_post, fixture, NULL, NULL},
+        {"POST", "/verb", LISTEN_VERBS, "verb", handle_verb, fixture, &fixture->verb_gate, NULL},
         {0},
     };
     const struct server_settings settings = {.verbs = "127.0.0.1:0",

@@ -143,18 +143,19 @@ int server_harness_start_with(const struct server_settings *settings,
     const unsigned all = LISTEN_VERBS | LISTEN_PEOPLE | LISTEN_PROBES;
     struct server_harness *harness = MEM_NEW(struct server_harness);
     const struct route routes[] = {
-        {"GET", "/now", all, "now", answer_now, NULL, NULL},
-        {"POST", "/now", all, "now", answer_now, NULL, NULL},
-        {"POST", "/later", LISTEN_VERBS, "later", answer_later, harness, NULL},
-        {"POST", "/hold", LISTEN_PEOPLE, "hold", hold, harness, NULL},
-        {"GET", "/nothing", all, "nothing", answer_nothing, NULL, NULL},
-        {"GET", "/much", all, "much", answer_much, NULL, NULL},
-        {"GET", "/bad", all, "bad", answer_badly, NULL, NULL},
-        {"GET", "/below/", LISTEN_PEOPLE, "below", answer_now, NULL, NULL},
-        {"POST", "/below/deep/", LISTEN_PEOPLE, "deep", answer_now, NULL, NULL},
-        {"POST", "/gated/now", LISTEN_VERBS, "gated", answer_now, NULL, &harness->gate},
-        {"POST", "/gated/later", LISTEN_VERBS, "gated", answer_later, harness, &harness->gate},
-        {"GET", "/livez", LISTEN_PROBES, "livez", answer_now, NULL, NULL},
+        {"GET", "/now", all, "now", answer_now, NULL, NULL, NULL},
+        {"POST", "/now", all, "now", answer_now, NULL, NULL, NULL},
+        {"POST", "/later", LISTEN_VERBS, "later", answer_later, harness, NULL, NULL},
+        {"POST", "/hold", LISTEN_PEOPLE, "hold", hold, harness, NULL, NULL},
+        {"GET", "/nothing", all, "nothing", answer_nothing, NULL, NULL, NULL},
+        {"GET", "/much", all, "much", answer_much, NULL, NULL, NULL},
+        {"GET", "/bad", all, "bad", answer_badly, NULL, NULL, NULL},
+        {"GET", "/below/", LISTEN_PEOPLE, "below", answer_now, NULL, NULL, NULL},
+        {"POST", "/below/deep/", LISTEN_PEOPLE, "deep", answer_now, NULL, NULL, NULL},
+        {"POST", "/gated/now", LISTEN_VERBS, "gated", answer_now, NULL, &harness->gate, NULL},
+        {"POST", "/gated/later", LISTEN_VERBS, "gated", answer_later, harness, &harness->gate,
+         NULL},
+        {"GET", "/livez", LISTEN_PROBES, "livez", answer_now, NULL, NULL, NULL},
         {0}};
     harness->gate = (struct gate){judge, ask, harness};
     memcpy(harness->routes, routes, sizeof routes);

@@ -302,8 +302,8 @@ static void test_large_answers_share_a_limit(void **state)
 {
     (void)state;
     const char *const ask = "GET /much HTTP/1.1\r\nHost: x\r\n\r\n";
-    const struct route routes[] = {{"GET", "/much", LISTEN_PEOPLE, "much", answer_much, NULL, NULL},
-                                   {0}};
+    const struct route routes[] = {
+        {"GET", "/much", LISTEN_PEOPLE, "much", answer_much, NULL, NULL, NULL}, {0}};
     struct server_settings settings = {.people = LOOPBACK,
                                        .max_body_bytes = 1,
                                        .max_bodies_bytes = 2 * SERVER_HARNESS_MUCH_BYTES,

@@ -1,0 +1,16 @@
+/*
+ * parameters: what the queries of the users' paths may have. docs/openapi.yaml lists the same
+ * (tests/wire/test_parameters.py).
+ */
+#include "api/api.h"
+
+static const char *const OUTPUTS[] = {"json", "table", NULL};
+static const char *const FLAGS[] = {"true", "false", NULL};
+static const char *const VERBS[] = {"filter", "prioritize", "preempt", "bind", NULL};
+
+const struct parameter API_OUTPUT[] = {{"output", OUTPUTS}, {0}};
+const struct parameter API_DRY_RUN[] = {{"explain", FLAGS}, {"output", OUTPUTS}, {0}};
+const struct parameter API_DECISIONS[] = {
+    {"namespace", NULL}, {"name", NULL}, {"verb", VERBS}, {"limit", NULL}, {"output", OUTPUTS}, {0},
+};
+const struct parameter API_NONE[] = {{0}};

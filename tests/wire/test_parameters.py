@@ -1,0 +1,93 @@
+"""Queries: unknown parameters and values are rejected with the nearest known one, and errors follow ?output=."""
+
+import re
+
+import openapi
+import pytest
+
+JUDGE = openapi.Judge(openapi.load())
+PATHS = [(method, path) for method, path in JUDGE.operations() if path.startswith("/v1/")]
+POD = "kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: main}]}\n"
+
+
+def documented(method, path):
+    """{name: its schema} of the query's parameters."""
+    parameters = [openapi.resolve(JUDGE.document, each) for each in JUDGE.operations()[method, path].get("parameters", [])]
+    return {each["name"]: each["schema"] for each in parameters if each["in"] == "query"}
+
+
+def ask(service, method, path, query):
+    path = path.replace("{namespace}", "ml-training").replace("{name}", "finetune-0")
+    return service.ask(method, path + query, POD if method == "POST" else None)
+
+
+@pytest.mark.parametrize("method, path", PATHS)
+def test_the_document_lists_exactly_the_parameters(service, method, path):
+    answer = ask(service, method, path, "?unheard=of")
+    assert answer.status == 400, answer
+    listed = re.fullmatch(r"\?unheard: is unknown, should be one of ([^;]*)", answer.json()["error"])
+    names = listed[1].split(", ") if listed else []
+    assert listed or answer.json()["error"] == "?unheard: is unknown, this path has no parameters"
+    assert sorted(names) == sorted(documented(method, path))
+
+
+@pytest.mark.parametrize("method, path", PATHS)
+def test_the_document_lists_exactly_the_values(service, method, path):
+    for name, schema in documented(method, path).items():
+        for value in schema.get("enum", []):
+            assert ask(service, method, path, f"?{name}={value}").status == 200
+        if "enum" in schema:
+            answer = ask(service, method, path, f"?{name}=unheard-of")
+            assert answer.status == 400, answer
+            listed = re.fullmatch(rf"\?{name}=unheard-of: is unknown, should be ([^;]*)", answer.json()["error"])
+            assert re.split(", | or ", listed[1]) == schema["enum"]
+
+
+@pytest.mark.parametrize(
+    "query, message",
+    [
+        ("?outptu=table", "?outptu: is unknown, should be one of explain, output; did you mean output?"),
+        ("?output=tabel", "?output=tabel: is unknown, should be json or table; did you mean table?"),
+        ("?explain=True", "?explain=True: is unknown, should be true or false; did you mean true?"),
+        ("?explain", "?explain=: is unknown, should be true or false"),
+        ("?output=json&output=table", "?output: is given twice, should be given once"),
+        ("?output=json&x=1", "?x: is unknown, should be one of explain, output"),
+    ],
+)
+def test_the_nearest_known_word_is_named(service, query, message):
+    answer = service.post("/v1/dry-run" + query, POD)
+    assert (answer.status, answer.json()["error"]) == (400, message)
+
+
+def test_other_paths_ignore_their_query(service):
+    """kubelets and Prometheus may send what they like."""
+    for path in ("/livez", "/readyz", "/metrics"):
+        assert service.get(path + "?verbose&x=1").status == 200
+
+
+def test_a_long_unknown_word_is_shortened(service):
+    message = service.get("/v1/quota?" + "x" * 10000).json()["error"]
+    assert message == "?" + "x" * 60 + ": is unknown, should be one of output"
+
+
+@pytest.mark.parametrize(
+    "method, path, body, status, begins",
+    [
+        ("GET", "/v1/quota?output=table&x", None, 400, "?x: is unknown"),
+        ("GET", "/v1/pods/a/b/explain?output=table", None, 404, "pod a/b: is not in the inventory"),
+        ("GET", "/v1/nothing?output=table", None, 404, "no such path"),
+        ("PUT", "/v1/dry-run?output=table", "", 405, "the method must be"),
+        ("POST", "/v1/dry-run?output=table", "a: [", 400, "manifest: "),
+    ],
+)
+def test_errors_follow_the_output(service, method, path, body, status, begins):
+    text = service.ask(method, path, body)
+    assert (text.status, text.headers["content-type"]) == (status, "text/plain; charset=utf-8")
+    assert text.text.startswith("error: " + begins) and text.text.index("\n") == len(text.text) - 1
+    json = service.ask(method, path.replace("output=table", "output=json"), body)
+    assert f"error: {json.json()['error']}\n" == text.text
+
+
+def test_an_error_as_text_controls_no_terminal(service):
+    answer = service.get("/v1/quota?output=table&a%1b%5b2J%0a%c2%9b%ff")
+    assert answer.text == "error: ?a [2J  \ufffd: is unknown, should be one of output\n"
