@@ -73,7 +73,9 @@ struct oracle {
     struct oracle_hold holds[ORACLE_PODS];
     struct oracle_slice slices[ORACLE_NODES][N_ORACLE_DRIVERS];
     struct oracle_claim claims[ORACLE_CLAIMS];
+    struct oracle_class classes[ORACLE_CLASSES];
     bool slice_seen[ORACLE_NODES][N_ORACLE_DRIVERS], claim_seen[ORACLE_CLAIMS];
+    bool class_seen[ORACLE_CLASSES];
     uint64_t n_changes;
 };
 

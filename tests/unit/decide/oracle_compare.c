@@ -3,6 +3,7 @@
 #include "decide/quota.h"
 #include "devices/devices.h"
 #include "ledger.h"
+#include "ledger/gpu_demand.h"
 #include "oracle_facts.h"
 
 #include <inttypes.h>
@@ -118,15 +119,39 @@ static int compare_group(struct err *err, const struct node_device_group *has, s
     return compare(err, name, "shadowed", has->is_shadowed, want->is_shadowed);
 }
 
+/* Placed pods take free devices of the resource, group by group. *left: how many they still need.
+ */
+static void take_devices(struct oracle_group *group, int64_t *left)
+{
+    if (group->is_shadowed)
+        return;
+    const int64_t n = *left < group->free ? *left : group->free;
+    group->free -= n;
+    group->allocated += n;
+    *left -= n;
+}
+
+/* What pods placed on a fork take of the driver's devices. */
+static int64_t devices_for(const struct oracle *oracle, size_t i, size_t driver, int64_t n_placed,
+                           const struct oracle_shape *placed)
+{
+    const size_t resource = ORACLE_DRIVER_RESOURCES[driver];
+    return oracle_gives_by_claim(oracle, i, resource)
+               ? used_with(0, n_placed, placed->demand[resource])
+               : 0;
+}
+
 static int compare_groups(struct err *err, const struct node *node, const struct oracle *oracle,
-                          size_t i)
+                          size_t i, int64_t n_placed, const struct oracle_shape *placed)
 {
     size_t n = 0;
     size_t n_seen = 0;
     const struct node_device_group *groups = node_device_groups(node, &n);
     for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++) {
+        int64_t left = devices_for(oracle, i, driver, n_placed, placed);
         for (size_t model = 0; model < ORACLE_DEVICE_MODELS; model++) {
-            const struct oracle_group want = oracle_group(oracle, i, driver, model);
+            struct oracle_group want = oracle_group(oracle, i, driver, model);
+            take_devices(&want, &left);
             if (want.total == 0)
                 continue;
             if (n_seen == n || compare_group(err, &groups[n_seen++], driver, model, &want) < 0) {
@@ -139,7 +164,8 @@ static int compare_groups(struct err *err, const struct node *node, const struct
 }
 
 /* The sum over GPU resources and devices that count. */
-static int64_t free_gpus(const struct oracle *oracle, size_t i, const int64_t *free)
+static int64_t free_gpus(const struct oracle *oracle, size_t i, int64_t n_placed,
+                         const struct oracle_shape *placed, const int64_t *free)
 {
     static const size_t GPUS[] = {AMD_GPU, NVIDIA_GPU, MIG};
     int64_t sum = 0;
@@ -148,8 +174,10 @@ static int64_t free_gpus(const struct oracle *oracle, size_t i, const int64_t *f
         sum = more > INT64_MAX - sum ? INT64_MAX : sum + more;
     }
     for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++) {
+        int64_t left = devices_for(oracle, i, driver, n_placed, placed);
         for (size_t model = 0; model < ORACLE_DEVICE_MODELS; model++) {
-            const struct oracle_group group = oracle_group(oracle, i, driver, model);
+            struct oracle_group group = oracle_group(oracle, i, driver, model);
+            take_devices(&group, &left);
             const int64_t more = group.is_shadowed ? 0 : group.free;
             sum = more > INT64_MAX - sum ? INT64_MAX : sum + more;
         }
@@ -168,17 +196,19 @@ static int compare_node(struct err *err, const struct cluster *cluster, const st
     int64_t free[N_ORACLE_RESOURCES] = {0};
     int r = compare_traits(err, node, &oracle->nodes[i]);
     for (size_t j = 0; r == 0 && j < N_ORACLE_RESOURCES; j++) {
-        const struct oracle_sums sums = {
-            used_with(oracle_used(oracle, i, j), n_placed, placed->demand[j]),
-            oracle_reserved(oracle, i, j)};
         const struct oracle_node *want = &oracle->nodes[i];
         const bool advertised = want->capacity[j] != ORACLE_ABSENT;
+        struct oracle_sums sums = {oracle_used(oracle, i, j), oracle_reserved(oracle, i, j)};
+        /* A fork gets no new rows: what it gives by claim may have none. */
+        if (advertised || sums.used != 0 || sums.reserved != 0)
+            sums.used = used_with(sums.used, n_placed, placed->demand[j]);
         free[j] = free_of(advertised ? want->allocatable[j] : 0, sums.used, sums.reserved);
         r = compare_resource(err, node, want, j, &sums);
     }
-    if (r < 0 || (r = compare_groups(err, node, oracle, i)) < 0)
+    if (r < 0 || (r = compare_groups(err, node, oracle, i, n_placed, placed)) < 0)
         return r;
-    return compare(err, name, "free GPUs", node_free_gpus(node), free_gpus(oracle, i, free));
+    return compare(err, name, "free GPUs", node_free_gpus(node),
+                   free_gpus(oracle, i, n_placed, placed, free));
 }
 
 static int compare_users(struct err *err, const struct cluster *cluster,
@@ -384,6 +414,70 @@ static int compare_counts(struct err *err, const struct cluster *cluster,
                            (int64_t)oracle_n_resources(oracle));
 }
 
+/* The pools that have the model, NULL: all of the resource. */
+static struct oracle_supply supply_of(const struct cluster *cluster, size_t resource,
+                                      const char *model)
+{
+    struct oracle_supply supply = {0, 0};
+    const struct gpu_demand *demand =
+        gpu_demand_find(cluster, cluster_find_resource(cluster, ORACLE_RESOURCE_NAMES[resource]));
+    for (size_t i = 0; demand && i < demand->n_pools; i++) {
+        if (model && strcmp(demand->pools[i]->model, model) != 0)
+            continue;
+        supply.n_offers += (int64_t)demand->pools[i]->n_nodes;
+        supply.free += demand->pools[i]->free;
+    }
+    return supply;
+}
+
+static int64_t offered_by(const struct oracle *oracle, size_t node, size_t resource)
+{
+    const int64_t free =
+        free_of(oracle->nodes[node].allocatable[resource], oracle_used(oracle, node, resource),
+                oracle_reserved(oracle, node, resource));
+    return model_pool_offered(free);
+}
+
+/* Of nodes' resources and of devices. */
+static struct oracle_supply oracle_supply(const struct oracle *oracle, size_t resource)
+{
+    struct oracle_supply supply = oracle_supply_of_devices(oracle, resource, ORACLE_DEVICE_MODELS);
+    for (size_t i = 0; i < ORACLE_NODES; i++) {
+        const struct oracle_node *node = &oracle->nodes[i];
+        if (!oracle->node_there[i] || node->unschedulable || node->allocatable[resource] <= 0)
+            continue;
+        supply.n_offers++;
+        supply.free += offered_by(oracle, i, resource);
+    }
+    return supply;
+}
+
+static int compare_supply(struct err *err, const struct cluster *cluster, size_t resource,
+                          const char *model, const struct oracle_supply *want)
+{
+    const struct oracle_supply has = supply_of(cluster, resource, model);
+    const char *where = model ? model : ORACLE_RESOURCE_NAMES[resource];
+    int r = compare(err, where, "offers in pools", has.n_offers, want->n_offers);
+    return r < 0 ? r : compare(err, where, "free in pools", has.free, want->free);
+}
+
+/* No node has a model of devices by its label, so the pools of these are of devices alone. */
+static int compare_pools(struct err *err, const struct cluster *cluster,
+                         const struct oracle *oracle)
+{
+    static const size_t GPUS[] = {AMD_GPU, NVIDIA_GPU, MIG};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < sizeof GPUS / sizeof *GPUS; i++) {
+        const struct oracle_supply all = oracle_supply(oracle, GPUS[i]);
+        r = compare_supply(err, cluster, GPUS[i], NULL, &all);
+        for (size_t model = 1; r == 0 && model < ORACLE_DEVICE_MODELS; model++) {
+            const struct oracle_supply want = oracle_supply_of_devices(oracle, GPUS[i], model);
+            r = compare_supply(err, cluster, GPUS[i], ORACLE_DEVICE_MODEL_NAMES[model], &want);
+        }
+    }
+    return r;
+}
+
 static int compare_quota(struct err *err, const struct cluster *cluster,
                          const struct oracle *oracle)
 {
@@ -401,6 +495,8 @@ int oracle_compare_ledger(const struct cluster *cluster, const struct oracle *or
     int r = compare_counts(err, cluster, oracle, has_fork);
     if (r == 0)
         r = compare_quota(err, cluster, oracle);
+    if (r == 0)
+        r = compare_pools(err, cluster, oracle);
     for (size_t i = 0; r == 0 && i < ORACLE_NODES; i++) {
         r = compare_node(err, cluster, oracle, i, 0, &NOTHING);
         if (r == 0)

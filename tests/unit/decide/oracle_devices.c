@@ -57,6 +57,49 @@ struct oracle_group oracle_group(const struct oracle *oracle, size_t node, size_
     return group;
 }
 
+static bool is_mapped(const struct oracle *oracle, size_t resource)
+{
+    for (size_t i = 0; i < ORACLE_CLASSES; i++) {
+        if (oracle->classes[i].there && oracle->classes[i].resource == (int64_t)resource + 1)
+            return true;
+    }
+    return false;
+}
+
+bool oracle_gives_by_claim(const struct oracle *oracle, size_t node, size_t resource)
+{
+    return is_mapped(oracle, resource) && oracle->nodes[node].allocatable[resource] <= 0;
+}
+
+static void add_group(const struct oracle *oracle, size_t node, size_t driver, size_t model,
+                      struct oracle_supply *supply)
+{
+    const struct oracle_group group = oracle_group(oracle, node, driver, model);
+    if (group.total == 0 || group.is_shadowed)
+        return;
+    supply->n_offers++;
+    supply->free += group.free;
+}
+
+struct oracle_supply oracle_supply_of_devices(const struct oracle *oracle, size_t resource,
+                                              size_t model)
+{
+    struct oracle_supply supply = {0, 0};
+    const size_t driver =
+        resource == ORACLE_DRIVER_RESOURCES[AMD_DRIVER] ? AMD_DRIVER : NVIDIA_DRIVER;
+    if (resource != ORACLE_DRIVER_RESOURCES[driver])
+        return supply;
+    for (size_t node = 0; node < ORACLE_NODES; node++) {
+        if (oracle->nodes[node].unschedulable || !oracle_gives_by_claim(oracle, node, resource))
+            continue;
+        for (size_t each = 0; each < ORACLE_DEVICE_MODELS; each++) {
+            if (model == ORACLE_DEVICE_MODELS || model == each)
+                add_group(oracle, node, driver, each, &supply);
+        }
+    }
+    return supply;
+}
+
 bool oracle_has_devices(const struct oracle *oracle, size_t resource)
 {
     for (size_t node = 0; node < ORACLE_NODES; node++) {
@@ -165,5 +208,36 @@ void oracle_end_claims(struct oracle *oracle)
     for (size_t i = 0; i < ORACLE_CLAIMS; i++) {
         if (!oracle->claim_seen[i])
             oracle_remove_claim(oracle, i);
+    }
+}
+
+static void set_class(struct oracle *oracle, size_t i, const struct oracle_class *class)
+{
+    oracle->n_changes += memcmp(&oracle->classes[i], class, sizeof *class) != 0;
+    oracle->classes[i] = *class;
+}
+
+void oracle_put_class(struct oracle *oracle, size_t i, const struct oracle_class *class)
+{
+    oracle->class_seen[i] = true;
+    set_class(oracle, i, class);
+}
+
+void oracle_remove_class(struct oracle *oracle, size_t i)
+{
+    static const struct oracle_class NONE = {.there = 0};
+    set_class(oracle, i, &NONE);
+}
+
+void oracle_begin_classes(struct oracle *oracle)
+{
+    memset(oracle->class_seen, 0, sizeof oracle->class_seen);
+}
+
+void oracle_end_classes(struct oracle *oracle)
+{
+    for (size_t i = 0; i < ORACLE_CLASSES; i++) {
+        if (!oracle->class_seen[i])
+            oracle_remove_class(oracle, i);
     }
 }

@@ -1,6 +1,7 @@
 /*
- * oracle_devices: a simple model of slices and claims of dynamic resource allocation. A node has at
- * most one slice of each driver; every number is computed from slices and claims on each call.
+ * oracle_devices: a simple model of slices, claims and device classes of dynamic resource
+ * allocation. A node has at most one slice of each driver; every number is computed from these
+ * objects on each call.
  */
 #ifndef DECIDE_ORACLE_DEVICES_H
 #define DECIDE_ORACLE_DEVICES_H
@@ -17,6 +18,7 @@ enum oracle_driver { AMD_DRIVER, NVIDIA_DRIVER, N_ORACLE_DRIVERS };
 #define ORACLE_DEVICE_MODELS 3 /* with that of devices of no model, which is 0 */
 #define ORACLE_CLAIMS 12
 #define ORACLE_RESULTS 3
+#define ORACLE_CLASSES 3
 
 /* Every member has eight bytes, as in oracle.h. */
 struct oracle_slice {
@@ -39,6 +41,17 @@ struct oracle_claim {
     struct oracle_claimed_device results[ORACLE_RESULTS];
 };
 
+struct oracle_class {
+    int64_t there;
+    int64_t resource; /* 1 + the enum oracle_resource that it maps; 0: none */
+};
+
+/* The GPUs that a pool counts, or several pools. */
+struct oracle_supply {
+    int64_t n_offers; /* resources of nodes, and groups of devices */
+    int64_t free;
+};
+
 /* The devices of one driver and model on a node. */
 struct oracle_group {
     int64_t total, allocated, free;
@@ -57,6 +70,10 @@ void oracle_keep_slice(struct oracle *oracle, size_t node, size_t driver);
 void oracle_put_claim(struct oracle *oracle, size_t i, const struct oracle_claim *claim);
 void oracle_remove_claim(struct oracle *oracle, size_t i);
 void oracle_keep_claim(struct oracle *oracle, size_t i);
+void oracle_put_class(struct oracle *oracle, size_t i, const struct oracle_class *class);
+void oracle_remove_class(struct oracle *oracle, size_t i);
+void oracle_begin_classes(struct oracle *oracle);
+void oracle_end_classes(struct oracle *oracle);
 void oracle_begin_slices(struct oracle *oracle);
 void oracle_end_slices(struct oracle *oracle);
 void oracle_begin_claims(struct oracle *oracle);
@@ -65,6 +82,11 @@ void oracle_end_claims(struct oracle *oracle);
 /* total 0: no such group. */
 struct oracle_group oracle_group(const struct oracle *oracle, size_t node, size_t driver,
                                  size_t model);
+/* Whether pods that request the resource get it through claims on the node. */
+bool oracle_gives_by_claim(const struct oracle *oracle, size_t node, size_t resource);
+/* What the devices of the model (ORACLE_DEVICE_MODELS: of all) offer under the resource. */
+struct oracle_supply oracle_supply_of_devices(const struct oracle *oracle, size_t resource,
+                                              size_t model);
 /* Whether an existing node has a device that stands for the resource. */
 bool oracle_has_devices(const struct oracle *oracle, size_t resource);
 

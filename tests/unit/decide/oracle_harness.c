@@ -211,6 +211,30 @@ void oracle_harness_keep_claim(struct oracle_harness *harness, size_t i)
     end_event(harness, &event);
 }
 
+static const char *name_of_class(size_t i)
+{
+    static const char *const NAMES[ORACLE_CLASSES] = {"class-0", "class-1", "class-2"};
+    return NAMES[i];
+}
+
+void oracle_harness_put_class(struct oracle_harness *harness, size_t i,
+                              const struct oracle_class *class)
+{
+    const char *resource = class->resource > 0 ? ORACLE_RESOURCE_NAMES[class->resource - 1] : "";
+    const struct event event = begin_event(harness, "put device class", i);
+    cluster_upsert_device_class(harness->cluster, name_of_class(i), resource);
+    oracle_put_class(&harness->oracle, i, class);
+    end_event(harness, &event);
+}
+
+void oracle_harness_remove_class(struct oracle_harness *harness, size_t i)
+{
+    const struct event event = begin_event(harness, "remove device class", i);
+    cluster_delete_device_class(harness->cluster, name_of_class(i));
+    oracle_remove_class(&harness->oracle, i);
+    end_event(harness, &event);
+}
+
 /* Lists. */
 
 static const struct {
@@ -222,6 +246,7 @@ static const struct {
     {CLUSTER_PODS, oracle_begin_pods, oracle_end_pods},
     {CLUSTER_SLICES, oracle_begin_slices, oracle_end_slices},
     {CLUSTER_CLAIMS, oracle_begin_claims, oracle_end_claims},
+    {CLUSTER_DEVICE_CLASSES, oracle_begin_classes, oracle_end_classes},
 };
 #define N_LISTS (sizeof LISTS / sizeof *LISTS)
 

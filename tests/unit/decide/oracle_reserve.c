@@ -21,7 +21,7 @@ static enum reason judge_resource(const struct oracle *oracle,
     const size_t i = question->node;
     const struct oracle_node *node = &oracle->nodes[i];
     const int64_t demand = pod->shape.demand[resource];
-    if (demand == 0)
+    if (demand == 0 || oracle_gives_by_claim(oracle, i, resource))
         return REASON_FITS;
     if (node->capacity[resource] <= 0 && node->allocatable[resource] <= 0)
         return REASON_GPU_ABSENT;

@@ -427,6 +427,41 @@ static void list_claims(const struct life *life)
         oracle_harness_end(life->harness, CLUSTER_CLAIMS);
 }
 
+/* Device classes. */
+
+/* They map GPU resources, or nothing. */
+static struct oracle_class random_class(struct dice *dice)
+{
+    static const int64_t MAPPED[] = {0, 1 + AMD_GPU, 1 + NVIDIA_GPU, 1 + NVIDIA_GPU, 1 + MIG};
+    return (struct oracle_class){.there = 1, .resource = MAPPED[dice_below(dice, 5)]};
+}
+
+static void put_any_class(const struct life *life)
+{
+    const struct oracle_class class = random_class(life->dice);
+    oracle_harness_put_class(life->harness, dice_below(life->dice, ORACLE_CLASSES), &class);
+}
+
+static void remove_any_class(const struct life *life)
+{
+    oracle_harness_remove_class(life->harness, dice_below(life->dice, ORACLE_CLASSES));
+}
+
+static void list_classes(const struct life *life)
+{
+    oracle_harness_begin(life->harness, CLUSTER_DEVICE_CLASSES);
+    for (size_t i = 0; i < ORACLE_CLASSES; i++) {
+        struct oracle_class class = life->harness->oracle.classes[i];
+        if (!class.there || dice_one_in(life->dice, 4))
+            continue;
+        if (dice_one_in(life->dice, 4))
+            class = random_class(life->dice);
+        oracle_harness_put_class(life->harness, i, &class);
+    }
+    if (!dice_one_in(life->dice, 4))
+        oracle_harness_end(life->harness, CLUSTER_DEVICE_CLASSES);
+}
+
 /* Out of order: an end without a begin must delete nothing. */
 static void end_any_list(const struct life *life)
 {
@@ -458,7 +493,7 @@ static const struct event_row {
     {2, end_any_list},     {10, place_on_a_fork}, {15, drop_the_fork},    {120, reserve_for_any},
     {10, reserve_again},   {20, release_any},     {30, confirm_any},      {30, put_any_slice},
     {8, remove_any_slice}, {40, put_any_claim},   {15, remove_any_claim}, {3, list_slices},
-    {3, list_claims},
+    {3, list_claims},      {12, put_any_class},   {8, remove_any_class},  {2, list_classes},
 };
 
 static void any_event(const struct life *life)
@@ -490,6 +525,8 @@ static void remove_all(const struct life *life)
     }
     for (size_t i = 0; i < ORACLE_CLAIMS; i++)
         oracle_harness_remove_claim(life->harness, i);
+    for (size_t i = 0; i < ORACLE_CLASSES; i++)
+        oracle_harness_remove_class(life->harness, i);
 }
 
 static void list_nothing(const struct life *life)
@@ -502,6 +539,8 @@ static void list_nothing(const struct life *life)
     oracle_harness_end(life->harness, CLUSTER_SLICES);
     oracle_harness_begin(life->harness, CLUSTER_CLAIMS);
     oracle_harness_end(life->harness, CLUSTER_CLAIMS);
+    oracle_harness_begin(life->harness, CLUSTER_DEVICE_CLASSES);
+    oracle_harness_end(life->harness, CLUSTER_DEVICE_CLASSES);
     for (size_t i = 0; i < ORACLE_PODS; i++) /* also of pods that the ledger never had */
         oracle_harness_release(life->harness, i, true);
 }
