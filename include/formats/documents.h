@@ -3,6 +3,7 @@
  *
  * JSON if the first non-blank byte is '{' or '[', else YAML, to the end: neither JSON documents
  * separated by "---" nor YAML that starts with a brace are supported. A byte order mark is skipped.
+ * UTF-16 is read, too.
  * Memory holds one object at a time (and leading white space).
  */
 #ifndef FORMATS_DOCUMENTS_H

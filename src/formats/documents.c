@@ -3,6 +3,7 @@
 #include "formats/documents.h"
 #include "base/buf.h"
 #include "formats/yaml_json.h"
+#include "utf16.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -106,8 +107,10 @@ static int each_yaml(struct source *source, const struct document_options *optio
 int documents_each(bytes_read *read, void *context, const struct document_options *options,
                    const struct json_stream_handler *handler, struct err *err)
 {
-    struct source source = {.read = read, .context = context};
+    struct utf16 utf16;
+    struct source source = {.read = utf16_read, .context = &utf16};
     int r = 0;
+    utf16_init(&utf16, read, context);
     buf_init(&source.beginning, BUF_UNBOUNDED);
     while (r == 0 && !source.ended && first_byte(&source) < 0)
         r = read_piece(&source, err);
@@ -116,6 +119,7 @@ int documents_each(bytes_read *read, void *context, const struct document_option
         r = first == '{' || first == '[' ? each_json(&source, options, handler, err)
                                          : each_yaml(&source, options, handler, err);
     buf_fini(&source.beginning);
+    utf16_fini(&utf16);
     return r;
 }
 

@@ -53,6 +53,16 @@ static void judge(struct exchange *exchange)
         exchange_return(exchange);
 }
 
+/* curl -T FILE sends a PUT. */
+static void refuse_method(struct exchange *exchange, const char *allow)
+{
+    const bool is_upload = strcmp(exchange->method, "PUT") == 0 && strcmp(allow, "POST") == 0;
+    const char *hint = is_upload ? "; send a file with curl --data-binary @FILE, not with -T" : "";
+    exchange_refuse(exchange, 405,
+                    arena_printf(exchange->arena, "the method must be one of: %s%s", allow, hint),
+                    allow, 0);
+}
+
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange)
 {
     exchange->started_ns = now_ns();
@@ -72,9 +82,7 @@ void service_open(struct service *service, unsigned listeners, struct exchange *
                                      routes_text(service->routes, listeners, exchange->arena)),
                         NULL, 0);
     else if (match.allow)
-        exchange_refuse(exchange, 405,
-                        arena_printf(exchange->arena, "the method must be one of: %s", match.allow),
-                        match.allow, 0);
+        refuse_method(exchange, match.allow);
     else
         judge(exchange);
 }

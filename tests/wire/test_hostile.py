@@ -69,7 +69,7 @@ QUESTIONS = [
     ("POST", "/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": [JOB, DEPLOYMENT]}),
     ("POST", "/v1/dry-run?explain=true", YAML),
     ("GET", "/v1/inventory?output=table", ""),
-    ("GET", "/v1/inventory?a=b&output=json", ""),
+    ("GET", "/v1/inventory?output=json", ""),
 ]
 NASTY = [None, True, 0, -1, 1.5, 1e308, 2**63 - 1, -(2**63), "", " ", "\0", "1e999", "-0", "9" * 40, "1Ei", "0x10", "\ud83d\ude00" * 50, "a" * 2000]
 NASTY += ["Always", "Exists", "{", "[" * 200, "%s%n", [], {}, [[]], [None], {"": None}, {"spec": {"containers": []}}, {"template": {}}]

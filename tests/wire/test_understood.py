@@ -111,7 +111,7 @@ def test_long_lists_are_shortened_in_the_line_only(service):
 
 def test_control_characters_do_not_reach_the_terminal(service):
     asking = annotated("new", 1, models="T4\u009b2J")
-    assert line_of(service, asking) == f"asks for 1 {GPU}; model T4  2J"
+    assert line_of(service, asking) == f"asks for 1 {GPU}; model T4 2J"
 
 
 # ---- did you mean ----

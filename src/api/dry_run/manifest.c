@@ -1,5 +1,6 @@
 /* manifest: see manifest.h. */
 #include "api/dry_run/manifest.h"
+#include "api/dry_run/manifest_hints.h"
 #include "base/mem.h"
 #include "formats/documents.h"
 #include "formats/json_get.h"
@@ -31,6 +32,7 @@ static int read_object(struct manifest_reader *reader, json_t *object, struct te
     if (r == 0)
         return 0;
     err_prefix(err, "%zu:%zu: ", at.line, at.column);
+    manifest_hints_of_object(object, err);
     return skip(reader, object, err);
 }
 
@@ -103,6 +105,7 @@ int manifest_read(const char *text, size_t len, const struct api *api, struct ar
             (void)err_set(err, EINVAL, "is empty, should be one or more manifests");
     }
     if (r < 0) {
+        manifest_hints_of_text(text, len, err);
         err_prefix(err, "manifest: ");
         return r;
     }

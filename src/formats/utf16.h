@@ -1,0 +1,31 @@
+/*
+ * utf16: turns input in UTF-16 into UTF-8, as Windows' shells write files. Input in UTF-8 passes
+ * unchanged. UTF-16 is known by its byte order mark, or by a NUL among the first two bytes: UTF-8
+ * with one is neither YAML nor JSON.
+ */
+#ifndef FORMATS_UTF16_H
+#define FORMATS_UTF16_H
+
+#include "base/buf.h"
+#include "formats/bytes.h"
+
+#include <stdbool.h>
+
+struct utf16 {
+    bytes_read *read;
+    void *context;
+    enum { UTF16_UNDECIDED, UTF16_IS_UTF8, UTF16_LITTLE, UTF16_BIG } encoding;
+    unsigned char left; /* half a unit, if has_left */
+    bool has_left;
+    unsigned high; /* the first half of a surrogate pair; 0: none */
+    bool ended;
+    struct buf out;
+    size_t n_passed; /* of out */
+};
+
+void utf16_init(struct utf16 *utf16, bytes_read *read, void *context);
+void utf16_fini(struct utf16 *utf16);
+/* A bytes_read; the context is a struct utf16. Half characters become U+FFFD. */
+int utf16_read(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err);
+
+#endif
