@@ -62,8 +62,8 @@ struct gpu_model_there {
 
 /* Guesses which of the n models was meant by a request that none of them satisfies: "H10O" is H100,
  * "2080Ti" is RTX-2080-Ti. Words are compared, and their digits must be equal: "H200" is no H100.
- * If several models of one chip are as near, *ret_model has what they have in common. False: none
- * is near, or two chips are as near. */
+ * If several models of one chip are as near, *ret_model has what they have in common, and the
+ * qualifiers of the request. False: none is near, or two chips are as near. */
 bool gpu_model_nearest(const struct gpu_model *want, const struct gpu_model_there *there, size_t n,
                        struct gpu_model *ret_model);
 

@@ -33,7 +33,8 @@ struct known_word {
 struct matching {
     struct known_word words[WORDS_MAX];
     size_t n;
-    bool has_number; /* a word of the chip has digits, so its family may differ */
+    bool has_number;      /* a word of the chip has digits, so its family may differ */
+    const char *families; /* left out of the text, which begins there; NULL: none */
     size_t steps_left;
     int cost;
 };
@@ -126,6 +127,12 @@ static bool is_family(const char *word)
     return false;
 }
 
+/* "GTX-580" is NVIDIA's, "RX-580" AMD's. */
+static bool is_family_of_amd(const char *text)
+{
+    return strncmp(text, "RX", 2) == 0 || strncmp(text, "WX", 2) == 0;
+}
+
 /* The length of the longest word at text; 0 if there is none. */
 static size_t longest_at(const char *text, const char *(*word_at)(int place))
 {
@@ -147,6 +154,12 @@ static size_t brand_length(const char *text, bool with_families)
     return brand > family ? brand : family;
 }
 
+/* Whether a chip of this family may be meant by a text with another or no family. */
+static bool may_replace_family(const struct matching *matching, const char *family)
+{
+    return !matching->families || is_family_of_amd(matching->families) == is_family_of_amd(family);
+}
+
 /* Whether all words of the chip are used. Adds the cost of a missing family. */
 static bool is_complete(struct matching *matching)
 {
@@ -155,7 +168,8 @@ static bool is_complete(struct matching *matching)
         const struct known_word *word = &matching->words[i];
         if (!word->is_chip || word->is_used)
             continue;
-        if (!matching->has_number || !is_family(word->text))
+        if (!matching->has_number || !is_family(word->text) ||
+            !may_replace_family(matching, word->text))
             return false;
         cost += COST_OF_BRAND;
     }
@@ -164,6 +178,20 @@ static bool is_complete(struct matching *matching)
 }
 
 static bool match(struct matching *matching, const char *text);
+
+/* Leaves out a brand or a family of len bytes at the start of text. */
+static bool match_without(struct matching *matching, const char *text, size_t len)
+{
+    const char *families = matching->families;
+    if (matching->has_number && longest_at(text, family_at) == len)
+        matching->families = text;
+    matching->cost += COST_OF_BRAND;
+    if (match(matching, text + len))
+        return true;
+    matching->cost -= COST_OF_BRAND;
+    matching->families = families;
+    return false;
+}
 
 static bool match_word(struct matching *matching, struct known_word *word, const char *text)
 {
@@ -192,13 +220,7 @@ static bool match(struct matching *matching, const char *text)
         if (match_word(matching, &matching->words[i], text))
             return true;
     const size_t len = brand_length(text, matching->has_number);
-    if (len == 0)
-        return false;
-    matching->cost += COST_OF_BRAND;
-    if (match(matching, text + len))
-        return true;
-    matching->cost -= COST_OF_BRAND;
-    return false;
+    return len > 0 && match_without(matching, text, len);
 }
 
 static bool is_alphabetic(const char *text)
@@ -287,6 +309,7 @@ static int cost_of(const struct gpu_model_there *there, const struct gpu_model *
     char text[2 * GPU_MODEL_TEXT_MAX];
     matching.n = 0;
     matching.has_number = false;
+    matching.families = NULL;
     matching.steps_left = STEPS_MAX;
     matching.cost = 0;
     if (!has_qualifiers(there, want))
@@ -300,15 +323,16 @@ static int cost_of(const struct gpu_model_there *there, const struct gpu_model *
     return matching.cost;
 }
 
-/* Keeps the qualifiers that both have. */
-static void keep_common(struct gpu_model *model, const struct gpu_model *other)
+/* Keeps the qualifiers that both have, and those of the request, which both satisfy. */
+static void keep_common(struct gpu_model *model, const struct gpu_model *other,
+                        const struct gpu_model *want)
 {
     if (strcmp(model->form, other->form) != 0)
-        model->form[0] = '\0';
+        memcpy(model->form, want->form, sizeof model->form);
     if (strcmp(model->memory_type, other->memory_type) != 0)
-        model->memory_type[0] = '\0';
+        memcpy(model->memory_type, want->memory_type, sizeof model->memory_type);
     if (model->memory_gb != other->memory_gb)
-        model->memory_gb = 0;
+        model->memory_gb = want->memory_gb;
 }
 
 bool gpu_model_nearest(const struct gpu_model *want, const struct gpu_model_there *there, size_t n,
@@ -325,13 +349,15 @@ bool gpu_model_nearest(const struct gpu_model *want, const struct gpu_model_ther
             nearest = *model;
             is_ambiguous = false;
         } else if (cost == least && strcmp(model->chip, nearest.chip) == 0) {
-            keep_common(&nearest, model);
+            keep_common(&nearest, model, want);
         } else {
             is_ambiguous = is_ambiguous || cost == least;
         }
     }
     if (least > COST_MAX || is_ambiguous)
         return false;
+    if (nearest.memory_gb == 0)
+        nearest.memory_gb = want->memory_gb; /* given by the memory of the nodes */
     nearest.sharing = want->sharing;
     memcpy(nearest.mig_profile, want->mig_profile, sizeof nearest.mig_profile);
     *ret_model = nearest;

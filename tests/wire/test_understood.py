@@ -147,6 +147,12 @@ def test_no_suggestion_is_better_than_a_wrong_one(start_over):
     assert "did you mean" not in summary_of(service, models="H100", min_gpu_memory="900Gi"), "nodes have it"
 
 
+def test_a_node_without_a_memory_label_hides_no_other(start_over):
+    labelled = node("n1", 8, "Tesla-T4", metadata={"labels": {"nvidia.com/gpu.memory": "15360"}})
+    service = start_over(node("n0", 8, "Tesla-T4"), labelled)
+    assert summary_of(service, models="TeslaT4-16GB").endswith('"TESLAT4-16GB": no node has it; did you mean T4-16GB?')
+
+
 def test_few_suggestions_are_shown(start_over):
     service = start_over(*fleet("NVIDIA-H100-80GB-HBM3"))
     assert summary_of(service, models=",".join(["H10O"] * 200)).count("did you mean") == 6

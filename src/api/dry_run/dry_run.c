@@ -374,7 +374,7 @@ void api_dry_run(void *context, struct exchange *exchange)
         .arena = exchange_arena(exchange),
         .n_replicas_left = api->max_replicas,
         .n_evictions_left = MAX_EVICTIONS,
-        .n_guesses_left = CANDIDATES_GUESSES_MAX,
+        .models = {.n_left = MODELS_HERE_COMPARISONS},
         .explain = reply_flag(exchange, "explain"),
     };
     if (!is_too_much(&list, dry_run.fork, exchange))

@@ -421,11 +421,11 @@ static void add_understood(const struct placement_run *run, json_t *workload)
 json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workload)
 {
     json_t *explain = NULL;
-    struct placement_run run = {
-        .dry_run = dry_run,
-        .workload = workload,
-        .query = {.arena = dry_run->arena},
-        .candidates = candidates_of(dry_run->fork, &dry_run->n_guesses_left, dry_run->arena)};
+    struct placement_run run = {.dry_run = dry_run,
+                                .workload = workload,
+                                .query = {.arena = dry_run->arena},
+                                .candidates =
+                                    candidates_of(dry_run->fork, &dry_run->models, dry_run->arena)};
     ask(&run);
     candidates_judge(&run.candidates, &run.query.question);
     json_t *nodes = verdict_list(&run.query, &run.candidates);

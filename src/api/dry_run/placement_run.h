@@ -7,6 +7,7 @@
 
 #include "api/api.h"
 #include "api/provenance.h"
+#include "api/verdicts/models_here.h"
 #include "objects/workload.h"
 
 #include <jansson.h>
@@ -19,8 +20,8 @@ struct dry_run {
     size_t n_replicas_left;  /* limit on replicas placed one by one */
     bool explain;            /* include the ranking of nodes */
     size_t n_evictions_left; /* limit on workloads with a search for victims */
-    size_t n_guesses_left;   /* of all workloads: struct candidates */
-    size_t n_placed_whole;   /* workloads with every replica placed */
+    struct models_here models;
+    size_t n_placed_whole; /* workloads with every replica placed */
 };
 
 /* A member of DryRunResult.workloads. Places the replicas on the fork. */

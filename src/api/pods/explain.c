@@ -56,8 +56,8 @@ static json_t *explain_unjudged(const struct pod_report *report, const struct po
 
 static json_t *explain(const struct pod_report *report, const struct pod_copy *copy)
 {
-    size_t n_guesses_left = CANDIDATES_GUESSES_MAX;
-    struct candidates candidates = candidates_of(report->fork, &n_guesses_left, report->arena);
+    struct models_here models = {.n_left = MODELS_HERE_COMPARISONS};
+    struct candidates candidates = candidates_of(report->fork, &models, report->arena);
     const struct pod_query query = pod_json_query(report, copy);
     struct verdicts verdicts = verdicts_of(&candidates, &query);
     json_t *pod = pod_json(report, copy, &verdicts);

@@ -127,10 +127,10 @@ static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
 static json_t *pending_json(struct pod_copies *copies, const struct cluster *fork,
                             struct arena *arena)
 {
-    size_t n_guesses_left = CANDIDATES_GUESSES_MAX;
+    struct models_here models = {.n_left = MODELS_HERE_COMPARISONS};
     struct pending pending = {
         .report = {fork, arena, (int64_t)time(NULL), clock_ms()},
-        .candidates = candidates_of(fork, &n_guesses_left, arena),
+        .candidates = candidates_of(fork, &models, arena),
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
     json_t *pods = pods_json(&pending, copies);

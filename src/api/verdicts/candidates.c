@@ -11,13 +11,13 @@ static int compare_names(const void *a, const void *b)
     return strcmp(node_name(left->node), node_name(right->node));
 }
 
-struct candidates candidates_of(const struct cluster *cluster, size_t *n_guesses_left,
+struct candidates candidates_of(const struct cluster *cluster, struct models_here *models,
                                 struct arena *arena)
 {
     const size_t n = cluster_n_nodes(cluster);
     struct candidates candidates = {
         .cluster = cluster,
-        .n_guesses_left = n_guesses_left,
+        .models = models,
         .items = ARENA_ARRAY(arena, struct node_verdict, n),
         .fitting = ARENA_ARRAY(arena, struct ranked_node, n),
     };

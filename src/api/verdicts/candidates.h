@@ -4,6 +4,7 @@
 #ifndef API_VERDICTS_CANDIDATES_H
 #define API_VERDICTS_CANDIDATES_H
 
+#include "api/verdicts/models_here.h"
 #include "decide/fit.h"
 #include "decide/rank.h"
 
@@ -19,15 +20,11 @@ struct candidates {
     size_t n;
     struct ranked_node *fitting; /* best first */
     size_t n_fitting;
-    size_t *n_guesses_left; /* borrowed; limit on model names compared for one answer */
+    struct models_here *models; /* borrowed: of the answer */
 };
 
-/* A comparison of two hostile model names takes up to 10 us. */
-#define CANDIDATES_GUESSES_MAX ((size_t)20000)
-
-/* All in the arena; borrows the cluster and the limit, CANDIDATES_GUESSES_MAX at first. Judges
- * nothing yet. */
-struct candidates candidates_of(const struct cluster *cluster, size_t *n_guesses_left,
+/* All in the arena; borrows the cluster and the models. Judges nothing yet. */
+struct candidates candidates_of(const struct cluster *cluster, struct models_here *models,
                                 struct arena *arena);
 /* Replaces the results of the previous question. */
 void candidates_judge(struct candidates *candidates, const struct fit_question *question);

@@ -1,10 +1,7 @@
 /* model_words: see model_words.h. */
 #include "api/verdicts/model_words.h"
 #include "api/text.h"
-#include "base/table.h"
 #include "types/quantity.h"
-
-#include <string.h>
 
 const char *model_words_sharing(const struct gpu_model *model, struct arena *arena)
 {
@@ -13,19 +10,11 @@ const char *model_words_sharing(const struct gpu_model *model, struct arena *are
     return model->sharing == GPU_TIME_SHARED ? "SHARED" : "";
 }
 
-static const char *name_of(const struct gpu_model *model, struct arena *arena)
-{
-    char text[128];
-    const char *sharing = model_words_sharing(model, arena);
-    return arena_printf(arena, "%s%s%s", gpu_model_text(model, text), sharing[0] ? "-" : "",
-                        sharing);
-}
-
 json_t *model_words_names(const struct gpu_model *models, size_t n, struct arena *arena)
 {
     json_t *names = json_array();
     for (size_t i = 0; i < n; i++)
-        (void)json_array_append_new(names, json_string(name_of(&models[i], arena)));
+        (void)json_array_append_new(names, json_string(models_here_name(&models[i], arena)));
     return names;
 }
 
@@ -88,62 +77,7 @@ const char *model_words_in_order(const json_t *wants, struct arena *arena)
     return add_limits(text, wants, arena);
 }
 
-/* Different models compared with a request. */
-#define MODELS_COMPARED ((size_t)100)
-
-struct seen_model {
-    const char *name;
-    UT_hash_handle hh;
-};
-
-/* The different models of the nodes, in the order of the nodes' names. */
-struct models_here {
-    struct seen_model *seen;
-    struct name_list shown;
-    struct gpu_model_there items[MODELS_COMPARED]; /* the first of them */
-};
-
-static void add_once(struct models_here *here, const struct node_traits *traits,
-                     struct arena *arena)
-{
-    const char *name = name_of(&traits->model, arena);
-    struct seen_model *known = NULL;
-    HASH_FIND_STR(here->seen, name, known);
-    if (known)
-        return;
-    known = ARENA_NEW(arena, struct seen_model);
-    known->name = name;
-    HASH_ADD_KEYPTR(hh, here->seen, known->name, strlen(known->name), known);
-    if (here->shown.n < MODELS_COMPARED)
-        here->items[here->shown.n] =
-            (struct gpu_model_there){traits->model, traits->gpu_memory_bytes};
-    text_names_add(&here->shown, name, arena);
-}
-
-static void find_models(const struct candidates *candidates, struct arena *arena,
-                        struct models_here *here)
-{
-    here->seen = NULL;
-    here->shown = (struct name_list){.text = ""};
-    for (size_t i = 0; i < candidates->n; i++) {
-        const struct node_traits *traits = node_traits(candidates->items[i].node);
-        if (traits->model.chip[0])
-            add_once(here, traits, arena);
-    }
-    HASH_CLEAR(hh, here->seen);
-}
-
-static bool has_node(const struct candidates *candidates, const struct gpu_model *want)
-{
-    for (size_t i = 0; i < candidates->n; i++) {
-        const struct node_traits *traits = node_traits(candidates->items[i].node);
-        if (gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, want))
-            return true;
-    }
-    return false;
-}
-
-static bool excludes(const struct model_wants *wants, const struct gpu_model *model)
+bool model_words_exclude(const struct model_wants *wants, const struct gpu_model *model)
 {
     for (size_t i = 0; i < wants->n_exclude; i++) {
         if (gpu_model_satisfies(model, 0, &wants->exclude[i]))
@@ -153,23 +87,18 @@ static bool excludes(const struct model_wants *wants, const struct gpu_model *mo
 }
 
 /* "; "H10O": no node has it; did you mean H100?" for each such name among the first. */
-static const char *guesses(const struct model_wants *wants, const struct models_here *here,
-                           const struct candidates *candidates, struct arena *arena)
+static const char *guesses(const struct model_wants *wants, struct models_here *here,
+                           struct arena *arena)
 {
-    const size_t n_here = here->shown.n < MODELS_COMPARED ? here->shown.n : MODELS_COMPARED;
     const char *text = "";
     for (size_t i = 0; i < wants->n_accept && i < TEXT_NAMES_SHOWN; i++) {
         const struct gpu_model *want = &wants->accept[i];
         struct gpu_model meant;
-        if (has_node(candidates, want))
-            continue;
-        if (*candidates->n_guesses_left < n_here)
-            break;
-        *candidates->n_guesses_left -= n_here;
-        if (!gpu_model_nearest(want, here->items, n_here, &meant) || excludes(wants, &meant))
+        if (models_here_have(here, want) || !models_here_nearest(here, want, &meant) ||
+            model_words_exclude(wants, &meant))
             continue;
         text = arena_printf(arena, "%s; \"%s\": no node has it; did you mean %s?", text,
-                            name_of(want, arena), name_of(&meant, arena));
+                            models_here_name(want, arena), models_here_name(&meant, arena));
     }
     return text;
 }
@@ -182,10 +111,10 @@ const char *model_words_hint(const size_t counts[N_REASONS], const struct model_
         0)
         return "";
     json_auto_t *json = model_words_json(wants, arena);
-    struct models_here here; /* not in the arena: there may be a hint for each kind of pod */
-    find_models(candidates, arena, &here);
+    struct models_here *here = candidates->models;
+    models_here_find(here, candidates, arena);
     return arena_printf(
         arena, "; it asks for %s, the GPUs here are %s%s", model_words_text(json, arena),
-        here.shown.n > 0 ? text_names(&here.shown, arena) : "of models that are not known",
-        guesses(wants, &here, candidates, arena));
+        here->shown.n > 0 ? text_names(&here->shown, arena) : "of models that are not known",
+        guesses(wants, here, arena));
 }

@@ -16,6 +16,8 @@ json_t *model_words_json(const struct model_wants *wants, struct arena *arena);
 const char *model_words_text(const json_t *wants, struct arena *arena);
 /* The same with the order of preference: "models T4, then A100, not K80". */
 const char *model_words_in_order(const json_t *wants, struct arena *arena);
+/* Whether the pod excludes the model. */
+bool model_words_exclude(const struct model_wants *wants, const struct gpu_model *model);
 /* "; it asks for H10O, the GPUs here are A100-SXM4-80GB, H100; "H10O": no node has it; did you mean
  * H100?" if models keep the pod from nodes, else "". counts: nodes by reason. */
 const char *model_words_hint(const size_t counts[N_REASONS], const struct model_wants *wants,
