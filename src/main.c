@@ -186,7 +186,9 @@ static int check(struct program *program)
 
 static int examine(struct program *program)
 {
-    const struct doctor doctor = {.options = &program->options, .settings = &program->settings};
+    const struct doctor doctor = {.options = &program->options,
+                                  .settings = &program->settings,
+                                  .inventory = program->inventory};
     struct buf text;
     struct err err;
     bool is_healthy = false;
@@ -396,12 +398,12 @@ static int run(struct program *program)
         return complain(&err, EXIT_BAD_INPUT);
     if (options->print_policy)
         return print_policy(&program->settings);
-    if (options->doctor)
-        return examine(program);
-    if (!options->check)
+    if (!options->check && !options->doctor)
         block_signals(program);
     if (load_inventory(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
+    if (options->doctor)
+        return examine(program);
     if (options->check)
         return check(program);
     if (listening_begin(&program->listening, &err) < 0)

@@ -9,12 +9,14 @@
 #include "base/err.h"
 #include "config/options.h"
 #include "config/settings.h"
+#include "inventory/inventory.h"
 
 #include <stdbool.h>
 
 struct doctor {
     const struct options *options;
     const struct settings *settings;
+    struct inventory *inventory; /* with the cluster file, if there is one */
 };
 
 /* Makes all checks and writes the findings, as text or JSON by options->output. *ret_healthy: none

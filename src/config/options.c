@@ -70,7 +70,7 @@ struct parse {
     struct err *err;
     bool done;      /* --help or --version: nothing else matters */
     bool has_error; /* err is set */
-    bool has_output;
+    bool has_output, has_log_level;
 };
 
 static void print_help(void)
@@ -175,6 +175,7 @@ static error_t set_log_level(struct parse *parse, const char *value)
 {
     if (log_level_from_name(value, &parse->options.log_level) < 0)
         return refuse(parse, "--log-level", value, "debug, info, warn or error");
+    parse->has_log_level = true;
     return 0;
 }
 
@@ -367,6 +368,9 @@ int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_
         r = check_doctor(&parse, err);
     if (r < 0)
         return r;
+    /* The findings say what a log line would. */
+    if (parse.options.doctor && !parse.has_log_level)
+        parse.options.log_level = LOG_ERROR;
     *ret_options = parse.options;
     *ret_done = parse.done;
     return 0;

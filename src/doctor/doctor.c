@@ -2,6 +2,7 @@
 #include "doctor/doctor.h"
 
 #include "base/mem.h"
+#include "cluster_checks.h"
 #include "findings.h"
 #include "scheduler_checks.h"
 
@@ -15,22 +16,30 @@ static void check_policy(const struct doctor *doctor, struct findings *findings)
         findings_add(findings, FINDING_OK, "policy", "", "%s", file ? file : "the built-in values");
 }
 
-static int check_scheduler(const struct doctor *doctor, struct findings *findings, struct err *err)
+static int read_scheduler(const struct doctor *doctor, struct scheduler_file *ret_file,
+                          struct findings *findings, struct err *err)
 {
     const struct options *options = doctor->options;
     const char *verbs = options->listen ? options->listen : doctor->settings->listen_verbs;
-    struct scheduler_file file;
     if (!options->scheduler_config) {
         findings_not_checked(findings, "scheduler", "give --scheduler-config FILE",
                              "the file of kube-scheduler --config is not given");
         return 0;
     }
-    int r = scheduler_file_read(options->scheduler_config, &file, err);
-    if (r < 0)
-        return r;
-    scheduler_checks_run(&file, doctor->settings, verbs, findings);
-    scheduler_file_fini(&file);
-    return 0;
+    int r = scheduler_file_read(options->scheduler_config, ret_file, err);
+    if (r == 0)
+        scheduler_checks_run(ret_file, doctor->settings, verbs, findings);
+    return r;
+}
+
+static void check_cluster(const struct doctor *doctor, const struct scheduler_file *file,
+                          struct findings *findings)
+{
+    if (doctor->options->cluster_file)
+        cluster_checks_run(doctor->inventory, file->root ? file : NULL, findings);
+    else
+        findings_not_checked(findings, "cluster", "give --cluster-file FILE",
+                             "there is no cluster file");
 }
 
 static void free_findings(struct findings **findings)
@@ -41,10 +50,12 @@ static void free_findings(struct findings **findings)
 int doctor_run(const struct doctor *doctor, struct buf *out, bool *ret_healthy, struct err *err)
 {
     struct findings *findings CLEANUP(free_findings) = findings_new();
+    struct scheduler_file file CLEANUP(scheduler_file_fini) = {.root = NULL};
     check_policy(doctor, findings);
-    int r = check_scheduler(doctor, findings, err);
+    int r = read_scheduler(doctor, &file, findings, err);
     if (r < 0)
         return r;
+    check_cluster(doctor, &file, findings);
     if (doctor->options->output == OUTPUT_JSON)
         findings_write_json(findings, out);
     else

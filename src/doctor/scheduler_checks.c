@@ -156,7 +156,7 @@ static void find_ours(struct scheduler_checks *checks)
                         n, n_extenders, n_extenders > 1 ? " and the port of listen.verbs" : "");
 }
 
-void scheduler_checks_run(const struct scheduler_file *file, const struct settings *settings,
+void scheduler_checks_run(struct scheduler_file *file, const struct settings *settings,
                           const char *verbs_address, struct findings *findings)
 {
     json_t *extenders = json_object_get(file->root, EXTENDERS);
@@ -168,6 +168,7 @@ void scheduler_checks_run(const struct scheduler_file *file, const struct settin
     scheduler_schema_check(file, findings);
     check_binders(&checks);
     find_ours(&checks);
+    file->ours = checks.ours;
     if (checks.ours) {
         check_others(&checks);
         scheduler_ours_check(&checks);

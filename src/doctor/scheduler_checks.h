@@ -11,6 +11,7 @@
 #include "findings.h"
 #include "scheduler_file.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct scheduler_checks {
@@ -23,9 +24,13 @@ struct scheduler_checks {
     json_t *ours;      /* this service's extender; NULL: there is none, or several */
 };
 
-/* All checks of the file. */
-void scheduler_checks_run(const struct scheduler_file *file, const struct settings *settings,
+/* All checks of the file; finds file->ours. */
+void scheduler_checks_run(struct scheduler_file *file, const struct settings *settings,
                           const char *verbs_address, struct findings *findings);
+
+/* Whether pods that ask only for the resource come to our extender: it lists the resource, or has
+ * no list. True if there is no such extender, which has a finding of its own. */
+bool scheduler_checks_manages(const struct scheduler_file *file, const char *resource);
 
 /* The members of our extender, one by one. */
 void scheduler_ours_check(const struct scheduler_checks *checks);

@@ -13,6 +13,7 @@ struct scheduler_file {
     struct yaml_file yaml;
     struct yaml_places *places;
     json_t *root; /* an object */
+    json_t *ours; /* this service's extender, once scheduler_checks_run() found it; or NULL */
 };
 
 /* Reads a KubeSchedulerConfiguration of any version. A negative errno: the file cannot be read, is

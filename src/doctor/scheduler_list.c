@@ -141,3 +141,16 @@ void scheduler_list_check(const struct scheduler_checks *checks)
                          "is missing, as scheduler.allPods of the policy says");
     }
 }
+
+bool scheduler_checks_manages(const struct scheduler_file *file, const char *resource)
+{
+    const json_t *list = json_member(file->ours, LIST);
+    size_t i = 0;
+    const json_t *item = NULL;
+    bool is_listed = json_array_size(list) == 0;
+    json_array_foreach (list, i, item) {
+        const char *name = json_string_value(json_object_get(item, "name"));
+        is_listed = is_listed || (name && strcmp(name, resource) == 0);
+    }
+    return is_listed;
+}

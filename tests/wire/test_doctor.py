@@ -10,6 +10,7 @@ import subprocess
 
 import marked
 import pytest
+from objects import list_text, node, pod
 from service import BINARY, ENV, ROOT, read
 
 SHIPPED = read("manifests/kube-scheduler-config.yaml")
@@ -235,6 +236,85 @@ def test_types_are_wrong_everywhere(diagnose):
             f"kind: KubeSchedulerConfiguration\nprofiles: [{value}, {{plugins: {{score: {value}}}, schedulerName: {value}}}]\nextenders: [{value}]\n",
         ]:
             assert diagnose(text, HEAD + "scheduler: {beside: true}\n").status == 1
+
+
+# ---- a cluster file ----
+
+NAMESPACE = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "ml", "uid": "ns-ml", "labels": {"team": "ml"}}}
+
+
+@pytest.fixture
+def diagnose_cluster(run_binary, write):
+    """diagnose_cluster(node, pod, ..., policy=text, scheduler=text) -> Diagnosis."""
+
+    def run(*items, policy="", scheduler=SHIPPED):
+        files = ["--config", write("policy.yaml", HEAD + policy), "--scheduler-config", write("scheduler.yaml", scheduler)]
+        return Diagnosis(run_binary("--doctor", *files, "--cluster-file", write("c.json", list_text(*items)), "--output", "json"))
+
+    return run
+
+
+def test_a_healthy_cluster(diagnose_cluster):
+    quota = "quotas: [{name: q, namespaces: [ml], limits: [{resource: nvidia.com/gpu, total: 8, models: {A100: 8}}]}]\n"
+    found = diagnose_cluster(NAMESPACE, node("a"), pod("p", 8, on="a"), policy=quota)
+    assert (found.bad(), found.status) == ([], 0)
+    assert found.one("cluster.objects")[1].endswith("c.json: 1 nodes, 1 pods")
+
+
+TERM = {"matchExpressions": [{"key": "x", "operator": "Exists"}]}
+AFFINITY = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [TERM]}}}
+LEGACY = {"scheduler.alpha.kubernetes.io/affinity": json.dumps(AFFINITY)}
+QUOTA = "quotas: [{{name: q, {}, limits: [{}]}}]\n"
+ODD = [
+    ([node("a"), node("b", model=None)], "", "nodes.model", "warn", ["1 of 2", ": b"]),
+    ([node(f"n{i}", model=None) for i in range(9)], "", "nodes.model", "warn", ["9 of 9", "n0, n1, n2 and 6 more"]),
+    ([node("a", metadata={"labels": {"accelerator": "nvidia-tesla-t4"}})], "", "nodes.labels", "warn", ["a (nvidia.com/gpu.product, accelerator)"]),
+    ([node("a", resource="nvidia.com/mig-1g.5gb")], "", "nodes.managedResources", "fail", ["nvidia.com/mig-1g.5gb of 1 nodes (a)"]),
+    ([node("a"), node("a")], "", "cluster.objects", "warn", ["objects could not be read", "Node a"]),
+    ([NAMESPACE, node("a")], QUOTA.format("namespaces: [gone]", "{total: 1}"), "quotas.matches", "warn", ["q", "no namespace"]),
+    ([NAMESPACE, node("a")], QUOTA.format("namespaceSelector: {matchLabels: {team: x}}", "{total: 1}"), "quotas.matches", "warn", ["no namespace"]),
+    ([NAMESPACE, node("a")], QUOTA.format("namespaces: [ml]", "{models: {H100: 1}}"), "quotas.matches", "warn", ["the model H100"]),
+    ([NAMESPACE, node("a")], QUOTA.format("namespaces: [ml]", "{resource: amd.com/gpu, total: 1}"), "quotas.matches", "warn", ["amd.com/gpu"]),
+    ([NAMESPACE, node("a"), pod("p", 3, on="a")], QUOTA.format("namespaces: [ml]", "{total: 2}"), "quotas.use", "warn", ["use 3 GPUs", "limit is 2"]),
+    ([node("a"), pod("p", 3, on="a")], QUOTA.format("namespaces: [ml]", "{total: 3}"), "quotas.matches", "warn", ["not checked"]),
+    ([node("a"), pod("p", 1, on="a", metadata={"annotations": {"gpu-extender.io/models": "T4"}})], "", "pods.refused", "warn", ["1 running", "ml/p on a"]),
+    ([node("a", model="T4-SHARED"), pod("p", 1, on="a")], "", "pods.refused", "warn", ["shares its GPUs", "ml/p on a"]),
+    ([node("a"), pod("p", 1, on="a", metadata={"annotations": {"gpu-extender.io/models": ","}})], "", "pods.refused", "warn", ["invalid", "ml/p"]),
+    ([node("a"), pod("p", 1, on="a", metadata={"annotations": LEGACY})], "", "pods.refused", "warn", ["alpha.kubernetes.io/affinity", "ml/p"]),
+]
+
+
+@pytest.mark.parametrize(("items", "policy", "check", "level", "words"), ODD, ids=[f"{row[2]}-{row[4][0]}" for row in ODD])
+def test_odd_clusters(diagnose_cluster, items, policy, check, level, words):
+    found = diagnose_cluster(*items, policy=policy)
+    levels = [one["level"] for one in found.of(check) if all(word in one["seen"] for word in words)]
+    assert levels == [level], found.answer
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [node("a", model="T4-SHARED"), pod("p", 1, on="a", metadata={"annotations": {"gpu-extender.io/allow-shared": "true"}})],
+        [node("a", metadata={"labels": {"accelerator": "nvidia-tesla-a100"}})],
+        [node("a", metadata={"labels": {"accelerator": "nvidia"}})],
+        [node("a"), pod("p", 1, on="a", metadata={"annotations": {"gpu-extender.io/models": "T4"}}, status={"phase": "Succeeded"})],
+        [node("a"), pod("p", None, on="a", metadata={"annotations": {"gpu-extender.io/models": "T4"}})],
+        [node("a"), pod("p", 8, on="a"), pod("q", 8, on="a")],
+    ],
+)
+def test_nothing_is_wrong_here(diagnose_cluster, items):
+    assert diagnose_cluster(*items).bad() == []
+
+
+def test_all_pods_come_without_a_list(diagnose_cluster):
+    text = read("manifests/kube-scheduler-config-all-pods.yaml")
+    found = diagnose_cluster(node("a", resource="nvidia.com/mig-1g.5gb"), policy="scheduler: {allPods: true}\n", scheduler=text)
+    assert found.one("nodes.managedResources")[0] == "ok"
+
+
+def test_a_broken_cluster_file_is_unusable(run_binary, write):
+    done = run_binary("--doctor", "--cluster-file", write("c.json", "{"))
+    assert (done.returncode, done.stdout) == (2, "")
 
 
 # ---- the document ----

@@ -1,0 +1,168 @@
+/* node_checks: see cluster_checks.h. */
+#include "cluster_checks.h"
+#include "first_names.h"
+#include "formats/json_get.h"
+#include "ledger/cluster.h"
+#include "scheduler_checks.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Different GPU resources of all nodes. */
+#define RESOURCES_MAX 64
+
+struct resource_on_nodes {
+    const struct resource *resource;
+    struct first_names nodes;
+};
+
+struct resources {
+    struct resource_on_nodes list[RESOURCES_MAX];
+    size_t n;
+};
+
+static bool has_gpus(const struct node_resource *row)
+{
+    return row->resource->is_gpu && row->advertised && row->capacity > 0;
+}
+
+static bool has_any_gpus(const struct node *node)
+{
+    size_t n = 0;
+    const struct node_resource *rows = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (has_gpus(&rows[i]))
+            return true;
+    }
+    return false;
+}
+
+static void check_models(const struct cluster *cluster, struct findings *findings)
+{
+    struct first_names unknown = {.n = 0};
+    size_t n_gpu_nodes = 0;
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
+        if (!has_any_gpus(node))
+            continue;
+        n_gpu_nodes++;
+        if (!*node_traits(node)->model.chip)
+            first_names_add(&unknown, "%s", node_name(node));
+    }
+    if (unknown.n > 0)
+        findings_add(findings, FINDING_WARN, "nodes.model",
+                     "label them with their model (models.labels of the policy), or give their "
+                     "label's value an alias (models.aliases)",
+                     "the model of %zu of %zu nodes with GPUs is unknown: %s", unknown.n,
+                     n_gpu_nodes, first_names_text(&unknown));
+    else
+        findings_add(findings, FINDING_OK, "nodes.model", "",
+                     "the models of all %zu nodes with GPUs are known", n_gpu_nodes);
+}
+
+/* How GPUs are shared is no part of the model, and not every label says it. */
+static bool is_same_model(const struct gpu_model *a, const struct gpu_model *b)
+{
+    struct gpu_model one = *a;
+    struct gpu_model other = *b;
+    one.sharing = other.sharing = GPU_WHOLE;
+    return gpu_model_satisfies(&one, 0, &other) || gpu_model_satisfies(&other, 0, &one);
+}
+
+/* The first label that names another model than the one that counts; NULL: none. */
+static const char *find_other_label(const struct node_traits *traits)
+{
+    const struct policy *policy = traits->view.policy;
+    for (size_t i = 0; i < policy->n_model_labels; i++) {
+        struct gpu_model model;
+        const char *key = policy->model_labels[i];
+        const char *value = labels_find(traits->view.labels, traits->view.n_labels, key);
+        if (value && gpu_model_parse(value, policy->aliases, policy->n_aliases, &model) &&
+            !is_same_model(&model, &traits->model))
+            return key;
+    }
+    return NULL;
+}
+
+static void check_labels(const struct cluster *cluster, struct findings *findings)
+{
+    struct first_names nodes = {.n = 0};
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
+        const struct node_traits *traits = node_traits(node);
+        const char *other = *traits->model.chip ? find_other_label(traits) : NULL;
+        if (other)
+            first_names_add(&nodes, "%s (%s, %s)", node_name(node), traits->model_label, other);
+    }
+    if (nodes.n > 0)
+        findings_add(findings, FINDING_WARN, "nodes.labels",
+                     "correct the wrong one; the first in models.labels of the policy counts",
+                     "labels of %zu nodes name different models: %s", nodes.n,
+                     first_names_text(&nodes));
+    else
+        findings_add(findings, FINDING_OK, "nodes.labels", "",
+                     "no node has labels that name different models");
+}
+
+static struct resource_on_nodes *find_or_add(struct resources *resources,
+                                             const struct resource *resource)
+{
+    for (size_t i = 0; i < resources->n; i++) {
+        if (resources->list[i].resource == resource)
+            return &resources->list[i];
+    }
+    if (resources->n == RESOURCES_MAX)
+        return NULL;
+    resources->list[resources->n].resource = resource;
+    return &resources->list[resources->n++];
+}
+
+static void collect(const struct cluster *cluster, struct resources *resources)
+{
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
+        size_t n = 0;
+        const struct node_resource *rows = node_resources(node, &n);
+        for (size_t i = 0; i < n; i++) {
+            struct resource_on_nodes *found =
+                has_gpus(&rows[i]) ? find_or_add(resources, rows[i].resource) : NULL;
+            if (found)
+                first_names_add(&found->nodes, "%s", node_name(node));
+        }
+    }
+}
+
+static void check_managed(const struct cluster *cluster, const struct scheduler_file *file,
+                          struct findings *findings)
+{
+    struct resources resources = {.n = 0};
+    bool is_complete = true;
+    collect(cluster, &resources);
+    for (size_t i = 0; i < resources.n; i++) {
+        struct resource_on_nodes *found = &resources.list[i];
+        if (scheduler_checks_manages(file, found->resource->name))
+            continue;
+        is_complete = false;
+        findings_add(findings, FINDING_FAIL, "nodes.managedResources",
+                     strstr(found->resource->name, "kubernetes.io/")
+                         ? "kube-scheduler cannot list it: take all pods "
+                           "(manifests/kube-scheduler-config-all-pods.yaml)"
+                         : "add it to managedResources of kube-scheduler's configuration",
+                     "%s: managedResources does not list %s of %zu nodes (%s): pods that ask for "
+                     "it bypass gpu-extender",
+                     file->yaml.name, found->resource->name, found->nodes.n,
+                     first_names_text(&found->nodes));
+    }
+    if (is_complete)
+        findings_add(findings, FINDING_OK, "nodes.managedResources", "",
+                     "managedResources lists the GPU resources of all nodes (%zu)", resources.n);
+}
+
+void node_checks_run(const struct cluster *cluster, const struct scheduler_file *file,
+                     struct findings *findings)
+{
+    check_models(cluster, findings);
+    check_labels(cluster, findings);
+    if (file)
+        check_managed(cluster, file, findings);
+    else
+        findings_not_checked(findings, "nodes.managedResources", "give --scheduler-config FILE",
+                             "the file of kube-scheduler --config is not given");
+}

@@ -1,0 +1,106 @@
+/* quota_checks: see cluster_checks.h. */
+#include "cluster_checks.h"
+#include "decide/quota.h"
+#include "ledger/cluster.h"
+#include "types/policy.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#define MATCHES "quotas.matches"
+#define USE "quotas.use"
+#define ALL_MODELS 0
+
+struct quota_check {
+    const struct cluster *cluster;
+    struct findings *findings;
+    size_t n_nodes_of_model[QUOTA_MODELS_MAX];
+    size_t n_bad;
+};
+
+static bool covers_any(const struct cluster *cluster, const struct quota *quota)
+{
+    for (const struct namespace *one = NULL; (one = cluster_next_namespace(cluster, one));) {
+        if (policy_quota_covers(quota, one->name, one->labels, one->n_labels))
+            return true;
+    }
+    return false;
+}
+
+static bool any_node_has(const struct cluster *cluster, const char *pattern)
+{
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
+        size_t n = 0;
+        const struct node_resource *rows = node_resources(node, &n);
+        for (size_t i = 0; i < n; i++) {
+            if (rows[i].advertised && policy_resource_matches(pattern, rows[i].resource->name))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void check_limit(struct quota_check *check, const struct quota *quota,
+                        const struct quota_limit *limit)
+{
+    const int64_t used = quota_used(check->cluster, quota, limit);
+    const char *model = limit->model ? limit->model : "all models";
+    const char *resource = limit->resource ? limit->resource : "all GPU resources";
+    if (limit->column != ALL_MODELS && check->n_nodes_of_model[limit->column - 1] == 0) {
+        check->n_bad++;
+        findings_add(
+            check->findings, FINDING_WARN, MATCHES, "write the model of a node (GET /v1/inventory)",
+            "quota %s: no node has the model %s: its limit has no effect", quota->name, model);
+    }
+    if (used > limit->gpus) {
+        check->n_bad++;
+        findings_add(check->findings, FINDING_WARN, USE,
+                     "raise the limit, or end pods: until then new ones are rejected",
+                     "quota %s: its pods use %" PRId64 " GPUs of %s, %s; the limit is %" PRId64,
+                     quota->name, used, resource, model, limit->gpus);
+    }
+}
+
+static void check_resource(struct quota_check *check, const struct quota *quota,
+                           const struct quota_limit *limit)
+{
+    if (!limit->resource || any_node_has(check->cluster, limit->resource))
+        return;
+    check->n_bad++;
+    findings_add(check->findings, FINDING_WARN, MATCHES, "write the name of a resource of a node",
+                 "quota %s: no node has the resource %s: its limit has no effect", quota->name,
+                 limit->resource);
+}
+
+/* Limits of one resource stand together or not; a scope that was just checked is skipped. */
+static void check_quota(struct quota_check *check, const struct quota *quota)
+{
+    if (cluster_n_namespaces(check->cluster) > 0 && !covers_any(check->cluster, quota)) {
+        check->n_bad++;
+        findings_add(check->findings, FINDING_WARN, MATCHES,
+                     "correct its namespaces or namespaceSelector",
+                     "quota %s: it covers no namespace that exists", quota->name);
+    }
+    for (size_t i = 0; i < quota->n_limits; i++) {
+        const bool is_first = i == 0 || quota->limits[i].scope != quota->limits[i - 1].scope;
+        if (is_first)
+            check_resource(check, quota, &quota->limits[i]);
+        check_limit(check, quota, &quota->limits[i]);
+    }
+}
+
+void quota_checks_run(const struct cluster *cluster, struct findings *findings)
+{
+    const struct policy *policy = cluster_policy(cluster);
+    struct quota_check check = {.cluster = cluster, .findings = findings};
+    quota_count_nodes(cluster, check.n_nodes_of_model);
+    for (size_t i = 0; i < policy->n_quotas; i++)
+        check_quota(&check, &policy->quotas[i]);
+    if (policy->n_quotas > 0 && cluster_n_namespaces(cluster) == 0)
+        findings_not_checked(findings, MATCHES, "save the namespaces, too",
+                             "the cluster has no namespaces, so none of the quotas is compared "
+                             "with them");
+    else if (check.n_bad == 0)
+        findings_add(findings, FINDING_OK, "quotas", "",
+                     "%zu quotas: all match something, and none is exceeded", policy->n_quotas);
+}
