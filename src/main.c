@@ -226,6 +226,12 @@ static const char *role(void *context)
     return election_role(program->election);
 }
 
+static const char *elsewhere(void *context, struct arena *arena)
+{
+    const struct program *program = context;
+    return election_elsewhere(program->election, arena);
+}
+
 static void create_protocols(struct program *program)
 {
     program->decisions = decisions_new(program->settings.decisions_kept);
@@ -252,6 +258,8 @@ static void create_protocols(struct program *program)
         .alive_context = program->live,
         .role = role,
         .role_context = program,
+        .elsewhere = elsewhere,
+        .elsewhere_context = program,
     };
 }
 

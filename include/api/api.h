@@ -32,6 +32,10 @@ struct api {
     /* The replica's role ("leader"). NULL, or a function that returns NULL: the only replica. */
     const char *(*role)(void *context);
     void *role_context;
+    /* Why another replica answers kube-scheduler, and which; NULL, or the result is NULL: this one
+     * does. */
+    const char *(*elsewhere)(void *context, struct arena *arena);
+    void *elsewhere_context;
     atomic_bool snapshot_under_way;
 };
 

@@ -44,6 +44,9 @@ void election_on_turn(struct election *election, void (*turned)(void *context, b
 bool election_may_decide(const struct election *election);
 /* "leader", ...; NULL without an election. */
 const char *election_role(const struct election *election);
+/* Why only another replica knows what kube-scheduler was answered, naming the leader; in the arena.
+ * NULL: this one decides. From any thread. */
+const char *election_elsewhere(const struct election *election, struct arena *arena);
 /* A gate's judge(): opens it, or answers 503 without a body and closes the connection. */
 enum gate_verdict election_judge(const struct election *election, struct exchange *exchange);
 void election_metrics(const struct election *election, struct buf *out);

@@ -23,6 +23,7 @@
 #ifndef KUBE_LEADERSHIP_H
 #define KUBE_LEADERSHIP_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "kube/catch_up.h"
@@ -73,6 +74,9 @@ void leadership_release(struct leadership *leadership);
 bool leadership_may_decide(const struct leadership *leadership, int64_t now_ms);
 /* For logs and status: "leader", "follower", or "becoming the leader". From any thread. */
 const char *leadership_role(const struct leadership *leadership, int64_t now_ms);
+
+/* The holder of the Lease as last seen, in the arena; "": nobody. From any thread. */
+const char *leadership_holder(struct leadership *leadership, struct arena *arena);
 
 /* The stores of the watches on the one Lease and on the one EndpointSlice. Call them on the
  * sender's thread. */

@@ -310,6 +310,18 @@ const char *election_role(const struct election *election)
     return election ? leadership_role(election->leadership, clock_ms()) : NULL;
 }
 
+const char *election_elsewhere(const struct election *election, struct arena *arena)
+{
+    if (election_may_decide(election))
+        return NULL;
+    const char *holder = leadership_holder(election->leadership, arena);
+    if (!holder[0])
+        return "this replica does not lead, and no replica is known to lead: try again";
+    if (strcmp(holder, election->identity) == 0)
+        return "this replica is still becoming the leader: try again";
+    return arena_printf(arena, "this replica does not lead: ask the leader, %s", holder);
+}
+
 enum gate_verdict election_judge(const struct election *election, struct exchange *exchange)
 {
     if (election_may_decide(election) && !(election && atomic_load(&election->withdraws)))

@@ -167,3 +167,12 @@ def test_the_table(service):
     assert "   a: gpu-extender: cannot bind" in bound
     assert scored.split()[1:5] == ["prioritize", "ml/train-0", "5", "5"] and "   a 10 (0), t4 " in scored
     assert filtered.split()[1:5] == ["filter", "ml/train-0", "5", "3"] and filtered.endswith("3 fits, 1 gpu_absent, 1 gpu_free")
+
+
+def test_a_replica_that_does_not_lead_has_no_decisions(follow):
+    """An empty list would say that nothing was decided."""
+    waits = follow(more={"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}}, ready=False)
+    answer = waits.get("/v1/decisions")
+    assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+    assert answer.json()["error"].startswith("this replica does not lead")
+    assert waits.get("/v1/decisions?output=table").text.startswith("error: this replica does not lead")

@@ -172,6 +172,11 @@ void api_decisions(void *context, struct exchange *exchange)
     struct arena *arena = exchange_arena(exchange);
     struct decision_query query;
     struct decision *found = NULL;
+    const char *elsewhere = api->elsewhere ? api->elsewhere(api->elsewhere_context, arena) : NULL;
+    if (elsewhere) {
+        exchange_answer_busy(exchange, elsewhere);
+        return;
+    }
     const char *fault = read_query(exchange, &query);
     if (fault) {
         exchange_answer_error(exchange, 400, fault);

@@ -5,12 +5,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "base/mutex.h"
 #include "catcher.h"
 #include "kube/watch/log_dedup.h"
 #include "kube/watch/object_watch.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum role { FOLLOWER, ACQUIRING, LEADER };
 
@@ -30,6 +32,9 @@ struct leadership {
     struct log_dedup slice_log;
     struct catcher catcher; /* numbered by the term */
 
+    struct mutex holder_lock;
+    char *holder; /* of the Lease, as last seen; guarded by holder_lock */
+
     atomic_int_fast64_t until_ms; /* may decide until then; 0: not at all */
     atomic_int role;
     atomic_bool wants_release;
@@ -47,6 +52,8 @@ struct leadership *leadership_new(const struct leadership_settings *settings,
     leadership->sender = sender;
     leadership->lease = lease_new(&settings->lease);
     leadership->unusable_ms = CLOCK_NEVER;
+    mutex_init(&leadership->holder_lock);
+    leadership->holder = mem_strdup("");
     catcher_init(&leadership->catcher, &settings->pods, sender);
     if (settings->slice.service)
         leadership->slice = slice_new(&settings->slice);
@@ -67,6 +74,8 @@ void leadership_free(struct leadership *leadership)
     slice_free(leadership->slice);
     object_watch_fini(&leadership->lease_watch);
     object_watch_fini(&leadership->slice_watch);
+    mutex_fini(&leadership->holder_lock);
+    free(leadership->holder);
     free(leadership);
 }
 
@@ -99,6 +108,26 @@ static void log_once(struct log_dedup *dedup, const char *why, const char *messa
         LOG(LOG_WARN, "leader", LOG_MSG(message), LOG_STR("why", why));
 }
 
+static void keep_holder(struct leadership *leadership, const char *holder)
+{
+    if (strcmp(leadership->holder, holder) == 0) /* only this thread writes */
+        return;
+    char *copy = mem_strdup(holder);
+    mutex_lock(&leadership->holder_lock);
+    char *old = leadership->holder;
+    leadership->holder = copy;
+    mutex_unlock(&leadership->holder_lock);
+    free(old);
+}
+
+const char *leadership_holder(struct leadership *leadership, struct arena *arena)
+{
+    mutex_lock(&leadership->holder_lock);
+    const char *holder = arena_strdup(arena, leadership->holder);
+    mutex_unlock(&leadership->holder_lock);
+    return holder;
+}
+
 static void count(struct leadership *leadership, const struct lease_status *status)
 {
     counter_add(&leadership->n_terms, status->term - counter_value(&leadership->n_terms));
@@ -120,6 +149,7 @@ static void publish(struct leadership *leadership, int64_t now_ms)
     atomic_store(&leadership->until_ms, until_ms);
     atomic_store(&leadership->role, is_ready ? LEADER : holds ? ACQUIRING : FOLLOWER);
     count(leadership, &status);
+    keep_holder(leadership, status.holder);
     if (leadership->may_decide != (now_ms < until_ms))
         report_turn(leadership, &status, now_ms < until_ms);
     if (atomic_load(&leadership->wants_release) && lease_has_left(leadership->lease) &&

@@ -36,6 +36,15 @@ static void begin_to_lead(struct fixture *fixture, struct turns *turns)
     WAIT_FOR(atomic_load(&turns->n_turns) == 1);
 }
 
+static bool says_elsewhere(const struct election *election, const char *wanted)
+{
+    struct arena *arena = arena_new();
+    const char *said = election_elsewhere(election, arena);
+    const bool is_it = wanted ? said && strcmp(said, wanted) == 0 : !said;
+    arena_free(arena);
+    return is_it;
+}
+
 static void only_the_leader_admits_verbs(void **state)
 {
     struct turns turns = {0};
@@ -47,8 +56,10 @@ static void only_the_leader_admits_verbs(void **state)
     WAIT_FOR(fixture_is_usable(&fixture));
     assert_int_equal(fixture_ask(&fixture), 503);
     assert_string_equal(election_role(turns.election), "follower");
+    WAIT_FOR(says_elsewhere(turns.election, "this replica does not lead: ask the leader, another"));
     fixture_set_holder(&fixture, "");
     WAIT_FOR(election_may_decide(turns.election));
+    assert_true(says_elsewhere(turns.election, NULL));
     assert_string_equal(election_role(turns.election), "leader");
     assert_int_equal(fixture_ask(&fixture), 200);
     fixture_end(&fixture);
