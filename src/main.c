@@ -369,7 +369,8 @@ static int serve(struct program *program)
     if (start_server(program, routes, &err) < 0)
         return complain(&err, EXIT_RUN_TIME);
     log_addresses(program->server);
-    election_listens(program->election, server_address(program->server, LISTEN_VERBS));
+    election_listens(program->election, server_address(program->server, LISTEN_VERBS),
+                     server_address(program->server, LISTEN_PEOPLE));
     election_on_turn(program->election, on_turn, program);
     int status = EXIT_FINE;
     if (program->live && live_mode_start(program->live, &err) < 0)

@@ -32,8 +32,9 @@ int election_new(const struct election_parts *parts, struct election **ret_elect
 /* Call after the loop has stopped. */
 void election_free(struct election *election);
 
-/* Sets the address of the verbs, for the EndpointSlice. Call before the loop starts. */
-void election_listens(struct election *election, const char *address);
+/* Sets the addresses of the verbs and of the users (NULL: none), for the EndpointSlice. Call before
+ * the loop starts. */
+void election_listens(struct election *election, const char *verbs, const char *people);
 /* turned() is called when this replica begins or stops deciding, on the loop's thread, without a
  * lock; NULL: no more calls. When this returns, no call of the previous function is in progress,
  * except a call from which this was called. */

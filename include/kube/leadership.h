@@ -61,8 +61,9 @@ struct leadership *leadership_new(const struct leadership_settings *settings,
 /* Call after the sender has stopped. */
 void leadership_free(struct leadership *leadership);
 
-/* Sets the port of the verbs, for the slice. Call before the first tick. */
-void leadership_serves(struct leadership *leadership, unsigned port);
+/* Sets the ports of the verbs and of the users (0: none), for the slice. Call before the first
+ * tick. */
+void leadership_serves(struct leadership *leadership, unsigned port, unsigned users_port);
 
 /* A kube_task. */
 int64_t leadership_tick(void *leadership_context, int64_t now_ms);

@@ -22,6 +22,7 @@ struct slice_settings {
     const char *service;
     const char *address; /* IPv4 or IPv6 */
     const char *port_name;
+    const char *users_port_name;
     uint64_t seed; /* of the jitter after failures */
 };
 
@@ -29,8 +30,8 @@ struct slice;
 struct slice *slice_new(const struct slice_settings *settings);
 void slice_free(struct slice *slice);
 
-/* Sets the port; before the replica leads. */
-void slice_serve(struct slice *slice, unsigned port);
+/* Sets the ports; before the replica leads. users_port 0: the slice has none. */
+void slice_serve(struct slice *slice, unsigned port, unsigned users_port);
 /* Reports whether this replica leads. When it begins to, the slice is read. */
 void slice_lead(struct slice *slice, int64_t now_ms, bool leads);
 

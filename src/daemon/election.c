@@ -213,6 +213,7 @@ static void create_leadership(struct election *election, const struct election_p
                   .service = has_service ? settings->service_name : NULL,
                   .address = election->address,
                   .port_name = "verbs",
+                  .users_port_name = "leader",
                   .seed = parts->seed},
         .pods = kube_watch_to_catch_up(parts->pods),
         .decide_ms = timing.decide_ms,
@@ -278,11 +279,16 @@ void election_free(struct election *election)
     free(election);
 }
 
-void election_listens(struct election *election, const char *address)
+static unsigned port_of(const char *address)
 {
-    const char *colon = strrchr(address, ':');
-    if (election && colon)
-        leadership_serves(election->leadership, (unsigned)strtoul(colon + 1, NULL, 10));
+    const char *colon = address ? strrchr(address, ':') : NULL;
+    return colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+void election_listens(struct election *election, const char *verbs, const char *people)
+{
+    if (election)
+        leadership_serves(election->leadership, port_of(verbs), port_of(people));
 }
 
 void election_on_turn(struct election *election, void (*turned)(void *context, bool may_decide),

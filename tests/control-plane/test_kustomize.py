@@ -102,9 +102,12 @@ def test_ports_are_those_of_the_policy(objects):
     assert {name: int(where.rpartition(":")[2]) for name, where in policy(objects)["listen"].items()} == PORTS
     spec, container = pod_of(objects)
     assert {item["name"]: item["containerPort"] for item in container["ports"]} == PORTS
-    for name, port in (("gpu-extender-verbs", "verbs"), ("gpu-extender", "people")):
-        (served,) = one(objects, "Service", name)["spec"]["ports"]
-        assert (served["name"], served["port"]) == (port, PORTS[port])
+    served = {name: one(objects, "Service", name)["spec"]["ports"] for name in ("gpu-extender-verbs", "gpu-extender")}
+    numbers = {name: {port["name"]: port["port"] for port in ports} for name, ports in served.items()}
+    assert numbers == {
+        "gpu-extender-verbs": {"verbs": PORTS["verbs"], "leader": PORTS["people"]},
+        "gpu-extender": {"people": PORTS["people"]},
+    }
     ingress = one(objects, "NetworkPolicy")["spec"]["ingress"]
     assert {item["port"] for rule in ingress for item in rule["ports"]} == set(PORTS)
     assert all(container[probe]["httpGet"]["port"] == "probes" for probe in ("startupProbe", "livenessProbe", "readinessProbe"))

@@ -60,10 +60,10 @@ struct leadership *leadership_new(const struct leadership_settings *settings,
     return leadership;
 }
 
-void leadership_serves(struct leadership *leadership, unsigned port)
+void leadership_serves(struct leadership *leadership, unsigned port, unsigned users_port)
 {
     if (leadership->slice)
-        slice_serve(leadership->slice, port);
+        slice_serve(leadership->slice, port, users_port);
 }
 
 void leadership_free(struct leadership *leadership)

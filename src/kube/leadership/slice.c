@@ -27,6 +27,7 @@ enum slice_request { NO_REQUEST, READ, MAKE, WRITE, REMOVE };
 struct slice {
     struct slice_settings settings;
     unsigned port;
+    unsigned users_port;   /* 0: none */
     struct buf collection; /* its path */
     struct buf path;
     struct buf why;
@@ -83,10 +84,19 @@ static json_t *endpoints_of(const struct slice *slice)
                      "conditions", "ready", 1, "serving", 1, "terminating", 0);
 }
 
+static json_t *port_json(const char *name, unsigned port)
+{
+    return json_pack("{s:s, s:s, s:i}", "name", name, "protocol", "TCP", "port", (int)port);
+}
+
 static json_t *ports_of(const struct slice *slice)
 {
-    return json_pack("[{s:s, s:s, s:i}]", "name", slice->settings.port_name, "protocol", "TCP",
-                     "port", (int)slice->port);
+    json_t *ports = json_array();
+    (void)json_array_append_new(ports, port_json(slice->settings.port_name, slice->port));
+    if (slice->users_port > 0)
+        (void)json_array_append_new(ports,
+                                    port_json(slice->settings.users_port_name, slice->users_port));
+    return ports;
 }
 
 static json_t *member_to_write(json_t *object, const char *key)
@@ -143,9 +153,10 @@ static void ask_next(struct slice *slice, enum slice_request request, int64_t du
     slice->due_ms = due_ms;
 }
 
-void slice_serve(struct slice *slice, unsigned port)
+void slice_serve(struct slice *slice, unsigned port, unsigned users_port)
 {
     slice->port = port;
+    slice->users_port = users_port;
 }
 
 void slice_lead(struct slice *slice, int64_t now_ms, bool leads)

@@ -25,7 +25,7 @@ static void begin(struct fixture *fixture, struct turns *turns,
 {
     fixture_begin(fixture, REPLICA);
     turns->election = live_mode_election(fixture->live);
-    election_listens(turns->election, "127.0.0.1:8888");
+    election_listens(turns->election, "127.0.0.1:8888", NULL);
     election_on_turn(turns->election, turned, turns);
 }
 

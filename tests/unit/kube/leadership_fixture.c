@@ -62,7 +62,7 @@ void begin(struct fixture *fixture, const char *service)
         .context = fixture,
     };
     fixture->leadership = leadership_new(&settings, fake_sender_of(&fixture->sender));
-    leadership_serves(fixture->leadership, 8443);
+    leadership_serves(fixture->leadership, 8443, 0);
 }
 
 void tick(struct fixture *fixture)

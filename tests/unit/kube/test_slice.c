@@ -176,7 +176,7 @@ static void run(void **state)
                                             .port_name = "verbs",
                                             .seed = 3};
     struct fixture fixture = {.slice = slice_new(&settings), .now_ms = 1000};
-    slice_serve(fixture.slice, 8443);
+    slice_serve(fixture.slice, 8443, 0);
     for (const struct step *step = script->steps; step->run; step++) {
         print_message("step %d\n", (int)(step - script->steps) + 1);
         step->run(&fixture, step);
@@ -185,11 +185,41 @@ static void run(void **state)
     slice_free(fixture.slice);
 }
 
+static void test_the_users_port_has_its_own_name(void **state)
+{
+    static const struct slice_settings SETTINGS = {.namespace_ = "ns",
+                                                   .service = "verbs",
+                                                   .address = "10.0.0.7",
+                                                   .port_name = "verbs",
+                                                   .users_port_name = "leader",
+                                                   .seed = 3};
+    static const struct kube_answer MISSING = {
+        .outcome = KUBE_ANSWERED, .status = 404, .body = "{}", .body_len = 2, .why = ""};
+    struct slice *slice = slice_new(&SETTINGS);
+    (void)state;
+    slice_serve(slice, 8443, 8444);
+    slice_lead(slice, 1000, true);
+    assert_true(slice_next(slice, 1000).sends);
+    slice_answered(slice, &MISSING);
+    const struct slice_action action = slice_next(slice, 1000);
+    assert_true(action.sends);
+    json_t *sent = json_loads(action.request.body, 0, NULL);
+    json_t *ports = json_loads("[{\"name\":\"verbs\",\"protocol\":\"TCP\",\"port\":8443},"
+                               "{\"name\":\"leader\",\"protocol\":\"TCP\",\"port\":8444}]",
+                               0, NULL);
+    assert_true(json_equal(json_object_get(sent, "ports"), ports));
+    json_decref(ports);
+    json_decref(sent);
+    slice_free(slice);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[sizeof SCRIPTS / sizeof *SCRIPTS];
+    struct CMUnitTest tests[sizeof SCRIPTS / sizeof *SCRIPTS + 1];
     for (size_t i = 0; i < sizeof SCRIPTS / sizeof *SCRIPTS; i++)
         tests[i] =
             (struct CMUnitTest){SCRIPTS[i].name, run, NULL, NULL, (void *)(uintptr_t)&SCRIPTS[i]};
+    tests[sizeof SCRIPTS / sizeof *SCRIPTS] =
+        (struct CMUnitTest)cmocka_unit_test(test_the_users_port_has_its_own_name);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
