@@ -157,11 +157,41 @@ static size_t count_problems(struct inventory *inventory)
     return view.n_all_problems;
 }
 
+struct counts {
+    size_t nodes, pods;
+};
+
+static struct counts count(struct inventory *inventory)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    return (struct counts){cluster_n_nodes(view.cluster), cluster_n_pods(view.cluster)};
+}
+
+static void print_checked(const struct program *program)
+{
+    const struct options *options = &program->options;
+    (void)printf("checked: %s\n",
+                 options->config_file ? options->config_file : "the built-in policy");
+    if (program->listening.has_tls)
+        (void)printf("%s: the files of tls\n",
+                     options->without_files ? "not checked (--without-files)" : "checked");
+    if (options->cluster_file) {
+        const struct counts counts = count(program->inventory);
+        (void)printf("checked: %s: %zu nodes, %zu pods\n", options->cluster_file, counts.nodes,
+                     counts.pods);
+    } else if (options->kubeconfig || options->context) {
+        (void)printf("checked: %s; the API server was not asked\n",
+                     options->kubeconfig ? options->kubeconfig : "the kubeconfig");
+    } else {
+        (void)printf("not checked: the cluster (neither --cluster-file nor --kubeconfig)\n");
+    }
+}
+
 static int check(struct program *program)
 {
     struct err err;
     struct kube_target target;
-    if (listening_check(&program->listening, &err) < 0)
+    if (!program->options.without_files && listening_check(&program->listening, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     report_warnings(program, print_warning);
     if (program->options.cluster_file)
@@ -174,7 +204,15 @@ static int check(struct program *program)
         if (r < 0)
             return complain(&err, EXIT_BAD_INPUT);
     }
+    print_checked(program);
     const size_t n_problems = count_problems(program->inventory);
+    if (program->options.cluster_file && n_problems == 0 && count(program->inventory).nodes == 0) {
+        (void)err_set(
+            &err, ENOENT,
+            "%s: has no nodes, should be the output of 'kubectl get nodes,pods -A -o yaml'",
+            program->options.cluster_file);
+        return complain(&err, EXIT_BAD_INPUT);
+    }
     if (n_problems == 0) {
         print_worst_case(program);
         return EXIT_FINE;

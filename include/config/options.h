@@ -18,7 +18,9 @@ struct options {
     const char *kubeconfig;
     const char *context;
     const char *listen; /* ADDR:PORT for verbs, people and probes together */
+    char listen_on[32]; /* what a short form of listen means; "": listen is complete */
     bool check;         /* only read and validate */
+    bool without_files; /* check: not the files that the policy names */
     bool print_policy;
     bool doctor;                  /* only check the surroundings; the next three belong to it */
     const char *scheduler_config; /* kube-scheduler's configuration */

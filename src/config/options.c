@@ -21,6 +21,7 @@ enum option_key {
     KEY_CONTEXT,
     KEY_LISTEN,
     KEY_CHECK,
+    KEY_WITHOUT_FILES,
     KEY_PRINT_POLICY,
     KEY_DOCTOR,
     KEY_SCHEDULER_CONFIG,
@@ -44,9 +45,14 @@ static const struct argp_option OPTIONS[] = {
     {"context", KEY_CONTEXT, "NAME", 0, "context of the kubeconfig (default: its current context)",
      0},
     {"listen", KEY_LISTEN, "ADDR:PORT", 0,
-     "listen only on this address; overrides listen in the policy", 0},
+     "listen only on this address; overrides listen in the policy; :PORT and localhost:PORT are "
+     "127.0.0.1:PORT",
+     0},
     {"check", KEY_CHECK, NULL, 0,
-     "check the policy, and the cluster file or the kubeconfig, then exit", 0},
+     "check the policy, and the cluster file or the kubeconfig, say what was checked, then exit",
+     0},
+    {"without-files", KEY_WITHOUT_FILES, NULL, 0,
+     "with --check: do not read the files of tls, which may be on another machine", 0},
     {"print-policy", KEY_PRINT_POLICY, NULL, 0, "print the policy in force, as a policy file", 0},
     {"doctor", KEY_DOCTOR, NULL, 0,
      "check kube-scheduler's configuration and the cluster against the policy, then exit", 0},
@@ -137,6 +143,8 @@ static error_t set_switch(struct parse *parse, int key)
     struct options *options = &parse->options;
     if (key == KEY_DOCTOR)
         options->doctor = true;
+    else if (key == KEY_WITHOUT_FILES)
+        options->without_files = true;
     else
         *(key == KEY_CHECK ? &options->check : &options->print_policy) = true;
     return 0;
@@ -162,11 +170,26 @@ static error_t set_output(struct parse *parse, const char *value)
     return 0;
 }
 
+/* :PORT and localhost:PORT. For all addresses, the caller must say so. */
+static bool is_short_address(const char *value)
+{
+    const size_t len = strcspn(value, ":");
+    return value[len] == ':' &&
+           (len == 0 || (len == strlen("localhost") && strncmp(value, "localhost", len) == 0));
+}
+
 static error_t set_listen(struct parse *parse, const char *value)
 {
+    char *full = parse->options.listen_on;
+    const char *given = value;
+    full[0] = '\0';
+    if (is_short_address(value)) {
+        (void)snprintf(full, sizeof parse->options.listen_on, "127.0.0.1%s", strchr(value, ':'));
+        value = full;
+    }
     const char *right = syntax_address(value);
     if (right)
-        return refuse(parse, "--listen", value, right);
+        return refuse(parse, "--listen", given, right);
     parse->options.listen = value;
     return 0;
 }
@@ -304,6 +327,7 @@ static error_t on_key(int key, char *value, struct argp_state *state)
     case KEY_LISTEN:
         return set_listen(parse, value);
     case KEY_CHECK:
+    case KEY_WITHOUT_FILES:
     case KEY_PRINT_POLICY:
     case KEY_DOCTOR:
         return set_switch(parse, key);
@@ -351,6 +375,8 @@ static int check_doctor(const struct parse *parse, struct err *err)
         return err_set(err, EINVAL,
                        "--doctor and %s exclude each other: give one of them; try --help",
                        options->check ? "--check" : "--print-policy");
+    if (options->without_files && !options->check)
+        return err_set(err, EINVAL, "--without-files: needs --check; try --help");
     return 0;
 }
 
@@ -372,6 +398,8 @@ int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_
     if (parse.options.doctor && !parse.has_log_level)
         parse.options.log_level = LOG_ERROR;
     *ret_options = parse.options;
+    if (ret_options->listen_on[0])
+        ret_options->listen = ret_options->listen_on;
     *ret_done = parse.done;
     return 0;
 }

@@ -194,7 +194,7 @@ def test_a_bad_object_is_left_out_and_the_others_are_served(how, start_over):
 def test_check_exits_with_2_if_an_object_is_left_out(how, run_binary, write):
     path = write("cluster.json", list_text(node("first"), BAD[how][0]))
     done = run_binary("--cluster-file", path, "--check")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert done.returncode == 2
     assert "object left out" in done.stderr and done.stderr.splitlines()[-1].startswith(f"gpu-extender: {path}: 1 ")
 
 
