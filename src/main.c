@@ -422,6 +422,13 @@ static int serve(struct program *program)
     return status;
 }
 
+/* For all threads that send requests or run a plugin. */
+static void set_signal_defaults(void)
+{
+    (void)signal(SIGPIPE, SIG_IGN); /* the reader of the log may be gone */
+    (void)signal(SIGCHLD, SIG_DFL); /* the parent may have ignored it, and then waitpid() fails */
+}
+
 /* Call before any long operation and before any thread is made, so that only sigwait() gets the
  * signals. */
 static void block_signals(struct program *program)
@@ -431,8 +438,6 @@ static void block_signals(struct program *program)
     (void)sigaddset(&program->signals, SIGINT);
     (void)sigaddset(&program->signals, SIGTERM);
     (void)pthread_sigmask(SIG_BLOCK, &program->signals, NULL);
-    (void)signal(SIGPIPE, SIG_IGN); /* the reader of the log may be gone */
-    (void)signal(SIGCHLD, SIG_DFL); /* the parent may have ignored it, and then waitpid() fails */
 }
 
 static int run(struct program *program)
@@ -445,6 +450,7 @@ static int run(struct program *program)
         return complain(&err, EXIT_BAD_INPUT);
     if (options->print_policy)
         return print_policy(&program->settings);
+    set_signal_defaults();
     if (!options->check && !options->doctor)
         block_signals(program);
     if (load_inventory(program, &err) < 0)

@@ -16,7 +16,7 @@
 struct doctor {
     const struct options *options;
     const struct settings *settings;
-    struct inventory *inventory; /* with the cluster file, if there is one */
+    struct inventory *inventory; /* with the cluster file, or empty: the API server fills it */
 };
 
 /* Makes all checks and writes the findings, as text or JSON by options->output. *ret_healthy: none

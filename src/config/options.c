@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define ACCOUNT_BYTES_MAX 320 /* two names of Kubernetes */
+#define ACCOUNT_BYTES "abcdefghijklmnopqrstuvwxyz0123456789.-"
 
 enum option_key {
     KEY_HELP = 'h',
@@ -153,8 +154,9 @@ static error_t set_switch(struct parse *parse, int key)
 static error_t set_account(struct parse *parse, const char *value)
 {
     const char *slash = strchr(value, '/');
+    const size_t len = strlen(value);
     const bool is_right = slash && slash != value && slash[1] && !strchr(slash + 1, '/') &&
-                          strlen(value) <= ACCOUNT_BYTES_MAX;
+                          strspn(value, ACCOUNT_BYTES "/") == len && len <= ACCOUNT_BYTES_MAX;
     if (!is_right)
         return refuse(parse, "--account", value, "NAMESPACE/NAME of a ServiceAccount");
     parse->options.account = value;

@@ -4,7 +4,12 @@
 #include "base/mem.h"
 #include "cluster_checks.h"
 #include "findings.h"
+#include "kube/credentials.h"
+#include "kube/target.h"
+#include "live_checks.h"
 #include "scheduler_checks.h"
+
+#include <errno.h>
 
 static void check_policy(const struct doctor *doctor, struct findings *findings)
 {
@@ -32,14 +37,77 @@ static int read_scheduler(const struct doctor *doctor, struct scheduler_file *re
     return r;
 }
 
-static void check_cluster(const struct doctor *doctor, const struct scheduler_file *file,
-                          struct findings *findings)
+static void check_live(const struct doctor *doctor, const struct kube_target *target,
+                       struct kube_credentials *credentials, const struct scheduler_file *file,
+                       struct findings *findings)
 {
-    if (doctor->options->cluster_file)
-        cluster_checks_run(doctor->inventory, file->root ? file : NULL, findings);
+    const char *account = doctor->options->account;
+    struct live_checks checks = {.settings = doctor->settings,
+                                 .findings = findings,
+                                 .account =
+                                     account ? account : live_checks_account(doctor->settings)};
+    struct err err;
+    int r = api_server_open(target, credentials, doctor->settings->limits.object_bytes,
+                            &checks.server, &err);
+    if (r < 0) {
+        findings_add(findings, FINDING_FAIL, "apiServer", "", "%s", err.text);
+        return;
+    }
+    const bool is_there = version_checks_run(&checks);
+    if (is_there) {
+        clock_checks_run(&checks);
+        rights_checks_run(&checks);
+        leader_checks_run(&checks);
+    }
+    api_server_close(checks.server);
+    if (is_there && follow_run(doctor->settings, doctor->inventory, target, credentials, findings))
+        cluster_checks_run(doctor->inventory, file, findings);
+}
+
+/* -EINVAL: a kubeconfig that was given, or found, cannot be used. */
+static int find_target(const struct doctor *doctor, struct kube_target *ret_target, struct err *err)
+{
+    struct kube_lookup lookup;
+    kube_lookup_from_env(&lookup);
+    lookup.kubeconfig = doctor->options->kubeconfig;
+    lookup.context = doctor->options->context;
+    return kube_target_find(&lookup, ret_target, err);
+}
+
+static int check_api_server(const struct doctor *doctor, const struct scheduler_file *file,
+                            struct findings *findings, struct err *err)
+{
+    struct kube_target target;
+    struct kube_credentials *credentials = NULL;
+    int r = find_target(doctor, &target, err);
+    if (r == -ENOENT && !doctor->options->kubeconfig) {
+        findings_not_checked(findings, "cluster", "give --kubeconfig FILE or --cluster-file FILE",
+                             "%s", err->text);
+        return 0;
+    }
+    if (r < 0)
+        return r;
+    r = kube_credentials_new(&target, &credentials, err);
+    if (r < 0)
+        findings_add(findings, FINDING_FAIL, "apiServer", "correct the kubeconfig", "%s",
+                     err->text);
     else
-        findings_not_checked(findings, "cluster", "give --cluster-file FILE",
-                             "there is no cluster file");
+        check_live(doctor, &target, credentials, file, findings);
+    kube_credentials_free(credentials);
+    kube_target_fini(&target);
+    return 0;
+}
+
+static int check_cluster(const struct doctor *doctor, const struct scheduler_file *file,
+                         struct findings *findings, struct err *err)
+{
+    const struct scheduler_file *given = file->root ? file : NULL;
+    if (!doctor->options->cluster_file)
+        return check_api_server(doctor, given, findings, err);
+    cluster_checks_run(doctor->inventory, given, findings);
+    findings_not_checked(findings, "apiServer", "give --kubeconfig FILE instead",
+                         "a cluster file has no rights, versions, clock and Lease");
+    return 0;
 }
 
 static void free_findings(struct findings **findings)
@@ -55,7 +123,9 @@ int doctor_run(const struct doctor *doctor, struct buf *out, bool *ret_healthy, 
     int r = read_scheduler(doctor, &file, findings, err);
     if (r < 0)
         return r;
-    check_cluster(doctor, &file, findings);
+    r = check_cluster(doctor, &file, findings, err);
+    if (r < 0)
+        return r;
     if (doctor->options->output == OUTPUT_JSON)
         findings_write_json(findings, out);
     else

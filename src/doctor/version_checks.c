@@ -1,0 +1,139 @@
+/* version_checks: see live_checks.h. */
+#include "first_names.h"
+#include "formats/json_get.h"
+#include "live_checks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SERVER "versions.apiServer"
+#define NODES "versions.nodes"
+#define LEAST_MINOR 29
+#define MOST_MINOR 37
+/* kubelets may be three minor versions older than the API server, and none newer. Source:
+ * Kubernetes, "Version Skew Policy". */
+#define MOST_SKEW 3
+#define PATH_BYTES 2048
+#define PAGE "/api/v1/nodes?limit=100"
+/* More than limits.nodes allows. */
+#define PAGES_MAX 10100
+
+/* Of "v1.36.3"; -1: not such a version. */
+static long minor_of(const char *version)
+{
+    char *end = NULL;
+    if (!version || strncmp(version, "v1.", 3) != 0)
+        return -1;
+    const long minor = strtol(version + 3, &end, 10);
+    return end == version + 3 || minor < 0 || minor > 10000 ? -1 : minor;
+}
+
+static long check_server(const struct live_checks *checks, const struct api_reply *reply)
+{
+    const char *version = json_string_value(json_member(reply->object, "gitVersion"));
+    const long minor = minor_of(version);
+    if (!reply->object)
+        findings_not_checked(checks->findings, SERVER, "", "GET /version: %s", reply->why);
+    else if (minor < 0)
+        findings_not_checked(checks->findings, SERVER, "", "%.64s is no version of a release",
+                             version ? version : "no version");
+    else if (minor < LEAST_MINOR || minor > MOST_MINOR)
+        findings_add(checks->findings, FINDING_WARN, SERVER, "try it before you rely on it",
+                     "is %.64s; gpu-extender works with 1.%d to 1.%d", version, LEAST_MINOR,
+                     MOST_MINOR);
+    else
+        findings_add(checks->findings, FINDING_OK, SERVER, "", "is %.64s", version);
+    return minor;
+}
+
+struct kubelets {
+    long server_minor;
+    size_t n;
+    struct first_names newer, older;
+};
+
+static void take_nodes(struct kubelets *kubelets, const json_t *list)
+{
+    size_t i = 0;
+    const json_t *node = NULL;
+    json_array_foreach (json_object_get(list, "items"), i, node) {
+        const json_t *info = json_object_get(json_object_get(node, "status"), "nodeInfo");
+        const char *version = json_string_value(json_object_get(info, "kubeletVersion"));
+        const char *name =
+            json_string_value(json_object_get(json_object_get(node, "metadata"), "name"));
+        const long minor = minor_of(version);
+        kubelets->n++;
+        if (minor > kubelets->server_minor)
+            first_names_add(&kubelets->newer, "%s (%s)", name ? name : "?", version);
+        else if (minor >= 0 && minor < kubelets->server_minor - MOST_SKEW)
+            first_names_add(&kubelets->older, "%s (%s)", name ? name : "?", version);
+    }
+}
+
+/* False: there is no next page. */
+static bool next_path(const json_t *list, char path[PATH_BYTES])
+{
+    const char *token =
+        json_string_value(json_object_get(json_object_get(list, "metadata"), "continue"));
+    const size_t len = token ? strlen(token) : 0;
+    /* The API server's tokens are base64 for URLs. */
+    if (len == 0 || len > PATH_BYTES / 2 ||
+        strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=") < len)
+        return false;
+    (void)snprintf(path, PATH_BYTES, PAGE "&continue=%s", token);
+    return true;
+}
+
+/* False: a page is missing. */
+static bool list_nodes(const struct live_checks *checks, struct kubelets *kubelets)
+{
+    char path[PATH_BYTES] = PAGE;
+    bool more = true;
+    for (size_t i = 0; more && i < PAGES_MAX; i++) {
+        struct api_reply reply CLEANUP(api_reply_fini);
+        api_server_ask(checks->server, path, NULL, &reply);
+        if (!reply.object) {
+            findings_not_checked(checks->findings, NODES, "", "list of nodes: %s", reply.why);
+            return false;
+        }
+        take_nodes(kubelets, reply.object);
+        more = next_path(reply.object, path);
+    }
+    return true;
+}
+
+static void check_kubelets(const struct live_checks *checks, long server_minor)
+{
+    struct kubelets kubelets = {.server_minor = server_minor};
+    if (!list_nodes(checks, &kubelets))
+        return;
+    if (kubelets.newer.n > 0)
+        findings_add(checks->findings, FINDING_WARN, NODES, "upgrade the API server first",
+                     "%zu kubelets are newer than the API server: %s", kubelets.newer.n,
+                     first_names_text(&kubelets.newer));
+    if (kubelets.older.n > 0)
+        findings_add(checks->findings, FINDING_WARN, NODES, "upgrade them",
+                     "%zu kubelets are more than %d minor versions older than the API server: %s",
+                     kubelets.older.n, MOST_SKEW, first_names_text(&kubelets.older));
+    if (kubelets.newer.n + kubelets.older.n == 0)
+        findings_add(checks->findings, FINDING_OK, NODES, "",
+                     "the kubelets of all %zu nodes fit the API server", kubelets.n);
+}
+
+bool version_checks_run(const struct live_checks *checks)
+{
+    struct api_reply reply CLEANUP(api_reply_fini);
+    api_server_ask(checks->server, "/version", NULL, &reply);
+    if (reply.status == 0 || reply.status == 401) {
+        findings_add(checks->findings, FINDING_FAIL, "apiServer",
+                     "correct the kubeconfig or the network; the other checks need an answer",
+                     "%s%s", reply.why,
+                     reply.status == 401 ? ": it does not accept the credential" : "");
+        return false;
+    }
+    const long minor = check_server(checks, &reply);
+    if (minor >= 0)
+        check_kubelets(checks, minor);
+    return true;
+}
