@@ -98,7 +98,7 @@ struct settings_tls {
     struct settings_clients people_clients; /* empty: none */
 };
 
-#define SETTINGS_WARNINGS_MAX 3
+#define SETTINGS_WARNINGS_MAX 4
 
 struct settings {
     /* ADDR:PORT, owned. */

@@ -70,6 +70,12 @@ typedef void bind_answer(void *context, const char *error);
 void binds_call(struct binds *binds, const struct bind_args *args, int64_t now_ms,
                 bind_answer *answer, void *context);
 
+/* mode: observe. Posts the binding at once, and once: no judgement, no reservation, no hold, and
+ * may_post is not asked. As with kube-scheduler's own binding, an open outcome is an error. error
+ * and args as above. */
+void binds_post(struct binds *binds, const struct bind_args *args, int64_t now_ms,
+                bind_answer *answer, void *context);
+
 /* Handles time-outs of callers, repeated GETs and unconfirmed reservations. Returns when to call
  * again. A kube_task. */
 int64_t binds_tick(void *binds, int64_t now_ms);

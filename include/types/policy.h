@@ -28,6 +28,13 @@ enum soft_preferences {
     N_SOFT_PREFERENCES
 };
 
+/* Whether calls of kube-scheduler are decided, or only judged and recorded. */
+enum policy_mode {
+    MODE_ENFORCE,
+    MODE_OBSERVE, /* nothing keeps or delays a pod: docs/OPERATIONS.md */
+    N_POLICY_MODES
+};
+
 /* Formula: docs/PLACEMENT.md. In thousandths, so that printed values equal parsed ones. */
 struct slot_price_policy {
     int64_t pressure_weight_milli; /* lambda */
@@ -81,6 +88,7 @@ struct device_driver {
 
 /* All strings are owned by the policy. */
 struct policy {
+    enum policy_mode mode;
     /* Resource names that count GPUs; a trailing '*' makes a prefix ("nvidia.com/mig-*"). */
     char **gpu_resources;
     size_t n_gpu_resources;
@@ -155,6 +163,8 @@ uint64_t policy_quota_models(const struct policy *policy, const struct gpu_model
 /* The policy.quota_scopes that count the resource, as bits; 0 for other than GPU resources. */
 uint64_t policy_quota_scopes(const struct policy *policy, const char *resource);
 
+/* "observe"; NULL past the end. */
+const char *policy_mode_name(enum policy_mode mode);
 /* "binpack"; NULL past the end. */
 const char *placement_policy_name(enum placement_policy placement);
 /* "defer"; NULL past the end. */

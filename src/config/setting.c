@@ -11,6 +11,11 @@
 #define N_AT(member) .n_at = offsetof(struct settings, member)
 #define FROM_TO(from, to, default_) .least = (from), .most = (to), .number = (default_)
 
+static const char *name_of_mode(size_t value)
+{
+    return policy_mode_name((enum policy_mode)value);
+}
+
 static const char *name_of_placement(size_t value)
 {
     return placement_policy_name((enum placement_policy)value);
@@ -24,6 +29,7 @@ static const char *name_of_soft_preferences(size_t value)
 const struct setting SETTINGS[] = {
     {"apiVersion", SETTING_WORD, .text = "gpu-extender.io/v1alpha1"},
     {"kind", SETTING_WORD, .text = "SchedulerPolicy"},
+    {"mode", SETTING_CHOICE, AT(policy.mode), .choice = name_of_mode},
     {"listen.verbs", SETTING_TEXT, AT(listen_verbs), .check = syntax_address,
      .text = "127.0.0.1:8888"},
     {"listen.people", SETTING_TEXT, AT(listen_people), .check = syntax_address,

@@ -1,6 +1,7 @@
 /* warnings: see warnings.h. */
 #include "warnings.h"
 
+#include "formats/json_get.h"
 #include "setting.h"
 
 #include <assert.h>
@@ -57,9 +58,19 @@ static void warn_of_old_weight(const struct yaml_file *file, json_t *root,
                          weight, SCHEDULER_WEIGHT_THAT_DECIDES, SCHEDULER_PLUGIN_WEIGHTS * 100);
 }
 
+static void warn_of_observing(const struct yaml_file *file, json_t *root, struct settings *settings)
+{
+    const struct yaml_value at = {root, "mode", "mode", json_member(root, "mode")};
+    if (settings->policy.mode == MODE_OBSERVE)
+        (void)yaml_fault(file, &at, new_warning(settings),
+                         "is observe: kube-scheduler places every pod by itself; decisions are "
+                         "recorded, and none takes effect");
+}
+
 void warnings_find(const struct yaml_file *file, json_t *root, struct settings *settings)
 {
     settings->n_warnings = 0;
+    warn_of_observing(file, root, settings);
     warn_of_all_pods(file, root, settings);
     warn_of_verb_clients(file, root, settings);
     warn_of_old_weight(file, root, settings);

@@ -50,9 +50,11 @@ static void warn_of_refusal(struct gates *gates, const struct exchange *exchange
 }
 
 /* Beside a kube-scheduler the complete call is judged, as a process may be stopped between header
- * and end. */
+ * and end. Every replica may observe, at any time. */
 static enum gate_verdict judge_turn(const struct gates *gates, struct exchange *exchange)
 {
+    if (gates->settings->policy.mode == MODE_OBSERVE)
+        return GATE_OPEN;
     return gates->beside ? GATE_ASK : election_judge(gates->election, exchange);
 }
 

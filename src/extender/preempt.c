@@ -160,16 +160,43 @@ static void add_result(const struct victims_by_node *candidates, struct buf *out
     buf_add_text(out, "}}");
 }
 
+/* mode: observe. Keeps the candidates, whatever the judgement. */
+static void keep_all(struct victims_by_node *candidates, struct decision *decision)
+{
+    decision->n_handed_on = 0;
+    for (size_t i = 0; i < candidates->n; i++) {
+        candidates->items[i].is_kept = candidates->items[i].n_uids > 0;
+        decision->n_handed_on += candidates->items[i].is_kept;
+    }
+}
+
+static void judge_and_count(struct extender *extender, const struct pod_facts *pod,
+                            struct victims_by_node *candidates, struct decision *decision,
+                            struct arena *arena)
+{
+    judge(extender, pod, candidates, decision, arena);
+    counter_add(&extender->n_preempt_kept, decision->n_handed_on);
+    counter_add(&extender->n_preempt_vetoed, candidates->n - decision->n_handed_on);
+    answer_count(extender, DECISION_PREEMPT, decision->n_handed_on > 0 ? VERB_OK : VERB_NONE);
+}
+
+/* unusable: why the data allow no judgement, with mode: observe; NULL: they do. */
 static void answer_candidates(struct extender *extender, struct exchange *exchange,
-                              const struct pod_facts *pod, struct victims_by_node *candidates)
+                              const struct pod_facts *pod, struct victims_by_node *candidates,
+                              const char *unusable)
 {
     const int64_t began_us = clock_us();
     struct decision decision = answer_record_of(DECISION_PREEMPT, pod);
     struct buf text;
-    judge(extender, pod, candidates, &decision, exchange_arena(exchange));
-    counter_add(&extender->n_preempt_kept, decision.n_handed_on);
-    counter_add(&extender->n_preempt_vetoed, candidates->n - decision.n_handed_on);
-    answer_count(extender, DECISION_PREEMPT, decision.n_handed_on > 0 ? VERB_OK : VERB_NONE);
+    if (unusable) {
+        decision.n_asked = candidates->n;
+        decision.error = unusable;
+        answer_count(extender, DECISION_PREEMPT, VERB_UNUSABLE);
+    } else {
+        judge_and_count(extender, pod, candidates, &decision, exchange_arena(exchange));
+    }
+    if (extender->policy->mode == MODE_OBSERVE)
+        keep_all(candidates, &decision);
     buf_init(&text, ANSWER_MAX_BYTES);
     add_result(candidates, &text);
     answer_record(extender, &decision, began_us);
@@ -181,19 +208,23 @@ static void answer_candidates(struct extender *extender, struct exchange *exchan
 void extender_preempt(void *context, struct exchange *exchange)
 {
     struct extender *extender = context;
+    const bool is_observed = extender->policy->mode == MODE_OBSERVE;
+    struct err why;
     struct err err;
     json_t *root = NULL;
     struct pod_facts pod;
     struct victims_by_node candidates = {NULL, 0};
-    if (!inventory_usable(extender->inventory, &err)) {
-        err_prefix(&err, "gpu-extender: ");
+    const bool is_usable = inventory_usable(extender->inventory, &why);
+    if (!is_usable)
+        err_prefix(&why, "gpu-extender: ");
+    if (!is_usable && !is_observed) {
         answer_count(extender, DECISION_PREEMPT, VERB_UNUSABLE);
-        exchange_answer_error(exchange, 503, err.text);
+        exchange_answer_error(exchange, 503, why.text);
     } else if (read_args(&root, exchange, extender->policy, &pod, &candidates, &err) < 0) {
         answer_count(extender, DECISION_PREEMPT, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
     } else {
-        answer_candidates(extender, exchange, &pod, &candidates);
+        answer_candidates(extender, exchange, &pod, &candidates, is_usable ? NULL : why.text);
     }
     json_decref(root);
 }

@@ -75,7 +75,7 @@ void extender_prioritize(void *context, struct exchange *exchange)
     } else if (rank(extender->inventory, &args, &decision, arena, ranked)) {
         result = VERB_OK;
     }
-    if (result == VERB_OK)
+    if (result == VERB_OK && extender->policy->mode == MODE_ENFORCE)
         add_priorities(&args, ranked, &text);
     else
         buf_add_text(&text, "[]");

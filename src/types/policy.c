@@ -38,6 +38,11 @@ static const struct {
     {"gpu.intel.com", "model", "gpu.intel.com/xe"},
 };
 
+static const char *const MODE_NAMES[N_POLICY_MODES] = {
+    [MODE_ENFORCE] = "enforce",
+    [MODE_OBSERVE] = "observe",
+};
+
 static const char *const PLACEMENT_NAMES[N_PLACEMENT_POLICIES] = {
     [PLACEMENT_SLOT_PRICE] = "slot-price",
     [PLACEMENT_BINPACK] = "binpack",
@@ -65,6 +70,7 @@ void policy_init(struct policy *ret_policy)
         .n_gpu_resources = N_OF(GPU_RESOURCES),
         .model_labels = copy_texts(MODEL_LABELS, N_OF(MODEL_LABELS)),
         .n_model_labels = N_OF(MODEL_LABELS),
+        .mode = MODE_ENFORCE,
         .default_toleration_seconds = true,
         .placement = PLACEMENT_SLOT_PRICE,
         .soft_preferences = SOFT_PREFERENCES_DEFER,
@@ -173,6 +179,11 @@ void policy_clear_device_drivers(struct policy *policy)
     free(policy->device_drivers);
     policy->device_drivers = NULL;
     policy->n_device_drivers = 0;
+}
+
+const char *policy_mode_name(enum policy_mode mode)
+{
+    return mode < N_POLICY_MODES ? MODE_NAMES[mode] : NULL;
 }
 
 const char *placement_policy_name(enum placement_policy placement)

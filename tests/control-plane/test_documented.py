@@ -48,6 +48,7 @@ def write_kubeconfig(live, folder):
 # ---- the configurations with kubeadm's kube-scheduler; first, while no pod is pending ----
 
 CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml", "kube-scheduler-config-gpu-profile.yaml"]
+CONFIGURATIONS += ["kube-scheduler-config-observe.yaml"]
 KUBEADMS = "/etc/kubernetes/scheduler.conf"
 
 

@@ -20,6 +20,9 @@ from test_openapi import documented_metrics
 
 # Values that `scheduler` of the policy file shares with the configurations, and values that all of them share.
 ALWAYS = {"nodeCacheCapable": True, "ignorable": False}
+# What the one for observing has instead, and does not have.
+OBSERVE = "kube-scheduler-config-observe.yaml"
+OBSERVES = {"ignorable": True, "httpTimeout": "1s"}
 CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml", "kube-scheduler-config-gpu-profile.yaml"]
 # Keys in comments, for users to uncomment. Prose begins with a capital.
 COMMENTED_KEY = re.compile(r"^ *# +(?:- )?([a-z]\w*):", re.MULTILINE)
@@ -92,11 +95,20 @@ def test_shipped_configurations_match_the_policy():
     assert len(configurations) > 2
     for place, whole in configurations.items():
         (extender,) = whole["extenders"]
-        assert {key: extender.get(key) for key in policy} == policy, place
+        expected = {**policy, **(OBSERVES if place == OBSERVE else {})}
+        assert {key: extender.get(key) for key in policy} == expected, place
     for extender in yaml.safe_load(marked.block("docs/KUBE-SCHEDULER.md", "extender-tls"))["extenders"]:
         assert {key: extender.get(key, value) for key, value in policy.items()} == policy
     for documented in re.findall(r"`(?:httpTimeout|weight): ?(\w+)`", PROSE):
         assert documented in map(str, policy.values())
+
+
+def test_the_configuration_for_observing_never_keeps_a_pod():
+    """It differs only in what could keep or delay one."""
+    usual, observing = configuration(CONFIGURATIONS[0]), configuration(OBSERVE)
+    assert usual["extenders"][0].pop("bindVerb") == "bind"
+    usual["extenders"][0].update(OBSERVES)
+    assert observing == usual
 
 
 def test_bind_timeout_is_below_the_timeout_of_kube_scheduler():

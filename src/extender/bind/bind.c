@@ -105,12 +105,16 @@ static int begin(struct bind_call *call, const struct bind_args *args, struct er
         return err_set(err, ENOTSUP,
                        "cannot bind: the inventory was read from a file, and there is no API "
                        "server to bind through");
+    struct bind_args watched = *args;
+    watched.hung_up = hung_up;
+    if (extender->policy->mode == MODE_OBSERVE) {
+        binds_post(extender->binds, &watched, clock_ms(), answer_bind, call);
+        return 0;
+    }
     if (!inventory_usable(extender->inventory, err)) {
         call->failure = VERB_UNUSABLE;
         return -EAGAIN;
     }
-    struct bind_args watched = *args;
-    watched.hung_up = hung_up;
     binds_call(extender->binds, &watched, clock_ms(), answer_bind, call);
     return 0;
 }

@@ -79,6 +79,7 @@ struct filter_call {
     struct args args;
     struct decision decision; /* of the last judgement of all nodes */
     int64_t began_us;
+    bool is_observed;           /* mode: observe */
     struct rule_case rule_case; /* of the first judgement */
     /* Of the last judgement. */
     struct rule_case judged_case;
@@ -170,7 +171,7 @@ static void find_case(struct filter_call *call, const struct inventory_view *vie
     };
     call->judged_case = (struct rule_case){.cause = CAUSE_OURS};
     call->wish = (struct claim_wish){0};
-    if (!view->live)
+    if (!view->live || call->is_observed)
         return;
     call->judged_case = rules_case_of(&input, arena);
     call->wish = wish_of(call->extender, &input, found->left_out, arena);
@@ -188,8 +189,8 @@ static void judge_once(struct filter_call *call, struct filter_result *ret_found
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read_settled(call->extender->inventory);
     const struct fit_question question = args_question(view.cluster, &args->pod, arena);
-    struct shortlist *list =
-        shortlist_begin(view.cluster, args, &question, call->extender->shortlist, arena);
+    const size_t n_most = call->is_observed ? 0 : call->extender->shortlist;
+    struct shortlist *list = shortlist_begin(view.cluster, args, &question, n_most, arena);
     judge_all(view.cluster, args, &question, ret_found, list);
     ret_found->left_out = shortlist_left_out(list, ret_found->nodes);
     ret_found->awaited = find_awaited(args, &question, ret_found);
@@ -376,24 +377,70 @@ static bool wait_for_room(struct filter_call *call)
            waits_add(call->extender->waits, look, call, clock_ms());
 }
 
+/* ---- mode: observe ----
+ *
+ * The nodes are judged without waits, Errors, claims and budgets. Then all are handed on. */
+
+static void judge_as_if(struct filter_call *call)
+{
+    struct filter_result found;
+    struct err err;
+    if (inventory_usable(call->extender->inventory, &err)) {
+        judge_once(call, &found);
+        count_verdicts(&call->decision, &call->args, &found);
+        count_metrics(call->extender, &call->decision, RETRY_NONE);
+        return;
+    }
+    call->decision = answer_record_of(DECISION_FILTER, &call->args.pod);
+    call->decision.n_asked = call->args.n_names;
+    call->decision.error =
+        arena_printf(exchange_arena(call->exchange), "gpu-extender: %s", err.text);
+    answer_count(call->extender, DECISION_FILTER, VERB_UNUSABLE);
+}
+
+static void observe(struct filter_call *call)
+{
+    struct arena *arena = exchange_arena(call->exchange);
+    const struct filter_result all = {
+        .verdicts = ARENA_ARRAY(arena, enum reason, call->args.n_names)}; /* REASON_FITS */
+    struct buf text;
+    judge_as_if(call);
+    call->decision.n_handed_on = call->args.n_names;
+    buf_init(&text, ANSWER_MAX_BYTES);
+    add_result(&call->args, &all, arena, &text);
+    answer_record(call->extender, &call->decision, call->began_us);
+    args_fini(&call->args);
+    answer_text(call->exchange, &text);
+}
+
+/* Judges the nodes and answers, now or after a wait. */
+static void decide(struct filter_call *call)
+{
+    struct filter_result found;
+    call->rule_case = judge(call, &found);
+    const struct ruling ruling = rules_apply(call->extender, &call->args, &call->rule_case,
+                                             call->decision.ledger_version, clock_ms());
+    if (!ruling.waits || !wait_for_room(call))
+        answer(call, ruling.error, &found);
+}
+
 void extender_filter(void *context, struct exchange *exchange)
 {
     struct extender *extender = context;
     struct filter_call *call = ARENA_NEW(exchange_arena(exchange), struct filter_call);
-    struct filter_result found;
     struct err err;
-    *call =
-        (struct filter_call){.extender = extender, .exchange = exchange, .began_us = clock_us()};
-    if (!is_usable(call))
+    *call = (struct filter_call){.extender = extender,
+                                 .exchange = exchange,
+                                 .began_us = clock_us(),
+                                 .is_observed = extender->policy->mode == MODE_OBSERVE};
+    if (!call->is_observed && !is_usable(call))
         return;
     if (args_init(&call->args, exchange, extender->policy, &err) < 0) {
         answer_count(extender, DECISION_FILTER, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
-        return;
+    } else if (call->is_observed) {
+        observe(call);
+    } else {
+        decide(call);
     }
-    call->rule_case = judge(call, &found);
-    const struct ruling ruling = rules_apply(extender, &call->args, &call->rule_case,
-                                             call->decision.ledger_version, clock_ms());
-    if (!ruling.waits || !wait_for_room(call))
-        answer(call, ruling.error, &found);
 }

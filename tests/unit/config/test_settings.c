@@ -92,6 +92,7 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     assert_int_equal(a->extended_resource_toleration, b->extended_resource_toleration);
     assert_int_equal(a->default_toleration_seconds, b->default_toleration_seconds);
     assert_int_equal(a->placement, b->placement);
+    assert_int_equal(a->mode, b->mode);
     assert_int_equal(a->soft_preferences, b->soft_preferences);
     assert_int_equal(a->n_quotas, b->n_quotas);
     for (size_t i = 0; i < a->n_quotas; i++)

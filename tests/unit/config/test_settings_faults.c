@@ -67,13 +67,13 @@ static const struct fault UNKNOWN_KEYS[] = {
      "3:21: tls.verbClients.name: unknown key; known here: names, organizations"},
     {HEAD "scheduling:\n", "3:1: scheduling: unknown key; did you mean scheduler?"},
     {HEAD "\"two\\nlines\": 1\n",
-     "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, tls, "
+     "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, mode, listen, tls, "
      "authentication, gpuResources, "
      "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
      "kubernetes, "
      "leaderElection, decisions, limits"},
     {HEAD "\"\": 1\n",
-     "3:1: \"\": unknown key; known here: apiVersion, kind, listen, tls, "
+     "3:1: \"\": unknown key; known here: apiVersion, kind, mode, listen, tls, "
      "authentication, gpuResources, "
      "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
      "kubernetes, "
