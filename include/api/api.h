@@ -56,6 +56,8 @@ void api_metrics(void *context, struct exchange *exchange);
 extern const struct parameter API_OUTPUT[]; /* ?output= only */
 extern const struct parameter API_DRY_RUN[];
 extern const struct parameter API_DECISIONS[];
+extern const struct parameter API_INVENTORY[];
+extern const struct parameter API_PENDING[];
 extern const struct parameter API_NONE[];
 
 #endif

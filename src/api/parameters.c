@@ -8,9 +8,14 @@ static const char *const OUTPUTS[] = {"json", "table", NULL};
 static const char *const FLAGS[] = {"true", "false", NULL};
 static const char *const VERBS[] = {"filter", "prioritize", "preempt", "bind", NULL};
 
+static const char *const STATES[] = {"ready", "not-ready", "cordoned", NULL};
+
 const struct parameter API_OUTPUT[] = {{"output", OUTPUTS}, {0}};
 const struct parameter API_DRY_RUN[] = {{"explain", FLAGS}, {"output", OUTPUTS}, {0}};
 const struct parameter API_DECISIONS[] = {
     {"namespace", NULL}, {"name", NULL}, {"verb", VERBS}, {"limit", NULL}, {"output", OUTPUTS}, {0},
 };
+const struct parameter API_INVENTORY[] = {
+    {"node", NULL}, {"state", STATES}, {"output", OUTPUTS}, {0}};
+const struct parameter API_PENDING[] = {{"namespace", NULL}, {"output", OUTPUTS}, {0}};
 const struct parameter API_NONE[] = {{0}};

@@ -311,7 +311,7 @@ def ask_with_another_method(service, _, path, __):
 
 
 def ask_for_what_is_not_there(service, method, path, _):
-    return service.ask(method, path)
+    return service.ask(method, path + "?node=gone" if path == "/v1/inventory" else path)
 
 
 def ask_too_much(service, method, path, _):

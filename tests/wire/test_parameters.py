@@ -91,3 +91,31 @@ def test_errors_follow_the_output(service, method, path, body, status, begins):
 def test_an_error_as_text_controls_no_terminal(service):
     answer = service.get("/v1/quota?output=table&a%1b%5b2J%0a%c2%9b%ff")
     assert answer.text == "error: ?a [2J  \ufffd: is unknown, should be one of output\n"
+
+
+def names(answer):
+    return {node["name"] for node in answer.json()["nodes"]}
+
+
+def test_the_inventory_of_one_node(service):
+    found = service.get("/v1/inventory?node=h100-1").json()
+    assert [node["name"] for node in found["nodes"]] == ["h100-1"]
+    assert [(total["model"], total["nodes"]) for total in found["models"]] == [(found["nodes"][0]["model"], 1)]
+    missing = service.get("/v1/inventory?node=h100")
+    assert (missing.status, missing.json()["error"][:43]) == (404, "?node=h100: is not in the inventory, should")
+
+
+def test_the_inventory_by_state(service):
+    every = service.get("/v1/inventory").json()["nodes"]
+    for state, member, value in (("ready", "ready", True), ("not-ready", "ready", False), ("cordoned", "unschedulable", True)):
+        found = names(service.get(f"/v1/inventory?state={state}"))
+        assert found == {node["name"] for node in every if node[member] is value}
+
+
+def test_pending_pods_of_a_namespace(service):
+    every = service.get("/v1/pending").json()["pods"]
+    for namespace in {pod["namespace"] for pod in every} | {"none"}:
+        found = service.get(f"/v1/pending?namespace={namespace}").json()
+        wanted = [pod["name"] for pod in every if pod["namespace"] == namespace]
+        assert [pod["name"] for pod in found["pods"]] == wanted
+        assert found["podCount"] == len(found["pods"])

@@ -215,22 +215,44 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(((const struct node_row *)a)->name, ((const struct node_row *)b)->name);
 }
 
-static void copy_under_lock(struct inventory *inventory, struct copy *copy)
+/* Of the query: NULL accepts all. */
+struct wanted {
+    const char *node;
+    const char *state;
+};
+
+static bool is_wanted(const struct wanted *wanted, const struct node *node)
+{
+    const struct node_traits *traits = node_traits(node);
+    const char *state = wanted->state;
+    if (wanted->node && strcmp(wanted->node, node_name(node)) != 0)
+        return false;
+    if (!state)
+        return true;
+    return strcmp(state, "cordoned") == 0 ? traits->unschedulable
+                                          : traits->ready == (strcmp(state, "ready") == 0);
+}
+
+static void copy_under_lock(struct inventory *inventory, const struct wanted *wanted,
+                            struct copy *copy)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     copy->nodes = ARENA_ARRAY(copy->arena, struct node_row, cluster_n_nodes(view.cluster));
     for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
-         node = cluster_next_node(view.cluster, node))
-        copy_node(&view, node, copy);
+         node = cluster_next_node(view.cluster, node)) {
+        if (is_wanted(wanted, node))
+            copy_node(&view, node, copy);
+    }
     copy_astray(view.cluster, copy);
     copy_problems(&view, copy);
     copy->devices = inventory_devices_copy(&view, NULL, copy->arena);
 }
 
-static struct copy copy_inventory(struct inventory *inventory, struct arena *arena)
+static struct copy copy_inventory(struct inventory *inventory, const struct wanted *wanted,
+                                  struct arena *arena)
 {
     struct copy copy = {.arena = arena};
-    copy_under_lock(inventory, &copy);
+    copy_under_lock(inventory, wanted, &copy);
     qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, compare_rows);
     copy.claims = inventory_claims_copy(inventory, arena);
     return copy;
@@ -465,11 +487,27 @@ static void add_members(const struct api *api, const struct copy *copy, json_t *
     (void)json_object_update_new(value, rest);
 }
 
+/* A misspelt name must not look like an empty cluster. */
+static void answer_no_node(struct exchange *exchange, const char *name)
+{
+    exchange_answer_error(exchange, 404,
+                          arena_printf(exchange_arena(exchange),
+                                       "?node=%.253s: is not in the inventory, should be the name "
+                                       "of a node (GET /v1/inventory lists them)",
+                                       name));
+}
+
 void api_inventory(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
+    const struct wanted wanted = {exchange_query(exchange, "node"),
+                                  exchange_query(exchange, "state")};
     const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
-    const struct copy copy = copy_inventory(api->inventory, exchange_arena(exchange));
+    const struct copy copy = copy_inventory(api->inventory, &wanted, exchange_arena(exchange));
+    if (wanted.node && !wanted.state && copy.n_nodes == 0) {
+        answer_no_node(exchange, wanted.node);
+        return;
+    }
     json_t *value = provenance_json(&provenance);
     provenance_add_claims(&provenance, value);
     add_members(api, &copy, value);

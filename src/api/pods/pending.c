@@ -149,7 +149,8 @@ void api_pending(void *context, struct exchange *exchange)
     struct arena *arena = exchange_arena(exchange);
     if (!reply_from(api->inventory, exchange))
         return;
-    struct pod_copies copies = pod_copy_pending(api->inventory, arena);
+    struct pod_copies copies =
+        pod_copy_pending(api->inventory, exchange_query(exchange, "namespace"), arena);
     struct cluster *fork = inventory_fork(api->inventory);
     json_t *answer = pending_json(&copies, fork, arena);
     inventory_fork_free(api->inventory, fork);

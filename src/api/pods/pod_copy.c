@@ -99,13 +99,14 @@ static bool is_pending(const struct pod *pod)
     return !pod->node_name[0] && !pod->finished && pod->shape->n_gpu_needs > 0;
 }
 
-static struct queued_pod *collect_pending(const struct cluster *cluster, size_t *ret_n)
+static struct queued_pod *collect_pending(const struct cluster *cluster, const char *namespace_,
+                                          size_t *ret_n)
 {
     struct queued_pod *queued = MEM_ARRAY(struct queued_pod, cluster_n_pods(cluster));
     size_t n = 0;
     for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
          pod = cluster_next_pod(cluster, pod)) {
-        if (!is_pending(pod))
+        if (!is_pending(pod) || (namespace_ && strcmp(pod->namespace_, namespace_) != 0))
             continue;
         queued[n] = (struct queued_pod){pod->priority, pod->created_s, n, pod};
         n++;
@@ -116,22 +117,25 @@ static struct queued_pod *collect_pending(const struct cluster *cluster, size_t 
     return queued;
 }
 
-static void copy_pending(struct copying *copying, const struct cluster *cluster)
+static void copy_pending(struct copying *copying, const struct cluster *cluster,
+                         const char *namespace_)
 {
     struct pod_copies *copies = &copying->copies;
-    struct queued_pod *queued CLEANUP(mem_free_ptr) = collect_pending(cluster, &copies->n_all);
+    struct queued_pod *queued CLEANUP(mem_free_ptr) =
+        collect_pending(cluster, namespace_, &copies->n_all);
     const size_t n = copies->n_all < POD_COPIES_MAX ? copies->n_all : POD_COPIES_MAX;
     copies->items = ARENA_ARRAY(copying->arena, struct pod_copy, n);
     for (size_t i = 0; i < n; i++)
         copy_pod(copying, cluster, queued[i].pod);
 }
 
-struct pod_copies pod_copy_pending(struct inventory *inventory, struct arena *arena)
+struct pod_copies pod_copy_pending(struct inventory *inventory, const char *namespace_,
+                                   struct arena *arena)
 {
     struct copying copying = {.arena = arena,
                               .copies = {.provenance = provenance_of(inventory, arena)}};
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    copy_pending(&copying, view.cluster);
+    copy_pending(&copying, view.cluster, namespace_);
     return copying.copies;
 }
 

@@ -43,9 +43,10 @@ struct pod_copies {
     struct provenance provenance;
 };
 
-/* Unfinished GPU pods without a node. Over the limit, those that kube-scheduler takes first: by
- * priority, then by age. All in the arena. */
-struct pod_copies pod_copy_pending(struct inventory *inventory, struct arena *arena);
+/* Unfinished GPU pods without a node, of one namespace (NULL: of all). Over the limit, those that
+ * kube-scheduler takes first: by priority, then by age. All in the arena. */
+struct pod_copies pod_copy_pending(struct inventory *inventory, const char *namespace_,
+                                   struct arena *arena);
 /* The pod of that name, if any. */
 struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,
                                  const char *name, struct arena *arena);
