@@ -23,6 +23,7 @@ struct fit_question {
     const char *node_name; /* spec.nodeName: allows no other node; NULL or "": any. FIT_ALL only */
     enum fit_scope scope;
     struct asker asker;     /* nominated pods keep room from it */
+    const char *claims;     /* as in pod_facts: quotas count them, too */
     const char *replica_of; /* as in pod_facts: its best node depends on the other replicas */
     /* The amounts that victims would free on the judged node (decide/preempt.h); each resource
      * once. */

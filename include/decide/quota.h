@@ -10,6 +10,7 @@
 #ifndef DECIDE_QUOTA_H
 #define DECIDE_QUOTA_H
 
+#include "ledger/asked_claims.h"
 #include "ledger/claims.h"
 #include "ledger/namespace_usage.h"
 #include "ledger/nominate.h"
@@ -25,6 +26,23 @@ struct quota_view;
 struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
                                const struct pod_shape *shape, const struct reservation *own,
                                struct arena *arena);
+/* What asks for quota. */
+struct quota_asked {
+    const struct pod_shape *shape;
+    const struct reservation *own; /* as for quota_begin() */
+    struct claims_question claims;
+};
+/* The same for a pod with its resource claims (ledger/asked_claims.h). A claim that is allocated is
+ * refused only if the use with it exceeds a limit. Of floating claims that exceed a limit together,
+ * the first in order is not refused. Others add at least what they ask for: to totals on all nodes,
+ * and to a model where all devices of the node have it. */
+struct quota_view *quota_begin_asked(const struct cluster *cluster, const struct quota_asked *asked,
+                                     struct arena *arena);
+/* A quota covers the pod, and the ledger does not show yet that each of its claims is allocated and
+ * reserved for it. */
+bool quota_waits_for_claims(const struct cluster *cluster, const struct claims_question *question);
+/* quota_judge() depends on the devices of the node, not only on its model. */
+bool quota_asks_by_claims(const struct quota_view *view);
 /* Adds back what already counts of the asker's GPUs, by the claim that kube-scheduler made for its
  * extended resources. */
 void quota_own_claim(struct quota_view *view, const struct cluster *cluster, const char *namespace_,

@@ -93,6 +93,8 @@ struct device_claim {
     const char *namespace_, *name, *uid;
     int64_t n_devices; /* of the spec: see device_facts.h */
     bool wants_all, has_alternatives, is_allocated, terminating;
+    const struct claim_want *wants;
+    size_t n_wants;
     const char *extended_for_uid;
     size_t n_holders, n_all_holders; /* known by UID; all */
     size_t n_results;

@@ -98,6 +98,7 @@ struct pod {
     const char *priority_class;
     const char *refusal;                                  /* NULL: none */
     const char *extended_claim;                           /* NULL: none */
+    const char *claims;                                   /* as in pod_facts */
     const char *unscheduled_reason, *unscheduled_message; /* as in pod_facts */
     const char *not_evaluated;                            /* the same */
     bool finished, terminating, gated;
@@ -191,6 +192,11 @@ const char *cluster_next_priority_class(const struct cluster *cluster, const cha
  * its devices; "": only the implicit name. Since Kubernetes 1.36 kube-scheduler creates a claim for
  * a pod that requests such a resource, on a node that has none of it allocatable. */
 void cluster_upsert_device_class(struct cluster *cluster, const char *name, const char *resource);
+/* The driver of all its devices; "": not known. The class must exist. */
+void cluster_set_device_class_driver(struct cluster *cluster, const char *name, const char *driver);
+/* The policy's quota_scopes that count devices of the class, as bits; 0: not known, or none. By
+ * its driver, else by its extended resource. */
+uint64_t cluster_device_class_scopes(const struct cluster *cluster, const char *name);
 void cluster_delete_device_class(struct cluster *cluster, const char *name);
 size_t cluster_n_device_classes(const struct cluster *cluster);
 /* Iterates as for priority classes; *ret_resource is "" without one. */

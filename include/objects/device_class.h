@@ -1,5 +1,5 @@
 /*
- * device_class: reads the extended resource of a DeviceClass. Source: Kubernetes API
+ * device_class: reads the extended resource and the driver of a DeviceClass. Source: Kubernetes API
  * resource.k8s.io/v1, DeviceClass.
  */
 #ifndef OBJECTS_DEVICE_CLASS_H
@@ -13,5 +13,9 @@
 /* spec.extendedResourceName, in the arena; "" if absent. -EINVAL: not a string. */
 int device_class_from_json(const json_t *object, struct arena *arena, const char **ret_resource,
                            struct err *err);
+/* The driver that all devices of the class have: one of its selectors begins with
+ * `device.driver == "NAME"` and goes on, if at all, with && and without any || or ?. In the arena;
+ * "": not known. Ignores members of a wrong type. */
+const char *device_class_driver(const json_t *object, struct arena *arena);
 
 #endif

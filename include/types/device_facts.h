@@ -71,6 +71,15 @@ struct claim_result {
     bool is_shared; /* has a shareID: other claims may use the device, too */
 };
 
+/* Devices that a claim asks of one device class, by its spec. */
+struct claim_want {
+    const char *class_name;
+    int64_t n_devices; /* at least so many; > 0 */
+};
+
+/* Of a claim; the rest is not kept. */
+#define CLAIM_WANTS_MAX 4
+
 struct claim_facts {
     const char *namespace_, *name, *uid;
     /* By the spec: devices of its least allocation, so of a request with alternatives the fewest of
@@ -78,6 +87,10 @@ struct claim_facts {
     int64_t n_devices;
     bool wants_all;        /* a request with allocationMode All: counts as 1 in n_devices */
     bool has_alternatives; /* a request with two or more in firstAvailable */
+    /* The part of n_devices that the classes are known of: alternatives may be of several. Each
+     * class once. */
+    const struct claim_want *wants;
+    size_t n_wants;
     bool is_allocated;
     const struct claim_result *results;
     size_t n_results;

@@ -122,6 +122,8 @@ struct shape_facts {
     enum allow_shared allow_shared;
 };
 
+#define POD_CLAIMS_MAX 32
+
 struct pod_facts {
     const char *uid; /* the key of the pod */
     const char *namespace_;
@@ -147,6 +149,10 @@ struct pod_facts {
     /* status.extendedResourceClaimStatus.resourceClaimName: the claim that kube-scheduler made for
      * extended resources that the pod requests (KEP-5004). NULL: none. */
     const char *extended_claim;
+    /* Names of the claims that spec.resourceClaims asks for, each once and ended by a newline; an
+     * empty line: claims whose names are not known yet. At most POD_CLAIMS_MAX lines. NULL: none.
+     */
+    const char *claims;
     /* Condition PodScheduled of a pod without a node, if it is False. Both NULL: no such condition,
      * or the pod has a node or is finished. */
     const char *unscheduled_reason;  /* "Unschedulable" */

@@ -12,7 +12,9 @@ struct fit_question fit_question_of(const struct cluster *cluster, const char *n
                                     struct arena *arena)
 {
     struct fit_question question = *wanted;
-    question.quota = quota_begin(cluster, namespace_, question.shape, question.own, arena);
+    const struct quota_asked asked = {
+        question.shape, question.own, {namespace_, question.claims, &question.asker}};
+    question.quota = quota_begin_asked(cluster, &asked, arena);
     quota_own_claim(question.quota, cluster, namespace_, &question.asker);
     quota_promise(question.quota, cluster, &question.asker, now_ms, arena);
     return question;
@@ -186,7 +188,7 @@ static enum reason judge_known_model(const struct node *node, const struct fit_q
     const char *word = node_hot(node)->model_word;
     if (admit_takes_any_model(&question->shape->facts.wants) && !question->quota)
         return REASON_FITS;
-    if (!round)
+    if (!round || quota_asks_by_claims(question->quota))
         return judge_model_and_quota(node, question);
     struct known_model *known = &round->known[((uintptr_t)word >> 4) % N_KNOWN_MODELS];
     if (known->model_word != word)

@@ -2,6 +2,7 @@
 #include "decide/quota.h"
 #include "base/mem.h"
 #include "ledger/claim_usage.h"
+#include "types/amount.h"
 
 #include <string.h>
 
@@ -9,9 +10,11 @@
 struct quota_row {
     size_t quota; /* index in the policy */
     const struct quota_limit *limit;
-    int64_t need;    /* > 0 */
+    int64_t need;    /* > 0, or 0 with one of the last three */
     int64_t left;    /* negative if use and nominations exceed the limit */
     int64_t claimed; /* part of left that other pods claimed */
+    /* By the pod's resource claims: see struct asked_claims. What is used is no part of left. */
+    int64_t least, refused, used;
 };
 
 /* Limits that leave too little. */
@@ -30,6 +33,8 @@ struct quota_view {
     bool waits_for_namespace; /* its covering quotas are unknown */
     struct exhausted exhausted;
     struct exhausted claimed; /* the same, counting claims */
+    bool asks_by_claims;      /* rows count the pod's resource claims; exhausted is not used */
+    const struct cluster *cluster;
 };
 
 static int64_t *cell_of(const struct cluster *cluster, size_t quota,
@@ -77,16 +82,30 @@ static void sum_up(struct quota_view *view)
     }
 }
 
-static void add_rows(const struct cluster *cluster, struct quota_view *view, size_t quota)
+static int64_t cell_or_0(const struct policy *policy, int64_t *cells,
+                         const struct quota_limit *limit)
+{
+    return cells ? *namespace_usage_cell(policy, cells, limit->scope, limit->column) : 0;
+}
+
+static void add_rows(const struct cluster *cluster, struct quota_view *view, size_t quota,
+                     const struct asked_claims *asked)
 {
     const struct quota *of = &cluster_policy(cluster)->quotas[quota];
     for (size_t i = 0; i < of->n_limits; i++) {
         const struct quota_limit *limit = &of->limits[i];
-        const int64_t need = quota_need(view->shape, limit);
-        if (need == 0)
+        struct quota_row row = {.quota = quota,
+                                .limit = limit,
+                                .need = quota_need(view->shape, limit),
+                                .left = limit->gpus - *cell_of(cluster, quota, limit),
+                                .least = asked->least[limit->scope],
+                                .refused = cell_or_0(view->policy, asked->refused, limit),
+                                .used = cell_or_0(view->policy, asked->used, limit)};
+        const bool by_claims = row.least > 0 || row.refused > 0 || row.used > 0;
+        if (row.need == 0 && !by_claims)
             continue;
-        const int64_t left = limit->gpus - *cell_of(cluster, quota, limit);
-        view->rows[view->n_rows++] = (struct quota_row){quota, limit, need, left, 0};
+        view->asks_by_claims |= by_claims;
+        view->rows[view->n_rows++] = row;
     }
 }
 
@@ -120,27 +139,143 @@ static void give_back(struct quota_view *view, const struct cluster *cluster,
     }
 }
 
-struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
-                               const struct pod_shape *shape, const struct reservation *own,
-                               struct arena *arena)
+static struct quota_view *begin(const struct cluster *cluster, const char *namespace_,
+                                const struct pod_shape *shape, const struct asked_claims *asked,
+                                struct arena *arena)
 {
     const struct policy *policy = cluster_policy(cluster);
-    if (policy->n_quotas == 0 || shape->n_gpu_needs == 0)
-        return NULL;
     struct quota_view *view = ARENA_NEW(arena, struct quota_view);
     view->policy = policy;
     view->shape = shape;
+    view->cluster = cluster;
     view->waits_for_namespace = policy->quotas_select && cluster_lists_namespaces(cluster) &&
                                 !cluster_has_namespace(cluster, namespace_);
     view->n_quotas = namespace_usage_find_quotas(cluster, namespace_, arena, &view->quotas);
     view->rows = ARENA_ARRAY(arena, struct quota_row, count_limits(view));
     for (size_t i = 0; i < view->n_quotas; i++)
-        add_rows(cluster, view, view->quotas[i]);
-    if (own)
+        add_rows(cluster, view, view->quotas[i], asked);
+    return view->n_rows > 0 || view->waits_for_namespace ? view : NULL;
+}
+
+static struct quota_view *begin_with(struct quota_view *view, const struct cluster *cluster,
+                                     const struct reservation *own)
+{
+    if (view && own)
         give_back(view, cluster, own->namespace_, own->shape,
                   namespace_usage_models(reservation_node(own)));
-    sum_up(view);
-    return view->n_rows > 0 || view->waits_for_namespace ? view : NULL;
+    if (view)
+        sum_up(view);
+    return view;
+}
+
+struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
+                               const struct pod_shape *shape, const struct reservation *own,
+                               struct arena *arena)
+{
+    const struct asked_claims none = {0};
+    if (cluster_policy(cluster)->n_quotas == 0 || shape->n_gpu_needs == 0)
+        return NULL;
+    return begin_with(begin(cluster, namespace_, shape, &none, arena), cluster, own);
+}
+
+/* ---- the pod's resource claims ---- */
+
+static bool outranks(const struct claim_use *use, const struct asked_claims *asked)
+{
+    return asked->first_floating && asked_claims_precedes(use, asked->first_floating);
+}
+
+static void add_back(struct quota_view *view, const struct cluster *cluster,
+                     const struct claim_use *use, struct arena *arena)
+{
+    size_t n = 0;
+    const size_t *quotas = namespace_usage_covering(cluster, claim_usage_namespace(use), &n);
+    int64_t *cells = ARENA_ARRAY(arena, int64_t, namespace_usage_n_cells(view->policy));
+    claim_usage_add(view->policy, cells, use);
+    for (size_t i = 0; i < view->n_rows; i++) {
+        struct quota_row *row = &view->rows[i];
+        if (is_covered(quotas, n, row->quota))
+            row->left += cell_or_0(view->policy, cells, row->limit);
+    }
+}
+
+/* Two pods whose claims exceed a quota together must not keep each other out for ever: both claims
+ * stay allocated. So the first in order does not count the floating claims of the second. */
+static void disregard_floating(struct quota_view *view, const struct cluster *cluster,
+                               const struct asked_claims *asked,
+                               const struct claims_question *question)
+{
+    for (const struct claim_use *use = claim_usage_next(cluster, NULL); use;
+         use = claim_usage_next(cluster, use)) {
+        struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+        const bool is_own = asked_claims_has(question, use);
+        if (claim_usage_counts(use) && !is_own && !outranks(use, asked) &&
+            claim_usage_floats(cluster, use))
+            add_back(view, cluster, use, arena);
+    }
+}
+
+static bool lacks_for_claims(const struct quota_view *view)
+{
+    for (size_t i = 0; i < view->n_rows; i++) {
+        if (view->rows[i].used > 0 && is_exhausted(&view->rows[i]))
+            return true;
+    }
+    return false;
+}
+
+struct quota_view *quota_begin_asked(const struct cluster *cluster, const struct quota_asked *asked,
+                                     struct arena *arena)
+{
+    const struct claims_question *question = &asked->claims;
+    const struct asked_claims claims = asked_claims_of(cluster, question, arena);
+    const bool has_claims = question->claims && cluster_devices(cluster);
+    if (cluster_policy(cluster)->n_quotas == 0 || (asked->shape->n_gpu_needs == 0 && !has_claims))
+        return NULL;
+    struct quota_view *view = begin(cluster, question->namespace_, asked->shape, &claims, arena);
+    if (view && lacks_for_claims(view))
+        disregard_floating(view, cluster, &claims, question);
+    return begin_with(view, cluster, asked->own);
+}
+
+bool quota_waits_for_claims(const struct cluster *cluster, const struct claims_question *question)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const size_t *quotas = NULL;
+    return question->claims && cluster_policy(cluster)->n_quotas > 0 &&
+           namespace_usage_find_quotas(cluster, question->namespace_, arena, &quotas) > 0 &&
+           !asked_claims_of(cluster, question, arena).are_ready;
+}
+
+/* What the pod adds to the limit on the node. Negative: the limit does not count it there. */
+static int64_t need_on(const struct quota_row *row, uint64_t node_models,
+                       const struct asked_models *devices)
+{
+    const int64_t of_shape = counts(row->limit, node_models) ? row->need : 0;
+    const int64_t least = counts(row->limit, devices->sure) ? row->least : 0;
+    const int64_t refused = counts(row->limit, devices->possible) ? row->refused : 0;
+    const int64_t need = amount_add(of_shape, least > refused ? least : refused);
+    return need > 0 || row->used > 0 ? need : -1;
+}
+
+/* The first that leaves too little; NULL: none. claims: what other pods claimed is not left. */
+static const struct quota_row *find_short(const struct quota_view *view, const struct node *node,
+                                          bool claims)
+{
+    const struct asked_models devices = asked_claims_models(view->cluster, node);
+    for (size_t i = 0; i < view->n_rows; i++) {
+        const struct quota_row *row = &view->rows[i];
+        const int64_t need = need_on(row, namespace_usage_models(node), &devices);
+        const int64_t more = need > 0 && claims ? row->claimed : 0;
+        if (need >= 0 && row->left < amount_add(need, more))
+            return row;
+    }
+    return NULL;
+}
+
+bool quota_asks_by_claims(const struct quota_view *view)
+{
+    return view && view->asks_by_claims;
 }
 
 void quota_own_claim(struct quota_view *view, const struct cluster *cluster, const char *namespace_,
@@ -196,13 +331,30 @@ static void promise_nominated(struct quota_view *view, const struct nomination *
 
 /* At most CLAIMS_MAX times 2^32 GPUs: the sum cannot overflow. */
 static void promise_claimed(struct quota_view *view, const struct claim *claim,
+                            const int64_t by_claims[QUOTA_SCOPES_MAX],
                             const struct coverage *coverage)
 {
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
         if (is_promised(row, claim->models, coverage))
-            row->claimed += claim->gpus[row->limit->scope];
+            row->claimed += claim->gpus[row->limit->scope] + by_claims[row->limit->scope];
     }
+}
+
+/* Resource claims that are allocated count themselves. */
+static void promise_claim(struct quota_view *view, const struct cluster *cluster,
+                          const struct claim *claim, const struct coverage *coverage)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct pod *pod = cluster_find_pod(cluster, claim->uid);
+    if (!pod || !pod->claims) {
+        promise_claimed(view, claim, claim->by_claims, coverage);
+        return;
+    }
+    const struct asker asker = asker_from_pod(pod);
+    const struct claims_question question = {pod->namespace_, pod->claims, &asker};
+    const struct asked_claims asked = asked_claims_of(cluster, &question, arena);
+    promise_claimed(view, claim, asked.least, coverage);
 }
 
 void quota_promise(struct quota_view *view, const struct cluster *cluster,
@@ -224,7 +376,7 @@ void quota_promise(struct quota_view *view, const struct cluster *cluster,
         if (claim->until_ms <= now_ms || (asker->uid && strcmp(claim->uid, asker->uid) == 0))
             continue;
         find_coverage(&coverage, cluster, claim->namespace_, arena);
-        promise_claimed(view, claim, &coverage);
+        promise_claim(view, cluster, claim, &coverage);
     }
     sum_up(view);
 }
@@ -253,17 +405,30 @@ enum reason quota_judge(const struct quota_view *view, const struct node *node)
         return REASON_FITS;
     if (view->waits_for_namespace)
         return REASON_NAMESPACE_UNKNOWN;
+    if (view->asks_by_claims) {
+        if (find_short(view, node, false))
+            return REASON_QUOTA;
+        return find_short(view, node, true) ? REASON_QUOTA_CLAIMED : REASON_FITS;
+    }
     if (refuses(&view->exhausted, node))
         return REASON_QUOTA;
     return refuses(&view->claimed, node) ? REASON_QUOTA_CLAIMED : REASON_FITS;
 }
 
-const char *quota_refusal(const struct quota_view *view, const struct node *node)
+static const struct quota_row *find_exhausted(const struct quota_view *view,
+                                              const struct node *node)
 {
     const uint64_t models = namespace_usage_models(node);
     const struct quota_row *row = view->rows;
     while (!is_exhausted(row) || !counts(row->limit, models))
         row++;
+    return row;
+}
+
+const char *quota_refusal(const struct quota_view *view, const struct node *node)
+{
+    const struct quota_row *row =
+        view->asks_by_claims ? find_short(view, node, false) : find_exhausted(view, node);
     const struct quota *quota = &view->policy->quotas[row->quota];
     return row->limit->column == 0 ? quota->refusal_in_total : quota->refusal_of_model;
 }
@@ -273,7 +438,7 @@ int64_t quota_count(const struct quota_view *view, const struct node *node)
     int64_t count = INT64_MAX;
     for (size_t i = 0; view && i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
-        if (!counts(row->limit, namespace_usage_models(node)))
+        if (row->need == 0 || !counts(row->limit, namespace_usage_models(node)))
             continue;
         const int64_t more = is_claimed(row) ? 0 : (row->left - row->claimed) / row->need;
         count = more < count ? more : count;
@@ -336,7 +501,10 @@ bool quota_claim(struct cluster *cluster, const struct claim_question *question)
         return false;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct pod_shape *shape = cluster_resolve(cluster, &pod->shape, arena);
-    const bool is_covered = quota_begin(cluster, pod->namespace_, shape, NULL, arena);
+    const struct asker asker = asker_from_facts(pod);
+    const struct quota_asked asked = {.shape = shape,
+                                      .claims = {pod->namespace_, pod->claims, &asker}};
+    const bool is_covered = quota_begin_asked(cluster, &asked, arena);
     claims_renew(cluster, question, is_covered ? shape : NULL);
     return true;
 }

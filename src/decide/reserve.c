@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "decide/fit.h"
 #include "decide/quota.h"
+#include "ledger/asked_claims.h"
 #include "ledger/claim_usage.h"
 
 #include <string.h>
@@ -15,6 +16,7 @@ struct known {
     bool gone;
     bool needs_facts; /* the ledger keeps only the demand, so the facts are judged */
     struct asker asker;
+    const char *claims; /* as in pod_facts */
 };
 
 static bool are_facts_of(const struct pod_facts *facts, const char *uid)
@@ -32,7 +34,8 @@ static struct known known_of(const struct pod *pod)
                           .refusal = pod->refusal,
                           .gone = pod->finished || pod->terminating,
                           .needs_facts = pod->shape->facts.demand_only,
-                          .asker = asker_from_pod(pod)};
+                          .asker = asker_from_pod(pod),
+                          .claims = pod->claims};
 }
 
 static struct known known_of_facts(const struct pod_facts *facts)
@@ -43,7 +46,8 @@ static struct known known_of_facts(const struct pod_facts *facts)
                           .node_name = facts->node_name,
                           .refusal = facts->refusal,
                           .gone = facts->finished || facts->terminating,
-                          .asker = asker_from_facts(facts)};
+                          .asker = asker_from_facts(facts),
+                          .claims = facts->claims};
 }
 
 static bool find_known(const struct cluster *cluster, const struct reserve_question *question,
@@ -68,8 +72,11 @@ static enum reason judge(const struct cluster *cluster, const struct reserve_que
     const struct pod_shape *shape = known->draft.shape;
     const struct node *node = cluster_find_node(cluster, question->node_name);
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct fit_question wanted = {
-        .shape = shape, .refusal = known->refusal, .scope = FIT_OURS, .asker = known->asker};
+    const struct fit_question wanted = {.shape = shape,
+                                        .refusal = known->refusal,
+                                        .scope = FIT_OURS,
+                                        .asker = known->asker,
+                                        .claims = known->claims};
     struct fit_question fit =
         fit_question_of(cluster, known->draft.namespace_, &wanted, QUOTA_NO_CLAIMS, arena);
     if (shape->facts.demand_only)
@@ -89,6 +96,11 @@ static bool may_lack_claim(const struct cluster *cluster, const struct reserve_q
            claim_usage_any(cluster) && !are_facts_of(question->facts, question->uid);
 }
 
+static struct claims_question claims_of(const struct known *known)
+{
+    return (struct claims_question){known->draft.namespace_, known->claims, &known->asker};
+}
+
 static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
                                                const struct reserve_question *question,
                                                struct known *known, struct reserve_result *result)
@@ -96,8 +108,12 @@ static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
     reservation_begin(cluster, &known->draft, question->facts ? &question->facts->shape : NULL);
     if (judge(cluster, question, known, result) != REASON_FITS) {
         reservation_abort(cluster, &known->draft);
-        return may_lack_claim(cluster, question, known, result) ? RESERVE_POD_UNKNOWN
-                                                                : RESERVE_REFUSED;
+        if (may_lack_claim(cluster, question, known, result))
+            return RESERVE_POD_UNKNOWN;
+        const struct claims_question claims = claims_of(known);
+        if (result->reason == REASON_QUOTA)
+            asked_claims_refuse(cluster, &claims);
+        return RESERVE_REFUSED;
     }
     result->serial = reservation_commit(cluster, &known->draft);
     return RESERVE_HELD;
@@ -139,5 +155,8 @@ enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_
         return reserve_again(cluster, held, question->node_name, ret_result);
     if (known.needs_facts && !are_facts_of(question->facts, question->uid))
         return RESERVE_POD_UNKNOWN;
+    const struct claims_question claims = claims_of(&known);
+    if (quota_waits_for_claims(cluster, &claims))
+        return RESERVE_CLAIMS_UNSEEN;
     return reserve_if_it_fits(cluster, question, &known, ret_result);
 }

@@ -40,6 +40,24 @@ static size_t size_of_holders(const struct claim_facts *facts, size_t *ret_n)
     return size;
 }
 
+static size_t size_of_wants(const struct claim_facts *facts)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < facts->n_wants; i++)
+        size += size_of(facts->wants[i].class_name);
+    return size;
+}
+
+static void copy_wants(struct kept_claim *claim, const struct claim_facts *facts, char *at)
+{
+    struct claim_want *wants = MEM_ARRAY(struct claim_want, facts->n_wants);
+    for (size_t i = 0; i < facts->n_wants; i++)
+        wants[i] =
+            (struct claim_want){append(&at, facts->wants[i].class_name), facts->wants[i].n_devices};
+    claim->shown.wants = claim->wants = wants;
+    claim->shown.n_wants = facts->n_wants;
+}
+
 static void copy_texts(struct kept_claim *claim, const struct claim_facts *facts)
 {
     char *at = claim->texts;
@@ -51,13 +69,15 @@ static void copy_texts(struct kept_claim *claim, const struct claim_facts *facts
     claim->holders = at;
     for (size_t i = 0; i < shown->n_holders; i++)
         (void)append(&at, facts->holders[i]);
+    copy_wants(claim, facts, at);
 }
 
 struct kept_claim *device_claims_new(struct devices *devices, const struct claim_facts *facts)
 {
     size_t n_holders = 0;
     const size_t size = size_of(facts->namespace_) + size_of(facts->name) + size_of(facts->uid) +
-                        size_of(facts->extended_for_uid) + size_of_holders(facts, &n_holders);
+                        size_of(facts->extended_for_uid) + size_of_holders(facts, &n_holders) +
+                        size_of_wants(facts);
     struct kept_claim *claim = mem_new(sizeof *claim + size);
     claim->shown = (struct device_claim){.n_devices = facts->n_devices,
                                          .wants_all = facts->wants_all,
@@ -144,7 +164,10 @@ void device_claims_remove(struct devices *devices, struct kept_claim *claim)
     for (size_t i = 0; i < claim->shown.n_results; i++)
         pools_unref_slot(devices, claim->uses[i].slot);
     free(claim->uses);
+    free(claim->wants);
     claim->uses = NULL;
+    claim->shown.wants = claim->wants = NULL;
+    claim->shown.n_wants = 0;
     claim->shown.n_results = 0;
     claim->is_gone = true;
     device_claims_mark(devices, claim);

@@ -105,7 +105,10 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
 {
     struct claim_result *results = ARENA_ARRAY(arena, struct claim_result, claim->n_results);
     const char **holders = ARENA_ARRAY(arena, const char *, claim->n_holders);
+    struct claim_want *wants = arena_copy(arena, claim->wants, claim->n_wants, sizeof *wants);
     const char *holder = NULL;
+    for (size_t i = 0; i < claim->n_wants; i++)
+        wants[i].class_name = text_copy(arena, claim->wants[i].class_name);
     for (size_t i = 0; i < claim->n_results; i++) {
         const struct claimed_device device = devices_of_claim(claim, i);
         results[i] = (struct claim_result){.driver = text_copy(arena, device.driver),
@@ -122,6 +125,8 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
                                 .n_devices = claim->n_devices,
                                 .wants_all = claim->wants_all,
                                 .has_alternatives = claim->has_alternatives,
+                                .wants = wants,
+                                .n_wants = claim->n_wants,
                                 .is_allocated = claim->is_allocated,
                                 .results = results,
                                 .n_results = claim->n_results,

@@ -264,8 +264,9 @@ struct kept_claim {
     size_t n_gpu_uses;   /* results that use a device that may be a GPU */
     const char *holders; /* UIDs, one after another, each with its terminator */
     struct device_use *uses;
-    bool is_changed; /* for devices_take_changed_claim() */
-    bool is_gone;    /* only its names are left, until it is taken */
+    struct claim_want *wants; /* their names are among the texts */
+    bool is_changed;          /* for devices_take_changed_claim() */
+    bool is_gone;             /* only its names are left, until it is taken */
     struct kept_claim *prev_changed, *next_changed;
     char texts[];
 };

@@ -87,6 +87,7 @@ static int decode_device_class(const json_t *object, const struct policy *policy
         r = device_class_from_json(object, arena, &facts.resource, err);
     if (r < 0)
         return r;
+    facts.driver = device_class_driver(object, arena);
     facts.name = identity.name;
     ret_facts->device_class = facts;
     return 0;
@@ -94,7 +95,9 @@ static int decode_device_class(const json_t *object, const struct policy *policy
 
 static void upsert_device_class(struct cluster *cluster, const union kind_facts *facts)
 {
-    cluster_upsert_device_class(cluster, facts->device_class.name, facts->device_class.resource);
+    const struct device_class_facts *class = &facts->device_class;
+    cluster_upsert_device_class(cluster, class->name, class->resource);
+    cluster_set_device_class_driver(cluster, class->name, class->driver);
 }
 
 static int decode_slice(const json_t *object, const struct policy *policy, struct arena *arena,

@@ -16,6 +16,7 @@
 struct device_class_facts {
     const char *name;
     const char *resource; /* "": none */
+    const char *driver;   /* of all its devices; "": not known */
 };
 
 /* Facts of one decoded object; the row determines the valid member. */

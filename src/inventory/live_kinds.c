@@ -82,9 +82,13 @@ static const char *const NAMES_ONLY[] = {"metadata.managedFields",
                                          "description",
                                          NULL};
 
-static const char *const CLASSES_UNREAD[] = {
-    "metadata.managedFields", "metadata.ownerReferences", "metadata.labels", "metadata.annotations",
-    "metadata.finalizers",    "spec.selectors",           "spec.config",     NULL};
+static const char *const CLASSES_UNREAD[] = {"metadata.managedFields",
+                                             "metadata.ownerReferences",
+                                             "metadata.labels",
+                                             "metadata.annotations",
+                                             "metadata.finalizers",
+                                             "spec.config",
+                                             NULL};
 
 /* Servers differ in the versions of this group that they serve, kind by kind. */
 #define RESOURCE_PATH(version, kind) "/apis/resource.k8s.io/" version "/" kind
@@ -99,8 +103,7 @@ static const char *const SLICES_UNREAD[] = {"metadata.managedFields", "metadata.
                                             "metadata.labels",        "metadata.annotations",
                                             "metadata.finalizers",    NULL};
 /* A request is judged by what it was given. In v1beta1 it has no "exactly". */
-#define REQUESTS_UNREAD(request)                                                                   \
-    request "selectors", request "tolerations", request "capacity", request "deviceClassName"
+#define REQUESTS_UNREAD(request) request "selectors", request "tolerations", request "capacity"
 static const char *const CLAIMS_UNREAD[] = {
     "metadata.managedFields",
     "metadata.ownerReferences[].apiVersion",

@@ -33,6 +33,7 @@ struct claim_use {
     struct claimed_gpu *gpus;
     size_t n_gpus;
     struct extended_claim *pods;
+    int64_t *refused;       /* cells of an allocation that bind refused; NULL: none */
     int64_t *of_pod;        /* GPUs that the pod counts itself, per scope; NULL: no such pod */
     uint64_t models_of_pod; /* of its node */
     const char *name;
@@ -92,6 +93,7 @@ static void free_use(struct cluster *cluster, struct claim_use *use)
     HASH_DEL(cluster->claim_uses, use);
     drop_gpus(cluster, use->gpus, use->n_gpus);
     free(use->of_pod);
+    free(use->refused);
     free(use);
 }
 
@@ -106,9 +108,12 @@ void claim_usage_free_all(struct cluster *cluster)
 
 /* Devices. */
 
-static uint64_t scopes_of(const struct policy *policy, const char *driver)
+uint64_t claim_usage_scopes(const struct policy *policy, const char *driver)
 {
-    uint64_t scopes = policy_quota_scopes(policy, policy_device_driver(policy, driver)->resource);
+    const struct device_driver *known = policy_device_driver(policy, driver);
+    if (!known)
+        return 0;
+    uint64_t scopes = policy_quota_scopes(policy, known->resource);
     for (size_t i = 0; i < policy->n_quota_scopes; i++)
         scopes |= policy->quota_scopes[i] ? 0 : UINT64_C(1) << i;
     return scopes;
@@ -141,7 +146,7 @@ static struct claimed_gpu gpu_of(struct cluster *cluster, const struct claim_use
     return (struct claimed_gpu){.driver = string_table_intern(strings, device->driver),
                                 .pool = string_table_intern(strings, device->pool),
                                 .device = string_table_intern(strings, device->device),
-                                .scopes = scopes_of(cluster->policy, device->driver),
+                                .scopes = claim_usage_scopes(cluster->policy, device->driver),
                                 .models = models_of(cluster->policy, use, device)};
 }
 
@@ -236,14 +241,20 @@ void claim_usage_add(const struct policy *policy, int64_t *cells, const struct c
     }
 }
 
+/* The caller frees them. */
+static int64_t *cells_of(const struct cluster *cluster, const struct claim_use *use)
+{
+    int64_t *cells = MEM_ARRAY(int64_t, namespace_usage_n_cells(cluster->policy));
+    claim_usage_add(cluster->policy, cells, use);
+    return cells;
+}
+
 /* n: 1 or -1. */
 static void count_use(struct cluster *cluster, const struct claim_use *use, int64_t n)
 {
     if (use->n_gpus == 0)
         return;
-    int64_t *cells CLEANUP(mem_free_ptr) =
-        MEM_ARRAY(int64_t, namespace_usage_n_cells(cluster->policy));
-    claim_usage_add(cluster->policy, cells, use);
+    int64_t *cells CLEANUP(mem_free_ptr) = cells_of(cluster, use);
     namespace_usage_count_cells(cluster, use->namespace_, cells, n);
 }
 
@@ -278,17 +289,81 @@ const char *claim_usage_namespace(const struct claim_use *use)
     return use->namespace_;
 }
 
+const char *claim_usage_name(const struct claim_use *use)
+{
+    return use->name;
+}
+
 bool claim_usage_counts(const struct claim_use *use)
 {
     return use->n_gpus > 0;
+}
+
+const struct claim_use *claim_usage_find(const struct cluster *cluster, const char *namespace_,
+                                         const char *name)
+{
+    return find(cluster, namespace_, name);
+}
+
+const int64_t *claim_usage_refused(const struct claim_use *use)
+{
+    return use->refused;
+}
+
+static bool is_placed(const struct cluster *cluster, const char *uid)
+{
+    const struct pod *pod = cluster_find_pod(cluster, uid);
+    return (pod && pod->node_name[0]) || cluster_find_reservation(cluster, uid);
+}
+
+bool claim_usage_floats(const struct cluster *cluster, const struct claim_use *use)
+{
+    const struct device_claim *claim =
+        devices_find_claim(cluster->devices, use->namespace_, use->name);
+    if (!claim || use->pods || claim->n_all_holders > claim->n_holders)
+        return false;
+    const char *uid = NULL;
+    while ((uid = devices_next_holder(claim, uid))) {
+        if (is_placed(cluster, uid))
+            return false;
+    }
+    return true;
 }
 
 /* Changes. */
 
 static void release(struct cluster *cluster, struct claim_use *use)
 {
-    if (use->n_gpus == 0 && !use->pods)
+    if (use->n_gpus == 0 && !use->pods && !use->refused)
         free_use(cluster, use);
+}
+
+void claim_usage_refuse(struct cluster *cluster, const char *namespace_, const char *name)
+{
+    struct claim_use *use = find(cluster, namespace_, name);
+    if (!use || use->n_gpus == 0)
+        return;
+    free(use->refused);
+    use->refused = cells_of(cluster, use);
+}
+
+static void forget_refusal(struct cluster *cluster, struct claim_use *use)
+{
+    if (devices_find_claim(cluster->devices, use->namespace_, use->name))
+        return;
+    free(use->refused);
+    use->refused = NULL;
+}
+
+/* Then verdicts by quotas may change, also if no node's numbers do. */
+static bool is_other_use(const struct policy *policy, int64_t *a, int64_t *b)
+{
+    for (size_t scope = 0; scope < policy->n_quota_scopes; scope++) {
+        if (*namespace_usage_cell(policy, a, scope, 0) !=
+            *namespace_usage_cell(policy, b, scope, 0))
+            return true;
+    }
+    return false;
 }
 
 void claim_usage_renew(struct cluster *cluster, const char *namespace_, const char *name)
@@ -296,10 +371,14 @@ void claim_usage_renew(struct cluster *cluster, const char *namespace_, const ch
     if (cluster->policy->n_quotas == 0)
         return;
     struct claim_use *use = find_or_add(cluster, namespace_, name);
+    int64_t *before CLEANUP(mem_free_ptr) = cells_of(cluster, use);
     count_use(cluster, use, -1);
     renew_gpus(cluster, use);
     renew_pod(cluster, use);
     count_use(cluster, use, 1);
+    int64_t *after CLEANUP(mem_free_ptr) = cells_of(cluster, use);
+    cluster->version += is_other_use(cluster->policy, before, after);
+    forget_refusal(cluster, use);
     release(cluster, use);
 }
 
@@ -395,7 +474,7 @@ size_t claim_usage_check(const struct cluster *cluster)
     size_t n_wrong = 0;
     for (const struct claim_use *use = cluster->claim_uses; use; use = use->hh.next)
         n_wrong += !are_gpus_right(cluster, use) || !is_pod_right(cluster, use) ||
-                   (use->n_gpus == 0 && !use->pods);
+                   (use->n_gpus == 0 && !use->pods && !use->refused);
     for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next)
         n_wrong += !is_named_right(cluster, pod);
     for (const struct device_claim *claim = devices_next_claim(cluster->devices, NULL);

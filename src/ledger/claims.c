@@ -3,6 +3,7 @@
 #include "ledger/claims.h"
 #include "base/mem.h"
 #include "ledger.h"
+#include "ledger/asked_claims.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,14 +55,40 @@ static void drop_old(struct cluster *cluster, int64_t now_ms)
         end(cluster, cluster->claims);
 }
 
-/* The pod is bound, reserved, nominated, or will never be scheduled. */
-static bool counts_otherwise(const struct cluster *cluster, const char *uid)
+/* The pod is bound, reserved, or will never be scheduled. */
+static bool counts_otherwise(const struct cluster *cluster, const struct pod_entry *pod,
+                             const char *uid)
 {
-    const struct pod_entry *pod = NULL;
-    HASH_FIND_STR(cluster->pods, uid, pod);
     return cluster_find_reservation(cluster, uid) ||
-           (pod && (pod->pod.node_name[0] || pod->pod.finished || pod->pod.terminating ||
-                    pod->nomination));
+           (pod && (pod->pod.node_name[0] || pod->pod.finished || pod->pod.terminating));
+}
+
+bool claims_has_by_claims(const struct cluster *cluster, const struct claim *claim)
+{
+    for (size_t scope = 0; scope < cluster->policy->n_quota_scopes; scope++) {
+        if (claim->by_claims[scope] > 0)
+            return true;
+    }
+    return false;
+}
+
+void claims_nominated(struct cluster *cluster, const char *uid)
+{
+    struct claim_entry *entry = find(cluster, uid);
+    if (entry && claims_has_by_claims(cluster, &entry->claim))
+        memset(entry->claim.gpus, 0, sizeof entry->claim.gpus);
+    else if (entry)
+        end(cluster, entry);
+}
+
+static void count_resource_claims(struct cluster *cluster, const struct pod_facts *pod,
+                                  struct claim *claim)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct asker asker = asker_from_facts(pod);
+    const struct claims_question question = {pod->namespace_, pod->claims, &asker};
+    const struct asked_claims asked = asked_claims_of(cluster, &question, arena);
+    memcpy(claim->by_claims, asked.least, sizeof claim->by_claims);
 }
 
 static void add(struct cluster *cluster, const struct claim_question *question,
@@ -76,6 +103,7 @@ static void add(struct cluster *cluster, const struct claim_question *question,
     claim->until_ms = question->until_ms;
     for (size_t scope = 0; scope < policy->n_quota_scopes; scope++)
         claim->gpus[scope] = namespace_usage_need(shape, scope);
+    count_resource_claims(cluster, question->pod, claim);
     HASH_ADD_KEYPTR(hh, cluster->claims, claim->uid, strlen(claim->uid), entry);
     cluster->claims_version++;
 }
@@ -85,10 +113,14 @@ void claims_renew(struct cluster *cluster, const struct claim_question *question
 {
     const char *uid = question->pod->uid;
     const struct node *node = cluster_find_node(cluster, question->node_name);
+    const struct pod_entry *pod = NULL;
     claims_end(cluster, uid);
     drop_old(cluster, question->now_ms);
-    if (node && shape && !counts_otherwise(cluster, uid))
+    HASH_FIND_STR(cluster->pods, uid, pod);
+    if (node && shape && !counts_otherwise(cluster, pod, uid))
         add(cluster, question, shape, namespace_usage_models(node));
+    if (pod && pod->nomination)
+        claims_nominated(cluster, uid);
 }
 
 const struct claim *claims_next(const struct cluster *cluster, const struct claim *claim)

@@ -131,14 +131,19 @@ static bool text_equal(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+static bool texts_equal(const struct pod *pod, const struct pod_facts *facts)
+{
+    return text_equal(pod->refusal, facts->refusal) &&
+           text_equal(pod->extended_claim, facts->extended_claim) &&
+           text_equal(pod->claims, facts->claims);
+}
+
 static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
                       const struct pod_shape *shape)
 {
-    return text_equal(pod->refusal, facts->refusal) &&
-           text_equal(pod->extended_claim, facts->extended_claim) && pod->shape == shape &&
-           pod->finished == facts->finished && pod->terminating == facts->terminating &&
-           pod->gated == facts->gated && pod->priority == facts->priority &&
-           pod->created_s == facts->created_s &&
+    return texts_equal(pod, facts) && pod->shape == shape && pod->finished == facts->finished &&
+           pod->terminating == facts->terminating && pod->gated == facts->gated &&
+           pod->priority == facts->priority && pod->created_s == facts->created_s &&
            strcmp(owners_uid(pod->owner), facts->replica_of ? facts->replica_of : "") == 0 &&
            strcmp(pod->namespace_, facts->namespace_) == 0 && strcmp(pod->name, facts->name) == 0 &&
            strcmp(pod->node_name, facts->node_name) == 0 &&
@@ -160,6 +165,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                    facts->name,
                                    facts->refusal,
                                    facts->extended_claim,
+                                   facts->claims,
                                    facts->unscheduled_reason,
                                    facts->unscheduled_message,
                                    facts->not_evaluated};
@@ -173,6 +179,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                     &pod->name,
                                     &pod->refusal,
                                     &pod->extended_claim,
+                                    &pod->claims,
                                     &pod->unscheduled_reason,
                                     &pod->unscheduled_message,
                                     &pod->not_evaluated};

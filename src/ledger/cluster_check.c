@@ -247,8 +247,10 @@ static void check_claim(struct check *check, const struct cluster *cluster,
 {
     const struct pod_entry *pod = NULL;
     HASH_FIND_STR(cluster->pods, claim->claim.uid, pod);
+    const bool is_nominated = pod && pod->nomination;
     if (cluster_find_reservation(cluster, claim->claim.uid) ||
-        (pod && (pod->node || pod->nomination || pod->pod.finished || pod->pod.terminating)))
+        (is_nominated && !claims_has_by_claims(cluster, &claim->claim)) ||
+        (pod && (pod->node || pod->pod.finished || pod->pod.terminating)))
         check_differs(check, claim->claim.uid, "a claim of a pod that counts otherwise", 1, 0);
 }
 

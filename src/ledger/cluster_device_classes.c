@@ -15,6 +15,7 @@
 
 struct device_class {
     char *name;
+    char *driver;                     /* NULL: not known */
     struct claimed_resource *claimed; /* NULL: only its implicit name */
     uint64_t seen;
     UT_hash_handle hh;
@@ -67,6 +68,7 @@ static void remove_class(struct cluster *cluster, struct device_class *class)
     HASH_DEL(cluster->device_classes, class);
     unref_claimed(cluster, class->claimed);
     free(class->name);
+    free(class->driver);
     free(class);
 }
 
@@ -85,6 +87,26 @@ void cluster_upsert_device_class(struct cluster *cluster, const char *name, cons
     unref_claimed(cluster, class->claimed);
     class->claimed = ref_claimed(cluster, resource);
     changes_of_device_classes(cluster);
+}
+
+void cluster_set_device_class_driver(struct cluster *cluster, const char *name, const char *driver)
+{
+    struct device_class *class = find(cluster, name);
+    if (strcmp(class->driver ? class->driver : "", driver) == 0)
+        return;
+    free(class->driver);
+    class->driver = driver[0] ? mem_strdup(driver) : NULL;
+    cluster->version++;
+}
+
+uint64_t cluster_device_class_scopes(const struct cluster *cluster, const char *name)
+{
+    const struct device_class *class = find(cluster, name);
+    if (!class || (!class->driver && !class->claimed))
+        return 0;
+    if (class->driver)
+        return claim_usage_scopes(cluster->policy, class->driver);
+    return policy_quota_scopes(cluster->policy, class->claimed->name);
 }
 
 void cluster_delete_device_class(struct cluster *cluster, const char *name)

@@ -6,6 +6,7 @@
 #define LEDGER_LEDGER_H
 
 #include "base/table.h"
+#include "ledger/claim_usage.h"
 #include "ledger/claims.h"
 #include "ledger/cluster.h"
 #include "ledger/gpu_demand.h"
@@ -247,6 +248,11 @@ void reservation_free_all(struct cluster *cluster);
 
 /* claims.c */
 void claims_free_all(struct cluster *cluster);
+/* The pod is nominated: its nomination counts instead of its claim, but for what it gets by
+ * resource claims. */
+void claims_nominated(struct cluster *cluster, const char *uid);
+/* Whether resource claims will get GPUs for the pod. */
+bool claims_has_by_claims(const struct cluster *cluster, const struct claim *claim);
 
 /* nominate.c */
 /* Whether the pod's nomination counts: it is unbound, schedulable and has no reservation. */
@@ -306,6 +312,8 @@ void namespace_usage_fork(struct cluster *fork, const struct cluster *cluster);
 void namespace_usage_free_all(struct cluster *cluster);
 
 /* claim_usage.c */
+/* The quota_scopes that count devices of the driver, as bits. */
+uint64_t claim_usage_scopes(const struct policy *policy, const char *driver);
 /* Counts the claim as the cluster's devices have it now; call it after each change of it. */
 void claim_usage_renew(struct cluster *cluster, const char *namespace_, const char *name);
 /* Call after adding the pod to the ledger's tables, and before removing it. */
@@ -313,14 +321,6 @@ void claim_usage_add_pod(struct cluster *cluster, struct pod_entry *pod);
 void claim_usage_remove_pod(struct cluster *cluster, struct pod_entry *pod);
 /* Call after a change of what the pod or its reservation counts. NULL: no pod. */
 void claim_usage_renew_pod(struct cluster *cluster, const struct pod_entry *pod);
-/* Adds what the claim counts. */
-void claim_usage_add(const struct policy *policy, int64_t *cells, const struct claim_use *use);
-/* Iterates over the claims that use GPUs, or that a pod's status names: NULL to NULL. */
-const struct claim_use *claim_usage_next(const struct cluster *cluster,
-                                         const struct claim_use *use);
-const char *claim_usage_namespace(const struct claim_use *use);
-/* Whether it uses GPUs. */
-bool claim_usage_counts(const struct claim_use *use);
 /* Returns the number of claims whose GPUs or pods differ from those of the cluster. */
 size_t claim_usage_check(const struct cluster *cluster);
 void claim_usage_free_all(struct cluster *cluster);

@@ -33,7 +33,7 @@ static void begin(struct cluster *cluster, struct pod_entry *entry)
     DL_APPEND(node->nominations, entry->nomination);
     list_for_quotas(cluster, entry->nomination);
     node_hot_renew(node);
-    claims_end(cluster, pod->uid);
+    claims_nominated(cluster, pod->uid);
 }
 
 void nominate_end(struct cluster *cluster, struct pod_entry *entry)

@@ -8,6 +8,7 @@
 #include "managed.h"
 #include "meta.h"
 #include "objects/demand.h"
+#include "pod_claims.h"
 #include "tolerations.h"
 
 #include <string.h>
@@ -136,6 +137,23 @@ static int read_spec(struct pod_reading *reading, const json_t *spec, struct err
     return r;
 }
 
+/* The first reason is reported. */
+static void refuse(struct pod_reading *reading, const char *reason)
+{
+    if (!reading->facts->refusal)
+        reading->facts->refusal = reason;
+}
+
+/* Quotas must judge all of them. */
+static void read_claims(struct pod_reading *reading, const json_t *spec, const json_t *status)
+{
+    reading->facts->claims = pod_claims_read(spec, status, reading->arena);
+    if (reading->policy->n_quotas > 0 && pod_claims_are_many(spec))
+        refuse(reading, arena_printf(reading->arena,
+                                     "spec.resourceClaims: are more than %d, which no quota judges",
+                                     POD_CLAIMS_MAX));
+}
+
 /* At most TEXT_BYTES_MAX bytes, cut at a character boundary with a mark. */
 static const char *cut_text(const char *text, struct arena *arena)
 {
@@ -193,13 +211,6 @@ static int read_status(struct pod_reading *reading, const json_t *status, struct
     if (facts->node_name[0] == '\0' && !facts->finished)
         read_unscheduled(reading, status);
     return r;
-}
-
-/* The first reason is reported. */
-static void refuse(struct pod_reading *reading, const char *reason)
-{
-    if (!reading->facts->refusal)
-        reading->facts->refusal = reason;
 }
 
 static int read_demand(struct pod_reading *reading, const json_t *spec, const json_t *status,
@@ -308,8 +319,10 @@ static int read_pod(struct pod_reading reading, const json_t *object, struct pod
         (r = json_get_object(object, "spec", &spec, err)) < 0 ||
         (r = json_get_object(object, "status", &status, err)) < 0 ||
         (r = read_metadata(&reading, metadata, err)) < 0 ||
-        (r = read_spec(&reading, spec, err)) < 0 || (r = read_status(&reading, status, err)) < 0 ||
-        (r = read_demand(&reading, spec, status, err)) < 0 ||
+        (r = read_spec(&reading, spec, err)) < 0 || (r = read_status(&reading, status, err)) < 0)
+        return r;
+    read_claims(&reading, spec, status);
+    if ((r = read_demand(&reading, spec, status, err)) < 0 ||
         (r = read_node_selector(&reading, spec, err)) < 0 ||
         (r = read_affinity(&reading, spec, err)) < 0 ||
         (r = read_tolerations(&reading, spec, err)) < 0 ||

@@ -114,7 +114,59 @@ static int read_requests(const json_t *devices, struct claim_facts *facts, struc
     return r;
 }
 
-static int read_spec(const json_t *spec, struct claim_facts *facts, struct err *err)
+/* "" for a name that is missing or too long. */
+static const char *class_named_in(const json_t *object)
+{
+    const char *name = json_string_value(json_member(object, "deviceClassName"));
+    return name && strlen(name) <= META_NAME_BYTES_MAX ? name : "";
+}
+
+/* The class of the devices that a request gets; "": alternatives have several. */
+static const char *class_of(const json_t *request)
+{
+    const json_t *alternatives = json_member(request, "firstAvailable");
+    const json_t *exactly = json_member(request, "exactly");
+    if (json_array_size(alternatives) == 0)
+        return class_named_in(exactly ? exactly : request);
+    const char *first = class_named_in(json_array_get(alternatives, 0));
+    for (size_t i = 1; i < json_array_size(alternatives); i++) {
+        if (strcmp(class_named_in(json_array_get(alternatives, i)), first) != 0)
+            return "";
+    }
+    return first;
+}
+
+static void add_want(struct claim_want *wants, size_t *n_wants, const struct claim_want *more)
+{
+    size_t i = 0;
+    while (i < *n_wants && strcmp(wants[i].class_name, more->class_name) != 0)
+        i++;
+    if (i == CLAIM_WANTS_MAX)
+        return;
+    if (i == *n_wants)
+        wants[(*n_wants)++] = (struct claim_want){.class_name = more->class_name};
+    wants[i].n_devices = add_devices(wants[i].n_devices, more->n_devices);
+}
+
+/* Call after read_requests(). */
+static void read_wants(const json_t *devices, struct arena *arena, struct claim_facts *facts)
+{
+    const json_t *list = json_member(devices, "requests");
+    struct claim_want *wants = ARENA_ARRAY(arena, struct claim_want, CLAIM_WANTS_MAX);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        struct claim_facts alone = {0};
+        struct err err;
+        const json_t *request = json_array_get(list, i);
+        const char *class_name = class_of(request);
+        if (read_request(request, &alone, &err) == 0 && alone.n_devices > 0 && class_name[0])
+            add_want(wants, &facts->n_wants,
+                     &(struct claim_want){arena_strdup(arena, class_name), alone.n_devices});
+    }
+    facts->wants = wants;
+}
+
+static int read_spec(const json_t *spec, struct arena *arena, struct claim_facts *facts,
+                     struct err *err)
 {
     json_t *devices = NULL;
     int r = json_get_object(spec, "devices", &devices, err);
@@ -122,6 +174,8 @@ static int read_spec(const json_t *spec, struct claim_facts *facts, struct err *
         return r;
     if ((r = read_requests(devices, facts, err)) < 0)
         err_prefix(err, "devices.");
+    else
+        read_wants(devices, arena, facts);
     return r;
 }
 
@@ -286,7 +340,7 @@ int resource_claim_from_json(const json_t *object, struct arena *arena,
     if ((r = json_get_object(object, "spec", &spec, err)) < 0 ||
         (r = json_get_object(object, "status", &status, err)) < 0)
         return r;
-    if ((r = read_spec(spec, &facts, err)) < 0) {
+    if ((r = read_spec(spec, arena, &facts, err)) < 0) {
         err_prefix(err, "spec.");
         return r;
     }

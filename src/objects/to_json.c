@@ -99,6 +99,22 @@ static json_t *pod_metadata_json(const struct pod_facts *facts, const struct pol
     return metadata;
 }
 
+/* Their names in the pod are not kept. */
+static json_t *claims_json(const char *claims)
+{
+    json_t *list = json_array();
+    for (const char *at = claims; *at; at += strcspn(at, "\n") + 1) {
+        json_t *claim = json_pack("{s:o}", "name", json_sprintf("%zu", json_array_size(list)));
+        if (*at == '\n')
+            set_text(claim, "resourceClaimTemplateName", "any");
+        else
+            (void)json_object_set_new(claim, "resourceClaimName",
+                                      json_stringn(at, strcspn(at, "\n")));
+        (void)json_array_append_new(list, claim);
+    }
+    return list;
+}
+
 static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy *policy)
 {
     json_t *spec = json_object();
@@ -107,6 +123,8 @@ static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy 
     (void)json_object_set_new(spec, "priority", json_integer((json_int_t)facts->priority));
     if (facts->gated)
         (void)json_object_set_new(spec, "schedulingGates", json_pack("[{s:s}]", "name", "any"));
+    if (facts->claims)
+        (void)json_object_set_new(spec, "resourceClaims", claims_json(facts->claims));
     shape_to_spec(&facts->shape, policy, spec);
     return spec;
 }

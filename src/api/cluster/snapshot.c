@@ -306,6 +306,7 @@ static struct pod_facts facts_of(const struct pod_copy *copy)
         .started_s = pod->started_s,
         .refusal = pod->refusal,
         .extended_claim = pod->extended_claim,
+        .claims = pod->claims,
         .unscheduled_reason = pod->unscheduled_reason,
         .unscheduled_message = pod->unscheduled_message,
         .not_evaluated = pod->not_evaluated,

@@ -66,6 +66,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy->pod.priority_class = arena_strdup(arena, pod->priority_class);
     copy->pod.refusal = copy_text(pod->refusal, arena);
     copy->pod.extended_claim = copy_text(pod->extended_claim, arena);
+    copy->pod.claims = copy_text(pod->claims, arena);
     copy->pod.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
     copy->pod.unscheduled_message = copy_text(pod->unscheduled_message, arena);
     copy->pod.not_evaluated = copy_text(pod->not_evaluated, arena);

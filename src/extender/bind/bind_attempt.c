@@ -137,6 +137,15 @@ static bool is_time_to_post(const struct bind_attempt *attempt, int64_t at_ms)
     return !attempt->refused && attempt->until_ms - at_ms >= MIN_POST_MS;
 }
 
+static struct bind_step post_later(struct bind_attempt *attempt, int64_t now_ms,
+                                   int64_t retry_after_ms)
+{
+    const int64_t wake_ms = now_ms + at_least(next_delay_ms(attempt), retry_after_ms);
+    if (is_time_to_post(attempt, wake_ms))
+        return wait_until(attempt, BIND_WAITING_TO_POST, wake_ms);
+    return no_more_posts(attempt, now_ms);
+}
+
 struct bind_step bind_attempt_begin(struct bind_attempt *attempt, const struct bind_timing *timing,
                                     uint64_t seed, int64_t until_ms)
 {
@@ -195,6 +204,8 @@ struct bind_step bind_attempt_reserved(struct bind_attempt *attempt, int64_t now
         attempt->wants_facts = true;
         return ask(attempt, now_ms);
     }
+    if (verdict == RESERVE_CLAIMS_UNSEEN)
+        return post_later(attempt, now_ms, 0);
     if (verdict == RESERVE_BOUND_HERE) {
         attempt->holds = false; /* counted as usage now */
         return bound(attempt, now_ms);
@@ -203,15 +214,6 @@ struct bind_step bind_attempt_reserved(struct bind_attempt *attempt, int64_t now
     if (attempt->quiet_ms == 0)
         return fail(attempt, now_ms);
     return reporting(attempt, ask_later(attempt, now_ms, 0), BIND_REPORT_FAILED, now_ms);
-}
-
-static struct bind_step post_later(struct bind_attempt *attempt, int64_t now_ms,
-                                   int64_t retry_after_ms)
-{
-    const int64_t wake_ms = now_ms + at_least(next_delay_ms(attempt), retry_after_ms);
-    if (is_time_to_post(attempt, wake_ms))
-        return wait_until(attempt, BIND_WAITING_TO_POST, wake_ms);
-    return no_more_posts(attempt, now_ms);
 }
 
 struct bind_step bind_attempt_posted(struct bind_attempt *attempt, int64_t now_ms,

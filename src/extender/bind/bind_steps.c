@@ -96,6 +96,12 @@ static struct bind_step reserve(struct bind_event *event, struct bind_entry *ent
     case RESERVE_REFUSED:
         bind_entry_fails(entry, BIND_OUTCOME_REFUSED, result.why);
         break;
+    case RESERVE_CLAIMS_UNSEEN:
+        bind_entry_fails(
+            entry, BIND_OUTCOME_FAILED,
+            "a quota covers the pod, and the watch does not show yet that its resource "
+            "claims are allocated and reserved for it: retry");
+        break;
     case RESERVE_POD_UNKNOWN:
         break;
     case RESERVE_POD_GONE:

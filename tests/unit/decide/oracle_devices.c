@@ -10,8 +10,9 @@ const size_t ORACLE_DRIVER_RESOURCES[N_ORACLE_DRIVERS] = {
     [AMD_DRIVER] = AMD_GPU, [NVIDIA_DRIVER] = NVIDIA_GPU};
 const char *const ORACLE_DEVICE_MODEL_NAMES[ORACLE_DEVICE_MODELS] = {"", "H100-80GB-HBM3", "L4"};
 
-/* All groups, for comparison. */
+/* What decisions depend on, for comparison. */
 struct all_groups {
+    int64_t in_use;
     struct oracle_group groups[ORACLE_NODES][N_ORACLE_DRIVERS][ORACLE_DEVICE_MODELS];
 };
 
@@ -115,7 +116,7 @@ bool oracle_has_devices(const struct oracle *oracle, size_t resource)
 
 static struct all_groups all_of(const struct oracle *oracle)
 {
-    struct all_groups all;
+    struct all_groups all = {.in_use = oracle_gpus_in_use(oracle)};
     for (size_t node = 0; node < ORACLE_NODES; node++)
         for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++)
             for (size_t model = 0; model < ORACLE_DEVICE_MODELS; model++)
@@ -123,7 +124,7 @@ static struct all_groups all_of(const struct oracle *oracle)
     return all;
 }
 
-/* Slices and claims change decisions by the groups alone. */
+/* Slices and claims change decisions by the groups, and by what quotas count. */
 static void count_change(struct oracle *oracle, const struct all_groups *before)
 {
     const struct all_groups after = all_of(oracle);

@@ -135,6 +135,7 @@ static struct pod_facts random_pod(struct dice *dice, const struct policy *polic
         .started_s = chance(dice) ? 0 : 1780000000 + (int64_t)roll(dice, 1000),
         .refusal = word_or_null(dice),
         .extended_claim = word_or_null(dice),
+        .claims = chance(dice) ? "one\n\ntwo\n" : NULL,
         .unscheduled_reason = is_told ? maybe(dice) : NULL,
         .unscheduled_message = is_told ? maybe(dice) : NULL,
         .not_evaluated = waits && chance(dice) ? "one\ntwo\n" : NULL,
@@ -187,6 +188,7 @@ static void assert_pods_equal(const struct pod_facts *a, const struct pod_facts 
     assert_int_equal(a->started_s, b->started_s);
     assert_texts_equal(a->refusal, b->refusal);
     assert_texts_equal(a->extended_claim, b->extended_claim);
+    assert_texts_equal(a->claims, b->claims);
     assert_texts_equal(a->unscheduled_reason, b->unscheduled_reason);
     assert_texts_equal(a->unscheduled_message, b->unscheduled_message);
     assert_texts_equal(a->not_evaluated, b->not_evaluated);

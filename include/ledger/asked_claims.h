@@ -1,0 +1,60 @@
+/*
+ * asked_claims: what the resource claims that a pod names (spec.resourceClaims) count in quotas, or
+ * will count.
+ *
+ * An allocated claim counts already, in its namespace (ledger/claim_usage.h). Another will count at
+ * least the devices of its spec, as far as their class tells the driver. If bind refused its last
+ * allocation, it is taken to get the same again.
+ */
+#ifndef LEDGER_ASKED_CLAIMS_H
+#define LEDGER_ASKED_CLAIMS_H
+
+#include "base/arena.h"
+#include "ledger/nominate.h"
+
+struct claim_use; /* ledger/claim_usage.h */
+
+struct claims_question {
+    const char *namespace_; /* of the pod */
+    const char *claims;     /* as in pod_facts */
+    const struct asker *asker;
+};
+
+/* Cells are as in ledger/namespace_usage.h; NULL: all are 0. */
+struct asked_claims {
+    /* Each claim is known, allocated, and reserved for the pod. */
+    bool are_ready;
+    /* GPUs of a scope that claims without an allocation get at least. */
+    int64_t least[QUOTA_SCOPES_MAX];
+    int64_t *refused; /* the same by what bind refused: cells */
+    int64_t *used;    /* what the allocated claims count */
+    /* The first in the order of namespace and name that floats (claim_usage_floats()). NULL: none
+     */
+    const struct claim_use *first_floating;
+};
+
+/* All ready and 0 for a pod that names none, without quotas, in a fork,
+ * and while not all claims are known (cluster_set_claims_known()). The claim for the pod's extended
+ * resources is left out. */
+struct asked_claims asked_claims_of(const struct cluster *cluster,
+                                    const struct claims_question *question, struct arena *arena);
+
+/* Whether it comes before the other in that order. */
+bool asked_claims_precedes(const struct claim_use *use, const struct claim_use *other);
+
+/* Models of the devices that a claim may get on a node: policy_quota_models(). */
+struct asked_models {
+    uint64_t sure;     /* of whichever it gets */
+    uint64_t possible; /* of any */
+};
+/* Claims may also get devices that several nodes reach, so with such devices nothing is sure. Both
+ * are 0 in a fork. */
+struct asked_models asked_claims_models(const struct cluster *cluster, const struct node *node);
+
+/* Whether the pod names the claim. */
+bool asked_claims_has(const struct claims_question *question, const struct claim_use *use);
+
+/* Bind refused the pod: claim_usage_refuse() for each allocated claim that it names. */
+void asked_claims_refuse(struct cluster *cluster, const struct claims_question *question);
+
+#endif

@@ -1,0 +1,165 @@
+/* asked_claims: see include/ledger/asked_claims.h. */
+#include "ledger/asked_claims.h"
+#include "base/mem.h"
+#include "devices/devices.h"
+#include "ledger.h"
+#include "ledger/claim_usage.h"
+
+#include <string.h>
+
+/* The next line as a text; NULL: none is left. */
+static const char *take_line(const char **lines, struct arena *arena)
+{
+    if (!(*lines)[0])
+        return NULL;
+    const size_t len = strcspn(*lines, "\n");
+    const char *line = arena_printf(arena, "%.*s", (int)len, *lines);
+    *lines += len + 1;
+    return line;
+}
+
+static bool are_judged(const struct cluster *cluster, const struct claims_question *question)
+{
+    return question->claims && cluster->devices && cluster->policy->n_quotas > 0 &&
+           !cluster->claims_unknown;
+}
+
+static bool is_reserved_for(const struct device_claim *claim, const struct asker *asker)
+{
+    const char *uid = NULL;
+    while ((uid = devices_next_holder(claim, uid))) {
+        if (asker->uid && strcmp(uid, asker->uid) == 0)
+            return true;
+    }
+    return claim->n_all_holders > claim->n_holders;
+}
+
+static int64_t *cells_of(const struct cluster *cluster, int64_t *cells, struct arena *arena)
+{
+    return cells ? cells : ARENA_ARRAY(arena, int64_t, namespace_usage_n_cells(cluster->policy));
+}
+
+static void add_wants(const struct cluster *cluster, const struct device_claim *claim,
+                      struct asked_claims *asked)
+{
+    for (size_t i = 0; i < claim->n_wants; i++) {
+        const uint64_t scopes = cluster_device_class_scopes(cluster, claim->wants[i].class_name);
+        for (size_t scope = 0; scope < cluster->policy->n_quota_scopes; scope++) {
+            if (scopes >> scope & 1)
+                asked->least[scope] = amount_add(asked->least[scope], claim->wants[i].n_devices);
+        }
+    }
+}
+
+static void add_refused(const struct cluster *cluster, const struct claim_use *use,
+                        struct asked_claims *asked, struct arena *arena)
+{
+    const int64_t *refused = use ? claim_usage_refused(use) : NULL;
+    if (!refused)
+        return;
+    asked->refused = cells_of(cluster, asked->refused, arena);
+    for (size_t i = 0; i < namespace_usage_n_cells(cluster->policy); i++)
+        asked->refused[i] = amount_add(asked->refused[i], refused[i]);
+}
+
+static void add_used(const struct cluster *cluster, const struct claim_use *use,
+                     struct asked_claims *asked, struct arena *arena)
+{
+    if (!use || !claim_usage_counts(use))
+        return;
+    asked->used = cells_of(cluster, asked->used, arena);
+    claim_usage_add(cluster->policy, asked->used, use);
+    if (claim_usage_floats(cluster, use) &&
+        (!asked->first_floating || asked_claims_precedes(use, asked->first_floating)))
+        asked->first_floating = use;
+}
+
+static void add_claim(const struct cluster *cluster, const struct claims_question *question,
+                      const char *name, struct asked_claims *asked, struct arena *arena)
+{
+    const struct device_claim *claim =
+        devices_find_claim(cluster->devices, question->namespace_, name);
+    const struct claim_use *use = claim_usage_find(cluster, question->namespace_, name);
+    asked->are_ready &= claim && claim->is_allocated && is_reserved_for(claim, question->asker);
+    if (!claim)
+        return;
+    if (claim->is_allocated) {
+        add_used(cluster, use, asked, arena);
+        return;
+    }
+    add_wants(cluster, claim, asked);
+    add_refused(cluster, use, asked, arena);
+}
+
+struct asked_claims asked_claims_of(const struct cluster *cluster,
+                                    const struct claims_question *question, struct arena *arena)
+{
+    struct asked_claims asked = {.are_ready = true};
+    if (!are_judged(cluster, question))
+        return asked;
+    const char *extended = question->asker->extended_claim;
+    const char *lines = question->claims;
+    const char *name = NULL;
+    while ((name = take_line(&lines, arena))) {
+        if (!extended || strcmp(name, extended) != 0)
+            add_claim(cluster, question, name, &asked, arena);
+    }
+    return asked;
+}
+
+bool asked_claims_precedes(const struct claim_use *use, const struct claim_use *other)
+{
+    const int order = strcmp(claim_usage_namespace(use), claim_usage_namespace(other));
+    return order < 0 || (order == 0 && strcmp(claim_usage_name(use), claim_usage_name(other)) < 0);
+}
+
+static void add_models(const struct policy *policy, const struct device_group *group,
+                       struct asked_models *models)
+{
+    for (size_t i = 0; i < group->n_models; i++) {
+        const struct device_model *model = &group->models[i];
+        const uint64_t bits = policy_quota_models(policy, model->model, model->memory_bytes);
+        models->sure &= bits;
+        models->possible |= bits;
+    }
+}
+
+struct asked_models asked_claims_models(const struct cluster *cluster, const struct node *node)
+{
+    struct asked_models models = {.sure = ~QUOTA_MODEL_UNKNOWN};
+    size_t n = 0;
+    size_t n_everywhere = 0;
+    if (!cluster->devices)
+        return (struct asked_models){0};
+    const struct device_group *groups = devices_on_node(cluster->devices, node->name, &n);
+    (void)devices_on_node(cluster->devices, "", &n_everywhere);
+    for (size_t i = 0; i < n; i++)
+        add_models(cluster->policy, &groups[i], &models);
+    if (n == 0 || n_everywhere > 0)
+        models.sure = 0;
+    return models;
+}
+
+bool asked_claims_has(const struct claims_question *question, const struct claim_use *use)
+{
+    const char *name = claim_usage_name(use);
+    const size_t len = strlen(name);
+    if (!question->claims || strcmp(question->namespace_, claim_usage_namespace(use)) != 0)
+        return false;
+    for (const char *at = question->claims; *at; at += strcspn(at, "\n") + 1) {
+        if (strcspn(at, "\n") == len && strncmp(at, name, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+void asked_claims_refuse(struct cluster *cluster, const struct claims_question *question)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    if (!are_judged(cluster, question))
+        return;
+    const char *lines = question->claims;
+    const char *name = NULL;
+    while ((name = take_line(&lines, arena)))
+        claim_usage_refuse(cluster, question->namespace_, name);
+}

@@ -1,0 +1,73 @@
+/* pod_claims: see pod_claims.h. */
+#include "pod_claims.h"
+#include "base/buf.h"
+#include "formats/json_get.h"
+#include "meta.h"
+#include "types/facts.h"
+
+#include <string.h>
+
+/* So that each name is a line. "": not a usable name. */
+static const char *usable(const char *name)
+{
+    return name && strlen(name) <= META_NAME_BYTES_MAX && !strchr(name, '\n') ? name : "";
+}
+
+/* NULL: the pod needs no such claim. "": the name is not known yet. */
+static const char *name_by_status(const json_t *status, const char *entry)
+{
+    size_t i = 0;
+    json_t *made = NULL;
+    json_array_foreach (json_member(status, "resourceClaimStatuses"), i, made) {
+        const char *of = json_string_value(json_member(made, "name"));
+        if (!of || strcmp(of, entry) != 0)
+            continue;
+        const char *name = json_string_value(json_member(made, "resourceClaimName"));
+        return name ? usable(name) : NULL;
+    }
+    return "";
+}
+
+static const char *name_of(const json_t *entry, const json_t *status)
+{
+    const char *name = json_string_value(json_member(entry, "resourceClaimName"));
+    const char *as = json_string_value(json_member(entry, "name"));
+    if (name)
+        return usable(name);
+    if (!json_string_value(json_member(entry, "resourceClaimTemplateName")))
+        return NULL;
+    return name_by_status(status, as ? as : "");
+}
+
+static bool has_line(const char *lines, const char *line)
+{
+    const size_t len = strlen(line);
+    for (const char *at = lines; *at; at += strcspn(at, "\n") + 1) {
+        if (strcspn(at, "\n") == len && strncmp(at, line, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *pod_claims_read(const json_t *spec, const json_t *status, struct arena *arena)
+{
+    const json_t *list = json_member(spec, "resourceClaims");
+    struct buf lines;
+    buf_init(&lines, BUF_UNBOUNDED);
+    for (size_t i = 0; i < json_array_size(list) && i < POD_CLAIMS_MAX; i++) {
+        const char *name = name_of(json_array_get(list, i), status);
+        if (!name || has_line(buf_text(&lines), name))
+            continue;
+        buf_add_text(&lines, name);
+        buf_add_text(&lines, "\n");
+    }
+    const char *text = buf_text(&lines);
+    const char *names = text[0] ? arena_strdup(arena, text) : NULL;
+    buf_fini(&lines);
+    return names;
+}
+
+bool pod_claims_are_many(const json_t *spec)
+{
+    return json_array_size(json_member(spec, "resourceClaims")) > POD_CLAIMS_MAX;
+}

@@ -1,0 +1,335 @@
+/* quota_asked: quotas judge the claims that a pod names (dynamic resource allocation). */
+#include "decide/quota.h"
+#include "fixture_devices.h"
+#include "fixture_question.h"
+#include "unit.h"
+
+#define CLASS NVIDIA_DRIVER
+
+static const char *const NAMES[] = {"default"};
+
+enum { ALL, H100, N_LIMITS };
+
+static int setup(void **state)
+{
+    static const struct quota_limit LIMITS[N_LIMITS] = {
+        [ALL] = {.gpus = 4},
+        [H100] = {.model = "H100", .gpus = 2},
+    };
+    (void)fixture_setup(state);
+    struct fixture *fixture = *state;
+    fixture_add_quota(fixture, &(struct quota){.name = "team",
+                                               .namespaces = NAMES,
+                                               .n_namespaces = 1,
+                                               .limits = LIMITS,
+                                               .n_limits = N_LIMITS});
+    cluster_upsert_device_class(fixture->cluster, CLASS, "");
+    cluster_set_device_class_driver(fixture->cluster, CLASS, NVIDIA_DRIVER);
+    fixture_put_node(fixture, "l4", "cpu=8000 pods=99", "");
+    fixture_put_node(fixture, "h100", "cpu=8000 pods=99", "");
+    fixture_put_node(fixture, "both", "cpu=8000 pods=99", "");
+    fixture_put_slice(fixture, "l4", NVIDIA_DRIVER, "L4, L4, L4, L4, L4, L4, L4, L4");
+    fixture_put_slice(fixture, "h100", NVIDIA_DRIVER, "H100, H100, H100, H100");
+    fixture_put_slice(fixture, "both", NVIDIA_DRIVER, "H100, H100, H100, L4");
+    return 0;
+}
+
+#define CLAIM_TEST(function) cmocka_unit_test_setup_teardown(function, setup, fixture_teardown)
+
+static void put_claim(struct fixture *fixture, const char *name, int64_t n_devices,
+                      const char *class_name)
+{
+    const struct claim_want want = {class_name, n_devices};
+    const struct claim_facts facts = {.namespace_ = "default",
+                                      .name = name,
+                                      .uid = name,
+                                      .n_devices = n_devices,
+                                      .wants = &want,
+                                      .n_wants = 1,
+                                      .extended_for_uid = ""};
+    cluster_upsert_resource_claim(fixture->cluster, &facts);
+    fixture_check(fixture);
+}
+
+/* n devices of the node, from gpu-FIRST on, reserved for the pod; uid NULL: for none. */
+static void allocate(struct fixture *fixture, const char *name, const char *node, int first, int n,
+                     const char *uid)
+{
+    struct claim_result results[8];
+    for (int i = 0; i < n; i++)
+        results[i] =
+            (struct claim_result){.driver = NVIDIA_DRIVER,
+                                  .pool = node,
+                                  .device = arena_printf(fixture->arena, "gpu-%d", first + i)};
+    const struct claim_facts facts = {.namespace_ = "default",
+                                      .name = name,
+                                      .uid = name,
+                                      .n_devices = n,
+                                      .is_allocated = true,
+                                      .results = results,
+                                      .n_results = (size_t)n,
+                                      .holders = &uid,
+                                      .n_holders = uid != NULL,
+                                      .n_all_holders = uid != NULL,
+                                      .extended_for_uid = ""};
+    cluster_upsert_resource_claim(fixture->cluster, &facts);
+    fixture_check(fixture);
+}
+
+static struct pod_facts facts_of(struct fixture *fixture, const char *uid, const char *claims)
+{
+    struct pod_facts facts = fixture_pod_facts(fixture, uid, "", "");
+    facts.claims = claims;
+    return facts;
+}
+
+static void put_pod(struct fixture *fixture, const char *uid, const char *node, const char *claims)
+{
+    struct pod_facts facts = fixture_pod_facts(fixture, uid, node, "");
+    facts.claims = claims;
+    fixture_put_pod_facts(fixture, &facts);
+}
+
+static void bound(struct fixture *fixture, const char *uid, const char *node, const char *claims)
+{
+    put_pod(fixture, uid, node, claims);
+}
+
+static enum reason filter(struct fixture *fixture, const char *uid, const char *claims,
+                          const char *node)
+{
+    const struct pod_facts facts = facts_of(fixture, uid, claims);
+    const struct fit_question wanted = {
+        .shape = cluster_resolve(fixture->cluster, &facts.shape, fixture->arena),
+        .scope = FIT_OURS,
+        .asker = asker_from_facts(&facts),
+        .claims = claims};
+    const struct fit_question question =
+        fit_question_of(fixture->cluster, "default", &wanted, 0, fixture->arena);
+    return fit_judge(cluster_find_node(fixture->cluster, node), &question);
+}
+
+#define assert_filter(uid, claims, node, reason)                                                   \
+    assert_string_equal(reason_name(filter(*state, uid, claims, node)), reason_name(reason))
+
+/* A pod that the ledger knows; also by a GET. */
+static enum reserve_verdict bind(struct fixture *fixture, const char *uid, const char *node)
+{
+    struct reserve_result result;
+    const struct pod_facts facts = facts_of(fixture, uid, NULL);
+    const struct reserve_question question = {.uid = uid, .node_name = node, .facts = &facts};
+    const enum reserve_verdict verdict = reserve_room(fixture->cluster, &question, &result);
+    if (verdict == RESERVE_REFUSED)
+        assert_int_equal(result.reason, REASON_QUOTA);
+    fixture_check(fixture);
+    return verdict;
+}
+
+static void test_filter_counts_what_a_claim_will_get(void **state)
+{
+    put_claim(*state, "three", 3, CLASS);
+    put_claim(*state, "five", 5, CLASS);
+    put_claim(*state, "other", 5, "nic");
+    assert_filter("p", "three\n", "l4", REASON_FITS);
+    assert_filter("p", "five\n", "l4", REASON_QUOTA);
+    assert_filter("p", "three\nunknown\n", "l4", REASON_FITS);
+    assert_filter("p", "three\n\n", "l4", REASON_FITS);
+    assert_filter("p", "other\n", "l4", REASON_FITS);
+    allocate(*state, "theirs", "l4", 0, 2, "q");
+    assert_filter("p", "three\n", "l4", REASON_QUOTA);
+}
+
+/* Only where the claim can get nothing else. */
+static void test_filter_counts_the_model_of_a_node(void **state)
+{
+    put_claim(*state, "three", 3, CLASS);
+    assert_filter("p", "three\n", "h100", REASON_QUOTA);
+    assert_filter("p", "three\n", "both", REASON_FITS);
+    assert_filter("p", "three\n", "l4", REASON_FITS);
+}
+
+static void test_an_extended_resource_tells_what_a_class_gives(void **state)
+{
+    struct fixture *fixture = *state;
+    put_claim(fixture, "five", 5, "by-resource");
+    cluster_upsert_device_class(fixture->cluster, "by-resource", "nvidia.com/gpu");
+    assert_filter("p", "five\n", "l4", REASON_QUOTA);
+    cluster_set_device_class_driver(fixture->cluster, "by-resource", "nic.example.com");
+    assert_filter("p", "five\n", "l4", REASON_FITS);
+}
+
+static void test_claims_are_not_judged_while_they_are_unknown(void **state)
+{
+    struct fixture *fixture = *state;
+    put_claim(fixture, "five", 5, CLASS);
+    put_pod(fixture, "p", "", "five\n");
+    cluster_set_claims_known(fixture->cluster, false);
+    assert_filter("p", "five\n", "l4", REASON_FITS);
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_HELD);
+}
+
+static void test_bind_waits_until_the_allocation_shows(void **state)
+{
+    struct fixture *fixture = *state;
+    put_pod(fixture, "p", "", "c\n");
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
+    put_claim(fixture, "c", 2, CLASS);
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
+    allocate(fixture, "c", "l4", 0, 2, NULL);
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
+    allocate(fixture, "c", "l4", 0, 2, "p");
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_HELD);
+}
+
+static void test_bind_waits_for_a_name(void **state)
+{
+    struct fixture *fixture = *state;
+    put_pod(fixture, "p", "", "\n");
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
+}
+
+/* Bind judges the devices, whatever the node's label says. */
+static void test_bind_judges_the_model(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "both", "cpu=8000 pods=99", "nvidia.com/gpu.product=NVIDIA-L4");
+    put_pod(fixture, "p", "", "c\n");
+    allocate(fixture, "c", "both", 0, 3, "p");
+    assert_int_equal(bind(fixture, "p", "both"), RESERVE_REFUSED);
+    assert_filter("p", "c\n", "both", REASON_QUOTA);
+    assert_filter("p", "c\n", "l4", REASON_QUOTA);
+}
+
+/* Deallocated, the claim is taken to get as much again, where the node has such devices. So
+ * kube-scheduler does not allocate and we refuse for ever. */
+static void test_filter_remembers_what_bind_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    put_pod(fixture, "p", "", "c\n");
+    allocate(fixture, "c", "both", 0, 3, "p");
+    assert_int_equal(bind(fixture, "p", "both"), RESERVE_REFUSED);
+    put_claim(fixture, "c", 1, CLASS);
+    assert_filter("p", "c\n", "both", REASON_QUOTA);
+    assert_filter("p", "c\n", "l4", REASON_FITS);
+    fixture_remove_claim(fixture, "c");
+    put_claim(fixture, "c", 1, CLASS);
+    assert_filter("p", "c\n", "both", REASON_FITS);
+}
+
+static void test_all_of_a_node_is_refused_once(void **state)
+{
+    struct fixture *fixture = *state;
+    put_claim(fixture, "all", 1, CLASS);
+    put_pod(fixture, "p", "", "all\n");
+    assert_filter("p", "all\n", "l4", REASON_FITS);
+    allocate(fixture, "all", "l4", 0, 8, "p");
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_REFUSED);
+    put_claim(fixture, "all", 1, CLASS);
+    assert_filter("p", "all\n", "l4", REASON_QUOTA);
+}
+
+/* kube-scheduler has allocated for both before it asks for a binding. */
+static void test_of_two_that_exceed_together_one_is_bound(void **state)
+{
+    struct fixture *fixture = *state;
+    put_pod(fixture, "p", "", "a\n");
+    put_pod(fixture, "q", "", "b\n");
+    allocate(fixture, "a", "l4", 0, 4, "p");
+    allocate(fixture, "b", "l4", 4, 4, "q");
+    assert_int_equal(bind(fixture, "q", "l4"), RESERVE_REFUSED);
+    allocate(fixture, "b", "l4", 4, 4, NULL);
+    assert_filter("q", "b\n", "l4", REASON_QUOTA);
+    assert_filter("p", "a\n", "l4", REASON_FITS);
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_HELD);
+    bound(fixture, "p", "l4", "a\n");
+    assert_filter("q", "b\n", "l4", REASON_QUOTA);
+    fixture_remove_pod(fixture, "p");
+    fixture_remove_claim(fixture, "a");
+    assert_filter("q", "b\n", "l4", REASON_FITS);
+    allocate(fixture, "b", "l4", 4, 4, "q");
+    assert_int_equal(bind(fixture, "q", "l4"), RESERVE_HELD);
+}
+
+static void test_a_shared_claim_is_charged_once(void **state)
+{
+    struct fixture *fixture = *state;
+    allocate(fixture, "c", "l4", 0, 4, "p");
+    bound(fixture, "p", "l4", "c\n");
+    put_pod(fixture, "q", "", "c\n");
+    assert_filter("q", "c\n", "l4", REASON_FITS);
+    allocate(fixture, "c", "l4", 0, 4, "q");
+    assert_int_equal(bind(fixture, "q", "l4"), RESERVE_HELD);
+}
+
+static void claim_quota(struct fixture *fixture, const char *uid, const char *claims)
+{
+    const struct pod_facts facts = facts_of(fixture, uid, claims);
+    assert_true(
+        quota_claim(fixture->cluster,
+                    &(struct claim_question){.pod = &facts,
+                                             .node_name = "l4",
+                                             .claims_version = claims_version(fixture->cluster),
+                                             .now_ms = 0,
+                                             .until_ms = 1000}));
+}
+
+/* Between filter and the allocation. */
+static void test_a_pod_about_to_be_allocated_counts_once(void **state)
+{
+    struct fixture *fixture = *state;
+    put_claim(fixture, "a", 2, CLASS);
+    put_claim(fixture, "b", 2, CLASS);
+    put_claim(fixture, "c", 2, CLASS);
+    put_pod(fixture, "p", "", "a\n");
+    claim_quota(fixture, "p", "a\n");
+    assert_filter("q", "b\n", "l4", REASON_FITS);
+    claim_quota(fixture, "q", "b\n");
+    assert_filter("r", "c\n", "l4", REASON_QUOTA_CLAIMED);
+    allocate(fixture, "a", "l4", 0, 2, "p");
+    assert_filter("q", "b\n", "l4", REASON_FITS);
+    assert_filter("r", "c\n", "l4", REASON_QUOTA_CLAIMED);
+}
+
+/* kube-scheduler nominates the node before it allocates. */
+static void test_a_nomination_keeps_what_claims_will_get(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pod_facts facts = facts_of(fixture, "p", "a\n");
+    put_claim(fixture, "a", 3, CLASS);
+    put_claim(fixture, "b", 2, CLASS);
+    claim_quota(fixture, "p", "a\n");
+    facts.nominated_node = "l4";
+    fixture_put_pod_facts(fixture, &facts);
+    assert_filter("q", "b\n", "l4", REASON_QUOTA_CLAIMED);
+}
+
+/* Also where no node's numbers change: the device is not published. */
+static void test_a_change_of_use_is_a_new_version(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_claim(fixture, "c", "elsewhere", NVIDIA_DRIVER, "gpu-0");
+    const uint64_t version = cluster_version(fixture->cluster);
+    fixture_remove_claim(fixture, "c");
+    assert_true(cluster_version(fixture->cluster) > version);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLAIM_TEST(test_filter_counts_what_a_claim_will_get),
+        CLAIM_TEST(test_filter_counts_the_model_of_a_node),
+        CLAIM_TEST(test_an_extended_resource_tells_what_a_class_gives),
+        CLAIM_TEST(test_claims_are_not_judged_while_they_are_unknown),
+        CLAIM_TEST(test_bind_waits_until_the_allocation_shows),
+        CLAIM_TEST(test_bind_waits_for_a_name),
+        CLAIM_TEST(test_bind_judges_the_model),
+        CLAIM_TEST(test_filter_remembers_what_bind_refused),
+        CLAIM_TEST(test_all_of_a_node_is_refused_once),
+        CLAIM_TEST(test_of_two_that_exceed_together_one_is_bound),
+        CLAIM_TEST(test_a_shared_claim_is_charged_once),
+        CLAIM_TEST(test_a_pod_about_to_be_allocated_counts_once),
+        CLAIM_TEST(test_a_nomination_keeps_what_claims_will_get),
+        CLAIM_TEST(test_a_change_of_use_is_a_new_version),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
