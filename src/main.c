@@ -267,6 +267,8 @@ static const char *role(void *context)
 static const char *elsewhere(void *context, struct arena *arena)
 {
     const struct program *program = context;
+    if (program->settings.policy.mode == MODE_OBSERVE)
+        return NULL; /* every replica answers kube-scheduler */
     return election_elsewhere(program->election, arena);
 }
 

@@ -50,6 +50,9 @@ struct decision {
     size_t verdicts[N_REASONS];
     struct decision_choice best[DECISION_BEST_MAX]; /* prioritize: best first */
     size_t n_best;
+    bool is_observed;  /* mode: observe. n_handed_on is what was answered; the rest is the judgement
+                        */
+    bool would_differ; /* under mode: enforce the answer would have been another */
 };
 
 struct decisions;
@@ -67,6 +70,7 @@ struct decision_query {
     const char *namespace_;  /* NULL: any */
     const char *name;        /* NULL: any */
     enum decision_verb verb; /* N_DECISION_VERBS: any */
+    bool would_differ;       /* only such; false: any */
     size_t limit;
 };
 /* Returns the number found, newest first. All in the arena. Decisions overwritten meanwhile may be

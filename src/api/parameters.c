@@ -13,7 +13,13 @@ static const char *const STATES[] = {"ready", "not-ready", "cordoned", NULL};
 const struct parameter API_OUTPUT[] = {{"output", OUTPUTS}, {0}};
 const struct parameter API_DRY_RUN[] = {{"explain", FLAGS}, {"output", OUTPUTS}, {0}};
 const struct parameter API_DECISIONS[] = {
-    {"namespace", NULL}, {"name", NULL}, {"verb", VERBS}, {"limit", NULL}, {"output", OUTPUTS}, {0},
+    {"namespace", NULL},
+    {"name", NULL},
+    {"verb", VERBS},
+    {"limit", NULL},
+    {"wouldDiffer", FLAGS},
+    {"output", OUTPUTS},
+    {0},
 };
 const struct parameter API_INVENTORY[] = {
     {"node", NULL}, {"state", STATES}, {"output", OUTPUTS}, {0}};

@@ -163,11 +163,14 @@ static void add_result(const struct victims_by_node *candidates, struct buf *out
 /* mode: observe. Keeps the candidates, whatever the judgement. */
 static void keep_all(struct victims_by_node *candidates, struct decision *decision)
 {
+    const size_t n_judged = decision->n_handed_on;
     decision->n_handed_on = 0;
     for (size_t i = 0; i < candidates->n; i++) {
         candidates->items[i].is_kept = candidates->items[i].n_uids > 0;
         decision->n_handed_on += candidates->items[i].is_kept;
     }
+    decision->is_observed = true;
+    decision->would_differ = n_judged < decision->n_handed_on;
 }
 
 static void judge_and_count(struct extender *extender, const struct pod_facts *pod,

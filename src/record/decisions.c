@@ -103,6 +103,7 @@ void decisions_add(struct decisions *decisions, const struct decision *decision)
 static bool is_asked_for(const struct decision *decision, const struct decision_query *query)
 {
     return (query->verb == N_DECISION_VERBS || query->verb == decision->verb) &&
+           (!query->would_differ || decision->would_differ) &&
            (!query->name || strcmp(query->name, decision->name) == 0) &&
            (!query->namespace_ || strcmp(query->namespace_, decision->namespace_) == 0);
 }

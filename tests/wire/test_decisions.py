@@ -134,7 +134,7 @@ def test_queries_select_decisions(service):
         ("?limit=-1", "?limit=-1: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=", "?limit=: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=99999999999999999999", "?limit=99999999999999999999: is unknown, should be a whole number from 1 to 10000"),
-        ("?pod=a", "?pod: is unknown, should be one of namespace, name, verb, limit, output"),
+        ("?pod=a", "?pod: is unknown, should be one of namespace, name, verb, limit, wouldDiffer, output"),
         ("?output=yaml", "?output=yaml: is unknown, should be json or table"),
     ],
 )

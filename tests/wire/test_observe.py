@@ -1,9 +1,11 @@
 """mode: observe: every verb answers at once and keeps no pod, on a replica that does not lead, and before the first list."""
 
+import openapi
 import pytest
 from objects import annotated, filter_args, node, pod, preempt_args
 from service import run_to_end
 
+JUDGE = openapi.Judge(openapi.load())
 HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
 NOT_ON_ITS_TURN = {
     "not leading": {"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}},
@@ -48,6 +50,30 @@ def test_over_a_cluster_file(start_over, write):
     assert_keeps_no_pod(service, annotated(models="T4"), ["a", "t4", "nowhere"])
     assert_keeps_no_pod(service, annotated(models="no model"), ["a", "t4"])
     assert service.post("/scheduler/filter", b"{").json()["Error"]
+
+
+def decisions(service, query=""):
+    answer = service.get("/v1/decisions" + query)
+    assert JUDGE.faults_of_answer("GET", "/v1/decisions", answer) == []
+    return [(item["verb"], item["nodesHandedOn"], item["observed"], item["wouldDiffer"]) for item in answer.json()["decisions"]]
+
+
+def test_decisions_that_would_differ_are_listed(start_over, write):
+    policy = write("policy.yaml", HEAD + "mode: observe\n")
+    service = start_over(node("a", 8), node("t4", 4, "Tesla-T4"), options=["--config", policy])
+    service.post("/scheduler/filter", filter_args(pod(), ["a", "t4"]))
+    assert decisions(service) == [("filter", 2, True, False)] and decisions(service, "?wouldDiffer=true") == []
+    assert_keeps_no_pod(service, annotated(models="T4"), ["a", "t4"])
+    differs = [("preempt", 2, True, True), ("prioritize", 2, True, True), ("filter", 2, True, True)]
+    assert decisions(service, "?wouldDiffer=true") == differs
+    assert decisions(service, "?wouldDiffer=false") == [*differs, ("filter", 2, True, False)]
+
+
+def test_a_replica_that_does_not_lead_lists_its_decisions(api, follow):
+    service = follow(more={"mode": "observe", **NOT_ON_ITS_TURN["not leading"]}, ready=False)
+    service.wait("it listens", lambda: service.get("/livez").status == 200)
+    assert_keeps_no_pod(service, pod("train-0", 2), ["b"])
+    assert len(decisions(service)) == 3
 
 
 def test_the_policy_warns_of_it(write):

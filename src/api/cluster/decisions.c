@@ -56,14 +56,19 @@ static json_t *decision_json(const struct decision *decision, struct arena *aren
 {
     json_t *pod = json_pack("{s:s, s:s, s:s}", "namespace", decision->namespace_, "name",
                             decision->name, "uid", decision->uid);
-    return json_pack("{s:I, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s}", "number",
-                     (json_int_t)decision->number, "time", moment(decision->at_ms, arena), "verb",
-                     decision_verb_name(decision->verb), "pod", pod, "tookMicroseconds",
-                     (json_int_t)decision->took_us, "ledgerVersion",
-                     (json_int_t)decision->ledger_version, "nodesAsked",
-                     (json_int_t)decision->n_asked, "nodesHandedOn",
-                     (json_int_t)decision->n_handed_on, "verdicts", verdicts_json(decision), "best",
-                     best_json(decision), "node", decision->node, "error", decision->error);
+    json_t *json = json_pack(
+        "{s:I, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s}", "number",
+        (json_int_t)decision->number, "time", moment(decision->at_ms, arena), "verb",
+        decision_verb_name(decision->verb), "pod", pod, "tookMicroseconds",
+        (json_int_t)decision->took_us, "ledgerVersion", (json_int_t)decision->ledger_version,
+        "nodesAsked", (json_int_t)decision->n_asked, "nodesHandedOn",
+        (json_int_t)decision->n_handed_on, "verdicts", verdicts_json(decision), "best",
+        best_json(decision), "node", decision->node, "error", decision->error);
+    if (decision->is_observed) {
+        (void)json_object_set_new(json, "observed", json_true());
+        (void)json_object_set_new(json, "wouldDiffer", json_boolean(decision->would_differ));
+    }
+    return json;
 }
 
 static const char *wrong(const char *name, const char *value, const char *right,
@@ -95,6 +100,7 @@ static const char *read_query(struct exchange *exchange, struct decision_query *
         .namespace_ = exchange_query(exchange, "namespace"),
         .name = exchange_query(exchange, "name"),
         .verb = verb ? decision_verb_of(verb) : N_DECISION_VERBS,
+        .would_differ = reply_flag(exchange, "wouldDiffer"),
         .limit = DECISIONS_KEEP_MAX,
     };
     if (limit && !read_limit(limit, &ret_query->limit))

@@ -90,7 +90,8 @@ static struct bind_call *call_new(struct extender *extender, const struct bind_a
                      .uid = arena_strdup(arena, args->uid),
                      .node = arena_strdup(arena, args->node_name),
                      .ledger_version = version_of(extender->inventory),
-                     .n_asked = 1},
+                     .n_asked = 1,
+                     .is_observed = extender->policy->mode == MODE_OBSERVE},
         .began_us = clock_us(),
         .failure = VERB_NONE,
     };

@@ -405,6 +405,9 @@ static void observe(struct filter_call *call)
         .verdicts = ARENA_ARRAY(arena, enum reason, call->args.n_names)}; /* REASON_FITS */
     struct buf text;
     judge_as_if(call);
+    call->decision.is_observed = true;
+    call->decision.would_differ =
+        call->decision.verdicts[REASON_FITS] < call->args.n_names || call->decision.error;
     call->decision.n_handed_on = call->args.n_names;
     buf_init(&text, ANSWER_MAX_BYTES);
     add_result(&call->args, &all, arena, &text);
