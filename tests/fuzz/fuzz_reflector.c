@@ -31,6 +31,7 @@ struct world {
     bool is_open; /* a request is in flight */
     bool has_head;
     bool was_cut; /* and no request since */
+    bool is_unserved; /* the last head was a 404 */
 };
 
 static void on_list_begin(void *context)
@@ -106,15 +107,18 @@ static void end(struct world *world, enum kube_outcome outcome)
     if (!is_legal)
         return;
     world->is_open = false;
-    world->was_cut = outcome != KUBE_ANSWERED;
+    /* An older version is asked for at once, also if the body of the 404 was cut. */
+    world->was_cut = outcome != KUBE_ANSWERED && !(world->has_head && world->is_unserved);
     reflector_end(world->reflector, world->now_ms, outcome, "cut");
 }
 
 static void head(struct world *world, const char *text)
 {
-    if (world->is_open && !world->has_head)
-        reflector_head(world->reflector, world->now_ms, (unsigned)strtoul(text, NULL, 10) % 1000,
-                       text[0] == '4' ? 3 : -1);
+    const unsigned status = (unsigned)strtoul(text, NULL, 10) % 1000;
+    if (world->is_open && !world->has_head) {
+        reflector_head(world->reflector, world->now_ms, status, text[0] == '4' ? 3 : -1);
+        world->is_unserved = status == 404;
+    }
     world->has_head = true;
 }
 

@@ -50,13 +50,12 @@ static bool is_form(const char *text)
 static bool is_indented_with_tab(const char *text, const struct err *err)
 {
     const char *line = text;
+    const char *end = NULL;
     if (!strstr(err->text, "cannot start any token") && !strstr(err->text, "tab character"))
         return false;
-    for (; line; line = strchr(line, '\n'), line += line != NULL) {
-        if (line[strspn(line, " ")] == '\t')
-            return true;
-    }
-    return false;
+    while (line[strspn(line, " ")] != '\t' && (end = strchr(line, '\n')))
+        line = end + 1;
+    return line[strspn(line, " ")] == '\t';
 }
 
 void manifest_hints_of_text(const char *text, size_t len, struct err *err)
