@@ -10,6 +10,7 @@ import subprocess
 
 import marked
 import pytest
+from certificates import Authority
 from objects import list_text, node, pod
 from service import BINARY, ENV, ROOT, read
 
@@ -186,6 +187,25 @@ def test_our_extender_is_found_among_others_by_its_path_and_port(diagnose):
     other = "extenders:\n  - {urlPrefix: 'http://a:1/scheduler', weight: 1}\n  - {urlPrefix: 'http://a/other', weight: 2}\n"
     level, seen = diagnose(SHIPPED.replace("extenders:\n", other)).one("scheduler.weight")
     assert level == "ok" and "extenders[2].weight" in seen
+
+
+def tls_policy(authority, **server):
+    authority.server(**server)
+    files = {"certificateFile": "server.crt", "privateKeyFile": "server.key", "clientCAFile": "ca.crt"}
+    tls = {key: str(authority.path(name)) for key, name in files.items()}
+    return HEAD + json.dumps({"tls": tls})[1:-1] + "\n"
+
+
+@pytest.mark.parametrize(("server", "level", "words"), [({}, "ok", "server.crt"), ({"expired": True}, "fail", "expired")])
+def test_certificates(diagnose, tmp_path, server, level, words):
+    found = diagnose(SHIPPED, tls_policy(Authority(tmp_path / "ca"), **server))
+    is_level, seen = found.one("certificates")
+    assert is_level == level and words in seen
+
+
+def test_certificates_of_another_machine_are_not_checked(diagnose):
+    level, seen = diagnose(SHIPPED, TLS_POLICY).one("certificates")
+    assert level == "warn" and seen.startswith("not checked: /etc/gpu-extender/tls/tls.crt")
 
 
 # ---- unusable or hostile input ----
