@@ -80,13 +80,20 @@ static void check_verb(const struct scheduler_checks *checks, const char *key, c
                          "is \"%s\", should be %s: gpu-extender answers 404 to others", verb, word);
 }
 
+/* In this mode kube-scheduler may decide without us, and binds itself. */
+static bool observes(const struct scheduler_checks *checks)
+{
+    return checks->settings->policy.mode == MODE_OBSERVE;
+}
+
 static void check_verbs(const struct scheduler_checks *checks)
 {
     check_verb(checks, "filterVerb", "filter", "pods go to nodes of any model, past all quotas");
     check_verb(checks, "prioritizeVerb", "prioritize", "kube-scheduler chooses among the nodes");
     check_verb(checks, "preemptVerb", "preempt",
                "kube-scheduler evicts pods by filters that know no models");
-    check_verb(checks, "bindVerb", "bind", "kube-scheduler binds, without a second look");
+    if (!observes(checks) || *text_of(checks->ours, "bindVerb"))
+        check_verb(checks, "bindVerb", "bind", "kube-scheduler binds, without a second look");
 }
 
 /* The shortlist hides nodes that kube-scheduler's own plugins might prefer. */
@@ -119,7 +126,10 @@ static void judge_timeout(const struct scheduler_checks *checks, int64_t ms)
 {
     const size_t policy_s = checks->settings->scheduler.http_timeout_s;
     const size_t bind_s = checks->settings->kubernetes.bind_timeout_s;
-    if (ms <= (int64_t)bind_s * SECOND_MS)
+    if (!*text_of(checks->ours, "bindVerb") && ms <= (int64_t)policy_s * SECOND_MS)
+        scheduler_report(checks, FINDING_OK, "httpTimeout", "",
+                         "is %" PRId64 " ms, and nothing is bound in it", ms);
+    else if (ms <= (int64_t)bind_s * SECOND_MS)
         scheduler_report(checks, FINDING_FAIL, "httpTimeout",
                          "set scheduler.httpTimeoutSeconds of the policy here",
                          "is %" PRId64 " ms, should be more than kubernetes.bindTimeoutSeconds "
@@ -152,11 +162,15 @@ static void check_switches(const struct scheduler_checks *checks)
                          "every node as empty");
     else
         scheduler_report(checks, FINDING_OK, "nodeCacheCapable", "", "is true");
-    if (is_true(checks->ours, "ignorable"))
+    if (observes(checks) && !is_true(checks->ours, "ignorable"))
+        scheduler_report(checks, FINDING_WARN, "ignorable", "set it to true while you observe",
+                         "is not true: GPU pods wait while gpu-extender is down, although "
+                         "the policy only observes");
+    else if (is_true(checks->ours, "ignorable") && !observes(checks))
         scheduler_report(checks, FINDING_FAIL, "ignorable", "set it to false",
                          "is true: while gpu-extender is down, GPU pods are bound past it");
     else
-        scheduler_report(checks, FINDING_OK, "ignorable", "", "is not true");
+        scheduler_report(checks, FINDING_OK, "ignorable", "", "fits the mode of the policy");
 }
 
 static bool has_either(const json_t *tls, const char *file_key, const char *data_key)

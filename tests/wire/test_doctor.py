@@ -72,6 +72,12 @@ def test_the_file_for_all_pods_needs_only_the_warning_of_its_policy(diagnose):
     assert ([check for check, _ in found.bad()], found.status) == (["policy"], 0)
 
 
+def test_the_file_for_observing_needs_only_the_warning_of_its_policy(diagnose):
+    found = diagnose(read("manifests/kube-scheduler-config-observe.yaml"), HEAD + "mode: observe\n")
+    assert ([check for check, _ in found.bad()], found.status) == (["policy"], 0)
+    assert diagnose(read("manifests/kube-scheduler-config-observe.yaml")).status == 1
+
+
 def test_text(run_binary, write):
     done = run_binary("--doctor", "--scheduler-config", write("s.yaml", SHIPPED.replace("weight: 141", "weight: 7")))
     assert (done.returncode, done.stderr) == (1, "")
