@@ -157,6 +157,59 @@ def test_kinds_are_relisted(claiming):
         wait_until(lambda: claiming.metric("gpu_extender_watch_relists_total", kind=kind, cause="gone"), claiming.service.log.text)
 
 
+QUOTA = """
+apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+scheduler: {allPods: true}
+quotas:
+- name: team-a
+  namespaces: [gpu]
+  limits: [{total: 10}]
+"""
+IN_TOTAL = "quota team-a leaves too few GPUs in total"
+
+
+def devices_of_bound(api):
+    """Devices of the claims of pods that have a node, from the API server's lists."""
+    placed = {item["metadata"]["uid"] for item in api.get(PODS)["items"] if item["spec"].get("nodeName")}
+    claims = api.get(dra.PATHS["resourceclaims"])["items"]
+    return len(dra.allocated([each for each in claims if placed & {holder["uid"] for holder in each.get("status", {}).get("reservedFor", [])}]))
+
+
+def start_with_quota(live):
+    live.start_service("--config", live.plane.write(f"policy-{live.name}.yaml", QUOTA))
+    live.start_scheduler(shipped="kube-scheduler-config-all-pods.yaml")
+
+
+def waiting(live, prefix):
+    return [item for item in live.api.get(PODS)["items"] if item["metadata"]["name"].startswith(prefix) and not item["spec"].get("nodeName")]
+
+
+def test_a_burst_of_claims_gets_exactly_the_quota(claiming):
+    """10 of 32 GPUs. The other pods wait with the reason; when one ends, the next is bound."""
+    start_with_quota(claiming)
+    claiming.create_all("two", 8, 0, **dra.asks_by_template("of-2"))
+    claiming.wait_until_bound(5, "two")
+    wait_until(lambda: all(IN_TOTAL in clusters.scheduled(item).get("message", "") for item in waiting(claiming, "two")), claiming.service.log.text)
+    assert len(waiting(claiming, "two")) == 3 and devices_of_bound(claiming.api) == 10
+    delete_pods(claiming, next(name for name in (f"two-{number}" for number in range(8)) if name not in {item["metadata"]["name"] for item in waiting(claiming, "two")}))
+    wait_until(lambda: len(waiting(claiming, "two")) == 2, claiming.service.log.text)
+    assert devices_of_bound(claiming.api) == 10
+
+
+def test_all_devices_of_a_node_beyond_a_quota_are_refused_once(claiming):
+    """Filter expects one device. kube-scheduler allocates 8, bind refuses, and filter remembers it."""
+    every = {"devices": {"requests": [{"name": "gpus", "exactly": {"deviceClassName": dra.DRIVER, "allocationMode": "All"}}]}}
+    claiming.api.create(dra.PATHS["resourceclaims"], {"metadata": {"name": "whole"}, "spec": every})
+    start_with_quota(claiming)
+    burst(claiming, "four", 1, "of-4")
+    claiming.create("by-name", 0, **dra.asks_by_name("whole"))
+    wait_until(lambda: [item for item in waiting(claiming, "by-name") if IN_TOTAL in clusters.scheduled(item).get("message", "")], claiming.service.log.text)
+    claiming.create_all("one", 6, 0, **dra.asks_by_template("of-1"))
+    assert claiming.metric("gpu_extender_binds_total", outcome="refused") <= 2
+    assert devices_of_bound(claiming.api) <= 10
+
+
 class Served(Plane):
     """A control plane that serves other versions of resource.k8s.io than by default."""
 
