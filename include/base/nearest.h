@@ -4,10 +4,16 @@
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The number of characters to add, drop or replace to turn one word into the other, ignoring case.
  * SIZE_MAX if that is too many for a typing error. */
 size_t nearest_distance(const char *a, const char *b);
+
+/* Whether a name was probably meant to be the known one. Compares word by word, without case: words
+ * with digits must be equal, except O for 0 and I or L for 1; words of four letters and more may
+ * have a typing error. Separators and the word "com" do not count. */
+bool nearest_is_typo(const char *asked, const char *known);
 
 #endif

@@ -15,7 +15,12 @@
 struct workload {
     const char *kind; /* as written */
     const char *name; /* of the object; with the path to the template if it has several */
+    const char *object_name;
+    const char *template_path; /* "spec.template"; "" for a Pod */
+    bool is_inline;            /* the template is an inline pod (src/objects/inline_pods.c) */
     const char *namespace_;
+    /* Annotations gpu-extender.io/models and exclude-models as written; NULL: none. */
+    const char *models_text, *exclude_models_text;
     int64_t replicas;    /* 0 or more */
     bool replicas_known; /* false: the object has no readable count, and 1 was assumed */
     bool per_node;       /* DaemonSet: replicas (1) on each node that admits it */

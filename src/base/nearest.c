@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Longer than any known word. */
 #define WORD_LEN_MAX 40
@@ -56,4 +57,89 @@ size_t nearest_distance(const char *a, const char *b)
         return SIZE_MAX;
     size_t d = distance(a, b, b_len);
     return d <= most ? d : SIZE_MAX;
+}
+
+static char fold(char c)
+{
+    switch (tolower((unsigned char)c)) {
+    case 'o':
+        return '0';
+    case 'i':
+    case 'l':
+        return '1';
+    default:
+        return (char)tolower((unsigned char)c);
+    }
+}
+
+static bool is_separator(char c)
+{
+    return c != '\0' && !isalnum((unsigned char)c);
+}
+
+/* Ignores separators, case, and O for 0, I and L for 1. */
+static bool same_without_separators(const char *a, const char *b)
+{
+    for (;;) {
+        while (is_separator(*a))
+            a++;
+        while (is_separator(*b))
+            b++;
+        if (*a == '\0' || *b == '\0')
+            return *a == *b;
+        if (fold(*a++) != fold(*b++))
+            return false;
+    }
+}
+
+/* Reads the next word that is not "com". False: there is none, or it is too long. */
+static bool next_word(const char **text, char word[WORD_LEN_MAX + 1])
+{
+    do {
+        size_t len = 0;
+        while (is_separator(**text))
+            (*text)++;
+        for (; isalnum((unsigned char)**text) && len < WORD_LEN_MAX; (*text)++)
+            word[len++] = (char)tolower((unsigned char)**text);
+        word[len] = '\0';
+    } while (strcmp(word, "com") == 0);
+    return word[0] != '\0' && !isalnum((unsigned char)**text);
+}
+
+static bool is_swap(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return a[0] && a[1] && a[0] == b[1] && a[1] == b[0] && strcmp(a + 2, b + 2) == 0;
+}
+
+/* Numbers are never typing errors, nor are differences in short words: "gpu" and "cpu". */
+static bool is_word_typo(const char *a, const char *b)
+{
+    const size_t a_len = strlen(a);
+    const size_t b_len = strlen(b);
+    const size_t longer = a_len > b_len ? a_len : b_len;
+    if (same_without_separators(a, b))
+        return true;
+    if (longer < 4 || strpbrk(a, "0123456789") || strpbrk(b, "0123456789"))
+        return false;
+    const size_t d = nearest_distance(a, b);
+    return d <= 1 || (d == 2 && (longer > 6 || is_swap(a, b)));
+}
+
+bool nearest_is_typo(const char *asked, const char *known)
+{
+    char words[2][WORD_LEN_MAX + 1];
+    if (same_without_separators(asked, known))
+        return true;
+    for (;;) {
+        const bool has_asked = next_word(&asked, words[0]);
+        const bool has_known = next_word(&known, words[1]);
+        if (!has_asked || !has_known)
+            return has_asked == has_known && *asked == '\0' && *known == '\0';
+        if (!is_word_typo(words[0], words[1]))
+            return false;
+    }
 }

@@ -3,6 +3,7 @@
  */
 #include "objects/workload.h"
 
+#include "annotations.h"
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "formats/json_get.h"
@@ -146,6 +147,25 @@ static struct text_list not_evaluated(const struct manifest *manifest,
     return list;
 }
 
+/* NULL: no such text. */
+static const char *annotation_of(const struct manifest *manifest, const json_t *pod,
+                                 const char *key)
+{
+    const json_t *annotations = json_member(json_member(pod, "metadata"), "annotations");
+    const char *text = json_string_value(json_member(annotations, key));
+    return text ? arena_strdup(manifest->arena, text) : NULL;
+}
+
+static void keep_texts(const struct manifest *manifest, const json_t *pod,
+                       struct workload *workload)
+{
+    const struct model_wants *wants = &workload->pod.shape.wants;
+    if (wants->n_accept > 0)
+        workload->models_text = annotation_of(manifest, pod, ANNOTATION_MODELS);
+    if (wants->n_exclude > 0)
+        workload->exclude_models_text = annotation_of(manifest, pod, ANNOTATION_EXCLUDE_MODELS);
+}
+
 static void read_template(const struct manifest *manifest, const struct pod_template *template,
                           const struct workload_kind *row, struct workload *workload)
 {
@@ -156,6 +176,7 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
         return;
     }
     name_pod(manifest, pod);
+    keep_texts(manifest, template->object, workload);
     pod->replica_of = row->spreads ? pod->uid : "";
     if (row->per_node) {
         const json_t *spec = json_member(template->object, "spec");
@@ -175,6 +196,9 @@ static void add_template(const struct manifest *manifest, const struct pod_templ
         .kind = manifest->kind,
         .name = is_only ? manifest->name
                         : arena_printf(manifest->arena, "%s/%s", manifest->name, template->path),
+        .object_name = manifest->name,
+        .template_path = template->path,
+        .is_inline = template->row != NULL,
         .namespace_ = manifest->namespace_,
         .replicas = template->count.n,
         .replicas_known = template->count.known,
@@ -308,6 +332,8 @@ static void add_pod(const struct manifest *manifest)
 {
     struct workload workload = {.kind = manifest->kind,
                                 .name = manifest->name,
+                                .object_name = manifest->name,
+                                .template_path = "",
                                 .namespace_ = manifest->namespace_,
                                 .replicas = 1,
                                 .replicas_known = true};
@@ -320,6 +346,7 @@ static void add_pod(const struct manifest *manifest)
     else
         workload.not_evaluated =
             pod_not_evaluated(manifest->object, manifest->policy, manifest->arena);
+    keep_texts(manifest, manifest->object, &workload);
     workload.in_group = pod_in_group(manifest->object);
     add_workload(manifest, &workload);
     warn_of_pod(manifest);

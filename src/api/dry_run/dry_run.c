@@ -1,6 +1,7 @@
 /* dry_run: POST /v1/dry-run. See include/api/api.h; placement_run.c handles one workload. */
 #include "api/dry_run/eviction.h"
 #include "api/dry_run/manifest.h"
+#include "api/dry_run/names.h"
 #include "api/dry_run/placement_run.h"
 #include "api/provenance.h"
 #include "api/reply.h"
@@ -31,8 +32,9 @@ static json_t *skipped_json(const struct workload_list *list)
 }
 
 /* Of several objects, the path names the object. */
-static json_t *warnings_json(const struct workload_list *list, struct arena *arena)
+static json_t *warnings_json(const struct dry_run *dry_run, const struct workload_list *list)
 {
+    struct arena *arena = dry_run->arena;
     json_t *warnings = json_array();
     for (size_t i = 0; i < list->n_warnings; i++) {
         const struct manifest_warning *warning = &list->warnings[i];
@@ -42,6 +44,7 @@ static json_t *warnings_json(const struct workload_list *list, struct arena *are
         (void)json_array_append_new(
             warnings, json_pack("{s:s, s:s}", "path", path, "message", warning->message));
     }
+    (void)json_array_extend(warnings, dry_run->name_warnings);
     return warnings;
 }
 
@@ -96,7 +99,7 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     json_t *rest = json_pack("{s:s, s:o, s:o, s:o, s:o}", "summary",
                              summary(dry_run, list, workloads), "workloads", workloads,
                              "notUnderstood", not_understood_json(list, dry_run->arena), "skipped",
-                             skipped_json(list), "warnings", warnings_json(list, dry_run->arena));
+                             skipped_json(list), "warnings", warnings_json(dry_run, list));
     (void)json_object_update_new(answer, rest);
     return answer;
 }
@@ -375,9 +378,13 @@ void api_dry_run(void *context, struct exchange *exchange)
         .n_replicas_left = api->max_replicas,
         .n_evictions_left = MAX_EVICTIONS,
         .models = {.n_left = MODELS_HERE_COMPARISONS},
+        .name_warnings = json_array(),
+        .names_left = NAMES_WORK,
+        .has_several_objects = list.n_objects > 1,
         .explain = reply_flag(exchange, "explain"),
     };
     if (!is_too_much(&list, dry_run.fork, exchange))
         reply(exchange, run(&dry_run, &list), write_table);
+    json_decref(dry_run.name_warnings);
     inventory_fork_free(api->inventory, dry_run.fork);
 }

@@ -6,6 +6,7 @@
 #include "api/cluster/fragmentation_json.h"
 #include "api/cluster/quota_json.h"
 #include "api/dry_run/eviction.h"
+#include "api/dry_run/names.h"
 #include "api/verdicts/asks_for.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/near_misses.h"
@@ -428,6 +429,7 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
                                     candidates_of(dry_run->fork, &dry_run->models, dry_run->arena)};
     ask(&run);
     candidates_judge(&run.candidates, &run.query.question);
+    names_warn(dry_run, workload, run.query.question.shape, &run.candidates);
     json_t *nodes = verdict_list(&run.query, &run.candidates);
     json_t *notes = notes_of(&run);
     const struct pod_shape *shape = run.query.question.shape;

@@ -21,6 +21,9 @@ struct dry_run {
     bool explain;            /* include the ranking of nodes */
     size_t n_evictions_left; /* limit on workloads with a search for victims */
     struct models_here models;
+    json_t *name_warnings; /* array: names.h */
+    size_t names_left;     /* limit on work: NAMES_WORK */
+    bool has_several_objects;
     size_t n_placed_whole; /* workloads with every replica placed */
 };
 

@@ -1,0 +1,385 @@
+/* names: see names.h. */
+#include "api/dry_run/names.h"
+#include "api/verdicts/model_words.h"
+#include "base/nearest.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define COST_OF_COMPARISON 20
+#define VALUES_CHECKED ((size_t)6)
+#define TOKENS_MAX 8
+
+/* The check of one workload. */
+struct name_check {
+    struct dry_run *dry_run;
+    const struct workload *workload;
+    const struct candidates *candidates;
+    struct arena *arena;
+};
+
+/* The best name so far for one that is missing. */
+struct name_search {
+    const struct name_check *check;
+    const char *asked;
+    const char *found; /* NULL: none is near */
+    const char *last;  /* compared last: neighbours often have the same */
+};
+
+static bool may_work(const struct name_check *check, size_t cost)
+{
+    size_t *left = &check->dry_run->names_left;
+    if (*left < cost)
+        return false;
+    *left -= cost;
+    return true;
+}
+
+static const struct node_traits *traits_at(const struct name_check *check, size_t i)
+{
+    return node_traits(check->candidates->items[i].node);
+}
+
+static void warn(const struct name_check *check, const char *path, const char *message)
+{
+    json_t *warnings = check->dry_run->name_warnings;
+    const struct workload *workload = check->workload;
+    if (json_array_size(warnings) >= WORKLOAD_WARNINGS_MAX)
+        return;
+    if (check->dry_run->has_several_objects)
+        path = arena_printf(check->arena, "%s %s/%s: %s", workload->kind, workload->namespace_,
+                            workload->object_name, path);
+    (void)json_array_append_new(warnings,
+                                json_pack("{s:s, s:s}", "path", path, "message", message));
+}
+
+/* "spec.template.spec.nodeSelector"; an inline pod's parts are where its kind has them. */
+static const char *path_of(const struct name_check *check, const char *part, const char *member)
+{
+    const struct workload *workload = check->workload;
+    const char *path = workload->template_path;
+    const char *dot = path[0] ? "." : "";
+    if (workload->is_inline)
+        return arena_printf(check->arena, "%s.%s", path, member);
+    return arena_printf(check->arena, "%s%s%s.%s", path, dot, part, member);
+}
+
+static void offer(struct name_search *search, const char *name)
+{
+    if (search->found || name == search->last || !may_work(search->check, COST_OF_COMPARISON))
+        return;
+    search->last = name;
+    if (nearest_is_typo(search->asked, name))
+        search->found = name;
+}
+
+/* ---- labels ---- */
+
+static bool has_key(const struct name_check *check, const char *key)
+{
+    for (size_t i = 0; i < check->candidates->n; i++) {
+        const struct label_view *view = &traits_at(check, i)->view;
+        if (!may_work(check, 1) || labels_find(view->labels, view->n_labels, key))
+            return true;
+    }
+    return false;
+}
+
+static bool has_value(const struct name_check *check, const char *key, const char *value)
+{
+    for (size_t i = 0; i < check->candidates->n; i++) {
+        const struct label_view *view = &traits_at(check, i)->view;
+        const char *there = NULL;
+        if (!may_work(check, 1))
+            return true;
+        there = labels_find(view->labels, view->n_labels, key);
+        if (there && strcmp(there, value) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Keys are interned, and most nodes have the same: only new ones are compared. */
+static const char *near_key(const struct name_check *check, const char *key)
+{
+    struct name_search search = {.check = check, .asked = key};
+    const struct label_view *before = NULL;
+    for (size_t i = 0; i < check->candidates->n && !search.found; i++) {
+        const struct label_view *view = &traits_at(check, i)->view;
+        if (!may_work(check, 1 + view->n_labels / 16))
+            break;
+        for (size_t j = 0; j < view->n_labels; j++) {
+            if (!before || j >= before->n_labels || before->labels[j].key != view->labels[j].key)
+                offer(&search, view->labels[j].key);
+        }
+        before = view;
+    }
+    return search.found;
+}
+
+/* Labels are compared literally, so a model's name must be written as on the nodes. */
+static bool is_model_meant(const struct name_check *check, const struct gpu_model *want,
+                           const struct node_traits *traits)
+{
+    const struct gpu_model_there there = {traits->model, traits->gpu_memory_bytes};
+    struct gpu_model meant;
+    if (!may_work(check, COST_OF_COMPARISON))
+        return false;
+    return gpu_model_satisfies(&there.model, there.memory_bytes, want) ||
+           gpu_model_nearest(want, &there, 1, &meant);
+}
+
+static const char *near_model_value(const struct name_check *check, const char *key,
+                                    const char *value)
+{
+    const struct policy *policy = cluster_policy(check->candidates->cluster);
+    struct gpu_model want;
+    const char *last = NULL;
+    if (!gpu_model_parse(value, policy->aliases, policy->n_aliases, &want))
+        return NULL;
+    for (size_t i = 0; i < check->candidates->n; i++) {
+        const struct node_traits *traits = traits_at(check, i);
+        if (!may_work(check, 1))
+            return NULL;
+        if (traits->model_value == last || strcmp(traits->model_label, key) != 0)
+            continue;
+        last = traits->model_value;
+        if (is_model_meant(check, &want, traits))
+            return last;
+    }
+    return NULL;
+}
+
+static const char *near_value(const struct name_check *check, const char *key, const char *value)
+{
+    struct name_search search = {.check = check, .asked = value};
+    if (policy_is_model_label(cluster_policy(check->candidates->cluster), key))
+        return near_model_value(check, key, value);
+    for (size_t i = 0; i < check->candidates->n && !search.found; i++) {
+        const struct label_view *view = &traits_at(check, i)->view;
+        const char *there = NULL;
+        if (!may_work(check, 1))
+            break;
+        there = labels_find(view->labels, view->n_labels, key);
+        if (there)
+            offer(&search, there);
+    }
+    return search.found;
+}
+
+static void check_values(const struct name_check *check, const struct requirement *requirement,
+                         const char *path)
+{
+    for (size_t i = 0; i < requirement->n_values && i < VALUES_CHECKED; i++) {
+        const char *value = requirement->values[i];
+        if (has_value(check, requirement->key, value))
+            continue;
+        const char *near = near_value(check, requirement->key, value);
+        if (near)
+            warn(check, path,
+                 arena_printf(check->arena, "\"%s\": no node has this value; did you mean %s?",
+                              value, near));
+    }
+}
+
+static void check_requirement(const struct name_check *check, const struct requirement *requirement,
+                              const char *where)
+{
+    const char *path = arena_printf(check->arena, "%s[%s]", where, requirement->key);
+    if (requirement->is_field || requirement->models || requirement->op == SELECTOR_DOES_NOT_EXIST)
+        return;
+    if (has_key(check, requirement->key)) {
+        if (requirement->op == SELECTOR_IN || requirement->op == SELECTOR_NOT_IN)
+            check_values(check, requirement, path);
+        return;
+    }
+    const char *near = near_key(check, requirement->key);
+    if (near)
+        warn(check, path,
+             arena_printf(check->arena, "no node has this label; did you mean %s?", near));
+}
+
+static void check_term(const struct name_check *check, const struct selector_term *term,
+                       const char *where)
+{
+    for (size_t i = 0; i < term->n_requirements; i++)
+        check_requirement(check, &term->requirements[i], where);
+}
+
+static void check_labels(const struct name_check *check, const struct shape_facts *facts)
+{
+    const char *affinity = path_of(check, "spec", "affinity.nodeAffinity");
+    if (check->candidates->n_fitting == 0)
+        check_term(check, &facts->node_selector, path_of(check, "spec", "nodeSelector"));
+    for (size_t i = 0; facts->affinity.present && i < facts->affinity.n_terms; i++)
+        check_term(check, &facts->affinity.terms[i], affinity);
+    for (size_t i = 0; i < facts->n_preferred; i++)
+        check_term(check, &facts->preferred[i].term, affinity);
+}
+
+/* ---- resources ---- */
+
+static bool has_resource(const struct name_check *check, const struct resource *resource)
+{
+    for (size_t i = 0; i < check->candidates->n; i++) {
+        const struct node *node = check->candidates->items[i].node;
+        const struct node_resource *there = node_find_resource(node, resource);
+        if (!may_work(check, 1) || (there && there->advertised) ||
+            node_gives_by_claim(node, resource) || node_find_devices(node, resource))
+            return true;
+    }
+    return false;
+}
+
+/* "gpu" and "gpus" for "nvidia.com/gpu". */
+static bool is_without_domain(const char *asked, const char *known)
+{
+    const char *slash = strchr(known, '/');
+    const size_t len = slash ? strlen(slash + 1) : 0;
+    return slash && !strchr(asked, '/') && strncasecmp(asked, slash + 1, len) == 0 &&
+           (asked[len] == '\0' || strcasecmp(asked + len, "s") == 0);
+}
+
+static const char *near_resource(const struct name_check *check, const char *asked)
+{
+    struct name_search search = {.check = check, .asked = asked};
+    for (size_t i = 0; i < check->candidates->n && !search.found; i++) {
+        size_t n = 0;
+        const struct node_resource *rows = node_resources(check->candidates->items[i].node, &n);
+        for (size_t j = 0; j < n && !search.found; j++) {
+            const char *name = rows[j].resource->name;
+            if (!may_work(check, 1))
+                return NULL;
+            if (!rows[j].advertised)
+                continue;
+            if (is_without_domain(asked, name))
+                return name;
+            offer(&search, name);
+        }
+    }
+    return search.found;
+}
+
+static void check_resources(const struct name_check *check, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs && check->candidates->n_fitting == 0; i++) {
+        const struct resource *resource = shape->needs[i].resource;
+        if (has_resource(check, resource))
+            continue;
+        const char *near = near_resource(check, resource->name);
+        const char *member = arena_printf(check->arena, "containers.resources[%s]", resource->name);
+        if (near)
+            warn(check, path_of(check, "spec", member),
+                 arena_printf(check->arena, "no node has this resource; did you mean %s?", near));
+    }
+}
+
+/* ---- models ---- */
+
+static void check_models(const struct name_check *check, const struct gpu_model *models, size_t n,
+                         const char *path)
+{
+    struct models_here *here = &check->dry_run->models;
+    const struct model_wants *wants = &check->workload->pod.shape.wants;
+    for (size_t i = 0; i < n && i < VALUES_CHECKED; i++) {
+        struct gpu_model meant;
+        if (models_here_have(here, &models[i]) || !models_here_nearest(here, &models[i], &meant) ||
+            (models == wants->accept && model_words_exclude(wants, &meant)))
+            continue;
+        warn(check, path,
+             arena_printf(check->arena, "\"%s\": no node has it; did you mean %s?",
+                          models_here_name(&models[i], check->arena),
+                          models_here_name(&meant, check->arena)));
+    }
+}
+
+static bool is_here(const struct name_check *check, const char *name)
+{
+    const struct policy *policy = cluster_policy(check->candidates->cluster);
+    struct gpu_model model;
+    return may_work(check, COST_OF_COMPARISON + check->dry_run->models.n) &&
+           gpu_model_parse(name, policy->aliases, policy->n_aliases, &model) &&
+           models_here_have(&check->dry_run->models, &model);
+}
+
+/* Returns how many tokens from the first one make the longest model that a node has. */
+static size_t longest_model(const struct name_check *check, char *const *tokens, size_t n,
+                            const char **ret_name)
+{
+    for (size_t len = n; len > 0; len--) {
+        const char *name = tokens[0];
+        for (size_t i = 1; i < len; i++)
+            name = arena_printf(check->arena, "%s %s", name, tokens[i]);
+        if (!is_here(check, name))
+            continue;
+        *ret_name = name;
+        return len;
+    }
+    return 0;
+}
+
+/* "H100 A100": "H100, A100"; NULL: the words are not several models that nodes have. */
+static const char *apart(const struct name_check *check, const char *item)
+{
+    char *tokens[TOKENS_MAX];
+    char *rest = NULL;
+    size_t n = 0;
+    const char *text = "";
+    char *copy = arena_strdup(check->arena, item);
+    for (char *token = strtok_r(copy, " \t\n/", &rest); token;
+         token = strtok_r(NULL, " \t\n/", &rest)) {
+        if (n == TOKENS_MAX)
+            return NULL;
+        tokens[n++] = token;
+    }
+    for (size_t i = 0; i < n;) {
+        const char *name = NULL;
+        const size_t len = longest_model(check, &tokens[i], n - i, &name);
+        if (len == 0 || len == n)
+            return NULL;
+        text = arena_printf(check->arena, "%s%s%s", text, text[0] ? ", " : "", name);
+        i += len;
+    }
+    return text[0] ? text : NULL;
+}
+
+static void check_separators(const struct name_check *check, const char *list, const char *path)
+{
+    for (size_t i = 0; list && i < VALUES_CHECKED; i++) {
+        list += strspn(list, ", \t\n");
+        const size_t len = strcspn(list, ",");
+        const char *item = arena_strndup(check->arena, list, len);
+        const char *meant = len > 0 && strpbrk(item, " \t\n/") ? apart(check, item) : NULL;
+        if (meant)
+            warn(check, path,
+                 arena_printf(check->arena, "\"%s\" is read as one model; write \"%s\"", item,
+                              meant));
+        list = list[len] ? list + len + 1 : NULL;
+    }
+}
+
+static void check_wishes(const struct name_check *check)
+{
+    const struct workload *workload = check->workload;
+    const struct model_wants *wants = &workload->pod.shape.wants;
+    const char *accept = path_of(check, "metadata", "annotations[gpu-extender.io/models]");
+    const char *exclude = path_of(check, "metadata", "annotations[gpu-extender.io/exclude-models]");
+    if (wants->n_accept + wants->n_exclude == 0)
+        return;
+    models_here_find(&check->dry_run->models, check->candidates, check->arena);
+    check_models(check, wants->accept, wants->n_accept, accept);
+    check_models(check, wants->exclude, wants->n_exclude, exclude);
+    check_separators(check, workload->models_text, accept);
+    check_separators(check, workload->exclude_models_text, exclude);
+}
+
+void names_warn(struct dry_run *dry_run, const struct workload *workload,
+                const struct pod_shape *shape, const struct candidates *candidates)
+{
+    const struct name_check check = {dry_run, workload, candidates, dry_run->arena};
+    if (workload->problem)
+        return;
+    check_labels(&check, &shape->facts);
+    check_resources(&check, shape);
+    check_wishes(&check);
+}

@@ -1,0 +1,23 @@
+/*
+ * names: names in a workload that nothing in the cluster has, each with the nearest that exists.
+ * Private to api.
+ *
+ * A name without a near one gives no warning: the verdicts of the nodes say what is missing, and
+ * an autoscaler may still bring it. Nothing is said about kinds that were never listed.
+ */
+#ifndef API_DRY_RUN_NAMES_H
+#define API_DRY_RUN_NAMES_H
+
+#include "api/dry_run/placement_run.h"
+#include "api/verdicts/candidates.h"
+
+/* Bounds the search of one answer: visits to nodes and their labels, and comparisons. */
+#define NAMES_WORK ((size_t)200000)
+
+/* Appends warnings to dry_run->name_warnings: labels of nodeSelector and node affinity, resources
+ * and models. Not namespaces and priority classes, which the caller may not be allowed to list. The
+ * candidates must be judged. */
+void names_warn(struct dry_run *dry_run, const struct workload *workload,
+                const struct pod_shape *shape, const struct candidates *candidates);
+
+#endif

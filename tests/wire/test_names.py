@@ -1,0 +1,63 @@
+"""Names in a manifest that no node has: the dry run warns with the nearest that exists."""
+
+import pytest
+from objects import GPU, node, pod
+
+LABELS = {"pool": "gpu-large", "node.kubernetes.io/instance-type": "p4d.24xlarge"}
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    others = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("ml", "ml-team")
+    ] + [{"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high-priority"}, "value": 1000}]
+    return module_service(node("a", 8, metadata={"labels": LABELS}), node("h", 8, "NVIDIA-H100-80GB-HBM3"), *others)
+
+
+def warnings_of(service, **changes):
+    return {item["path"]: item["message"] for item in service.post("/v1/dry-run", pod(**changes)).json()["warnings"]}
+
+
+def wishes(**annotations):
+    return {"metadata": {"annotations": {"gpu-extender.io/" + key: value for key, value in annotations.items()}}}
+
+
+MODELS = "metadata.annotations[gpu-extender.io/models]"
+PRODUCT = "nvidia.com/gpu.product"
+
+
+@pytest.mark.parametrize(
+    ("changes", "path", "message"),
+    [
+        ({"spec": {"nodeSelector": {"poool": "gpu-large"}}}, "spec.nodeSelector[poool]", "no node has this label; did you mean pool?"),
+        ({"spec": {"nodeSelector": {"pool": "gpu_large"}}}, "spec.nodeSelector[pool]", '"gpu_large": no node has this value; did you mean gpu-large?'),
+        ({"spec": {"nodeSelector": {PRODUCT: "A100"}}}, f"spec.nodeSelector[{PRODUCT}]", '"A100": no node has this value; did you mean NVIDIA-A100-SXM4-80GB?'),
+        ({"resource": "nvidia.com/gpus"}, "spec.containers.resources[nvidia.com/gpus]", f"no node has this resource; did you mean {GPU}?"),
+        ({"resource": "gpu"}, "spec.containers.resources[gpu]", f"no node has this resource; did you mean {GPU}?"),
+        (wishes(models="A1OO, H100"), MODELS, '"A1OO": no node has it; did you mean A100-SXM4-80GB?'),
+        (wishes(models="H100 A100"), MODELS, '"H100 A100" is read as one model; write "H100, A100"'),
+    ],
+)
+def test_the_nearest_is_named(service, changes, path, message):
+    assert warnings_of(service, **changes) == {path: message}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"spec": {"nodeSelector": {"pool": "gpu-large", PRODUCT: "NVIDIA-A100-SXM4-80GB"}}},
+        {"spec": {"nodeSelector": {"pool": "cpu-small"}}},
+        {"spec": {"nodeSelector": {"karpenter.sh/nodepool": "gpu"}}},
+        {"resource": "amd.com/gpu"},
+        wishes(models="H200, H100"),
+        wishes(**{"exclude-models": "K80, T4"}),
+        {"spec": {"priorityClassName": "high-prioirty"}, "metadata": {"namespace": "ml-taem"}},
+    ],
+)
+def test_no_false_alarm(service, changes):
+    assert warnings_of(service, **changes) == {}
+
+
+def test_other_separators_are_explained(service):
+    workload = service.post("/v1/dry-run", pod(**wishes(models="A100;H100"))).json()["workloads"][0]
+    assert '"A100;H100" is no GPU model, should be a list with commas, as in H100, A100' in workload["summary"]
