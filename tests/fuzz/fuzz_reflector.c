@@ -30,7 +30,7 @@ struct world {
     bool is_listing;
     bool is_open; /* a request is in flight */
     bool has_head;
-    bool was_cut; /* and no request since */
+    bool was_cut;     /* and no request since */
     bool is_unserved; /* the last head was a 404 */
 };
 
