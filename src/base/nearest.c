@@ -8,6 +8,8 @@
 
 /* Longer than any known word. */
 #define WORD_LEN_MAX 40
+/* The longest name of Kubernetes: a label key or a resource, with its domain. */
+#define NAME_LEN_MAX 317
 
 static bool same_letter(char a, char b)
 {
@@ -132,6 +134,9 @@ static bool is_word_typo(const char *a, const char *b)
 bool nearest_is_typo(const char *asked, const char *known)
 {
     char words[2][WORD_LEN_MAX + 1];
+    if (strnlen(asked, NAME_LEN_MAX + 1) > NAME_LEN_MAX ||
+        strnlen(known, NAME_LEN_MAX + 1) > NAME_LEN_MAX)
+        return false;
     if (same_without_separators(asked, known))
         return true;
     for (;;) {

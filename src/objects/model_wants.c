@@ -36,25 +36,11 @@ static const char *trimmed(const char *item, size_t len, struct arena *arena)
     return arena_strndup(arena, item, len);
 }
 
-/* Only an alias can have the separators that are written instead of commas. */
-static bool is_alias(const char *item, const struct policy *policy)
-{
-    struct gpu_model plain;
-    struct gpu_model named;
-    return gpu_model_parse(item, policy->aliases, policy->n_aliases, &named) &&
-           (!gpu_model_parse(item, NULL, 0, &plain) || !gpu_model_equal(&plain, &named));
-}
-
 static int read_item(const char *item, const struct policy *policy, struct arena *arena,
                      struct gpu_model *ret_model, struct err *err)
 {
     if (*item == '\0')
         return err_set(err, EINVAL, "an item of the list is empty");
-    if (strpbrk(item, ";|") && !is_alias(item, policy))
-        return err_set(err, EINVAL,
-                       "%s is no GPU model, should be a list with commas, as in "
-                       "H100, A100",
-                       quoted(arena, item));
     if (!gpu_model_parse(item, policy->aliases, policy->n_aliases, ret_model))
         return err_set(err, EINVAL, "%s names no GPU model", quoted(arena, item));
     return 0;

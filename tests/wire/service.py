@@ -89,6 +89,11 @@ class Log:
         assert line, f"no line with {wanted} in the log:\n{self.text()}"
         return line
 
+    def wait_for_text(self, wanted):
+        with self.changed:
+            self.changed.wait_for(lambda: self.ended or any(wanted in line for line in self.lines), LIMIT_S)
+        assert wanted in self.text(), f"no {wanted} in the log:\n{self.text()}"
+
     def text(self):
         with self.changed:
             return "\n".join(self.lines)

@@ -58,6 +58,33 @@ def test_no_false_alarm(service, changes):
     assert warnings_of(service, **changes) == {}
 
 
-def test_other_separators_are_explained(service):
-    workload = service.post("/v1/dry-run", pod(**wishes(models="A100;H100"))).json()["workloads"][0]
-    assert '"A100;H100" is no GPU model, should be a list with commas, as in H100, A100' in workload["summary"]
+def affinity(*expressions, **kinds):
+    term = {"matchExpressions": [{"key": key, "operator": operator, **({"values": values} if values else {})} for key, operator, values in expressions]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": term}]}
+    return {"spec": {"affinity": {"nodeAffinity": preferred if kinds.get("preferred") else required}}}
+
+
+@pytest.mark.parametrize("separator", [" ", "/", ";", "|", " | "])
+def test_other_separators_are_explained(service, separator):
+    written = separator.join(("A100", "H100"))
+    assert warnings_of(service, **wishes(models=written)) == {MODELS: f'"{written}" is read as one model; write "A100, H100"'}
+
+
+@pytest.mark.parametrize("preferred", [False, True])
+def test_affinity_is_checked(service, preferred):
+    changes = affinity(("pool", "In", ["gpu-larg", "gpu_large"]), preferred=preferred)
+    assert list(warnings_of(service, **changes)) == ["spec.affinity.nodeAffinity[pool]"]
+    changes = affinity(("poool", "Exists", None), preferred=preferred)
+    assert warnings_of(service, **changes) == {"spec.affinity.nodeAffinity[poool]": "no node has this label; did you mean pool?"}
+
+
+@pytest.mark.parametrize("preferred", [False, True])
+@pytest.mark.parametrize("expression", [("pool", "In", ["gpu-large", "gpu-larger"]), ("pool", "NotIn", ["gpu-larg"]), ("poool", "DoesNotExist", None)])
+def test_affinity_that_can_hold_gives_no_alarm(service, expression, preferred):
+    assert warnings_of(service, **affinity(expression, preferred=preferred)) == {}
+
+
+def test_huge_names_are_not_compared(service):
+    long = "-" * 4_000_000
+    assert warnings_of(service, **affinity(("pool", "In", [long]), (long, "Exists", None))) == {}

@@ -167,51 +167,69 @@ static const char *near_value(const struct name_check *check, const char *key, c
     return search.found;
 }
 
-static void check_values(const struct name_check *check, const struct requirement *requirement,
-                         const char *path)
+static bool has_any_value(const struct name_check *check, const struct requirement *requirement)
 {
+    for (size_t i = 0; i < requirement->n_values; i++) {
+        if (has_value(check, requirement->key, requirement->values[i]))
+            return true;
+    }
+    return false;
+}
+
+static void warn_of_label(const struct name_check *check, const char *where, const char *key,
+                          const char *message)
+{
+    warn(check, arena_printf(check->arena, "%s[%s]", where, key), message);
+}
+
+/* Values of which a node has one are alternatives. */
+static void check_values(const struct name_check *check, const struct requirement *requirement,
+                         const char *where)
+{
+    if (has_any_value(check, requirement))
+        return;
     for (size_t i = 0; i < requirement->n_values && i < VALUES_CHECKED; i++) {
         const char *value = requirement->values[i];
-        if (has_value(check, requirement->key, value))
-            continue;
         const char *near = near_value(check, requirement->key, value);
         if (near)
-            warn(check, path,
-                 arena_printf(check->arena, "\"%s\": no node has this value; did you mean %s?",
-                              value, near));
+            warn_of_label(check, where, requirement->key,
+                          arena_printf(check->arena,
+                                       "\"%s\": no node has this value; did you mean %s?", value,
+                                       near));
     }
 }
 
 static void check_requirement(const struct name_check *check, const struct requirement *requirement,
                               const char *where)
 {
-    const char *path = arena_printf(check->arena, "%s[%s]", where, requirement->key);
-    if (requirement->is_field || requirement->models || requirement->op == SELECTOR_DOES_NOT_EXIST)
+    const bool must_be_there = requirement->op == SELECTOR_IN || requirement->op == SELECTOR_EXISTS;
+    if (requirement->is_field || requirement->models || !must_be_there)
         return;
     if (has_key(check, requirement->key)) {
-        if (requirement->op == SELECTOR_IN || requirement->op == SELECTOR_NOT_IN)
-            check_values(check, requirement, path);
+        if (requirement->op == SELECTOR_IN)
+            check_values(check, requirement, where);
         return;
     }
     const char *near = near_key(check, requirement->key);
     if (near)
-        warn(check, path,
-             arena_printf(check->arena, "no node has this label; did you mean %s?", near));
+        warn_of_label(check, where, requirement->key,
+                      arena_printf(check->arena, "no node has this label; did you mean %s?", near));
 }
 
 static void check_term(const struct name_check *check, const struct selector_term *term,
                        const char *where)
 {
-    for (size_t i = 0; i < term->n_requirements; i++)
+    for (size_t i = 0; i < term->n_requirements && check->dry_run->names_left > 0; i++)
         check_requirement(check, &term->requirements[i], where);
 }
 
 static void check_labels(const struct name_check *check, const struct shape_facts *facts)
 {
     const char *affinity = path_of(check, "spec", "affinity.nodeAffinity");
-    if (check->candidates->n_fitting == 0)
+    const bool fits = check->candidates->n_fitting > 0;
+    if (!fits)
         check_term(check, &facts->node_selector, path_of(check, "spec", "nodeSelector"));
-    for (size_t i = 0; facts->affinity.present && i < facts->affinity.n_terms; i++)
+    for (size_t i = 0; !fits && facts->affinity.present && i < facts->affinity.n_terms; i++)
         check_term(check, &facts->affinity.terms[i], affinity);
     for (size_t i = 0; i < facts->n_preferred; i++)
         check_term(check, &facts->preferred[i].term, affinity);
@@ -318,6 +336,8 @@ static size_t longest_model(const struct name_check *check, char *const *tokens,
     return 0;
 }
 
+#define SEPARATORS " \t\n/;|"
+
 /* "H100 A100": "H100, A100"; NULL: the words are not several models that nodes have. */
 static const char *apart(const struct name_check *check, const char *item)
 {
@@ -326,8 +346,8 @@ static const char *apart(const struct name_check *check, const char *item)
     size_t n = 0;
     const char *text = "";
     char *copy = arena_strdup(check->arena, item);
-    for (char *token = strtok_r(copy, " \t\n/", &rest); token;
-         token = strtok_r(NULL, " \t\n/", &rest)) {
+    for (char *token = strtok_r(copy, SEPARATORS, &rest); token;
+         token = strtok_r(NULL, SEPARATORS, &rest)) {
         if (n == TOKENS_MAX)
             return NULL;
         tokens[n++] = token;
@@ -349,7 +369,7 @@ static void check_separators(const struct name_check *check, const char *list, c
         list += strspn(list, ", \t\n");
         const size_t len = strcspn(list, ",");
         const char *item = arena_strndup(check->arena, list, len);
-        const char *meant = len > 0 && strpbrk(item, " \t\n/") ? apart(check, item) : NULL;
+        const char *meant = len > 0 && strpbrk(item, SEPARATORS) ? apart(check, item) : NULL;
         if (meant)
             warn(check, path,
                  arena_printf(check->arena, "\"%s\" is read as one model; write \"%s\"", item,

@@ -402,7 +402,8 @@ static void observe(struct filter_call *call)
 {
     struct arena *arena = exchange_arena(call->exchange);
     const struct filter_result all = {
-        .verdicts = ARENA_ARRAY(arena, enum reason, call->args.n_names)}; /* REASON_FITS */
+        .verdicts = ARENA_ARRAY(arena, enum reason, call->args.n_names), /* REASON_FITS */
+        .messages = ARENA_ARRAY(arena, const char *, call->args.n_names)};
     struct buf text;
     judge_as_if(call);
     call->decision.is_observed = true;
