@@ -30,6 +30,9 @@ struct reserve_question {
     /* The pod as a GET returned it, after RESERVE_POD_UNKNOWN; NULL: none. The ledger wins, but for
      * what it lacks. Facts of another UID are ignored. */
     const struct pod_facts *facts;
+    /* Judge resource claims by what the ledger shows: one without an allocation counts what its
+     * spec asks for. So no binding waits for ever if their watch fails. */
+    bool has_waited_for_claims;
     int64_t now_ms; /* of the reservation, to log and find old ones */
 };
 

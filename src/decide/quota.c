@@ -10,9 +10,10 @@
 struct quota_row {
     size_t quota; /* index in the policy */
     const struct quota_limit *limit;
-    int64_t need;    /* > 0, or 0 with one of the last three */
-    int64_t left;    /* negative if use and nominations exceed the limit */
-    int64_t claimed; /* part of left that other pods claimed */
+    int64_t need;      /* > 0, or 0 with one of the last three */
+    int64_t left;      /* negative if use and nominations exceed the limit */
+    int64_t nominated; /* subtracted from left */
+    int64_t claimed;   /* part of left that other pods claimed */
     /* By the pod's resource claims: see struct asked_claims. What is used is no part of left. */
     int64_t least, refused, used;
 };
@@ -207,11 +208,11 @@ static void disregard_floating(struct quota_view *view, const struct cluster *cl
 {
     for (const struct claim_use *use = claim_usage_next(cluster, NULL); use;
          use = claim_usage_next(cluster, use)) {
+        if (!claim_usage_counts(use) || outranks(use, asked) || asked_claims_has(question, use) ||
+            !claim_usage_floats(cluster, use))
+            continue;
         struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-        const bool is_own = asked_claims_has(question, use);
-        if (claim_usage_counts(use) && !is_own && !outranks(use, asked) &&
-            claim_usage_floats(cluster, use))
-            add_back(view, cluster, use, arena);
+        add_back(view, cluster, use, arena);
     }
 }
 
@@ -267,7 +268,8 @@ static const struct quota_row *find_short(const struct quota_view *view, const s
         const struct quota_row *row = &view->rows[i];
         const int64_t need = need_on(row, namespace_usage_models(node), &devices);
         const int64_t more = need > 0 && claims ? row->claimed : 0;
-        if (need >= 0 && row->left < amount_add(need, more))
+        const int64_t left = need > 0 ? row->left : amount_add(row->left, row->nominated);
+        if (need >= 0 && left < amount_add(need, more))
             return row;
     }
     return NULL;
@@ -326,6 +328,7 @@ static void promise_nominated(struct quota_view *view, const struct nomination *
             namespace_usage_need_of(nomination->needs, nomination->n_needs, row->limit->scope);
         if (__builtin_sub_overflow(row->left, gpus, &row->left))
             row->left = INT64_MIN;
+        row->nominated = amount_add(row->nominated, gpus);
     }
 }
 

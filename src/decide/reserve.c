@@ -156,7 +156,7 @@ enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_
     if (known.needs_facts && !are_facts_of(question->facts, question->uid))
         return RESERVE_POD_UNKNOWN;
     const struct claims_question claims = claims_of(&known);
-    if (quota_waits_for_claims(cluster, &claims))
+    if (!question->has_waited_for_claims && quota_waits_for_claims(cluster, &claims))
         return RESERVE_CLAIMS_UNSEEN;
     return reserve_if_it_fits(cluster, question, &known, ret_result);
 }

@@ -11,6 +11,8 @@
 #define POST_LIFE_MARGIN_MS 1000
 #define GET_MS 10000
 #define MAX_RETRY_AFTER_MS 60000
+/* Of the SHORT back-off: 525 to 700 ms. */
+#define CLAIM_WAITS 3
 
 struct back_off {
     int64_t first_ms;
@@ -190,6 +192,11 @@ struct bind_step bind_attempt_time(struct bind_attempt *attempt, int64_t now_ms)
     if (!attempt->holds && attempt->until_ms <= now_ms)
         return fail(attempt, now_ms);
     return ask(attempt, now_ms);
+}
+
+bool bind_attempt_has_waited_for_claims(const struct bind_attempt *attempt)
+{
+    return attempt->n_delays >= CLAIM_WAITS;
 }
 
 struct bind_step bind_attempt_reserved(struct bind_attempt *attempt, int64_t now_ms,

@@ -85,6 +85,10 @@ struct bind_step bind_attempt_time(struct bind_attempt *attempt, int64_t now_ms)
 struct bind_step bind_attempt_reserved(struct bind_attempt *attempt, int64_t now_ms,
                                        enum reserve_verdict verdict, bool with_facts);
 
+/* Whether reserving should not wait for the pod's resource claims any more: after half a second or
+ * so. */
+bool bind_attempt_has_waited_for_claims(const struct bind_attempt *attempt);
+
 enum bind_posted {
     POSTED_BOUND,
     POSTED_GONE,      /* no such pod */

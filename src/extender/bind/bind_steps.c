@@ -72,10 +72,12 @@ static struct bind_step settle_the_other(struct bind_event *event, struct bind_e
 static struct bind_step reserve(struct bind_event *event, struct bind_entry *entry,
                                 const struct pod_facts *facts)
 {
-    const struct reserve_question question = {.uid = entry->args.uid,
-                                              .node_name = entry->args.node_name,
-                                              .facts = facts,
-                                              .now_ms = event->now_ms};
+    const struct reserve_question question = {
+        .uid = entry->args.uid,
+        .node_name = entry->args.node_name,
+        .facts = facts,
+        .has_waited_for_claims = bind_attempt_has_waited_for_claims(&entry->attempt),
+        .now_ms = event->now_ms};
     struct reserve_result result = {0};
     const enum reserve_verdict verdict =
         inventory_reserve(event->binds->inventory, &question, event->arena, &result);

@@ -113,16 +113,23 @@ static enum reason filter(struct fixture *fixture, const char *uid, const char *
     assert_string_equal(reason_name(filter(*state, uid, claims, node)), reason_name(reason))
 
 /* A pod that the ledger knows; also by a GET. */
-static enum reserve_verdict bind(struct fixture *fixture, const char *uid, const char *node)
+static enum reserve_verdict bind_after(struct fixture *fixture, const char *uid, const char *node,
+                                       bool has_waited)
 {
     struct reserve_result result;
     const struct pod_facts facts = facts_of(fixture, uid, NULL);
-    const struct reserve_question question = {.uid = uid, .node_name = node, .facts = &facts};
+    const struct reserve_question question = {
+        .uid = uid, .node_name = node, .facts = &facts, .has_waited_for_claims = has_waited};
     const enum reserve_verdict verdict = reserve_room(fixture->cluster, &question, &result);
     if (verdict == RESERVE_REFUSED)
         assert_int_equal(result.reason, REASON_QUOTA);
     fixture_check(fixture);
     return verdict;
+}
+
+static enum reserve_verdict bind(struct fixture *fixture, const char *uid, const char *node)
+{
+    return bind_after(fixture, uid, node, false);
 }
 
 static void test_filter_counts_what_a_claim_will_get(void **state)
@@ -186,6 +193,31 @@ static void test_bind_waits_for_a_name(void **state)
     struct fixture *fixture = *state;
     put_pod(fixture, "p", "", "\n");
     assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
+}
+
+/* Else no pod with a claim is bound while the watch of claims fails. */
+static void test_bind_does_not_wait_for_ever(void **state)
+{
+    struct fixture *fixture = *state;
+    put_pod(fixture, "p", "", "c\n");
+    put_pod(fixture, "q", "", "five\n");
+    put_claim(fixture, "five", 5, CLASS);
+    assert_int_equal(bind_after(fixture, "p", "l4", true), RESERVE_HELD);
+    assert_int_equal(bind_after(fixture, "q", "l4", true), RESERVE_REFUSED);
+}
+
+/* What it would use is allocated already, so the nominated pod gains nothing by its refusal. */
+static void test_a_nomination_does_not_refuse_allocated_claims(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pod_facts nominated = fixture_pod_facts(fixture, "n", "", "nvidia.com/gpu=1");
+    put_pod(fixture, "p", "", "four\n");
+    allocate(fixture, "four", "l4", 0, 4, "p");
+    nominated.priority = 10;
+    nominated.nominated_node = "l4";
+    fixture_put_pod_facts(fixture, &nominated);
+    assert_filter("p", "four\n", "l4", REASON_FITS);
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_HELD);
 }
 
 /* Bind judges the devices, whatever the node's label says. */
@@ -322,6 +354,8 @@ int main(void)
         CLAIM_TEST(test_claims_are_not_judged_while_they_are_unknown),
         CLAIM_TEST(test_bind_waits_until_the_allocation_shows),
         CLAIM_TEST(test_bind_waits_for_a_name),
+        CLAIM_TEST(test_bind_does_not_wait_for_ever),
+        CLAIM_TEST(test_a_nomination_does_not_refuse_allocated_claims),
         CLAIM_TEST(test_bind_judges_the_model),
         CLAIM_TEST(test_filter_remembers_what_bind_refused),
         CLAIM_TEST(test_all_of_a_node_is_refused_once),
