@@ -82,6 +82,12 @@ def test_each_manifest_is_one_object():
             assert sum(line.startswith(key) for line in manifest.text.splitlines()) == 1, manifest
 
 
+def test_handbook_gives_no_comments():
+    """Its text has a licence of its own: the files hold its fields and values only (founding/README.md)."""
+    comments = [line for file, text in FILES.items() if file.startswith("003-") for line in text.splitlines() if "#" in line]
+    assert comments and all(line.partition("#")[2] == " 注" for line in comments), comments
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_manifest(name, service, node_names):
     manifest = MANIFESTS[name]
