@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "commit.h"
 #include "config/options.h"
 #include "config/settings.h"
 #include "config/worst_case.h"
@@ -493,7 +494,7 @@ int main(int argc, char **argv)
     bool done = false;
     if (make_hash_key(&err) < 0)
         return complain(&err, EXIT_RUN_TIME);
-    if (options_parse(argc, argv, &program.options, &done, &err) < 0)
+    if (options_parse(argc, argv, commit, &program.options, &done, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     if (done)
         return EXIT_FINE;

@@ -31,8 +31,8 @@ struct options {
 };
 
 /* -EINVAL with a message on invalid arguments. --help and --version print to standard output and
- * set *ret_done. */
-int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_done,
-                  struct err *err);
+ * set *ret_done. commit: of the tree that was built, for --version. */
+int options_parse(int argc, char **argv, const char *commit, struct options *ret_options,
+                  bool *ret_done, struct err *err);
 
 #endif

@@ -66,7 +66,7 @@ static const struct argp_option OPTIONS[] = {
     {"output", KEY_OUTPUT, "FORMAT", 0, "with --doctor: text (the default) or json", 0},
     {"log-level", KEY_LOG_LEVEL, "LEVEL", 0, "debug, info (the default), warn or error", 0},
     {"log-format", KEY_LOG_FORMAT, "FORMAT", 0, "key-value (the default) or json", 0},
-    {"version", KEY_VERSION, NULL, 0, "print the version", 0},
+    {"version", KEY_VERSION, NULL, 0, "print the version and the commit", 0},
     {"help", KEY_HELP, NULL, 0, "print this (-h does so too)", 0},
     {0},
 };
@@ -74,6 +74,7 @@ static const struct argp_option OPTIONS[] = {
 /* Result and state of a parse. */
 struct parse {
     struct options options;
+    const char *commit;
     struct err *err;
     bool done;      /* --help or --version: nothing else matters */
     bool has_error; /* err is set */
@@ -341,7 +342,7 @@ static error_t on_key(int key, char *value, struct argp_state *state)
         print_help();
         return finish(parse);
     case KEY_VERSION:
-        (void)printf("gpu-extender %s\n", GPU_EXTENDER_VERSION);
+        (void)printf("gpu-extender %s (commit %s)\n", GPU_EXTENDER_VERSION, parse->commit);
         return finish(parse);
     default:
         return on_doctor_key(key, value, state);
@@ -382,11 +383,12 @@ static int check_doctor(const struct parse *parse, struct err *err)
     return 0;
 }
 
-int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_done,
-                  struct err *err)
+int options_parse(int argc, char **argv, const char *commit, struct options *ret_options,
+                  bool *ret_done, struct err *err)
 {
     static const struct argp ARGP = {.options = OPTIONS, .parser = on_key};
     struct parse parse = {.options = {.log_level = LOG_INFO, .log_format = LOG_KEY_VALUE},
+                          .commit = commit,
                           .err = err};
     error_t error = argp_parse(&ARGP, argc, argv, ARGP_SILENT | ARGP_IN_ORDER, NULL, &parse);
     if (error && !parse.done)

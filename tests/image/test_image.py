@@ -91,7 +91,7 @@ def test_build_is_reproducible_in_another_place_and_time(image, tmp_path):
 
 def test_build_without_git_names_what_is_missing(tmp_path):
     os.makedirs(tmp_path / "scripts")
-    for name in ("scripts/image", "scripts/usage", "meson.build"):
+    for name in ("scripts/image", "scripts/commit", "scripts/usage", "meson.build"):
         shutil.copy(os.path.join(oci.ROOT, name), tmp_path / name)
     env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     done = subprocess.run([tmp_path / "scripts/image"], env=env, capture_output=True, text=True, check=False)
@@ -120,9 +120,10 @@ def started(folder, *options):
             process.kill()
 
 
-def test_image_runs(folder):
+def test_image_runs(image, folder):
+    commit = image.config["config"]["Labels"]["org.opencontainers.image.revision"]
     with started(folder, "--version") as process:
-        assert process.communicate(timeout=60)[0] == f"gpu-extender {oci.version()}\n"
+        assert process.communicate(timeout=60)[0] == f"gpu-extender {oci.version()} (commit {commit})\n"
     for name in ("examples/sample-cluster.yaml", "config/scheduler-policy.yaml"):
         shutil.copy(os.path.join(oci.ROOT, name), folder)
     files = ["--config", "/scheduler-policy.yaml", "--cluster-file", "/sample-cluster.yaml"]

@@ -1,6 +1,7 @@
 """Each script answers --help with its usage and a mistyped option with an error, and does nothing else then."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -52,3 +53,26 @@ def test_errors_are_named(arguments, tmp_path):
     done = run(tmp_path, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1 and "--help" in done.stderr
+
+
+def commit_of(folder, **env):
+    """What scripts/commit prints in a copy of the scripts, where no git checkout is above."""
+    shutil.copytree(os.path.join(tree.ROOT, "scripts"), folder / "scripts", dirs_exist_ok=True)
+    env = {**{key: value for key, value in os.environ.items() if key != "REVISION"}, "GIT_CEILING_DIRECTORIES": str(folder.parent), **env}
+    return subprocess.run([folder / "scripts/commit"], env=env, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_the_commit_of_a_tree(tmp_path):
+    assert commit_of(tmp_path) == "unknown"
+    assert commit_of(tmp_path, REVISION="abc") == "abc"
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "all"], check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    assert commit_of(tmp_path) == commit
+    (tmp_path / "new").touch()
+    assert commit_of(tmp_path) == commit + "-changed"
+    inner = tmp_path / "unpacked"
+    inner.mkdir()
+    assert commit_of(inner) == "unknown", "the repository around it is another one"

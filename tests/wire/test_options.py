@@ -47,7 +47,7 @@ def test_help_has_every_option(option, run_binary):
 def test_version(run_binary):
     done = run_binary("--version")
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.fullmatch(r"gpu-extender \d+\.\d+\.\d+\n", done.stdout)
+    assert re.fullmatch(r"gpu-extender \d+\.\d+\.\d+ \(commit ([0-9a-f]{40}(-changed)?|unknown)\)\n", done.stdout)
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])

@@ -28,7 +28,8 @@ static struct outcome parse(const char *const *words)
         assert_true(argc <= WORDS_MAX && strlen(*words) < sizeof copies[0]);
         outcome.argv[argc] = memcpy(copies[argc - 1], *words, strlen(*words) + 1);
     }
-    outcome.r = options_parse(argc, outcome.argv, &outcome.options, &outcome.done, &outcome.err);
+    outcome.r =
+        options_parse(argc, outcome.argv, "abc", &outcome.options, &outcome.done, &outcome.err);
     return outcome;
 }
 
@@ -152,7 +153,7 @@ static void test_version(void **state)
                       &outcome);
     assert_int_equal(outcome.r, 0);
     assert_true(outcome.done);
-    assert_string_equal(printed, "gpu-extender " GPU_EXTENDER_VERSION "\n");
+    assert_string_equal(printed, "gpu-extender " GPU_EXTENDER_VERSION " (commit abc)\n");
 }
 
 /* One line per option, the exit statuses, and examples. */
