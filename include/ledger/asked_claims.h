@@ -18,6 +18,7 @@ struct claims_question {
     const char *namespace_; /* of the pod */
     const char *claims;     /* as in pod_facts */
     const struct asker *asker;
+    const char *except; /* claims that do not count, in the same form; NULL: none */
 };
 
 /* Cells are as in ledger/namespace_usage.h; NULL: all are 0. */
@@ -38,6 +39,9 @@ struct asked_claims {
  * resources is left out. */
 struct asked_claims asked_claims_of(const struct cluster *cluster,
                                     const struct claims_question *question, struct arena *arena);
+
+/* Whether a quota may count any of them, for some namespace. */
+bool asked_claims_count(const struct cluster *cluster, const struct asked_claims *asked);
 
 /* Whether it comes before the other in that order. */
 bool asked_claims_precedes(const struct claim_use *use, const struct claim_use *other);

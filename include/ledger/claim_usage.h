@@ -33,10 +33,14 @@ const char *claim_usage_name(const struct claim_use *use);
 bool claim_usage_counts(const struct claim_use *use);
 /* Adds what it counts to namespace_usage_n_cells() cells. */
 void claim_usage_add(const struct policy *policy, int64_t *cells, const struct claim_use *use);
-/* It is allocated, but no pod that it is reserved for has a node or a reservation. */
-bool claim_usage_floats(const struct cluster *cluster, const struct claim_use *use);
-/* Remembers what the claim counts now until the claim is deleted. Without this, a pod whose
- * allocation is larger than its claim's spec says would be allocated and refused for ever. */
+/* It uses GPUs, but no pod that it is reserved for has a node or a reservation. */
+bool claim_usage_floats(const struct claim_use *use);
+/* Iterates over those that float: NULL to NULL. */
+const struct claim_use *claim_usage_next_floating(const struct cluster *cluster,
+                                                  const struct claim_use *use);
+/* Remembers what the claim counts now until the claim is deleted or created again. Without this, a
+ * pod whose allocation is larger than its claim's spec says would be allocated and refused for
+ * ever. */
 void claim_usage_refuse(struct cluster *cluster, const char *namespace_, const char *name);
 /* As remembered last; NULL: nothing. */
 const int64_t *claim_usage_refused(const struct claim_use *use);

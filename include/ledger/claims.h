@@ -29,6 +29,7 @@ struct claim {
     int64_t gpus[QUOTA_SCOPES_MAX];
     /* GPUs that resource claims will get for it at least, until these count themselves. */
     int64_t by_claims[QUOTA_SCOPES_MAX];
+    bool names_claims; /* the pod names resource claims */
 };
 
 struct claim_question {
@@ -46,7 +47,7 @@ void claims_renew(struct cluster *cluster, const struct claim_question *question
 /* Does nothing without a claim. */
 void claims_end(struct cluster *cluster, const char *uid);
 bool claims_has(const struct cluster *cluster, const char *uid);
-/* Grows with each new claim. */
+/* Grows with each new claim that counts. */
 uint64_t claims_version(const struct cluster *cluster);
 /* Iterates over all, the oldest first: NULL to NULL. */
 const struct claim *claims_next(const struct cluster *cluster, const struct claim *claim);

@@ -13,7 +13,9 @@ struct fit_question fit_question_of(const struct cluster *cluster, const char *n
 {
     struct fit_question question = *wanted;
     const struct quota_asked asked = {
-        question.shape, question.own, {namespace_, question.claims, &question.asker}};
+        .shape = question.shape,
+        .own = question.own,
+        .claims = {.namespace_ = namespace_, .claims = question.claims, .asker = &question.asker}};
     question.quota = quota_begin_asked(cluster, &asked, arena);
     quota_own_claim(question.quota, cluster, namespace_, &question.asker);
     quota_promise(question.quota, cluster, &question.asker, now_ms, arena);

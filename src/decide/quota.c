@@ -35,6 +35,7 @@ struct quota_view {
     struct exhausted exhausted;
     struct exhausted claimed; /* the same, counting claims */
     bool asks_by_claims;      /* rows count the pod's resource claims; exhausted is not used */
+    const char *namespace_, *claims; /* of the pod; NULL: it names no claims */
     const struct cluster *cluster;
 };
 
@@ -206,20 +207,25 @@ static void disregard_floating(struct quota_view *view, const struct cluster *cl
                                const struct asked_claims *asked,
                                const struct claims_question *question)
 {
-    for (const struct claim_use *use = claim_usage_next(cluster, NULL); use;
-         use = claim_usage_next(cluster, use)) {
-        if (!claim_usage_counts(use) || outranks(use, asked) || asked_claims_has(question, use) ||
-            !claim_usage_floats(cluster, use))
-            continue;
-        struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-        add_back(view, cluster, use, arena);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    for (const struct claim_use *use = claim_usage_next_floating(cluster, NULL); use;
+         use = claim_usage_next_floating(cluster, use)) {
+        if (!outranks(use, asked) && !asked_claims_has(question, use))
+            add_back(view, cluster, use, arena);
     }
 }
 
+static int64_t need_by_claims(const struct quota_row *row)
+{
+    return row->least > row->refused ? row->least : row->refused;
+}
+
+/* Some of the pod's claims are allocated, and too little is left for the others or the pod. */
 static bool lacks_for_claims(const struct quota_view *view)
 {
     for (size_t i = 0; i < view->n_rows; i++) {
-        if (view->rows[i].used > 0 && is_exhausted(&view->rows[i]))
+        const struct quota_row *row = &view->rows[i];
+        if (row->used > 0 && row->left < amount_add(row->need, need_by_claims(row)))
             return true;
     }
     return false;
@@ -230,12 +236,17 @@ struct quota_view *quota_begin_asked(const struct cluster *cluster, const struct
 {
     const struct claims_question *question = &asked->claims;
     const struct asked_claims claims = asked_claims_of(cluster, question, arena);
-    const bool has_claims = question->claims && cluster_devices(cluster);
-    if (cluster_policy(cluster)->n_quotas == 0 || (asked->shape->n_gpu_needs == 0 && !has_claims))
+    const bool counts_claims = asked_claims_count(cluster, &claims);
+    if (cluster_policy(cluster)->n_quotas == 0 ||
+        (asked->shape->n_gpu_needs == 0 && !counts_claims))
         return NULL;
     struct quota_view *view = begin(cluster, question->namespace_, asked->shape, &claims, arena);
     if (view && lacks_for_claims(view))
         disregard_floating(view, cluster, &claims, question);
+    if (view) {
+        view->namespace_ = question->namespace_;
+        view->claims = question->claims;
+    }
     return begin_with(view, cluster, asked->own);
 }
 
@@ -344,18 +355,21 @@ static void promise_claimed(struct quota_view *view, const struct claim *claim,
     }
 }
 
-/* Resource claims that are allocated count themselves. */
+/* Resource claims that are allocated count themselves, and those that the view's pod names, too,
+ * count for that pod. */
 static void promise_claim(struct quota_view *view, const struct cluster *cluster,
-                          const struct claim *claim, const struct coverage *coverage)
+                          const struct claim *claim, const struct coverage *coverage,
+                          struct arena *arena)
 {
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct pod *pod = cluster_find_pod(cluster, claim->uid);
+    const struct pod *pod = claim->names_claims ? cluster_find_pod(cluster, claim->uid) : NULL;
     if (!pod || !pod->claims) {
         promise_claimed(view, claim, claim->by_claims, coverage);
         return;
     }
     const struct asker asker = asker_from_pod(pod);
-    const struct claims_question question = {pod->namespace_, pod->claims, &asker};
+    const bool may_share = view->claims && strcmp(view->namespace_, pod->namespace_) == 0;
+    const struct claims_question question = {pod->namespace_, pod->claims, &asker,
+                                             may_share ? view->claims : NULL};
     const struct asked_claims asked = asked_claims_of(cluster, &question, arena);
     promise_claimed(view, claim, asked.least, coverage);
 }
@@ -379,7 +393,7 @@ void quota_promise(struct quota_view *view, const struct cluster *cluster,
         if (claim->until_ms <= now_ms || (asker->uid && strcmp(claim->uid, asker->uid) == 0))
             continue;
         find_coverage(&coverage, cluster, claim->namespace_, arena);
-        promise_claim(view, cluster, claim, &coverage);
+        promise_claim(view, cluster, claim, &coverage, arena);
     }
     sum_up(view);
 }
@@ -505,8 +519,9 @@ bool quota_claim(struct cluster *cluster, const struct claim_question *question)
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct pod_shape *shape = cluster_resolve(cluster, &pod->shape, arena);
     const struct asker asker = asker_from_facts(pod);
-    const struct quota_asked asked = {.shape = shape,
-                                      .claims = {pod->namespace_, pod->claims, &asker}};
+    const struct quota_asked asked = {
+        .shape = shape,
+        .claims = {.namespace_ = pod->namespace_, .claims = pod->claims, .asker = &asker}};
     const bool is_covered = quota_begin_asked(cluster, &asked, arena);
     claims_renew(cluster, question, is_covered ? shape : NULL);
     return true;

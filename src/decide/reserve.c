@@ -98,7 +98,8 @@ static bool may_lack_claim(const struct cluster *cluster, const struct reserve_q
 
 static struct claims_question claims_of(const struct known *known)
 {
-    return (struct claims_question){known->draft.namespace_, known->claims, &known->asker};
+    return (struct claims_question){
+        .namespace_ = known->draft.namespace_, .claims = known->claims, .asker = &known->asker};
 }
 
 static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,

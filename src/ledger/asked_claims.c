@@ -7,6 +7,17 @@
 
 #include <string.h>
 
+/* lines NULL: none. */
+static bool has_line(const char *lines, const char *line)
+{
+    const size_t len = strlen(line);
+    for (const char *at = lines; at && *at; at += strcspn(at, "\n") + 1) {
+        if (strcspn(at, "\n") == len && strncmp(at, line, len) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The next line as a text; NULL: none is left. */
 static const char *take_line(const char **lines, struct arena *arena)
 {
@@ -69,7 +80,7 @@ static void add_used(const struct cluster *cluster, const struct claim_use *use,
         return;
     asked->used = cells_of(cluster, asked->used, arena);
     claim_usage_add(cluster->policy, asked->used, use);
-    if (claim_usage_floats(cluster, use) &&
+    if (claim_usage_floats(use) &&
         (!asked->first_floating || asked_claims_precedes(use, asked->first_floating)))
         asked->first_floating = use;
 }
@@ -101,10 +112,19 @@ struct asked_claims asked_claims_of(const struct cluster *cluster,
     const char *lines = question->claims;
     const char *name = NULL;
     while ((name = take_line(&lines, arena))) {
-        if (!extended || strcmp(name, extended) != 0)
+        if ((!extended || strcmp(name, extended) != 0) && !has_line(question->except, name))
             add_claim(cluster, question, name, &asked, arena);
     }
     return asked;
+}
+
+bool asked_claims_count(const struct cluster *cluster, const struct asked_claims *asked)
+{
+    for (size_t scope = 0; scope < cluster->policy->n_quota_scopes; scope++) {
+        if (asked->least[scope] > 0)
+            return true;
+    }
+    return asked->used || asked->refused;
 }
 
 bool asked_claims_precedes(const struct claim_use *use, const struct claim_use *other)
@@ -142,15 +162,8 @@ struct asked_models asked_claims_models(const struct cluster *cluster, const str
 
 bool asked_claims_has(const struct claims_question *question, const struct claim_use *use)
 {
-    const char *name = claim_usage_name(use);
-    const size_t len = strlen(name);
-    if (!question->claims || strcmp(question->namespace_, claim_usage_namespace(use)) != 0)
-        return false;
-    for (const char *at = question->claims; *at; at += strcspn(at, "\n") + 1) {
-        if (strcspn(at, "\n") == len && strncmp(at, name, len) == 0)
-            return true;
-    }
-    return false;
+    return strcmp(question->namespace_, claim_usage_namespace(use)) == 0 &&
+           has_line(question->claims, claim_usage_name(use));
 }
 
 void asked_claims_refuse(struct cluster *cluster, const struct claims_question *question)

@@ -130,6 +130,7 @@ void changes_pod_added(struct cluster *cluster, struct pod_entry *entry)
         DL_APPEND(entry->node->pods, entry);
         entry->node->n_pods++;
         usage_add(cluster, entry->node, &usage);
+        claim_floating_moved(cluster, pod->uid);
     }
     gpu_demand_count(cluster, pod, 1);
     nominate_renew(cluster, entry);
@@ -145,6 +146,7 @@ void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry)
         node->n_pods--;
         entry->node = NULL;
         usage_remove(cluster, node, &usage);
+        claim_floating_moved(cluster, entry->pod.uid);
     }
     gpu_demand_count(cluster, &entry->pod, -1);
     nominate_end(cluster, entry);
@@ -167,6 +169,7 @@ static void renew_pod(struct cluster *cluster, const char *uid)
     if (pod)
         nominate_renew(cluster, pod);
     claim_usage_renew_pod(cluster, pod);
+    claim_floating_moved(cluster, uid);
 }
 
 void changes_reservation_added(struct cluster *cluster, struct node *node,

@@ -8,37 +8,12 @@
  */
 #include "ledger/claim_usage.h"
 #include "base/mem.h"
+#include "claim_use.h"
 #include "devices/devices.h"
 #include "ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A device that a claim uses. Its names are interned. */
-struct claimed_gpu {
-    const char *driver, *pool, *device;
-    uint64_t scopes, models; /* bits of cells */
-};
-
-/* A pod whose status names the claim. */
-struct extended_claim {
-    struct claim_use *use;
-    struct pod_entry *pod;
-    struct extended_claim *prev, *next;
-};
-
-/* A claim that uses GPUs, or that the status of a pod names. */
-struct claim_use {
-    UT_hash_handle hh; /* by namespace and name */
-    struct claimed_gpu *gpus;
-    size_t n_gpus;
-    struct extended_claim *pods;
-    int64_t *refused;       /* cells of an allocation that bind refused; NULL: none */
-    int64_t *of_pod;        /* GPUs that the pod counts itself, per scope; NULL: no such pod */
-    uint64_t models_of_pod; /* of its node */
-    const char *name;
-    char namespace_[]; /* then the name: the key */
-};
 
 /* The table. */
 
@@ -88,12 +63,22 @@ static void drop_gpus(struct cluster *cluster, struct claimed_gpu *gpus, size_t 
     free(gpus);
 }
 
+static void drop_refusal(struct cluster *cluster, struct claim_use *use)
+{
+    if (use->refused_uid)
+        string_table_unref(&cluster->shapes->strings, use->refused_uid);
+    free(use->refused);
+    use->refused_uid = NULL;
+    use->refused = NULL;
+}
+
 static void free_use(struct cluster *cluster, struct claim_use *use)
 {
     HASH_DEL(cluster->claim_uses, use);
+    claim_floating_forget(cluster, use);
+    drop_refusal(cluster, use);
     drop_gpus(cluster, use->gpus, use->n_gpus);
     free(use->of_pod);
-    free(use->refused);
     free(use);
 }
 
@@ -310,26 +295,6 @@ const int64_t *claim_usage_refused(const struct claim_use *use)
     return use->refused;
 }
 
-static bool is_placed(const struct cluster *cluster, const char *uid)
-{
-    const struct pod *pod = cluster_find_pod(cluster, uid);
-    return (pod && pod->node_name[0]) || cluster_find_reservation(cluster, uid);
-}
-
-bool claim_usage_floats(const struct cluster *cluster, const struct claim_use *use)
-{
-    const struct device_claim *claim =
-        devices_find_claim(cluster->devices, use->namespace_, use->name);
-    if (!claim || use->pods || claim->n_all_holders > claim->n_holders)
-        return false;
-    const char *uid = NULL;
-    while ((uid = devices_next_holder(claim, uid))) {
-        if (is_placed(cluster, uid))
-            return false;
-    }
-    return true;
-}
-
 /* Changes. */
 
 static void release(struct cluster *cluster, struct claim_use *use)
@@ -341,18 +306,21 @@ static void release(struct cluster *cluster, struct claim_use *use)
 void claim_usage_refuse(struct cluster *cluster, const char *namespace_, const char *name)
 {
     struct claim_use *use = find(cluster, namespace_, name);
-    if (!use || use->n_gpus == 0)
+    const struct device_claim *claim =
+        use ? devices_find_claim(cluster->devices, namespace_, name) : NULL;
+    if (!claim || use->n_gpus == 0)
         return;
-    free(use->refused);
+    drop_refusal(cluster, use);
     use->refused = cells_of(cluster, use);
+    use->refused_uid = string_table_intern(&cluster->shapes->strings, claim->uid);
 }
 
 static void forget_refusal(struct cluster *cluster, struct claim_use *use)
 {
-    if (devices_find_claim(cluster->devices, use->namespace_, use->name))
-        return;
-    free(use->refused);
-    use->refused = NULL;
+    const struct device_claim *claim =
+        devices_find_claim(cluster->devices, use->namespace_, use->name);
+    if (use->refused && !(claim && strcmp(claim->uid, use->refused_uid) == 0))
+        drop_refusal(cluster, use);
 }
 
 /* Then verdicts by quotas may change, also if no node's numbers do. */
@@ -375,6 +343,7 @@ void claim_usage_renew(struct cluster *cluster, const char *namespace_, const ch
     count_use(cluster, use, -1);
     renew_gpus(cluster, use);
     renew_pod(cluster, use);
+    claim_floating_renew(cluster, use);
     count_use(cluster, use, 1);
     int64_t *after CLEANUP(mem_free_ptr) = cells_of(cluster, use);
     cluster->version += is_other_use(cluster->policy, before, after);
@@ -387,6 +356,7 @@ static void count_pod_again(struct cluster *cluster, struct claim_use *use)
     count_use(cluster, use, -1);
     renew_pod(cluster, use);
     count_use(cluster, use, 1);
+    claim_floating_judge(cluster, use);
 }
 
 void claim_usage_renew_pod(struct cluster *cluster, const struct pod_entry *pod)
@@ -474,6 +444,7 @@ size_t claim_usage_check(const struct cluster *cluster)
     size_t n_wrong = 0;
     for (const struct claim_use *use = cluster->claim_uses; use; use = use->hh.next)
         n_wrong += !are_gpus_right(cluster, use) || !is_pod_right(cluster, use) ||
+                   !claim_floating_is_right(cluster, use) ||
                    (use->n_gpus == 0 && !use->pods && !use->refused);
     for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next)
         n_wrong += !is_named_right(cluster, pod);

@@ -81,46 +81,48 @@ void claims_nominated(struct cluster *cluster, const char *uid)
         end(cluster, entry);
 }
 
-static void count_resource_claims(struct cluster *cluster, const struct pod_facts *pod,
+static void count_resource_claims(const struct cluster *cluster, const struct pod_facts *pod,
                                   struct claim *claim)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct asker asker = asker_from_facts(pod);
-    const struct claims_question question = {pod->namespace_, pod->claims, &asker};
+    const struct claims_question question = {pod->namespace_, pod->claims, &asker, NULL};
     const struct asked_claims asked = asked_claims_of(cluster, &question, arena);
+    claim->names_claims = true;
     memcpy(claim->by_claims, asked.least, sizeof claim->by_claims);
 }
 
 static void add(struct cluster *cluster, const struct claim_question *question,
-                const struct pod_shape *shape, uint64_t models)
+                const struct claim *claim)
 {
-    const struct policy *policy = cluster->policy;
     struct claim_entry *entry = MEM_NEW_WITH_TEXT(struct claim_entry, text, question->pod->uid);
-    struct claim *claim = &entry->claim;
-    claim->uid = entry->text;
-    claim->namespace_ = string_table_intern(&cluster->shapes->strings, question->pod->namespace_);
-    claim->models = models;
-    claim->until_ms = question->until_ms;
-    for (size_t scope = 0; scope < policy->n_quota_scopes; scope++)
-        claim->gpus[scope] = namespace_usage_need(shape, scope);
-    count_resource_claims(cluster, question->pod, claim);
-    HASH_ADD_KEYPTR(hh, cluster->claims, claim->uid, strlen(claim->uid), entry);
+    entry->claim = *claim;
+    entry->claim.uid = entry->text;
+    entry->claim.namespace_ =
+        string_table_intern(&cluster->shapes->strings, question->pod->namespace_);
+    HASH_ADD_KEYPTR(hh, cluster->claims, entry->text, strlen(entry->text), entry);
     cluster->claims_version++;
 }
 
 void claims_renew(struct cluster *cluster, const struct claim_question *question,
                   const struct pod_shape *shape)
 {
-    const char *uid = question->pod->uid;
+    const struct pod_facts *facts = question->pod;
     const struct node *node = cluster_find_node(cluster, question->node_name);
     const struct pod_entry *pod = NULL;
-    claims_end(cluster, uid);
+    claims_end(cluster, facts->uid);
     drop_old(cluster, question->now_ms);
-    HASH_FIND_STR(cluster->pods, uid, pod);
-    if (node && shape && !counts_otherwise(cluster, pod, uid))
-        add(cluster, question, shape, namespace_usage_models(node));
-    if (pod && pod->nomination)
-        claims_nominated(cluster, uid);
+    HASH_FIND_STR(cluster->pods, facts->uid, pod);
+    if (!node || !shape || counts_otherwise(cluster, pod, facts->uid))
+        return;
+    struct claim claim = {.models = namespace_usage_models(node), .until_ms = question->until_ms};
+    const bool is_nominated = pod && pod->nomination;
+    for (size_t scope = 0; scope < cluster->policy->n_quota_scopes && !is_nominated; scope++)
+        claim.gpus[scope] = namespace_usage_need(shape, scope);
+    if (facts->claims)
+        count_resource_claims(cluster, facts, &claim);
+    if (!is_nominated || claims_has_by_claims(cluster, &claim))
+        add(cluster, question, &claim);
 }
 
 const struct claim *claims_next(const struct cluster *cluster, const struct claim *claim)

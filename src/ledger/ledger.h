@@ -70,6 +70,7 @@ struct claimed_resource;
 /* claim_usage.c */
 struct claim_use;
 struct extended_claim;
+struct holding_pod;
 
 /* One allocation holds the node and its name. A decision finds each node by its name, then reads
  * its hot part and its pointer to the traits. These three lie in two adjacent cache lines, unless
@@ -168,6 +169,8 @@ struct cluster {
     struct priority_class *priority_classes;
     struct namespace_entry *namespaces;
     struct claim_use *claim_uses; /* empty in a fork, and without quotas */
+    struct claim_use *floating;   /* of these: claim_usage_floats() */
+    struct holding_pod *holding_pods;
     int64_t *quota_used; /* namespace_usage_n_cells() GPU counts per quota; NULL: no quotas */
     struct device_class *device_classes;
     struct claimed_resource *claimed_resources;
@@ -324,6 +327,10 @@ void claim_usage_renew_pod(struct cluster *cluster, const struct pod_entry *pod)
 /* Returns the number of claims whose GPUs or pods differ from those of the cluster. */
 size_t claim_usage_check(const struct cluster *cluster);
 void claim_usage_free_all(struct cluster *cluster);
+
+/* claim_floating.c */
+/* Call after the pod got or lost its node or reservation. */
+void claim_floating_moved(struct cluster *cluster, const char *uid);
 
 /* cluster_namespaces.c */
 void cluster_namespaces_sweep(struct cluster *cluster);

@@ -486,6 +486,26 @@ static int compare_quota(struct err *err, const struct cluster *cluster,
                    oracle_gpus_in_use(oracle));
 }
 
+static int compare_floating(struct err *err, const struct cluster *cluster,
+                            const struct oracle *oracle)
+{
+    int64_t n_listed = 0;
+    int64_t n = 0;
+    int r = 0;
+    for (const struct claim_use *use = claim_usage_next_floating(cluster, NULL); use;
+         use = claim_usage_next_floating(cluster, use))
+        n_listed++;
+    for (size_t i = 0; r == 0 && i < ORACLE_CLAIMS; i++) {
+        char name[32];
+        const struct claim_use *use =
+            claim_usage_find(cluster, "default", oracle_facts_claim_name(i, name));
+        const bool floats = oracle_floats(oracle, i);
+        n += floats;
+        r = compare(err, name, "whether it floats", use && claim_usage_floats(use), floats);
+    }
+    return r < 0 ? r : compare(err, "claims", "those that float", n_listed, n);
+}
+
 int oracle_compare_ledger(const struct cluster *cluster, const struct oracle *oracle, bool has_fork,
                           struct err *err)
 {
@@ -495,6 +515,8 @@ int oracle_compare_ledger(const struct cluster *cluster, const struct oracle *or
     int r = compare_counts(err, cluster, oracle, has_fork);
     if (r == 0)
         r = compare_quota(err, cluster, oracle);
+    if (r == 0)
+        r = compare_floating(err, cluster, oracle);
     if (r == 0)
         r = compare_pools(err, cluster, oracle);
     for (size_t i = 0; r == 0 && i < ORACLE_NODES; i++) {

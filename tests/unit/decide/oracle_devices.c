@@ -173,6 +173,22 @@ void oracle_put_claim(struct oracle *oracle, size_t i, const struct oracle_claim
     set_claim(oracle, i, claim);
 }
 
+bool oracle_floats(const struct oracle *oracle, size_t i)
+{
+    const struct oracle_claim *claim = &oracle->claims[i];
+    const int64_t holder = claim->holder - 1;
+    bool uses = false;
+    for (int64_t r = 0; claim->there && r < claim->n_results; r++)
+        uses |= !claim->results[r].is_admin;
+    for (size_t pod = 0; pod < ORACLE_PODS; pod++)
+        uses &= !oracle->pod_there[pod] || oracle->pods[pod].claim != (int64_t)i + 1;
+    if (!uses || holder < 0)
+        return uses;
+    const struct oracle_pod *pod = &oracle->pods[holder];
+    return !oracle->holds[holder].there &&
+           (!oracle->pod_there[holder] || pod->node == ORACLE_NOWHERE || pod->finished);
+}
+
 void oracle_remove_claim(struct oracle *oracle, size_t i)
 {
     static const struct oracle_claim NONE = {.there = 0};

@@ -37,7 +37,8 @@ struct oracle_claimed_device {
 struct oracle_claim {
     int64_t there;
     int64_t n_results;
-    int64_t pod; /* 1 + the pod for whose extended resources it says that it is; 0: none */
+    int64_t pod;    /* 1 + the pod for whose extended resources it says that it is; 0: none */
+    int64_t holder; /* 1 + a pod that it is reserved for; 0: none */
     struct oracle_claimed_device results[ORACLE_RESULTS];
 };
 
@@ -79,6 +80,9 @@ void oracle_end_slices(struct oracle *oracle);
 void oracle_begin_claims(struct oracle *oracle);
 void oracle_end_claims(struct oracle *oracle);
 
+/* The claim uses a GPU, no pod's status names it, and the pod that it is reserved for has neither a
+ * node nor a reservation. */
+bool oracle_floats(const struct oracle *oracle, size_t i);
 /* total 0: no such group. */
 struct oracle_group oracle_group(const struct oracle *oracle, size_t node, size_t driver,
                                  size_t model);

@@ -175,6 +175,8 @@ struct claim_facts oracle_facts_of_claim(size_t i, const struct oracle_claim *cl
                                                   .device = DEVICES[used->device],
                                                   .is_admin = used->is_admin};
     }
+    if (claim->holder > 0)
+        parts->holders[0] = oracle_facts_uid((size_t)claim->holder - 1, parts->holder);
     return (struct claim_facts){
         .namespace_ = "default",
         .name = oracle_facts_claim_name(i, parts->name),
@@ -183,6 +185,9 @@ struct claim_facts oracle_facts_of_claim(size_t i, const struct oracle_claim *cl
         .is_allocated = claim->n_results > 0,
         .results = parts->results,
         .n_results = (size_t)claim->n_results,
+        .holders = parts->holders,
+        .n_holders = claim->holder > 0,
+        .n_all_holders = claim->holder > 0,
         .extended_for_uid =
             claim->pod > 0 ? oracle_facts_uid((size_t)claim->pod - 1, parts->pod) : ""};
 }

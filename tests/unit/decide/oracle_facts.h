@@ -13,6 +13,8 @@
 struct oracle_device_parts {
     char name[32];
     char pod[16];
+    char holder[16];
+    const char *holders[1];
     struct device_facts devices[ORACLE_DEVICES];
     struct claim_result results[ORACLE_RESULTS];
 };

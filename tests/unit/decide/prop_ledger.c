@@ -350,6 +350,7 @@ static struct oracle_claim random_claim(const struct life *life)
     struct oracle_claim claim = {.there = 1};
     claim.n_results = dice_below(dice, ORACLE_RESULTS + 1);
     claim.pod = dice_one_in(dice, 4) ? 0 : 1 + (int64_t)any_pod(life);
+    claim.holder = dice_one_in(dice, 4) ? 0 : 1 + (int64_t)any_pod(life);
     for (int64_t i = 0; i < claim.n_results; i++) {
         struct oracle_claimed_device *used = &claim.results[i];
         used->node = (int64_t)any_sliced(life);

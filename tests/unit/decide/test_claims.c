@@ -192,6 +192,16 @@ static void test_a_claim_needs_unchanged_claims_since_the_verdict(void **state)
     assert_string_equal(judge(fixture, "a/2", GPU "=16", "t"), "quota_claimed");
 }
 
+/* Its nomination counts, so nothing changes for others: they need not judge again. */
+static void test_a_nominated_pod_makes_no_new_version(void **state)
+{
+    struct fixture *fixture = *state;
+    nominate(fixture, "a/1", GPU "=8", "h", 0);
+    const uint64_t version = claims_version(fixture->cluster);
+    claim(fixture, "a/1", GPU "=8", "t");
+    assert_true(claims_version(fixture->cluster) == version);
+}
+
 static void test_a_pod_without_quota_makes_no_claim(void **state)
 {
     struct fixture *fixture = *state;
@@ -282,6 +292,7 @@ int main(void)
         SETUP_TEST(test_bind_ignores_claims_of_others),
         SETUP_TEST(test_a_pod_counts_once),
         SETUP_TEST(test_a_claim_needs_unchanged_claims_since_the_verdict),
+        SETUP_TEST(test_a_nominated_pod_makes_no_new_version),
         SETUP_TEST(test_a_pod_without_quota_makes_no_claim),
         SETUP_TEST(test_the_oldest_claim_is_evicted),
         SETUP_TEST(test_a_nomination_counts_against_pods_that_it_outranks),

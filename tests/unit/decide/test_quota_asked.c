@@ -165,6 +165,26 @@ static void test_an_extended_resource_tells_what_a_class_gives(void **state)
     assert_filter("p", "five\n", "l4", REASON_FITS);
 }
 
+/* Quotas count none of the devices, whichever quotas these are. */
+static void test_devices_that_no_quota_counts_need_no_namespace(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct quota_limit limit = {.gpus = 4};
+    fixture_add_quota(fixture, &(struct quota){.name = "selects",
+                                               .has_selector = true,
+                                               .selector = fixture_term(fixture, "team Exists"),
+                                               .limits = &limit,
+                                               .n_limits = 1});
+    cluster_upsert_device_class(fixture->cluster, CLASS, "");
+    cluster_set_device_class_driver(fixture->cluster, CLASS, NVIDIA_DRIVER);
+    fixture_put_node(fixture, "l4", "cpu=8000 pods=99", "");
+    cluster_relist_begin(fixture->cluster, CLUSTER_NAMESPACES);
+    put_claim(fixture, "net", 1, "nic");
+    put_claim(fixture, "one", 1, CLASS);
+    assert_filter("p", "net\n", "l4", REASON_FITS);
+    assert_filter("p", "one\n", "l4", REASON_NAMESPACE_UNKNOWN);
+}
+
 static void test_claims_are_not_judged_while_they_are_unknown(void **state)
 {
     struct fixture *fixture = *state;
@@ -282,6 +302,61 @@ static void test_of_two_that_exceed_together_one_is_bound(void **state)
     assert_int_equal(bind(fixture, "q", "l4"), RESERVE_HELD);
 }
 
+/* Deleted and created again within one list, so the ledger only sees another UID. */
+static void test_a_refusal_ends_with_its_claim(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct claim_want want = {.class_name = CLASS, .n_devices = 1};
+    const struct claim_facts again = {.namespace_ = "default",
+                                      .name = "c",
+                                      .uid = "another",
+                                      .n_devices = 1,
+                                      .wants = &want,
+                                      .n_wants = 1,
+                                      .extended_for_uid = ""};
+    put_pod(fixture, "p", "", "c\n");
+    allocate(fixture, "c", "both", 0, 3, "p");
+    assert_int_equal(bind(fixture, "p", "both"), RESERVE_REFUSED);
+    cluster_upsert_resource_claim(fixture->cluster, &again);
+    fixture_check(fixture);
+    assert_filter("p", "c\n", "both", REASON_FITS);
+}
+
+/* Else each would wait for the other to give back what it has. */
+static void test_of_two_that_are_allocated_in_part_one_goes_on(void **state)
+{
+    struct fixture *fixture = *state;
+    put_claim(fixture, "a2", 2, CLASS);
+    put_claim(fixture, "b2", 2, CLASS);
+    put_pod(fixture, "p", "", "a1\na2\n");
+    put_pod(fixture, "q", "", "b1\nb2\n");
+    allocate(fixture, "a1", "l4", 0, 2, "p");
+    allocate(fixture, "b1", "l4", 4, 2, "q");
+    assert_filter("p", "a1\na2\n", "l4", REASON_FITS);
+    assert_filter("q", "b1\nb2\n", "l4", REASON_QUOTA);
+    allocate(fixture, "a2", "l4", 2, 2, "p");
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_HELD);
+    assert_filter("q", "b1\nb2\n", "l4", REASON_QUOTA);
+}
+
+/* The room of a reservation that ends is there again. */
+static void test_a_claim_floats_again_after_a_binding_that_failed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reserve_result result;
+    put_pod(fixture, "p", "", "a\n");
+    put_pod(fixture, "q", "", "b\n");
+    allocate(fixture, "b", "l4", 4, 4, "q");
+    const struct pod_facts facts = facts_of(fixture, "q", NULL);
+    const struct reserve_question question = {.uid = "q", .node_name = "l4", .facts = &facts};
+    assert_int_equal(reserve_room(fixture->cluster, &question, &result), RESERVE_HELD);
+    allocate(fixture, "a", "l4", 0, 4, "p");
+    assert_filter("p", "a\n", "l4", REASON_QUOTA);
+    reservation_release(fixture->cluster, "q", result.serial);
+    fixture_check(fixture);
+    assert_filter("p", "a\n", "l4", REASON_FITS);
+}
+
 static void test_a_shared_claim_is_charged_once(void **state)
 {
     struct fixture *fixture = *state;
@@ -322,6 +397,22 @@ static void test_a_pod_about_to_be_allocated_counts_once(void **state)
     assert_filter("r", "c\n", "l4", REASON_QUOTA_CLAIMED);
 }
 
+/* Both pods will get the same devices. */
+static void test_a_shared_claim_is_promised_once(void **state)
+{
+    struct fixture *fixture = *state;
+    put_claim(fixture, "c", 3, CLASS);
+    put_claim(fixture, "d", 1, CLASS);
+    put_pod(fixture, "p", "", "c\n");
+    claim_quota(fixture, "p", "c\n");
+    assert_filter("q", "c\n", "l4", REASON_FITS);
+    assert_filter("q", "c\nd\n", "l4", REASON_FITS);
+    assert_filter("q", "d\n", "l4", REASON_FITS);
+    put_claim(fixture, "d", 2, CLASS);
+    assert_filter("q", "c\nd\n", "l4", REASON_QUOTA);
+    assert_filter("q", "d\n", "l4", REASON_QUOTA_CLAIMED);
+}
+
 /* kube-scheduler nominates the node before it allocates. */
 static void test_a_nomination_keeps_what_claims_will_get(void **state)
 {
@@ -351,6 +442,7 @@ int main(void)
         CLAIM_TEST(test_filter_counts_what_a_claim_will_get),
         CLAIM_TEST(test_filter_counts_the_model_of_a_node),
         CLAIM_TEST(test_an_extended_resource_tells_what_a_class_gives),
+        CLAIM_TEST(test_devices_that_no_quota_counts_need_no_namespace),
         CLAIM_TEST(test_claims_are_not_judged_while_they_are_unknown),
         CLAIM_TEST(test_bind_waits_until_the_allocation_shows),
         CLAIM_TEST(test_bind_waits_for_a_name),
@@ -360,7 +452,11 @@ int main(void)
         CLAIM_TEST(test_filter_remembers_what_bind_refused),
         CLAIM_TEST(test_all_of_a_node_is_refused_once),
         CLAIM_TEST(test_of_two_that_exceed_together_one_is_bound),
+        CLAIM_TEST(test_a_refusal_ends_with_its_claim),
+        CLAIM_TEST(test_of_two_that_are_allocated_in_part_one_goes_on),
+        CLAIM_TEST(test_a_claim_floats_again_after_a_binding_that_failed),
         CLAIM_TEST(test_a_shared_claim_is_charged_once),
+        CLAIM_TEST(test_a_shared_claim_is_promised_once),
         CLAIM_TEST(test_a_pod_about_to_be_allocated_counts_once),
         CLAIM_TEST(test_a_nomination_keeps_what_claims_will_get),
         CLAIM_TEST(test_a_change_of_use_is_a_new_version),
