@@ -257,6 +257,7 @@ static void create_gates(struct program *program)
     gates_init(&program->gates, &program->settings, program->listening.has_tls,
                live_mode_reviewer(program->live), program->election,
                live_mode_beside(program->live));
+    program->gates.extender = &program->extender;
 }
 
 static const char *role(void *context)
@@ -268,7 +269,7 @@ static const char *role(void *context)
 static const char *elsewhere(void *context, struct arena *arena)
 {
     const struct program *program = context;
-    if (program->settings.policy.mode == MODE_OBSERVE)
+    if (extender_observing(&program->extender) != OBSERVES_NONE)
         return NULL; /* every replica answers kube-scheduler */
     return election_elsewhere(program->election, arena);
 }

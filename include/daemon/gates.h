@@ -8,6 +8,7 @@
 #include "config/settings.h"
 #include "daemon/beside.h"
 #include "daemon/election.h"
+#include "extender/extender.h"
 #include "http/server.h"
 
 #include <stdatomic.h>
@@ -18,6 +19,7 @@ struct gates {
     bool has_tls;
     const struct election *election; /* NULL: the only replica */
     struct beside *beside;           /* NULL: no instance beside each kube-scheduler */
+    const struct extender *extender; /* says which pods are only observed; set by main */
     atomic_llong warned_at;          /* last warning about a client that may not call the verbs */
 
     struct gate verbs;  /* for kube-scheduler, by certificate, while this replica decides */

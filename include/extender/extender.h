@@ -57,6 +57,18 @@ struct extender {
     struct counter n_results[N_DECISION_VERBS][N_VERB_RESULTS];
 };
 
+/* Which pods are only observed: nothing of ours keeps or delays them. By mode and enforceNamespaces
+ * of the policy; nothing else reads these two. */
+enum observing { OBSERVES_NONE, OBSERVES_ALL, OBSERVES_SOME };
+enum observing extender_observing(const struct extender *extender);
+/* Whether pods of the namespace are: all, or enforceNamespaces does not select it, as far as the
+ * watch has shown (also while the data are stale). NULL: unknown, as an unseen one. From any
+ * thread; takes the inventory's lock if it needs the labels. */
+bool extender_observes(const struct extender *extender, const char *namespace_);
+/* The namespace of the pod that a verb's complete request is about, in the exchange's arena. NULL:
+ * the request cannot be read. */
+const char *extender_namespace_of(struct exchange *exchange);
+
 /* Routes; context is the struct extender. Filter may answer later, on another thread: waits.h. */
 void extender_filter(void *context, struct exchange *exchange);
 void extender_prioritize(void *context, struct exchange *exchange);

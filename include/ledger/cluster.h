@@ -169,6 +169,8 @@ bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work);
 void cluster_upsert_namespace(struct cluster *cluster, const struct namespace_facts *facts);
 void cluster_delete_namespace(struct cluster *cluster, const char *name);
 bool cluster_has_namespace(const struct cluster *cluster, const char *name);
+/* NULL: there is none of the name. */
+const struct namespace *cluster_find_namespace(const struct cluster *cluster, const char *name);
 size_t cluster_n_namespaces(const struct cluster *cluster);
 /* Namespaces are listed from an API server, so a missing one is only not seen yet. A file may lack
  * its namespaces; a fork has the existing ones. */

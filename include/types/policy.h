@@ -89,6 +89,12 @@ struct device_driver {
 /* All strings are owned by the policy. */
 struct policy {
     enum policy_mode mode;
+    /* With MODE_OBSERVE: the namespaces whose pods are treated as with MODE_ENFORCE. */
+    struct namespace_choice {
+        bool is_set; /* false: none */
+        struct selector_term selector;
+        struct arena *arena; /* of the selector */
+    } enforce_namespaces;
     /* Resource names that count GPUs; a trailing '*' makes a prefix ("nvidia.com/mig-*"). */
     char **gpu_resources;
     size_t n_gpu_resources;
@@ -162,6 +168,9 @@ uint64_t policy_quota_models(const struct policy *policy, const struct gpu_model
                              int64_t memory_bytes);
 /* The policy.quota_scopes that count the resource, as bits; 0 for other than GPU resources. */
 uint64_t policy_quota_scopes(const struct policy *policy, const char *resource);
+
+/* Whether enforce_namespaces selects an existing namespace; labels must be sorted by key. */
+bool policy_enforces(const struct policy *policy, const struct label *labels, size_t n_labels);
 
 /* "observe"; NULL past the end. */
 const char *policy_mode_name(enum policy_mode mode);

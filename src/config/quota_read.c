@@ -2,257 +2,19 @@
 #include "quota_read.h"
 
 #include "formats/json_get.h"
-#include "syntax.h"
+#include "selector_read.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
-#define PATH_TEXT_MAX 256
 
-struct quota_reading {
-    const struct yaml_file *file;
-    struct policy *policy;
-    struct err *err;
-};
-
-/* A value inside another one. */
-struct spot {
-    char key[24]; /* of an item */
-    char path[PATH_TEXT_MAX];
-    struct yaml_value at;
-};
-
-static void to_item(const struct yaml_value *list, size_t i, struct spot *ret_spot)
-{
-    (void)snprintf(ret_spot->key, sizeof ret_spot->key, "%zu", i);
-    (void)snprintf(ret_spot->path, sizeof ret_spot->path, "%s[%zu]", list->path, i);
-    ret_spot->at = (struct yaml_value){list->value, ret_spot->key, ret_spot->path,
-                                       json_array_get(list->value, i)};
-}
-
-static void to_member(const struct yaml_value *map, const char *key, struct spot *ret_spot)
-{
-    (void)snprintf(ret_spot->path, sizeof ret_spot->path, "%s.%s", map->path, key);
-    ret_spot->at =
-        (struct yaml_value){map->value, key, ret_spot->path, json_object_get(map->value, key)};
-}
-
-struct member {
-    const char *key;
-    int (*read)(const struct quota_reading *reading, const struct yaml_value *at, void *target);
-};
-
-static int refuse_key(const struct quota_reading *reading, const struct yaml_value *at,
-                      const struct member *members, size_t n)
-{
-    char known[120] = "";
-    for (size_t i = 0; i < n; i++) {
-        const size_t len = strlen(known);
-        (void)snprintf(known + len, sizeof known - len, "%s%s", i > 0 ? ", " : "", members[i].key);
-    }
-    const struct yaml_value key_only = {at->container, at->key, at->path, NULL};
-    return yaml_fault(reading->file, &key_only, reading->err, "unknown key; known here: %s", known);
-}
-
-/* A key without a value counts as absent. */
-static int read_mapping(const struct quota_reading *reading, const struct yaml_value *map,
-                        const struct member *members, size_t n, void *target)
-{
-    const char *key = NULL;
-    json_t *value = NULL;
-    if (!json_is_object(map->value))
-        return yaml_wrong(reading->file, map, "a mapping", reading->err);
-    json_object_foreach (map->value, key, value) {
-        struct spot spot;
-        size_t i = 0;
-        to_member(map, key, &spot);
-        while (i < n && strcmp(members[i].key, key) != 0)
-            i++;
-        if (i == n)
-            return refuse_key(reading, &spot.at, members, n);
-        int r = json_is_null(value) ? 0 : members[i].read(reading, &spot.at, target);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-/* Returns 0 and the length of a list with at least one item. */
-static int check_list(const struct quota_reading *reading, const struct yaml_value *list,
-                      const char *of_what, size_t *ret_n)
-{
-    char right[60];
-    (void)snprintf(right, sizeof right, "a list of %s", of_what);
-    if (!json_is_array(list->value))
-        return yaml_wrong(reading->file, list, right, reading->err);
-    if (json_array_size(list->value) == 0)
-        return yaml_fault(reading->file, list, reading->err, "is empty, should be %s, at least one",
-                          right);
-    *ret_n = json_array_size(list->value);
-    return 0;
-}
-
-static int read_text(const struct quota_reading *reading, const struct yaml_value *at,
-                     syntax_check *check, const char **ret_text)
-{
-    const char *text = json_string_value(at->value);
-    if (!text)
-        return yaml_wrong(reading->file, at, "a string", reading->err);
-    const char *right = check(text);
-    if (right)
-        return yaml_wrong(reading->file, at, right, reading->err);
-    *ret_text = arena_strdup(reading->policy->arena, text);
-    return 0;
-}
-
-static int read_texts(const struct quota_reading *reading, const struct yaml_value *list,
-                      syntax_check *check, const char *const **ret_texts, size_t *ret_n)
-{
-    size_t n = 0;
-    int r = check_list(reading, list, "strings", &n);
-    if (r < 0)
-        return r;
-    const char **texts = ARENA_ARRAY(reading->policy->arena, const char *, n);
-    for (size_t i = 0; i < n; i++) {
-        struct spot spot;
-        to_item(list, i, &spot);
-        if ((r = read_text(reading, &spot.at, check, &texts[i])) < 0)
-            return r;
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(texts[i], texts[j]) == 0)
-                return yaml_fault(reading->file, &spot.at, reading->err,
-                                  "is \"%s\", a duplicate of %s[%zu], should be listed once",
-                                  texts[i], list->path, j);
-        }
-    }
-    *ret_texts = texts;
-    *ret_n = n;
-    return 0;
-}
-
-/* The selector over namespaces: Kubernetes API, LabelSelector. */
-
-static int read_expression_key(const struct quota_reading *reading, const struct yaml_value *at,
-                               void *target)
-{
-    struct requirement *requirement = target;
-    return read_text(reading, at, syntax_label_key, &requirement->key);
-}
-
-static int read_operator(const struct quota_reading *reading, const struct yaml_value *at,
+static int read_selector(const struct mapping_reading *reading, const struct yaml_value *at,
                          void *target)
 {
-    static const char *const NAMES[] = {[SELECTOR_IN] = "In",
-                                        [SELECTOR_NOT_IN] = "NotIn",
-                                        [SELECTOR_EXISTS] = "Exists",
-                                        [SELECTOR_DOES_NOT_EXIST] = "DoesNotExist"};
-    struct requirement *requirement = target;
-    const char *text = json_string_value(at->value);
-    for (size_t i = 0; text && i < N_OF(NAMES); i++) {
-        if (strcmp(text, NAMES[i]) != 0)
-            continue;
-        requirement->op = (enum selector_operator)i;
-        return 0;
-    }
-    return yaml_wrong(reading->file, at, "In, NotIn, Exists or DoesNotExist", reading->err);
-}
-
-static int read_values(const struct quota_reading *reading, const struct yaml_value *at,
-                       void *target)
-{
-    struct requirement *requirement = target;
-    return read_texts(reading, at, syntax_label_value, &requirement->values,
-                      &requirement->n_values);
-}
-
-static int read_expression(const struct quota_reading *reading, const struct yaml_value *at,
-                           struct requirement *requirement)
-{
-    static const struct member MEMBERS[] = {
-        {"key", read_expression_key}, {"operator", read_operator}, {"values", read_values}};
-    const bool says_operator =
-        !json_is_null(json_member(at->value, "operator")) && json_member(at->value, "operator");
-    int r = read_mapping(reading, at, MEMBERS, N_OF(MEMBERS), requirement);
-    if (r < 0)
-        return r;
-    const bool takes_values = requirement->op == SELECTOR_IN || requirement->op == SELECTOR_NOT_IN;
-    if (!requirement->key || !says_operator)
-        return yaml_fault(reading->file, at, reading->err, "should have key and operator");
-    if (takes_values != (requirement->n_values > 0))
-        return yaml_fault(reading->file, at, reading->err,
-                          takes_values ? "should have values, as the operator is In or NotIn"
-                                       : "should have no values, as the operator is Exists or "
-                                         "DoesNotExist");
-    return 0;
-}
-
-/* Grows a selector's requirements, which come from two lists. */
-static struct requirement *more_requirements(const struct quota_reading *reading,
-                                             struct selector_term *term, size_t n_more)
-{
-    struct arena *arena = reading->policy->arena;
-    struct requirement *all = ARENA_ARRAY(arena, struct requirement, term->n_requirements + n_more);
-    for (size_t i = 0; i < term->n_requirements; i++)
-        all[i] = term->requirements[i];
-    struct requirement *more = &all[term->n_requirements];
-    *term = (struct selector_term){all, term->n_requirements + n_more};
-    return more;
-}
-
-static int read_expressions(const struct quota_reading *reading, const struct yaml_value *at,
-                            void *target)
-{
-    if (!json_is_array(at->value))
-        return yaml_wrong(reading->file, at, "a list of mappings", reading->err);
-    const size_t n = json_array_size(at->value);
-    struct requirement *requirements = more_requirements(reading, target, n);
-    for (size_t i = 0; i < n; i++) {
-        struct spot spot;
-        to_item(at, i, &spot);
-        int r = read_expression(reading, &spot.at, &requirements[i]);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-static int read_match_labels(const struct quota_reading *reading, const struct yaml_value *at,
-                             void *target)
-{
-    struct arena *arena = reading->policy->arena;
-    const char *key = NULL;
-    json_t *value = NULL;
-    if (!json_is_object(at->value))
-        return yaml_wrong(reading->file, at, "a mapping of label keys to values", reading->err);
-    struct requirement *requirement =
-        more_requirements(reading, target, json_object_size(at->value));
-    json_object_foreach (at->value, key, value) {
-        struct spot spot;
-        const char *right = syntax_label_key(key);
-        const char **values = ARENA_ARRAY(arena, const char *, 1);
-        to_member(at, key, &spot);
-        const struct yaml_value key_only = {at->value, key, spot.path, NULL};
-        if (right)
-            return yaml_fault(reading->file, &key_only, reading->err,
-                              "is not a label key, should be %s", right);
-        int r = read_text(reading, &spot.at, syntax_label_value, &values[0]);
-        if (r < 0)
-            return r;
-        *requirement++ = (struct requirement){
-            .key = arena_strdup(arena, key), .op = SELECTOR_IN, .values = values, .n_values = 1};
-    }
-    return 0;
-}
-
-static int read_selector(const struct quota_reading *reading, const struct yaml_value *at,
-                         void *target)
-{
-    static const struct member MEMBERS[] = {{"matchLabels", read_match_labels},
-                                            {"matchExpressions", read_expressions}};
     struct quota *quota = target;
     quota->has_selector = true;
-    return read_mapping(reading, at, MEMBERS, N_OF(MEMBERS), &quota->selector);
+    return selector_read(reading, at, &quota->selector);
 }
 
 /* Limits. */
@@ -266,7 +28,7 @@ struct limits {
     size_t n_models;
 };
 
-static int read_gpus(const struct quota_reading *reading, const struct yaml_value *at,
+static int read_gpus(const struct mapping_reading *reading, const struct yaml_value *at,
                      int64_t *ret_gpus)
 {
     char right[60];
@@ -288,17 +50,17 @@ static bool is_gpu_resource(const struct policy *policy, const char *pattern)
     return false;
 }
 
-static int read_resource(const struct quota_reading *reading, const struct yaml_value *at,
+static int read_resource(const struct mapping_reading *reading, const struct yaml_value *at,
                          void *target)
 {
     struct limits *limits = target;
-    int r = read_text(reading, at, syntax_resource, &limits->resource);
+    int r = mapping_text(reading, at, syntax_resource, &limits->resource);
     if (r == 0 && !is_gpu_resource(reading->policy, limits->resource))
         r = yaml_wrong(reading->file, at, "one of gpuResources", reading->err);
     return r;
 }
 
-static int read_total(const struct quota_reading *reading, const struct yaml_value *at,
+static int read_total(const struct mapping_reading *reading, const struct yaml_value *at,
                       void *target)
 {
     struct limits *limits = target;
@@ -316,7 +78,7 @@ static bool same_model(const struct policy *policy, const char *a, const char *b
 }
 
 /* The model is the key, so a fault points at the key. */
-static int check_model(const struct quota_reading *reading, const struct yaml_value *at,
+static int check_model(const struct mapping_reading *reading, const struct yaml_value *at,
                        const struct limits *limits)
 {
     const struct policy *policy = reading->policy;
@@ -335,11 +97,11 @@ static int check_model(const struct quota_reading *reading, const struct yaml_va
     return 0;
 }
 
-static int read_models(const struct quota_reading *reading, const struct yaml_value *at,
+static int read_models(const struct mapping_reading *reading, const struct yaml_value *at,
                        void *target)
 {
     struct limits *limits = target;
-    struct arena *arena = reading->policy->arena;
+    struct arena *arena = reading->arena;
     const char *key = NULL;
     json_t *value = NULL;
     if (!json_is_object(at->value))
@@ -347,9 +109,9 @@ static int read_models(const struct quota_reading *reading, const struct yaml_va
                           reading->err);
     limits->models = ARENA_ARRAY(arena, struct quota_limit, json_object_size(at->value));
     json_object_foreach (at->value, key, value) {
-        struct spot spot;
+        struct mapping_spot spot;
         int64_t gpus = 0;
-        to_member(at, key, &spot);
+        mapping_member(at, key, &spot);
         int r = check_model(reading, &spot.at, limits);
         if (r == 0)
             r = read_gpus(reading, &spot.at, &gpus);
@@ -384,13 +146,13 @@ static void add_limits(struct arena *arena, const struct limits *limits, struct 
     quota->n_limits = n;
 }
 
-static int read_limit(const struct quota_reading *reading, const struct yaml_value *at,
+static int read_limit(const struct mapping_reading *reading, const struct yaml_value *at,
                       struct quota *quota)
 {
-    static const struct member MEMBERS[] = {
+    static const struct mapping_key MEMBERS[] = {
         {"resource", read_resource}, {"total", read_total}, {"models", read_models}};
     struct limits limits = {0};
-    int r = read_mapping(reading, at, MEMBERS, N_OF(MEMBERS), &limits);
+    int r = mapping_read(reading, at, MEMBERS, N_OF(MEMBERS), &limits);
     if (r < 0)
         return r;
     if (!limits.has_total && limits.n_models == 0)
@@ -403,18 +165,18 @@ static int read_limit(const struct quota_reading *reading, const struct yaml_val
                 "is for %s, which already has limits in this quota, should be listed once",
                 limits.resource ? limits.resource : "all GPU resources");
     }
-    add_limits(reading->policy->arena, &limits, quota);
+    add_limits(reading->arena, &limits, quota);
     return 0;
 }
 
-static int read_limits(const struct quota_reading *reading, const struct yaml_value *at,
+static int read_limits(const struct mapping_reading *reading, const struct yaml_value *at,
                        void *target)
 {
     size_t n = 0;
-    int r = check_list(reading, at, "limits", &n);
+    int r = mapping_check_list(reading, at, "limits", &n);
     for (size_t i = 0; i < n && r == 0; i++) {
-        struct spot spot;
-        to_item(at, i, &spot);
+        struct mapping_spot spot;
+        mapping_item(at, i, &spot);
         r = read_limit(reading, &spot.at, target);
     }
     return r;
@@ -422,11 +184,12 @@ static int read_limits(const struct quota_reading *reading, const struct yaml_va
 
 /* A quota. */
 
-static int read_name(const struct quota_reading *reading, const struct yaml_value *at, void *target)
+static int read_name(const struct mapping_reading *reading, const struct yaml_value *at,
+                     void *target)
 {
     const struct policy *policy = reading->policy;
     const char *name = "";
-    int r = read_text(reading, at, syntax_dns_label, &name);
+    int r = mapping_text(reading, at, syntax_dns_label, &name);
     for (size_t i = 0; r == 0 && i < policy->n_quotas; i++) {
         if (strcmp(policy->quotas[i].name, name) == 0)
             r = yaml_fault(reading->file, at, reading->err,
@@ -436,22 +199,22 @@ static int read_name(const struct quota_reading *reading, const struct yaml_valu
     return r;
 }
 
-static int read_namespaces(const struct quota_reading *reading, const struct yaml_value *at,
+static int read_namespaces(const struct mapping_reading *reading, const struct yaml_value *at,
                            void *target)
 {
     struct quota *quota = target;
-    return read_texts(reading, at, syntax_dns_label, &quota->namespaces, &quota->n_namespaces);
+    return mapping_texts(reading, at, syntax_dns_label, &quota->namespaces, &quota->n_namespaces);
 }
 
-static int read_quota(const struct quota_reading *reading, const struct yaml_value *at)
+static int read_quota(const struct mapping_reading *reading, const struct yaml_value *at)
 {
-    static const struct member MEMBERS[] = {{"name", read_name},
-                                            {"namespaces", read_namespaces},
-                                            {"namespaceSelector", read_selector},
-                                            {"limits", read_limits}};
+    static const struct mapping_key MEMBERS[] = {{"name", read_name},
+                                                 {"namespaces", read_namespaces},
+                                                 {"namespaceSelector", read_selector},
+                                                 {"limits", read_limits}};
     struct quota quota = {0};
     struct err why;
-    int r = read_mapping(reading, at, MEMBERS, N_OF(MEMBERS), &quota);
+    int r = mapping_read(reading, at, MEMBERS, N_OF(MEMBERS), &quota);
     if (r < 0)
         return r;
     if (!quota.name)
@@ -468,13 +231,13 @@ static int read_quota(const struct quota_reading *reading, const struct yaml_val
 int quotas_read(const struct yaml_file *file, const struct yaml_value *list, struct policy *policy,
                 struct err *err)
 {
-    const struct quota_reading reading = {file, policy, err};
     if (!json_is_array(list->value))
         return yaml_wrong(file, list, "a list of quotas", err);
     policy_clear_quotas(policy);
+    const struct mapping_reading reading = {file, policy, policy->arena, err};
     for (size_t i = 0; i < json_array_size(list->value); i++) {
-        struct spot spot;
-        to_item(list, i, &spot);
+        struct mapping_spot spot;
+        mapping_item(list, i, &spot);
         int r = read_quota(&reading, &spot.at);
         if (r < 0)
             return r;

@@ -30,6 +30,7 @@ const struct setting SETTINGS[] = {
     {"apiVersion", SETTING_WORD, .text = "gpu-extender.io/v1alpha1"},
     {"kind", SETTING_WORD, .text = "SchedulerPolicy"},
     {"mode", SETTING_CHOICE, AT(policy.mode), .choice = name_of_mode},
+    {"enforceNamespaces", SETTING_CHOSEN, AT(policy.enforce_namespaces)},
     {"listen.verbs", SETTING_TEXT, AT(listen_verbs), .check = syntax_address,
      .text = "127.0.0.1:8888"},
     {"listen.people", SETTING_TEXT, AT(listen_people), .check = syntax_address,

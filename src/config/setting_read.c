@@ -6,6 +6,7 @@
 #include "clients.h"
 #include "drivers.h"
 #include "formats/json_get.h"
+#include "selector_read.h"
 #include "types/quantity.h"
 
 #include <ctype.h>
@@ -303,6 +304,16 @@ static int read_later(const struct setting *setting, const struct yaml_file *fil
 typedef int setting_reader(const struct setting *setting, const struct yaml_file *file,
                            const struct yaml_value *at, struct settings *settings, struct err *err);
 
+static int read_chosen(const struct setting *setting, const struct yaml_file *file,
+                       const struct yaml_value *at, struct settings *settings, struct err *err)
+{
+    struct namespace_choice *choice = setting_target(setting, settings);
+    const struct mapping_reading reading = {file, &settings->policy, choice->arena, err};
+    choice->is_set = true;
+    choice->selector = (struct selector_term){0};
+    return selector_read(&reading, at, &choice->selector);
+}
+
 static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_WORD] = read_word,     [SETTING_TEXT] = read_text,
     [SETTING_NAMES] = read_names,   [SETTING_ALIASES] = read_aliases,
@@ -310,6 +321,7 @@ static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_COUNT] = read_count,   [SETTING_DECIMAL] = read_decimal,
     [SETTING_BYTES] = read_bytes,   [SETTING_CLIENTS] = read_clients,
     [SETTING_QUOTAS] = read_later,  [SETTING_DRIVERS] = read_drivers,
+    [SETTING_CHOSEN] = read_chosen,
 };
 
 int setting_read(const struct setting *setting, const struct yaml_file *file,

@@ -163,6 +163,19 @@ static int check_bodies(const struct yaml_file *file, json_t *root, const struct
                       limits->bodies_bytes, limits->request_bytes);
 }
 
+/* Otherwise an operator may believe that it limits who is enforced. */
+static int check_enforced(const struct yaml_file *file, json_t *root,
+                          const struct settings *settings, struct err *err)
+{
+    const struct policy *policy = &settings->policy;
+    const struct yaml_value at = {root, "enforceNamespaces", "enforceNamespaces",
+                                  json_member(root, "enforceNamespaces")};
+    if (!policy->enforce_namespaces.is_set || policy->mode == MODE_OBSERVE)
+        return 0;
+    return yaml_fault(file, &at, err,
+                      "needs mode: observe; with mode: enforce every namespace is enforced");
+}
+
 static int read_root(const struct yaml_file *file, json_t *root, struct settings *settings,
                      struct err *err)
 {
@@ -180,6 +193,8 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
         r = beside_check(file, root, settings, err);
     if (r == 0)
         r = check_bodies(file, root, settings, err);
+    if (r == 0)
+        r = check_enforced(file, root, settings, err);
     if (r == 0)
         r = read_quotas(file, root, settings, err);
     if (r == 0)

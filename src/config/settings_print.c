@@ -156,18 +156,21 @@ static void print_drivers(const struct setting *setting, struct settings *settin
     }
 }
 
-/* Prints matchLabels as equivalent matchExpressions. */
-static void print_selector(const struct selector_term *selector, struct buf *out)
+/* The text after "key:". Prints matchLabels as equivalent matchExpressions. */
+static void print_selector(const struct selector_term *selector, const char *indent,
+                           struct buf *out)
 {
     static const char *const OPERATORS[] = {[SELECTOR_IN] = "In",
                                             [SELECTOR_NOT_IN] = "NotIn",
                                             [SELECTOR_EXISTS] = "Exists",
                                             [SELECTOR_DOES_NOT_EXIST] = "DoesNotExist"};
-    buf_add_text(out, "    namespaceSelector:");
-    buf_add_text(out, selector->n_requirements > 0 ? "\n      matchExpressions:\n" : " {}\n");
+    if (selector->n_requirements > 0)
+        buf_printf(out, "\n%smatchExpressions:\n", indent);
+    else
+        buf_add_text(out, " {}\n");
     for (size_t i = 0; i < selector->n_requirements; i++) {
         const struct requirement *requirement = &selector->requirements[i];
-        buf_add_text(out, "      - {key: ");
+        buf_printf(out, "%s- {key: ", indent);
         buf_add_quoted(out, requirement->key);
         buf_printf(out, ", operator: %s", OPERATORS[requirement->op]);
         if (requirement->n_values > 0) {
@@ -223,12 +226,23 @@ static void print_quotas(const struct setting *setting, struct settings *setting
             print_list(quota->namespaces, quota->n_namespaces, out);
             buf_add_text(out, "\n");
         }
-        if (quota->has_selector)
-            print_selector(&quota->selector, out);
+        if (quota->has_selector) {
+            buf_add_text(out, "    namespaceSelector:");
+            print_selector(&quota->selector, "      ", out);
+        }
         buf_add_text(out, "    limits:\n");
         for (size_t at = 0; at < quota->n_limits;)
             at = print_limits(quota, at, out);
     }
+}
+
+static void print_chosen(const struct setting *setting, struct settings *settings, struct buf *out)
+{
+    const struct namespace_choice *choice = setting_target(setting, settings);
+    if (choice->is_set)
+        print_selector(&choice->selector, "  ", out);
+    else
+        buf_add_text(out, "\n");
 }
 
 /* Writes the text after "key:". */
@@ -242,6 +256,7 @@ static setting_printer *const PRINTERS[N_SETTING_KINDS] = {
     [SETTING_COUNT] = print_count,   [SETTING_DECIMAL] = print_decimal,
     [SETTING_BYTES] = print_bytes,   [SETTING_CLIENTS] = print_clients,
     [SETTING_QUOTAS] = print_quotas, [SETTING_DRIVERS] = print_drivers,
+    [SETTING_CHOSEN] = print_chosen,
 };
 
 static bool begins_section(const struct setting *row)

@@ -63,8 +63,11 @@ static void warn_of_observing(const struct yaml_file *file, json_t *root, struct
     const struct yaml_value at = {root, "mode", "mode", json_member(root, "mode")};
     if (settings->policy.mode == MODE_OBSERVE)
         (void)yaml_fault(file, &at, new_warning(settings),
-                         "is observe: kube-scheduler places every pod by itself; decisions are "
-                         "recorded, and none takes effect");
+                         settings->policy.enforce_namespaces.is_set
+                             ? "is observe: outside enforceNamespaces kube-scheduler places every "
+                               "pod by itself; decisions are recorded, and none takes effect"
+                             : "is observe: kube-scheduler places every pod by itself; decisions "
+                               "are recorded, and none takes effect");
 }
 
 void warnings_find(const struct yaml_file *file, json_t *root, struct settings *settings)

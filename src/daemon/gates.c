@@ -50,18 +50,32 @@ static void warn_of_refusal(struct gates *gates, const struct exchange *exchange
 }
 
 /* Beside a kube-scheduler the complete call is judged, as a process may be stopped between header
- * and end. Every replica may observe, at any time. */
+ * and end. Every replica may observe, at any time; where some namespaces are enforced, the complete
+ * call tells whether it does. */
 static enum gate_verdict judge_turn(const struct gates *gates, struct exchange *exchange)
 {
-    if (gates->settings->policy.mode == MODE_OBSERVE)
+    const enum observing observing = extender_observing(gates->extender);
+    if (observing == OBSERVES_ALL)
         return GATE_OPEN;
-    return gates->beside ? GATE_ASK : election_judge(gates->election, exchange);
+    return gates->beside || observing == OBSERVES_SOME ? GATE_ASK
+                                                       : election_judge(gates->election, exchange);
+}
+
+static bool is_observed(const struct gates *gates, struct exchange *exchange)
+{
+    return extender_observing(gates->extender) != OBSERVES_NONE &&
+           extender_observes(gates->extender, extender_namespace_of(exchange));
 }
 
 static void ask_verbs(void *context, struct exchange *exchange)
 {
     const struct gates *gates = context;
-    beside_ask(gates->beside, exchange);
+    if (is_observed(gates, exchange))
+        exchange_pass(exchange);
+    else if (gates->beside)
+        beside_ask(gates->beside, exchange);
+    else if (election_judge(gates->election, exchange) == GATE_OPEN)
+        exchange_pass(exchange);
 }
 
 static enum gate_verdict judge_verbs(void *context, struct exchange *exchange)

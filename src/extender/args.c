@@ -1,10 +1,17 @@
 /* args: see args.h. */
 #include "extender/args.h"
 #include "base/clock.h"
+#include "extender/extender.h"
 #include "formats/json_get.h"
 #include "formats/json_strings.h"
 #include "ledger/reservation.h"
 #include "objects/pod.h"
+
+static const char *namespace_in(const json_t *pod)
+{
+    const char *name = json_string_value(json_member(json_member(pod, "metadata"), "namespace"));
+    return name && *name ? name : "default";
+}
 
 /* A pod that cannot be read fits nowhere: an answer, not an error. */
 int args_read_pod(const json_t *root, struct arena *arena, const struct policy *policy,
@@ -18,7 +25,9 @@ int args_read_pod(const json_t *root, struct arena *arena, const struct policy *
     if (!pod)
         return err_set(err, EINVAL, "Pod: is missing, should be a Pod object");
     if (pod_from_json(pod, policy, arena, ret_pod, &why) < 0)
-        *ret_pod = (struct pod_facts){.uid = "", .refusal = arena_strdup(arena, why.text)};
+        *ret_pod = (struct pod_facts){.uid = "",
+                                      .namespace_ = arena_strdup(arena, namespace_in(pod)),
+                                      .refusal = arena_strdup(arena, why.text)};
     return 0;
 }
 
@@ -102,6 +111,19 @@ static int parse(struct args *args, struct exchange *exchange, struct err *err)
     args->names = names.items;
     args->n_names = names.n;
     return json_parse(names.rest, names.rest_len, 0, &args->root, err);
+}
+
+const char *extender_namespace_of(struct exchange *exchange)
+{
+    struct args args = {0};
+    const char *found = NULL;
+    if (parse(&args, exchange, NULL) == 0) {
+        const char *of_bind = json_string_value(json_member(args.root, "PodNamespace"));
+        found = arena_strdup(exchange_arena(exchange),
+                             of_bind ? of_bind : namespace_in(json_member(args.root, "Pod")));
+    }
+    args_fini(&args);
+    return found;
 }
 
 static const char *version_of(const json_t *pod)

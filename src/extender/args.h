@@ -24,7 +24,8 @@ struct args {
     const json_t *nodes; /* Nodes.items of the same nodes; NULL: none */
 };
 
-/* Decodes the member Pod. -EINVAL: it is missing. */
+/* Decodes the member Pod. -EINVAL: it is missing. The namespace is known even if the pod is
+ * invalid: it decides whether the pod is enforced. */
 int args_read_pod(const json_t *root, struct arena *arena, const struct policy *policy,
                   struct pod_facts *ret_pod, struct err *err);
 /* fit_question_of() for filter, prioritize and preempt. */

@@ -183,14 +183,20 @@ static void judge_and_count(struct extender *extender, const struct pod_facts *p
     answer_count(extender, DECISION_PREEMPT, decision->n_handed_on > 0 ? VERB_OK : VERB_NONE);
 }
 
-/* unusable: why the data allow no judgement, with mode: observe; NULL: they do. */
+/* unusable: why the data allow no judgement; NULL: they do. */
 static void answer_candidates(struct extender *extender, struct exchange *exchange,
                               const struct pod_facts *pod, struct victims_by_node *candidates,
                               const char *unusable)
 {
+    const bool is_observed = extender_observes(extender, pod->namespace_);
     const int64_t began_us = clock_us();
     struct decision decision = answer_record_of(DECISION_PREEMPT, pod);
     struct buf text;
+    if (unusable && !is_observed) {
+        answer_count(extender, DECISION_PREEMPT, VERB_UNUSABLE);
+        exchange_answer_error(exchange, 503, unusable);
+        return;
+    }
     if (unusable) {
         decision.n_asked = candidates->n;
         decision.error = unusable;
@@ -198,7 +204,7 @@ static void answer_candidates(struct extender *extender, struct exchange *exchan
     } else {
         judge_and_count(extender, pod, candidates, &decision, exchange_arena(exchange));
     }
-    if (extender->policy->mode == MODE_OBSERVE)
+    if (is_observed)
         keep_all(candidates, &decision);
     buf_init(&text, ANSWER_MAX_BYTES);
     add_result(candidates, &text);
@@ -211,23 +217,19 @@ static void answer_candidates(struct extender *extender, struct exchange *exchan
 void extender_preempt(void *context, struct exchange *exchange)
 {
     struct extender *extender = context;
-    const bool is_observed = extender->policy->mode == MODE_OBSERVE;
     struct err why;
     struct err err;
     json_t *root = NULL;
     struct pod_facts pod;
     struct victims_by_node candidates = {NULL, 0};
-    const bool is_usable = inventory_usable(extender->inventory, &why);
-    if (!is_usable)
-        err_prefix(&why, "gpu-extender: ");
-    if (!is_usable && !is_observed) {
-        answer_count(extender, DECISION_PREEMPT, VERB_UNUSABLE);
-        exchange_answer_error(exchange, 503, why.text);
-    } else if (read_args(&root, exchange, extender->policy, &pod, &candidates, &err) < 0) {
+    if (read_args(&root, exchange, extender->policy, &pod, &candidates, &err) < 0) {
         answer_count(extender, DECISION_PREEMPT, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
+    } else if (inventory_usable(extender->inventory, &why)) {
+        answer_candidates(extender, exchange, &pod, &candidates, NULL);
     } else {
-        answer_candidates(extender, exchange, &pod, &candidates, is_usable ? NULL : why.text);
+        err_prefix(&why, "gpu-extender: ");
+        answer_candidates(extender, exchange, &pod, &candidates, why.text);
     }
     json_decref(root);
 }

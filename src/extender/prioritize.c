@@ -75,7 +75,7 @@ void extender_prioritize(void *context, struct exchange *exchange)
     } else if (rank(extender->inventory, &args, &decision, arena, ranked)) {
         result = VERB_OK;
     }
-    decision.is_observed = extender->policy->mode == MODE_OBSERVE;
+    decision.is_observed = extender_observes(extender, args.pod.namespace_);
     decision.would_differ = decision.is_observed && result == VERB_OK;
     if (result == VERB_OK && !decision.is_observed)
         add_priorities(&args, ranked, &text);

@@ -60,10 +60,15 @@ void cluster_namespaces_sweep(struct cluster *cluster)
     }
 }
 
-bool cluster_has_namespace(const struct cluster *cluster, const char *name)
+const struct namespace *cluster_find_namespace(const struct cluster *cluster, const char *name)
 {
     const struct namespace_entry *entry = namespace_usage_find(cluster, name);
-    return entry && entry->there;
+    return entry && entry->there ? &entry->namespace_ : NULL;
+}
+
+bool cluster_has_namespace(const struct cluster *cluster, const char *name)
+{
+    return cluster_find_namespace(cluster, name) != NULL;
 }
 
 size_t cluster_n_namespaces(const struct cluster *cluster)

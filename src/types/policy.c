@@ -82,6 +82,7 @@ void policy_init(struct policy *ret_policy)
         .pod_shape_bytes = (size_t)64 * 1024,
         .pod_shapes_bytes = (size_t)128 * 1024 * 1024,
         .arena = arena_new(),
+        .enforce_namespaces = {.arena = arena_new()},
     };
     for (size_t i = 0; i < N_OF(DEVICE_DRIVERS); i++)
         policy_add_device_driver(ret_policy, DEVICE_DRIVERS[i].name,
@@ -107,6 +108,7 @@ void policy_fini(struct policy *policy)
     policy_clear_device_drivers(policy);
     free(policy->quotas);
     arena_free(policy->arena);
+    arena_free(policy->enforce_namespaces.arena);
     *policy = (struct policy){0};
 }
 
@@ -286,6 +288,13 @@ bool policy_quota_covers(const struct quota *quota, const char *namespace_,
         .node_name = namespace_, .labels = labels, .n_labels = n_labels};
     return find_text(quota->namespaces, quota->n_namespaces, namespace_) < quota->n_namespaces ||
            (quota->has_selector && selector_term_holds(&quota->selector, &view));
+}
+
+bool policy_enforces(const struct policy *policy, const struct label *labels, size_t n_labels)
+{
+    const struct label_view view = {.node_name = "", .labels = labels, .n_labels = n_labels};
+    const struct namespace_choice *choice = &policy->enforce_namespaces;
+    return choice->is_set && selector_term_holds(&choice->selector, &view);
 }
 
 uint64_t policy_quota_models(const struct policy *policy, const struct gpu_model *have,

@@ -91,7 +91,7 @@ static struct bind_call *call_new(struct extender *extender, const struct bind_a
                      .node = arena_strdup(arena, args->node_name),
                      .ledger_version = version_of(extender->inventory),
                      .n_asked = 1,
-                     .is_observed = extender->policy->mode == MODE_OBSERVE},
+                     .is_observed = extender_observes(extender, args->namespace_)},
         .began_us = clock_us(),
         .failure = VERB_NONE,
     };
@@ -108,7 +108,7 @@ static int begin(struct bind_call *call, const struct bind_args *args, struct er
                        "server to bind through");
     struct bind_args watched = *args;
     watched.hung_up = hung_up;
-    if (extender->policy->mode == MODE_OBSERVE) {
+    if (call->decision.is_observed) {
         binds_post(extender->binds, &watched, clock_ms(), answer_bind, call);
         return 0;
     }

@@ -79,7 +79,7 @@ struct filter_call {
     struct args args;
     struct decision decision; /* of the last judgement of all nodes */
     int64_t began_us;
-    bool is_observed;           /* mode: observe */
+    bool is_observed;           /* extender_observes() */
     struct rule_case rule_case; /* of the first judgement */
     /* Of the last judgement. */
     struct rule_case judged_case;
@@ -433,18 +433,16 @@ void extender_filter(void *context, struct exchange *exchange)
     struct extender *extender = context;
     struct filter_call *call = ARENA_NEW(exchange_arena(exchange), struct filter_call);
     struct err err;
-    *call = (struct filter_call){.extender = extender,
-                                 .exchange = exchange,
-                                 .began_us = clock_us(),
-                                 .is_observed = extender->policy->mode == MODE_OBSERVE};
-    if (!call->is_observed && !is_usable(call))
-        return;
+    *call =
+        (struct filter_call){.extender = extender, .exchange = exchange, .began_us = clock_us()};
     if (args_init(&call->args, exchange, extender->policy, &err) < 0) {
         answer_count(extender, DECISION_FILTER, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
-    } else if (call->is_observed) {
-        observe(call);
-    } else {
-        decide(call);
+        return;
     }
+    call->is_observed = extender_observes(extender, call->args.pod.namespace_);
+    if (call->is_observed)
+        observe(call);
+    else if (is_usable(call))
+        decide(call);
 }

@@ -52,6 +52,13 @@ static void assert_requirements_equal(const struct requirement *a, const struct 
         assert_string_equal(a->values[i], b->values[i]);
 }
 
+static void assert_terms_equal(const struct selector_term *a, const struct selector_term *b)
+{
+    assert_int_equal(a->n_requirements, b->n_requirements);
+    for (size_t i = 0; i < a->n_requirements; i++)
+        assert_requirements_equal(&a->requirements[i], &b->requirements[i]);
+}
+
 static void assert_quotas_equal(const struct quota *a, const struct quota *b)
 {
     assert_string_equal(a->name, b->name);
@@ -59,9 +66,7 @@ static void assert_quotas_equal(const struct quota *a, const struct quota *b)
     for (size_t i = 0; i < a->n_namespaces; i++)
         assert_string_equal(a->namespaces[i], b->namespaces[i]);
     assert_int_equal(a->has_selector, b->has_selector);
-    assert_int_equal(a->selector.n_requirements, b->selector.n_requirements);
-    for (size_t i = 0; i < a->selector.n_requirements; i++)
-        assert_requirements_equal(&a->selector.requirements[i], &b->selector.requirements[i]);
+    assert_terms_equal(&a->selector, &b->selector);
     assert_int_equal(a->n_limits, b->n_limits);
     for (size_t i = 0; i < a->n_limits; i++) {
         assert_texts_equal(a->limits[i].resource, b->limits[i].resource);
@@ -93,6 +98,8 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     assert_int_equal(a->default_toleration_seconds, b->default_toleration_seconds);
     assert_int_equal(a->placement, b->placement);
     assert_int_equal(a->mode, b->mode);
+    assert_int_equal(a->enforce_namespaces.is_set, b->enforce_namespaces.is_set);
+    assert_terms_equal(&a->enforce_namespaces.selector, &b->enforce_namespaces.selector);
     assert_int_equal(a->soft_preferences, b->soft_preferences);
     assert_int_equal(a->n_quotas, b->n_quotas);
     for (size_t i = 0; i < a->n_quotas; i++)
@@ -363,6 +370,23 @@ static void test_print_quotes_only_where_yaml_needs_it(void **state)
     buf_fini(&text);
 }
 
+static void test_enforced_namespaces_are_selected(void **state)
+{
+    struct settings *settings = *state;
+    const struct policy *policy = &settings->policy;
+    const struct label labels[] = {{"mode", "enforce"}, {"team", "a"}};
+    assert_reads(settings, HEAD "mode: observe\nenforceNamespaces:\n");
+    assert_false(policy_enforces(policy, labels, 2));
+    assert_reads(settings, HEAD "mode: observe\nenforceNamespaces: {matchLabels: {team: a}, "
+                                "matchExpressions: [{key: mode, operator: Exists}]}\n");
+    assert_true(policy_enforces(policy, labels, 2));
+    assert_false(policy_enforces(policy, labels, 1));
+    assert_prints_what_reads_back(settings);
+    assert_reads(settings, HEAD "mode: observe\nenforceNamespaces: {}\n");
+    assert_true(policy_enforces(policy, NULL, 0));
+    assert_prints_what_reads_back(settings);
+}
+
 /* Unlike the other lists, this one may be empty: no devices count. */
 static void test_no_drivers(void **state)
 {
@@ -421,6 +445,7 @@ int main(int argc, char **argv)
         TEST(test_json_is_yaml),
         TEST(test_print_reads_back),
         TEST(test_print_quotes_only_where_yaml_needs_it),
+        TEST(test_enforced_namespaces_are_selected),
         TEST(test_no_drivers),
         TEST(test_print_quotes_yaml_keywords),
         TEST(test_files_that_cannot_be_read),

@@ -67,17 +67,29 @@ static const struct fault UNKNOWN_KEYS[] = {
      "3:21: tls.verbClients.name: unknown key; known here: names, organizations"},
     {HEAD "scheduling:\n", "3:1: scheduling: unknown key; did you mean scheduler?"},
     {HEAD "\"two\\nlines\": 1\n",
-     "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, mode, listen, tls, "
+     "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, "
+     "listen, tls, "
      "authentication, gpuResources, "
      "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
      "kubernetes, "
      "leaderElection, decisions, limits"},
     {HEAD "\"\": 1\n",
-     "3:1: \"\": unknown key; known here: apiVersion, kind, mode, listen, tls, "
+     "3:1: \"\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, listen, tls, "
      "authentication, gpuResources, "
      "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
      "kubernetes, "
      "leaderElection, decisions, limits"},
+};
+
+static const struct fault ENFORCED[] = {
+    {HEAD "enforceNamespaces: {}\n", "3:20: enforceNamespaces: needs mode: observe; with mode: "
+                                     "enforce every namespace is enforced"},
+    {HEAD "mode: observe\nenforceNamespaces: [a]\n",
+     "4:20: enforceNamespaces: is an array, should be a mapping"},
+    {HEAD "mode: observe\nenforceNamespaces: {team: a}\n",
+     "4:21: enforceNamespaces.team: unknown key; known here: matchLabels, matchExpressions"},
+    {HEAD "mode: observe\nenforceNamespaces: {matchLabels: {team: 1}}\n",
+     "4:41: enforceNamespaces.matchLabels.team: is the number 1, should be a string"},
 };
 
 /* quotas[0] with one limit; a case replaces one part. */
@@ -416,6 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FAULT_TABLE("head", check_faults, HEADS),
         FAULT_TABLE("unknown keys", check_faults, UNKNOWN_KEYS),
+        FAULT_TABLE("enforced namespaces", check_faults, ENFORCED),
         FAULT_TABLE("quotas", check_faults, QUOTAS),
         FAULT_TABLE("selectors of quotas", check_faults, SELECTORS_OF_QUOTAS),
         FAULT_TABLE("decimals", check_faults, DECIMALS),

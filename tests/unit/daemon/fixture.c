@@ -292,6 +292,9 @@ void fixture_begin(struct fixture *fixture, const char *policy)
           &err);
     gates_init(&fixture->gates, &fixture->settings, false, live_mode_reviewer(fixture->live),
                live_mode_election(fixture->live), live_mode_beside(fixture->live));
+    fixture->extender =
+        (struct extender){.policy = &fixture->settings.policy, .inventory = fixture->inventory};
+    fixture->gates.extender = &fixture->extender;
 }
 
 void fixture_start(struct fixture *fixture)

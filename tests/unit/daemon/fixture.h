@@ -22,9 +22,10 @@
 struct fixture {
     struct settings settings;
     struct gates gates;
-    struct gate verb_gate;  /* the verbs' gate, counted */
-    atomic_size_t n_judged; /* complete calls that the gate has judged, or keeps */
-    atomic_size_t n_sent;   /* calls of the client without a result so far */
+    struct extender extender; /* has only policy and inventory */
+    struct gate verb_gate;    /* the verbs' gate, counted */
+    atomic_size_t n_judged;   /* complete calls that the gate has judged, or keeps */
+    atomic_size_t n_sent;     /* calls of the client without a result so far */
     struct inventory *inventory;
     struct live_mode *live;
     struct server *server;

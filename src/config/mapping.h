@@ -1,0 +1,51 @@
+/*
+ * mapping: reads nested mappings and lists of the policy file. A table of keys describes each
+ * mapping. Private to config.
+ */
+#ifndef CONFIG_MAPPING_H
+#define CONFIG_MAPPING_H
+
+#include "base/arena.h"
+#include "formats/yaml_fault.h"
+#include "syntax.h"
+#include "types/policy.h"
+
+#define MAPPING_PATH_MAX 256
+
+struct mapping_reading {
+    const struct yaml_file *file;
+    struct policy *policy;
+    struct arena *arena; /* of what is read */
+    struct err *err;
+};
+
+/* A value inside another one. */
+struct mapping_spot {
+    char key[24]; /* of an item */
+    char path[MAPPING_PATH_MAX];
+    struct yaml_value at;
+};
+
+void mapping_item(const struct yaml_value *list, size_t i, struct mapping_spot *ret_spot);
+void mapping_member(const struct yaml_value *map, const char *key, struct mapping_spot *ret_spot);
+
+struct mapping_key {
+    const char *key;
+    int (*read)(const struct mapping_reading *reading, const struct yaml_value *at, void *target);
+};
+
+/* Each returns 0, or -EINVAL with reading->err set. */
+
+/* A key without a value counts as absent. */
+int mapping_read(const struct mapping_reading *reading, const struct yaml_value *map,
+                 const struct mapping_key *members, size_t n, void *target);
+/* Gives the length of a list with at least one item. */
+int mapping_check_list(const struct mapping_reading *reading, const struct yaml_value *list,
+                       const char *of_what, size_t *ret_n);
+int mapping_text(const struct mapping_reading *reading, const struct yaml_value *at,
+                 syntax_check *check, const char **ret_text);
+/* A list without duplicates. */
+int mapping_texts(const struct mapping_reading *reading, const struct yaml_value *list,
+                  syntax_check *check, const char *const **ret_texts, size_t *ret_n);
+
+#endif
