@@ -82,6 +82,7 @@ struct node_traits {
     struct gpu_model model;         /* chip "" if unknown */
     const char *model_word;         /* interned string; equal address: same model and memory */
     const char *model_label;        /* the label's key, or "" */
+    const char *model_driver;       /* of the devices that it comes from; "": by a label, or none */
     const char *model_value;        /* the label's value on the node, or "" */
     const char *uid;                /* "" if unknown */
     struct gpu_model counted_model; /* by quotas */

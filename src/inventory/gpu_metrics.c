@@ -2,6 +2,7 @@
 #include "gpu_metrics.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "ledger/node_hot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +17,20 @@ enum gpu_state {
     GPUS_FREE,          /* negative if the node is over-full */
     GPUS_CLOSED,        /* free, but the node is cordoned or not ready */
     GPUS_UNALLOCATABLE, /* broken or reserved by the system */
+    GPUS_UNKNOWN,       /* devices, while claims are unknown: any claim may use them */
     N_GPU_STATES
 };
 
 static const struct {
     const char *name;
-    bool is_always_there;
+    bool is_always_there; /* unless unknown */
 } STATES[N_GPU_STATES] = {
     [GPUS_USED] = {"used", true},
     [GPUS_RESERVED] = {"reserved", false},
     [GPUS_FREE] = {"free", true},
     [GPUS_CLOSED] = {"closed", false},
     [GPUS_UNALLOCATABLE] = {"unallocatable", false},
+    [GPUS_UNKNOWN] = {"unknown", false},
 };
 
 /* One GPU resource or driver of one node, with its model's name. double, because sums may exceed an
@@ -93,6 +96,10 @@ static void fill_devices(struct gpu_row *row, const struct node *node,
 {
     *row = (struct gpu_row){.node = node_name(node), .resource = group->driver};
     (void)snprintf(row->model, sizeof row->model, "%s", group->model);
+    if (!cluster_claims_known(node_hot(node)->cluster)) {
+        row->gpus[GPUS_UNKNOWN] = (double)group->total;
+        return;
+    }
     set_free(row, node, (double)group->free);
     row->gpus[GPUS_USED] = (double)group->allocated;
     row->gpus[GPUS_UNALLOCATABLE] = (double)(group->total - group->allocated - group->free);
@@ -110,13 +117,16 @@ static size_t add_devices(const struct node *node, struct gpu_row *rows)
     return n_rows;
 }
 
+/* By claims, as far as these are known; else as many as may be. */
 static double n_allocated(const struct node *node)
 {
     size_t n = 0;
     const struct node_device_group *groups = node_device_groups(node, &n);
+    const bool is_known = cluster_claims_known(node_hot(node)->cluster);
     double sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += groups[i].is_shadowed ? 0 : (double)groups[i].allocated;
+        sum +=
+            groups[i].is_shadowed ? 0 : (double)(is_known ? groups[i].allocated : groups[i].total);
     return sum;
 }
 
@@ -180,6 +190,19 @@ static size_t sum_up(struct gpu_row *rows, size_t n_rows)
     return n;
 }
 
+/* A group of devices of which nothing else is known. */
+static bool is_unknown(const struct gpu_row *row)
+{
+    return row->gpus[GPUS_UNKNOWN] > 0;
+}
+
+static bool is_written(const struct gpu_row *row, size_t state, bool is_always_there)
+{
+    if (is_unknown(row))
+        return state == GPUS_UNKNOWN;
+    return is_always_there || row->gpus[state] != 0;
+}
+
 static void write_nodes(struct buf *out, const struct gpu_row *rows, size_t n_rows)
 {
     static const char NAME[] = "gpu_extender_node_gpus";
@@ -192,7 +215,7 @@ static void write_nodes(struct buf *out, const struct gpu_row *rows, size_t n_ro
                                                   {"resource", rows[i].resource},
                                                   {"state", STATES[state].name},
                                                   {0}};
-            if (STATES[state].is_always_there || rows[i].gpus[state] != 0)
+            if (is_written(&rows[i], state, STATES[state].is_always_there))
                 metrics_sample(out, NAME, labels, rows[i].gpus[state]);
         }
     }
@@ -208,7 +231,8 @@ static void write_models(struct buf *out, const struct gpu_row *rows, size_t n_r
                                                   {"resource", rows[i].resource},
                                                   {"state", STATES[state].name},
                                                   {0}};
-            metrics_sample(out, NAME, labels, rows[i].gpus[state]);
+            if (is_written(&rows[i], state, state != GPUS_UNKNOWN))
+                metrics_sample(out, NAME, labels, rows[i].gpus[state]);
         }
     }
 }

@@ -54,9 +54,9 @@ static void count_change_of_nodes(struct cluster *cluster, struct node *node)
     node->changed_ms = cluster->now_ms;
 }
 
-/* Claims come and go with pods, so their use of devices changes no node. Whether a
- * node fits does not depend on devices, so no change of them makes a verdict late
- * (node_changed_ms()). Quotas depend on claims: claim_usage.c. */
+/* Claims come and go with pods, so their use of devices changes no node. Whether a node fits
+ * depends on the devices' model only (renew_model()), so no other change of them makes a verdict
+ * late (node_changed_ms()). Quotas depend on claims: claim_usage.c. */
 static void renew_devices(struct cluster *cluster, struct node *node)
 {
     switch (node_devices_renew(cluster, node)) {
@@ -87,12 +87,25 @@ void changes_of_node(struct cluster *cluster, struct node *node, struct traits_e
     namespace_usage_move(cluster, node, models);
 }
 
+/* A node without a label of its model has that of its devices. */
+static void renew_model(struct cluster *cluster, struct node *node)
+{
+    struct traits_entry *traits = node_traits_by_devices(cluster, node->traits);
+    if (!traits)
+        return;
+    node_table_set_traits(cluster, node, traits);
+    count_change_of_nodes(cluster, node);
+}
+
 void changes_of_devices(struct cluster *cluster, struct node *node)
 {
+    const uint64_t models = namespace_usage_models(node);
     model_pool_leave(node);
     renew_devices(cluster, node);
+    renew_model(cluster, node);
     model_pool_enter(cluster, node);
     node_hot_renew(node);
+    namespace_usage_move(cluster, node, models);
 }
 
 void changes_of_device_classes(struct cluster *cluster)

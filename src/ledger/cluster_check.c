@@ -100,6 +100,8 @@ static size_t check_rows(struct check *check, const struct node *node, const str
         check_differs(check, node->name, "GPUs that it does not list", node_unlisted_gpus(node),
                       exact_sum_shown(&reserved[node->n_resources]));
     free(reserved);
+    if (node->traits && !node_traits_has_model(node->hot.cluster, &node->traits->traits))
+        check_differs(check, node->name, "the model of its devices", 0, 1);
     if (!node_devices_are_right(node->hot.cluster, node))
         check_differs(check, node->name, "its GPUs that claims use", 0, 1);
     if (!node_hot_is_right(node))

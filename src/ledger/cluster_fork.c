@@ -79,6 +79,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
                                       entry->never_preempts);
     namespace_usage_fork(fork, cluster);
     fork->version = cluster->version;
+    fork->claims_unknown = cluster->claims_unknown;
     return fork;
 }
 

@@ -205,6 +205,14 @@ void node_rows_change(struct cluster *cluster, struct node *node, const struct u
                       bool is_added);
 
 /* node_devices.c */
+/* The one model of all GPUs that the node has as devices. driver NULL: several, none or unknown. */
+struct model_of_devices {
+    const char *driver; /* of one of them */
+    const char *name;
+    const struct gpu_model *model;
+    int64_t memory_bytes; /* 0: unknown */
+};
+struct model_of_devices node_devices_model(const struct cluster *cluster, const char *node_name);
 enum node_devices_change { DEVICES_SAME, DEVICES_IN_USE, DEVICES_OTHER };
 /* Renews the node's groups, which must be in no pool: none if the node does not exist. IN_USE: only
  * allocated and free changed. */
@@ -348,6 +356,11 @@ bool cluster_device_classes_map(const struct cluster *cluster, const char *resou
 /* before: current traits of the node of that name; NULL: none. */
 struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_facts *facts,
                                      const struct traits_entry *before);
+/* The same traits with the model that the node's devices have now; NULL: it is the same. */
+struct traits_entry *node_traits_by_devices(struct cluster *cluster,
+                                            const struct traits_entry *before);
+/* Whether that is so: the model is a label's, or that of the devices. */
+bool node_traits_has_model(const struct cluster *cluster, const struct node_traits *traits);
 void node_traits_ref(struct traits_entry *entry);
 void node_traits_unref(struct cluster *cluster, struct traits_entry *entry);
 bool node_traits_equal(const struct node_traits *a, const struct node_traits *b);

@@ -76,6 +76,26 @@ static const struct device_group *drivers_on(const struct cluster *cluster, cons
     return node->traits ? devices_on_node(cluster->devices, node->name, ret_n) : NULL;
 }
 
+struct model_of_devices node_devices_model(const struct cluster *cluster, const char *node_name)
+{
+    struct model_of_devices found = {.driver = NULL};
+    size_t n = 0;
+    const struct device_group *drivers = devices_on_node(cluster->devices, node_name, &n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < drivers[i].n_models; j++) {
+            const struct device_model *model = &drivers[i].models[j];
+            if (!counts(model))
+                continue;
+            if (!model->model->chip[0] || (found.driver && strcmp(found.name, model->name) != 0))
+                return (struct model_of_devices){.driver = NULL};
+            if (!found.driver)
+                found = (struct model_of_devices){drivers[i].driver, model->name, model->model,
+                                                  model->memory_bytes};
+        }
+    }
+    return found;
+}
+
 static const char *resource_of(const struct cluster *cluster, const char *driver)
 {
     return policy_device_driver(cluster->policy, driver)->resource;

@@ -27,13 +27,13 @@
 #define STRATEGY_LABEL "nvidia.com/gpu.sharing-strategy"
 #define REPLICAS_LABEL "nvidia.com/gpu.replicas"
 
-static struct taint *copy_taints(struct string_table *strings, const struct node_facts *facts)
+static struct taint *copy_taints(struct string_table *strings, const struct taint *of, size_t n)
 {
-    struct taint *taints = MEM_ARRAY(struct taint, facts->n_taints);
-    for (size_t i = 0; i < facts->n_taints; i++) {
-        taints[i] = facts->taints[i];
-        taints[i].key = string_table_intern(strings, facts->taints[i].key);
-        taints[i].value = string_table_intern(strings, facts->taints[i].value);
+    struct taint *taints = MEM_ARRAY(struct taint, n);
+    for (size_t i = 0; i < n; i++) {
+        taints[i] = of[i];
+        taints[i].key = string_table_intern(strings, of[i].key);
+        taints[i].value = string_table_intern(strings, of[i].value);
     }
     return taints;
 }
@@ -53,6 +53,17 @@ static void find_model(struct node_traits *traits)
         traits->model_value = value;
         return;
     }
+}
+
+/* Labels win, as users write them, and drivers do not. */
+static void find_model_of_devices(const struct cluster *cluster, struct node_traits *traits)
+{
+    const struct model_of_devices devices = node_devices_model(cluster, traits->view.node_name);
+    struct string_table *strings = &cluster->shapes->strings;
+    if (!traits->model_label[0])
+        traits->model = devices.driver ? *devices.model : (struct gpu_model){.chip = ""};
+    traits->model_driver = string_table_intern(
+        strings, devices.driver && !traits->model_label[0] ? devices.driver : "");
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -118,12 +129,15 @@ static void find_parts(const struct node_facts *facts, struct node_traits *trait
                           (!is_renamed && is_said_to_be_shared(&traits->view));
 }
 
-static int64_t find_gpu_memory(const struct node_traits *traits)
+static int64_t find_gpu_memory(const struct cluster *cluster, const struct node_traits *traits)
 {
     const char *text = labels_find(traits->view.labels, traits->view.n_labels, MEMORY_LABEL);
     int64_t mib = 0;
     if (text && quantity_whole(text, &mib, NULL) == 0 && mib > 0 && mib <= INT64_MAX / MIB)
         return mib * MIB;
+    const int64_t of_devices = node_devices_model(cluster, traits->view.node_name).memory_bytes;
+    if (traits->model_driver[0] && of_devices > 0)
+        return of_devices;
     return gpu_model_memory_bytes(&traits->model);
 }
 
@@ -156,6 +170,18 @@ static const char *intern_model_word(struct string_table *strings, const struct 
     return string_table_intern(strings, text);
 }
 
+/* All that follows from the model. */
+static void complete(struct cluster *cluster, struct node_traits *traits,
+                     const struct node_traits *before)
+{
+    find_model_of_devices(cluster, traits);
+    traits->gpu_memory_bytes = find_gpu_memory(cluster, traits);
+    find_counted_model(traits, before);
+    traits->quota_models =
+        policy_quota_models(cluster->policy, &traits->counted_model, traits->counted_memory_bytes);
+    traits->model_word = intern_model_word(&cluster->shapes->strings, traits);
+}
+
 struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_facts *facts,
                                      const struct traits_entry *before)
 {
@@ -163,7 +189,7 @@ struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_
     struct traits_entry *entry = MEM_NEW(struct traits_entry);
     entry->refs = 1;
     entry->labels = string_table_intern_labels(strings, facts->labels, facts->n_labels);
-    entry->taints = copy_taints(strings, facts);
+    entry->taints = copy_taints(strings, facts->taints, facts->n_taints);
     struct node_traits *traits = &entry->traits;
     traits->view = (struct label_view){
         .node_name = string_table_intern(strings, facts->name),
@@ -178,12 +204,39 @@ struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_
     traits->ready = facts->ready;
     traits->zone = labels_find(entry->labels, facts->n_labels, ZONE_LABEL);
     find_model(traits);
-    traits->gpu_memory_bytes = find_gpu_memory(traits);
-    find_counted_model(traits, before ? &before->traits : NULL);
-    traits->quota_models =
-        policy_quota_models(cluster->policy, &traits->counted_model, traits->counted_memory_bytes);
-    traits->model_word = intern_model_word(strings, traits);
+    complete(cluster, traits, before ? &before->traits : NULL);
     find_parts(facts, traits);
+    return entry;
+}
+
+bool node_traits_has_model(const struct cluster *cluster, const struct node_traits *traits)
+{
+    char has[2 * GPU_MODEL_TEXT_MAX];
+    const struct model_of_devices devices = node_devices_model(cluster, traits->view.node_name);
+    if (traits->model_label[0])
+        return true;
+    return strcmp(traits->model_driver, devices.driver ? devices.driver : "") == 0 &&
+           (!devices.driver || (strcmp(gpu_model_text(&traits->model, has), devices.name) == 0 &&
+                                traits->gpu_memory_bytes == find_gpu_memory(cluster, traits)));
+}
+
+struct traits_entry *node_traits_by_devices(struct cluster *cluster,
+                                            const struct traits_entry *before)
+{
+    struct string_table *strings = &cluster->shapes->strings;
+    const struct node_traits *traits = &before->traits;
+    if (node_traits_has_model(cluster, traits))
+        return NULL;
+    struct traits_entry *entry = MEM_NEW(struct traits_entry);
+    entry->refs = 1;
+    entry->labels = string_table_intern_labels(strings, traits->view.labels, traits->view.n_labels);
+    entry->taints = copy_taints(strings, traits->taints, traits->n_taints);
+    entry->traits = *traits;
+    entry->traits.view.labels = entry->labels;
+    entry->traits.view.node_name = string_table_intern(strings, traits->view.node_name);
+    entry->traits.uid = string_table_intern(strings, traits->uid);
+    entry->traits.taints = entry->taints;
+    complete(cluster, &entry->traits, traits);
     return entry;
 }
 
@@ -205,11 +258,13 @@ void node_traits_unref(struct cluster *cluster, struct traits_entry *entry)
     string_table_unref(strings, entry->traits.model_word);
     string_table_unref(strings, entry->traits.view.node_name);
     string_table_unref(strings, entry->traits.uid);
+    string_table_unref(strings, entry->traits.model_driver);
     free(entry->taints);
     free(entry);
 }
 
-/* Model and memory follow from the labels; sharing also depends on the resources. */
+/* Model and memory follow from the labels, and from devices that are as before; sharing also
+ * depends on the resources. */
 bool node_traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||

@@ -6,7 +6,7 @@ import re
 
 import marked
 import pytest
-from objects import GPU, merged, node, pod
+from objects import GPU, filter_args, merged, node, pod
 from service import ROOT, Service, inventory_of, stopping
 
 DRIVER = "gpu.nvidia.com"
@@ -128,6 +128,17 @@ def test_a_request_that_a_claim_meets_is_listed_as_devices(start_over, gpus):
 def test_a_request_that_no_claim_meets_stays(start_over):
     inventory = inventory_of(start_over(node("a", 0, None), resource_slice("a"), claim("waits"), pod(on="a")))
     assert node_of(inventory, "a")["resources"][GPU]["free"] == -1
+
+
+@pytest.mark.parametrize(
+    "label, other, fits", [(None, None, True), ("NVIDIA-L4", None, False), (None, "NVIDIA L4", False), (None, H100, True)]
+)
+def test_a_node_without_a_model_label_has_the_model_of_its_devices(start_over, label, other, fits):
+    asks = pod("asks", metadata={"annotations": {"gpu-extender.io/models": "H100"}})
+    more = [resource_slice("more", model=other, nodeName="n1")] if other else []
+    service = start_over(node("n1", model=label), resource_slice("one", nodeName="n1"), *more)
+    answer = service.post("/scheduler/filter", filter_args(asks, ["n1"])).json()
+    assert (answer["NodeNames"] == ["n1"]) == fits, answer
 
 
 def test_totals_by_model_count_each_gpu_once(example):

@@ -79,13 +79,23 @@ static int compare_resource(struct err *err, const struct node *node,
     return result;
 }
 
-static int compare_traits(struct err *err, const struct node *node, const struct oracle_node *want)
+/* Of the node's label, else of its devices. */
+static const char *chip_of(const struct oracle *oracle, size_t i)
 {
+    static const char *const CHIPS[ORACLE_DEVICE_MODELS] = {"", "H100", "L4"};
+    const char *chip = oracle_facts_chip(oracle->nodes[i].model);
+    return chip[0] ? chip : CHIPS[oracle_model_of_devices(oracle, i)];
+}
+
+static int compare_traits(struct err *err, const struct node *node, const struct oracle *oracle,
+                          size_t i)
+{
+    const struct oracle_node *want = &oracle->nodes[i];
     const struct node_traits *traits = node_traits(node);
     const char *zone = labels_find(traits->view.labels, traits->view.n_labels, "zone");
     const char *name = node_name(node);
     int r = 0;
-    if ((r = compare_text(err, name, traits->model.chip, oracle_facts_chip(want->model))) < 0 ||
+    if ((r = compare_text(err, name, traits->model.chip, chip_of(oracle, i))) < 0 ||
         (r = compare_text(err, name, zone ? zone : "", oracle_facts_zone(want->zone))) < 0 ||
         (r = compare(err, name, "taints", (int64_t)traits->n_taints, want->n_taints)) < 0 ||
         (r = compare(err, name, "cordon", traits->unschedulable, want->unschedulable)) < 0)
@@ -194,7 +204,7 @@ static int compare_node(struct err *err, const struct cluster *cluster, const st
     if (!node || !oracle->node_there[i])
         return compare(err, name, "being there", node != NULL, oracle->node_there[i]);
     int64_t free[N_ORACLE_RESOURCES] = {0};
-    int r = compare_traits(err, node, &oracle->nodes[i]);
+    int r = compare_traits(err, node, oracle, i);
     for (size_t j = 0; r == 0 && j < N_ORACLE_RESOURCES; j++) {
         const struct oracle_node *want = &oracle->nodes[i];
         const bool advertised = want->capacity[j] != ORACLE_ABSENT;
@@ -438,17 +448,22 @@ static int64_t offered_by(const struct oracle *oracle, size_t node, size_t resou
     return model_pool_offered(free);
 }
 
+static void add_offer(const struct oracle *oracle, size_t i, size_t resource,
+                      struct oracle_supply *supply)
+{
+    const struct oracle_node *node = &oracle->nodes[i];
+    if (!oracle->node_there[i] || node->unschedulable || node->allocatable[resource] <= 0)
+        return;
+    supply->n_offers++;
+    supply->free += offered_by(oracle, i, resource);
+}
+
 /* Of nodes' resources and of devices. */
 static struct oracle_supply oracle_supply(const struct oracle *oracle, size_t resource)
 {
     struct oracle_supply supply = oracle_supply_of_devices(oracle, resource, ORACLE_DEVICE_MODELS);
-    for (size_t i = 0; i < ORACLE_NODES; i++) {
-        const struct oracle_node *node = &oracle->nodes[i];
-        if (!oracle->node_there[i] || node->unschedulable || node->allocatable[resource] <= 0)
-            continue;
-        supply.n_offers++;
-        supply.free += offered_by(oracle, i, resource);
-    }
+    for (size_t i = 0; i < ORACLE_NODES; i++)
+        add_offer(oracle, i, resource, &supply);
     return supply;
 }
 
@@ -461,7 +476,18 @@ static int compare_supply(struct err *err, const struct cluster *cluster, size_t
     return r < 0 ? r : compare(err, where, "free in pools", has.free, want->free);
 }
 
-/* No node has a model of devices by its label, so the pools of these are of devices alone. */
+/* No label names a model that devices have. */
+static struct oracle_supply supply_of_model(const struct oracle *oracle, size_t resource,
+                                            size_t model)
+{
+    struct oracle_supply supply = oracle_supply_of_devices(oracle, resource, model);
+    for (size_t i = 0; i < ORACLE_NODES; i++) {
+        if (strcmp(chip_of(oracle, i), model == 1 ? "H100" : "L4") == 0)
+            add_offer(oracle, i, resource, &supply);
+    }
+    return supply;
+}
+
 static int compare_pools(struct err *err, const struct cluster *cluster,
                          const struct oracle *oracle)
 {
@@ -471,7 +497,7 @@ static int compare_pools(struct err *err, const struct cluster *cluster,
         const struct oracle_supply all = oracle_supply(oracle, GPUS[i]);
         r = compare_supply(err, cluster, GPUS[i], NULL, &all);
         for (size_t model = 1; r == 0 && model < ORACLE_DEVICE_MODELS; model++) {
-            const struct oracle_supply want = oracle_supply_of_devices(oracle, GPUS[i], model);
+            const struct oracle_supply want = supply_of_model(oracle, GPUS[i], model);
             r = compare_supply(err, cluster, GPUS[i], ORACLE_DEVICE_MODEL_NAMES[model], &want);
         }
     }

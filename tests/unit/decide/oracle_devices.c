@@ -101,6 +101,20 @@ struct oracle_supply oracle_supply_of_devices(const struct oracle *oracle, size_
     return supply;
 }
 
+size_t oracle_model_of_devices(const struct oracle *oracle, size_t node)
+{
+    size_t model = 0;
+    for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++) {
+        const struct oracle_slice *slice = &oracle->slices[node][driver];
+        for (int64_t i = 0; slice->there && i < slice->n_devices; i++) {
+            if (slice->models[i] == 0 || (model > 0 && slice->models[i] != (int64_t)model))
+                return 0;
+            model = (size_t)slice->models[i];
+        }
+    }
+    return model;
+}
+
 bool oracle_has_devices(const struct oracle *oracle, size_t resource)
 {
     for (size_t node = 0; node < ORACLE_NODES; node++) {

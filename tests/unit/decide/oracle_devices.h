@@ -92,6 +92,10 @@ bool oracle_gives_by_claim(const struct oracle *oracle, size_t node, size_t reso
 struct oracle_supply oracle_supply_of_devices(const struct oracle *oracle, size_t resource,
                                               size_t model);
 /* Whether an existing node has a device that stands for the resource. */
+/* The model of all devices on the node; 0: several, none or unknown. */
+size_t oracle_model_of_devices(const struct oracle *oracle, size_t node);
+/* The model of all devices on the node; 0: several, none or unknown. */
+size_t oracle_model_of_devices(const struct oracle *oracle, size_t node);
 bool oracle_has_devices(const struct oracle *oracle, size_t resource);
 
 #endif

@@ -66,7 +66,7 @@ static void test_requests_met_by_claims_count_once(void **state)
     assert_string_equal(series_of(fixture, "n1"), SERIES("H100", NVIDIA_DRIVER, "used", "2")
                                                       SERIES("H100", NVIDIA_DRIVER, "free", "0"));
     fixture_put_pod(fixture, "q", "n1", "nvidia.com/mig-1g.10gb=3");
-    assert_non_null(strstr(series_of(fixture, "n1"), SERIES("", "other", "used", "3")));
+    assert_non_null(strstr(series_of(fixture, "n1"), SERIES("H100", "other", "used", "3")));
 }
 
 /* The same where the kubelet keeps the name of a device plugin that is gone. */
@@ -78,13 +78,29 @@ static void test_a_leftover_row_counts_no_request_again(void **state)
     fixture_put_claim(fixture, "c", "n1", NVIDIA_DRIVER, "gpu-0, gpu-1");
     fixture_put_pod(fixture, "p", "n1", GPU "=2");
     assert_non_null(strstr(series_of(fixture, "n1"),
-                           SERIES("", GPU, "used", "0") SERIES("", GPU, "free", "0")));
+                           SERIES("H100", GPU, "used", "0") SERIES("H100", GPU, "free", "0")));
     assert_non_null(strstr(series_of(fixture, "n1"), SERIES("H100", NVIDIA_DRIVER, "used", "2")));
     fixture_put_pod(fixture, "q", "n1", GPU "=1");
     fixture_put_pod(fixture, "r", "n1", "nvidia.com/mig-1g.10gb=3");
     assert_non_null(strstr(series_of(fixture, "n1"),
-                           SERIES("", GPU, "used", "1") SERIES("", GPU, "free", "-1")));
-    assert_non_null(strstr(series_of(fixture, "n1"), SERIES("", "other", "used", "3")));
+                           SERIES("H100", GPU, "used", "1") SERIES("H100", GPU, "free", "-1")));
+    assert_non_null(strstr(series_of(fixture, "n1"), SERIES("H100", "other", "used", "3")));
+}
+
+/* Any claim may use them. An alert for GPUs that nobody gets must not fire, nor one for none free.
+ */
+static void test_use_is_unknown_while_claims_are(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "cpu=8000 " GPU "=0", "");
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, H100");
+    fixture_put_pod(fixture, "p", "n1", GPU "=2");
+    cluster_set_claims_known(fixture->cluster, false);
+    assert_string_equal(series_of(fixture, "n1"),
+                        SERIES("H100", NVIDIA_DRIVER, "unknown", "2")
+                            SERIES("H100", GPU, "used", "0") SERIES("H100", GPU, "free", "0"));
+    cluster_set_claims_known(fixture->cluster, true);
+    assert_non_null(strstr(series_of(fixture, "n1"), SERIES("H100", NVIDIA_DRIVER, "free", "2")));
 }
 
 int main(void)
@@ -94,6 +110,7 @@ int main(void)
         TEST(test_shadowed_devices_are_not_counted),
         TEST(test_requests_met_by_claims_count_once),
         TEST(test_a_leftover_row_counts_no_request_again),
+        TEST(test_use_is_unknown_while_claims_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

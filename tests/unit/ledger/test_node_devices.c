@@ -56,6 +56,55 @@ static void test_a_node_that_appears_last_has_its_devices(void **state)
     assert_string_equal(groups_on(fixture, "n1"), "gpu.nvidia.com H100 2: 1 allocated, 1 free");
 }
 
+static const char *model_of(struct fixture *fixture, const char *node)
+{
+    char text[2 * GPU_MODEL_TEXT_MAX];
+    const struct node_traits *traits = node_traits(fixture_find_node(fixture, node));
+    return arena_printf(fixture->arena, "%s by %s", gpu_model_text(&traits->model, text),
+                        traits->model_driver[0] ? traits->model_driver : traits->model_label);
+}
+
+static void test_a_node_has_the_one_model_of_its_devices(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_slice(fixture, "early", NVIDIA_DRIVER, "H100");
+    fixture_put_node(fixture, "early", "cpu=8000", "");
+    assert_string_equal(model_of(fixture, "early"), "H100 by gpu.nvidia.com");
+    fixture_put_node(fixture, "n1", "cpu=8000", "");
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, H100!");
+    assert_string_equal(model_of(fixture, "n1"), "H100 by gpu.nvidia.com");
+    fixture_put_claim(fixture, "c", "n1", NVIDIA_DRIVER, "gpu-0");
+    assert_string_equal(model_of(fixture, "n1"), "H100 by gpu.nvidia.com");
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, L4");
+    assert_string_equal(model_of(fixture, "n1"), " by ");
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, ?");
+    assert_string_equal(model_of(fixture, "n1"), " by ");
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "L4");
+    fixture_put_slice(fixture, "n1", AMD_DRIVER, "MI300X");
+    assert_string_equal(model_of(fixture, "n1"), " by ");
+    fixture_remove_slice(fixture, "n1", AMD_DRIVER);
+    assert_string_equal(model_of(fixture, "n1"), "L4 by gpu.nvidia.com");
+    fixture_put_node(fixture, "n1", "cpu=8000", "accelerator=nvidia-a100");
+    assert_string_equal(model_of(fixture, "n1"), "A100 by accelerator");
+    fixture_put_node(fixture, "n1", "cpu=8000", "");
+    assert_string_equal(model_of(fixture, "n1"), "L4 by gpu.nvidia.com");
+    fixture_remove_slice(fixture, "n1", NVIDIA_DRIVER);
+    assert_string_equal(model_of(fixture, "n1"), " by ");
+}
+
+/* Where pods wait for such a node, they learn of it. */
+static void test_the_model_of_devices_is_a_change_of_the_node(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "cpu=8000", "");
+    cluster_set_now(fixture->cluster, 5000);
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100");
+    assert_int_equal(node_changed_ms(fixture_find_node(fixture, "n1")), 5000);
+    cluster_set_now(fixture->cluster, 6000);
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, H100");
+    assert_int_equal(node_changed_ms(fixture_find_node(fixture, "n1")), 5000);
+}
+
 static const struct node *find_missing(const struct fixture *fixture, const char *name)
 {
     const struct node *node = cluster_next_missing_node(fixture->cluster, NULL);
@@ -237,16 +286,17 @@ static void test_allocation_changes_no_node(void **state)
     assert_true(cluster_version(fixture->cluster) > version);
 }
 
-/* No verdict depends on devices, so none is late because they changed. */
+/* No verdict depends on devices, but for the model, so none is late because they changed. */
 static void test_devices_make_no_verdict_late(void **state)
 {
     struct fixture *fixture = *state;
     cluster_set_now(fixture->cluster, 1);
     fixture_put_node(fixture, "n1", "cpu=8000", "");
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100");
     gpu_demand_settle(fixture->cluster);
     const uint64_t version = cluster_version(fixture->cluster);
     cluster_set_now(fixture->cluster, 2);
-    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100");
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, H100");
     assert_true(cluster_version(fixture->cluster) > version);
     assert_false(gpu_demand_is_settled(fixture->cluster));
     assert_int_equal(cluster_nodes_changed_ms(fixture->cluster), 1);
@@ -418,6 +468,8 @@ int main(void)
         TEST(test_claims_use_the_devices_of_slices),
         TEST(test_groups_are_sorted_by_driver_and_model),
         TEST(test_a_node_that_appears_last_has_its_devices),
+        TEST(test_a_node_has_the_one_model_of_its_devices),
+        TEST(test_the_model_of_devices_is_a_change_of_the_node),
         TEST(test_a_deleted_node_that_a_pod_names_has_no_devices),
         TEST(test_rows_and_devices_are_apart),
         TEST(test_the_device_plugin_of_the_same_vendor_shadows),
