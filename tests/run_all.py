@@ -104,6 +104,13 @@ def hostile_tests(run, name, wanted):
         commands.command_test(run.results, name, ["build/test/tests/hostile/hostile", *wanted])
 
 
+def selector_tests(run, name, wanted):
+    if not run.builds.ready("test", name) or not commands.command_test(run.results, "build/selectors", ["tests/cel/build"]):
+        return
+    _, folder = commands.run(["tests/cel/build"])
+    pytests.run(run.results, name, "tests/cel", wanted, {"SELECTORS_ORACLE": folder.strip()})
+
+
 def wire_tests(run, name, wanted):
     if run.builds.ready("test", name):
         files = wanted or (QUICK_WIRE if run.quick else [])
@@ -188,6 +195,7 @@ LANES = [
             ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
             ("unit", True, unit_tests),
             ("hostile", False, hostile_tests),
+            ("selectors", False, selector_tests),
             ("wire", True, wire_tests),
             ("bench", False, bench_tests),
             ("lint/symbols", False, lint_symbols),

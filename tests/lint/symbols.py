@@ -1,4 +1,4 @@
-"""types/, devices/, ledger/ and decide/ are pure, checked on their object code: every symbol that their libraries take from
+"""types/, cel/, devices/, ledger/ and decide/ are pure, checked on their object code: every symbol that their libraries take from
 elsewhere must be one of theirs, one of base's, or a libc function that only computes.
 
 Usage: symbols.py [BUILD-DIRECTORY], which must be built; build/release where nothing is said.
@@ -16,7 +16,7 @@ abort bsearch calloc free malloc qsort qsort_r realloc reallocarray
 memchr memcmp memcpy memmem memmove memrchr memset
 strcasecmp strcasestr strchr strchrnul strcmp strcpy strcspn strdup strlen strncasecmp strncmp strncpy strndup
 strnlen strpbrk strrchr strsep strspn strstr strtok_r stpcpy
-snprintf vsnprintf strtol strtoll strtoul strtoull
+snprintf vsnprintf strtod strtol strtoll strtoul strtoull
 """.split())
 # Symbols that the compiler and the C library's headers add.
 COMPILER = set("""

@@ -1,0 +1,80 @@
+/*
+ * cel: judges the CEL selectors of device requests and classes, as kube-scheduler 1.36 does.
+ *
+ * The whole grammar is parsed and type-checked. Of the functions, those that selectors use are
+ * evaluated. Whatever is outside of that is "not judged", and the message names it: a verdict is
+ * the same as that of k8s.io/dynamic-resource-allocation/cel, or there is none. tests/cel compares
+ * the two. Source: cel-spec's langdef.md, cel-go 0.26, k8s.io/apiserver/pkg/cel/library.
+ *
+ * Expressions are hostile. Their length, depth, number of nodes, work and memory are bounded;
+ * beyond a bound they are not judged. Pure: no I/O, clock or lock.
+ */
+#ifndef CEL_CEL_H
+#define CEL_CEL_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The API server's own limit: resourceapi.CELSelectorExpressionMaxLength. */
+#define CEL_LENGTH_MAX 10240
+
+enum cel_verdict {
+    CEL_VALID,     /* compiled; of a device: there is a value */
+    CEL_INVALID,   /* does not compile; of a device: an error at run time */
+    CEL_NOT_JUDGED /* outside of what this folder knows */
+};
+
+struct cel_program;
+
+/* Never NULL. Lives as long as the arena, and borrows nothing. */
+struct cel_program *cel_compile(const char *expression, struct arena *arena)
+    __attribute__((returns_nonnull));
+enum cel_verdict cel_verdict(const struct cel_program *program);
+/* Upstream's words, or why it is not judged. "" if valid. */
+const char *cel_message(const struct cel_program *program);
+
+enum cel_fact_kind { CEL_BOOL, CEL_INT, CEL_STRING, CEL_VERSION, CEL_QUANTITY };
+
+/* An attribute or, with CEL_QUANTITY, a capacity of a device. */
+struct cel_fact {
+    const char *domain; /* before the slash of its name; without a slash: the driver */
+    const char *name;
+    enum cel_fact_kind kind;
+    bool boolean;
+    int64_t integer;
+    const char *text; /* string, version or quantity as written */
+};
+
+struct cel_device {
+    const char *driver;
+    bool allows_multiple; /* allowMultipleAllocations */
+    const char
+        *unsupported; /* a name of an attribute of a type that 1.36 does not support, or NULL */
+    const struct cel_fact *facts;
+    size_t n_facts;
+};
+
+struct cel_answer {
+    enum cel_verdict verdict;
+    bool value;          /* if valid */
+    const char *message; /* upstream's words, or why it is not judged; in the arena */
+};
+
+/* Judges one device. The program must be valid. */
+struct cel_answer cel_evaluate(const struct cel_program *program, const struct cel_device *device,
+                               struct arena *arena);
+
+/* What an expression reads of a device besides its driver and allowMultipleAllocations: a fact,
+ * whether a domain has facts (name ""), all of a domain (name NULL), or all (domain NULL). Devices
+ * that agree in these have the same answer. */
+struct cel_read {
+    bool is_capacity;
+    const char *domain, *name;
+};
+/* The program must be valid. */
+const struct cel_read *cel_reads(const struct cel_program *program, size_t *ret_n);
+
+#endif

@@ -1,0 +1,344 @@
+/*
+ * regex_parse: patterns into trees, with the errors of Go's regexp/syntax under its Perl flags.
+ */
+#include "regex_priv.h"
+
+#include <string.h>
+
+static struct regex_node *parse_alternation(struct regex_parser *parser);
+
+uint32_t cel_regex_fail(struct regex_parser *parser, enum cel_verdict verdict)
+{
+    if (parser->verdict == CEL_VALID)
+        parser->verdict = verdict;
+    return 0;
+}
+
+char cel_regex_peek(const struct regex_parser *parser, size_t offset)
+{
+    size_t at = parser->at + offset;
+    return at < parser->pattern.len ? parser->pattern.bytes[at] : '\0';
+}
+
+bool cel_regex_is_at(const struct regex_parser *parser, const char *text)
+{
+    size_t len = strlen(text);
+    return parser->pattern.len - parser->at >= len && parser->at <= parser->pattern.len &&
+           memcmp(parser->pattern.bytes + parser->at, text, len) == 0;
+}
+
+static bool is_end(const struct regex_parser *parser)
+{
+    return parser->at >= parser->pattern.len;
+}
+
+static struct regex_node *new_node(struct regex_parser *parser, enum regex_op op)
+{
+    if (++parser->n_nodes > CEL_REGEX_NODES_MAX)
+        (void)cel_regex_fail(parser, CEL_NOT_JUDGED);
+    struct regex_node *node = ARENA_NEW(parser->arena, struct regex_node);
+    node->op = op;
+    return node;
+}
+
+static void add_sub(struct regex_parser *parser, struct regex_node *node, struct regex_node *sub)
+{
+    if (node->n_subs == node->size) {
+        size_t size = node->size == 0 ? 2 : 2 * node->size;
+        struct regex_node **subs = ARENA_ARRAY(parser->arena, struct regex_node *, size);
+        if (node->n_subs > 0)
+            memcpy(subs, node->subs, node->n_subs * sizeof(struct regex_node *));
+        node->subs = subs;
+        node->size = size;
+    }
+    node->subs[node->n_subs++] = sub;
+}
+
+static struct regex_node *new_point(struct regex_parser *parser, uint32_t point)
+{
+    struct regex_node *node = new_node(parser, R_CLASS);
+    cel_regex_add_range(parser, &node->class, point, point);
+    return node;
+}
+
+/* Digits without a leading zero; -1: too large. False: none. */
+static bool read_count(struct regex_parser *parser, int *ret)
+{
+    char c = cel_regex_peek(parser, 0);
+    char next = cel_regex_peek(parser, 1);
+    if (c < '0' || c > '9' || (c == '0' && next >= '0' && next <= '9'))
+        return false;
+    int n = 0;
+    for (; c >= '0' && c <= '9'; c = cel_regex_peek(parser, 0)) {
+        if (n >= 0)
+            n = n >= 100000000 ? -1 : n * 10 + (c - '0');
+        parser->at++;
+    }
+    *ret = n;
+    return true;
+}
+
+/* {2}, {2,} or {2,3} at the brace. False, unread: the brace is a literal. */
+static bool read_counts(struct regex_parser *parser, int *ret_min, int *ret_max)
+{
+    size_t from = parser->at++;
+    bool ok = read_count(parser, ret_min);
+    *ret_max = *ret_min;
+    if (ok && cel_regex_peek(parser, 0) == ',') {
+        parser->at++;
+        *ret_max = -1;
+        if (cel_regex_peek(parser, 0) != '}') {
+            ok = read_count(parser, ret_max);
+            if (ok && *ret_max < 0)
+                *ret_min = -1;
+        }
+    }
+    if (!ok || cel_regex_peek(parser, 0) != '}') {
+        parser->at = from;
+        return false;
+    }
+    parser->at++;
+    if (*ret_min < 0 || *ret_min > CEL_REGEX_REPEAT_MAX || *ret_max > CEL_REGEX_REPEAT_MAX ||
+        (*ret_max >= 0 && *ret_min > *ret_max))
+        (void)cel_regex_fail(parser, CEL_INVALID);
+    return true;
+}
+
+/* repeatIsValid of Go: nested counts multiply up to 1,000. */
+static bool repeat_is_valid(const struct regex_node *node, int n)
+{
+    if (node->op == R_REPEAT && node->is_counted) {
+        int m = node->max < 0 ? node->min : node->max;
+        if (node->max == 0)
+            return true;
+        if (m > n)
+            return false;
+        if (m > 0)
+            n /= m;
+    }
+    for (size_t i = 0; i < node->n_subs; i++)
+        if (!repeat_is_valid(node->subs[i], n))
+            return false;
+    return true;
+}
+
+/* The operator at the current place onto the last item. False: it is none. */
+static bool read_repeat(struct regex_parser *parser, struct regex_node *items, bool after_repeat)
+{
+    char c = cel_regex_peek(parser, 0);
+    int min = c == '+' ? 1 : 0;
+    int max = c == '?' ? 1 : -1;
+    if (is_end(parser) || !strchr("*+?{", c) || c == '\0')
+        return false;
+    if (c != '{')
+        parser->at++;
+    else if (!read_counts(parser, &min, &max))
+        return false;
+    if (cel_regex_peek(parser, 0) == '?')
+        parser->at++;
+    if (after_repeat || items->n_subs == 0) {
+        (void)cel_regex_fail(parser, CEL_INVALID);
+        return true;
+    }
+    struct regex_node *node = new_node(parser, R_REPEAT);
+    node->min = min;
+    node->max = max;
+    node->is_counted = c == '{';
+    add_sub(parser, node, items->subs[items->n_subs - 1]);
+    items->subs[items->n_subs - 1] = node;
+    if (node->is_counted && (min >= 2 || max >= 2) && !repeat_is_valid(node, CEL_REGEX_REPEAT_MAX))
+        (void)cel_regex_fail(parser, CEL_INVALID);
+    return true;
+}
+
+static bool is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The name of a group and its ">". */
+static void read_group_name(struct regex_parser *parser)
+{
+    size_t from = parser->at;
+    while (is_name_byte(cel_regex_peek(parser, 0)))
+        parser->at++;
+    if (parser->at == from || cel_regex_peek(parser, 0) != '>')
+        (void)cel_regex_fail(parser, CEL_INVALID);
+    parser->at++;
+}
+
+static bool set_flag(struct regex_parser *parser, char c, bool value)
+{
+    if (c == 'i')
+        parser->fold_case = value;
+    else if (c == 'm')
+        parser->multi_line = value;
+    else if (c == 's')
+        parser->dot_newline = value;
+    else
+        return c == 'U';
+    return true;
+}
+
+/* The flags after "(?". True: a group begins; false: they hold for the rest of the group. */
+static bool read_flags(struct regex_parser *parser)
+{
+    bool value = true;
+    bool saw_flag = false;
+    while (!is_end(parser)) {
+        char c = cel_regex_peek(parser, 0);
+        parser->at++;
+        if ((c == ':' || c == ')') && (value || saw_flag))
+            return c == ':';
+        if (c == '-' && value) {
+            value = false;
+            saw_flag = false;
+        } else if (set_flag(parser, c, value)) {
+            saw_flag = true;
+        } else {
+            break;
+        }
+    }
+    return cel_regex_fail(parser, CEL_INVALID) != 0;
+}
+
+/* The group at the parenthesis; NULL: only flags. */
+static struct regex_node *parse_group(struct regex_parser *parser)
+{
+    struct regex_parser before = *parser;
+    bool opens = true;
+    if (cel_regex_is_at(parser, "(?P<") || cel_regex_is_at(parser, "(?<")) {
+        parser->at += cel_regex_is_at(parser, "(?P<") ? 4 : 3;
+        read_group_name(parser);
+    } else if (cel_regex_is_at(parser, "(?")) {
+        parser->at += 2;
+        opens = read_flags(parser);
+    } else {
+        parser->at++;
+    }
+    if (!opens || parser->verdict != CEL_VALID)
+        return NULL;
+    struct regex_node *node = parse_alternation(parser);
+    if (cel_regex_peek(parser, 0) != ')')
+        (void)cel_regex_fail(parser, CEL_INVALID);
+    parser->at++;
+    parser->fold_case = before.fold_case;
+    parser->multi_line = before.multi_line;
+    parser->dot_newline = before.dot_newline;
+    return node;
+}
+
+/* \Q at the current place: literals up to \E. */
+static void read_quoted(struct regex_parser *parser, struct regex_node *items)
+{
+    parser->at += 2;
+    while (!is_end(parser) && !cel_regex_is_at(parser, "\\E"))
+        add_sub(parser, items, new_point(parser, cel_utf8_get(parser->pattern, &parser->at)));
+    parser->at += is_end(parser) ? 0 : 2;
+}
+
+static struct regex_node *parse_escape(struct regex_parser *parser)
+{
+    static const struct {
+        const char *text;
+        enum regex_op op;
+    } ASSERTIONS[] = {
+        {"\\A", R_BEGIN_TEXT}, {"\\b", R_WORD}, {"\\B", R_NOT_WORD}, {"\\z", R_END_TEXT}};
+    for (size_t i = 0; i < sizeof ASSERTIONS / sizeof ASSERTIONS[0]; i++) {
+        if (cel_regex_is_at(parser, ASSERTIONS[i].text)) {
+            parser->at += 2;
+            return new_node(parser, ASSERTIONS[i].op);
+        }
+    }
+    if (cel_regex_is_at(parser, "\\p") || cel_regex_is_at(parser, "\\P"))
+        (void)cel_regex_fail(parser, CEL_NOT_JUDGED);
+    struct regex_node *node = new_node(parser, R_CLASS);
+    if (!cel_regex_read_perl_class(parser, &node->class)) {
+        uint32_t point = cel_regex_read_escape(parser);
+        if (parser->verdict == CEL_VALID)
+            cel_regex_add_range(parser, &node->class, point, point);
+    }
+    return node;
+}
+
+static struct regex_node *parse_any(struct regex_parser *parser)
+{
+    struct regex_node *node = new_node(parser, R_CLASS);
+    bool fold_case = parser->fold_case;
+    parser->fold_case = false;
+    if (parser->dot_newline) {
+        cel_regex_add_range(parser, &node->class, 0, CEL_POINT_MAX);
+    } else {
+        cel_regex_add_range(parser, &node->class, 0, '\n' - 1);
+        cel_regex_add_range(parser, &node->class, '\n' + 1, CEL_POINT_MAX);
+    }
+    parser->fold_case = fold_case;
+    parser->at++;
+    return node;
+}
+
+static struct regex_node *parse_atom(struct regex_parser *parser)
+{
+    char c = cel_regex_peek(parser, 0);
+    if (c == '^' || c == '$') {
+        parser->at++;
+        if (c == '^')
+            return new_node(parser, parser->multi_line ? R_BEGIN_LINE : R_BEGIN_TEXT);
+        return new_node(parser, parser->multi_line ? R_END_LINE : R_END_TEXT);
+    }
+    if (c == '.')
+        return parse_any(parser);
+    if (c == '\\')
+        return parse_escape(parser);
+    if (c == '[') {
+        struct regex_node *node = new_node(parser, R_CLASS);
+        cel_regex_read_class(parser, &node->class);
+        return node;
+    }
+    return new_point(parser, cel_utf8_get(parser->pattern, &parser->at));
+}
+
+static struct regex_node *parse_concat(struct regex_parser *parser)
+{
+    struct regex_node *items = new_node(parser, R_CONCAT);
+    bool after_repeat = false;
+    while (!is_end(parser) && parser->verdict == CEL_VALID && cel_regex_peek(parser, 0) != '|' &&
+           cel_regex_peek(parser, 0) != ')') {
+        bool is_repeat = read_repeat(parser, items, after_repeat);
+        after_repeat = is_repeat;
+        if (is_repeat)
+            continue;
+        if (cel_regex_is_at(parser, "\\Q")) {
+            read_quoted(parser, items);
+            continue;
+        }
+        struct regex_node *node =
+            cel_regex_peek(parser, 0) == '(' ? parse_group(parser) : parse_atom(parser);
+        if (node)
+            add_sub(parser, items, node);
+    }
+    return items;
+}
+
+static struct regex_node *parse_alternation(struct regex_parser *parser)
+{
+    struct regex_node *node = new_node(parser, R_ALTERNATE);
+    if (++parser->depth > CEL_REGEX_DEPTH_MAX)
+        (void)cel_regex_fail(parser, CEL_NOT_JUDGED);
+    while (parser->verdict == CEL_VALID) {
+        add_sub(parser, node, parse_concat(parser));
+        if (cel_regex_peek(parser, 0) != '|')
+            break;
+        parser->at++;
+    }
+    parser->depth--;
+    return node;
+}
+
+struct regex_node *cel_regex_parse(struct regex_parser *parser)
+{
+    struct regex_node *node = parse_alternation(parser);
+    if (!is_end(parser))
+        (void)cel_regex_fail(parser, CEL_INVALID); /* a closing parenthesis too many */
+    return parser->verdict == CEL_VALID ? node : NULL;
+}

@@ -1,0 +1,81 @@
+"""Runs questions through tests/cel/oracle.go and through cel/, and finds answers that differ.
+
+A question is {"expression", "driver", "devices"}, with devices as in a ResourceSlice. "Not judged" never differs.
+"""
+
+import dataclasses
+import json
+import re
+import subprocess
+
+
+@dataclasses.dataclass
+class Tally:
+    """What became of pairs of an expression and a device; an expression that does not compile is one pair."""
+
+    pairs: int = 0
+    not_judged: int = 0
+    errors: int = 0
+    true: int = 0
+    invalid: int = 0
+    differences: list = dataclasses.field(default_factory=list)
+
+    def share_not_judged(self):
+        return self.not_judged / max(self.pairs, 1)
+
+
+def run(program, text):
+    return subprocess.run([program], input=text, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def answers(program, questions):
+    lines = "".join(json.dumps(question) + "\n" for question in questions)
+    return [json.loads(line) for line in run(program, lines)]
+
+
+# Words of an error that users search for; the rest may differ.
+WORDS = ("no such key", "no such overload", "index out of bounds", "division by zero", "modulus by zero", "integer overflow",
+         "could not be converted to bool", "dereference", "unhashable", "unsupported attribute value")
+
+
+def same_words(ours, theirs):
+    theirs = re.sub(r"[\x00-\x1f\x7f]", " ", theirs)  # ours are one line
+    if ours.startswith("no such key: ") or theirs.startswith("no such key: "):
+        return ours == theirs
+    return all((word in ours) == (word in theirs) for word in WORDS)
+
+
+def differs(ours, theirs, has_order):
+    """Compares verdicts on one device. Upstream goes over maps in no order, so one of several errors may come first."""
+    if ("error" in ours) != ("error" in theirs):
+        return True
+    if "error" in ours:
+        return not has_order and not same_words(ours["error"], theirs["error"])
+    return ours["value"] != theirs["value"]
+
+
+def compare_one(tally, question, ours, theirs):
+    if "notJudged" in ours:
+        tally.pairs += max(len(question["devices"]), 1)
+        tally.not_judged += max(len(question["devices"]), 1)
+        return
+    if "compileError" in ours or "compileError" in theirs:
+        tally.pairs += 1
+        tally.invalid += 1
+        if ("compileError" in ours) != ("compileError" in theirs):
+            tally.differences.append((question, ours, theirs))
+        return
+    has_order = any(word in question["expression"] for word in ("exists", "all(", "map(", "filter("))
+    for device, mine, upstream in zip(question["devices"], ours["verdicts"], theirs["verdicts"], strict=True):
+        tally.pairs += 1
+        tally.not_judged += "notJudged" in mine
+        tally.errors += "error" in mine
+        tally.true += mine.get("value", False)
+        if "notJudged" not in mine and differs(mine, upstream, has_order):
+            tally.differences.append(({**question, "devices": [device]}, mine, upstream))
+
+
+def compare(tally, questions, our_program, oracle):
+    theirs = answers(oracle, questions)
+    for question, mine, upstream in zip(questions, answers(our_program, questions), theirs, strict=True):
+        compare_one(tally, question, mine, upstream)
