@@ -279,17 +279,13 @@ static void create_protocols(struct program *program)
     program->decisions = decisions_new(program->settings.decisions_kept);
     program->budgets = budgets_new();
     program->extender = (struct extender){
-        .policy = &program->settings.policy,
         .inventory = program->inventory,
         .binds = live_mode_binds(program->live),
         .waits = live_mode_waits(program->live),
         .budgets = program->budgets,
         .decisions = program->decisions,
-        .shortlist = settings_shortlist(&program->settings),
-        .quota_claim_ms = (int64_t)program->settings.scheduler.quota_claim_s * 1000,
     };
     program->api = (struct api){
-        .policy = &program->settings.policy,
         .inventory = program->inventory,
         .decisions = program->decisions,
         .max_object_bytes = program->settings.limits.object_bytes,

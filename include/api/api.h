@@ -18,8 +18,7 @@
 #include <stddef.h>
 
 struct api {
-    const struct policy *policy;
-    struct inventory *inventory;
+    struct inventory *inventory; /* and the policy in force */
     struct decisions *decisions; /* NULL: none are kept */
     size_t max_object_bytes;     /* of a manifest */
     size_t max_replicas;         /* placed one by one in a dry run */

@@ -73,11 +73,10 @@ struct settings_scheduler {
     size_t weight;         /* of this extender */
     size_t http_timeout_s; /* of this extender: kube-scheduler's time-out for any answer */
     bool other_extenders;
-    bool beside;          /* an instance beside each kube-scheduler, without a Lease */
-    size_t lease_s;       /* kube-scheduler's leaderElection.leaseDuration */
-    size_t renew_s;       /* kube-scheduler's renewDeadline */
-    size_t quota_claim_s; /* lifetime of filter's claims on quotas; 0: no claims */
-    size_t shortlist; /* as in the policy file; settings_shortlist() returns the effective value */
+    bool beside;      /* an instance beside each kube-scheduler, without a Lease */
+    size_t lease_s;   /* kube-scheduler's leaderElection.leaseDuration */
+    size_t renew_s;   /* kube-scheduler's renewDeadline */
+    size_t shortlist; /* as in the policy file; policy.shortlist is the effective value */
 };
 
 /* Client certificates by subject: one match is enough. */
@@ -130,9 +129,6 @@ int settings_read_file(struct settings *settings, const char *path, struct err *
 int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
                        struct err *err);
 
-/* Most nodes that filter may return; 0: all that fit, as our first choice may not win in
- * kube-scheduler. */
-size_t settings_shortlist(const struct settings *settings);
 /* The i-th warning, with its position: a valid setting with a risk that this program cannot check.
  * NULL: no more. */
 const char *settings_warning(const struct settings *settings, size_t i);

@@ -147,6 +147,15 @@ const char *devices_next_slice(const struct devices *devices, const char *name, 
 const char *devices_next_taint(const struct devices *devices, const char *name, struct arena *arena,
                                struct device_taint_facts *ret_facts);
 
+/* For a copy of all objects: the lists of the copy continue those of the original. Call the first
+ * before any object is copied, and the others after each: it was seen when the original was.
+ * Returns the name as the original has it. */
+void devices_continue_relists(struct devices *copy, const struct devices *original);
+const char *devices_continue_seen(struct devices *copy, const struct devices *original,
+                                  enum devices_kind kind, const char *name);
+void devices_continue_seen_claim(struct devices *copy, const struct devices *original,
+                                 const char *namespace_, const char *name);
+
 /* A pool of a GPU driver of which nothing is free on a node. Valid until the next change. */
 struct device_pool {
     const char *driver, *pool, *node_name;

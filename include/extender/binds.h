@@ -50,7 +50,7 @@ struct binds_settings {
 
 /* Borrows all but settings->bound_by until binds_free(). */
 struct binds *binds_new(const struct binds_settings *settings, struct inventory *inventory,
-                        const struct policy *policy, struct kube_sender sender);
+                        struct kube_sender sender);
 /* Call after the sender has stopped; every caller has been answered by then. */
 void binds_free(struct binds *binds);
 

@@ -42,14 +42,11 @@ enum retry {
 };
 
 struct extender {
-    const struct policy *policy;
-    struct inventory *inventory;
+    struct inventory *inventory;         /* and the policy in force */
     struct binds *binds;                 /* NULL: over a file */
     struct waits *waits;                 /* NULL: no call waits, as over a file */
     struct budgets *budgets;             /* NULL: only RETRY_BEHIND and RETRY_NAMESPACE occur */
     struct decisions *decisions;         /* records answers; NULL: none are recorded */
-    int64_t quota_claim_ms;              /* lifetime of a claim on quotas; 0: none is made */
-    size_t shortlist;                    /* most nodes that filter returns; 0: all that fit */
     struct counter n_retries[N_RETRIES]; /* filters answered so; none over a file */
     struct counter n_waits_helped, n_waits_in_vain;  /* filters that waited (waits.h) */
     struct counter n_preempt_kept, n_preempt_vetoed; /* candidate nodes */

@@ -74,7 +74,8 @@ void exchange_answer_busy(struct exchange *exchange, const char *message);
 void exchange_pass(struct exchange *exchange);
 
 /* Calls done(context), on any thread, when the exchange is over and its answer sent or dropped: to
- * limit the number of large answers. Set it before the answer. */
+ * limit the number of large answers, or to release what the request used. Call it before the
+ * answer; each call adds one. */
 void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context);
 
 #endif

@@ -35,14 +35,20 @@ struct inventory_problem {
     const char *what;
 };
 
-/* Borrows policy until inventory_free(). The inventory starts empty and not ready. */
+/* Holds policy, which is in force until another is. The inventory starts empty and not ready. */
 struct inventory *inventory_new(const struct policy *policy, const struct inventory_limits *limits);
 void inventory_free(struct inventory *inventory);
+
+/* Returns the policy in force, the ledger's, held: policy_drop() it. From any thread. */
+const struct policy *inventory_hold_policy(struct inventory *inventory);
 
 /* Reads a complete cluster file into a second ledger and swaps it in: all or nothing. On failure
  * returns a negative errno and keeps the old ledger; the message has the file, line and column of
  * the first fault. Objects left out are logged and listed as problems. One thread at a time. */
 int inventory_load_file(struct inventory *inventory, const char *path, struct err *err);
+/* The same under another policy, which is in force with the new ledger. */
+int inventory_load_file_under(struct inventory *inventory, const struct policy *policy,
+                              const char *path, struct err *err);
 
 /* NULL if there is data to answer from, else what it waits for. */
 const char *inventory_waiting_for(struct inventory *inventory);

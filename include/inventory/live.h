@@ -25,6 +25,14 @@ struct reflector_store inventory_store(struct inventory *inventory, size_t i);
  * caused it. Set it before any store is used. */
 void inventory_on_turn(struct inventory *inventory, void (*turned)(void *context), void *context);
 
+/* Puts another policy in force, and holds it. Copies the ledger in steps under the read lock, then
+ * replaces it: decisions go on meanwhile, by the old policy. Call it on the thread of the stores:
+ * their events wait. */
+void inventory_take_policy(struct inventory *inventory, const struct policy *policy);
+/* Frees the old ledger once its forks are freed. Call it after inventory_take_policy(), on a thread
+ * that may wait. */
+void inventory_free_replaced(struct inventory *inventory);
+
 /* Checks the sums of the next nodes; returns when to be called again. A kube_task. */
 int64_t inventory_self_check(void *inventory, int64_t now_ms);
 

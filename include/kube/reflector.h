@@ -57,6 +57,7 @@ enum relist_cause {
     RELIST_FAILED,    /* a request failed in a way that says nothing about the data */
     RELIST_GARBAGE,   /* an answer that is no list, or an event that is none */
     RELIST_BEHIND,    /* the watch did not catch up in time */
+    RELIST_POLICY,    /* a new policy reads more of the objects: reflector_list_again() */
     N_RELIST_CAUSES
 };
 const char *reflector_cause_name(enum relist_cause cause); /* "gone" */
@@ -164,6 +165,10 @@ void reflector_catch_up(struct reflector *reflector, int64_t now_ms, uint64_t nu
                         const char *version);
 /* The number of the last completed request of that kind. */
 uint64_t reflector_caught_up(const struct reflector *reflector);
+
+/* Lists the collection anew, also if a list is under way: whoever keeps it reads it differently
+ * from now on. */
+void reflector_list_again(struct reflector *reflector);
 
 enum reflector_want {
     REFLECTOR_WAIT,    /* for an event, or until until_ms */

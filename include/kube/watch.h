@@ -17,6 +17,9 @@ struct kube_watch *kube_watch_new(struct kube_loop *loop, const struct reflector
 /* The watch as catch_up.h wants it; borrows the watch. */
 struct catch_up_watch kube_watch_to_catch_up(struct kube_watch *watch);
 
+/* Calls reflector_list_again(). On the loop's thread. */
+void kube_watch_list_again(struct kube_watch *watch);
+
 /* Call after the loop has stopped. */
 void kube_watch_free(struct kube_watch *watch);
 

@@ -24,6 +24,7 @@
 struct claim {
     const char *uid;
     const char *namespace_;
+    const char *node_name;
     uint64_t models; /* namespace_usage_models() of the node */
     int64_t until_ms;
     int64_t gpus[QUOTA_SCOPES_MAX];

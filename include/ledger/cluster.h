@@ -123,7 +123,7 @@ struct namespace
 #define NAMESPACE_ENFORCED_LABEL "gpu-extender.io/quota"
 #define NAMESPACE_ENFORCED "enforced"
 
-/* Borrows policy until cluster_free(). */
+/* A cluster and its forks hold the policy. */
 struct cluster *cluster_new(const struct policy *policy);
 void cluster_free(struct cluster *cluster);
 const struct policy *cluster_policy(const struct cluster *cluster);

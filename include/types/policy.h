@@ -1,6 +1,9 @@
 /*
  * policy: the operator's settings for placement. config/ reads them from
  * config/scheduler-policy.yaml; decisions get them as a constant.
+ *
+ * A reload replaces the policy in force. Each policy counts its holders; the last one frees it. A
+ * replaced policy holds its successor. So the holder of a policy may also read every later one.
  */
 #ifndef TYPES_POLICY_H
 #define TYPES_POLICY_H
@@ -133,12 +136,27 @@ struct policy {
     size_t n_quota_scopes;
     bool quotas_select; /* a quota selects namespaces by label */
     struct arena
-        *arena; /* memory of the quotas; callers of policy_add_quota() allocate parts here */
+        *arena;       /* memory of the quotas; callers of policy_add_quota() allocate parts here */
+    size_t shortlist; /* most nodes that filter returns; 0: all that fit, the default */
+    size_t quota_claim_s; /* lifetime of filter's claims on quotas; 0: no claims, the default */
+
+    size_t n_holders;         /* changed by atomic builtins only */
+    struct policy *successor; /* held; NULL: not replaced */
+    /* Frees the policy once no one holds it; NULL: its owner calls policy_fini(). */
+    void (*unheld)(struct policy *policy);
 };
 
 /* Sets the built-in defaults. config/scheduler-policy.yaml has the same; a test compares them. */
 void policy_init(struct policy *ret_policy);
 void policy_fini(struct policy *policy);
+
+/* From any thread. Each hold needs one drop, possibly on another thread. */
+const struct policy *policy_hold(const struct policy *policy);
+void policy_drop(const struct policy *policy);
+/* policy_drop() for CLEANUP; of NULL nothing. */
+void policy_drop_ptr(const struct policy **policy);
+/* policy is replaced by the successor, and holds it from now on. Call it once for a policy. */
+void policy_succeed(const struct policy *policy, const struct policy *successor);
 
 /* Equal, or matched by a pattern with a trailing '*'. */
 bool policy_resource_matches(const char *pattern, const char *resource);

@@ -80,7 +80,7 @@ const struct setting SETTINGS[] = {
     {"scheduler.beside", SETTING_SWITCH, AT(scheduler.beside)},
     {"scheduler.leaseDurationSeconds", SETTING_COUNT, AT(scheduler.lease_s), FROM_TO(2, 3600, 15)},
     {"scheduler.renewDeadlineSeconds", SETTING_COUNT, AT(scheduler.renew_s), FROM_TO(1, 3600, 10)},
-    {"filter.quotaClaimSeconds", SETTING_COUNT, AT(scheduler.quota_claim_s), FROM_TO(0, 3600, 60)},
+    {"filter.quotaClaimSeconds", SETTING_COUNT, AT(policy.quota_claim_s), FROM_TO(0, 3600, 60)},
     {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
     {"kubernetes.watchSilenceSeconds", SETTING_COUNT, AT(kubernetes.watch_silence_s),
      FROM_TO(5, 3600, 120)},

@@ -23,6 +23,15 @@
 
 static const struct yaml_options YAML_LIMITS = {.max_depth = 16, .max_nodes = 10000};
 
+/* filter returns all nodes that fit if our first choice may not win in kube-scheduler. */
+static void derive(struct settings *settings)
+{
+    const struct settings_scheduler *scheduler = &settings->scheduler;
+    const bool ours_wins =
+        scheduler->weight >= SCHEDULER_WEIGHT_THAT_DECIDES && !scheduler->other_extenders;
+    settings->policy.shortlist = ours_wins ? scheduler->shortlist : 0;
+}
+
 void settings_init(struct settings *ret_settings)
 {
     *ret_settings = (struct settings){0};
@@ -33,6 +42,7 @@ void settings_init(struct settings *ret_settings)
         else if (row->kind == SETTING_COUNT || row->kind == SETTING_BYTES)
             *(size_t *)setting_target(row, ret_settings) = row->number;
     }
+    derive(ret_settings);
 }
 
 void settings_fini(struct settings *settings)
@@ -197,9 +207,11 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
         r = check_enforced(file, root, settings, err);
     if (r == 0)
         r = read_quotas(file, root, settings, err);
-    if (r == 0)
-        warnings_find(file, root, settings);
-    return r;
+    if (r < 0)
+        return r;
+    derive(settings);
+    warnings_find(file, root, settings);
+    return 0;
 }
 
 int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
@@ -230,12 +242,4 @@ int settings_read_file(struct settings *settings, const char *path, struct err *
         r = settings_read_text(settings, path, buf_text(&text), text.len, err);
     buf_fini(&text);
     return r;
-}
-
-size_t settings_shortlist(const struct settings *settings)
-{
-    const struct settings_scheduler *scheduler = &settings->scheduler;
-    const bool ours_wins =
-        scheduler->weight >= SCHEDULER_WEIGHT_THAT_DECIDES && !scheduler->other_extenders;
-    return ours_wins ? scheduler->shortlist : 0;
 }

@@ -231,8 +231,7 @@ static void create_binds(struct live_mode *live, const struct settings *settings
         .held_context = live,
     };
     live->bind_timeout_ms = binds.timeout_ms;
-    live->binds =
-        binds_new(&binds, live->inventory, &settings->policy, kube_loop_sender(live->writing));
+    live->binds = binds_new(&binds, live->inventory, kube_loop_sender(live->writing));
 }
 
 static void log_target(const struct kube_target *target)

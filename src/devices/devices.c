@@ -222,6 +222,35 @@ void devices_relist_end(struct devices *devices, enum devices_kind kind)
     (void)devices_relist_sweep(devices, kind, SIZE_MAX);
 }
 
+/* A copy. */
+
+void devices_continue_relists(struct devices *copy, const struct devices *original)
+{
+    memcpy(copy->relists, original->relists, sizeof copy->relists);
+}
+
+/* Devices of a driver that the copy's policy does not name are not in the copy. */
+static void continue_seen(struct object *copy, const struct object *original)
+{
+    if (copy)
+        copy->seen = original->seen;
+}
+
+const char *devices_continue_seen(struct devices *copy, const struct devices *original,
+                                  enum devices_kind kind, const char *name)
+{
+    const size_t len = strlen(name);
+    const struct object *object = find(original, kind, name, len);
+    continue_seen(find(copy, kind, name, len), object);
+    return object->hh.key;
+}
+
+void devices_continue_seen_claim(struct devices *copy, const struct devices *original,
+                                 const char *namespace_, const char *name)
+{
+    continue_seen(find_claim(copy, namespace_, name), find_claim(original, namespace_, name));
+}
+
 size_t devices_count(const struct devices *devices, enum devices_kind kind)
 {
     return HASH_COUNT(devices->objects[kind]);

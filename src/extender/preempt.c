@@ -5,6 +5,7 @@
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
+#include "extender/in_force.h"
 #include "formats/json_get.h"
 
 /* An offered node with the pods that kube-scheduler would evict there. */
@@ -222,7 +223,7 @@ void extender_preempt(void *context, struct exchange *exchange)
     json_t *root = NULL;
     struct pod_facts pod;
     struct victims_by_node candidates = {NULL, 0};
-    if (read_args(&root, exchange, extender->policy, &pod, &candidates, &err) < 0) {
+    if (read_args(&root, exchange, in_force(extender, exchange), &pod, &candidates, &err) < 0) {
         answer_count(extender, DECISION_PREEMPT, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
     } else if (inventory_usable(extender->inventory, &why)) {

@@ -4,6 +4,7 @@
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
+#include "extender/in_force.h"
 
 /* ranked[i].position is the index of the name. Nodes that no longer fit (they may have changed
  * since filter) come last. False: kube-scheduler decides, and there is no ranking. */
@@ -52,10 +53,11 @@ static void add_priorities(const struct args *args, const struct ranked_node *ra
 void extender_prioritize(void *context, struct exchange *exchange)
 {
     struct extender *extender = context;
+    const struct policy *policy = in_force(extender, exchange);
     const int64_t began_us = clock_us();
     struct err err;
     struct args args;
-    if (args_init(&args, exchange, extender->policy, &err) < 0) {
+    if (args_init(&args, exchange, policy, &err) < 0) {
         answer_count(extender, DECISION_PRIORITIZE, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
         return;

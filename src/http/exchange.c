@@ -82,10 +82,10 @@ void exchange_drop(struct exchange *exchange)
     free(exchange->answer.body);
     buf_fini(&exchange->body);
     wipe_secrets(exchange);
+    for (const struct exchange_end *end = exchange->ends; end; end = end->next)
+        end->done(end->context);
     arena_free(exchange->arena);
     mutex_fini(&exchange->lock);
-    if (exchange->on_end)
-        exchange->on_end(exchange->on_end_context);
     bool was_large = exchange->received_bytes + exchange->answer.len > LARGE_BYTES;
     free(exchange);
     if (was_large)
@@ -273,8 +273,9 @@ void exchange_answer_busy(struct exchange *exchange, const char *message)
 
 void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context)
 {
-    exchange->on_end = done;
-    exchange->on_end_context = context;
+    struct exchange_end *end = ARENA_NEW(exchange->arena, struct exchange_end);
+    *end = (struct exchange_end){done, context, exchange->ends};
+    exchange->ends = end;
 }
 
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *message,

@@ -40,6 +40,13 @@ struct exchange_pair {
     struct exchange_pair *next;
 };
 
+/* exchange_on_end() */
+struct exchange_end {
+    void (*done)(void *context);
+    void *context;
+    struct exchange_end *next;
+};
+
 struct exchange {
     /* Constant after the header. */
     uint64_t id;
@@ -80,9 +87,7 @@ struct exchange {
     bool (*has_left)(void *connection); /* NULL: do not access the connection */
     void *watched;                      /* the connection */
 
-    /* Set before the answer; called by the last owner. */
-    void (*on_end)(void *context);
-    void *on_end_context;
+    struct exchange_end *ends; /* added before the answer; called by the last owner */
 };
 
 /* Copies its arguments. The transport owns the result. */

@@ -11,7 +11,6 @@
 struct inventory *inventory_new(const struct policy *policy, const struct inventory_limits *limits)
 {
     struct inventory *inventory = MEM_NEW(struct inventory);
-    inventory->policy = policy;
     inventory->limits = *limits;
     inventory_lock_init(&inventory->lock);
     inventory->state = (struct state){
@@ -31,9 +30,18 @@ void inventory_free(struct inventory *inventory)
     if (!inventory)
         return;
     live_free(inventory->live);
+    cluster_free(inventory->replaced);
     free_state(&inventory->state);
     inventory_lock_fini(&inventory->lock);
     free(inventory);
+}
+
+const struct policy *inventory_hold_policy(struct inventory *inventory)
+{
+    inventory_lock_to_read(inventory);
+    const struct policy *policy = policy_hold(cluster_policy(inventory->state.cluster));
+    inventory_unlock(inventory);
+    return policy;
 }
 
 /* A path may contain any bytes, but the source must be a JSON string. */
@@ -52,16 +60,18 @@ static char *source_of_file(const char *path)
 static void replace(struct inventory *inventory, const struct state *state)
 {
     inventory_lock_to_write(inventory);
+    policy_succeed(cluster_policy(inventory->state.cluster), cluster_policy(state->cluster));
     free_state(&inventory->state);
     inventory->state = *state;
     inventory->loaded = true;
     inventory_unlock(inventory);
 }
 
-int inventory_load_file(struct inventory *inventory, const char *path, struct err *err)
+int inventory_load_file_under(struct inventory *inventory, const struct policy *policy,
+                              const char *path, struct err *err)
 {
     struct state state = {.problems = problems_new(), .as_of_s = (int64_t)time(NULL)};
-    int r = file_feed_read(path, inventory->policy, &inventory->limits, &state, err);
+    int r = file_feed_read(path, policy, &inventory->limits, &state, err);
     if (r < 0) {
         problems_free(state.problems);
         return r;
@@ -69,6 +79,12 @@ int inventory_load_file(struct inventory *inventory, const char *path, struct er
     state.source = source_of_file(path);
     replace(inventory, &state);
     return 0;
+}
+
+int inventory_load_file(struct inventory *inventory, const char *path, struct err *err)
+{
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
+    return inventory_load_file_under(inventory, policy, path, err);
 }
 
 const char *inventory_waiting_for(struct inventory *inventory)

@@ -20,10 +20,10 @@ struct state {
 };
 
 struct inventory {
-    const struct policy *policy;
     struct inventory_limits limits;
     struct inventory_lock lock; /* guards state, and live's problems and refused pods */
     struct state state;
+    struct cluster *replaced; /* by another policy, until its forks are freed; NULL: none */
     bool loaded;
     struct live
         *live; /* NULL: the ledger comes from a file. Set once, before other threads start. */

@@ -201,8 +201,8 @@ static void on_upsert(void *context, const json_t *object)
     struct err why;
     int r = read_key(feed, object, change, &why);
     if (r == 0)
-        r = KINDS[feed->kind].decode(object, feed->inventory->policy, feed->arena, &change->facts,
-                                     &why);
+        r = KINDS[feed->kind].decode(object, cluster_policy(feed->inventory->state.cluster),
+                                     feed->arena, &change->facts, &why);
     if (r < 0)
         make_unreadable(feed, change, &why);
 }

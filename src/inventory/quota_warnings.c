@@ -15,17 +15,19 @@ static const struct quota *find_quota(const struct policy *policy, size_t column
     return NULL;
 }
 
-static void count_nodes(struct inventory *inventory, size_t ret_counts[QUOTA_MODELS_MAX])
+/* Returns the ledger's policy, held. */
+static const struct policy *count_nodes(struct inventory *inventory,
+                                        size_t ret_counts[QUOTA_MODELS_MAX])
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     quota_count_nodes(view.cluster, ret_counts);
+    return policy_hold(cluster_policy(view.cluster));
 }
 
 void inventory_warn_of_quotas(struct inventory *inventory, void (*warn)(const char *text))
 {
     size_t counts[QUOTA_MODELS_MAX];
-    const struct policy *policy = inventory->policy;
-    count_nodes(inventory, counts);
+    const struct policy *policy CLEANUP(policy_drop_ptr) = count_nodes(inventory, counts);
     for (size_t i = 0; i < policy->n_quota_models; i++) {
         const struct quota *quota = find_quota(policy, 1 + i);
         struct err text;

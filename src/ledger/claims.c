@@ -19,6 +19,7 @@ static void end(struct cluster *cluster, struct claim_entry *entry)
 {
     HASH_DEL(cluster->claims, entry);
     string_table_unref(&cluster->shapes->strings, entry->claim.namespace_);
+    string_table_unref(&cluster->shapes->strings, entry->claim.node_name);
     free(entry);
 }
 
@@ -100,6 +101,7 @@ static void add(struct cluster *cluster, const struct claim_question *question,
     entry->claim.uid = entry->text;
     entry->claim.namespace_ =
         string_table_intern(&cluster->shapes->strings, question->pod->namespace_);
+    entry->claim.node_name = string_table_intern(&cluster->shapes->strings, question->node_name);
     HASH_ADD_KEYPTR(hh, cluster->claims, entry->text, strlen(entry->text), entry);
     cluster->claims_version++;
 }
@@ -123,6 +125,17 @@ void claims_renew(struct cluster *cluster, const struct claim_question *question
         count_resource_claims(cluster, facts, &claim);
     if (!is_nominated || claims_has_by_claims(cluster, &claim))
         add(cluster, question, &claim);
+}
+
+void claims_copy(struct cluster *cluster, const struct claim *claim, const struct pod_facts *pod,
+                 const struct pod_shape *shape)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct claim_question question = {
+        .pod = pod, .node_name = claim->node_name, .until_ms = claim->until_ms};
+    const size_t *quotas = NULL;
+    if (namespace_usage_find_quotas(cluster, claim->namespace_, arena, &quotas) > 0)
+        claims_renew(cluster, &question, shape);
 }
 
 const struct claim *claims_next(const struct cluster *cluster, const struct claim *claim)

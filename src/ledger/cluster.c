@@ -10,7 +10,7 @@
 struct cluster *cluster_new(const struct policy *policy)
 {
     struct cluster *cluster = MEM_NEW(struct cluster);
-    cluster->policy = policy;
+    cluster->policy = policy_hold(policy);
     cluster->shapes = shapes_new(policy);
     cluster->devices = devices_new(policy);
     cluster->quota_used = MEM_ARRAY(int64_t, policy->n_quotas * namespace_usage_n_cells(policy));
@@ -66,6 +66,7 @@ void cluster_free(struct cluster *cluster)
     if (cluster->is_fork)
         arena_free(cluster->fork_arena);
     shapes_unref(cluster->shapes);
+    policy_drop(cluster->policy);
     free(cluster);
 }
 

@@ -109,6 +109,16 @@ uint64_t cluster_device_class_scopes(const struct cluster *cluster, const char *
     return policy_quota_scopes(cluster->policy, class->claimed->name);
 }
 
+void cluster_device_classes_copy(struct cluster *to, const struct cluster *from, const char *name)
+{
+    const struct device_class *class = find(from, name);
+    if (!class)
+        return;
+    cluster_upsert_device_class(to, name, class->claimed ? class->claimed->name : "");
+    cluster_set_device_class_driver(to, name, class->driver ? class->driver : "");
+    find(to, name)->seen = class->seen;
+}
+
 void cluster_delete_device_class(struct cluster *cluster, const char *name)
 {
     struct device_class *class = find(cluster, name);

@@ -63,7 +63,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
 {
     gpu_demand_settle(cluster);
     struct cluster *fork = MEM_NEW(struct cluster);
-    fork->policy = cluster->policy;
+    fork->policy = policy_hold(cluster->policy);
     fork->shapes = cluster->shapes;
     shapes_ref(fork->shapes);
     fork->is_fork = true;

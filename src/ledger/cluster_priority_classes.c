@@ -79,6 +79,13 @@ void cluster_upsert_priority_class(struct cluster *cluster, const char *name, in
     cluster->version += put(&cluster->priority_classes, name, &values);
 }
 
+void cluster_priority_classes_copy(struct cluster *to, const struct cluster *from, const char *name)
+{
+    const struct priority_class *entry = find(from->priority_classes, name);
+    if (entry)
+        to->version += put(&to->priority_classes, name, entry);
+}
+
 void cluster_delete_priority_class(struct cluster *cluster, const char *name)
 {
     remove_named(cluster, &cluster->priority_classes, name);

@@ -58,7 +58,7 @@ struct reservation_entry {
 };
 
 struct claim_entry {
-    struct claim claim; /* its namespace is interned */
+    struct claim claim; /* its namespace and node are interned */
     UT_hash_handle hh;  /* by UID, oldest first */
     char text[];        /* the UID */
 };
@@ -252,6 +252,8 @@ void changes_reservation_removed(struct cluster *cluster, struct reservation_ent
 bool pod_is_placed_replica(const struct pod *pod);
 
 /* reservation.c */
+/* Holds the same room in another cluster, with the same serial. */
+void reservation_copy(struct cluster *cluster, const struct reservation *reservation);
 /* Deletes the pod's reservation, if any. */
 void reservation_forget(struct cluster *cluster, const char *uid);
 /* For cluster_free(): updates no sums. */
@@ -259,6 +261,9 @@ void reservation_free_all(struct cluster *cluster);
 
 /* claims.c */
 void claims_free_all(struct cluster *cluster);
+/* Makes the claim of another cluster in this one, whose quotas may differ. shape: the pod's. */
+void claims_copy(struct cluster *cluster, const struct claim *claim, const struct pod_facts *pod,
+                 const struct pod_shape *shape);
 /* The pod is nominated: its nomination counts instead of its claim, but for what it gets by
  * resource claims. */
 void claims_nominated(struct cluster *cluster, const char *uid);
@@ -298,6 +303,9 @@ bool model_pool_has_devices(const struct node *node, const struct node_device_gr
 /* cluster_priority_classes.c */
 void cluster_priority_classes_free_all(struct cluster *cluster);
 void cluster_priority_classes_sweep(struct cluster *cluster);
+/* Copies the class from another cluster if it exists there, and when it was seen. */
+void cluster_priority_classes_copy(struct cluster *to, const struct cluster *from,
+                                   const char *name);
 
 /* namespace_usage.c */
 /* Adds n pods of the shape (n < 0: subtracts) on a node of these models. */
@@ -347,6 +355,8 @@ void cluster_namespaces_sweep(struct cluster *cluster);
 void cluster_device_classes_free_all(struct cluster *cluster);
 void cluster_device_classes_sweep(struct cluster *cluster);
 void cluster_device_classes_fork(struct cluster *fork, const struct cluster *cluster);
+/* Copies the class from another cluster if it exists there, and when it was seen. */
+void cluster_device_classes_copy(struct cluster *to, const struct cluster *from, const char *name);
 /* Returns the number of resources with a wrong count of classes. */
 size_t cluster_device_classes_check(const struct cluster *cluster);
 /* Whether a device class maps this extended resource. */

@@ -78,6 +78,19 @@ void reservation_restore(struct cluster *cluster, const struct pod_facts *facts,
     (void)reservation_commit(cluster, &draft);
 }
 
+void reservation_copy(struct cluster *cluster, const struct reservation *reservation)
+{
+    struct reservation_draft draft = {.uid = reservation->uid,
+                                      .namespace_ = reservation->namespace_,
+                                      .name = reservation->name,
+                                      .replica_of = owners_uid(reservation->owner),
+                                      .node_name = reservation->node_name,
+                                      .made_ms = reservation->made_ms};
+    reservation_begin(cluster, &draft, &reservation->shape->facts);
+    (void)reservation_commit(cluster, &draft);
+    find(cluster, reservation->uid)->reservation.serial = reservation->serial;
+}
+
 static void free_entry(struct cluster *cluster, struct reservation_entry *entry)
 {
     shapes_unref_shape(cluster->shapes, entry->reservation.namespace_, entry->reservation.shape);

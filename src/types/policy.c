@@ -112,6 +112,42 @@ void policy_fini(struct policy *policy)
     *policy = (struct policy){0};
 }
 
+/* Holders see a constant; the count is the policy's own. */
+static struct policy *own(const struct policy *policy)
+{
+    return (struct policy *)(uintptr_t)policy;
+}
+
+const struct policy *policy_hold(const struct policy *policy)
+{
+    (void)__atomic_fetch_add(&own(policy)->n_holders, 1, __ATOMIC_RELAXED);
+    return policy;
+}
+
+void policy_drop(const struct policy *policy)
+{
+    struct policy *dropped = own(policy);
+    while (dropped && __atomic_fetch_sub(&dropped->n_holders, 1, __ATOMIC_ACQ_REL) == 1) {
+        struct policy *successor = dropped->successor;
+        if (dropped->unheld)
+            dropped->unheld(dropped);
+        else
+            dropped->successor = NULL;
+        dropped = successor;
+    }
+}
+
+void policy_drop_ptr(const struct policy **policy)
+{
+    if (*policy)
+        policy_drop(*policy);
+}
+
+void policy_succeed(const struct policy *policy, const struct policy *successor)
+{
+    own(policy)->successor = own(policy_hold(successor));
+}
+
 bool policy_resource_matches(const char *pattern, const char *resource)
 {
     size_t len = strlen(pattern);

@@ -17,9 +17,14 @@ struct exchange {
     const char *method;
     const char *authorization;
     unsigned n_answers;
-    void (*on_end)(void *context);
-    void *on_end_context;
+    struct end *ends;
     struct fake_answer answer;
+};
+
+struct end {
+    void (*done)(void *context);
+    void *context;
+    struct end *next;
 };
 
 const char *exchange_method(const struct exchange *exchange)
@@ -139,8 +144,9 @@ void exchange_pass(struct exchange *exchange)
 
 void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context)
 {
-    exchange->on_end = done;
-    exchange->on_end_context = context;
+    struct end *end = MEM_NEW(struct end);
+    *end = (struct end){done, context, exchange->ends};
+    exchange->ends = end;
 }
 
 struct exchange *fake_begin(handle_exchange *handle, void *context,
@@ -172,8 +178,11 @@ struct fake_answer fake_end(struct exchange *exchange)
     const struct fake_answer answer = exchange->answer;
     if (exchange->n_answers != 1)
         abort();
-    if (exchange->on_end)
-        exchange->on_end(exchange->on_end_context);
+    for (struct end *end = exchange->ends, *next = NULL; end; end = next) {
+        next = end->next;
+        end->done(end->context);
+        free(end);
+    }
     free(exchange);
     return answer;
 }

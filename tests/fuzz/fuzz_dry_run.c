@@ -109,7 +109,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!cluster.inventory)
         small_cluster_init(&cluster, SMALL_CLUSTER);
     const struct api api = {
-        .policy = &cluster.policy,
         .inventory = cluster.inventory,
         .max_object_bytes = 1 << 16,
         .max_replicas = MAX_REPLICAS,

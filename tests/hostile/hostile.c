@@ -83,11 +83,11 @@ static void make_question(struct buf *question)
 
 static void harness_begin(struct harness *harness)
 {
-    *harness = (struct harness){.extender = {.shortlist = 100}};
+    *harness = (struct harness){0};
     policy_init(&harness->policy);
+    harness->policy.shortlist = 100;
     harness->inventory = inventory_new(&harness->policy, &LIMITS);
     inventory_go_live(harness->inventory, "https://127.0.0.1:6443");
-    harness->extender.policy = &harness->policy;
     harness->extender.inventory = harness->inventory;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         harness->stores[i] = inventory_store(harness->inventory, i);

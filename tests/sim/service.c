@@ -389,8 +389,7 @@ void service_start(struct service *service)
     inventory_go_live(service->inventory, "https://sim");
     inventory_on_turn(service->inventory, on_inventory, service);
     start_reflectors(service);
-    service->binds =
-        binds_new(&settings, service->inventory, &service->policy, wire_sender(&service->wire));
+    service->binds = binds_new(&settings, service->inventory, wire_sender(&service->wire));
     create_leadership(service);
     for (size_t i = 0; i <= N_CLUSTER_KINDS; i++)
         service->wakes_ms[i] = CLOCK_NEVER;

@@ -35,6 +35,7 @@ struct snapshot_reservation {
 /* Each list in the ledger's order. */
 struct snapshot_copy {
     struct arena *arena;
+    const struct policy *policy; /* of the ledger; held */
     struct node_facts *nodes;
     size_t n_nodes;
     struct pod_copies pods;
@@ -235,12 +236,13 @@ static void copy_problems(const struct inventory_view *view, struct snapshot_cop
                                                       arena_strdup(arena, view->problems[i].what)};
 }
 
-/* All in the arena except pods (pod_copy_fini()). */
+/* All in the arena except pods (pod_copy_fini()) and the policy (policy_drop()). */
 static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *arena)
 {
     struct snapshot_copy copy = {.arena = arena};
     const struct provenance provenance = provenance_of(inventory, arena);
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
+    copy.policy = policy_hold(cluster_policy(view.cluster));
     copy.pods = pod_copy_all(view.cluster, arena);
     copy.pods.provenance = provenance;
     copy_nodes(view.cluster, &copy);
@@ -368,11 +370,12 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
 static void write_snapshot(const struct api *api, struct arena *arena, struct buf *out)
 {
     struct snapshot_copy copy = copy_all(api->inventory, arena);
-    struct writing writing = {.policy = api->policy, .out = out, .separator = ""};
+    struct writing writing = {.policy = copy.policy, .out = out, .separator = ""};
     buf_add_text(out, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[\n");
     write_objects(&writing, &copy);
     buf_add_text(out, "\n]}\n");
     pod_copy_fini(&copy.pods);
+    policy_drop(copy.policy);
 }
 
 static void give_way(void *context)

@@ -367,6 +367,8 @@ static void write_table(const json_t *result, struct arena *arena, struct buf *o
 void api_dry_run(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
+    /* Of the list's texts. */
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
     struct workload_list list = {0};
     if (!read_manifest(api, exchange, &list))
         return;

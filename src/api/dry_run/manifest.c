@@ -10,7 +10,7 @@
 #define MAX_YAML_NODES ((size_t)1000000)
 
 struct manifest_reader {
-    const struct api *api;
+    const struct policy *policy;
     struct arena *arena;
     struct workload_list list;
     json_t *kindless; /* items whose kind depends on the list's kind, not yet known */
@@ -28,7 +28,7 @@ static int skip(struct manifest_reader *reader, const json_t *object, const stru
 static int read_object(struct manifest_reader *reader, json_t *object, struct text_position at,
                        struct err *err)
 {
-    int r = workload_from_json(object, reader->api->policy, reader->arena, &reader->list, err);
+    int r = workload_from_json(object, reader->policy, reader->arena, &reader->list, err);
     if (r == 0)
         return 0;
     err_prefix(err, "%zu:%zu: ", at.line, at.column);
@@ -86,7 +86,8 @@ static int on_fault(void *context, const struct err *fault)
 int manifest_read(const char *text, size_t len, const struct api *api, struct arena *arena,
                   struct workload_list *ret_list, struct err *err)
 {
-    struct manifest_reader reader = {.api = api, .arena = arena};
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
+    struct manifest_reader reader = {.policy = policy, .arena = arena};
     const struct document_options options = {
         .max_object_bytes = api->max_object_bytes,
         .max_nodes = MAX_YAML_NODES,

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "extender/answer.h"
 #include "extender/extender.h"
+#include "extender/in_force.h"
 #include "formats/json_get.h"
 
 /* ExtenderBindingArgs (PROTOCOL 1.6). The texts are root's. */
@@ -81,6 +82,7 @@ static struct bind_call *call_new(struct extender *extender, const struct bind_a
 {
     struct arena *arena = exchange_arena(exchange);
     struct bind_call *call = ARENA_NEW(arena, struct bind_call);
+    (void)in_force(extender, exchange); /* its texts may be in the answer */
     *call = (struct bind_call){
         .extender = extender,
         .exchange = exchange,

@@ -65,7 +65,6 @@ struct binds {
     int64_t (*held_until_ms)(void *context, int64_t now_ms); /* NULL: never held */
     void *held_context;
     struct inventory *inventory;
-    const struct policy *policy;
     struct kube_sender sender;
 
     struct mutex lock; /* guards all down to stopped; taken before the inventory's lock */

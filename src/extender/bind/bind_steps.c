@@ -354,8 +354,10 @@ static void on_got(void *context, const struct kube_answer *answer)
     struct bind_entry *entry = context;
     struct bind_event event;
     struct bind_sight sight;
+    const struct policy *policy CLEANUP(policy_drop_ptr) =
+        inventory_hold_policy(entry->binds->inventory);
     bind_event_init(&event, entry->binds, answer->at_ms);
-    bind_wire_read_pod(answer, &entry->args, entry->binds->policy, event.arena, &sight);
+    bind_wire_read_pod(answer, &entry->args, policy, event.arena, &sight);
     bind_event_lock(&event);
     if (!entry->binds->stopped)
         take_sight(&event, entry, &sight);

@@ -15,7 +15,7 @@
 #define RECONCILE_MS 1000
 
 struct binds *binds_new(const struct binds_settings *settings, struct inventory *inventory,
-                        const struct policy *policy, struct kube_sender sender)
+                        struct kube_sender sender)
 {
     /* The API server ignores ?timeout=0s. */
     assert(settings->post_life_ms >= 1000);
@@ -30,7 +30,6 @@ struct binds *binds_new(const struct binds_settings *settings, struct inventory 
     binds->held_until_ms = settings->held_until_ms;
     binds->held_context = settings->held_context;
     binds->inventory = inventory;
-    binds->policy = policy;
     binds->sender = sender;
     binds->due_ms = CLOCK_NEVER;
     mutex_init(&binds->lock);

@@ -6,9 +6,12 @@
 #include "extender/extender.h"
 #include "extender/filter/rules.h"
 #include "extender/filter/shortlist.h"
+#include "extender/in_force.h"
 #include "formats/json_put.h"
 
 #include <string.h>
+
+#define SECOND_MS 1000
 
 /* ---- soft claims on quotas (ledger/claims.h) ----
  *
@@ -20,6 +23,7 @@ struct claim_wish {
     const char *node_name; /* of the request; NULL: no claim */
     bool has_claim;        /* the pod already has a claim */
     uint64_t claims_version;
+    size_t lifetime_s;
 };
 
 /* NULL: no node is returned. */
@@ -38,13 +42,15 @@ static const char *best_name(const struct rule_input *input, const bool *left_ou
 
 /* Needs the inventory's lock and a settled ledger that follows an API server. left_out: see
  * shortlist_left_out(). */
-static struct claim_wish wish_of(const struct extender *extender, const struct rule_input *input,
-                                 const bool *left_out, struct arena *arena)
+static struct claim_wish wish_of(const struct rule_input *input, const bool *left_out,
+                                 struct arena *arena)
 {
     const char *uid = input->args->pod.uid;
     struct claim_wish wish = {0};
-    if (extender->quota_claim_ms == 0 || !uid[0] || extender->policy->n_quotas == 0)
+    const struct policy *policy = cluster_policy(input->cluster);
+    if (policy->quota_claim_s == 0 || !uid[0] || policy->n_quotas == 0)
         return wish;
+    wish.lifetime_s = policy->quota_claim_s;
     wish.has_claim = claims_has(input->cluster, uid);
     wish.claims_version = claims_version(input->cluster);
     if (input->question->quota)
@@ -56,15 +62,15 @@ static struct claim_wish wish_of(const struct extender *extender, const struct r
 static bool claim(const struct extender *extender, const struct args *args,
                   const struct claim_wish *wish, int64_t now_ms)
 {
+    const int64_t lifetime_ms = (int64_t)wish->lifetime_s * SECOND_MS;
     if (wish->node_name)
-        return inventory_claim(extender->inventory,
-                               &(struct claim_question){
-                                   .pod = &args->pod,
-                                   .node_name = wish->node_name,
-                                   .claims_version = wish->claims_version,
-                                   .now_ms = now_ms,
-                                   .until_ms = now_ms + extender->quota_claim_ms,
-                               });
+        return inventory_claim(extender->inventory, &(struct claim_question){
+                                                        .pod = &args->pod,
+                                                        .node_name = wish->node_name,
+                                                        .claims_version = wish->claims_version,
+                                                        .now_ms = now_ms,
+                                                        .until_ms = now_ms + lifetime_ms,
+                                                    });
     if (wish->has_claim)
         inventory_end_claim(extender->inventory, args->pod.uid);
     return true;
@@ -77,7 +83,8 @@ struct filter_call {
     struct extender *extender;
     struct exchange *exchange;
     struct args args;
-    struct decision decision; /* of the last judgement of all nodes */
+    struct decision decision;    /* of the last judgement of all nodes */
+    const struct policy *policy; /* in_force() */
     int64_t began_us;
     bool is_observed;           /* extender_observes() */
     struct rule_case rule_case; /* of the first judgement */
@@ -174,7 +181,7 @@ static void find_case(struct filter_call *call, const struct inventory_view *vie
     if (!view->live || call->is_observed)
         return;
     call->judged_case = rules_case_of(&input, arena);
-    call->wish = wish_of(call->extender, &input, found->left_out, arena);
+    call->wish = wish_of(&input, found->left_out, arena);
 }
 
 static void judge_once(struct filter_call *call, struct filter_result *ret_found)
@@ -189,7 +196,7 @@ static void judge_once(struct filter_call *call, struct filter_result *ret_found
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read_settled(call->extender->inventory);
     const struct fit_question question = args_question(view.cluster, &args->pod, arena);
-    const size_t n_most = call->is_observed ? 0 : call->extender->shortlist;
+    const size_t n_most = call->is_observed ? 0 : call->policy->shortlist;
     struct shortlist *list = shortlist_begin(view.cluster, args, &question, n_most, arena);
     judge_all(view.cluster, args, &question, ret_found, list);
     ret_found->left_out = shortlist_left_out(list, ret_found->nodes);
@@ -433,9 +440,11 @@ void extender_filter(void *context, struct exchange *exchange)
     struct extender *extender = context;
     struct filter_call *call = ARENA_NEW(exchange_arena(exchange), struct filter_call);
     struct err err;
-    *call =
-        (struct filter_call){.extender = extender, .exchange = exchange, .began_us = clock_us()};
-    if (args_init(&call->args, exchange, extender->policy, &err) < 0) {
+    *call = (struct filter_call){.extender = extender,
+                                 .exchange = exchange,
+                                 .policy = in_force(extender, exchange),
+                                 .began_us = clock_us()};
+    if (args_init(&call->args, exchange, call->policy, &err) < 0) {
         answer_count(extender, DECISION_FILTER, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
         return;

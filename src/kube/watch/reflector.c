@@ -266,6 +266,12 @@ static void relist_behind(struct reflector *reflector)
     reflector_relist(reflector, RELIST_BEHIND);
 }
 
+void reflector_list_again(struct reflector *reflector)
+{
+    reflector_settle(reflector);
+    reflector_relist(reflector, RELIST_POLICY);
+}
+
 static int64_t sooner(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -470,7 +476,7 @@ const char *reflector_cause_name(enum relist_cause cause)
     static const char *const NAMES[N_RELIST_CAUSES] = {
         [RELIST_START] = "start",   [RELIST_GONE] = "gone",     [RELIST_PAGE_GONE] = "page_gone",
         [RELIST_SILENT] = "silent", [RELIST_FAILED] = "failed", [RELIST_GARBAGE] = "garbage",
-        [RELIST_BEHIND] = "behind",
+        [RELIST_BEHIND] = "behind", [RELIST_POLICY] = "policy",
     };
     return NAMES[cause];
 }

@@ -99,6 +99,11 @@ struct catch_up_watch kube_watch_to_catch_up(struct kube_watch *watch)
     return (struct catch_up_watch){watch->path, begin_catch_up, watch};
 }
 
+void kube_watch_list_again(struct kube_watch *watch)
+{
+    reflector_list_again(watch->reflector);
+}
+
 static int64_t run(void *context, int64_t now_ms)
 {
     struct kube_watch *watch = context;

@@ -30,7 +30,6 @@ static inline void ask_init(struct ask *ask, const char *cluster)
 {
     small_cluster_init(&ask->cluster, cluster);
     ask->api = (struct api){
-        .policy = &ask->cluster.policy,
         .inventory = ask->cluster.inventory,
         .max_object_bytes = 1 << 16,
         .max_replicas = ASK_MAX_REPLICAS,

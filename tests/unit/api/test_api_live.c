@@ -18,7 +18,6 @@ static int set_up(void **state)
         return -1;
     live_init(&live->live);
     live->ask.api = (struct api){
-        .policy = &live->live.policy,
         .inventory = live->live.inventory,
         .max_object_bytes = 1 << 16,
         .max_replicas = ASK_MAX_REPLICAS,

@@ -33,8 +33,7 @@ static int set_up(void **state)
                                                 .silence_ms = 60000,
                                                 .max_object_bytes = 10000};
     fixture->pods = reflector_new(&settings, &fixture->live.stores[CLUSTER_PODS]);
-    fixture->ask.api =
-        (struct api){.policy = &fixture->live.policy, .inventory = fixture->live.inventory};
+    fixture->ask.api = (struct api){.inventory = fixture->live.inventory};
     live_list_nothing(&fixture->live);
     *state = fixture;
     return 0;

@@ -137,7 +137,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->scheduler.lease_s, b->scheduler.lease_s);
     assert_int_equal(a->scheduler.renew_s, b->scheduler.renew_s);
     assert_int_equal(a->scheduler.shortlist, b->scheduler.shortlist);
-    assert_int_equal(a->scheduler.quota_claim_s, b->scheduler.quota_claim_s);
+    assert_int_equal(a->policy.quota_claim_s, b->policy.quota_claim_s);
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
     assert_int_equal(a->kubernetes.bind_timeout_s, b->kubernetes.bind_timeout_s);
     assert_int_equal(a->election.lease_s, b->election.lease_s);
@@ -265,7 +265,7 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->scheduler.lease_s, 60);
     assert_int_equal(settings->scheduler.renew_s, 40);
     assert_int_equal(settings->scheduler.shortlist, 0);
-    assert_int_equal(settings->scheduler.quota_claim_s, 7);
+    assert_int_equal(settings->policy.quota_claim_s, 7);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
     assert_int_equal(settings->kubernetes.bind_timeout_s, 3);
     const struct settings_limits limits = {2000, 4000, 17, 65536, 4096, 1 << 20, 1, 2, 3};

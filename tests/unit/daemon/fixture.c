@@ -292,8 +292,7 @@ void fixture_begin(struct fixture *fixture, const char *policy)
           &err);
     gates_init(&fixture->gates, &fixture->settings, false, live_mode_reviewer(fixture->live),
                live_mode_election(fixture->live), live_mode_beside(fixture->live));
-    fixture->extender =
-        (struct extender){.policy = &fixture->settings.policy, .inventory = fixture->inventory};
+    fixture->extender = (struct extender){.inventory = fixture->inventory};
     fixture->gates.extender = &fixture->extender;
 }
 

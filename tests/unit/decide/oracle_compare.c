@@ -507,7 +507,9 @@ static int compare_pools(struct err *err, const struct cluster *cluster,
 static int compare_quota(struct err *err, const struct cluster *cluster,
                          const struct oracle *oracle)
 {
-    const struct quota *quota = &cluster_policy(cluster)->quotas[0];
+    const struct quota *quota = cluster_policy(cluster)->quotas;
+    if (!quota)
+        return 0;
     return compare(err, quota->name, "use", quota_used(cluster, quota, &quota->limits[0]),
                    oracle_gpus_in_use(oracle));
 }

@@ -1,6 +1,7 @@
 /* oracle_harness: see oracle_harness.h. */
 #include "oracle_harness.h"
 #include "decide/what_if.h"
+#include "ledger/cluster_copy.h"
 #include "ledger/gpu_demand.h"
 #include "oracle_compare.h"
 #include "oracle_facts.h"
@@ -280,6 +281,23 @@ static void check_fork(const struct oracle_harness *harness, const struct event 
     if (oracle_compare_fork(harness->fork, &harness->fork_oracle, harness->n_placed,
                             &harness->placed, &err) < 0)
         fail_event(harness, event, err.text);
+}
+
+void oracle_harness_take_policy(struct oracle_harness *harness, const struct policy *policy,
+                                size_t n)
+{
+    struct event event = begin_event(harness, "take policy", n);
+    struct cluster *old = harness->cluster;
+    struct cluster_copy *copy = cluster_copy_new(old, policy);
+    while (!cluster_copy_some(copy, n)) {
+    }
+    cluster_copy_settle(copy);
+    harness->cluster = cluster_copy_end(copy);
+    if (cluster_version(harness->cluster) <= cluster_version(old))
+        fail_event(harness, &event, "the version did not grow with the change of the policy");
+    cluster_free(old);
+    event.version = cluster_version(harness->cluster);
+    end_event(harness, &event);
 }
 
 /* The ledger itself may be freed already. */

@@ -57,6 +57,10 @@ void oracle_harness_release(struct oracle_harness *harness, size_t pod, bool is_
 void oracle_harness_begin(struct oracle_harness *harness, enum cluster_kind kind);
 void oracle_harness_end(struct oracle_harness *harness, enum cluster_kind kind);
 
+/* A change of the policy, in steps of n objects: a copy replaces the ledger. */
+void oracle_harness_take_policy(struct oracle_harness *harness, const struct policy *policy,
+                                size_t n);
+
 /* Replaces the fork and places n pods of the shape on it, at most 4. */
 void oracle_harness_place(struct oracle_harness *harness, const struct oracle_shape *shape,
                           size_t n);

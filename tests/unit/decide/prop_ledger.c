@@ -17,6 +17,7 @@
 #define DEFAULT_SEED 20171115
 #define EVENTS_OF_A_LIFE 20000
 #define MAX_SLICED 4
+#define N_POLICIES 2
 
 /* Of all pods. It refuses none. */
 static const char *const NAMESPACES[] = {"default"};
@@ -25,6 +26,11 @@ static const struct quota_limit LIMITS[] = {{.gpus = INT64_MAX},
 static const struct quota QUOTA = {
     .name = "all", .namespaces = NAMESPACES, .n_namespaces = 1, .limits = LIMITS, .n_limits = 2};
 
+static const struct quota_limit OTHER_LIMITS[] = {{.model = "A100", .gpus = INT64_MAX},
+                                                  {.model = "K80", .gpus = INT64_MAX}};
+static const struct quota OTHER_QUOTA = {
+    .name = "other", .has_selector = true, .limits = OTHER_LIMITS, .n_limits = 2};
+
 /* Each life of the ledger has its own number of nodes and pods. */
 struct life {
     struct oracle_harness *harness;
@@ -32,6 +38,7 @@ struct life {
     unsigned n_nodes;
     unsigned n_sliced; /* the first nodes, which may have slices */
     unsigned n_pods;
+    const struct policy *policies; /* N_POLICIES */
 };
 
 static size_t any_node(const struct life *life)
@@ -483,6 +490,12 @@ static void drop_the_fork(const struct life *life)
     oracle_harness_drop_fork(life->harness);
 }
 
+static void take_any_policy(const struct life *life)
+{
+    const struct policy *policy = &life->policies[dice_below(life->dice, N_POLICIES)];
+    oracle_harness_take_policy(life->harness, policy, 1 + dice_below(life->dice, 12));
+}
+
 typedef void event_function(const struct life *life);
 
 static const struct event_row {
@@ -495,6 +508,7 @@ static const struct event_row {
     {10, reserve_again},   {20, release_any},     {30, confirm_any},      {30, put_any_slice},
     {8, remove_any_slice}, {40, put_any_claim},   {15, remove_any_claim}, {3, list_slices},
     {3, list_claims},      {12, put_any_class},   {8, remove_any_class},  {2, list_classes},
+    {2, take_any_policy},
 };
 
 static void any_event(const struct life *life)
@@ -547,14 +561,14 @@ static void list_nothing(const struct life *life)
 }
 
 /* From an empty ledger to an empty one, or to one that is freed as it is. */
-static void live(struct oracle_harness *harness, struct dice *dice, const struct policy *policy,
+static void live(struct oracle_harness *harness, struct dice *dice, const struct policy *policies,
                  uint64_t end)
 {
-    struct life life = {.harness = harness, .dice = dice};
+    struct life life = {.harness = harness, .dice = dice, .policies = policies};
     life.n_nodes = 1 + dice_below(dice, ORACLE_NODES);
     life.n_sliced = 1 + dice_below(dice, MAX_SLICED);
     life.n_pods = 1 + dice_below(dice, ORACLE_PODS);
-    oracle_harness_init(harness, policy);
+    oracle_harness_init(harness, &policies[0]);
     while (harness->n_events < end)
         any_event(&life);
     const unsigned way = dice_below(dice, 3);
@@ -577,19 +591,23 @@ static void test_the_ledger_equals_the_oracle(void **state)
 {
     (void)state;
     const uint64_t n_events = number_from("LEDGER_EVENTS", DEFAULT_EVENTS);
-    struct policy policy;
+    struct policy policies[N_POLICIES];
     static struct oracle_harness harness;
     harness.seed = number_from("LEDGER_SEED", DEFAULT_SEED);
     struct dice dice = {harness.seed};
     print_message("LEDGER_SEED=%" PRIu64 " LEDGER_EVENTS=%" PRIu64 "\n", harness.seed, n_events);
-    policy_init(&policy);
-    assert_int_equal(policy_add_quota(&policy, &QUOTA, NULL), 0);
+    for (size_t i = 0; i < N_POLICIES; i++)
+        policy_init(&policies[i]);
+    for (size_t i = 0; i < N_POLICIES; i++)
+        assert_int_equal(policy_add_quota(&policies[i], &QUOTA, NULL), 0);
+    assert_int_equal(policy_add_quota(&policies[1], &OTHER_QUOTA, NULL), 0);
     while (harness.n_events < n_events) {
         uint64_t left = n_events - harness.n_events;
         uint64_t more = left < EVENTS_OF_A_LIFE ? left : EVENTS_OF_A_LIFE;
-        live(&harness, &dice, &policy, harness.n_events + more);
+        live(&harness, &dice, policies, harness.n_events + more);
     }
-    policy_fini(&policy);
+    for (size_t i = 0; i < N_POLICIES; i++)
+        policy_fini(&policies[i]);
     assert_true(harness.n_events >= n_events);
 }
 

@@ -57,8 +57,8 @@ int bind_harness_setup(void **state)
     fill(&harness->live);
     fake_sender_init(&harness->server);
     harness->now_ms = 1000000;
-    harness->binds = binds_new(&settings, harness->live.inventory, &harness->live.policy,
-                               fake_sender_of(&harness->server));
+    harness->binds =
+        binds_new(&settings, harness->live.inventory, fake_sender_of(&harness->server));
     *state = harness;
     return 0;
 }

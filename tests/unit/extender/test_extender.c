@@ -19,8 +19,7 @@ static int set_up(void **state)
     if (!harness)
         return -1;
     small_cluster_init(&harness->cluster, SMALL_CLUSTER);
-    harness->extender = (struct extender){.policy = &harness->cluster.policy,
-                                          .inventory = harness->cluster.inventory};
+    harness->extender = (struct extender){.inventory = harness->cluster.inventory};
     *state = harness;
     return 0;
 }
@@ -315,8 +314,7 @@ static void test_not_ready(void **state)
     (void)state;
     struct harness harness;
     small_cluster_init(&harness.cluster, NULL);
-    harness.extender = (struct extender){.policy = &harness.cluster.policy,
-                                         .inventory = harness.cluster.inventory};
+    harness.extender = (struct extender){.inventory = harness.cluster.inventory};
     check(&harness, extender_filter, "{" POD("1", "") NAMES "}", 200,
           "{'Error':'gpu-extender: not ready: waiting for the cluster file'}");
     check(&harness, extender_prioritize, "{" POD("1", "") NAMES "}", 200, "[]");

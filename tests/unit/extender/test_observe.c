@@ -52,7 +52,7 @@ static void test_filter_hands_on_every_node(void **state)
 {
     struct verbs *verbs = *state;
     struct arena *arena = arena_new();
-    verbs->extender.shortlist = 1;
+    verbs->harness->live.policy.shortlist = 1;
     check(verbs, extender_filter, ASK("1", "'c','a','b','unknown'"),
           ANSWER("'c','a','b','unknown'", ""));
     const struct decision *decision = last(verbs, arena);

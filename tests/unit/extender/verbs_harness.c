@@ -11,8 +11,7 @@ void verbs_init(struct verbs *verbs)
     void *harness = NULL;
     assert_int_equal(bind_harness_setup(&harness), 0);
     verbs->harness = harness;
-    verbs->extender = (struct extender){.policy = &verbs->harness->live.policy,
-                                        .inventory = verbs->harness->live.inventory,
+    verbs->extender = (struct extender){.inventory = verbs->harness->live.inventory,
                                         .binds = verbs->harness->binds};
 }
 

@@ -100,6 +100,11 @@ void reflector_catch_up(struct reflector *reflector, int64_t now_ms, uint64_t nu
 }
 
 /* Set by any bytes. */
+void reflector_list_again(struct reflector *reflector)
+{
+    journal_add(reflector->journal, "list again");
+}
+
 uint64_t reflector_caught_up(const struct reflector *reflector)
 {
     return reflector->caught_up;

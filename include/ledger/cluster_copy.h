@@ -1,0 +1,36 @@
+/*
+ * cluster_copy: a ledger under another policy, made beside the one in use.
+ *
+ * All that a ledger derives from its objects depends on the policy: models, quotas, sums. So a
+ * change of the policy copies the objects, a few at a time, and the copy derives everything anew.
+ * At the end it takes over reservations and claims on quotas, which may change meanwhile, and
+ * replaces the old ledger.
+ *
+ * What was read by the old policy stays as it was read: GPU models in pods' annotations, attributes
+ * of devices. Listing these objects again reads them by the new one.
+ *
+ * Pure, like the ledger. A step reads the old ledger and changes only the copy.
+ */
+#ifndef LEDGER_CLUSTER_COPY_H
+#define LEDGER_CLUSTER_COPY_H
+
+#include "ledger/cluster.h"
+
+struct cluster_copy;
+
+/* Borrows the cluster, no fork, until cluster_copy_end(). Until then only reservations and claims
+ * on quotas of it may change. */
+struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct policy *policy);
+/* Copies n objects. Returns true once all are copied. */
+bool cluster_copy_some(struct cluster_copy *copy, size_t n);
+/* After the last step, and again after changes: settles the copy (ledger/gpu_demand.h). */
+void cluster_copy_settle(struct cluster_copy *copy);
+/* Takes over reservations, with their serials, and claims on quotas. Returns the new ledger, whose
+ * versions continue those of the old one, and frees the copy. The claim of a pod that the old
+ * ledger has not seen yet is lost, which is harmless (claims.h). */
+struct cluster *cluster_copy_end(struct cluster_copy *copy);
+
+/* Whether forks of the cluster exist: they share parts with it. */
+bool cluster_has_forks(const struct cluster *cluster);
+
+#endif

@@ -1,0 +1,14 @@
+/* in_force: see in_force.h. */
+#include "in_force.h"
+
+static void drop(void *policy)
+{
+    policy_drop(policy);
+}
+
+const struct policy *in_force(const struct extender *extender, struct exchange *exchange)
+{
+    const struct policy *policy = inventory_hold_policy(extender->inventory);
+    exchange_on_end(exchange, drop, (void *)(uintptr_t)policy);
+    return policy;
+}

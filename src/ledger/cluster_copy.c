@@ -1,0 +1,270 @@
+/* cluster_copy: see include/ledger/cluster_copy.h. */
+#include "ledger/cluster_copy.h"
+#include "base/mem.h"
+#include "devices/devices.h"
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Classes before nodes and devices; nodes before the pods on them. */
+enum stage {
+    STAGE_NAMESPACES,
+    STAGE_PRIORITY_CLASSES,
+    STAGE_DEVICE_CLASSES,
+    STAGE_NODES,
+    STAGE_SLICES,
+    STAGE_CLAIMS,
+    STAGE_TAINTS,
+    STAGE_PODS,
+    N_STAGES
+};
+
+struct cluster_copy {
+    const struct cluster *from;
+    struct cluster *to;
+    enum stage stage;
+    const void *last; /* of the stage: what was copied last; NULL: nothing */
+};
+
+struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct policy *policy)
+{
+    struct cluster_copy *copy = MEM_NEW(struct cluster_copy);
+    copy->from = from;
+    copy->to = cluster_new(policy);
+    memcpy(copy->to->relists, from->relists, sizeof from->relists);
+    devices_continue_relists(copy->to->devices, from->devices);
+    cluster_set_claims_known(copy->to, cluster_claims_known(from));
+    copy->to->now_ms = from->now_ms;
+    return copy;
+}
+
+/* Each copies the object after `last`, and when it was seen. Returns it; NULL: no more. */
+
+static const void *next_namespace(struct cluster_copy *copy, const void *last)
+{
+    const struct namespace *next = cluster_next_namespace(copy->from, last);
+    if (!next)
+        return NULL;
+    cluster_upsert_namespace(copy->to,
+                             &(struct namespace_facts){next->name, next->labels, next->n_labels});
+    namespace_usage_find(copy->to, next->name)->seen =
+        CONTAINER_OF(next, const struct namespace_entry, namespace_)->seen;
+    return next;
+}
+
+static const void *next_priority_class(struct cluster_copy *copy, const void *last)
+{
+    int64_t value = 0;
+    bool is_default = false;
+    const char *name = cluster_next_priority_class(copy->from, last, &value, &is_default);
+    if (name)
+        cluster_priority_classes_copy(copy->to, copy->from, name);
+    return name;
+}
+
+static const void *next_device_class(struct cluster_copy *copy, const void *last)
+{
+    const char *resource = NULL;
+    const char *name = cluster_next_device_class(copy->from, last, &resource);
+    if (name)
+        cluster_device_classes_copy(copy->to, copy->from, name);
+    return name;
+}
+
+static void add_amounts(const struct node *node, struct arena *arena, struct node_facts *facts)
+{
+    struct amount *capacity = ARENA_ARRAY(arena, struct amount, node->n_resources);
+    struct amount *allocatable = ARENA_ARRAY(arena, struct amount, node->n_resources);
+    size_t n = 0;
+    for (size_t i = 0; i < node->n_resources; i++) {
+        const struct node_resource *row = &node->resources[i];
+        if (!row->advertised)
+            continue;
+        capacity[n] = (struct amount){row->resource->name, row->capacity};
+        allocatable[n++] = (struct amount){row->resource->name, row->allocatable};
+    }
+    facts->capacity = capacity;
+    facts->allocatable = allocatable;
+    facts->n_capacity = facts->n_allocatable = n;
+}
+
+/* A node whose labels name no model now keeps the one that quotas counted. If they name one that
+ * only the old policy understands, the new policy decides. */
+static const struct traits_entry *last_known(const struct node *node)
+{
+    return node->traits->traits.model.chip[0] ? NULL : node->traits;
+}
+
+static const void *next_node(struct cluster_copy *copy, const void *last)
+{
+    const struct node *next = cluster_next_node(copy->from, last);
+    if (!next)
+        return NULL;
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct node_traits *traits = &next->traits->traits;
+    struct node_facts facts = {.name = next->name,
+                               .uid = traits->uid,
+                               .labels = traits->view.labels,
+                               .n_labels = traits->view.n_labels,
+                               .taints = traits->taints,
+                               .n_taints = traits->n_taints,
+                               .unschedulable = traits->unschedulable,
+                               .ready = traits->ready};
+    add_amounts(next, arena, &facts);
+    struct node *node = node_table_find_or_add(copy->to, next->name);
+    changes_of_node(copy->to, node, node_traits_new(copy->to, &facts, last_known(next)), &facts);
+    node->seen = next->seen;
+    node->changed_ms = next->changed_ms;
+    return next;
+}
+
+/* Names of slices and rules live in the old ledger. */
+static const void *next_slice(struct cluster_copy *copy, const void *last)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct slice_facts facts;
+    if (!devices_next_slice(copy->from->devices, last, arena, &facts))
+        return NULL;
+    cluster_upsert_slice(copy->to, &facts);
+    if (facts.is_unreadable)
+        cluster_keep_slice(copy->to, facts.name);
+    return devices_continue_seen(copy->to->devices, copy->from->devices, DEVICES_SLICES,
+                                 facts.name);
+}
+
+static const void *next_claim(struct cluster_copy *copy, const void *last)
+{
+    const struct device_claim *next = devices_next_claim(copy->from->devices, last);
+    if (!next)
+        return NULL;
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct claim_facts facts = devices_claim_facts(next, arena);
+    cluster_upsert_resource_claim(copy->to, &facts);
+    devices_continue_seen_claim(copy->to->devices, copy->from->devices, facts.namespace_,
+                                facts.name);
+    return next;
+}
+
+static const void *next_taint(struct cluster_copy *copy, const void *last)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct device_taint_facts facts;
+    if (!devices_next_taint(copy->from->devices, last, arena, &facts))
+        return NULL;
+    cluster_upsert_device_taint(copy->to, &facts);
+    return devices_continue_seen(copy->to->devices, copy->from->devices, DEVICES_TAINTS,
+                                 facts.name);
+}
+
+static struct pod_facts facts_of_pod(const struct pod *pod)
+{
+    return (struct pod_facts){.uid = pod->uid,
+                              .namespace_ = pod->namespace_,
+                              .name = pod->name,
+                              .node_name = pod->node_name,
+                              .nominated_node = pod->nominated_node,
+                              .priority_class = pod->priority_class,
+                              .finished = pod->finished,
+                              .terminating = pod->terminating,
+                              .gated = pod->gated,
+                              .priority = pod->priority,
+                              .created_s = pod->created_s,
+                              .started_s = pod->started_s,
+                              .refusal = pod->refusal,
+                              .extended_claim = pod->extended_claim,
+                              .claims = pod->claims,
+                              .unscheduled_reason = pod->unscheduled_reason,
+                              .unscheduled_message = pod->unscheduled_message,
+                              .not_evaluated = pod->not_evaluated,
+                              .replica_of = owners_uid(pod->owner),
+                              .shape = pod->shape->facts};
+}
+
+static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *entry = NULL;
+    HASH_FIND_STR(cluster->pods, uid, entry);
+    return entry;
+}
+
+static const void *next_pod(struct cluster_copy *copy, const void *last)
+{
+    const struct pod *next = cluster_next_pod(copy->from, last);
+    if (!next)
+        return NULL;
+    const struct pod_facts facts = facts_of_pod(next);
+    cluster_upsert_pod(copy->to, &facts);
+    find_pod(copy->to, next->uid)->seen = CONTAINER_OF(next, const struct pod_entry, pod)->seen;
+    return next;
+}
+
+static const void *(*const NEXT[N_STAGES])(struct cluster_copy *copy, const void *last) = {
+    [STAGE_NAMESPACES] = next_namespace,
+    [STAGE_PRIORITY_CLASSES] = next_priority_class,
+    [STAGE_DEVICE_CLASSES] = next_device_class,
+    [STAGE_NODES] = next_node,
+    [STAGE_SLICES] = next_slice,
+    [STAGE_CLAIMS] = next_claim,
+    [STAGE_TAINTS] = next_taint,
+    [STAGE_PODS] = next_pod,
+};
+
+bool cluster_copy_some(struct cluster_copy *copy, size_t n)
+{
+    for (; n > 0 && copy->stage < N_STAGES; n--) {
+        copy->last = NEXT[copy->stage](copy, copy->last);
+        if (!copy->last)
+            copy->stage++;
+    }
+    return copy->stage == N_STAGES;
+}
+
+void cluster_copy_settle(struct cluster_copy *copy)
+{
+    gpu_demand_settle(copy->to);
+}
+
+static void copy_reservations(struct cluster_copy *copy)
+{
+    const struct reservation *held = NULL;
+    while ((held = cluster_next_reservation(copy->from, held)))
+        reservation_copy(copy->to, held);
+}
+
+static void copy_claims(struct cluster_copy *copy)
+{
+    const struct claim *claim = NULL;
+    while ((claim = claims_next(copy->from, claim))) {
+        const struct pod_entry *entry = find_pod(copy->to, claim->uid);
+        const struct pod_facts facts = entry ? facts_of_pod(&entry->pod) : (struct pod_facts){0};
+        if (entry)
+            claims_copy(copy->to, claim, &facts, entry->pod.shape);
+    }
+}
+
+/* Readers who compare versions must see a change, and never an old number again. */
+static void continue_versions(struct cluster_copy *copy)
+{
+    const struct cluster *from = copy->from;
+    struct cluster *to = copy->to;
+    to->version += from->version + 1;
+    to->claims_version += from->claims_version + 1;
+    to->n_serials = from->n_serials;
+    to->nodes_changed_ms = from->nodes_changed_ms;
+}
+
+struct cluster *cluster_copy_end(struct cluster_copy *copy)
+{
+    struct cluster *to = copy->to;
+    copy_reservations(copy);
+    copy_claims(copy);
+    continue_versions(copy);
+    free(copy);
+    return to;
+}
+
+bool cluster_has_forks(const struct cluster *cluster)
+{
+    return cluster->shapes->refs > 1;
+}
