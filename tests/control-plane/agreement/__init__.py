@@ -1,0 +1,1 @@
+"""Agreement: what the dry run says is what kube-scheduler does."""
