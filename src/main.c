@@ -6,6 +6,7 @@
  * kubeconfig.
  */
 #include "api/api.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "commit.h"
@@ -20,6 +21,7 @@
 #include "formats/json_get.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
+#include "inventory/live.h"
 #include "kube/credentials.h"
 
 #include <assert.h>
@@ -49,6 +51,7 @@ struct program {
     struct inventory *inventory;
     struct live_mode *live; /* NULL: over a file */
     struct decisions *decisions;
+    struct observed *observed;
     struct budgets *budgets;
     struct extender extender;
     struct api api;
@@ -266,28 +269,44 @@ static const char *role(void *context)
     return election_role(program->election);
 }
 
+static const char *not_leading(void *context, struct arena *arena)
+{
+    const struct program *program = context;
+    return election_elsewhere(program->election, arena);
+}
+
 static const char *elsewhere(void *context, struct arena *arena)
 {
     const struct program *program = context;
     if (extender_observing(&program->extender) != OBSERVES_NONE)
         return NULL; /* every replica answers kube-scheduler */
-    return election_elsewhere(program->election, arena);
+    return not_leading(context, arena);
+}
+
+static void pod_seen(void *context, const char *uid, const char *node)
+{
+    observed_settle(context, uid, node);
 }
 
 static void create_protocols(struct program *program)
 {
     program->decisions = decisions_new(program->settings.decisions_kept);
+    program->observed = observed_new(clock_wall_ms());
     program->budgets = budgets_new();
+    if (program->live)
+        inventory_on_pods(program->inventory, pod_seen, program->observed);
     program->extender = (struct extender){
         .inventory = program->inventory,
         .binds = live_mode_binds(program->live),
         .waits = live_mode_waits(program->live),
         .budgets = program->budgets,
         .decisions = program->decisions,
+        .observed = program->observed,
     };
     program->api = (struct api){
         .inventory = program->inventory,
         .decisions = program->decisions,
+        .observed = program->observed,
         .max_object_bytes = program->settings.limits.object_bytes,
         .max_replicas = program->settings.limits.replicas,
         .more_metrics = write_server_metrics,
@@ -298,6 +317,7 @@ static void create_protocols(struct program *program)
         .role_context = program,
         .elsewhere = elsewhere,
         .elsewhere_context = program,
+        .not_leading = not_leading,
     };
 }
 
@@ -393,6 +413,7 @@ static int serve(struct program *program)
         {"GET", "/v1/pending", LISTEN_PEOPLE, "pending", api_pending, api, people, API_PENDING},
         {"GET", "/v1/decisions", LISTEN_PEOPLE, "decisions", api_decisions, api, people,
          API_DECISIONS},
+        {"GET", "/v1/observed", LISTEN_PEOPLE, "observed", api_observed, api, people, API_PENDING},
         {"GET", "/v1/fragmentation", LISTEN_PEOPLE, "fragmentation", api_fragmentation, api, people,
          API_OUTPUT},
         {"GET", "/v1/quota", LISTEN_PEOPLE, "quota", api_quota, api, people, API_OUTPUT},
@@ -501,6 +522,7 @@ int main(int argc, char **argv)
     gates_fini(&program.gates);
     live_mode_free(program.live);
     decisions_free(program.decisions);
+    observed_free(program.observed);
     budgets_free(program.budgets);
     inventory_free(program.inventory);
     settings_fini(&program.settings);

@@ -12,6 +12,7 @@
 #include "http/exchange.h"
 #include "inventory/inventory.h"
 #include "record/decisions.h"
+#include "record/observed.h"
 #include "types/policy.h"
 
 #include <stdatomic.h>
@@ -20,8 +21,9 @@
 struct api {
     struct inventory *inventory; /* and the policy in force */
     struct decisions *decisions; /* NULL: none are kept */
-    size_t max_object_bytes;     /* of a manifest */
-    size_t max_replicas;         /* placed one by one in a dry run */
+    struct observed *observed;
+    size_t max_object_bytes; /* of a manifest */
+    size_t max_replicas;     /* placed one by one in a dry run */
     /* Writes further metrics after these. */
     void (*more_metrics)(void *context, struct buf *out);
     void *more_metrics_context;
@@ -35,6 +37,8 @@ struct api {
      * does. */
     const char *(*elsewhere)(void *context, struct arena *arena);
     void *elsewhere_context;
+    /* The same, also while every replica may observe: only the leader gets all calls. */
+    const char *(*not_leading)(void *context, struct arena *arena);
     atomic_bool snapshot_under_way;
 };
 
@@ -43,6 +47,7 @@ void api_dry_run(void *context, struct exchange *exchange);   /* POST */
 void api_inventory(void *context, struct exchange *exchange); /* GET */
 void api_pending(void *context, struct exchange *exchange);   /* GET */
 void api_decisions(void *context, struct exchange *exchange); /* GET */
+void api_observed(void *context, struct exchange *exchange);  /* GET */
 void api_snapshot(void *context, struct exchange *exchange);  /* GET */
 void api_explain(void *context, struct exchange *exchange);   /* GET .../NAMESPACE/NAME/explain */
 void api_fragmentation(void *context, struct exchange *exchange); /* GET */

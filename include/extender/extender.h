@@ -17,6 +17,7 @@
 #include "http/exchange.h"
 #include "inventory/inventory.h"
 #include "record/decisions.h"
+#include "record/observed.h"
 #include "types/policy.h"
 
 /* The result of a call of a verb. */
@@ -47,6 +48,7 @@ struct extender {
     struct waits *waits;                 /* NULL: no call waits, as over a file */
     struct budgets *budgets;             /* NULL: only RETRY_BEHIND and RETRY_NAMESPACE occur */
     struct decisions *decisions;         /* records answers; NULL: none are recorded */
+    struct observed *observed;           /* records what observed pods are spared; NULL: nothing */
     struct counter n_retries[N_RETRIES]; /* filters answered so; none over a file */
     struct counter n_waits_helped, n_waits_in_vain;  /* filters that waited (waits.h) */
     struct counter n_preempt_kept, n_preempt_vetoed; /* candidate nodes */
@@ -55,7 +57,7 @@ struct extender {
 };
 
 /* Which pods are only observed: nothing of ours keeps or delays them. By mode and enforceNamespaces
- * of the policy; nothing else reads these two. */
+ * of the policy; verbs and gates read these two nowhere else. */
 enum observing { OBSERVES_NONE, OBSERVES_ALL, OBSERVES_SOME };
 enum observing extender_observing(const struct extender *extender);
 /* Whether pods of the namespace are: all, or enforceNamespaces does not select it, as far as the

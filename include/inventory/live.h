@@ -33,6 +33,13 @@ void inventory_take_policy(struct inventory *inventory, const struct policy *pol
  * that may wait. */
 void inventory_free_replaced(struct inventory *inventory);
 
+/* seen() is called for each pod that a list or watch shows on a node, and, with node NULL, for each
+ * that a watch shows as deleted: on the thread of the store, after the ledger has it, without a
+ * lock. Set it before any store is used. */
+void inventory_on_pods(struct inventory *inventory,
+                       void (*seen)(void *context, const char *uid, const char *node),
+                       void *context);
+
 /* Checks the sums of the next nodes; returns when to be called again. A kube_task. */
 int64_t inventory_self_check(void *inventory, int64_t now_ms);
 

@@ -1,6 +1,7 @@
 /* text: see text.h. */
 #include "api/text.h"
 #include "base/buf.h"
+#include "base/text_time.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -65,4 +66,12 @@ const char *text_one_line(const char *text, struct arena *arena)
     const char *copy = arena_strdup(arena, buf_text(&line));
     buf_fini(&line);
     return copy;
+}
+
+const char *text_moment(int64_t at_ms, struct arena *arena)
+{
+    char seconds[TEXT_TIME_SIZE];
+    const size_t len = strlen(text_time(at_ms / 1000, seconds));
+    return arena_printf(arena, "%.*s.%03dZ", len > 0 ? (int)len - 1 : 0, seconds,
+                        (int)(at_ms % 1000));
 }

@@ -21,6 +21,9 @@ const char *text_decimal(const json_t *object, const char *key, struct arena *ar
 /* "45s", "12m", "7h5m", "3d4h" */
 const char *text_age(int64_t seconds, struct arena *arena);
 
+/* RFC 3339, with milliseconds. at_ms: since 1970. */
+const char *text_moment(int64_t at_ms, struct arena *arena);
+
 /* A copy of foreign text by buf_add_one_line(). */
 const char *text_one_line(const char *text, struct arena *arena);
 

@@ -63,6 +63,12 @@ static void add_results(const struct extender *extender, struct buf *out)
 void extender_metrics(const struct extender *extender, struct buf *out)
 {
     add_results(extender, out);
+    metrics_gauge(out, "gpu_extender_observing",
+                  "1 while mode is observe: decisions about all pods, or about those outside "
+                  "enforceNamespaces, have no effect.",
+                  extender_observing(extender) != OBSERVES_NONE);
+    if (extender->observed)
+        observed_metrics(extender->observed, out);
     if (!extender->binds)
         return;
     rules_metrics(extender, out);

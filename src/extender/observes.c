@@ -1,5 +1,7 @@
-/* observes: which pods are only observed. See include/extender/extender.h. */
-#include "extender/extender.h"
+/* observes: which pods are only observed, and what they are spared. See observes.h and
+ * include/extender/extender.h. */
+#include "extender/observes.h"
+#include "base/clock.h"
 
 static enum observing observing_of(const struct policy *policy)
 {
@@ -24,4 +26,36 @@ bool extender_observes(const struct extender *extender, const char *namespace_)
         return observing != OBSERVES_NONE;
     const struct namespace *seen = cluster_find_namespace(view.cluster, namespace_);
     return !seen || !policy_enforces(policy, seen->labels, seen->n_labels);
+}
+
+/* The node that came furthest tells most: nodes are checked in the order of enum reason. */
+static size_t refusal_of(const struct args *args, const enum reason *verdicts, bool would_retry)
+{
+    enum reason furthest = REASON_FITS;
+    for (size_t i = 0; verdicts && i < args->n_names; i++) {
+        if (verdicts[i] == REASON_FITS)
+            return REASON_FITS;
+        if (verdicts[i] > furthest)
+            furthest = verdicts[i];
+    }
+    if (!verdicts)
+        return OBSERVED_UNUSABLE;
+    return would_retry ? (size_t)OBSERVED_RETRY : (size_t)furthest;
+}
+
+void observes_filter(const struct extender *extender, const struct args *args,
+                     const enum reason *verdicts, bool would_retry)
+{
+    const struct pod_facts *pod = &args->pod;
+    if (!extender->observed || !pod->uid[0] || args->n_names == 0)
+        return;
+    const struct observed_judgement judgement = {.namespace_ = pod->namespace_,
+                                                 .name = pod->name,
+                                                 .uid = pod->uid,
+                                                 .names = args->names,
+                                                 .verdicts = verdicts,
+                                                 .n_names = args->n_names,
+                                                 .refusal =
+                                                     refusal_of(args, verdicts, would_retry)};
+    observed_judge(extender->observed, &judgement, clock_wall_ms());
 }

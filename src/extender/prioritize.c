@@ -6,10 +6,31 @@
 #include "extender/extender.h"
 #include "extender/in_force.h"
 
+/* Names of the nodes that are as good as any other. */
+struct best_names {
+    const char **items;
+    size_t n;
+};
+
+/* Deferred nodes keep their order, and only their scores tell. Under the inventory's lock. */
+static struct best_names find_best(const struct args *args, const struct ranked_node *ranked,
+                                   struct arena *arena)
+{
+    struct best_names best = {ARENA_ARRAY_UNSET(arena, const char *, args->n_names), 0};
+    for (size_t i = 0; i < args->n_names; i++) {
+        const bool is_best = args->is_deferred ? ranked[i].score == RANK_BEST_SCORE
+                                               : rank_compare_alike(&ranked[0], &ranked[i]) == 0;
+        if (ranked[i].node && is_best)
+            best.items[best.n++] = args->names[ranked[i].position];
+    }
+    return best;
+}
+
 /* ranked[i].position is the index of the name. Nodes that no longer fit (they may have changed
- * since filter) come last. False: kube-scheduler decides, and there is no ranking. */
+ * since filter) come last. False: kube-scheduler decides, and there is no ranking. ret_best is set
+ * for a pod that is only observed. */
 static bool rank(struct inventory *inventory, const struct args *args, struct decision *decision,
-                 struct arena *arena, struct ranked_node *ranked)
+                 struct arena *arena, struct ranked_node *ranked, struct best_names *ret_best)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
     const struct fit_question question = args_question(view.cluster, &args->pod, arena);
@@ -32,6 +53,8 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
     if (!args->is_deferred)
         answer_record_best(decision, ranked, args->n_names, args->names);
     decision->n_handed_on = args->n_names;
+    if (decision->is_observed && has_opinion)
+        *ret_best = find_best(args, ranked, arena);
     return has_opinion;
 }
 
@@ -69,15 +92,18 @@ void extender_prioritize(void *context, struct exchange *exchange)
     struct arena *arena = exchange_arena(exchange);
     struct ranked_node *ranked = ARENA_ARRAY_UNSET(arena, struct ranked_node, args.n_names);
     enum verb_result result = VERB_NONE;
+    struct best_names best = {0};
+    decision.is_observed = extender_observes(extender, args.pod.namespace_);
     if (args.pod.refusal) {
         decision.error = args.pod.refusal;
     } else if (!inventory_usable(extender->inventory, &err)) {
         decision.error = err.text;
         result = VERB_UNUSABLE;
-    } else if (rank(extender->inventory, &args, &decision, arena, ranked)) {
+    } else if (rank(extender->inventory, &args, &decision, arena, ranked, &best)) {
         result = VERB_OK;
     }
-    decision.is_observed = extender_observes(extender, args.pod.namespace_);
+    if (best.n > 0 && extender->observed)
+        observed_rank(extender->observed, args.pod.uid, best.items, best.n);
     decision.would_differ = decision.is_observed && result == VERB_OK;
     if (result == VERB_OK && !decision.is_observed)
         add_priorities(&args, ranked, &text);

@@ -42,6 +42,14 @@ void inventory_on_turn(struct inventory *inventory, void (*turned)(void *context
     inventory->live->turned_context = context;
 }
 
+void inventory_on_pods(struct inventory *inventory,
+                       void (*seen)(void *context, const char *uid, const char *node),
+                       void *context)
+{
+    inventory->live->pod_seen = seen;
+    inventory->live->pod_seen_context = context;
+}
+
 size_t inventory_freshness(struct inventory *inventory,
                            struct inventory_freshness ret_kinds[N_CLUSTER_KINDS])
 {

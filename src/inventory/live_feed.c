@@ -141,6 +141,18 @@ static void report_unreadable(struct live_feed *feed, const struct change *chang
             LOG_STR("why", change->why));
 }
 
+/* Without the lock. */
+static void report_pod(const struct live_feed *feed, const struct change *change)
+{
+    const struct live *live = feed->inventory->live;
+    if (feed->kind != CLUSTER_PODS || !live->pod_seen)
+        return;
+    if (change->type == CHANGE_REMOVE)
+        live->pod_seen(live->pod_seen_context, change->key.id, NULL);
+    else if (change->type == CHANGE_UPSERT && change->facts.pod.node_name[0])
+        live->pod_seen(live->pod_seen_context, change->key.id, change->facts.pod.node_name);
+}
+
 static void take_over(struct live_feed *feed)
 {
     if (feed->n_changes == 0)
@@ -152,8 +164,10 @@ static void take_over(struct live_feed *feed)
         apply(feed, &feed->changes[i]);
     count(feed);
     inventory_unlock(feed->inventory);
-    for (size_t i = 0; i < feed->n_changes; i++)
+    for (size_t i = 0; i < feed->n_changes; i++) {
         report_unreadable(feed, &feed->changes[i]);
+        report_pod(feed, &feed->changes[i]);
+    }
     feed->n_changes = 0;
     arena_free(feed->arena);
     feed->arena = arena_new();

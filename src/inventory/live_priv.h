@@ -20,6 +20,8 @@ struct live {
     atomic_bool was_complete;      /* every kind was listed at least once */
     void (*turned)(void *context); /* called when usability changes; NULL: none */
     void *turned_context;
+    void (*pod_seen)(void *context, const char *uid, const char *node); /* NULL: none */
+    void *pod_seen_context;
 };
 
 void live_free(struct live *live);

@@ -18,6 +18,7 @@ PATHS = (
     ("GET", "/v1/inventory"),
     ("GET", "/v1/pending"),
     ("GET", "/v1/decisions"),
+    ("GET", "/v1/observed"),
     ("GET", "/v1/fragmentation"),
     ("GET", "/v1/quota"),
     ("GET", "/v1/snapshot"),

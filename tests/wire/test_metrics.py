@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from objects import GPU, filter_args, node, pod
+from objects import GPU, filter_args, node, pod, preempt_args
 
 SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (\S+)')
 LABEL = re.compile(r'([a-z]+)="((?:[^"\\]|\\.)*)"')
@@ -138,7 +138,7 @@ def test_calls_are_counted_by_outcome(service, verb):
 
 def test_calls_over_unusable_data_are_counted(alone):
     binding = {"PodName": "p", "PodNamespace": "ml", "PodUID": "u", "Node": "a"}
-    for verb, body in (("filter", filter_args(pod(), ["a"])), ("prioritize", filter_args(pod(), ["a"])), ("preempt", {}), ("bind", binding)):
+    for verb, body in (("filter", filter_args(pod(), ["a"])), ("prioritize", filter_args(pod(), ["a"])), ("preempt", preempt_args(pod(), {"a": ["u"]})), ("bind", binding)):
         alone.post(f"/scheduler/{verb}", body)
         assert calls(alone, verb) == {"ok": 0, "none": 0, "retry": 0, "unusable": 1, "malformed": 0}
     assert samples(alone)["gpu_extender_ready", ()] == 0

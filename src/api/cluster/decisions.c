@@ -4,7 +4,6 @@
 #include "api/reply.h"
 #include "api/table.h"
 #include "api/text.h"
-#include "base/text_time.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,22 +42,13 @@ static json_t *best_json(const struct decision *decision)
     return best;
 }
 
-/* RFC 3339, with milliseconds. */
-static const char *moment(int64_t at_ms, struct arena *arena)
-{
-    char seconds[TEXT_TIME_SIZE];
-    const size_t len = strlen(text_time(at_ms / 1000, seconds));
-    return arena_printf(arena, "%.*s.%03dZ", len > 0 ? (int)len - 1 : 0, seconds,
-                        (int)(at_ms % 1000));
-}
-
 static json_t *decision_json(const struct decision *decision, struct arena *arena)
 {
     json_t *pod = json_pack("{s:s, s:s, s:s}", "namespace", decision->namespace_, "name",
                             decision->name, "uid", decision->uid);
     json_t *json = json_pack(
         "{s:I, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s}", "number",
-        (json_int_t)decision->number, "time", moment(decision->at_ms, arena), "verb",
+        (json_int_t)decision->number, "time", text_moment(decision->at_ms, arena), "verb",
         decision_verb_name(decision->verb), "pod", pod, "tookMicroseconds",
         (json_int_t)decision->took_us, "ledgerVersion", (json_int_t)decision->ledger_version,
         "nodesAsked", (json_int_t)decision->n_asked, "nodesHandedOn",

@@ -7,6 +7,7 @@
 #include "extender/filter/rules.h"
 #include "extender/filter/shortlist.h"
 #include "extender/in_force.h"
+#include "extender/observes.h"
 #include "formats/json_put.h"
 
 #include <string.h>
@@ -178,9 +179,11 @@ static void find_case(struct filter_call *call, const struct inventory_view *vie
     };
     call->judged_case = (struct rule_case){.cause = CAUSE_OURS};
     call->wish = (struct claim_wish){0};
-    if (!view->live || call->is_observed)
+    if (!view->live)
         return;
     call->judged_case = rules_case_of(&input, arena);
+    if (call->is_observed)
+        return;
     call->wish = wish_of(&input, found->left_out, arena);
 }
 
@@ -396,6 +399,8 @@ static void judge_as_if(struct filter_call *call)
         judge_once(call, &found);
         count_verdicts(&call->decision, &call->args, &found);
         count_metrics(call->extender, &call->decision, RETRY_NONE);
+        observes_filter(call->extender, &call->args, found.verdicts,
+                        rules_would_retry(&call->judged_case));
         return;
     }
     call->decision = answer_record_of(DECISION_FILTER, &call->args.pod);
@@ -403,6 +408,7 @@ static void judge_as_if(struct filter_call *call)
     call->decision.error =
         arena_printf(exchange_arena(call->exchange), "gpu-extender: %s", err.text);
     answer_count(call->extender, DECISION_FILTER, VERB_UNUSABLE);
+    observes_filter(call->extender, &call->args, NULL, true);
 }
 
 static void observe(struct filter_call *call)

@@ -280,6 +280,12 @@ static bool is_within(enum limit limit, const struct extender *extender, const s
     return budgets_repeat(budgets, pod->uid, args->pod_version, ledger_version, now_ms);
 }
 
+bool rules_would_retry(const struct rule_case *found)
+{
+    const struct retry_rule *rule = &RULES[found->cause][found->state];
+    return rule->waits || (rule->error != RETRY_NONE && rule->error != RETRY_REPEAT);
+}
+
 struct ruling rules_apply(const struct extender *extender, const struct args *args,
                           const struct rule_case *found, uint64_t ledger_version, int64_t now_ms)
 {

@@ -77,6 +77,10 @@ enum retry rules_apply_after_wait(const struct extender *extender, const struct 
                                   const struct rule_case *first, const struct rule_case *found,
                                   int64_t now_ms);
 
+/* Whether filter would retry or wait rather than reject, whatever the budgets allow. Not the first
+ * time that lag is only possible. */
+bool rules_would_retry(const struct rule_case *found);
+
 /* Text of the Error, in the arena or static. NULL for RETRY_NONE. */
 const char *rules_text(enum retry retry, const struct decision *found, struct arena *arena);
 /* One counter per Error. */
