@@ -1,4 +1,4 @@
-/* test_devices_check: the self-check notices each kind of wrong number, and names the node. */
+/* test_devices_check: the self-check notices each kind of wrong number, and says where it is. */
 #include "base/mem.h"
 #include "devices_priv.h"
 #include "script.h"
@@ -35,6 +35,11 @@ static void corrupt_published(struct devices *devices)
     devices->places->published.groups[0].allocated++;
 }
 
+static void corrupt_count(struct devices *devices)
+{
+    devices->n_claims[CLAIM_UNUSED]++;
+}
+
 /* Only the whole check sees from claims whether a device is in use. */
 static void corrupt_use(struct devices *devices)
 {
@@ -52,9 +57,14 @@ static void test_wrong_numbers_are_found(void **state)
     static const struct {
         corrupt_function *corrupt;
         bool whole, some; /* found by */
+        const char *words;
     } ROWS[] = {
-        {corrupt_row, false, true},      {corrupt_state, false, true}, {corrupt_gpu, false, true},
-        {corrupt_published, true, true}, {corrupt_use, true, false},
+        {corrupt_row, false, true, "node 'n'"},
+        {corrupt_state, false, true, "node 'n'"},
+        {corrupt_gpu, false, true, "node 'n'"},
+        {corrupt_published, true, true, "node 'n'"},
+        {corrupt_count, true, false, "2 claims, should be 1"},
+        {corrupt_use, true, false, "node 'n'"},
     };
     struct policy policy;
     policy_init(&policy);
@@ -71,7 +81,7 @@ static void test_wrong_numbers_are_found(void **state)
         while (!devices_check_some(devices, 1, &n_differences, &err)) {
         }
         assert_int_equal(n_differences > 0, ROWS[i].some);
-        assert_non_null(strstr(err.text, "node 'n'"));
+        assert_non_null(strstr(err.text, ROWS[i].words));
         devices_free(devices);
     }
     policy_fini(&policy);
