@@ -12,6 +12,7 @@ import socket
 import subprocess
 
 import pytest
+import yaml
 from certificates import Authority
 from objects import filter_args, list_text, node, pod
 from service import BINARY, ENV, ROOT, SAMPLE_CLUSTER
@@ -134,6 +135,21 @@ def test_the_shipped_file_equals_no_file(run_binary):
     defaults, file = run_binary("--print-policy"), run_binary("--config", POLICY_FILE, "--print-policy")
     assert defaults.returncode == 0 and defaults.stdout == file.stdout
     assert defaults.stdout.startswith("apiVersion: gpu-extender.io/v1alpha1\n")
+
+
+def keys_of(value, path=""):
+    """The paths of all keys; what a map of the user's own names contains is none of them."""
+    for key, below in value.items() if isinstance(value, dict) else ():
+        yield f"{path}{key}"
+        yield from keys_of(below, f"{path}{key}.")
+
+
+def test_the_shipped_file_has_every_key(run_binary):
+    """It is the reference of all keys."""
+    printed = set(keys_of(yaml.safe_load(run_binary("--print-policy").stdout)))
+    with open(POLICY_FILE, encoding="utf-8") as file:
+        shipped = set(keys_of(yaml.safe_load(file)))
+    assert shipped == printed
 
 
 def test_the_policy_decides(start_service, write):

@@ -4,11 +4,13 @@ names. Others are rejected with a reason. A failed review rejects, and no thread
 import concurrent.futures
 import contextlib
 import functools
+import re
 import signal
 import threading
 import time
 
 import objects
+import openapi
 import pytest
 from guarded import DRY_RUN, PATHS, GuardedFollower, GuardedService
 from objects import pod
@@ -64,6 +66,14 @@ def visits(service, count, token=READER):
             return Answer(connection.getresponse())
 
     return [threads.submit(visit, number) for number in range(count)]
+
+
+def test_paths_are_those_of_the_document():
+    """With a path of each documented route for users, the tests below miss none."""
+    documented = {route for route, operation in openapi.Judge(openapi.load()).operations().items() if "people" in operation["tags"]}
+    patterns = [(method, re.compile(re.sub(r"{\w+}", "[^/]+", path))) for method, path in documented]
+    missed = [pattern for method, pattern in patterns if not any(method == at and pattern.fullmatch(path) for at, path in PATHS)]
+    assert documented and missed == []
 
 
 def test_every_path_needs_its_right(api, guarded):
