@@ -20,6 +20,9 @@ SILENCE_S = 5
 BIND_S = 3
 # The log message once bindings of a predecessor can no longer take effect.
 SENT = "bindings are sent from now on"
+# The service repeats a request once a delay has passed since the answer. A request is recorded before it is answered, so recorded times
+# are never closer together than the delay, however slow the machine is. Only the service's clock lacks up to a millisecond at each end.
+ROUNDED_S = 0.002
 OBJECT_BYTES = 4 * 1024 * 1024
 # Of resident memory, beyond what was there when all was well first: sanitizers keep some of what was freed.
 BACK_BYTES = 96 * 1024 * 1024

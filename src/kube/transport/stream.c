@@ -63,6 +63,8 @@ static void end_stream(struct kube_stream *stream, enum kube_outcome outcome, co
     struct streams *streams = stream->streams;
     stream->cancelled = true; /* cancelling from the handler has no further effect */
     streams->touched = true;
+    /* The round may have begun before the answer arrived, and delays count from the answer. */
+    streams->now_ms = clock_ms();
     stream->handler.on_end(stream->handler.context, streams->now_ms, outcome, why);
     remove_stream(stream);
 }
