@@ -186,6 +186,11 @@ def granted():
     return {(verb, resource) for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"]}
 
 
+def test_each_followed_kind_may_be_listed_and_watched(follower):
+    kinds = {item["kind"] for item in follower.get("/v1/inventory").json()["freshness"]}
+    assert {(verb, kind) for verb in ("list", "watch") for kind in kinds} <= granted()
+
+
 def test_each_right_is_documented():
     told = set()
     for row in marked.table("docs/KUBE-SCHEDULER.md", "rights"):

@@ -139,6 +139,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->scheduler.shortlist, b->scheduler.shortlist);
     assert_int_equal(a->policy.quota_claim_s, b->policy.quota_claim_s);
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
+    assert_int_equal(a->kubernetes.watch_lag_s, b->kubernetes.watch_lag_s);
     assert_int_equal(a->kubernetes.bind_timeout_s, b->kubernetes.bind_timeout_s);
     assert_int_equal(a->election.lease_s, b->election.lease_s);
     assert_int_equal(a->election.renew_s, b->election.renew_s);
