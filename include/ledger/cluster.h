@@ -101,6 +101,7 @@ struct pod {
     const char *extended_claim;                           /* NULL: none */
     const char *claims;                                   /* as in pod_facts */
     const char *unscheduled_reason, *unscheduled_message; /* as in pod_facts */
+    const char *controller;                               /* the same */
     const char *not_evaluated;                            /* the same */
     bool finished, terminating, gated;
     int64_t priority;

@@ -10,18 +10,15 @@ static const char *const VERBS[] = {"filter", "prioritize", "preempt", "bind", N
 
 static const char *const STATES[] = {"ready", "not-ready", "cordoned", NULL};
 
-const struct parameter API_OUTPUT[] = {{"output", OUTPUTS}, {0}};
-const struct parameter API_DRY_RUN[] = {{"explain", FLAGS}, {"output", OUTPUTS}, {0}};
+const struct parameter API_OUTPUT[] = {{"output", OUTPUTS}, {"wide", FLAGS}, {0}};
+const struct parameter API_DRY_RUN[] = {
+    {"explain", FLAGS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_DECISIONS[] = {
-    {"namespace", NULL},
-    {"name", NULL},
-    {"verb", VERBS},
-    {"limit", NULL},
-    {"wouldDiffer", FLAGS},
-    {"output", OUTPUTS},
-    {0},
+    {"namespace", NULL},    {"name", NULL},      {"verb", VERBS}, {"limit", NULL},
+    {"wouldDiffer", FLAGS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0},
 };
 const struct parameter API_INVENTORY[] = {
-    {"node", NULL}, {"state", STATES}, {"output", OUTPUTS}, {0}};
-const struct parameter API_PENDING[] = {{"namespace", NULL}, {"output", OUTPUTS}, {0}};
+    {"node", NULL}, {"state", STATES}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
+const struct parameter API_PENDING[] = {
+    {"namespace", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_NONE[] = {{0}};

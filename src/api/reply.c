@@ -50,7 +50,7 @@ void reply(struct exchange *exchange, json_t *value, reply_write_table *write_ta
     }
     struct buf out;
     buf_init(&out, REPLY_MAX_BYTES);
-    write_table(value, exchange_arena(exchange), &out);
+    write_table(value, reply_flag(exchange, "wide"), exchange_arena(exchange), &out);
     json_decref(value);
     reply_text(exchange, 200, "text/plain; charset=utf-8", &out);
 }

@@ -15,8 +15,9 @@
 /* Larger than any table: verdicts and lacks of a dry run are bounded, and so are nodes and pods. */
 #define REPLY_MAX_BYTES ((size_t)1024 * 1024 * 1024)
 
-/* Writes a whole answer as text. */
-typedef void reply_write_table(const json_t *answer, struct arena *arena, struct buf *out);
+/* Writes a whole answer as text. wide: ?wide=true (table.h). */
+typedef void reply_write_table(const json_t *answer, bool wide, struct arena *arena,
+                               struct buf *out);
 /* Answers with the value and takes it over: as JSON, or with ?output=table through write_table. */
 void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table);
 /* Adds data of a fork to an answer that already has its provenance. */

@@ -1,5 +1,8 @@
 /*
- * table: text columns, each as wide as its widest cell. Private to api.
+ * table: text columns. Private to api.
+ *
+ * A wide table has one line per row, and each column is as wide as its widest cell. Others fit in
+ * TABLE_WIDTH: cells wrap at spaces and after / and commas, and longer words anywhere.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H
@@ -7,13 +10,19 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
+#include <stdbool.h>
+
 #define TABLE_MAX_COLUMNS 10
+/* Characters. */
+#define TABLE_WIDTH ((size_t)100)
+/* Rows from which a table folds nodes that look alike, unless it is wide. */
+#define TABLE_FOLD_ROWS ((size_t)40)
 
 struct table;
 
 /* NULL ends headings. All in the arena. */
-struct table *table_new(struct arena *arena, const char *const *headings);
-/* One borrowed cell per heading. "" is shown as "-". */
+struct table *table_new(struct arena *arena, bool wide, const char *const *headings);
+/* One borrowed cell per heading. "" is shown as "-". Control characters are replaced. */
 void table_add(struct table *table, const char *const *cells);
 void table_write(const struct table *table, struct buf *out);
 

@@ -58,6 +58,11 @@ const char *text_names(const struct name_list *shown, struct arena *arena)
     return arena_printf(arena, "%s and %zu more", shown->text, shown->n - TEXT_NAMES_SHOWN);
 }
 
+const char *text_first(const char *first, size_t n, struct arena *arena)
+{
+    return n > 1 ? arena_printf(arena, "%s and %zu more", first, n - 1) : first;
+}
+
 const char *text_one_line(const char *text, struct arena *arena)
 {
     struct buf line;

@@ -39,5 +39,7 @@ bool text_names_are_full(const struct name_list *shown);
 void text_names_add(struct name_list *shown, const char *name, struct arena *arena);
 /* "a, b, c, d, e, f and 3 more" */
 const char *text_names(const struct name_list *shown, struct arena *arena);
+/* "a", or "a and 8 more" for 9 names in all */
+const char *text_first(const char *first, size_t n, struct arena *arena);
 
 #endif

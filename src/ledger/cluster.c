@@ -157,6 +157,7 @@ static bool rest_equal(const struct pod *pod, const struct pod_facts *facts)
 {
     return text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
            text_equal(pod->unscheduled_message, facts->unscheduled_message) &&
+           text_equal(pod->controller, facts->controller) &&
            text_equal(pod->not_evaluated, facts->not_evaluated);
 }
 
@@ -169,6 +170,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                    facts->claims,
                                    facts->unscheduled_reason,
                                    facts->unscheduled_message,
+                                   facts->controller,
                                    facts->not_evaluated};
     const size_t n = sizeof sources / sizeof *sources;
     size_t size = 0;
@@ -183,6 +185,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                     &pod->claims,
                                     &pod->unscheduled_reason,
                                     &pod->unscheduled_message,
+                                    &pod->controller,
                                     &pod->not_evaluated};
     char *at = entry->texts;
     for (size_t i = 0; i < n; i++) {

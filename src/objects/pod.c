@@ -82,6 +82,27 @@ static const char *owner_of_replica(const json_t *metadata, struct arena *arena)
     return "";
 }
 
+/* "" for a text that cannot be a kind or a name. */
+static const char *short_text(const json_t *reference, const char *member)
+{
+    const char *text = json_string_value(json_member(reference, member));
+    return text && strlen(text) <= META_NAME_BYTES_MAX && !strchr(text, '/') ? text : "";
+}
+
+/* "Job/train" */
+static const char *controller_of(const json_t *metadata, struct arena *arena)
+{
+    size_t i = 0;
+    json_t *reference = NULL;
+    json_array_foreach (json_member(metadata, "ownerReferences"), i, reference) {
+        const char *kind = short_text(reference, "kind");
+        const char *name = short_text(reference, "name");
+        if (json_is_true(json_member(reference, "controller")) && kind[0] && name[0])
+            return arena_printf(arena, "%s/%s", kind, name);
+    }
+    return NULL;
+}
+
 /* ---- the pod ---- */
 
 static int read_times(const json_t *metadata, struct pod_facts *facts, struct err *err)
@@ -321,6 +342,8 @@ static int read_pod(struct pod_reading reading, const json_t *object, struct pod
         (r = read_metadata(&reading, metadata, err)) < 0 ||
         (r = read_spec(&reading, spec, err)) < 0 || (r = read_status(&reading, status, err)) < 0)
         return r;
+    if (!facts.node_name[0] && !facts.finished)
+        facts.controller = controller_of(metadata, reading.arena);
     read_claims(&reading, spec, status);
     if ((r = read_demand(&reading, spec, status, err)) < 0 ||
         (r = read_node_selector(&reading, spec, err)) < 0 ||

@@ -74,11 +74,17 @@ static bool has_own_uid(const struct pod_facts *facts)
            strcmp(facts->uid + len + 1, facts->name) != 0;
 }
 
-/* The ledger does not keep the owner's kind and name. Any kind with replicas will do. */
-static json_t *owners_json(const char *replica_of)
+/* The ledger keeps the owner's kind and name of a pod without a node only. For others, any kind
+ * with replicas will do, without a name. */
+static json_t *owners_json(const struct pod_facts *facts)
 {
-    return json_pack("[{s:s, s:s, s:s, s:s, s:b}]", "apiVersion", "apps/v1", "kind", "ReplicaSet",
-                     "name", replica_of, "uid", replica_of, "controller", true);
+    const char *uid = facts->replica_of ? facts->replica_of : "";
+    const char *name = facts->controller ? strchr(facts->controller, '/') : NULL;
+    if (!name)
+        return json_pack("[{s:s, s:s, s:b}]", "kind", "ReplicaSet", "uid", uid, "controller", true);
+    return json_pack("[{s:s%, s:s, s:s, s:b}]", "kind", facts->controller,
+                     (size_t)(name - facts->controller), "name", name + 1, "uid", uid, "controller",
+                     true);
 }
 
 static json_t *pod_metadata_json(const struct pod_facts *facts, const struct policy *policy)
@@ -92,8 +98,8 @@ static json_t *pod_metadata_json(const struct pod_facts *facts, const struct pol
         set_text(metadata, "creationTimestamp", text_time(facts->created_s, text));
     if (facts->terminating) /* the time is not kept */
         set_text(metadata, "deletionTimestamp", text_time(facts->created_s, text));
-    if (facts->replica_of && facts->replica_of[0])
-        (void)json_object_set_new(metadata, "ownerReferences", owners_json(facts->replica_of));
+    if ((facts->replica_of && facts->replica_of[0]) || facts->controller)
+        (void)json_object_set_new(metadata, "ownerReferences", owners_json(facts));
     if (annotations)
         (void)json_object_set_new(metadata, "annotations", annotations);
     return metadata;

@@ -134,7 +134,7 @@ def test_queries_select_decisions(service):
         ("?limit=-1", "?limit=-1: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=", "?limit=: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=99999999999999999999", "?limit=99999999999999999999: is unknown, should be a whole number from 1 to 10000"),
-        ("?pod=a", "?pod: is unknown, should be one of namespace, name, verb, limit, wouldDiffer, output"),
+        ("?pod=a", "?pod: is unknown, should be one of namespace, name, verb, limit, wouldDiffer, output, wide"),
         ("?output=yaml", "?output=yaml: is unknown, should be json or table"),
     ],
 )
@@ -162,7 +162,7 @@ def test_the_table(service):
     ask(service, "filter", pod("train-0", 4))
     ask(service, "prioritize", pod("train-0", 4))
     service.post("/scheduler/bind", BIND_ARGS)
-    head, bound, scored, filtered = service.get(PATH + "?output=table").text.splitlines()
+    head, bound, scored, filtered = service.get(PATH + "?output=table&wide=true").text.splitlines()
     assert head.split() == ["TIME", "VERB", "POD", "ASKED", "ON", "TOOK", "LEDGER", "OUTCOME"]
     assert "   a: gpu-extender: cannot bind" in bound
     assert scored.split()[1:5] == ["prioritize", "ml/train-0", "5", "5"] and "   a 10 (0), t4 " in scored

@@ -63,7 +63,7 @@ def problems_of(inventory):
 
 
 def rows_of(service):
-    return [re.split(r"  +", line) for line in service.get("/v1/inventory?output=table").text.splitlines()]
+    return [re.split(r"  +", line) for line in service.get("/v1/inventory?output=table&wide=true").text.splitlines()]
 
 
 @pytest.fixture(scope="module")

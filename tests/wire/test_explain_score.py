@@ -35,7 +35,7 @@ def test_every_term_of_the_cost_and_the_place(start_over):
 
 def preferences(service, asking):
     """The column PREFERENCE of the table, row by row."""
-    text = service.post("/v1/dry-run?explain=true&output=table", asking).text
+    text = service.post("/v1/dry-run?explain=true&output=table&wide=true", asking).text
     rows = text.split("How slot-price ranks them:\n")[1].split("\n\n")[0].splitlines()[1:]
     return [re.split(r"  +", row)[3] for row in rows]
 

@@ -46,12 +46,12 @@ def test_the_document_lists_exactly_the_values(service, method, path):
 @pytest.mark.parametrize(
     "query, message",
     [
-        ("?outptu=table", "?outptu: is unknown, should be one of explain, output; did you mean output?"),
+        ("?outptu=table", "?outptu: is unknown, should be one of explain, output, wide; did you mean output?"),
         ("?output=tabel", "?output=tabel: is unknown, should be json or table; did you mean table?"),
         ("?explain=True", "?explain=True: is unknown, should be true or false; did you mean true?"),
         ("?explain", "?explain=: is unknown, should be true or false"),
         ("?output=json&output=table", "?output: is given twice, should be given once"),
-        ("?output=json&x=1", "?x: is unknown, should be one of explain, output"),
+        ("?output=json&x=1", "?x: is unknown, should be one of explain, output, wide"),
     ],
 )
 def test_the_nearest_known_word_is_named(service, query, message):
@@ -67,7 +67,7 @@ def test_other_paths_ignore_their_query(service):
 
 def test_a_long_unknown_word_is_shortened(service):
     message = service.get("/v1/quota?" + "x" * 10000).json()["error"]
-    assert message == "?" + "x" * 60 + ": is unknown, should be one of output"
+    assert message == "?" + "x" * 60 + ": is unknown, should be one of output, wide"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_errors_follow_the_output(service, method, path, body, status, begins):
 
 def test_an_error_as_text_controls_no_terminal(service):
     answer = service.get("/v1/quota?output=table&a%1b%5b2J%0a%c2%9b%ff")
-    assert answer.text == "error: ?a [2J  \ufffd: is unknown, should be one of output\n"
+    assert answer.text == "error: ?a [2J  \ufffd: is unknown, should be one of output, wide\n"
 
 
 def names(answer):

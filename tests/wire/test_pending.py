@@ -247,7 +247,7 @@ def test_raw_bytes_in_the_path(service):
 
 
 def test_the_table_of_pending_pods(service):
-    text = service.get("/v1/pending?output=table").text
+    text = service.get("/v1/pending?output=table&wide=true").text
     blocks = text.split("\n\n")
     assert blocks[0] == "9 pending GPU pods" and len(blocks) == 10
     (three,) = [block.splitlines() for block in blocks if block.startswith("ml/three: ")]
@@ -267,7 +267,7 @@ def test_the_table_of_one_pod(service):
 
 def test_totals_and_current_lacks_are_distinguished(service):
     """The pod requests 16: b has 4 in total, all free; a has 8, of which 2 are free."""
-    lines = service.get("/v1/pods/ml/huge/explain?output=table").text.splitlines()
+    lines = service.get("/v1/pods/ml/huge/explain?output=table&wide=true").text.splitlines()
     assert f"  closest         b lacks 12 {GPU} now: the node has too few GPUs in total: 4 {GPU}" in lines
     rows = [" ".join(line.split()) for line in lines]
     assert f"1 the node has too few GPUs in total: 8 {GPU} a (lacks 14 {GPU} now)" in rows
@@ -279,7 +279,7 @@ def test_whole_cpus_are_shown_without_fraction(start_over, cpu, shown):
     asking = pod("asking", 1)
     asking["spec"]["containers"][0]["resources"]["requests"] = {GPU: "1", "cpu": cpu}
     service = start_over(node("a", 8), asking)
-    assert f"asks for        1 {GPU}, {shown}\n" in service.get("/v1/pending?output=table").text
+    assert f"asks for        1 {GPU}, {shown}\n" in service.get("/v1/pending?output=table&wide=true").text
 
 
 # ---- limits ----

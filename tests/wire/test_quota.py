@@ -55,7 +55,7 @@ def test_a_dry_run_consumes_the_quota(service):
 
 
 def test_quota_rejection_reports_no_missing_room(service):
-    lines = service.get("/v1/pending?output=table").text.splitlines()
+    lines = service.get("/v1/pending?output=table&wide=true").text.splitlines()
     assert "  fits on         t" in lines
     lines = service.get("/v1/pods/ml/much/explain?output=table").text.splitlines()
     assert "  closest         h: quota team-a leaves too few GPUs in total" in lines

@@ -343,7 +343,7 @@ def test_reservations_are_restored(api, follower, read_back):
     assert lines_of(snapshot_of(second)) == lines_of(snapshot)
     (held,) = [found for found in second.get("/v1/inventory").json()["nodes"] if found["name"] == "b"]
     assert [found["uid"] for found in held["reservations"]] == ["pod-train-0"]
-    assert "ml/train-0 (2)" in second.get("/v1/inventory?output=table").text
+    assert "ml/train-0 (2)" in second.get("/v1/inventory?output=table&wide=true").text
     hold.release()
     caller.join()
 

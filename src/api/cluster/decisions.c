@@ -137,11 +137,11 @@ static const char *outcome_text(const json_t *decision, struct arena *arena)
                                      : verdicts_text(json_object_get(decision, "verdicts"), arena);
 }
 
-static void write_table(const json_t *decisions, struct arena *arena, struct buf *out)
+static void write_table(const json_t *decisions, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"TIME", "VERB",   "POD",     "ASKED", "ON",
                                            "TOOK", "LEDGER", "OUTCOME", NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *decision = NULL;
     json_array_foreach (json_object_get(decisions, "decisions"), i, decision) {

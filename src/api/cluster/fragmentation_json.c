@@ -62,11 +62,11 @@ static const char *summary_of(const struct fragmentations *all, struct arena *ar
                         free, fragmented);
 }
 
-static void write_table(const json_t *answer, struct arena *arena, struct buf *out)
+static void write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"RESOURCE",  "MODEL",         "NODES",       "FREE",
                                            "OF NO USE", "LARGEST BLOCK", "WHOLE NODES", NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *item = NULL;
     provenance_write_warning(answer, arena, out);

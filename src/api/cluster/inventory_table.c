@@ -1,6 +1,7 @@
 /* inventory_table: see inventory_table.h. Shows only GPUs; the JSON has all resources,
  * and the claims. */
 #include "api/cluster/inventory_table.h"
+#include "api/cluster/node_lines.h"
 #include "api/provenance.h"
 #include "api/table.h"
 #include "api/text.h"
@@ -95,28 +96,50 @@ static const char *usable_devices(const json_t *numbers, struct arena *arena)
     return arena_printf(arena, "%lld", (long long)n);
 }
 
+/* How many pods use it or are being bound to it; held: as in pods_of(). */
+static const char *count_pods(const json_t *node, const char *held, const char *name,
+                              struct arena *arena)
+{
+    static const char *const LISTS[] = {"holders", "reservations"};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+        size_t j = 0;
+        json_t *pod = NULL;
+        json_array_foreach (json_object_get(node, LISTS[i]), j, pod)
+            n += json_object_get(json_object_get(pod, held), name) != NULL;
+    }
+    return arena_printf(arena, "%zu", n);
+}
+
 /* One row per model of the driver's devices. The pods are in the first, because a claim of theirs
  * may hold several models. Partitions are in the JSON only. */
-static void add_devices(struct table *table, const json_t *node, const char *driver,
+static void add_devices(struct node_lines *lines, const json_t *node, const char *driver,
                         const json_t *group, struct arena *arena)
 {
     const bool is_twice = json_is_true(json_object_get(group, "publishedTwice"));
     const char *held_by = pods_of(json_object_get(node, "holders"), "devices", driver, arena);
+    const char *n_pods = count_pods(node, "devices", driver, arena);
     const char *model = NULL;
     json_t *numbers = NULL;
     json_object_foreach (json_object_get(group, "models"), model, numbers) {
-        table_add(table, (const char *[]){text_member(node, "name"), state_of(node), model,
-                                          is_twice ? arena_printf(arena, "%s (not counted)", driver)
-                                                   : driver,
-                                          usable_devices(numbers, arena),
-                                          number_or_unknown(numbers, "allocated", arena),
-                                          number_or_unknown(numbers, "free", arena), held_by, ""});
-        held_by = "";
+        const char *const cells[N_LINE_CELLS] = {
+            [LINE_NODE] = text_member(node, "name"),
+            [LINE_STATE] = state_of(node),
+            [LINE_MODEL] = model,
+            [LINE_RESOURCE] = is_twice ? arena_printf(arena, "%s (not counted)", driver) : driver,
+            [LINE_TOTAL] = usable_devices(numbers, arena),
+            [LINE_USED] = number_or_unknown(numbers, "allocated", arena),
+            [LINE_FREE] = number_or_unknown(numbers, "free", arena),
+            [LINE_PODS] = n_pods,
+            [LINE_HELD_BY] = held_by,
+            [LINE_RESERVED_FOR] = ""};
+        node_lines_add(lines, cells);
+        held_by = n_pods = "";
     }
 }
 
 /* Returns whether the node has any. */
-static bool add_resources(struct table *table, const json_t *node, const json_t *gpus,
+static bool add_resources(struct node_lines *lines, const json_t *node, const json_t *gpus,
                           struct arena *arena)
 {
     const char *name = NULL;
@@ -126,51 +149,56 @@ static bool add_resources(struct table *table, const json_t *node, const json_t 
         if (!json_object_get(gpus, name))
             continue;
         any = true;
-        table_add(table,
-                  (const char *[]){text_member(node, "name"), state_of(node), model_of(node, arena),
-                                   name, text_number(amounts, "allocatable", arena),
-                                   text_number(amounts, "used", arena),
-                                   text_number(amounts, "free", arena),
-                                   pods_with(node, "holders", name, arena),
-                                   pods_with(node, "reservations", name, arena)});
+        const char *const cells[N_LINE_CELLS] = {
+            [LINE_NODE] = text_member(node, "name"),
+            [LINE_STATE] = state_of(node),
+            [LINE_MODEL] = model_of(node, arena),
+            [LINE_RESOURCE] = name,
+            [LINE_TOTAL] = text_number(amounts, "allocatable", arena),
+            [LINE_USED] = text_number(amounts, "used", arena),
+            [LINE_FREE] = text_number(amounts, "free", arena),
+            [LINE_PODS] = count_pods(node, "gpus", name, arena),
+            [LINE_HELD_BY] = pods_with(node, "holders", name, arena),
+            [LINE_RESERVED_FOR] = pods_with(node, "reservations", name, arena)};
+        node_lines_add(lines, cells);
     }
     return any;
 }
 
-static void write_nodes(const json_t *inventory, struct arena *arena, struct buf *out)
+static void add_node_without(struct node_lines *lines, const json_t *node)
 {
-    static const char *const HEADINGS[] = {"NODE", "STATE", "MODEL",   "RESOURCE", "TOTAL",
-                                           "USED", "FREE",  "HELD BY", NULL};
-    static const char *const RESERVED_HEADINGS[] = {"NODE",         "STATE", "MODEL", "RESOURCE",
-                                                    "TOTAL",        "USED",  "FREE",  "HELD BY",
-                                                    "RESERVED FOR", NULL};
-    struct table *table =
-        table_new(arena, shows_reserved(inventory) ? RESERVED_HEADINGS : HEADINGS);
+    const char *const cells[N_LINE_CELLS] = {
+        text_member(node, "name"), state_of(node), "", "", "", "", "", "", "", ""};
+    node_lines_add(lines, cells);
+}
+
+static void write_nodes(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)
+{
+    struct node_lines *lines = node_lines_new(arena);
     json_auto_t *gpus = gpu_resources(inventory);
     size_t i = 0;
     json_t *node = NULL;
     json_array_foreach (json_object_get(inventory, "nodes"), i, node) {
         json_t *devices = json_object_get(node, "devices");
-        const bool any = add_resources(table, node, gpus, arena);
+        const bool any = add_resources(lines, node, gpus, arena);
         const char *driver = NULL;
         json_t *group = NULL;
         json_object_foreach (devices, driver, group)
-            add_devices(table, node, driver, group, arena);
+            add_devices(lines, node, driver, group, arena);
         if (!any && json_object_size(devices) == 0)
-            table_add(table, (const char *[]){text_member(node, "name"), state_of(node), "", "", "",
-                                              "", "", "", ""});
+            add_node_without(lines, node);
     }
-    table_write(table, out);
+    node_lines_write(lines, wide, shows_reserved(inventory), out);
 }
 
-static void write_models(const json_t *inventory, struct arena *arena, struct buf *out)
+static void write_models(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"MODEL", "RESOURCE", "NODES", "TOTAL",
                                            "USED",  "FREE",     NULL};
     static const char *const RESERVED_HEADINGS[] = {"MODEL", "RESOURCE", "NODES",    "TOTAL",
                                                     "USED",  "FREE",     "RESERVED", NULL};
     struct table *table =
-        table_new(arena, shows_reserved(inventory) ? RESERVED_HEADINGS : HEADINGS);
+        table_new(arena, wide, shows_reserved(inventory) ? RESERVED_HEADINGS : HEADINGS);
     size_t i = 0;
     json_t *model = NULL;
     json_array_foreach (json_object_get(inventory, "models"), i, model)
@@ -198,11 +226,12 @@ static const char *gpus_of(const json_t *holder, struct arena *arena)
     return text_names(&shown, arena);
 }
 
-static void write_pods_without_node(const json_t *inventory, struct arena *arena, struct buf *out)
+static void write_pods_without_node(const json_t *inventory, bool wide, struct arena *arena,
+                                    struct buf *out)
 {
     static const char *const HEADINGS[] = {"POD", "USES", "ON A NODE NOT IN THE INVENTORY", NULL};
     const json_t *pods = json_object_get(inventory, "podsWithoutNode");
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *pod = NULL;
     if (json_array_size(pods) == 0)
@@ -216,11 +245,11 @@ static void write_pods_without_node(const json_t *inventory, struct arena *arena
     table_write(table, out);
 }
 
-static void write_problems(const json_t *inventory, struct arena *arena, struct buf *out)
+static void write_problems(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"PROBLEM", "NAME", "WHAT", NULL};
     const json_t *problems = json_object_get(inventory, "problems");
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *problem = NULL;
     if (json_array_size(problems) == 0)
@@ -234,11 +263,12 @@ static void write_problems(const json_t *inventory, struct arena *arena, struct 
 }
 
 /* Devices that several nodes may reach. */
-static void write_shared_devices(const json_t *inventory, struct arena *arena, struct buf *out)
+static void write_shared_devices(const json_t *inventory, bool wide, struct arena *arena,
+                                 struct buf *out)
 {
     static const char *const HEADINGS[] = {
         "DEVICES OF SEVERAL NODES", "MODEL", "TOTAL", "USED", "FREE", NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     const char *driver = NULL;
     const char *model = NULL;
     json_t *group = NULL;
@@ -264,10 +294,10 @@ static const char *state_of_kind(const json_t *kind)
 }
 
 /* Writes the source; for a live inventory also the state of each kind. */
-static void write_source(const json_t *inventory, struct arena *arena, struct buf *out)
+static void write_source(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"KIND", "STATE", "SECONDS OLD", "WHY", NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *kind = NULL;
     const json_t *role = json_object_get(inventory, "role");
@@ -283,13 +313,13 @@ static void write_source(const json_t *inventory, struct arena *arena, struct bu
     table_write(table, out);
 }
 
-void inventory_table_write(const json_t *inventory, struct arena *arena, struct buf *out)
+void inventory_table_write(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)
 {
     provenance_write_warning(inventory, arena, out);
-    write_nodes(inventory, arena, out);
-    write_models(inventory, arena, out);
-    write_shared_devices(inventory, arena, out);
-    write_pods_without_node(inventory, arena, out);
-    write_problems(inventory, arena, out);
-    write_source(inventory, arena, out);
+    write_nodes(inventory, wide, arena, out);
+    write_models(inventory, wide, arena, out);
+    write_shared_devices(inventory, wide, arena, out);
+    write_pods_without_node(inventory, wide, arena, out);
+    write_problems(inventory, wide, arena, out);
+    write_source(inventory, wide, arena, out);
 }

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
-void inventory_table_write(const json_t *inventory, struct arena *arena, struct buf *out);
+void inventory_table_write(const json_t *inventory, bool wide, struct arena *arena,
+                           struct buf *out);
 
 #endif

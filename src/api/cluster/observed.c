@@ -76,11 +76,11 @@ static json_t *report_json(const struct observed_report *report, const struct po
         pods_json(&report->others));
 }
 
-static void write_examples(const json_t *answer, struct arena *arena, struct buf *out)
+static void write_examples(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"TIME", "POD", "DIFFERENCE", "NODE",
                                            "BEST", "WHY", NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *example = NULL;
     json_array_foreach (json_object_get(answer, "examples"), i, example) {
@@ -118,15 +118,15 @@ static void add_sums(struct table *table, const char *namespace_, const json_t *
                                       text_number(pods, "waiting", arena), reasons});
 }
 
-static void write_table(const json_t *answer, struct arena *arena, struct buf *out)
+static void write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"NAMESPACE", "PODS",    "REFUSED", "ELSEWHERE",
                                            "AS JUDGED", "WAITING", "REASONS", NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *namespace_ = NULL;
     buf_printf(out, "since %s: %s\n", text_member(answer, "since"), text_member(answer, "summary"));
-    write_examples(answer, arena, out);
+    write_examples(answer, wide, arena, out);
     buf_add_text(out, "\n");
     add_sums(table, "(all)", answer, arena);
     json_array_foreach (json_object_get(answer, "namespaces"), i, namespace_)

@@ -155,12 +155,12 @@ static void add_rows(const json_t *quota, struct table *table, struct arena *are
                       text_number(quota, "unenforcedNamespaces", arena)});
 }
 
-static void write_table(const json_t *answer, struct arena *arena, struct buf *out)
+static void write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"QUOTA",      "RESOURCE", "MODEL", "USED",
                                            "LIMIT",      "UNKNOWN",  "NODES", "NAMESPACES",
                                            "UNENFORCED", NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *quota = NULL;
     provenance_write_warning(answer, arena, out);

@@ -311,6 +311,7 @@ static struct pod_facts facts_of(const struct pod_copy *copy)
         .claims = pod->claims,
         .unscheduled_reason = pod->unscheduled_reason,
         .unscheduled_message = pod->unscheduled_message,
+        .controller = pod->controller,
         .not_evaluated = pod->not_evaluated,
         .replica_of = copy->replica_of,
         .shape = copy->shape->facts,

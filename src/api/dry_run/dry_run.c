@@ -184,13 +184,13 @@ static const char *terms_text(const json_t *ranked, struct arena *arena)
     return text;
 }
 
-static void write_ranking(const json_t *explain, struct arena *arena, struct buf *out)
+static void write_ranking(const json_t *explain, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"PLACE", "NODE",    "SCORE",     "PREFERENCE",
                                            "COST",  "MADE OF", "FREE GPUS", NULL};
     const json_t *ranking = json_object_get(explain, "ranking");
     const bool with_model = models_differ(ranking);
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *ranked = NULL;
     json_array_foreach (ranking, i, ranked)
@@ -223,11 +223,12 @@ static const char *change_text(const json_t *change, const char *key, bool decim
     return strcmp(was, is) == 0 ? was : arena_printf(arena, "%s -> %s", was, is);
 }
 
-static void write_fragmentation(const json_t *explain, struct arena *arena, struct buf *out)
+static void write_fragmentation(const json_t *explain, bool wide, struct arena *arena,
+                                struct buf *out)
 {
     static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "OF NO USE",
                                            "LARGEST BLOCK", "WHOLE NODES", NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *change = NULL;
     json_array_foreach (json_object_get(explain, "fragmentation"), i, change)
@@ -244,10 +245,11 @@ static void write_fragmentation(const json_t *explain, struct arena *arena, stru
 }
 
 /* Writes the member explain of a workload; nothing for NULL. */
-static void write_explanation(const json_t *explain, struct arena *arena, struct buf *out)
+static void write_explanation(const json_t *explain, bool wide, struct arena *arena,
+                              struct buf *out)
 {
-    write_ranking(explain, arena, out);
-    write_fragmentation(explain, arena, out);
+    write_ranking(explain, wide, arena, out);
+    write_fragmentation(explain, wide, arena, out);
 }
 
 /* Consecutive replicas with the same result share one row. */
@@ -265,11 +267,12 @@ static size_t last_alike(const json_t *placements, size_t first)
     return last;
 }
 
-static void write_placements(const json_t *workload, struct arena *arena, struct buf *out)
+static void write_placements(const json_t *workload, bool wide, struct arena *arena,
+                             struct buf *out)
 {
     static const char *const HEADINGS[] = {"REPLICA", "GOES TO", "WHY NOT", NULL};
     const json_t *placements = json_object_get(workload, "placements");
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *placement = NULL;
     if (json_array_size(placements) == 0)
@@ -340,7 +343,7 @@ static void write_not_understood(const json_t *result, struct arena *arena, stru
     }
 }
 
-static void write_table(const json_t *result, struct arena *arena, struct buf *out)
+static void write_table(const json_t *result, bool wide, struct arena *arena, struct buf *out)
 {
     const json_t *workloads = json_object_get(result, "workloads");
     const char *whole = text_member(result, "summary");
@@ -355,11 +358,11 @@ static void write_table(const json_t *result, struct arena *arena, struct buf *o
         buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
         write_understood(workload, arena, out);
         write_notes(workload, out);
-        write_placements(workload, arena, out);
-        verdict_write_table(json_object_get(workload, "nodes"), arena, out);
+        write_placements(workload, wide, arena, out);
+        verdict_write_table(json_object_get(workload, "nodes"), wide, arena, out);
         near_misses_write(json_object_get(workload, "nearMisses"), out);
         eviction_write(json_object_get(workload, "preemption"), out);
-        write_explanation(json_object_get(workload, "explain"), arena, out);
+        write_explanation(json_object_get(workload, "explain"), wide, arena, out);
     }
     write_skipped(result, out);
 }

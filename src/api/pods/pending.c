@@ -3,6 +3,7 @@
  */
 #include "api/api.h"
 #include "api/pods/pod_json.h"
+#include "api/pods/pod_owners.h"
 #include "api/pods/pod_table.h"
 #include "api/reply.h"
 #include "base/clock.h"
@@ -136,9 +137,9 @@ static json_t *pending_json(struct pod_copies *copies, const struct cluster *for
     json_t *pods = pods_json(&pending, copies);
     json_t *answer = provenance_json(&copies->provenance);
     json_t *rest = json_pack(
-        "{s:I, s:I, s:I, s:I, s:o}", "nodeCount", (json_int_t)pending.candidates.n, "podCount",
+        "{s:I, s:I, s:I, s:I, s:o, s:o}", "nodeCount", (json_int_t)pending.candidates.n, "podCount",
         (json_int_t)copies->n_all, "omitted", (json_int_t)(copies->n_all - copies->n), "notJudged",
-        (json_int_t)pending.n_not_judged, "pods", pods);
+        (json_int_t)pending.n_not_judged, "owners", pod_owners_json(pods, arena), "pods", pods);
     (void)json_object_update_new(answer, rest);
     return answer;
 }

@@ -69,6 +69,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy->pod.claims = copy_text(pod->claims, arena);
     copy->pod.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
     copy->pod.unscheduled_message = copy_text(pod->unscheduled_message, arena);
+    copy->pod.controller = copy_text(pod->controller, arena);
     copy->pod.not_evaluated = copy_text(pod->not_evaluated, arena);
     copy->replica_of = arena_strdup(arena, owners_uid(pod->owner));
     copy_reservation(cluster, copy, arena);

@@ -4,6 +4,7 @@
  */
 #include "api/pods/pod_table.h"
 #include "api/provenance.h"
+#include "api/table.h"
 #include "api/text.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/near_misses.h"
@@ -109,27 +110,65 @@ static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
     write_age(pod, arena, out);
 }
 
-void pod_table_write_pending(const json_t *pending, struct arena *arena, struct buf *out)
+/* The summary without the pod's name, which stands in front of it. */
+static const char *why_of(const json_t *owner)
 {
-    const json_int_t count = json_integer_value(json_object_get(pending, "podCount"));
-    const json_int_t omitted = json_integer_value(json_object_get(pending, "omitted"));
+    const char *summary = text_member(owner, "summary");
+    const size_t len = strlen(text_member(owner, "namespace")) + strlen("/") +
+                       strlen(text_member(owner, "firstPod")) + strlen(": ");
+    return strlen(summary) > len ? summary + len : summary;
+}
+
+static void write_owners(const json_t *pending, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"OWNER", "PODS", "ASK FOR", "WHY THEY WAIT", NULL};
+    struct table *table = table_new(arena, false, HEADINGS);
+    size_t i = 0;
+    json_t *owner = NULL;
+    json_array_foreach (json_object_get(pending, "owners"), i, owner)
+        table_add(table, (const char *[]){
+                             arena_printf(arena, "%s/%s (%s)", text_member(owner, "namespace"),
+                                          text_member(owner, "name"), text_member(owner, "kind")),
+                             text_number(owner, "pods", arena),
+                             verdict_amounts_text(json_object_get(owner, "requests"), arena),
+                             why_of(owner)});
+    if (i == 0)
+        return;
+    buf_add_text(out, "\n");
+    table_write(table, out);
+    buf_add_text(out, "\n?wide=true lists each pod, with kube-scheduler's message.\n");
+}
+
+static void write_each(const json_t *pending, struct arena *arena, struct buf *out)
+{
     size_t i = 0;
     json_t *pod = NULL;
-    provenance_write_warning(pending, arena, out);
-    buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
-    if (omitted > 0)
-        buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);
-    buf_add_text(out, "\n");
     json_array_foreach (json_object_get(pending, "pods"), i, pod) {
         buf_add_text(out, "\n");
         write_pod(pod, arena, out);
     }
 }
 
-void pod_table_write_explanation(const json_t *explanation, struct arena *arena, struct buf *out)
+void pod_table_write_pending(const json_t *pending, bool wide, struct arena *arena, struct buf *out)
+{
+    const json_int_t count = json_integer_value(json_object_get(pending, "podCount"));
+    const json_int_t omitted = json_integer_value(json_object_get(pending, "omitted"));
+    provenance_write_warning(pending, arena, out);
+    buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
+    if (omitted > 0)
+        buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);
+    buf_add_text(out, "\n");
+    if (wide)
+        write_each(pending, arena, out);
+    else
+        write_owners(pending, arena, out);
+}
+
+void pod_table_write_explanation(const json_t *explanation, bool wide, struct arena *arena,
+                                 struct buf *out)
 {
     provenance_write_warning(explanation, arena, out);
     write_pod(json_object_get(explanation, "pod"), arena, out);
-    verdict_write_table(json_object_get(explanation, "nodes"), arena, out);
+    verdict_write_table(json_object_get(explanation, "nodes"), wide, arena, out);
     near_misses_write(json_object_get(explanation, "nearMisses"), out);
 }

@@ -7,7 +7,10 @@
 
 #include <jansson.h>
 
-void pod_table_write_pending(const json_t *pending, struct arena *arena, struct buf *out);
-void pod_table_write_explanation(const json_t *explanation, struct arena *arena, struct buf *out);
+/* A row per owner; wide: a block of lines per pod. */
+void pod_table_write_pending(const json_t *pending, bool wide, struct arena *arena,
+                             struct buf *out);
+void pod_table_write_explanation(const json_t *explanation, bool wide, struct arena *arena,
+                                 struct buf *out);
 
 #endif

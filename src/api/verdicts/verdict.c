@@ -212,24 +212,64 @@ static bool fits(const json_t *node)
     return json_is_true(json_object_get(node, "fits"));
 }
 
-static void write_fitting_nodes(const json_t *nodes, struct arena *arena, struct buf *out)
+static void write_each_fitting(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"FITS ON", "SCORE", NULL};
-    struct table *table = table_new(arena, HEADINGS);
-    size_t n = 0;
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *node = NULL;
     json_array_foreach (nodes, i, node) {
-        if (!fits(node))
-            continue;
-        n++;
-        table_add(table,
-                  (const char *[]){text_member(node, "node"), text_number(node, "score", arena)});
+        if (fits(node))
+            table_add(table, (const char *[]){text_member(node, "node"),
+                                              text_number(node, "score", arena)});
     }
-    if (n > 0) {
-        buf_add_text(out, "\n");
-        table_write(table, out);
+    table_write(table, out);
+}
+
+/* Scores of kube-scheduler are 0 to 10. */
+#define SCORE_MAX 10
+
+/* A row per score, the best first. */
+static void write_fitting_by_score(const json_t *nodes, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"NODES", "SCORE", "FIT", NULL};
+    struct table *table = table_new(arena, false, HEADINGS);
+    struct {
+        const char *first;
+        size_t n;
+    } by_score[1 + SCORE_MAX] = {0};
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (nodes, i, node) {
+        const json_int_t score = json_integer_value(json_object_get(node, "score"));
+        if (fits(node) && by_score[score].n++ == 0)
+            by_score[score].first = text_member(node, "node");
     }
+    for (size_t score = SCORE_MAX + 1; score-- > 0;) {
+        if (by_score[score].n > 0)
+            table_add(table, (const char *[]){
+                                 arena_printf(arena, "%zu", by_score[score].n),
+                                 arena_printf(arena, "%zu", score),
+                                 text_first(by_score[score].first, by_score[score].n, arena)});
+    }
+    table_write(table, out);
+}
+
+static void write_fitting_nodes(const json_t *nodes, bool wide, struct arena *arena,
+                                struct buf *out)
+{
+    size_t n = 0;
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (nodes, i, node)
+        n += fits(node);
+    if (n == 0)
+        return;
+    buf_add_text(out, "\n");
+    if (wide || n < TABLE_FOLD_ROWS)
+        write_each_fitting(nodes, wide, arena, out);
+    else
+        write_fitting_by_score(nodes, arena, out);
 }
 
 /* Whether the reason is a lack of resources. */
@@ -290,11 +330,11 @@ static struct refusal *collect_refusals(const json_t *nodes, struct arena *arena
     return refusals;
 }
 
-static void write_refusals(const json_t *nodes, struct arena *arena, struct buf *out)
+static void write_refusals(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"NODES", "WHY NOT", "WHICH", NULL};
     struct refusal *refusals = collect_refusals(nodes, arena);
-    struct table *table = table_new(arena, HEADINGS);
+    struct table *table = table_new(arena, wide, HEADINGS);
     if (!refusals)
         return;
     for (const struct refusal *refusal = refusals; refusal; refusal = refusal->hh.next)
@@ -305,8 +345,8 @@ static void write_refusals(const json_t *nodes, struct arena *arena, struct buf 
     HASH_CLEAR(hh, refusals);
 }
 
-void verdict_write_table(const json_t *nodes, struct arena *arena, struct buf *out)
+void verdict_write_table(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
 {
-    write_fitting_nodes(nodes, arena, out);
-    write_refusals(nodes, arena, out);
+    write_fitting_nodes(nodes, wide, arena, out);
+    write_refusals(nodes, wide, arena, out);
 }

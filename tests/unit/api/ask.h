@@ -63,8 +63,13 @@ static inline int ask_tear_down(void **state)
 static inline char *ask_text(struct ask *ask, handle_exchange *handle, const char *body,
                              const char *output, unsigned status, const char *content_type)
 {
-    const struct fake_question question = {
-        .body = body, .len = strlen(body), .output = output, .path = ask->path};
+    static const char *const WIDE[][2] = {{"wide", "true"}, {NULL, NULL}};
+    const bool wide = output && strcmp(output, "wide") == 0;
+    const struct fake_question question = {.body = body,
+                                           .len = strlen(body),
+                                           .output = wide ? "table" : output,
+                                           .query = wide ? WIDE : NULL,
+                                           .path = ask->path};
     struct fake_answer answer = fake_ask(handle, &ask->api, &question);
     if (answer.status != status)
         fail_msg("status %u, not %u: %s", answer.status, status, answer.body);

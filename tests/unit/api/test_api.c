@@ -92,7 +92,7 @@ static void test_inventory_table(void **state)
         "A100-SXM4-80GB   nvidia.com/gpu   2       16      5      11\n"
         "T4               nvidia.com/gpu   1       4       0      4\n"
         "\nfile:";
-    char *table = ask_text(*state, api_inventory, "", "table", 200, "text/plain; charset=utf-8");
+    char *table = ask_text(*state, api_inventory, "", "wide", 200, "text/plain; charset=utf-8");
     if (strncmp(table, EXPECTED, sizeof EXPECTED - 1) != 0)
         fail_msg("%s", table);
     assert_ptr_equal(strchr(table + sizeof EXPECTED - 1, '\n'), table + strlen(table) - 1);

@@ -359,8 +359,7 @@ static void test_table(void **state)
     struct live_ask *live = *state;
     fill(live);
     make_stale(live);
-    char *table =
-        ask_text(&live->ask, api_inventory, "", "table", 200, "text/plain; charset=utf-8");
+    char *table = ask_text(&live->ask, api_inventory, "", "wide", 200, "text/plain; charset=utf-8");
     const char *text = after_warning(table);
     const char *rest = text + sizeof EXPECTED - 1;
     if (strncmp(text, EXPECTED, sizeof EXPECTED - 1) != 0)

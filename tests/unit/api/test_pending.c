@@ -64,7 +64,8 @@ static void test_a_pending_pod(void **state)
         "'schedulerSays':{'reason':'Unschedulable','message':'0/3 nodes'},"
         "'requests':{'nvidia.com/"
         "gpu':6,'cpu':1000},'gpuModels':null,'priority':7,'priorityClass':'high',"
-        "'created':'2026-11-20T10:00:00Z','gated':false,'terminating':false,'refusal':null,"
+        "'created':'2026-11-20T10:00:00Z','controller':null,'gated':false,'terminating':false,'"
+        "refusal':null,"
         "'nominatedNode':null,'reservation':null,'notEvaluated':[],'judged':true,'fits':0,'fitsOn':"
         "[],'reasons':["
         "{'reason':'gpu_absent','message':'the node has no GPUs of the requested resource',"
@@ -278,7 +279,7 @@ static void test_requests_before_the_first_inventory_get_503(void **state)
 /* Cuts out the line with the age, which grows. */
 static void check_table(struct ask *ask, handle_exchange *handle, const char *expected)
 {
-    char *table = ask_text(ask, handle, "", "table", 200, "text/plain; charset=utf-8");
+    char *table = ask_text(ask, handle, "", "wide", 200, "text/plain; charset=utf-8");
     for (char *line = strstr(table, "  created "); line; line = strstr(table, "  created ")) {
         const char *next = strchr(line, '\n') + 1;
         memmove(line, next, strlen(next) + 1);

@@ -389,6 +389,10 @@ static void test_messages_about_a_pod_do_not_raise_the_version(void **state)
     fixture_put_pod_facts(fixture, &facts);
     pod = cluster_find_pod(fixture->cluster, "p1");
     assert_string_equal(pod->not_evaluated, "spec.volumes: data (csi)\n");
+    assert_null(pod->controller);
+    facts.controller = "Job/train";
+    fixture_put_pod_facts(fixture, &facts);
+    assert_string_equal(cluster_find_pod(fixture->cluster, "p1")->controller, "Job/train");
     facts.started_s = 7;
     fixture_put_pod_facts(fixture, &facts);
     assert_int_equal(cluster_find_pod(fixture->cluster, "p1")->started_s, 7);

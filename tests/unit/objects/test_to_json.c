@@ -114,6 +114,11 @@ static const char *word_or_null(struct dice *dice)
     return chance(dice) ? word(dice) : NULL;
 }
 
+static const char *owner_or_null(bool is_owned)
+{
+    return is_owned ? "StatefulSet/web" : NULL;
+}
+
 static struct pod_facts random_pod(struct dice *dice, const struct policy *policy)
 {
     const bool waits = chance(dice);
@@ -138,6 +143,7 @@ static struct pod_facts random_pod(struct dice *dice, const struct policy *polic
         .claims = chance(dice) ? "one\n\ntwo\n" : NULL,
         .unscheduled_reason = is_told ? maybe(dice) : NULL,
         .unscheduled_message = is_told ? maybe(dice) : NULL,
+        .controller = owner_or_null(is_told),
         .not_evaluated = waits && chance(dice) ? "one\ntwo\n" : NULL,
     };
     struct shape_facts *shape = &facts.shape;
@@ -191,6 +197,7 @@ static void assert_pods_equal(const struct pod_facts *a, const struct pod_facts 
     assert_texts_equal(a->claims, b->claims);
     assert_texts_equal(a->unscheduled_reason, b->unscheduled_reason);
     assert_texts_equal(a->unscheduled_message, b->unscheduled_message);
+    assert_texts_equal(a->controller, b->controller);
     assert_texts_equal(a->not_evaluated, b->not_evaluated);
     assert_shapes_equal(&a->shape, &b->shape);
 }

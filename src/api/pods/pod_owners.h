@@ -1,0 +1,13 @@
+/* pod_owners: the owners of pending pods. Private to api. */
+#ifndef API_PODS_POD_OWNERS_H
+#define API_PODS_POD_OWNERS_H
+
+#include "base/arena.h"
+
+#include <jansson.h>
+
+/* PendingOwners of these PodStatus, in the order of their first pods. A pod without a controller is
+ * its own owner. */
+json_t *pod_owners_json(const json_t *pods, struct arena *arena);
+
+#endif

@@ -1,0 +1,134 @@
+"""Tables: they fit in 100 characters, fold nodes that look alike, and list pending pods by owner; ?wide=true has the rest."""
+
+import pytest
+from objects import annotated, node, pod
+
+WIDTH = 100
+LABELS = ["NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3", "Tesla-T4"]
+TABLES = ["/v1/inventory", "/v1/pending", "/v1/fragmentation", "/v1/quota", "/v1/decisions", "/v1/pods/ml/asks-0/explain"]
+LONG = "gpu-node-with-a-long-name-{:03}.region.compute.internal"
+
+
+def owned(name, owner, kind="Job", fields=None):
+    owner = {"apiVersion": "batch/v1", "kind": kind, "name": owner, "uid": f"uid-{owner}", "controller": True, **(fields or {})}
+    return pod(name, 9, metadata={"ownerReferences": [owner]})
+
+
+@pytest.fixture(scope="module")
+def large(module_service):
+    nodes = [node(LONG.format(i), 8, LABELS[i % 3]) for i in range(300)]
+    running = [pod(f"runs-{i}", 1 + i % 8, LONG.format(i)) for i in range(24)]
+    return module_service(*nodes, *running, *[owned(f"asks-{i}", "train") for i in range(20)], pod("alone", 9), annotated("t4", 1, models="T4, L4"))
+
+
+def text_of(service, path, **query):
+    return service.get(path + "?" + "&".join(f"{key}={value}" for key, value in {"output": "table", **query}.items())).text
+
+
+def rows_of(text):
+    """The rows of the first table, before an empty line; without those that go on with a cell."""
+    lines = text.split("\n\n")[0].splitlines()
+    return [line.split() for line in lines if not line.startswith(" ")]
+
+
+@pytest.mark.parametrize("path", TABLES)
+def test_tables_fit_in_100_characters(large, path):
+    table = text_of(large, path)
+    sentences = ("ml/asks-0: ", "  ") if "/explain" in path else "file:"
+    assert [line for line in table.splitlines() if len(line) > WIDTH and not line.startswith(sentences)] == []
+    assert not any(line.endswith(" ") for line in table.splitlines())
+
+
+def test_tables_of_the_dry_run_fit_in_100_characters(large):
+    text = large.post("/v1/dry-run?output=table&explain=true", pod("new", 2)).text
+    begins = ("NODES", "FITS ON", "REPLICA", "PLACE", "RESOURCE")
+    tables = [block for block in text.split("\n\n") if block.splitlines()[-1].strip() and block.lstrip().startswith(begins)]
+    assert len(tables) >= 2 and all(len(line) <= WIDTH for block in tables for line in block.splitlines())
+
+
+def test_nodes_that_look_alike_share_a_row(large):
+    rows = rows_of(text_of(large, "/v1/inventory"))
+    assert rows[0] == ["NODES", "STATE", "MODEL", "RESOURCE", "TOTAL", "USED", "FREE", "WHICH"]
+    counts = [int(row[0]) for row in rows[1:]]
+    assert sum(counts) == 300 and counts == sorted(counts, reverse=True) and len(counts) < 40
+    assert counts[:3] == [92, 92, 92]
+
+
+def test_wide_unfolds(large):
+    text = text_of(large, "/v1/inventory", wide="true")
+    rows = {row[0]: row for row in rows_of(text)}
+    assert len(rows) == 301 and rows[LONG.format(1)][-2:] == ["ml/runs-1", "(2)"]
+    narrow = rows_of(text_of(large, "/v1/inventory", node=LONG.format(1)))
+    assert narrow[0][0] == "NODE" and narrow[1][0] in LONG.format(1) and narrow[1][-1] == "1"
+
+
+def test_fitting_nodes_are_folded_by_score(large):
+    text = large.post("/v1/dry-run?output=table", pod("new", 2)).text
+    rows = rows_of(text[text.index("NODES   SCORE"):])
+    assert sum(int(row[0]) for row in rows[1:]) > 200
+    scores = [int(row[1]) for row in rows[1:]]
+    assert scores == sorted(scores, reverse=True) and scores[0] == 10
+    wide = large.post("/v1/dry-run?output=table&wide=true", pod("new", 2)).text
+    assert len(rows_of(wide[wide.index("FITS ON"):])) > 200
+
+
+def test_pending_pods_are_listed_by_owner(large):
+    text = text_of(large, "/v1/pending")
+    assert text.startswith("22 pending GPU pods\n")
+    lines = [line for line in text.splitlines() if line.startswith("ml/")]
+    assert {tuple(line.split()[:3]) for line in lines} == {("ml/alone", "(Pod)", "1"), ("ml/train", "(Job)", "20"), ("ml/t4", "(Pod)", "1")}
+    assert text_of(large, "/v1/pending", wide="true").count("\n\nml/") == 22
+
+
+def test_owners_in_json(large):
+    answer = large.get("/v1/pending").json()
+    owners = {(owner["namespace"], owner["kind"], owner["name"]): owner for owner in answer["owners"]}
+    assert {key: owner["pods"] for key, owner in owners.items()} == {("ml", "Job", "train"): 20, ("ml", "Pod", "alone"): 1, ("ml", "Pod", "t4"): 1}
+    train = owners["ml", "Job", "train"]
+    (first,) = [each for each in answer["pods"] if each["name"] == train["firstPod"]]
+    assert first["controller"] == {"kind": "Job", "name": "train"}
+    assert {key: train[key] for key in ("requests", "priority", "summary")} == {key: first[key] for key in ("requests", "priority", "summary")}
+    assert len(answer["pods"]) == 22
+
+
+@pytest.mark.parametrize(
+    ("owner", "controller"),
+    [
+        ({}, {"kind": "Job", "name": "train"}),
+        ({"controller": False}, None),
+        ({"kind": None}, None),
+        ({"name": 5}, None),
+        ({"name": ""}, None),
+        ({"name": "x" * 70000}, None),
+        ({"kind": "a/b"}, None),
+    ],
+)
+def test_an_owner_that_cannot_be_read_is_none(start_over, owner, controller):
+    service = start_over(node("a"), owned("waits", "train", fields=owner))
+    (found,) = service.get("/v1/pending").json()["pods"]
+    assert found["controller"] == controller
+
+
+def test_a_snapshot_keeps_the_owners(start_service, start_over, write):
+    service = start_over(node("a"), owned("waits", "train"), owned("web-0", "web", "StatefulSet"))
+    again = start_service("--cluster-file", write("again.json", service.get("/v1/snapshot").text))
+    assert again.get("/v1/pending").json()["owners"] == service.get("/v1/pending").json()["owners"]
+
+
+def test_a_live_cluster_knows_the_owners(api, follower):
+    api.store.put(owned("waits", "train"))
+    follower.wait("the owner", lambda: [owner["name"] for owner in follower.get("/v1/pending").json()["owners"]] == ["train"])
+
+
+def test_cells_control_no_terminal(start_over):
+    service = start_over(node("a\x1b[2J\u009b"), pod("runs", 2, "a\x1b[2J\u009b"))
+    for wide in ("true", "false"):
+        assert not set("\x1b\u009b") & set(text_of(service, "/v1/inventory", wide=wide))
+
+
+def test_a_long_cell_is_wrapped_fast(start_over):
+    """A name of a megabyte, in words and in one piece."""
+    service = start_over(node("a" * 200_000), node("a " * 100_000), pod("x", 1, status={"conditions": [{"type": "PodScheduled", "status": "False", "reason": "R", "message": "m " * 9}]}))
+    for wide in ("true", "false"):
+        assert text_of(service, "/v1/inventory", wide=wide).startswith("NODE")
+
