@@ -365,6 +365,18 @@ static json_t *wide_slices(size_t i)
     return slice;
 }
 
+/* Each of its own, and none exists. */
+static json_t *pods_with_claims(size_t i)
+{
+    json_t *pod = pod_of(i, NULL);
+    json_t *list = part_of(pod, "spec", "resourceClaims", json_array());
+    for (size_t c = 0; c < 64; c++)
+        (void)json_array_append_new(list, json_pack("{s:s, s:s}", "name", text_of("claim-", c),
+                                                    "resourceClaimName", long_name(i * 64 + c)));
+    ask(pod, "nvidia.com/gpu", "1");
+    return pod;
+}
+
 static json_t *set_of(const char *member, size_t number, const char *amount)
 {
     return json_pack("{s:s, s:{s:{s:s}, s:{s:s}}}", member, text_of("set-", number), "counters",
@@ -438,6 +450,8 @@ const struct attack ATTACKS[] = {
      nominated_to_one_node, 2500, HOLD_MS, FILTER_MS, 4000},
     {"nominated-elsewhere", "the table of nodes: a nomination a pod", CLUSTER_PODS, 5000,
      nominated_elsewhere, 2500, HOLD_MS, FILTER_MS, 4000},
+    {"pods-with-claims", "memory and quotas: names of 64 claims a pod", CLUSTER_PODS, 2000,
+     pods_with_claims, 30000, HOLD_MS, FILTER_MS, 4000},
     {"claims", "memory: 10,000 claims of one tenant, 32 alternatives each", CLUSTER_CLAIMS, 10000,
      claims, 1000, HOLD_MS, FILTER_MS, 4000},
     {"one-device", "a device that 10,000 claims share", CLUSTER_CLAIMS, 10000, claims_of_one_device,
