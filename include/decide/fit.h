@@ -14,16 +14,18 @@
  * rest with fresher data. FIT_ALL: for users, all that the ledger knows. */
 enum fit_scope { FIT_OURS, FIT_ALL };
 
-struct reservation; /* ledger/reservation.h */
-struct quota_view;  /* decide/quota.h */
+struct reservation;  /* ledger/reservation.h */
+struct quota_view;   /* decide/quota.h */
+struct asked_claims; /* ledger/asked_claims.h */
 
 struct fit_question {
     const struct pod_shape *shape;
     const char *refusal;   /* the pod is invalid and fits nowhere; NULL: valid */
     const char *node_name; /* spec.nodeName: allows no other node; NULL or "": any. FIT_ALL only */
     enum fit_scope scope;
-    struct asker asker;     /* nominated pods keep room from it */
-    const char *claims;     /* as in pod_facts: quotas count them, too */
+    struct asker asker;               /* nominated pods keep room from it */
+    const char *claims;               /* as in pod_facts: quotas count them, too */
+    const struct asked_claims *asked; /* of these claims, for a fork: asked_claims_for_fork() */
     const char *replica_of; /* as in pod_facts: its best node depends on the other replicas */
     /* The amounts that victims would free on the judged node (decide/preempt.h); each resource
      * once. */

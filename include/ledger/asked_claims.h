@@ -32,6 +32,8 @@ struct asked_claims {
     /* The first in the order of namespace and name that floats (claim_usage_floats()). NULL: none
      */
     const struct claim_use *first_floating;
+    /* Of a copy for forks: asked_claims_yielding(). */
+    const int64_t *yielding;
 };
 
 /* All ready and 0 for a pod that names none, without quotas, in a fork,
@@ -40,23 +42,26 @@ struct asked_claims {
 struct asked_claims asked_claims_of(const struct cluster *cluster,
                                     const struct claims_question *question, struct arena *arena);
 
+/* What floating claims count that come after the pod's first floating one and that it does not
+ * name: for each quota its namespace_usage_n_cells() cells. NULL: nothing. */
+const int64_t *asked_claims_yielding(const struct cluster *cluster,
+                                     const struct claims_question *question,
+                                     const struct asked_claims *asked, struct arena *arena);
+/* For a decision on a fork, made under the lock of its origin. NULL: no quota counts any of the
+ * claims. */
+const struct asked_claims *asked_claims_for_fork(const struct cluster *cluster,
+                                                 const struct claims_question *question,
+                                                 struct arena *arena);
 /* Whether a quota may count any of them, for some namespace. */
 bool asked_claims_count(const struct cluster *cluster, const struct asked_claims *asked);
-
-/* Whether it comes before the other in that order. */
-bool asked_claims_precedes(const struct claim_use *use, const struct claim_use *other);
 
 /* Models of the devices that a claim may get on a node: policy_quota_models(). */
 struct asked_models {
     uint64_t sure;     /* of whichever it gets */
     uint64_t possible; /* of any */
 };
-/* Claims may also get devices that several nodes reach, so with such devices nothing is sure. Both
- * are 0 in a fork. */
+/* Claims may also get devices that several nodes reach, so with such devices nothing is sure. */
 struct asked_models asked_claims_models(const struct cluster *cluster, const struct node *node);
-
-/* Whether the pod names the claim. */
-bool asked_claims_has(const struct claims_question *question, const struct claim_use *use);
 
 /* Bind refused the pod: claim_usage_refuse() for each allocated claim that it names. */
 void asked_claims_refuse(struct cluster *cluster, const struct claims_question *question);

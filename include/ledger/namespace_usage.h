@@ -11,6 +11,7 @@
 
 size_t namespace_usage_n_cells(const struct policy *policy);
 /* A cell within such an array. */
+size_t namespace_usage_cell_index(const struct policy *policy, size_t scope, size_t column);
 int64_t *namespace_usage_cell(const struct policy *policy, int64_t *cells, size_t scope,
                               size_t column);
 int64_t *namespace_usage_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope);

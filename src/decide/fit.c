@@ -15,7 +15,8 @@ struct fit_question fit_question_of(const struct cluster *cluster, const char *n
     const struct quota_asked asked = {
         .shape = question.shape,
         .own = question.own,
-        .claims = {.namespace_ = namespace_, .claims = question.claims, .asker = &question.asker}};
+        .claims = {.namespace_ = namespace_, .claims = question.claims, .asker = &question.asker},
+        .known = question.asked};
     question.quota = quota_begin_asked(cluster, &asked, arena);
     quota_own_claim(question.quota, cluster, namespace_, &question.asker);
     quota_promise(question.quota, cluster, &question.asker, now_ms, arena);

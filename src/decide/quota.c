@@ -182,36 +182,17 @@ struct quota_view *quota_begin(const struct cluster *cluster, const char *namesp
 
 /* ---- the pod's resource claims ---- */
 
-static bool outranks(const struct claim_use *use, const struct asked_claims *asked)
-{
-    return asked->first_floating && asked_claims_precedes(use, asked->first_floating);
-}
-
-static void add_back(struct quota_view *view, const struct cluster *cluster,
-                     const struct claim_use *use, struct arena *arena)
-{
-    size_t n = 0;
-    const size_t *quotas = namespace_usage_covering(cluster, claim_usage_namespace(use), &n);
-    int64_t *cells = ARENA_ARRAY(arena, int64_t, namespace_usage_n_cells(view->policy));
-    claim_usage_add(view->policy, cells, use);
-    for (size_t i = 0; i < view->n_rows; i++) {
-        struct quota_row *row = &view->rows[i];
-        if (is_covered(quotas, n, row->quota))
-            row->left += cell_or_0(view->policy, cells, row->limit);
-    }
-}
-
 /* Two pods whose claims exceed a quota together must not keep each other out for ever: both claims
  * stay allocated. So the first in order does not count the floating claims of the second. */
-static void disregard_floating(struct quota_view *view, const struct cluster *cluster,
-                               const struct asked_claims *asked,
-                               const struct claims_question *question)
+static void disregard(struct quota_view *view, const int64_t *yielding)
 {
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    for (const struct claim_use *use = claim_usage_next_floating(cluster, NULL); use;
-         use = claim_usage_next_floating(cluster, use)) {
-        if (!outranks(use, asked) && !asked_claims_has(question, use))
-            add_back(view, cluster, use, arena);
+    const size_t n_cells = namespace_usage_n_cells(view->policy);
+    for (size_t i = 0; yielding && i < view->n_rows; i++) {
+        struct quota_row *row = &view->rows[i];
+        const struct quota_limit *limit = row->limit;
+        row->left +=
+            yielding[row->quota * n_cells +
+                     namespace_usage_cell_index(view->policy, limit->scope, limit->column)];
     }
 }
 
@@ -235,14 +216,16 @@ struct quota_view *quota_begin_asked(const struct cluster *cluster, const struct
                                      struct arena *arena)
 {
     const struct claims_question *question = &asked->claims;
-    const struct asked_claims claims = asked_claims_of(cluster, question, arena);
+    const struct asked_claims claims =
+        asked->known ? *asked->known : asked_claims_of(cluster, question, arena);
     const bool counts_claims = asked_claims_count(cluster, &claims);
     if (cluster_policy(cluster)->n_quotas == 0 ||
         (asked->shape->n_gpu_needs == 0 && !counts_claims))
         return NULL;
     struct quota_view *view = begin(cluster, question->namespace_, asked->shape, &claims, arena);
     if (view && lacks_for_claims(view))
-        disregard_floating(view, cluster, &claims, question);
+        disregard(view, asked->known ? claims.yielding
+                                     : asked_claims_yielding(cluster, question, &claims, arena));
     if (view) {
         view->namespace_ = question->namespace_;
         view->claims = question->claims;

@@ -73,6 +73,12 @@ static void add_refused(const struct cluster *cluster, const struct claim_use *u
         asked->refused[i] = amount_add(asked->refused[i], refused[i]);
 }
 
+static bool precedes(const struct claim_use *use, const struct claim_use *other)
+{
+    const int order = strcmp(claim_usage_namespace(use), claim_usage_namespace(other));
+    return order < 0 || (order == 0 && strcmp(claim_usage_name(use), claim_usage_name(other)) < 0);
+}
+
 static void add_used(const struct cluster *cluster, const struct claim_use *use,
                      struct asked_claims *asked, struct arena *arena)
 {
@@ -80,8 +86,7 @@ static void add_used(const struct cluster *cluster, const struct claim_use *use,
         return;
     asked->used = cells_of(cluster, asked->used, arena);
     claim_usage_add(cluster->policy, asked->used, use);
-    if (claim_usage_floats(use) &&
-        (!asked->first_floating || asked_claims_precedes(use, asked->first_floating)))
+    if (claim_usage_floats(use) && (!asked->first_floating || precedes(use, asked->first_floating)))
         asked->first_floating = use;
 }
 
@@ -127,43 +132,60 @@ bool asked_claims_count(const struct cluster *cluster, const struct asked_claims
     return asked->used || asked->refused;
 }
 
-bool asked_claims_precedes(const struct claim_use *use, const struct claim_use *other)
+static bool is_named(const struct claims_question *question, const struct claim_use *use)
 {
-    const int order = strcmp(claim_usage_namespace(use), claim_usage_namespace(other));
-    return order < 0 || (order == 0 && strcmp(claim_usage_name(use), claim_usage_name(other)) < 0);
+    return strcmp(question->namespace_, claim_usage_namespace(use)) == 0 &&
+           has_line(question->claims, claim_usage_name(use));
 }
 
-static void add_models(const struct policy *policy, const struct device_group *group,
-                       struct asked_models *models)
+static void add_yielding(const struct cluster *cluster, const struct claim_use *use, int64_t *cells)
 {
-    for (size_t i = 0; i < group->n_models; i++) {
-        const struct device_model *model = &group->models[i];
-        const uint64_t bits = policy_quota_models(policy, model->model, model->memory_bytes);
-        models->sure &= bits;
-        models->possible |= bits;
+    size_t n = 0;
+    const size_t *quotas = namespace_usage_covering(cluster, claim_usage_namespace(use), &n);
+    for (size_t i = 0; i < n; i++)
+        claim_usage_add(cluster->policy,
+                        &cells[quotas[i] * namespace_usage_n_cells(cluster->policy)], use);
+}
+
+const int64_t *asked_claims_yielding(const struct cluster *cluster,
+                                     const struct claims_question *question,
+                                     const struct asked_claims *asked, struct arena *arena)
+{
+    int64_t *cells = NULL;
+    for (const struct claim_use *use = claim_usage_next_floating(cluster, NULL); use;
+         use = claim_usage_next_floating(cluster, use)) {
+        if ((asked->first_floating && precedes(use, asked->first_floating)) ||
+            is_named(question, use))
+            continue;
+        if (!cells)
+            cells =
+                ARENA_ARRAY(arena, int64_t,
+                            cluster->policy->n_quotas * namespace_usage_n_cells(cluster->policy));
+        add_yielding(cluster, use, cells);
     }
+    return cells;
+}
+
+const struct asked_claims *asked_claims_for_fork(const struct cluster *cluster,
+                                                 const struct claims_question *question,
+                                                 struct arena *arena)
+{
+    struct asked_claims *asked = ARENA_NEW(arena, struct asked_claims);
+    *asked = asked_claims_of(cluster, question, arena);
+    if (!asked_claims_count(cluster, asked))
+        return NULL;
+    if (asked->used)
+        asked->yielding = asked_claims_yielding(cluster, question, asked, arena);
+    asked->first_floating = NULL;
+    return asked;
 }
 
 struct asked_models asked_claims_models(const struct cluster *cluster, const struct node *node)
 {
-    struct asked_models models = {.sure = ~QUOTA_MODEL_UNKNOWN};
-    size_t n = 0;
-    size_t n_everywhere = 0;
-    if (!cluster->devices)
-        return (struct asked_models){0};
-    const struct device_group *groups = devices_on_node(cluster->devices, node->name, &n);
-    (void)devices_on_node(cluster->devices, "", &n_everywhere);
-    for (size_t i = 0; i < n; i++)
-        add_models(cluster->policy, &groups[i], &models);
-    if (n == 0 || n_everywhere > 0)
+    struct asked_models models = node->claim_models;
+    if (cluster->has_devices_of_several)
         models.sure = 0;
     return models;
-}
-
-bool asked_claims_has(const struct claims_question *question, const struct claim_use *use)
-{
-    return strcmp(question->namespace_, claim_usage_namespace(use)) == 0 &&
-           has_line(question->claims, claim_usage_name(use));
 }
 
 void asked_claims_refuse(struct cluster *cluster, const struct claims_question *question)

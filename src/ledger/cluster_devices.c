@@ -19,6 +19,9 @@ static void renew_changed(struct cluster *cluster)
         if (node && node->traits)
             changes_of_devices(cluster, node);
     }
+    size_t n_of_several = 0;
+    (void)devices_on_node(cluster->devices, "", &n_of_several);
+    cluster->has_devices_of_several = n_of_several > 0;
     const struct device_claim *claim = NULL;
     while ((claim = devices_take_changed_claim(cluster->devices)))
         claim_usage_renew(cluster, claim->namespace_, claim->name);

@@ -80,6 +80,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
     namespace_usage_fork(fork, cluster);
     fork->version = cluster->version;
     fork->claims_unknown = cluster->claims_unknown;
+    fork->has_devices_of_several = cluster->has_devices_of_several;
     return fork;
 }
 

@@ -6,6 +6,7 @@
 #define LEDGER_LEDGER_H
 
 #include "base/table.h"
+#include "ledger/asked_claims.h"
 #include "ledger/claim_usage.h"
 #include "ledger/claims.h"
 #include "ledger/cluster.h"
@@ -90,8 +91,9 @@ struct node {
     struct nomination_entry *nominations;
     struct node_device_group *devices; /* by driver and model */
     size_t n_devices;
-    alignas(64) struct node_hot hot; /* at NODE_HOT_OFFSET */
-    struct traits_entry *traits;     /* NULL: no such Node object */
+    struct asked_models claim_models; /* of the node's own devices */
+    alignas(64) struct node_hot hot;  /* at NODE_HOT_OFFSET */
+    struct traits_entry *traits;      /* NULL: no such Node object */
     char name[];
 };
 
@@ -145,9 +147,10 @@ struct check_walk {
 
 struct cluster {
     const struct policy *policy;
-    struct devices *devices; /* NULL in a fork */
-    bool claims_unknown;     /* cluster_set_claims_known() */
-    struct shapes *shapes;   /* shared with forks; use only under the origin's lock */
+    struct devices *devices;     /* NULL in a fork */
+    bool claims_unknown;         /* cluster_set_claims_known() */
+    bool has_devices_of_several; /* several nodes reach some devices */
+    struct shapes *shapes;       /* shared with forks; use only under the origin's lock */
     bool is_fork;
     const struct resource **fork_resources; /* forks only: all resource names it knows */
     size_t n_fork_resources;

@@ -25,10 +25,15 @@ size_t namespace_usage_n_cells(const struct policy *policy)
     return policy->n_quota_scopes * n_columns(policy);
 }
 
+size_t namespace_usage_cell_index(const struct policy *policy, size_t scope, size_t column)
+{
+    return scope * n_columns(policy) + column;
+}
+
 int64_t *namespace_usage_cell(const struct policy *policy, int64_t *cells, size_t scope,
                               size_t column)
 {
-    return &cells[scope * n_columns(policy) + column];
+    return &cells[namespace_usage_cell_index(policy, scope, column)];
 }
 
 int64_t *namespace_usage_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope)

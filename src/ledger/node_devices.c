@@ -123,6 +123,27 @@ static struct node_device_group group_of(struct cluster *cluster, const struct n
     };
 }
 
+static void add_models(const struct policy *policy, const struct device_group *group,
+                       struct asked_models *models)
+{
+    for (size_t i = 0; i < group->n_models; i++) {
+        const struct device_model *model = &group->models[i];
+        const uint64_t bits = policy_quota_models(policy, model->model, model->memory_bytes);
+        models->sure &= bits;
+        models->possible |= bits;
+    }
+}
+
+static struct asked_models models_of(const struct cluster *cluster, const struct node *node)
+{
+    struct asked_models models = {.sure = ~QUOTA_MODEL_UNKNOWN};
+    size_t n = 0;
+    const struct device_group *drivers = drivers_on(cluster, node, &n);
+    for (size_t i = 0; i < n; i++)
+        add_models(cluster->policy, &drivers[i], &models);
+    return n > 0 ? models : (struct asked_models){0};
+}
+
 static struct node_device_group *groups_of(struct cluster *cluster, const struct node *node,
                                            size_t *ret_n)
 {
@@ -163,6 +184,7 @@ enum node_devices_change node_devices_renew(struct cluster *cluster, struct node
         change = of_group > change ? of_group : change;
     }
     node_devices_free(cluster, node);
+    node->claim_models = models_of(cluster, node);
     node->devices = groups;
     node->n_devices = n;
     return change;
@@ -170,6 +192,7 @@ enum node_devices_change node_devices_renew(struct cluster *cluster, struct node
 
 void node_devices_fork(struct cluster *fork, struct node *copy, const struct node *node)
 {
+    copy->claim_models = node->claim_models;
     if (node->n_devices == 0)
         return;
     copy->n_devices = node->n_devices;
@@ -243,7 +266,9 @@ bool node_devices_are_right(const struct cluster *cluster, const struct node *no
     size_t n_drivers = 0;
     size_t n = 0;
     const struct device_group *drivers = drivers_on(cluster, node, &n_drivers);
-    if (node->n_devices != count_models(drivers, n_drivers))
+    const struct asked_models models = models_of(cluster, node);
+    if (node->n_devices != count_models(drivers, n_drivers) ||
+        node->claim_models.sure != models.sure || node->claim_models.possible != models.possible)
         return false;
     for (size_t i = 0; i < n_drivers; i++) {
         for (size_t j = 0; j < drivers[i].n_models; j++) {

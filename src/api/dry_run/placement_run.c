@@ -355,6 +355,20 @@ static const char *unjudged_because(const struct workload *workload, struct aren
     return workload->pod.refusal;
 }
 
+/* Of claims that the pods name. Locks the inventory, as forks have no claims. */
+static const struct asked_claims *asked_of(const struct placement_run *run,
+                                           const struct asker *asker)
+{
+    const struct workload *workload = run->workload;
+    const struct claims_question question = {
+        .namespace_ = workload->namespace_, .claims = workload->pod.claims, .asker = asker};
+    if (workload->problem || !workload->pod.claims)
+        return NULL;
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(run->dry_run->api->inventory);
+    return asked_claims_for_fork(view.cluster, &question, run->dry_run->arena);
+}
+
 /* An unreadable template is rejected on every node. */
 static void ask(struct placement_run *run)
 {
@@ -362,7 +376,7 @@ static void ask(struct placement_run *run)
     static const struct shape_facts NOTHING;
     const struct shape_facts *facts = workload->problem ? &NOTHING : &workload->pod.shape;
     struct dry_run *dry_run = run->dry_run;
-    const struct fit_question wanted = {
+    struct fit_question wanted = {
         .shape = cluster_resolve(dry_run->fork, facts, dry_run->arena),
         .refusal = unjudged_because(workload, dry_run->arena),
         .node_name = workload->pod.node_name,
@@ -370,6 +384,8 @@ static void ask(struct placement_run *run)
         .asker = {.priority = workload->problem ? 0 : priority_of(dry_run->fork, &workload->pod)},
         .replica_of = workload->pod.replica_of,
     };
+    wanted.claims = workload->problem ? NULL : workload->pod.claims;
+    wanted.asked = asked_of(run, &wanted.asker);
     run->query.question = fit_question_of(dry_run->fork, workload->namespace_, &wanted,
                                           QUOTA_NO_CLAIMS, dry_run->arena);
     verdict_query_admission(&run->query);

@@ -73,11 +73,16 @@ static const struct verdicts *judge(struct pending *pending, const struct pod_co
     return shape->verdicts;
 }
 
-/* A pod that shares no verdicts: its rejection or nomination is its own. */
+/* A pod that shares no verdicts: its rejection, nomination or claims are its own. */
+static bool is_of_its_own(const struct pod_copy *copy)
+{
+    return copy->pod.nominated_node[0] || copy->asked || copy->is_not_asked;
+}
+
 static bool is_alone(struct pending *pending, const struct pod_copy *copy)
 {
-    return copy->pod.refusal || (copy->pod.nominated_node[0] && !copy->reserved_node &&
-                                 pay(pending, &copy->shape->facts));
+    return copy->pod.refusal || (is_of_its_own(copy) && !copy->is_not_asked &&
+                                 !copy->reserved_node && pay(pending, &copy->shape->facts));
 }
 
 static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
@@ -93,7 +98,7 @@ static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *
         verdicts_fini(&verdicts);
         return json;
     }
-    const bool is_judged = !copy->reserved_node && !copy->pod.nominated_node[0];
+    const bool is_judged = !copy->reserved_node && !is_of_its_own(copy);
     const struct verdicts *verdicts = is_judged ? judge(pending, copy) : NULL;
     pending->n_not_judged += verdicts == NULL;
     return pod_json(&pending->report, copy, verdicts);

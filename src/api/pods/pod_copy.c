@@ -10,6 +10,7 @@
 struct copying {
     struct arena *arena;
     struct pod_copies copies;
+    size_t n_asked;
 };
 
 static const char *copy_text(const char *text, struct arena *arena)
@@ -75,6 +76,23 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy_reservation(cluster, copy, arena);
 }
 
+/* Of the pod that was copied last. */
+static void copy_asked(struct copying *copying, const struct cluster *cluster,
+                       const struct pod *pod)
+{
+    struct pod_copy *copy = &copying->copies.items[copying->copies.n - 1];
+    const struct asker asker = asker_from_pod(pod);
+    const struct claims_question question = {
+        .namespace_ = pod->namespace_, .claims = pod->claims, .asker = &asker};
+    if (!pod->claims || pod->node_name[0] || !has_quotas(copying, cluster, pod->namespace_))
+        return;
+    copy->is_not_asked = copying->n_asked == POD_COPIES_ASKED_MAX;
+    if (copy->is_not_asked)
+        return;
+    copy->asked = asked_claims_for_fork(cluster, &question, copying->arena);
+    copying->n_asked++;
+}
+
 /* A waiting pod with its sort keys, copied because sorting compares often. */
 struct queued_pod {
     int64_t priority;
@@ -127,8 +145,10 @@ static void copy_pending(struct copying *copying, const struct cluster *cluster,
         collect_pending(cluster, namespace_, &copies->n_all);
     const size_t n = copies->n_all < POD_COPIES_MAX ? copies->n_all : POD_COPIES_MAX;
     copies->items = ARENA_ARRAY(copying->arena, struct pod_copy, n);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         copy_pod(copying, cluster, queued[i].pod);
+        copy_asked(copying, cluster, queued[i].pod);
+    }
 }
 
 struct pod_copies pod_copy_pending(struct inventory *inventory, const char *namespace_,
@@ -152,6 +172,7 @@ struct pod_copies pod_copy_named(struct inventory *inventory, const char *namesp
         copying.copies.items = ARENA_NEW(arena, struct pod_copy);
         copying.copies.n_all = 1;
         copy_pod(&copying, view.cluster, pod);
+        copy_asked(&copying, view.cluster, pod);
     }
     return copying.copies;
 }

@@ -10,6 +10,11 @@
 /* Most pods copied per answer. */
 #define POD_COPIES_MAX ((size_t)10000)
 
+/* Of these, pods whose resource claims quotas may count. Each costs a walk over the claims that no
+ * placed pod uses, under the lock. */
+#define POD_COPIES_ASKED_MAX ((size_t)256)
+
+struct asked_claims; /* ledger/asked_claims.h */
 struct verdicts;
 
 /* Both belong to the ledger: compare them only, never dereference. */
@@ -33,6 +38,10 @@ struct pod_copy {
     const char *replica_of;    /* as in pod_facts */
     const char *reserved_node; /* node of its reservation; NULL: none */
     int64_t reserved_ms;       /* start of the reservation, by clock_ms() */
+    /* What quotas count of its resource claims; NULL: nothing. Of pod_copy_pending() and _named().
+     */
+    const struct asked_claims *asked;
+    bool is_not_asked; /* it may count, but POD_COPIES_ASKED_MAX others came first */
 };
 
 struct pod_copies {

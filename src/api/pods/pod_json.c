@@ -94,6 +94,8 @@ struct pod_query pod_json_query(const struct pod_report *report, const struct po
         .refusal = copy->pod.refusal,
         .scope = FIT_ALL,
         .asker = asker_from_pod(&copy->pod),
+        .claims = copy->pod.claims,
+        .asked = copy->asked,
     };
     return (struct pod_query){.question = fit_question_of(report->fork, copy->pod.namespace_,
                                                           &wanted, QUOTA_NO_CLAIMS, report->arena),

@@ -95,6 +95,28 @@ static void bound(struct fixture *fixture, const char *uid, const char *node, co
     put_pod(fixture, uid, node, claims);
 }
 
+/* As the dry run and explain judge. */
+static enum reason judge_on_fork(struct fixture *fixture, const struct pod_facts *facts,
+                                 const char *node)
+{
+    const struct asker asker = asker_from_facts(facts);
+    const struct claims_question claims = {
+        .namespace_ = "default", .claims = facts->claims, .asker = &asker};
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    const struct fit_question wanted = {
+        .shape = cluster_resolve(fork, &facts->shape, fixture->arena),
+        .scope = FIT_OURS,
+        .asker = asker,
+        .claims = facts->claims,
+        .asked = asked_claims_for_fork(fixture->cluster, &claims, fixture->arena)};
+    const struct fit_question question =
+        fit_question_of(fork, "default", &wanted, QUOTA_NO_CLAIMS, fixture->arena);
+    const enum reason reason = fit_judge(cluster_find_node(fork, node), &question);
+    cluster_fork_free(fork);
+    return reason;
+}
+
+/* Judges also on a fork. Forks do not know the promises of filter. */
 static enum reason filter(struct fixture *fixture, const char *uid, const char *claims,
                           const char *node)
 {
@@ -106,7 +128,11 @@ static enum reason filter(struct fixture *fixture, const char *uid, const char *
         .claims = claims};
     const struct fit_question question =
         fit_question_of(fixture->cluster, "default", &wanted, 0, fixture->arena);
-    return fit_judge(cluster_find_node(fixture->cluster, node), &question);
+    const enum reason reason = fit_judge(cluster_find_node(fixture->cluster, node), &question);
+    const enum reason on_fork = judge_on_fork(fixture, &facts, node);
+    if (reason != REASON_QUOTA_CLAIMED && reason != REASON_NAMESPACE_UNKNOWN)
+        assert_string_equal(reason_name(on_fork), reason_name(reason));
+    return reason;
 }
 
 #define assert_filter(uid, claims, node, reason)                                                   \
