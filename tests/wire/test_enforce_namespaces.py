@@ -14,7 +14,7 @@ NAMES = ["a", "t4", "nowhere"]
 ASKING = {
     "of no model": annotated(models="V100"),
     "of one model": annotated(models="T4"),
-    "unreadable annotation": annotated(models="no model of any vendor"),
+    "unreadable annotation": annotated(min_gpu_memory="lots"),
     "unreadable": pod(spec={"containers": 7}),
 }
 
