@@ -136,4 +136,8 @@ const char *settings_warning(const struct settings *settings, size_t i);
 /* Writes the effective policy, as a policy file that reads back to the same settings. */
 void settings_print(const struct settings *settings, struct buf *out);
 
+/* Whether the list names the subject of a certificate. organizations ends with NULL. */
+bool settings_names_client(const struct settings_clients *clients, const char *common_name,
+                           const char *const *organizations);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "http/exchange.h"
 
 /* Paths of PEM files. */
 struct tls_files {
@@ -30,6 +31,24 @@ struct tls;
 /* Makes the checks of tls_open(). Also requires that the certificate and the revocation list are
  * valid now. */
 int tls_check(const struct tls_files *files, struct err *err);
+
+/* What --doctor looks at. Times are in seconds since 1970. */
+struct tls_facts {
+    int64_t not_before, not_after;
+    /* Of the server's certificate: it has subject alternative names, and one matches the host. */
+    bool has_names, is_for_host;
+    /* Of a client's certificate. peer NULL: it would be rejected, and fault, a literal, says why.
+     */
+    const struct exchange_peer *peer;
+    const char *fault;
+};
+/* host: a DNS name or an IP address. The errors are those of tls_open(). */
+int tls_look_at_server(const struct tls_files *files, const char *host, struct tls_facts *ret_facts,
+                       struct err *err);
+/* pem: a client's certificate, and intermediates; verified as when the client shows it. All in the
+ * arena. -EINVAL: pem cannot be read, or an error of tls_open(). */
+int tls_look_at_client(const struct tls_files *files, const struct buf *pem, struct arena *arena,
+                       struct tls_facts *ret_facts, struct err *err);
 
 /* Reads the files (names are borrowed), which must be complete and match; an expired certificate
  * only causes a warning. A thread then looks for changes every few seconds. Valid new files apply

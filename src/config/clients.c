@@ -83,3 +83,24 @@ int clients_read(const struct yaml_file *file, const struct yaml_value *at,
     }
     return 0;
 }
+
+static bool is_one_of(const char *text, char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(text, list[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool settings_names_client(const struct settings_clients *clients, const char *common_name,
+                           const char *const *organizations)
+{
+    if (is_one_of(common_name, clients->names, clients->n_names))
+        return true;
+    for (const char *const *each = organizations; *each; each++) {
+        if (is_one_of(*each, clients->organizations, clients->n_organizations))
+            return true;
+    }
+    return false;
+}

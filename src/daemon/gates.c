@@ -11,24 +11,9 @@
 /* An unauthorized client may call often, and must not fill the log. */
 #define WARN_EVERY_MS 10000
 
-static bool is_one_of(const char *text, char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(text, list[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool is_named(const struct exchange_peer *peer, const struct settings_clients *clients)
 {
-    if (is_one_of(peer->common_name, clients->names, clients->n_names))
-        return true;
-    for (const char *const *each = peer->organizations; *each; each++) {
-        if (is_one_of(*each, clients->organizations, clients->n_organizations))
-            return true;
-    }
-    return false;
+    return settings_names_client(clients, peer->common_name, peer->organizations);
 }
 
 static bool names_nobody(const struct settings_clients *clients)

@@ -1,5 +1,5 @@
 /*
- * certificate_checks: the certificates that the policy names.
+ * certificate_checks: the certificates that the policy names, and kube-scheduler's.
  */
 #ifndef DOCTOR_CERTIFICATE_CHECKS_H
 #define DOCTOR_CERTIFICATE_CHECKS_H
@@ -7,7 +7,11 @@
 #include "config/settings.h"
 #include "findings.h"
 
-/* Nothing without TLS in the policy. */
-void certificate_checks_run(const struct settings_tls *tls, struct findings *findings);
+#include <jansson.h>
+
+/* ours: this service's extender in kube-scheduler's configuration; NULL: unknown. Nothing without
+ * TLS in the policy. */
+void certificate_checks_run(const struct settings_tls *tls, const json_t *ours,
+                            struct findings *findings);
 
 #endif

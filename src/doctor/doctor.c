@@ -121,10 +121,10 @@ int doctor_run(const struct doctor *doctor, struct buf *out, bool *ret_healthy, 
     struct findings *findings CLEANUP(free_findings) = findings_new();
     struct scheduler_file file CLEANUP(scheduler_file_fini) = {.root = NULL};
     check_policy(doctor, findings);
-    certificate_checks_run(&doctor->settings->tls, findings);
     int r = read_scheduler(doctor, &file, findings, err);
     if (r < 0)
         return r;
+    certificate_checks_run(&doctor->settings->tls, file.ours, findings);
     r = check_cluster(doctor, &file, findings, err);
     if (r < 0)
         return r;

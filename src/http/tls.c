@@ -86,18 +86,46 @@ static int set_of(const struct tls_files *files, const struct contents *contents
     return tls_set_new(files, contents->texts, ret_set, err);
 }
 
-int tls_check(const struct tls_files *files, struct err *err)
+static int read_set(const struct tls_files *files, struct tls_set **ret_set, struct err *err)
 {
     struct contents contents;
-    struct tls_set *set = NULL;
     contents_read(files, &contents);
-    int r = set_of(files, &contents, &set, err);
+    int r = set_of(files, &contents, ret_set, err);
+    contents_fini(&contents);
+    return r;
+}
+
+int tls_check(const struct tls_files *files, struct err *err)
+{
+    struct tls_set *set = NULL;
+    int r = read_set(files, &set, err);
     if (r == 0)
         r = tls_set_check_dates(set, files, err);
     if (r == 0)
         r = tls_set_check_crl_dates(set, files, err);
     tls_set_drop(set);
-    contents_fini(&contents);
+    return r;
+}
+
+int tls_look_at_server(const struct tls_files *files, const char *host, struct tls_facts *ret_facts,
+                       struct err *err)
+{
+    struct tls_set *set = NULL;
+    int r = read_set(files, &set, err);
+    if (r == 0)
+        tls_set_server_facts(set, host, ret_facts);
+    tls_set_drop(set);
+    return r;
+}
+
+int tls_look_at_client(const struct tls_files *files, const struct buf *pem, struct arena *arena,
+                       struct tls_facts *ret_facts, struct err *err)
+{
+    struct tls_set *set = NULL;
+    int r = read_set(files, &set, err);
+    if (r == 0)
+        r = tls_set_client_facts(set, pem, arena, ret_facts, err);
+    tls_set_drop(set);
     return r;
 }
 

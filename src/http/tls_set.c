@@ -331,6 +331,8 @@ void tls_set_send_last(void *session, const void *bytes, size_t len)
 
 /* ---- the client's certificate ---- */
 
+static const char FAULT_TOO_LONG[] = "the client certificate's chain is too long";
+
 static const char *fault_of_status(unsigned status)
 {
     static const struct {
@@ -463,7 +465,7 @@ const struct exchange_peer *tls_set_peer(struct tls_set *set, void *session, str
     if (!shown || n == 0)
         *ret_fault = "there is no client certificate";
     else if (n > CHAIN_MAX)
-        *ret_fault = "the client certificate's chain is too long";
+        *ret_fault = FAULT_TOO_LONG;
     else if (gnutls_certificate_type_get2(session, GNUTLS_CTYPE_PEERS) != GNUTLS_CRT_X509)
         *ret_fault = fault_of_status(0);
     if (*ret_fault)
@@ -471,4 +473,46 @@ const struct exchange_peer *tls_set_peer(struct tls_set *set, void *session, str
     const struct exchange_peer *peer =
         known_peers_find(&set->known, shown->data, shown->size, clock_ms(), arena);
     return peer ? peer : judge(set, shown, n, arena, ret_fault);
+}
+
+/* ---- facts for --doctor ---- */
+
+static struct tls_facts dates_of(gnutls_x509_crt_t crt)
+{
+    return (struct tls_facts){.not_before = gnutls_x509_crt_get_activation_time(crt),
+                              .not_after = gnutls_x509_crt_get_expiration_time(crt)};
+}
+
+/* Go's clients, kube-scheduler among them, ignore the common name. */
+void tls_set_server_facts(const struct tls_set *set, const char *host, struct tls_facts *ret_facts)
+{
+    char name[1];
+    size_t len = sizeof name;
+    *ret_facts = dates_of(set->chain[0]);
+    ret_facts->has_names =
+        gnutls_x509_crt_get_subject_alt_name(set->chain[0], 0, name, &len, NULL) !=
+        GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE;
+    ret_facts->is_for_host =
+        ret_facts->has_names && gnutls_x509_crt_check_hostname(set->chain[0], host) != 0;
+}
+
+int tls_set_client_facts(const struct tls_set *set, const struct buf *pem, struct arena *arena,
+                         struct tls_facts *ret_facts, struct err *err)
+{
+    const gnutls_datum_t datum = datum_of(pem);
+    gnutls_x509_crt_t *chain = NULL;
+    unsigned n = 0;
+    int r = gnutls_x509_crt_list_import2(&chain, &n, &datum, GNUTLS_X509_FMT_PEM,
+                                         GNUTLS_X509_CRT_LIST_SORT);
+    if (r < 0)
+        return err_set(err, EINVAL, "holds no certificate in PEM that can be read: %s",
+                       gnutls_strerror(r));
+    *ret_facts = dates_of(chain[0]);
+    ret_facts->fault = n > CHAIN_MAX ? FAULT_TOO_LONG : verify(set, chain, n);
+    if (!ret_facts->fault)
+        ret_facts->peer = read_names(chain[0], arena);
+    while (n > 0)
+        gnutls_x509_crt_deinit(chain[--n]);
+    gnutls_free(chain);
+    return 0;
 }

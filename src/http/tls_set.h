@@ -36,6 +36,11 @@ int tls_set_check_crl_dates(const struct tls_set *set, const struct tls_files *f
 /* -EINVAL: not valid now. */
 int tls_set_check_dates(const struct tls_set *set, const struct tls_files *files, struct err *err);
 
+/* Of the server's certificate, and of a client's in PEM: tls_look_at_server() and _client(). */
+void tls_set_server_facts(const struct tls_set *set, const char *host, struct tls_facts *ret_facts);
+int tls_set_client_facts(const struct tls_set *set, const struct buf *pem, struct arena *arena,
+                         struct tls_facts *ret_facts, struct err *err);
+
 /* The client's identity in the session (a gnutls_session_t), in the arena. NULL: *ret_fault is the
  * reason, a literal. */
 const struct exchange_peer *tls_set_peer(struct tls_set *set, void *session, struct arena *arena,

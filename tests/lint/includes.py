@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "extender": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
     "api": ["base", "types", "devices", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h"],
     "daemon": ["base", "config", "extender", "inventory", "kube", "http", "auth"],
-    "doctor": ["base", "types", "ledger", "decide", "formats", "config", "kube", "inventory", "http/tls.h"],
+    "doctor": ["base", "types", "ledger", "decide", "formats", "config", "kube", "inventory", "http/tls.h", "http/exchange.h"],
 }
 ALL_FOLDERS = list(MAY_INCLUDE)
 

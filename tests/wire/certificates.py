@@ -34,15 +34,16 @@ class Authority:
         files = ["-keyout", str(self.path(f"{name}.key")), "-out", str(self.path(f"{name}.{out}"))]
         openssl(*command, "-config", str(self.path("openssl.cnf")), "-newkey", *kind, "-nodes", *files)
 
-    def sign(self, name, subject, *extensions, expired=False, kind=CURVE):
-        """Returns the paths (certificate, key). kind: type of key."""
+    def sign(self, name, subject, *extensions, expired=False, until=None, kind=CURVE):
+        """Returns the paths (certificate, key). until: the last day of a certificate from the year 2025. kind: type of key."""
+        end = f"{until:%Y%m%d}000000Z" if until else "20250102000000Z"
         self._with_new_key("req", "-new", "-subj", subject, name=name, out="csr", kind=kind)
         extended = self.path(f"{name}.ext")
         extended.write_text("\n".join(("basicConstraints=critical,CA:FALSE", *extensions)), encoding="utf-8")
         certificate = self.path(f"{name}.crt")
         files = ["-in", str(self.path(f"{name}.csr")), "-extfile", str(extended), "-out", str(certificate)]
-        if expired:  # `openssl x509` of OpenSSL 3.0 has no dates, that of 3.5 no negative days
-            self._ca("-batch", "-notext", "-preserveDN", "-startdate", "20250101000000Z", "-enddate", "20250102000000Z", *files)
+        if expired or until:  # `openssl x509` of OpenSSL 3.0 has no dates, that of 3.5 no negative days
+            self._ca("-batch", "-notext", "-preserveDN", "-startdate", "20250101000000Z", "-enddate", end, *files)
         else:
             openssl("x509", "-req", "-CA", str(self.certificate), "-CAkey", str(self.key), "-days", "2", *files)
         return certificate, self.path(f"{name}.key")

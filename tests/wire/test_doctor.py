@@ -3,6 +3,7 @@
 0: no fail; 1: a fail; 2: unusable input. tests/control-plane/test_doctor.py asks a real API server.
 """
 
+import datetime
 import json
 import os
 import re
@@ -207,6 +208,80 @@ def test_certificates(diagnose, tmp_path, server, level, words):
     found = diagnose(SHIPPED, tls_policy(Authority(tmp_path / "ca"), **server))
     is_level, seen = found.one("certificates")
     assert is_level == level and words in seen
+
+
+def test_a_certificate_that_expires_soon_is_a_warning(diagnose, tmp_path):
+    """After two thirds of its lifetime; the others here have two days and are new."""
+    until = datetime.date.today() + datetime.timedelta(days=9)
+    level, seen = diagnose(SHIPPED, tls_policy(Authority(tmp_path / "ca"), until=until)).one("certificates")
+    assert level == "warn" and f"expires soon: it is valid until {until}" in seen
+
+
+def tls_lines(url, **tls):
+    """kube-scheduler's file with this address and tlsConfig."""
+    return SHIPPED.replace(PREFIX, f"urlPrefix: {url}/scheduler\n    tlsConfig: {json.dumps({'caFile': 'ca.crt', 'keyFile': 'k', **tls})}")
+
+
+@pytest.mark.parametrize(
+    ("url", "tls", "level"),
+    [
+        ("https://localhost:8443", {}, "ok"),
+        ("https://127.0.0.1:8443", {}, "ok"),
+        ("https://[::1]:8443", {}, "ok"),
+        ("https://gpu-extender:8443", {}, "fail"),
+        ("https://10.0.0.1:8443", {}, "fail"),
+        ("https://gpu-extender:8443", {"serverName": "localhost"}, "ok"),
+        ("https://localhost:8443", {"serverName": "gpu-extender"}, "fail"),
+    ],
+)
+def test_names_of_the_certificate(diagnose, tmp_path, url, tls, level):
+    is_level, seen = diagnose(tls_lines(url, certFile="c", **tls), tls_policy(Authority(tmp_path / "ca"))).one("certificates.names")
+    host = tls.get("serverName", url.removeprefix("https://").removesuffix(":8443").strip("[]"))
+    assert is_level == level and host in seen
+
+
+def test_a_common_name_is_no_name(diagnose, tmp_path):
+    authority = Authority(tmp_path / "ca")
+    policy = tls_policy(authority)
+    authority.sign("server", "/CN=localhost", "extendedKeyUsage=serverAuth")
+    level, seen = diagnose(tls_lines("https://localhost:8443", certFile="c"), policy).one("certificates.names")
+    assert level == "fail" and "no subject alternative names" in seen
+
+
+def client_of(authority, case):
+    if case == "of another authority":
+        authority = Authority(authority.folder.parent / "other")
+    if case == "for servers":
+        return authority.server("as-client")[0]
+    more = {"subject": "/O=team/CN=kube-scheduler"} if case == "listed" else {}
+    return authority.client("scheduler", expired=case == "expired", **more)[0]
+
+
+@pytest.mark.parametrize(
+    ("case", "level", "words"),
+    [
+        ("listed", "ok", "may call the verbs"),
+        ("not listed", "fail", "not in tls.verbClients"),
+        ("of another authority", "fail", "signed by none"),
+        ("for servers", "fail", "no clientAuth"),
+        ("expired", "fail", "expired"),
+    ],
+)
+def test_the_certificate_of_kube_scheduler(diagnose, tmp_path, case, level, words):
+    authority = Authority(tmp_path / "ca")
+    policy = tls_policy(authority).replace('"clientCAFile"', '"verbClients": {"organizations": ["team"]}, "clientCAFile"')
+    file = tls_lines("https://localhost:8443", certFile=str(client_of(authority, case)))
+    is_level, seen = diagnose(file, policy).one("certificates.scheduler")
+    assert is_level == level and words in seen
+
+
+def test_a_certificate_of_kube_scheduler_that_cannot_be_read(diagnose, tmp_path):
+    policy = tls_policy(Authority(tmp_path / "ca"))
+    level, seen = diagnose(tls_lines("https://localhost:8443", certFile="/nowhere/c.crt"), policy).one("certificates.scheduler")
+    assert level == "warn" and seen.startswith("not checked: /nowhere/c.crt")
+    (tmp_path / "c.crt").write_text("no PEM", encoding="utf-8")
+    level, seen = diagnose(tls_lines("https://localhost:8443", certFile=str(tmp_path / "c.crt")), policy).one("certificates.scheduler")
+    assert level == "fail" and "c.crt: holds no certificate" in seen
 
 
 def test_certificates_of_another_machine_are_not_checked(diagnose):
