@@ -63,6 +63,13 @@ enum exchange_flags {
 void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
                      char *body, size_t len, unsigned flags);
 
+/* The validator of the answer, borrowed until its end: W/"...", the value of the header ETag. Set
+ * it before the answer; a 200 and a 304 carry it. */
+void exchange_set_tag(struct exchange *exchange, const char *tag);
+/* Whether the client has the answer of this tag, by If-None-Match: then 304 without body will do.
+ */
+bool exchange_knows_tag(const struct exchange *exchange, const char *tag);
+
 /* {"error": message} and a newline; with ?output=table "error: message". The message may contain
  * any bytes. */
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message);

@@ -69,6 +69,11 @@ struct inventory_view {
         *claims_uncounted; /* of a file: see inventory_counts_claims(); "": they are counted */
 };
 
+/* Adds lines that differ whenever answers from the inventory may differ otherwise than by the time
+ * that passes: by the ledger, its policy, problems, and how fresh the data are. Equal ones may
+ * differ in ages only, and in the time up to which complete data are known. Cheap. */
+void inventory_edition(struct inventory *inventory, struct buf *out);
+
 /* Locks for reading until inventory_done(), which CLEANUP() calls:
  *     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
  * Until then the thread must call nothing else of this header. */

@@ -230,6 +230,8 @@ const struct devices *cluster_devices(const struct cluster *cluster);
 /* Grows with every change that may change a decision. A pod's conditions from kube-scheduler change
  * none. */
 uint64_t cluster_version(const struct cluster *cluster);
+/* Grows with every change of what the ledger keeps; also for some that change nothing. */
+uint64_t cluster_edition(const struct cluster *cluster);
 
 /* The owner's time (milliseconds, any origin) for later changes of nodes; 0 until set. */
 void cluster_set_now(struct cluster *cluster, int64_t now_ms);

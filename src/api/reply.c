@@ -1,8 +1,11 @@
 /* reply: see reply.h. */
 #include "api/reply.h"
 #include "api/provenance.h"
+#include "base/hash.h"
+#include "base/siphash.h"
 #include "formats/json_put.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static bool wants_table(const struct exchange *exchange)
@@ -26,6 +29,41 @@ bool reply_from(struct inventory *inventory, struct exchange *exchange)
         exchange, 503,
         arena_printf(exchange_arena(exchange), "not ready: waiting for %s", waiting_for));
     return false;
+}
+
+static const char *tag_of(const struct api *api, struct exchange *exchange)
+{
+    const char *role = reply_role(api);
+    const char *name = NULL;
+    struct buf text;
+    buf_init(&text, BUF_UNBOUNDED); /* the query and the path are bounded */
+    inventory_edition(api->inventory, &text);
+    buf_printf(&text, "%s\n%s\n", role ? role : "", exchange_path(exchange));
+    for (size_t i = 0; (name = exchange_query_name(exchange, i)); i++)
+        buf_printf(&text, "%s=%s\n", name, exchange_query(exchange, name));
+    /* The process's key: tags of other replicas and of earlier lives never match. */
+    struct siphash hash = siphash_begin(hash_key(), true);
+    siphash_add(&hash, buf_text(&text), text.len, HASH_ROUNDS);
+    const struct siphash128 digest = siphash_end128(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
+    buf_fini(&text);
+    return arena_printf(exchange_arena(exchange), "W/\"%016" PRIx64 "%016" PRIx64 "\"", digest.high,
+                        digest.low);
+}
+
+bool reply_begin(const struct api *api, struct exchange *exchange, const char **ret_tag)
+{
+    *ret_tag = wants_table(exchange) ? NULL : tag_of(api, exchange);
+    if (!*ret_tag || !exchange_knows_tag(exchange, *ret_tag))
+        return true;
+    exchange_set_tag(exchange, *ret_tag);
+    exchange_answer(exchange, 304, "application/json", NULL, 0, 0);
+    return false;
+}
+
+void reply_end(const struct api *api, struct exchange *exchange, const char *tag)
+{
+    if (tag && strcmp(tag, tag_of(api, exchange)) == 0)
+        exchange_set_tag(exchange, tag);
 }
 
 void reply_text(struct exchange *exchange, unsigned status, const char *content_type,
@@ -55,18 +93,20 @@ void reply(struct exchange *exchange, json_t *value, reply_write_table *write_ta
     reply_text(exchange, 200, "text/plain; charset=utf-8", &out);
 }
 
-void reply_of_fork(struct inventory *inventory, struct exchange *exchange,
-                   reply_add_members *add_members, reply_write_table *write_table)
+void reply_of_fork(const struct api *api, struct exchange *exchange, reply_add_members *add_members,
+                   reply_write_table *write_table)
 {
     struct arena *arena = exchange_arena(exchange);
-    if (!reply_from(inventory, exchange))
+    const char *tag = NULL;
+    if (!reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
         return;
-    const struct provenance provenance = provenance_of(inventory, arena);
-    struct cluster *fork = inventory_fork(inventory);
+    const struct provenance provenance = provenance_of(api->inventory, arena);
+    struct cluster *fork = inventory_fork(api->inventory);
     json_t *answer = provenance_json(&provenance);
     provenance_add_claims(&provenance, answer);
     add_members(fork, arena, answer);
-    inventory_fork_free(inventory, fork);
+    inventory_fork_free(api->inventory, fork);
+    reply_end(api, exchange, tag);
     reply(exchange, answer, write_table);
 }
 

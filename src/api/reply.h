@@ -18,13 +18,20 @@
 /* Writes a whole answer as text. wide: ?wide=true (table.h). */
 typedef void reply_write_table(const json_t *answer, bool wide, struct arena *arena,
                                struct buf *out);
+/* Begins an answer that depends on the inventory and the query only. Returns false after answering:
+ * 304 if the client has it already. ret_tag is for reply_end(); NULL for tables, which have ages.
+ */
+bool reply_begin(const struct api *api, struct exchange *exchange, const char **ret_tag);
+/* Call before the answer, with all its data read: the tag is for it if nothing has changed since
+ * reply_begin(). */
+void reply_end(const struct api *api, struct exchange *exchange, const char *tag);
 /* Answers with the value and takes it over: as JSON, or with ?output=table through write_table. */
 void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table);
 /* Adds data of a fork to an answer that already has its provenance. */
 typedef void reply_add_members(const struct cluster *fork, struct arena *arena, json_t *answer);
 /* Answers from a new fork of the ledger, and says whether claims are counted. */
-void reply_of_fork(struct inventory *inventory, struct exchange *exchange,
-                   reply_add_members *add_members, reply_write_table *write_table);
+void reply_of_fork(const struct api *api, struct exchange *exchange, reply_add_members *add_members,
+                   reply_write_table *write_table);
 /* Whether the query has ?NAME=true. */
 bool reply_flag(const struct exchange *exchange, const char *name);
 

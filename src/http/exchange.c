@@ -217,6 +217,7 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
                                   .content_type = content_type,
                                   .body = body,
                                   .len = len,
+                                  .tag = status == 200 || status == 304 ? exchange->tag : NULL,
                                   .close = (flags & EXCHANGE_CLOSE) != 0,
                                   .retry = (flags & EXCHANGE_RETRY) != 0};
     assert(status >= 200 && status <= 599);
@@ -269,6 +270,21 @@ void exchange_answer_busy(struct exchange *exchange, const char *message)
 {
     struct answer answer = exchange_error(exchange, 503, message, 0);
     exchange_answer(exchange, 503, answer.content_type, answer.body, answer.len, EXCHANGE_RETRY);
+}
+
+void exchange_set_tag(struct exchange *exchange, const char *tag)
+{
+    exchange->tag = tag;
+}
+
+/* Weak comparison (RFC 9110, 8.8.3.2): W/ does not count. */
+bool exchange_knows_tag(const struct exchange *exchange, const char *tag)
+{
+    const char *known = exchange_header(exchange, "If-None-Match");
+    const char *quoted = strchr(tag, '"');
+    if (!known || strcmp(known, "*") == 0)
+        return known != NULL;
+    return strstr(known, quoted) != NULL;
 }
 
 void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context)

@@ -21,6 +21,7 @@ struct answer {
     unsigned status;
     const char *content_type;
     const char *allow; /* of a 405, else NULL */
+    const char *tag;   /* exchange_set_tag(), else NULL */
     char *body;        /* malloc'ed, NULL when empty */
     size_t len;
     bool close;
@@ -87,6 +88,7 @@ struct exchange {
     bool (*has_left)(void *connection); /* NULL: do not access the connection */
     void *watched;                      /* the connection */
 
+    const char *tag;           /* set before the answer */
     struct exchange_end *ends; /* added before the answer; called by the last owner */
 };
 

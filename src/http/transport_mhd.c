@@ -113,6 +113,8 @@ static void list_headers(const struct answer *answer,
     add(context, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
     if (answer->allow)
         add(context, MHD_HTTP_HEADER_ALLOW, answer->allow);
+    if (answer->tag)
+        add(context, MHD_HTTP_HEADER_ETAG, answer->tag);
     if (answer->status == MHD_HTTP_UNAUTHORIZED)
         add(context, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (answer->retry)

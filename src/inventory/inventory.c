@@ -64,6 +64,7 @@ static void replace(struct inventory *inventory, const struct state *state)
     free_state(&inventory->state);
     inventory->state = *state;
     inventory->loaded = true;
+    inventory->n_loaded++;
     inventory_unlock(inventory);
 }
 

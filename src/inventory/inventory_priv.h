@@ -25,6 +25,7 @@ struct inventory {
     struct state state;
     struct cluster *replaced; /* by another policy, until its forks are freed; NULL: none */
     bool loaded;
+    uint64_t n_loaded; /* complete files */
     struct live
         *live; /* NULL: the ledger comes from a file. Set once, before other threads start. */
 };

@@ -21,6 +21,7 @@ struct live_problems {
     struct inventory_problem list[PROBLEMS_MAX]; /* owns all its strings but the kind */
     struct live_problem *owners[PROBLEMS_MAX];
     size_t n_listed;
+    uint64_t version;
 };
 
 struct live_problems *live_problems_new(void)
@@ -47,6 +48,7 @@ static void unlist(struct live_problems *problems, size_t place)
 static void forget(struct live_problems *problems, enum cluster_kind kind,
                    struct live_problem *entry)
 {
+    problems->version++;
     if (entry->place != NOT_LISTED)
         unlist(problems, entry->place);
     HASH_DEL(problems->entries[kind], entry);
@@ -91,6 +93,7 @@ bool live_problems_add(struct live_problems *problems, enum cluster_kind kind,
                        const struct kind_key *key, const char *what)
 {
     struct live_problem *entry = hold(problems, kind, key->id);
+    problems->version++;
     entry->seen = problems->relists[kind];
     if (entry->place == NOT_LISTED) {
         if (problems->n_listed == PROBLEMS_MAX)
@@ -123,6 +126,11 @@ void live_problems_relist_begin(struct live_problems *problems, enum cluster_kin
 void live_problems_relist_end(struct live_problems *problems, enum cluster_kind kind)
 {
     forget_all(problems, kind, false);
+}
+
+uint64_t live_problems_version(const struct live_problems *problems)
+{
+    return problems->version;
 }
 
 size_t live_problems_count(const struct live_problems *problems, enum cluster_kind kind)

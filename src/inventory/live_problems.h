@@ -27,6 +27,8 @@ void live_problems_relist_end(struct live_problems *problems, enum cluster_kind 
 
 size_t live_problems_count(const struct live_problems *problems, enum cluster_kind kind);
 size_t live_problems_count_all(const struct live_problems *problems);
+/* Grows with every change of the list and the count. */
+uint64_t live_problems_version(const struct live_problems *problems);
 /* At most PROBLEMS_MAX, unordered. */
 const struct inventory_problem *live_problems_list(const struct live_problems *problems,
                                                    size_t *ret_n);

@@ -80,6 +80,11 @@ uint64_t cluster_version(const struct cluster *cluster)
     return cluster->version;
 }
 
+uint64_t cluster_edition(const struct cluster *cluster)
+{
+    return cluster->version + cluster->n_other_changes;
+}
+
 /* Nodes. */
 
 void cluster_set_now(struct cluster *cluster, int64_t now_ms)
@@ -272,6 +277,7 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
     const bool same = entry && pod_equal(&entry->pod, facts, shape);
     if (same && rest_equal(&entry->pod, facts)) {
         shapes_unref_shape(cluster->shapes, facts->namespace_, shape);
+        cluster->n_other_changes += entry->pod.started_s != facts->started_s;
         entry->pod.started_s = facts->started_s; /* nothing is summed by it */
         entry->seen = cluster->relists[CLUSTER_PODS];
         return;
@@ -288,6 +294,7 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
     }
     add_pod(cluster, facts, shape);
     cluster->version += same ? 0 : 1;
+    cluster->n_other_changes += same ? 1 : 0;
 }
 
 void cluster_delete_pod(struct cluster *cluster, const char *uid)

@@ -249,6 +249,7 @@ static void continue_versions(struct cluster_copy *copy)
     const struct cluster *from = copy->from;
     struct cluster *to = copy->to;
     to->version += from->version + 1;
+    to->n_other_changes += from->n_other_changes;
     to->claims_version += from->claims_version + 1;
     to->n_serials = from->n_serials;
     to->nodes_changed_ms = from->nodes_changed_ms;

@@ -25,6 +25,7 @@ static void renew_changed(struct cluster *cluster)
     const struct device_claim *claim = NULL;
     while ((claim = devices_take_changed_claim(cluster->devices)))
         claim_usage_renew(cluster, claim->namespace_, claim->name);
+    cluster->n_other_changes++;
 }
 
 void cluster_upsert_slice(struct cluster *cluster, const struct slice_facts *facts)
@@ -104,6 +105,7 @@ void cluster_set_claims_known(struct cluster *cluster, bool known)
     if (cluster->claims_unknown == !known)
         return;
     cluster->claims_unknown = !known;
+    cluster->n_other_changes++;
     for (struct node *node = cluster->nodes; node; node = node->next) {
         if (node->n_devices > 0)
             changes_of_devices(cluster, node);

@@ -181,7 +181,8 @@ struct cluster {
     size_t n_present_namespaces;
     uint64_t relists[N_CLUSTER_KINDS];
     uint64_t version;
-    uint64_t n_serials; /* reservation serials issued */
+    uint64_t n_other_changes; /* that version does not count */
+    uint64_t n_serials;       /* reservation serials issued */
     struct gpu_demand_entry *demands;
     int64_t now_ms, nodes_changed_ms; /* cluster_set_now() */
     uint64_t nodes_version;           /* grows when a node's traits or resources change */

@@ -67,7 +67,7 @@ class Judge:
             (method, path, int(status), media)
             for (method, path), operation in self.operations().items()
             for status, response in operation["responses"].items()
-            for media in resolve(self.document, response)["content"]
+            for media in resolve(self.document, response).get("content", ())
         ]
 
     def faults(self, schema, value):

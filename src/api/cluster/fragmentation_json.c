@@ -91,5 +91,5 @@ static void add_members(const struct cluster *fork, struct arena *arena, json_t 
 void api_fragmentation(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    reply_of_fork(api->inventory, exchange, add_members, write_table);
+    reply_of_fork(api, exchange, add_members, write_table);
 }

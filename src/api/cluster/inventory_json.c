@@ -502,6 +502,9 @@ void api_inventory(void *context, struct exchange *exchange)
     const struct api *api = context;
     const struct wanted wanted = {exchange_query(exchange, "node"),
                                   exchange_query(exchange, "state")};
+    const char *tag = NULL;
+    if (!reply_begin(api, exchange, &tag))
+        return;
     const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
     const struct copy copy = copy_inventory(api->inventory, &wanted, exchange_arena(exchange));
     if (wanted.node && !wanted.state && copy.n_nodes == 0) {
@@ -512,5 +515,6 @@ void api_inventory(void *context, struct exchange *exchange)
     provenance_add_claims(&provenance, value);
     add_members(api, &copy, value);
     (void)json_object_update_new(value, devices_json(&copy));
+    reply_end(api, exchange, tag);
     reply(exchange, value, inventory_table_write);
 }

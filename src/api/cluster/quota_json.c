@@ -175,5 +175,5 @@ static void write_table(const json_t *answer, bool wide, struct arena *arena, st
 void api_quota(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    reply_of_fork(api->inventory, exchange, add_members, write_table);
+    reply_of_fork(api, exchange, add_members, write_table);
 }

@@ -385,7 +385,7 @@ static void give_way(void *context)
     atomic_store(&api->snapshot_under_way, false);
 }
 
-static void answer_snapshot(struct api *api, struct exchange *exchange)
+static void answer_snapshot(struct api *api, struct exchange *exchange, const char *tag)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct buf text;
@@ -393,6 +393,7 @@ static void answer_snapshot(struct api *api, struct exchange *exchange)
     exchange_on_end(exchange, give_way, api);
     write_snapshot(api, arena, &text);
     if (!text.overflowed) {
+        reply_end(api, exchange, tag);
         reply_text(exchange, 200, "application/json", &text);
         return;
     }
@@ -403,10 +404,11 @@ static void answer_snapshot(struct api *api, struct exchange *exchange)
 void api_snapshot(void *context, struct exchange *exchange)
 {
     struct api *api = context;
-    if (!reply_from(api->inventory, exchange))
+    const char *tag = NULL;
+    if (!reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
         return;
     if (atomic_exchange(&api->snapshot_under_way, true))
         exchange_answer_busy(exchange, "another snapshot is being made or sent: try again");
     else
-        answer_snapshot(api, exchange);
+        answer_snapshot(api, exchange, tag);
 }

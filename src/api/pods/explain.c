@@ -100,6 +100,9 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
                                const struct pod_path *path)
 {
     struct arena *arena = exchange_arena(exchange);
+    const char *tag = NULL;
+    if (!reply_begin(api, exchange, &tag))
+        return;
     struct pod_copies copies = pod_copy_named(api->inventory, path->namespace_, path->name, arena);
     if (copies.n == 0) {
         answer_unknown(exchange, path);
@@ -109,6 +112,7 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
     json_t *answer = explanation_json(&copies, fork, arena);
     inventory_fork_free(api->inventory, fork);
     pod_copy_fini(&copies);
+    reply_end(api, exchange, tag);
     reply(exchange, answer, pod_table_write_explanation);
 }
 

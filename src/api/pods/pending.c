@@ -153,7 +153,8 @@ void api_pending(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
     struct arena *arena = exchange_arena(exchange);
-    if (!reply_from(api->inventory, exchange))
+    const char *tag = NULL;
+    if (!reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
         return;
     struct pod_copies copies =
         pod_copy_pending(api->inventory, exchange_query(exchange, "namespace"), arena);
@@ -161,5 +162,6 @@ void api_pending(void *context, struct exchange *exchange)
     json_t *answer = pending_json(&copies, fork, arena);
     inventory_fork_free(api->inventory, fork);
     pod_copy_fini(&copies);
+    reply_end(api, exchange, tag);
     reply(exchange, answer, pod_table_write_pending);
 }
