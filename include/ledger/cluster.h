@@ -198,6 +198,8 @@ const char *cluster_next_priority_class(const struct cluster *cluster, const cha
 void cluster_upsert_device_class(struct cluster *cluster, const char *name, const char *resource);
 /* The driver of all its devices; "": not known. The class must exist. */
 void cluster_set_device_class_driver(struct cluster *cluster, const char *name, const char *driver);
+/* The same; "" also without such a class. */
+const char *cluster_device_class_driver(const struct cluster *cluster, const char *name);
 /* The policy's quota_scopes that count devices of the class, as bits; 0: not known, or none. By
  * its driver, else by its extended resource. */
 uint64_t cluster_device_class_scopes(const struct cluster *cluster, const char *name);

@@ -71,10 +71,11 @@ struct claim_result {
     bool is_shared; /* has a shareID: other claims may use the device, too */
 };
 
-/* Devices that a claim asks of one device class, by its spec. */
+/* Devices that a claim asks of one device class and one driver, by its spec. */
 struct claim_want {
-    const char *class_name;
-    int64_t n_devices; /* at least so many; > 0 */
+    const char *class_name; /* "": alternatives have several */
+    const char *driver;     /* by the request's selectors; "": they do not say. Not both are "". */
+    int64_t n_devices;      /* at least so many; > 0 */
 };
 
 /* Of a claim; the rest is not kept. */
@@ -87,8 +88,8 @@ struct claim_facts {
     int64_t n_devices;
     bool wants_all;        /* a request with allocationMode All: counts as 1 in n_devices */
     bool has_alternatives; /* a request with two or more in firstAvailable */
-    /* The part of n_devices that the classes are known of: alternatives may be of several. Each
-     * class once. */
+    /* The part of n_devices of which the class or the driver is known: alternatives may have
+     * several. Each pair once. */
     const struct claim_want *wants;
     size_t n_wants;
     bool is_allocated;

@@ -44,16 +44,18 @@ static size_t size_of_wants(const struct claim_facts *facts)
 {
     size_t size = 0;
     for (size_t i = 0; i < facts->n_wants; i++)
-        size += size_of(facts->wants[i].class_name);
+        size += size_of(facts->wants[i].class_name) + size_of(facts->wants[i].driver);
     return size;
 }
 
 static void copy_wants(struct kept_claim *claim, const struct claim_facts *facts, char *at)
 {
     struct claim_want *wants = MEM_ARRAY(struct claim_want, facts->n_wants);
-    for (size_t i = 0; i < facts->n_wants; i++)
-        wants[i] =
-            (struct claim_want){append(&at, facts->wants[i].class_name), facts->wants[i].n_devices};
+    for (size_t i = 0; i < facts->n_wants; i++) {
+        wants[i].class_name = append(&at, facts->wants[i].class_name);
+        wants[i].driver = append(&at, facts->wants[i].driver);
+        wants[i].n_devices = facts->wants[i].n_devices;
+    }
     claim->shown.wants = claim->wants = wants;
     claim->shown.n_wants = facts->n_wants;
 }

@@ -107,8 +107,10 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
     const char **holders = ARENA_ARRAY(arena, const char *, claim->n_holders);
     struct claim_want *wants = arena_copy(arena, claim->wants, claim->n_wants, sizeof *wants);
     const char *holder = NULL;
-    for (size_t i = 0; i < claim->n_wants; i++)
+    for (size_t i = 0; i < claim->n_wants; i++) {
         wants[i].class_name = text_copy(arena, claim->wants[i].class_name);
+        wants[i].driver = text_copy(arena, claim->wants[i].driver);
+    }
     for (size_t i = 0; i < claim->n_results; i++) {
         const struct claimed_device device = devices_of_claim(claim, i);
         results[i] = (struct claim_result){.driver = text_copy(arena, device.driver),

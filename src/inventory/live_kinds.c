@@ -101,8 +101,8 @@ static const char *const CLASSES_UNREAD[] = {"metadata.managedFields",
 static const char *const SLICES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
                                             "metadata.labels",        "metadata.annotations",
                                             "metadata.finalizers",    NULL};
-/* A request is judged by what it was given. In v1beta1 it has no "exactly". */
-#define REQUESTS_UNREAD(request) request "selectors", request "tolerations", request "capacity"
+/* Of selectors the driver is read. In v1beta1 a request has no "exactly". */
+#define REQUESTS_UNREAD(request) request "tolerations", request "capacity"
 static const char *const CLAIMS_UNREAD[] = {
     "metadata.managedFields",
     "metadata.ownerReferences[].apiVersion",

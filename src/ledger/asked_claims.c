@@ -50,11 +50,20 @@ static int64_t *cells_of(const struct cluster *cluster, int64_t *cells, struct a
     return cells ? cells : ARENA_ARRAY(arena, int64_t, namespace_usage_n_cells(cluster->policy));
 }
 
+/* The class decides, if its driver is known: of another driver the claim gets nothing. */
+static uint64_t scopes_of(const struct cluster *cluster, const struct claim_want *want)
+{
+    const uint64_t scopes = cluster_device_class_scopes(cluster, want->class_name);
+    const bool is_known = cluster_device_class_driver(cluster, want->class_name)[0] != '\0';
+    return is_known || !want->driver[0] ? scopes
+                                        : claim_usage_scopes(cluster->policy, want->driver);
+}
+
 static void add_wants(const struct cluster *cluster, const struct device_claim *claim,
                       struct asked_claims *asked)
 {
     for (size_t i = 0; i < claim->n_wants; i++) {
-        const uint64_t scopes = cluster_device_class_scopes(cluster, claim->wants[i].class_name);
+        const uint64_t scopes = scopes_of(cluster, &claim->wants[i]);
         for (size_t scope = 0; scope < cluster->policy->n_quota_scopes; scope++) {
             if (scopes >> scope & 1)
                 asked->least[scope] = amount_add(asked->least[scope], claim->wants[i].n_devices);

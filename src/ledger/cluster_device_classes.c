@@ -99,6 +99,12 @@ void cluster_set_device_class_driver(struct cluster *cluster, const char *name, 
     cluster->version++;
 }
 
+const char *cluster_device_class_driver(const struct cluster *cluster, const char *name)
+{
+    const struct device_class *class = find(cluster, name);
+    return class && class->driver ? class->driver : "";
+}
+
 uint64_t cluster_device_class_scopes(const struct cluster *cluster, const char *name)
 {
     const struct device_class *class = find(cluster, name);

@@ -1,5 +1,6 @@
 /* devices_to_json: writes the facts of dynamic resource allocation. See
  * include/objects/to_json.h. */
+#include "driver_selector.h"
 #include "objects/to_json.h"
 
 #define GROUP_VERSION "resource.k8s.io/v1"
@@ -107,44 +108,69 @@ json_t *resource_slice_to_json(const struct slice_facts *facts, const struct pol
 
 /* ---- claims ---- */
 
-static json_t *count_json(int64_t n)
+/* A request, or one of its alternatives. n 0: for all devices. */
+static json_t *exact_json(const struct claim_want *want, int64_t n)
 {
-    return json_pack("{s:s, s:s, s:I}", "deviceClassName", "any", "allocationMode", "ExactCount",
-                     "count", (json_int_t)n);
+    json_t *json = json_pack("{s:s}", "allocationMode", n > 0 ? "ExactCount" : "All");
+    set_text(json, "deviceClassName", want->class_name);
+    if (want->driver[0])
+        (void)json_object_set_new(json, "selectors", driver_selector_json(want->driver));
+    if (n > 0)
+        (void)json_object_set_new(json, "count", json_integer((json_int_t)n));
+    return json;
 }
 
-static json_t *all_json(void)
+static json_t *request_json(const struct claim_want *want, int64_t n)
 {
-    return json_pack("{s:s, s:s}", "deviceClassName", "any", "allocationMode", "All");
+    return json_pack("{s:s, s:o}", "name", "some", "exactly", exact_json(want, n));
 }
 
-/* Takes over both. */
-static json_t *alternatives_json(json_t *first, json_t *second)
+static json_t *alternatives_json(const struct claim_want *want, int64_t n)
 {
+    json_t *first = exact_json(want, n);
+    json_t *second = exact_json(want, n);
     (void)json_object_set_new(first, "name", json_string("first"));
     (void)json_object_set_new(second, "name", json_string("second"));
     return json_pack("{s:s, s:[o, o]}", "name", "some", "firstAvailable", first, second);
 }
 
-/* The requests are not kept, but how many devices they have together at least. */
+/* What is still to be told of a claim's requests. */
+struct flags {
+    bool all, alternatives;
+};
+
+static void add_requests(json_t *list, const struct claim_want *want, bool is_only_device,
+                         struct flags *left)
+{
+    int64_t n = want->n_devices;
+    if (left->all && n > 0) {
+        const bool both = left->alternatives && is_only_device;
+        (void)json_array_append_new(list,
+                                    both ? alternatives_json(want, 0) : request_json(want, 0));
+        left->alternatives &= !both;
+        left->all = false;
+        n--;
+    }
+    if (n == 0)
+        return;
+    (void)json_array_append_new(list, left->alternatives ? alternatives_json(want, n)
+                                                         : request_json(want, n));
+    left->alternatives = false;
+}
+
+/* Of the requests is kept how many devices they have together at least, and of which classes and
+ * drivers. */
 static json_t *requests_json(const struct claim_facts *facts)
 {
     json_t *list = json_array();
-    int64_t n = facts->n_devices;
-    if (facts->wants_all && facts->has_alternatives && n == 1) {
-        (void)json_array_append_new(list, alternatives_json(all_json(), all_json()));
-        return list;
+    struct flags left = {facts->wants_all, facts->has_alternatives};
+    struct claim_want rest = {"", "", facts->n_devices};
+    for (size_t i = 0; i < facts->n_wants; i++) {
+        add_requests(list, &facts->wants[i], facts->n_devices == 1, &left);
+        rest.n_devices -= facts->wants[i].n_devices;
     }
-    if (facts->wants_all) {
-        (void)json_array_append_new(list,
-                                    json_pack("{s:s, s:o}", "name", "all", "exactly", all_json()));
-        n--;
-    }
-    if (facts->has_alternatives)
-        (void)json_array_append_new(list, alternatives_json(count_json(n), count_json(n)));
-    else if (n > 0)
-        (void)json_array_append_new(
-            list, json_pack("{s:s, s:o}", "name", "some", "exactly", count_json(n)));
+    if (rest.n_devices > 0)
+        add_requests(list, &rest, facts->n_devices == 1, &left);
     return list;
 }
 

@@ -1,6 +1,7 @@
 /* resource_claim: see include/objects/resource_claim.h. */
 #include "objects/resource_claim.h"
 
+#include "driver_selector.h"
 #include "element.h"
 #include "formats/json_get.h"
 #include "meta.h"
@@ -114,37 +115,42 @@ static int read_requests(const json_t *devices, struct claim_facts *facts, struc
     return r;
 }
 
-/* "" for a name that is missing or too long. */
-static const char *class_named_in(const json_t *object)
+/* What one request, or one of its alternatives, asks for. A class that is missing or has too long a
+ * name is "". */
+static struct claim_want kind_of(const json_t *exact, struct arena *arena)
 {
-    const char *name = json_string_value(json_member(object, "deviceClassName"));
-    return name && strlen(name) <= META_NAME_BYTES_MAX ? name : "";
+    const char *name = json_string_value(json_member(exact, "deviceClassName"));
+    return (struct claim_want){
+        .class_name = name && strlen(name) <= META_NAME_BYTES_MAX ? name : "",
+        .driver = driver_selector_read(json_member(exact, "selectors"), arena)};
 }
 
-/* The class of the devices that a request gets; "": alternatives have several. */
-static const char *class_of(const json_t *request)
+/* Of a request. Alternatives of several classes or drivers have none. */
+static struct claim_want want_of(const json_t *request, struct arena *arena)
 {
     const json_t *alternatives = json_member(request, "firstAvailable");
     const json_t *exactly = json_member(request, "exactly");
     if (json_array_size(alternatives) == 0)
-        return class_named_in(exactly ? exactly : request);
-    const char *first = class_named_in(json_array_get(alternatives, 0));
+        return kind_of(exactly ? exactly : request, arena);
+    struct claim_want want = kind_of(json_array_get(alternatives, 0), arena);
     for (size_t i = 1; i < json_array_size(alternatives); i++) {
-        if (strcmp(class_named_in(json_array_get(alternatives, i)), first) != 0)
-            return "";
+        const struct claim_want other = kind_of(json_array_get(alternatives, i), arena);
+        want.class_name = strcmp(other.class_name, want.class_name) == 0 ? want.class_name : "";
+        want.driver = strcmp(other.driver, want.driver) == 0 ? want.driver : "";
     }
-    return first;
+    return want;
 }
 
 static void add_want(struct claim_want *wants, size_t *n_wants, const struct claim_want *more)
 {
     size_t i = 0;
-    while (i < *n_wants && strcmp(wants[i].class_name, more->class_name) != 0)
+    while (i < *n_wants && (strcmp(wants[i].class_name, more->class_name) != 0 ||
+                            strcmp(wants[i].driver, more->driver) != 0))
         i++;
     if (i == CLAIM_WANTS_MAX)
         return;
     if (i == *n_wants)
-        wants[(*n_wants)++] = (struct claim_want){.class_name = more->class_name};
+        wants[(*n_wants)++] = (struct claim_want){more->class_name, more->driver, 0};
     wants[i].n_devices = add_devices(wants[i].n_devices, more->n_devices);
 }
 
@@ -157,10 +163,13 @@ static void read_wants(const json_t *devices, struct arena *arena, struct claim_
         struct claim_facts alone = {0};
         struct err err;
         const json_t *request = json_array_get(list, i);
-        const char *class_name = class_of(request);
-        if (read_request(request, &alone, &err) == 0 && alone.n_devices > 0 && class_name[0])
-            add_want(wants, &facts->n_wants,
-                     &(struct claim_want){arena_strdup(arena, class_name), alone.n_devices});
+        struct claim_want want = want_of(request, arena);
+        if (read_request(request, &alone, &err) < 0 || alone.n_devices == 0 ||
+            (!want.class_name[0] && !want.driver[0]))
+            continue;
+        want.class_name = arena_strdup(arena, want.class_name);
+        want.n_devices = alone.n_devices;
+        add_want(wants, &facts->n_wants, &want);
     }
     facts->wants = wants;
 }

@@ -40,9 +40,14 @@ PODS = [
 
 
 @pytest.fixture(scope="module")
-def service(module_service, tmp_path_factory):
-    policy = tmp_path_factory.mktemp("policy") / "policy.yaml"
-    policy.write_text(POLICY, encoding="utf-8")
+def policy(tmp_path_factory):
+    path = tmp_path_factory.mktemp("policy") / "policy.yaml"
+    path.write_text(POLICY, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def service(module_service, policy):
     claims = [asking("c1", 1), asking("c3", 3), asking("c4", 4), claim("held", "devices", [0, 1])]
     nodes = [node("devices", None, None), node("plugin", 8), resource_slice("devices", 8, model=H100)]
     return module_service(*nodes, CLASS, *claims, *(each for each, _ in PODS), options=["--config", policy])
@@ -63,3 +68,13 @@ def test_all_answers_agree(service, asks, fits):
     if gpus:
         (waits,) = [each for each in service.get("/v1/pending").json()["pods"] if each["name"] == name]
         assert ("quota" in {each["reason"] for each in waits["reasons"]}) != fits, waits
+
+
+def fitting(service, name):
+    return [each["node"] for each in service.get(f"/v1/pods/ml/{name}/explain").json()["nodes"] if each["fits"]]
+
+
+def test_a_snapshot_gives_the_same_verdicts(service, start_service, write, policy):
+    again = start_service("--cluster-file", write("snapshot.json", service.get("/v1/snapshot").text), "--config", policy)
+    names = [each["metadata"]["name"] for each, _ in PODS]
+    assert [fitting(again, name) for name in names] == [fitting(service, name) for name in names]

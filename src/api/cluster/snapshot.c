@@ -22,7 +22,7 @@
 #define SECOND_MS 1000
 
 struct snapshot_device_class {
-    const char *name, *resource;
+    const char *name, *resource, *driver;
 };
 
 struct snapshot_reservation {
@@ -184,7 +184,8 @@ static void copy_device_classes(const struct cluster *cluster, struct snapshot_c
         ARENA_ARRAY(arena, struct snapshot_device_class, cluster_n_device_classes(cluster));
     while ((name = cluster_next_device_class(cluster, name, &resource)))
         copy->device_classes[copy->n_device_classes++] = (struct snapshot_device_class){
-            arena_strdup(arena, name), arena_strdup(arena, resource)};
+            arena_strdup(arena, name), arena_strdup(arena, resource),
+            arena_strdup(arena, cluster_device_class_driver(cluster, name))};
 }
 
 static void copy_slices(const struct devices *devices, struct snapshot_copy *copy)
@@ -351,7 +352,8 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
         write_object(writing, priority_class_to_json(&copy->classes[i]));
     for (size_t i = 0; i < copy->n_device_classes; i++)
         write_object(writing, device_class_to_json(copy->device_classes[i].name,
-                                                   copy->device_classes[i].resource));
+                                                   copy->device_classes[i].resource,
+                                                   copy->device_classes[i].driver));
     for (size_t i = 0; i < copy->n_nodes; i++)
         write_object(writing, node_to_json(&copy->nodes[i]));
     for (size_t i = 0; i < copy->n_slices; i++)

@@ -39,7 +39,7 @@ static int setup(void **state)
 static void put_claim(struct fixture *fixture, const char *name, int64_t n_devices,
                       const char *class_name)
 {
-    const struct claim_want want = {class_name, n_devices};
+    const struct claim_want want = {class_name, "", n_devices};
     const struct claim_facts facts = {.namespace_ = "default",
                                       .name = name,
                                       .uid = name,
@@ -191,6 +191,25 @@ static void test_an_extended_resource_tells_what_a_class_gives(void **state)
     assert_filter("p", "five\n", "l4", REASON_FITS);
 }
 
+/* By the selectors of a request; the class decides where it says a driver. */
+static void test_a_request_tells_what_its_class_does_not(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct claim_want wants[] = {{"any-gpu", NVIDIA_DRIVER, 3}, {"", NVIDIA_DRIVER, 2}};
+    const struct claim_facts facts = {.namespace_ = "default",
+                                      .name = "five",
+                                      .uid = "five",
+                                      .n_devices = 5,
+                                      .wants = wants,
+                                      .n_wants = 2,
+                                      .extended_for_uid = ""};
+    cluster_upsert_device_class(fixture->cluster, "any-gpu", "");
+    cluster_upsert_resource_claim(fixture->cluster, &facts);
+    assert_filter("p", "five\n", "l4", REASON_QUOTA);
+    cluster_set_device_class_driver(fixture->cluster, "any-gpu", "nic.example.com");
+    assert_filter("p", "five\n", "l4", REASON_FITS);
+}
+
 /* Quotas count none of the devices, whichever quotas these are. */
 static void test_devices_that_no_quota_counts_need_no_namespace(void **state)
 {
@@ -332,7 +351,7 @@ static void test_of_two_that_exceed_together_one_is_bound(void **state)
 static void test_a_refusal_ends_with_its_claim(void **state)
 {
     struct fixture *fixture = *state;
-    const struct claim_want want = {.class_name = CLASS, .n_devices = 1};
+    const struct claim_want want = {.class_name = CLASS, .driver = "", .n_devices = 1};
     const struct claim_facts again = {.namespace_ = "default",
                                       .name = "c",
                                       .uid = "another",
@@ -468,6 +487,7 @@ int main(void)
         CLAIM_TEST(test_filter_counts_what_a_claim_will_get),
         CLAIM_TEST(test_filter_counts_the_model_of_a_node),
         CLAIM_TEST(test_an_extended_resource_tells_what_a_class_gives),
+        CLAIM_TEST(test_a_request_tells_what_its_class_does_not),
         CLAIM_TEST(test_devices_that_no_quota_counts_need_no_namespace),
         CLAIM_TEST(test_claims_are_not_judged_while_they_are_unknown),
         CLAIM_TEST(test_bind_waits_until_the_allocation_shows),

@@ -124,6 +124,23 @@ static void add_results(struct dice *dice, struct claim_facts *facts)
     facts->results = results;
 }
 
+static void add_wants(struct dice *dice, struct claim_facts *facts)
+{
+    static const char *const CLASSES[] = {"", "a", "b"};
+    static const char *const DRIVERS[] = {"x", "", "y"};
+    struct claim_want *wants = ARENA_ARRAY(dice->arena, struct claim_want, 3);
+    for (size_t i = 0; i < 3; i++) {
+        if (!chance(dice))
+            continue;
+        wants[facts->n_wants++] =
+            (struct claim_want){CLASSES[i], DRIVERS[i], 1 + (int64_t)roll(dice, 3)};
+        facts->n_devices = facts->n_devices == CLAIM_DEVICES_MAX
+                               ? CLAIM_DEVICES_MAX
+                               : facts->n_devices + wants[facts->n_wants - 1].n_devices;
+    }
+    facts->wants = wants;
+}
+
 static struct claim_facts random_claim(struct dice *dice)
 {
     struct claim_facts facts = {.namespace_ = word(dice),
@@ -137,6 +154,7 @@ static struct claim_facts random_claim(struct dice *dice)
     const bool wants_any = facts.wants_all || facts.has_alternatives;
     facts.n_devices =
         roll(dice, 9) == 0 ? CLAIM_DEVICES_MAX : (int64_t)roll(dice, 3) + (wants_any ? 1 : 0);
+    add_wants(dice, &facts);
     if (facts.is_allocated)
         add_results(dice, &facts);
     const char **holders = ARENA_ARRAY(dice->arena, const char *, 3);
@@ -156,6 +174,12 @@ static void assert_claims_equal(const struct claim_facts *a, const struct claim_
     assert_true(a->n_devices == b->n_devices);
     assert_int_equal(a->wants_all, b->wants_all);
     assert_int_equal(a->has_alternatives, b->has_alternatives);
+    assert_int_equal(a->n_wants, b->n_wants);
+    for (size_t i = 0; i < a->n_wants; i++) {
+        assert_string_equal(a->wants[i].class_name, b->wants[i].class_name);
+        assert_string_equal(a->wants[i].driver, b->wants[i].driver);
+        assert_true(a->wants[i].n_devices == b->wants[i].n_devices);
+    }
     assert_int_equal(a->is_allocated, b->is_allocated);
     assert_int_equal(a->terminating, b->terminating);
     assert_string_equal(a->extended_for_uid, b->extended_for_uid);

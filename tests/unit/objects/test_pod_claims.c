@@ -73,6 +73,8 @@ static void test_more_claims_than_quotas_judge(void **state)
 #define CLAIM(requests)                                                                            \
     "{'metadata': {'name': 'c'}, 'spec': {'devices': {'requests': [" requests "]}}}"
 #define EXACTLY(class, members) "{'exactly': {'deviceClassName': '" class "'" members "}}"
+#define OF(driver)                                                                                 \
+    ", 'selectors': [{'cel': {'expression': 'device.driver == \\\"" driver "\\\" && true'}}]"
 #define FIRST(items) "{'firstAvailable': [" items "]}"
 
 static const char *wants_of(struct fixture *fixture, const char *text)
@@ -83,7 +85,8 @@ static const char *wants_of(struct fixture *fixture, const char *text)
     if (resource_claim_from_json(json, fixture->arena, &facts, &fixture->err) < 0)
         fail_msg("%s in %s", fixture->err.text, text);
     for (size_t i = 0; i < facts.n_wants; i++)
-        wants = arena_printf(fixture->arena, "%s%s %d;", wants, facts.wants[i].class_name,
+        wants = arena_printf(fixture->arena, "%s%s%s%s %d;", wants, facts.wants[i].class_name,
+                             facts.wants[i].driver[0] ? " of " : "", facts.wants[i].driver,
                              (int)facts.wants[i].n_devices);
     return wants;
 }
@@ -102,6 +105,15 @@ static void test_what_a_claim_asks_of_classes(void **state)
         {CLAIM(FIRST("{'deviceClassName': 'a', 'count': 4}, {'deviceClassName': 'a', 'count': 2}")),
          "a 2;"},
         {CLAIM(FIRST("{'deviceClassName': 'a'}, {'deviceClassName': 'b'}")), ""},
+        {CLAIM(EXACTLY("a", OF("x")) "," EXACTLY("a", "") "," EXACTLY("a", OF("x"))),
+         "a of x 2;a 1;"},
+        {CLAIM(FIRST("{'deviceClassName': 'a'" OF("x") "}, {'deviceClassName': 'b'" OF("x") "}")),
+         " of x 1;"},
+        {CLAIM(FIRST("{'deviceClassName': 'a'" OF("x") "}, {'deviceClassName': 'a'" OF("y") "}")),
+         "a 1;"},
+        {CLAIM(EXACTLY("a",
+                       ", 'selectors': [{'cel': {'expression': 'true || device.driver == 1'}}]")),
+         "a 1;"},
         {CLAIM(EXACTLY("a", "") "," EXACTLY("b", "") "," EXACTLY("c", "") "," EXACTLY(
              "d", "") "," EXACTLY("e", "") "," EXACTLY("a", "")),
          "a 2;b 1;c 1;d 1;"},
