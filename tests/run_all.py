@@ -192,7 +192,7 @@ LANES = [
             ("lint/format", True, lambda run, name, _: lint(run, name, "format")),
             ("lint/shell", True, lambda run, name, _: lint(run, name, "shell")),
             ("lint/size", True, lint_size),
-            ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
+            ("lint/tests", False, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
             ("unit", True, unit_tests),
             ("hostile", False, hostile_tests),
             ("selectors", False, selector_tests),
