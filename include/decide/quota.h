@@ -26,7 +26,7 @@ struct quota_view;
 struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
                                const struct pod_shape *shape, const struct reservation *own,
                                struct arena *arena);
-/* What asks for quota. */
+/* A pod that asks for quota, with its resource claims. */
 struct quota_asked {
     const struct pod_shape *shape;
     const struct reservation *own; /* as for quota_begin() */

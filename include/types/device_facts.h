@@ -20,7 +20,7 @@
 #define CLAIM_HOLDERS_MAX 256
 #define CLAIM_HOLDER_BYTES_MAX 64 /* of a UID; holders with a longer one are only counted */
 
-/* What devices that overlap have in common, such as memory slices of a GPU. */
+/* A resource that overlapping devices share, such as memory slices of a GPU. */
 struct device_counter {
     const char *name;
     int64_t amount; /* the quantity rounded up; at most INT64_MAX */

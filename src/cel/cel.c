@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool set_fault(struct cel_fault *fault, enum cel_verdict verdict, const char *prefix,
-                      const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static bool set_fault(struct cel_fault *fault,
+                                                            enum cel_verdict verdict,
+                                                            const char *prefix, const char *format,
+                                                            va_list args)
 {
     if (fault->verdict == CEL_VALID) {
         fault->verdict = verdict;

@@ -91,7 +91,7 @@ static bool lacks_counter(const struct publication *publication,
     return !publication;
 }
 
-/* Takes what a device in use consumes. Returns false if there is less. */
+/* Takes the counters of a device in use. Returns false if fewer are left. */
 static bool take(const struct publication *publication, const struct consumption *consumption)
 {
     bool is_enough = true;
@@ -121,7 +121,7 @@ static size_t n_faults_of(const struct set *set)
     return n;
 }
 
-/* Computes what is left. Returns whether more is in use than there is. */
+/* Computes the rest of each counter. Returns whether more is in use than exists. */
 static bool draw(const struct set *set)
 {
     const struct publication *publication = set->publications;

@@ -73,7 +73,7 @@ static void remove_and_settle(struct devices *devices, enum devices_kind kind,
     devices_settle(devices);
 }
 
-/* Slices. What was known before goes last, so that whatever is in both stays. */
+/* Slices. The older one goes last, so that the pools and names of both stay. */
 
 void devices_upsert_slice(struct devices *devices, const struct slice_facts *facts)
 {
@@ -256,7 +256,7 @@ size_t devices_count(const struct devices *devices, enum devices_kind kind)
     return HASH_COUNT(devices->objects[kind]);
 }
 
-/* What others see. */
+/* Changes, for the owner of the devices. */
 
 const char *devices_take_changed(struct devices *devices)
 {

@@ -76,7 +76,7 @@ struct published {
     size_t n_models;
 };
 
-/* A node; "": what several nodes may reach. */
+/* A node; "": the devices that several nodes may reach. */
 struct device_place {
     size_t refs;
     UT_hash_handle hh;
@@ -352,7 +352,7 @@ void counters_unref(struct devices *devices, struct set *set);
 void counters_mark(struct devices *devices, struct set *set);
 void counters_publish(struct devices *devices, struct publication *publication, bool is_current);
 void counters_consume(struct devices *devices, struct consumption *consumption, bool is_current);
-/* What is left in dirty sets; then the states of the devices that consume them. */
+/* Computes the rest of dirty sets, then the states of the devices that consume them. */
 void counters_recount(struct devices *devices);
 void counters_settle(struct devices *devices);
 /* Whether the device could take its counters now. */

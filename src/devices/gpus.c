@@ -10,7 +10,7 @@ bool gpus_is_partition(const struct device *device)
     return device->kind->key.profile[0] != '\0';
 }
 
-/* What identifies the device's GPU on its seat. Where several nodes may reach a device, its
+/* The identity of the device's GPU on its seat. Where several nodes may reach a device, its
  * physical key may repeat: a PCI bus ID is that of one node. */
 static const void *identity_of(const struct device *device)
 {
@@ -117,7 +117,7 @@ enum device_state gpus_state(const struct gpu *gpu)
     return best;
 }
 
-/* Whether a rather than b says of what model the GPU is. */
+/* Whether the GPU has the model of a rather than that of b. */
 static bool is_before(const struct device *a, const struct device *b)
 {
     if (gpus_is_partition(a) != gpus_is_partition(b))

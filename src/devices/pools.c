@@ -139,7 +139,7 @@ static bool same_tally(const struct tally *a, const struct tally *b)
            a->n_agreeing == b->n_agreeing;
 }
 
-/* What seats see of the number of slices. */
+/* Whether seats see no difference in the number of slices. */
 static bool same_pool_of_slices(const struct tally *a, const struct tally *b)
 {
     return a->generation == b->generation && tally_is_complete(a) == tally_is_complete(b);

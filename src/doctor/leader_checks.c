@@ -54,7 +54,7 @@ static void judge_age(const struct live_checks *checks, const char *holder, int6
         findings_add(checks->findings, FINDING_FAIL, LEASE,
                      "see why no replica leads (GET /readyz, their logs)",
                      "%s has not renewed it for %" PRId64 " s (leaseDurationSeconds is %zu): "
-                     "nobody decides",
+                     "no replica decides",
                      holder, age_s, lease_s);
     else
         findings_add(checks->findings, FINDING_OK, LEASE, "", "%s leads", holder);
@@ -75,7 +75,7 @@ static void check_lease(const struct live_checks *checks)
     if (lease && (!holder || !*holder))
         findings_add(checks->findings, FINDING_FAIL, LEASE,
                      "see why no replica leads (GET /readyz, their logs)",
-                     "nobody holds it: nobody decides");
+                     "no replica holds it, so none decides");
     else if (lease && (!time || text_time_read(time, &renewed_s) < 0))
         findings_not_checked(checks->findings, LEASE, "", "its renewTime is no time");
     else if (lease)
@@ -95,7 +95,7 @@ static void judge_slice(const struct live_checks *checks, const json_t *slice)
     scheduler_address_split(checks->settings->listen_verbs, host, &verbs_port);
     if (!address)
         findings_add(checks->findings, FINDING_FAIL, SLICE, "see why no replica leads",
-                     "has no address: kube-scheduler reaches nobody");
+                     "has no address, so kube-scheduler reaches no replica");
     else if (verbs_port != 0 && number != verbs_port)
         findings_add(checks->findings, FINDING_FAIL, SLICE,
                      "give all replicas the same policy, and restart them",
@@ -112,7 +112,7 @@ static void check_slice(const struct live_checks *checks)
     home_of(checks, home);
     (void)snprintf(path, sizeof path, "/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices/%s",
                    home, checks->settings->election.service_name);
-    json_t *slice = get(checks, SLICE, path, "kube-scheduler reaches nobody");
+    json_t *slice = get(checks, SLICE, path, "kube-scheduler reaches no replica");
     if (slice)
         judge_slice(checks, slice);
     json_decref(slice);

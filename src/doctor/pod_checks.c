@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* What only the pod and the node decide. */
+/* The verdict by the pod and the node alone. */
 static enum reason judge(const struct pod *pod, const struct node *node)
 {
     const struct node_traits *traits = node_traits(node);

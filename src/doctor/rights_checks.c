@@ -134,7 +134,7 @@ static const struct right {
      "all pods are listed after each pause between calls"},
 };
 
-/* What the table needs to know. */
+/* Whose rights are checked. */
 struct subject {
     char user[LIVE_NAME_MAX];
     char namespace_[LIVE_NAME_MAX]; /* of a ServiceAccount; "": a user */

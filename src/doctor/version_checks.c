@@ -36,7 +36,7 @@ static long check_server(const struct live_checks *checks, const struct api_repl
     if (!reply->object)
         findings_not_checked(checks->findings, SERVER, "", "GET /version: %s", reply->why);
     else if (minor < 0)
-        findings_not_checked(checks->findings, SERVER, "", "%.64s is no version of a release",
+        findings_not_checked(checks->findings, SERVER, "", "%.64s is not the version of a release",
                              version ? version : "no version");
     else if (minor < LEAST_MINOR || minor > MOST_MINOR)
         findings_add(checks->findings, FINDING_WARN, SERVER, "try it before you rely on it",
