@@ -10,6 +10,8 @@ static const char *const VERBS[] = {"filter", "prioritize", "preempt", "bind", N
 
 static const char *const STATES[] = {"ready", "not-ready", "cordoned", NULL};
 
+static const char *const SORTS[] = {"name", "free", "used", NULL};
+
 const struct parameter API_OUTPUT[] = {{"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_DRY_RUN[] = {
     {"explain", FLAGS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
@@ -18,7 +20,8 @@ const struct parameter API_DECISIONS[] = {
     {"wouldDiffer", FLAGS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0},
 };
 const struct parameter API_INVENTORY[] = {
-    {"node", NULL}, {"state", STATES}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
+    {"node", NULL},  {"state", STATES},   {"model", NULL}, {"resource", NULL},
+    {"sort", SORTS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_PENDING[] = {
     {"namespace", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_NONE[] = {{0}};

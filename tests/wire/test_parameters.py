@@ -112,6 +112,39 @@ def test_the_inventory_by_state(service):
         assert found == {node["name"] for node in every if node[member] is value}
 
 
+@pytest.mark.parametrize("model", ["V100", "A100-40GB", "tesla-t4", "H200"])
+def test_the_inventory_of_a_model(service, model):
+    """The nodes that a pod with this model in its annotation may use, by their model."""
+    wanted = {"V100": {"V100"}, "A100-40GB": {"A100-SXM4-40GB", "A100-PCIe-40GB"}, "tesla-t4": {"T4"}, "H200": set()}[model]
+    found = service.get(f"/v1/inventory?model={model}").json()
+    assert {node["name"] for node in found["nodes"]} == names_of_models(service, wanted)
+    assert {total["model"] for total in found["models"]} <= wanted | {name + "-SHARED" for name in wanted}
+
+
+def names_of_models(service, models):
+    return {node["name"] for node in service.get("/v1/inventory").json()["nodes"] if node["model"] in models}
+
+
+def test_a_model_that_is_none_is_an_error(service):
+    answer = service.get("/v1/inventory?model=nvidia")
+    assert (answer.status, answer.json()["error"]) == (400, "?model=nvidia: names no GPU model, should be one, such as A100 or T4")
+
+
+def test_the_inventory_of_a_resource(service):
+    found = service.get("/v1/inventory?resource=nvidia.com/mig-1g.5gb").json()["nodes"]
+    assert [node["name"] for node in found] == ["a100-mig-1"]
+    assert names(service.get("/v1/inventory?resource=none")) == set()
+    assert service.get("/v1/inventory?resource=none&node=a100-mig-1").json()["nodes"] == []
+
+
+@pytest.mark.parametrize("by", ["free", "used"])
+def test_the_inventory_is_sorted(service, by):
+    found = service.get(f"/v1/inventory?sort={by}").json()
+    gpus = {total["resource"] for total in found["models"]}
+    sums = [sum(amounts[by] for name, amounts in node["resources"].items() if name in gpus) for node in found["nodes"]]
+    assert sums == sorted(sums, reverse=True) and sums[0] > sums[-1]
+
+
 def test_pending_pods_of_a_namespace(service):
     every = service.get("/v1/pending").json()["pods"]
     for namespace in {pod["namespace"] for pod in every} | {"none"}:

@@ -215,22 +215,81 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(((const struct node_row *)a)->name, ((const struct node_row *)b)->name);
 }
 
+/* GPUs of all resources and drivers, for sorting. */
+static int64_t count_gpus(const struct node_row *row, bool used)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < row->devices.n; i++) {
+        const struct device_group *group = &row->devices.items[i].group;
+        if (!row->devices.items[i].is_shadowed)
+            sum += used ? group->allocated : group->free;
+    }
+    for (size_t i = 0; i < row->n_resources; i++) {
+        const int64_t n = used ? row->resources[i].used : row->resources[i].free;
+        if (row->resources[i].is_gpu && __builtin_add_overflow(sum, n, &sum))
+            return n > 0 ? INT64_MAX : INT64_MIN;
+    }
+    return sum;
+}
+
+static int compare_counts(const void *a, const void *b, bool used)
+{
+    const int64_t left = count_gpus(a, used);
+    const int64_t right = count_gpus(b, used);
+    return left != right ? (left > right ? -1 : 1) : compare_rows(a, b);
+}
+
+static int compare_free(const void *a, const void *b)
+{
+    return compare_counts(a, b, false);
+}
+
+static int compare_used(const void *a, const void *b)
+{
+    return compare_counts(a, b, true);
+}
+
 /* Of the query: NULL accepts all. */
 struct wanted {
     const char *node;
     const char *state;
+    const char *resource;
+    const char *sort; /* NULL: by name */
+    bool has_model;
+    struct gpu_model model; /* as in a pod's annotation */
 };
+
+/* Also a driver of devices. */
+static bool has_resource(const struct node *node, const char *name)
+{
+    size_t n = 0;
+    const struct node_resource *resources = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (resources[i].advertised && strcmp(resources[i].resource->name, name) == 0)
+            return true;
+    }
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(groups[i].driver, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_state(const char *state, const struct node_traits *traits)
+{
+    return strcmp(state, "cordoned") == 0 ? traits->unschedulable
+                                          : traits->ready == (strcmp(state, "ready") == 0);
+}
 
 static bool is_wanted(const struct wanted *wanted, const struct node *node)
 {
     const struct node_traits *traits = node_traits(node);
-    const char *state = wanted->state;
-    if (wanted->node && strcmp(wanted->node, node_name(node)) != 0)
-        return false;
-    if (!state)
-        return true;
-    return strcmp(state, "cordoned") == 0 ? traits->unschedulable
-                                          : traits->ready == (strcmp(state, "ready") == 0);
+    return (!wanted->node || strcmp(wanted->node, node_name(node)) == 0) &&
+           (!wanted->state || is_in_state(wanted->state, traits)) &&
+           (!wanted->resource || has_resource(node, wanted->resource)) &&
+           (!wanted->has_model ||
+            gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &wanted->model));
 }
 
 static void copy_under_lock(struct inventory *inventory, const struct wanted *wanted,
@@ -253,7 +312,10 @@ static struct copy copy_inventory(struct inventory *inventory, const struct want
 {
     struct copy copy = {.arena = arena};
     copy_under_lock(inventory, wanted, &copy);
-    qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, compare_rows);
+    int (*compare)(const void *, const void *) = compare_rows;
+    if (wanted->sort && strcmp(wanted->sort, "name") != 0)
+        compare = strcmp(wanted->sort, "free") == 0 ? compare_free : compare_used;
+    qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, compare);
     copy.claims = inventory_claims_copy(inventory, arena);
     return copy;
 }
@@ -497,17 +559,39 @@ static void answer_no_node(struct exchange *exchange, const char *name)
                                        name));
 }
 
+/* Returns false after answering 400. */
+static bool read_query(const struct api *api, struct exchange *exchange, struct wanted *ret_wanted)
+{
+    const char *model = exchange_query(exchange, "model");
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
+    *ret_wanted = (struct wanted){.node = exchange_query(exchange, "node"),
+                                  .state = exchange_query(exchange, "state"),
+                                  .resource = exchange_query(exchange, "resource"),
+                                  .sort = exchange_query(exchange, "sort"),
+                                  .has_model = model != NULL};
+    if (!model || gpu_model_parse(model, policy->aliases, policy->n_aliases, &ret_wanted->model))
+        return true;
+    exchange_answer_error(exchange, 400,
+                          arena_printf(exchange_arena(exchange),
+                                       "?model=%.60s: names no GPU model, should be one, such as "
+                                       "A100 or T4",
+                                       model));
+    return false;
+}
+
 void api_inventory(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    const struct wanted wanted = {exchange_query(exchange, "node"),
-                                  exchange_query(exchange, "state")};
+    struct wanted wanted;
+    if (!read_query(api, exchange, &wanted))
+        return;
     const char *tag = NULL;
     if (!reply_begin(api, exchange, &tag))
         return;
     const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
     const struct copy copy = copy_inventory(api->inventory, &wanted, exchange_arena(exchange));
-    if (wanted.node && !wanted.state && copy.n_nodes == 0) {
+    const bool is_node_only = !wanted.state && !wanted.resource && !wanted.has_model;
+    if (wanted.node && is_node_only && copy.n_nodes == 0) {
         answer_no_node(exchange, wanted.node);
         return;
     }
