@@ -55,11 +55,10 @@ static bool is_observed(const struct gates *gates, struct exchange *exchange)
 static void ask_verbs(void *context, struct exchange *exchange)
 {
     const struct gates *gates = context;
-    if (is_observed(gates, exchange))
-        exchange_pass(exchange);
-    else if (gates->beside)
+    const bool observes = is_observed(gates, exchange);
+    if (!observes && gates->beside)
         beside_ask(gates->beside, exchange);
-    else if (election_judge(gates->election, exchange) == GATE_OPEN)
+    else if (observes || election_judge(gates->election, exchange) == GATE_OPEN)
         exchange_pass(exchange);
 }
 

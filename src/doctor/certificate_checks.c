@@ -92,7 +92,7 @@ static bool check_server(const struct tls_files *files, const json_t *ours,
                          struct findings *findings)
 {
     struct scheduler_url url;
-    struct tls_facts facts;
+    struct tls_facts facts = {0};
     struct err err;
     const char *host = expected_host(ours, &url);
     int r = tls_check(files, &err);
@@ -139,7 +139,7 @@ static void check_client(const struct settings_tls *tls, const struct tls_files 
     const char *file = json_string_value(json_member(json_member(ours, "tlsConfig"), "certFile"));
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct buf pem;
-    struct tls_facts facts;
+    struct tls_facts facts = {0};
     struct err err;
     if (!file || !*file)
         return;

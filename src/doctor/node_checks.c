@@ -3,7 +3,7 @@
 #include "first_names.h"
 #include "formats/json_get.h"
 #include "ledger/cluster.h"
-#include "scheduler_checks.h"
+#include "scheduler_list.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -137,7 +137,7 @@ static void check_managed(const struct cluster *cluster, const struct scheduler_
     collect(cluster, &resources);
     for (size_t i = 0; i < resources.n; i++) {
         struct resource_on_nodes *found = &resources.list[i];
-        if (scheduler_checks_manages(file, found->resource->name))
+        if (scheduler_list_manages(file, found->resource->name))
             continue;
         is_complete = false;
         findings_add(findings, FINDING_FAIL, "nodes.managedResources",

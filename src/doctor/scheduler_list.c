@@ -1,8 +1,8 @@
 /* scheduler_list: managedResources of our extender, which decide which pods come. */
+#include "scheduler_list.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "formats/json_get.h"
-#include "scheduler_checks.h"
 #include "types/policy.h"
 
 #include <stdbool.h>
@@ -142,7 +142,7 @@ void scheduler_list_check(const struct scheduler_checks *checks)
     }
 }
 
-bool scheduler_checks_manages(const struct scheduler_file *file, const char *resource)
+bool scheduler_list_manages(const struct scheduler_file *file, const char *resource)
 {
     const json_t *list = json_member(file->ours, LIST);
     size_t i = 0;

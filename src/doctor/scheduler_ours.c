@@ -1,7 +1,7 @@
 /* scheduler_ours: the members of our extender. docs/KUBE-SCHEDULER.md has the reason of each. */
+#include "scheduler_ours.h"
 #include "duration.h"
 #include "formats/json_get.h"
-#include "scheduler_checks.h"
 #include "scheduler_url.h"
 
 #include <inttypes.h>

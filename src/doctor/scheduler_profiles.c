@@ -1,7 +1,7 @@
 /* scheduler_profiles: what kube-scheduler's configuration says outside of extenders. */
+#include "scheduler_profiles.h"
 #include "duration.h"
 #include "formats/json_get.h"
-#include "scheduler_checks.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -221,7 +221,7 @@ void extender_preempt(void *context, struct exchange *exchange)
     struct err why;
     struct err err;
     json_t *root = NULL;
-    struct pod_facts pod;
+    struct pod_facts pod = {.uid = ""};
     struct victims_by_node candidates = {NULL, 0};
     if (read_args(&root, exchange, in_force(extender, exchange), &pod, &candidates, &err) < 0) {
         answer_count(extender, DECISION_PREEMPT, VERB_MALFORMED);

@@ -265,8 +265,10 @@ void observed_judge(struct observed *observed, const struct observed_judgement *
     struct observed_row *row = find_row(observed, judgement->uid);
     if (!row)
         row = add_row(observed, judgement);
-    DL_DELETE(observed->oldest, row);
-    DL_APPEND(observed->oldest, row);
+    if (row->next) { /* it is not the newest */
+        DL_DELETE(observed->oldest, row);
+        DL_APPEND(observed->oldest, row);
+    }
     row->at_ms = now_ms;
     if (is_refused)
         count_refusal(observed, row, judgement->refusal);
