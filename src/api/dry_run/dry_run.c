@@ -372,6 +372,7 @@ void api_dry_run(void *context, struct exchange *exchange)
     const struct api *api = context;
     /* Of the list's texts. */
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
+    (void)policy; /* only held; clang 14 would warn */
     struct workload_list list = {0};
     if (!read_manifest(api, exchange, &list))
         return;
