@@ -4,6 +4,8 @@
 #include "fixture_question.h"
 #include "unit.h"
 
+#include <string.h>
+
 #define CLASS NVIDIA_DRIVER
 
 static const char *const NAMES[] = {"default"};
@@ -481,6 +483,124 @@ static void test_a_change_of_use_is_a_new_version(void **state)
     assert_true(cluster_version(fixture->cluster) > version);
 }
 
+/* ---- the order of floating claims, at random ---- */
+
+#define RANDOM_ROUNDS 200
+#define RANDOM_PODS 5
+#define TOTAL 4
+
+/* With one or two claims. */
+struct random_pod {
+    const char *uid, *claims;
+    const char *names[2];
+    int n_devices[2];
+    int n_claims;
+    bool is_allocated[2], is_bound;
+};
+
+static unsigned roll(uint64_t *seed, unsigned n)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (unsigned)(*seed >> 33) % n;
+}
+
+static void allocate_of(struct fixture *fixture, struct random_pod *pod, int i)
+{
+    allocate(fixture, pod->names[i], "l4", 0, pod->n_devices[i], pod->uid);
+    pod->is_allocated[i] = true;
+}
+
+static void make_pod(struct fixture *fixture, struct random_pod *pod, unsigned number,
+                     uint64_t *seed)
+{
+    *pod = (struct random_pod){.uid = arena_printf(fixture->arena, "pod-%u", number), .claims = ""};
+    pod->n_claims = 1 + (int)roll(seed, 2);
+    for (int i = 0; i < pod->n_claims; i++) {
+        pod->names[i] = arena_printf(fixture->arena, "%02u-%u-%d", roll(seed, 90), number, i);
+        pod->n_devices[i] = 1 + (int)roll(seed, 3);
+        pod->claims = arena_printf(fixture->arena, "%s%s\n", pod->claims, pod->names[i]);
+        put_claim(fixture, pod->names[i], pod->n_devices[i], CLASS);
+    }
+    put_pod(fixture, pod->uid, "", pod->claims);
+    for (int i = 0; i < pod->n_claims; i++) {
+        if (roll(seed, 3) > 0)
+            allocate_of(fixture, pod, i);
+    }
+}
+
+/* As kube-scheduler does: what filter lets pass is allocated, then bound. */
+static bool schedule(struct fixture *fixture, struct random_pod *pod)
+{
+    if (filter(fixture, pod->uid, pod->claims, "l4") != REASON_FITS)
+        return false;
+    for (int i = 0; i < pod->n_claims; i++) {
+        if (!pod->is_allocated[i])
+            allocate_of(fixture, pod, i);
+    }
+    if (bind(fixture, pod->uid, "l4") != RESERVE_HELD)
+        return false;
+    bound(fixture, pod->uid, "l4", pod->claims);
+    pod->is_bound = true;
+    return true;
+}
+
+static int use_of(const struct random_pod *pods, bool is_bound)
+{
+    int sum = 0;
+    for (int p = 0; p < RANDOM_PODS; p++) {
+        for (int i = 0; pods[p].is_bound == is_bound && i < pods[p].n_claims; i++)
+            sum += pods[p].n_devices[i];
+    }
+    return sum;
+}
+
+/* Of those that are not bound and have a claim that is allocated, the one with the first such claim
+ * by name. NULL: none. */
+static const struct random_pod *first_of(const struct random_pod *pods)
+{
+    const struct random_pod *first = NULL;
+    const char *name = NULL;
+    for (int p = 0; p < RANDOM_PODS; p++) {
+        for (int i = 0; !pods[p].is_bound && i < pods[p].n_claims; i++) {
+            if (!pods[p].is_allocated[i] || (name && strcmp(name, pods[p].names[i]) < 0))
+                continue;
+            name = pods[p].names[i];
+            first = &pods[p];
+        }
+    }
+    return first;
+}
+
+/* Bound pods never exceed the limit, and no two pods wait for each other: if all stop, then the
+ * first would exceed the limit even alone. */
+static void test_floating_claims_at_random(void **state)
+{
+    struct fixture *fixture = *state;
+    for (uint64_t round = 0; round < RANDOM_ROUNDS; round++) {
+        struct random_pod pods[RANDOM_PODS];
+        uint64_t seed = round;
+        for (unsigned p = 0; p < RANDOM_PODS; p++)
+            make_pod(fixture, &pods[p], p, &seed);
+        for (int n_idle = 0; n_idle < 4 * RANDOM_PODS; n_idle++) {
+            struct random_pod *pod = &pods[roll(&seed, RANDOM_PODS)];
+            if (!pod->is_bound && schedule(fixture, pod))
+                n_idle = 0;
+            if (use_of(pods, true) > TOTAL)
+                fail_msg("round %d: %d devices are bound", (int)round, use_of(pods, true));
+        }
+        for (int p = 0; p < RANDOM_PODS; p++)
+            (void)(!pods[p].is_bound && schedule(fixture, &pods[p]));
+        const struct random_pod *first = first_of(pods);
+        if (first && use_of(pods, true) + first->n_devices[0] + first->n_devices[1] <= TOTAL)
+            fail_msg("round %d: %s is kept out", (int)round, first->uid);
+        for (int p = 0; p < RANDOM_PODS; p++) {
+            fixture_remove_pod(fixture, pods[p].uid);
+            for (int i = 0; i < pods[p].n_claims; i++)
+                fixture_remove_claim(fixture, pods[p].names[i]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +626,7 @@ int main(void)
         CLAIM_TEST(test_a_pod_about_to_be_allocated_counts_once),
         CLAIM_TEST(test_a_nomination_keeps_what_claims_will_get),
         CLAIM_TEST(test_a_change_of_use_is_a_new_version),
+        CLAIM_TEST(test_floating_claims_at_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
