@@ -16,6 +16,7 @@
 #include "daemon/gates.h"
 #include "daemon/listening.h"
 #include "daemon/live_mode.h"
+#include "daemon/reload.h"
 #include "doctor/doctor.h"
 #include "extender/extender.h"
 #include "formats/json_get.h"
@@ -57,7 +58,8 @@ struct program {
     struct api api;
     struct server *server;
     struct election *election; /* NULL: this replica is the only one */
-    sigset_t signals;          /* handled by sigwait() */
+    struct reload *reload;
+    sigset_t signals; /* handled by sigwait() */
 };
 
 static int complain(const struct err *err, int status)
@@ -252,6 +254,7 @@ static void write_server_metrics(void *context, struct buf *out)
     gates_metrics(&program->gates, out);
     election_metrics(program->election, out);
     beside_metrics(program->gates.beside, out);
+    reload_metrics(program->reload, out);
 }
 
 static void create_gates(struct program *program)
@@ -273,6 +276,12 @@ static const char *not_leading(void *context, struct arena *arena)
 {
     const struct program *program = context;
     return election_elsewhere(program->election, arena);
+}
+
+static char *policy_in_force(void *context, struct arena *arena)
+{
+    const struct program *program = context;
+    return reload_report(program->reload, arena);
 }
 
 static const char *elsewhere(void *context, struct arena *arena)
@@ -318,27 +327,21 @@ static void create_protocols(struct program *program)
         .elsewhere = elsewhere,
         .elsewhere_context = program,
         .not_leading = not_leading,
+        .policy = policy_in_force,
+        .policy_context = program,
     };
+    program->reload = reload_new(&(struct reload_parts){.options = &program->options,
+                                                        .settings = &program->settings,
+                                                        .inventory = program->inventory,
+                                                        .live = program->live});
 }
 
-static void reload(struct program *program)
-{
-    struct err err;
-    if (program->live)
-        LOG(LOG_INFO, "main", LOG_MSG("SIGHUP ignored: there is no cluster file to reload"));
-    else if (inventory_load_file(program->inventory, program->options.cluster_file, &err) < 0)
-        LOG(LOG_ERROR, "main", LOG_MSG("reload failed: keeping the old cluster"),
-            LOG_STR("err", err.text));
-    else
-        LOG(LOG_INFO, "main", LOG_MSG("reloaded"));
-}
-
-/* Returns at SIGTERM or SIGINT; SIGHUP reads the cluster file again. */
+/* Returns at SIGTERM or SIGINT; SIGHUP reads the files again. */
 static void wait_for_signals(struct program *program)
 {
     int number = 0;
     while (sigwait(&program->signals, &number) == 0 && number == SIGHUP)
-        reload(program);
+        reload_now(program->reload);
     LOG(LOG_INFO, "main", LOG_MSG("stopping"), LOG_NUM("signal", number));
 }
 
@@ -417,6 +420,7 @@ static int serve(struct program *program)
         {"GET", "/v1/fragmentation", LISTEN_PEOPLE, "fragmentation", api_fragmentation, api, people,
          API_OUTPUT},
         {"GET", "/v1/quota", LISTEN_PEOPLE, "quota", api_quota, api, people, API_OUTPUT},
+        {"GET", "/v1/policy", LISTEN_PEOPLE, "policy", api_policy, api, people, API_OUTPUT},
         {"GET", "/v1/snapshot", LISTEN_PEOPLE, "snapshot", api_snapshot, api, people, API_NONE},
         {"GET", "/v1/pods/", LISTEN_PEOPLE, "explain", api_explain, api, people, API_OUTPUT},
         {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api, people, NULL},
@@ -432,10 +436,12 @@ static int serve(struct program *program)
                      server_address(program->server, LISTEN_PEOPLE));
     election_on_turn(program->election, on_turn, program);
     int status = EXIT_FINE;
-    if (program->live && live_mode_start(program->live, &err) < 0)
+    if ((program->live && live_mode_start(program->live, &err) < 0) ||
+        reload_start(program->reload, &err) < 0)
         status = complain(&err, EXIT_RUN_TIME);
     else
         wait_for_signals(program);
+    reload_stop(program->reload);
     live_mode_hand_over(program->live);
     election_on_turn(program->election, NULL, NULL);
     server_stop(program->server, drain_ms(program));
@@ -524,6 +530,7 @@ int main(int argc, char **argv)
     decisions_free(program.decisions);
     observed_free(program.observed);
     budgets_free(program.budgets);
+    reload_free(program.reload);
     inventory_free(program.inventory);
     settings_fini(&program.settings);
     return status;

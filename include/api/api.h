@@ -39,6 +39,9 @@ struct api {
     void *elsewhere_context;
     /* The same, also while every replica may observe: only the leader gets all calls. */
     const char *(*not_leading)(void *context, struct arena *arena);
+    /* The policy in force as a JSON object, in the arena. */
+    char *(*policy)(void *context, struct arena *arena);
+    void *policy_context;
     atomic_bool snapshot_under_way;
 };
 
@@ -52,6 +55,7 @@ void api_snapshot(void *context, struct exchange *exchange);  /* GET */
 void api_explain(void *context, struct exchange *exchange);   /* GET .../NAMESPACE/NAME/explain */
 void api_fragmentation(void *context, struct exchange *exchange); /* GET */
 void api_quota(void *context, struct exchange *exchange);         /* GET */
+void api_policy(void *context, struct exchange *exchange);        /* GET */
 void api_livez(void *context, struct exchange *exchange);
 void api_readyz(void *context, struct exchange *exchange);
 void api_metrics(void *context, struct exchange *exchange);

@@ -6,6 +6,7 @@
 #ifndef CONFIG_SETTINGS_H
 #define CONFIG_SETTINGS_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "types/policy.h"
@@ -97,6 +98,7 @@ struct settings_tls {
     struct settings_clients people_clients; /* empty: none */
 };
 
+#define SETTINGS_FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define SETTINGS_WARNINGS_MAX 4
 
 struct settings {
@@ -128,6 +130,27 @@ int settings_read_file(struct settings *settings, const char *path, struct err *
 /* The same for text; file is its name in messages. */
 int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
                        struct err *err);
+
+/* New settings with the defaults, for a reload. The caller holds the policy in them: the last
+ * policy_drop() frees the settings. */
+struct settings *settings_new(void);
+/* Reads over merged what would be in force with the wanted values: those that need a restart stay
+ * as they are. -EINVAL: the two do not go together. */
+int settings_merge(const struct settings *in_force, const struct settings *wanted,
+                   struct settings *merged, struct err *err);
+
+/* A key with two values, as JSON; "": it has none. Of maps and quotas each entry is a key. */
+struct settings_difference {
+    const char *key;
+    const char *before, *after;
+    bool needs_restart;
+    bool needs_lists; /* objects must be listed again */
+};
+/* In the arena; a long value is cut off. */
+size_t settings_differences(const struct settings *before, const struct settings *after,
+                            struct arena *arena, struct settings_difference **ret_differences);
+/* The values as a JSON object. */
+void settings_json(const struct settings *settings, struct buf *out);
 
 /* The i-th warning, with its position: a valid setting with a risk that this program cannot check.
  * NULL: no more. */

@@ -155,7 +155,8 @@ const struct policy *policy_hold(const struct policy *policy);
 void policy_drop(const struct policy *policy);
 /* policy_drop() for CLEANUP; of NULL nothing. */
 void policy_drop_ptr(const struct policy **policy);
-/* policy is replaced by the successor, and holds it from now on. Call it once for a policy. */
+/* policy is replaced by the successor, and holds it from now on. Call it once for a policy; with
+ * the policy itself it does nothing. */
 void policy_succeed(const struct policy *policy, const struct policy *successor);
 
 /* Equal, or matched by a pattern with a trailing '*'. */

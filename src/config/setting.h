@@ -29,6 +29,13 @@ enum setting_kind {
     N_SETTING_KINDS
 };
 
+/* When a changed value takes effect. */
+enum setting_change {
+    SETTING_RESTART, /* at the next start */
+    SETTING_LIVE,    /* when the file is read again */
+    SETTING_LISTED,  /* the same, and objects are listed again: they were read by the old value */
+};
+
 /* The name of an enum value, counted from 0; NULL past the end. */
 typedef const char *setting_choice(size_t value);
 
@@ -42,6 +49,7 @@ struct setting {
     size_t least, most; /* inclusive bounds of a number */
     size_t number;      /* default; for policy values see types/policy.c */
     const char *text;   /* default */
+    enum setting_change change;
 };
 
 extern const struct setting SETTINGS[];
@@ -58,6 +66,10 @@ size_t *setting_count(const struct setting *setting, struct settings *settings);
 /* Checks and stores the value, replacing lists and maps. -EINVAL sets err. */
 int setting_read(const struct setting *setting, const struct yaml_file *file,
                  const struct yaml_value *at, struct settings *settings, struct err *err);
+
+/* settings_print() of two: values that need a restart are those of fixed. */
+void settings_print_mixed(const struct settings *changing, const struct settings *fixed,
+                          struct buf *out);
 
 /* Position of the key in the file; of its section if the key is absent. */
 struct yaml_value setting_place(json_t *root, const char *section, const char *key,

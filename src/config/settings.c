@@ -16,12 +16,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define PATH_TEXT_MAX 128
 
 static const struct yaml_options YAML_LIMITS = {.max_depth = 16, .max_nodes = 10000};
+/* Printed text may say at more length what a file says. */
+static const struct yaml_options OWN_LIMITS = {.max_depth = 16, .max_nodes = 1000000};
 
 /* filter returns all nodes that fit if our first choice may not win in kube-scheduler. */
 static void derive(struct settings *settings)
@@ -214,12 +216,12 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
     return 0;
 }
 
-int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
-                       struct err *err)
+static int read_text(struct settings *settings, const char *file, const char *text, size_t len,
+                     const struct yaml_options *limits, struct err *err)
 {
     json_t *root = NULL;
     struct yaml_places *places = NULL;
-    int r = yaml_read(text, len, &YAML_LIMITS, &root, &places, err);
+    int r = yaml_read(text, len, limits, &root, &places, err);
     if (r < 0) {
         err_prefix(err, "%s:", file);
         return r;
@@ -230,10 +232,44 @@ int settings_read_text(struct settings *settings, const char *file, const char *
     return r;
 }
 
+int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
+                       struct err *err)
+{
+    return read_text(settings, file, text, len, &YAML_LIMITS, err);
+}
+
+int settings_merge(const struct settings *in_force, const struct settings *wanted,
+                   struct settings *merged, struct err *err)
+{
+    struct buf text;
+    buf_init(&text, BUF_UNBOUNDED); /* both are bounded */
+    settings_print_mixed(wanted, in_force, &text);
+    int r = read_text(merged, "with the values in force of keys that need a restart",
+                      buf_text(&text), text.len, &OWN_LIMITS, err);
+    buf_fini(&text);
+    return r;
+}
+
+static void free_around(struct policy *policy)
+{
+    struct settings *settings = CONTAINER_OF(policy, struct settings, policy);
+    settings_fini(settings);
+    free(settings);
+}
+
+struct settings *settings_new(void)
+{
+    struct settings *settings = MEM_NEW(struct settings);
+    settings_init(settings);
+    settings->policy.unheld = free_around;
+    (void)policy_hold(&settings->policy);
+    return settings;
+}
+
 int settings_read_file(struct settings *settings, const char *path, struct err *err)
 {
     struct buf text;
-    buf_init(&text, FILE_BYTES_MAX);
+    buf_init(&text, SETTINGS_FILE_BYTES_MAX);
     int r = small_file_read(path, true, &text, err);
     if (r == -EFBIG)
         r = err_set(err, EFBIG, "%s: is larger than 1Mi, should be a policy file of at most 1Mi",

@@ -267,15 +267,23 @@ static bool begins_section(const struct setting *row)
     return row == SETTINGS || strncmp(row->path, row[-1].path, len + 1) != 0;
 }
 
-void settings_print(const struct settings *settings, struct buf *out)
+/* The views are writable copies, as the table's offsets lead to mutable members. */
+void settings_print_mixed(const struct settings *changing, const struct settings *fixed,
+                          struct buf *out)
 {
-    struct settings view =
-        *settings; /* a writable copy, as the table's offsets lead to mutable members */
+    struct settings changing_view = *changing;
+    struct settings fixed_view = *fixed;
     for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
         if (begins_section(row))
             buf_printf(out, "%.*s:\n", (int)setting_section_len(row), row->path);
         add_indent(out, row);
         buf_printf(out, "%s:", setting_key(row));
-        PRINTERS[row->kind](row, &view, out);
+        PRINTERS[row->kind](row, row->change == SETTING_RESTART ? &fixed_view : &changing_view,
+                            out);
     }
+}
+
+void settings_print(const struct settings *settings, struct buf *out)
+{
+    settings_print_mixed(settings, settings, out);
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/timing.h"
+#include "hand_in.h"
 #include "inventory/live.h"
 #include "kube/credentials.h"
 #include "kube/hold.h"
@@ -51,6 +52,7 @@ struct live_mode {
     struct beside *beside;     /* NULL: no instance beside each kube-scheduler */
     struct binds *binds;
     struct waits *waits;
+    struct hand_in hand_in;
     int64_t bind_timeout_ms;
     bool started;
     char bound_by[BOUND_BY_MAX]; /* VERSION/INSTANCE */
@@ -144,6 +146,7 @@ static void create_watches(struct live_mode *live, const struct settings *settin
         live->watches[live->n_watches++] = kube_watch_new(live->reading, &reflector, &store);
     }
     kube_loop_add_task(live->reading, inventory_self_check, live->inventory);
+    hand_in_init(&live->hand_in, live->inventory, live->reading, live->watches, live->n_watches);
 }
 
 static void wake_reading(void *context)
@@ -350,7 +353,14 @@ void live_mode_free(struct live_mode *live)
     kube_loop_free(live->reviewing);
     beside_free(live->beside);
     kube_target_fini(&live->target);
+    if (live->n_watches > 0)
+        hand_in_fini(&live->hand_in);
     free(live);
+}
+
+void live_mode_take_policy(struct live_mode *live, const struct policy *policy, bool lists_again)
+{
+    hand_in_policy(&live->hand_in, policy, lists_again);
 }
 
 struct election *live_mode_election(struct live_mode *live)

@@ -1,82 +1,42 @@
 /* tls: the files and the thread that checks them; see include/http/tls.h. */
 #include "http/tls.h"
+#include "base/file_watch.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
-#include "base/small_file.h"
-#include "base/wait.h"
 #include "tls_set.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define FILE_BYTES_MAX ((size_t)1024 * 1024)
-#define LOOK_EVERY_S 2
 
-/* Contents of the files, or the error. */
-struct contents {
-    struct buf texts[N_TLS_FILES];
-    int r;
-    struct err err;
-};
+static_assert(N_TLS_FILES <= FILE_WATCH_MAX, "the watch reads all of them");
 
 struct tls {
     struct tls_files files;
-    pthread_t thread;
-    struct contents seen; /* last contents; the thread's only */
+    struct file_watch *watch;
     struct counter n_taken;
     struct counter n_refused;
 
     struct mutex lock; /* guards the rest */
-    pthread_cond_t wake;
-    bool stopping;
     struct tls_set *set;
 };
 
 /* The library requests a certificate without a context, so a process has one. */
 static struct tls *serving;
 
-static void contents_fini(struct contents *contents)
+static struct file_watch_settings watch_of(const struct tls_files *files)
 {
-    for (size_t i = 0; i < N_TLS_FILES; i++)
-        buf_fini(&contents->texts[i]);
+    return (struct file_watch_settings){
+        .paths = {files->certificate, files->private_key, files->client_ca, files->client_crl},
+        .is_secret = {[TLS_PRIVATE_KEY] = true},
+        .max_bytes = FILE_BYTES_MAX};
 }
 
-static void contents_read(const struct tls_files *files, struct contents *ret_contents)
-{
-    const char *const paths[N_TLS_FILES] = {files->certificate, files->private_key,
-                                            files->client_ca, files->client_crl};
-    ret_contents->r = 0;
-    for (size_t i = 0; i < N_TLS_FILES; i++) {
-        if (i == TLS_PRIVATE_KEY)
-            buf_init_secret(&ret_contents->texts[i], FILE_BYTES_MAX);
-        else
-            buf_init(&ret_contents->texts[i], FILE_BYTES_MAX);
-        if (ret_contents->r == 0 && *paths[i])
-            ret_contents->r =
-                small_file_read(paths[i], false, &ret_contents->texts[i], &ret_contents->err);
-    }
-}
-
-static bool contents_equal(const struct contents *a, const struct contents *b)
-{
-    if (a->r < 0 || b->r < 0)
-        return a->r == b->r && strcmp(a->err.text, b->err.text) == 0;
-    for (size_t i = 0; i < N_TLS_FILES; i++) {
-        const struct buf *left = &a->texts[i];
-        const struct buf *right = &b->texts[i];
-        if (left->len != right->len || memcmp(buf_text(left), buf_text(right), left->len) != 0)
-            return false;
-    }
-    return true;
-}
-
-static int set_of(const struct tls_files *files, const struct contents *contents,
+static int set_of(const struct tls_files *files, const struct file_contents *contents,
                   struct tls_set **ret_set, struct err *err)
 {
     if (contents->r < 0) {
@@ -88,10 +48,11 @@ static int set_of(const struct tls_files *files, const struct contents *contents
 
 static int read_set(const struct tls_files *files, struct tls_set **ret_set, struct err *err)
 {
-    struct contents contents;
-    contents_read(files, &contents);
+    const struct file_watch_settings watch = watch_of(files);
+    struct file_contents contents;
+    file_contents_read(&watch, &contents);
     int r = set_of(files, &contents, ret_set, err);
-    contents_fini(&contents);
+    file_contents_fini(&contents);
     return r;
 }
 
@@ -150,34 +111,12 @@ static void take(struct tls *tls, struct tls_set *set)
     tls_set_drop(old);
 }
 
-/* Files that are being exchanged, by one link, may be read half old and half new. Then a second
- * reading differs. */
-static void read_steadily(const struct tls_files *files, struct contents *ret_contents)
+static void on_change(void *context, const struct file_contents *now)
 {
-    struct contents again;
-    contents_read(files, ret_contents);
-    contents_read(files, &again);
-    if (contents_equal(ret_contents, &again)) {
-        contents_fini(&again);
-    } else {
-        contents_fini(ret_contents);
-        *ret_contents = again;
-    }
-}
-
-static void look(struct tls *tls)
-{
-    struct contents now;
+    struct tls *tls = context;
     struct tls_set *set = NULL;
     struct err err;
-    read_steadily(&tls->files, &now);
-    if (contents_equal(&tls->seen, &now)) {
-        contents_fini(&now);
-        return;
-    }
-    contents_fini(&tls->seen);
-    tls->seen = now;
-    if (set_of(&tls->files, &now, &set, &err) < 0) {
+    if (set_of(&tls->files, now, &set, &err) < 0) {
         counter_add(&tls->n_refused, 1);
         LOG(LOG_WARN, "tls", LOG_MSG("the certificate files are unusable: keeping the old ones"),
             LOG_STR("err", err.text));
@@ -189,59 +128,25 @@ static void look(struct tls *tls)
         LOG_NUM("not_after", tls_set_not_after(set)));
 }
 
-/* Returns false at the stop. */
-static bool wait_for_next_look(struct tls *tls)
-{
-    struct timespec deadline;
-    (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += LOOK_EVERY_S;
-    mutex_lock(&tls->lock);
-    int r = 0;
-    while (!tls->stopping && r != ETIMEDOUT)
-        r = pthread_cond_timedwait(&tls->wake, &tls->lock.native, &deadline);
-    bool go_on = !tls->stopping;
-    mutex_unlock(&tls->lock);
-    return go_on;
-}
-
-static void *run(void *arg)
-{
-    struct tls *tls = arg;
-    while (wait_for_next_look(tls))
-        look(tls);
-    return NULL;
-}
-
-static void tls_free(struct tls *tls)
-{
-    serving = NULL;
-    contents_fini(&tls->seen);
-    tls_set_drop(tls->set);
-    (void)pthread_cond_destroy(&tls->wake);
-    mutex_fini(&tls->lock);
-    free(tls);
-}
-
-static void init_lock(struct tls *tls)
-{
-    wait_condition_init(&tls->wake);
-    mutex_init(&tls->lock);
-}
-
 int tls_open(const struct tls_files *files, struct tls **ret_tls, struct err *err)
 {
     assert(!serving);
+    struct file_watch_settings watch = watch_of(files);
+    struct file_contents contents;
     struct tls *tls = MEM_NEW(struct tls);
     tls->files = *files;
-    init_lock(tls);
-    contents_read(files, &tls->seen);
-    int r = set_of(files, &tls->seen, &tls->set, err);
+    mutex_init(&tls->lock);
+    file_contents_read(&watch, &contents);
+    int r = set_of(files, &contents, &tls->set, err);
     if (r == 0)
         warn_of_dates(tls, tls->set);
-    if (r == 0 && pthread_create(&tls->thread, NULL, run, tls) != 0)
-        r = err_set(err, EAGAIN, "cannot start the thread that reloads the certificate files");
+    watch.changed = on_change;
+    watch.context = tls;
+    tls->watch = file_watch_new(&watch, &contents);
+    if (r == 0)
+        r = file_watch_start(tls->watch, err);
     if (r < 0) {
-        tls_free(tls);
+        tls_close(tls);
         return r;
     }
     *ret_tls = serving = tls;
@@ -252,12 +157,11 @@ void tls_close(struct tls *tls)
 {
     if (!tls)
         return;
-    mutex_lock(&tls->lock);
-    tls->stopping = true;
-    (void)pthread_cond_signal(&tls->wake);
-    mutex_unlock(&tls->lock);
-    (void)pthread_join(tls->thread, NULL);
-    tls_free(tls);
+    file_watch_free(tls->watch);
+    serving = NULL;
+    tls_set_drop(tls->set);
+    mutex_fini(&tls->lock);
+    free(tls);
 }
 
 static struct tls_set *hold_set(struct tls *tls)

@@ -145,7 +145,8 @@ void policy_drop_ptr(const struct policy **policy)
 
 void policy_succeed(const struct policy *policy, const struct policy *successor)
 {
-    own(policy)->successor = own(policy_hold(successor));
+    if (policy != successor)
+        own(policy)->successor = own(policy_hold(successor));
 }
 
 bool policy_resource_matches(const char *pattern, const char *resource)

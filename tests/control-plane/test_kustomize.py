@@ -128,7 +128,7 @@ def mounted(objects, name="gpu-extender"):
 def test_files_are_where_they_are_mounted(objects):
     folders = mounted(objects)
     made = one(objects, "ConfigMap", "gpu-extender-policy")
-    assert folders["/etc/gpu-extender"]["configMap"]["name"] == made["metadata"]["name"]
+    assert folders["/etc/gpu-extender"]["configMap"]["name"] == made["metadata"]["name"] == "gpu-extender-policy"
     assert pod_of(objects)[1]["args"] == ["--config", f"/etc/gpu-extender/{next(iter(made['data']))}"]
     tls = policy(objects)["tls"]
     secret = folders["/etc/gpu-extender/tls"]["secret"]["secretName"]

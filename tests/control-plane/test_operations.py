@@ -50,7 +50,7 @@ def test_documented_own_kustomization_works(kubectl, shell):
     assert container["image"].startswith("registry.example.com/gpu-extender:")
     made = one(ours, "ConfigMap", "gpu-extender-policy")
     assert made["data"] == {"scheduler-policy.yaml": policy}
-    assert made["metadata"]["name"] != one(shipped, "ConfigMap", "gpu-extender-policy")["metadata"]["name"]
+    assert made["metadata"]["name"] == one(shipped, "ConfigMap", "gpu-extender-policy")["metadata"]["name"]
     ingress = [(sorted(rule), [item["port"] for item in rule["ports"]]) for rule in one(ours, "NetworkPolicy")["spec"]["ingress"]]
     assert ingress == [(["from", "ports"], ["verbs"]), (["from", "ports"], ["people"]), (["ports"], ["probes"])]
     changed = {"ConfigMap", "Deployment", "NetworkPolicy"}

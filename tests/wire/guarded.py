@@ -21,6 +21,7 @@ PATHS = (
     ("GET", "/v1/observed"),
     ("GET", "/v1/fragmentation"),
     ("GET", "/v1/quota"),
+    ("GET", "/v1/policy"),
     ("GET", "/v1/snapshot"),
     ("GET", "/v1/pods/ml/old-0/explain"),
     ("GET", "/metrics"),
