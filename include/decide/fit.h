@@ -14,6 +14,8 @@
  * rest with fresher data. FIT_ALL: for users, all that the ledger knows. */
 enum fit_scope { FIT_OURS, FIT_ALL };
 
+struct peer_pod;     /* decide/peer_rules.h */
+struct peer_rules;   /* decide/peer_rules.h */
 struct reservation;  /* ledger/reservation.h */
 struct quota_view;   /* decide/quota.h */
 struct asked_claims; /* ledger/asked_claims.h */
@@ -34,6 +36,10 @@ struct fit_question {
     /* The pod's own reservation, whose room the pod may use; NULL: none. */
     const struct reservation *own;
     struct quota_view *quota; /* remaining quota of the pod; NULL: no quota limits it */
+    /* What pods on nodes allow to the pod; NULL: they restrict nothing, or are not judged. FIT_ALL
+     * only, as kube-scheduler has judged them. */
+    struct peer_rules *peers;
+    const struct peer_pod *peer; /* the pod as others see it, once placed; NULL: not counted */
 };
 
 /* Completes `wanted` with the remaining quota for the namespace, shape and own reservation, without
@@ -69,9 +75,9 @@ enum reason fit_judge_next(struct fit_round *round, const struct node *node);
  * a need is not judged. NULL: none. */
 const struct need *fit_by_claim(const struct node *node, const struct pod_shape *shape);
 
-/* How many more such pods fit on the node now; 0 if none, or if a need comes by a claim, as free
- * devices are unknown. FIT_ALL always has a bound, as every pod needs one of "pods". FIT_OURS
- * counts only GPUs: INT64_MAX for pods that need none. */
+/* How many more such pods have room on the node now, if peers allow one; 0 if none, or if a need
+ * comes by a claim, as free devices are unknown. FIT_ALL always has a bound, as every pod needs one
+ * of "pods". FIT_OURS counts only GPUs: INT64_MAX for pods that need none. */
 int64_t fit_count(const struct node *node, const struct fit_question *question);
 
 /* The amount of the resource that the node has left for the asker, less use and nominations; may be

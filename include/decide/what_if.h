@@ -22,7 +22,8 @@ int64_t what_if_fill(struct cluster *fork, const struct fit_question *question, 
 size_t what_if_place_each(struct cluster *fork, const struct fit_question *question,
                           const struct node **ret_nodes, enum reason *ret_verdicts);
 
-/* How many more pods would fit. */
-int64_t what_if_more(const struct cluster *fork, const struct fit_question *question);
+/* How many more pods would fit; at most 100,000 if each changes what other pods allow. Changes
+ * nothing. */
+int64_t what_if_more(struct cluster *fork, const struct fit_question *question);
 
 #endif

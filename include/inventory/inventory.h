@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "decide/reserve.h"
 #include "ledger/claims.h"
+#include "ledger/peer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,9 +88,9 @@ void inventory_done(const struct inventory_view *view);
  * (cluster_claims_known()), none is free. */
 bool inventory_counts_claims(const struct inventory_view *view, struct err *ret_why);
 
-/* A copy for simulations, usable without the lock; free it with inventory_fork_free() only. Both
- * take the write lock. */
-struct cluster *inventory_fork(struct inventory *inventory);
+/* A copy for simulations, with the peers that are wanted (ledger/peer.h), usable without the lock;
+ * free it with inventory_fork_free() only. Both take the write lock. */
+struct cluster *inventory_fork(struct inventory *inventory, enum peers_wanted wanted);
 void inventory_fork_free(struct inventory *inventory, struct cluster *fork);
 
 /* Calls decide/reserve.h with the write lock. The result's strings are in the arena. */

@@ -109,6 +109,9 @@ struct pod {
     int64_t started_s; /* 0: not yet */
     const struct pod_shape *shape;
     struct owner *owner; /* NULL: no replica (replica_of in pod_facts) */
+    /* Its labels, and its terms; of a pod with a node only required anti-affinity. NULL: none. */
+    const struct peer_facts *labels, *terms;
+    bool lacks_peers; /* as in pod_facts */
 };
 
 /* A namespace that exists, read-only. */

@@ -17,4 +17,9 @@ uint64_t shape_order(const struct shape_facts *facts);
 /* All that the copy points to is in the arena. */
 struct shape_facts shape_copy(const struct shape_facts *facts, struct arena *arena);
 
+/* The same for parts of other facts. text may be NULL. */
+void shape_digest_number(struct siphash *hash, int64_t number);
+void shape_digest_text(struct siphash *hash, const char *text);
+void shape_digest_term(struct siphash *hash, const struct selector_term *term);
+
 #endif

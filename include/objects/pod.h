@@ -19,7 +19,7 @@
  * PodScheduled are cut at 4 KiB. A shape over the policy's limits.podShapeBytes is reduced to the
  * parts that filter and bind judge (ledger/shape_limits.h). -EINVAL: a member of the wrong type or
  * an invalid quantity; the message names the path. A pod without a UID gets "NAMESPACE/NAME";
- * without a namespace, "default". */
+ * without a namespace, "default". Leaves out `peers`, which no verb judges. */
 int pod_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
                   struct pod_facts *ret_facts, struct err *err);
 
@@ -28,6 +28,10 @@ int pod_from_json(const json_t *object, const struct policy *policy, struct aren
  * are left out. (A pod that a verb asks about has come here, whatever the policy says.) */
 int pod_from_json_unasked(const json_t *object, const struct policy *policy, struct arena *arena,
                           struct pod_facts *ret_facts, struct err *err);
+
+/* The same for a pod that a snapshot kept as a verb was asked about it: its annotations count. */
+int pod_from_json_kept(const json_t *object, const struct policy *policy, struct arena *arena,
+                       struct pod_facts *ret_facts, struct err *err);
 
 struct text_list {
     const char **items;

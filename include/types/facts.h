@@ -122,6 +122,41 @@ struct shape_facts {
     enum allow_shared allow_shared;
 };
 
+/* A term of required affinity or anti-affinity between pods (core/v1 PodAffinityTerm), with
+ * matchLabelKeys and mismatchLabelKeys merged into the selector. */
+struct peer_term {
+    const char *topology_key;
+    bool selects_none; /* has no labelSelector */
+    struct selector_term selector;
+    const char *const *namespaces; /* none, and no namespace_selector: the pod's own */
+    size_t n_namespaces;
+    bool selects_namespaces;
+    struct selector_term namespace_selector; /* no requirements: every namespace */
+};
+
+/* A topology spread constraint with whenUnsatisfiable DoNotSchedule, with matchLabelKeys merged. */
+struct spread_constraint {
+    const char *topology_key;
+    bool selects_none; /* has no labelSelector */
+    struct selector_term selector;
+    int64_t max_skew;
+    int64_t min_domains;
+    bool ignores_affinity; /* nodeAffinityPolicy Ignore */
+    bool honors_taints;    /* nodeTaintsPolicy Honor */
+};
+
+/* What decides which pods may be near each other. The verbs judge none of it. */
+struct peer_facts {
+    const struct label *labels; /* sorted by key */
+    size_t n_labels;
+    const struct peer_term *affinity; /* required; a node must satisfy all */
+    size_t n_affinity;
+    const struct peer_term *anti_affinity; /* required */
+    size_t n_anti_affinity;
+    const struct spread_constraint *spread;
+    size_t n_spread;
+};
+
 #define POD_CLAIMS_MAX 32
 
 struct pod_facts {
@@ -164,6 +199,8 @@ struct pod_facts {
      * none, or the pod has a node or is finished. */
     const char *not_evaluated;
     struct shape_facts shape;
+    struct peer_facts peers;
+    bool lacks_peers; /* a ledger had no room for its labels or terms */
 };
 
 struct node_facts {
@@ -187,6 +224,8 @@ struct namespace_facts {
     size_t n_labels;
 };
 
+/* Whether it restricts where the pod may go, given other pods. */
+bool peer_facts_have_terms(const struct peer_facts *facts);
 /* The demand for one resource; 0 without one. */
 int64_t shape_demand(const struct shape_facts *shape, const char *resource);
 /* Most comparisons that a node may cost: requirements and their values. */

@@ -7,6 +7,8 @@
 #ifndef TYPES_REASON_H
 #define TYPES_REASON_H
 
+#include <stdbool.h>
+
 enum reason {
     REASON_FITS,
     REASON_POD_INVALID, /* its message is the pod's refusal */
@@ -34,11 +36,22 @@ enum reason {
     REASON_MEMORY,
     REASON_PODS,
     REASON_RESOURCE, /* any other resource */
+    /* In the order of kube-scheduler's plugins; of other pods: decide/peer_rules.h. */
+    REASON_TOPOLOGY_SPREAD,
+    REASON_POD_AFFINITY,
+    REASON_POD_ANTI_AFFINITY,
+    REASON_POD_REPELLED, /* by the anti-affinity of a pod there */
     N_REASONS
 };
 
 /* Every message starts with it. */
 #define REASON_PREFIX "gpu-extender: "
+
+/* Whether other pods on the nodes are the cause: affinity between pods, topology spread. */
+static inline bool reason_is_of_peers(enum reason reason)
+{
+    return reason >= REASON_TOPOLOGY_SPREAD && reason < N_REASONS;
+}
 
 /* "gpu_free": for metrics and answers. */
 const char *reason_name(enum reason reason);

@@ -101,7 +101,7 @@ void reply_of_fork(const struct api *api, struct exchange *exchange, reply_add_m
     if (!reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
         return;
     const struct provenance provenance = provenance_of(api->inventory, arena);
-    struct cluster *fork = inventory_fork(api->inventory);
+    struct cluster *fork = inventory_fork(api->inventory, PEERS_NONE);
     json_t *answer = provenance_json(&provenance);
     provenance_add_claims(&provenance, answer);
     add_members(fork, arena, answer);

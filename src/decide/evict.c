@@ -1,6 +1,7 @@
 /* evict: see include/decide/evict.h. */
 #include "decide/evict.h"
 #include "base/mem.h"
+#include "decide/peer_rules.h"
 #include "decide/quota.h"
 
 #include <stdlib.h>
@@ -15,6 +16,9 @@ struct search {
     const struct pod **pods; /* pods of lower priority on the current node */
     size_t n_pods, n_room;
     int64_t *spare; /* by need: free with the pod placed and all of those pods gone */
+    size_t n_rules;
+    int64_t *change; /* by rule of question->peers: what these pods took with them */
+    int64_t *weight; /* by rule: of one pod */
 };
 
 /* A node's victims, with the keys that compare nodes. */
@@ -76,6 +80,34 @@ static bool is_nowhere(const struct node *room, const struct need *need)
            !node_gives_by_claim(room, need->resource);
 }
 
+/* Adds what the pod counts for, n times. */
+static void change_rules(struct search *search, const struct node *room, const struct pod *pod,
+                         int64_t n)
+{
+    const struct peer peer = {room,       pod->namespace_,  pod->labels,
+                              pod->terms, pod->terminating, false};
+    if (search->n_rules == 0)
+        return;
+    peer_rules_weigh(search->question->peers, &peer, search->weight);
+    for (size_t i = 0; i < search->n_rules; i++)
+        search->change[i] += n * search->weight[i];
+}
+
+static bool rules_allow(const struct search *search, const struct node *room)
+{
+    return peer_rules_judge_changed(search->question->peers, room, search->change) == REASON_FITS;
+}
+
+/* Whether the pod may be on the node with all pods of lower priority gone. */
+static bool is_allowed_without(struct search *search, const struct node *room)
+{
+    for (size_t i = 0; i < search->n_rules; i++)
+        search->change[i] = 0;
+    for (size_t i = 0; i < search->n_pods; i++)
+        change_rules(search, room, search->pods[i], -1);
+    return rules_allow(search, room);
+}
+
 /* Whether the pod fits with all pods of lower priority gone. */
 static bool fits_without(struct search *search, const struct node *room)
 {
@@ -91,16 +123,21 @@ static bool fits_without(struct search *search, const struct node *room)
             return false;
         search->spare[i] = spare;
     }
-    return true;
+    return is_allowed_without(search, room);
 }
 
-/* Keeps the pod if there is room for it too. Returns whether it does. */
-static bool put_back(struct search *search, const struct pod *pod)
+/* Keeps the pod if the new one still fits beside it. Returns whether it does. */
+static bool put_back(struct search *search, const struct node *room, const struct pod *pod)
 {
     const struct pod_shape *shape = search->question->shape;
     for (size_t i = 0; i < shape->n_needs; i++) {
         if (shape_need(pod->shape, shape->needs[i].resource) > search->spare[i])
             return false;
+    }
+    change_rules(search, room, pod, 1);
+    if (!rules_allow(search, room)) {
+        change_rules(search, room, pod, -1);
+        return false;
     }
     for (size_t i = 0; i < shape->n_needs; i++)
         search->spare[i] -= shape_need(pod->shape, shape->needs[i].resource);
@@ -108,12 +145,12 @@ static bool put_back(struct search *search, const struct pod *pod)
 }
 
 /* Moves the pods that cannot be kept to the front. Returns how many. */
-static size_t choose_victims(struct search *search)
+static size_t choose_victims(struct search *search, const struct node *room)
 {
     size_t n = 0;
     qsort(search->pods, search->n_pods, sizeof(const struct pod *), compare_pods);
     for (size_t i = 0; i < search->n_pods; i++) {
-        if (!put_back(search, search->pods[i]))
+        if (!put_back(search, room, search->pods[i]))
             search->pods[n++] = search->pods[i];
     }
     return n;
@@ -143,12 +180,12 @@ static bool is_better(const struct choice *a, const struct choice *b)
     return strcmp(node_name(a->node), node_name(b->node)) < 0;
 }
 
-/* Whether only room is missing, which fit judges last, or quota, which the victims' namespaces may
- * share. */
-static bool lacks_room(const struct node *node, const struct fit_question *question)
+/* Whether only room is missing, quota, which the victims' namespaces may share, or other pods are
+ * in the way. kube-scheduler evicts nobody for affinity to pods. */
+static bool may_help(const struct node *node, const struct fit_question *question)
 {
     const enum reason reason = fit_judge(node, question);
-    return reason == REASON_QUOTA || reason >= REASON_GPU_FREE;
+    return reason == REASON_QUOTA || (reason >= REASON_GPU_FREE && reason != REASON_POD_AFFINITY);
 }
 
 /* kube-scheduler knows no quotas: it chooses victims without them and asks afterwards. */
@@ -176,12 +213,12 @@ static void look_at(struct search *search, const struct cluster *ledger, const s
                     struct choice *best)
 {
     const struct node *node = cluster_find_node(ledger, node_name(room));
-    if (!node || !lacks_room(room, search->question))
+    if (!node || !may_help(room, search->question))
         return;
     collect_lower(search, node);
     if (search->n_pods == 0 || !fits_without(search, room))
         return;
-    const size_t n = choose_victims(search);
+    const size_t n = choose_victims(search, room);
     if (n == 0 || !quota_allows(search, ledger, room, n))
         return;
     const struct choice choice = choice_of(search, room, n);
@@ -195,6 +232,9 @@ struct eviction evict_for(const struct cluster *ledger, const struct cluster *ro
     struct search search = {.question = question};
     struct choice best = {0};
     search.spare = MEM_ARRAY(int64_t, question->shape->n_needs);
+    search.n_rules = peer_rules_n(question->peers);
+    search.change = MEM_ARRAY(int64_t, search.n_rules);
+    search.weight = MEM_ARRAY(int64_t, search.n_rules);
     for (const struct node *node = cluster_next_node(room, NULL); node;
          node = cluster_next_node(room, node))
         look_at(&search, ledger, node, &best);
@@ -204,5 +244,7 @@ struct eviction evict_for(const struct cluster *ledger, const struct cluster *ro
     free(best.victims);
     free(search.pods);
     free(search.spare);
+    free(search.change);
+    free(search.weight);
     return eviction;
 }

@@ -1,5 +1,6 @@
 /* fit: see include/decide/fit.h. */
 #include "decide/fit.h"
+#include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "ledger/admit.h"
 #include "ledger/node_hot.h"
@@ -258,7 +259,9 @@ static enum reason judge(const struct node *node, const struct fit_question *que
     enum reason reason = admit_by_labels(node_traits(node), &shape->facts);
     if (reason == REASON_FITS)
         reason = judge_ours(node, question, round);
-    return reason == REASON_FITS ? judge_other_resources(node, question) : reason;
+    if (reason == REASON_FITS)
+        reason = judge_other_resources(node, question);
+    return reason == REASON_FITS ? peer_rules_judge(question->peers, node) : reason;
 }
 
 enum reason fit_judge(const struct node *node, const struct fit_question *question)

@@ -73,7 +73,7 @@ static bool is_of_quota(enum reason reason)
 
 static bool is_of_room(enum reason reason)
 {
-    return reason >= REASON_GPU_TOTAL;
+    return reason >= REASON_GPU_TOTAL && !reason_is_of_peers(reason);
 }
 
 static const struct pod_shape *shape_without(const struct pod_shape *shape, enum reason reason,
@@ -81,7 +81,7 @@ static const struct pod_shape *shape_without(const struct pod_shape *shape, enum
 {
     struct pod_shape *without = ARENA_NEW(arena, struct pod_shape);
     *without = *shape;
-    if (is_of_quota(reason))
+    if (is_of_quota(reason) || reason_is_of_peers(reason))
         return shape;
     if (is_of_room(reason))
         drop_needs(without, reason, arena);
@@ -97,6 +97,8 @@ struct near_miss *near_miss_of(const struct fit_question *question, struct arena
         near_miss->without[reason] = *question;
         if (is_of_quota(reason))
             near_miss->without[reason].quota = NULL;
+        if (reason_is_of_peers(reason))
+            near_miss->without[reason].peers = NULL;
         near_miss->without[reason].shape = shape_without(question->shape, reason, arena);
     }
     return near_miss;

@@ -1,25 +1,34 @@
 /* what_if: see include/decide/what_if.h. */
 #include "decide/what_if.h"
 #include "base/mem.h"
+#include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "decide/rank.h"
 #include "ledger/admit.h"
 
 #include <stdlib.h>
 
-/* The nodes that still fit the pod, weighed, in no order. */
+/* The nodes that still fit the pod, weighed, in no order; then the parked ones, which fit but for a
+ * spread constraint. */
 struct open_nodes {
     struct ranked_node *items;
-    size_t n;
+    size_t n, n_parked;
 };
+
+/* More such pods elsewhere may allow the node again. */
+static bool is_parked(const struct node *node, const struct fit_question *question)
+{
+    return peer_rules_may_allow_later(question->peers) &&
+           fit_judge(node, question) == REASON_TOPOLOGY_SPREAD;
+}
 
 static struct open_nodes find_open(const struct cluster *fork, const struct fit_question *question,
                                    const struct score *score)
 {
-    struct open_nodes open = {MEM_ARRAY(struct ranked_node, cluster_n_nodes(fork)), 0};
+    struct open_nodes open = {MEM_ARRAY(struct ranked_node, cluster_n_nodes(fork)), 0, 0};
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
-        if (fit_judge(node, question) != REASON_FITS)
+        if (fit_judge(node, question) != REASON_FITS && !is_parked(node, question))
             continue;
         open.items[open.n].node = node;
         rank_weigh(score, &open.items[open.n++]);
@@ -27,19 +36,49 @@ static struct open_nodes find_open(const struct cluster *fork, const struct fit_
     return open;
 }
 
+static void swap(struct open_nodes *open, size_t i, size_t j)
+{
+    const struct ranked_node item = open->items[i];
+    open->items[i] = open->items[j];
+    open->items[j] = item;
+}
+
+/* Parks the node, or forgets it. */
+static void close_node(struct open_nodes *open, size_t i, const struct fit_question *question)
+{
+    const bool parks = is_parked(open->items[i].node, question);
+    swap(open, i, --open->n);
+    open->n_parked += parks;
+    if (!parks)
+        open->items[open->n] = open->items[open->n + open->n_parked];
+}
+
+/* After a placement any parked node may be allowed again. */
+static void unpark(struct open_nodes *open)
+{
+    open->n += open->n_parked;
+    open->n_parked = 0;
+}
+
 static void place(struct cluster *fork, const struct node *node,
                   const struct fit_question *question, int64_t n)
 {
+    const struct peer_pod *peer = question->peer;
     cluster_place(fork, node, question->shape, n);
     quota_place(fork, question->quota, node, n);
+    peer_rules_place(question->peers, node, n);
+    if (peer)
+        cluster_add_peers(
+            fork, &(struct peer){node, peer->namespace_, peer->labels, peer->terms, false, false},
+            n);
 }
 
-static struct ranked_node *best_of(const struct open_nodes *open)
+static size_t best_of(const struct open_nodes *open)
 {
-    struct ranked_node *best = &open->items[0];
+    size_t best = 0;
     for (size_t i = 1; i < open->n; i++) {
-        if (rank_compare(&open->items[i], best) < 0)
-            best = &open->items[i];
+        if (rank_compare(&open->items[i], &open->items[best]) < 0)
+            best = i;
     }
     return best;
 }
@@ -72,15 +111,17 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
     struct open_nodes open = find_open(fork, question, score);
     size_t n_placed = 0;
     while (n_placed < n && open.n > 0) {
-        struct ranked_node *best = best_of(&open);
+        const size_t i = best_of(&open);
+        struct ranked_node *best = &open.items[i];
         if (fit_judge(best->node, question) != REASON_FITS) {
-            *best = open.items[--open.n];
+            close_node(&open, i, question);
             continue;
         }
         ret_nodes[n_placed++] = best->node;
         place(fork, best->node, question, 1);
         score_place(score, &best->near);
         weigh_placed(score, best);
+        unpark(&open);
         weigh_again(score, &open);
     }
     for (size_t i = n_placed; i < n; i++)
@@ -89,9 +130,71 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
     return n_placed;
 }
 
+/* ---- many at once ---- */
+
+/* Pods placed one by one to count how many more would fit. */
+#define MORE_BY_RULES_MAX ((int64_t)100000)
+
+/* A pass over the nodes: one more pod on each that allows it and has room. room: what is left, an
+ * item a node; less by the result. */
+static int64_t fill_once(struct cluster *fork, const struct fit_question *question, int64_t *room,
+                         int64_t n, bool places)
+{
+    int64_t n_left = n;
+    size_t i = 0;
+    for (const struct node *node = cluster_next_node(fork, NULL); node && n_left > 0;
+         node = cluster_next_node(fork, node), i++) {
+        if (room[i] == 0 || peer_rules_judge(question->peers, node) != REASON_FITS)
+            continue;
+        room[i]--;
+        n_left--;
+        if (places)
+            place(fork, node, question, 1);
+        else
+            peer_rules_place(question->peers, node, 1);
+    }
+    return n - n_left;
+}
+
+/* Room on each node, whatever other pods allow; quotas are shared out in the nodes' order. */
+static int64_t *rooms_of(const struct cluster *fork, const struct fit_question *question,
+                         bool places)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct fit_question next = *question;
+    int64_t *room = MEM_ARRAY(int64_t, cluster_n_nodes(fork));
+    size_t i = 0;
+    next.peers = NULL;
+    next.quota = quota_copy(question->quota, arena);
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node)) {
+        room[i] = fit_count(node, &next);
+        if (!places)
+            quota_take(next.quota, node, room[i]);
+        i++;
+    }
+    return room;
+}
+
+/* If each pod changes what the others allow, they are placed one by one, as many as there are. */
+static int64_t fill_by_rules(struct cluster *fork, const struct fit_question *question, int64_t n,
+                             bool places)
+{
+    int64_t *room CLEANUP(mem_free_ptr) = rooms_of(fork, question, places);
+    int64_t n_left = n;
+    int64_t n_placed = 0;
+    do {
+        n_placed = fill_once(fork, question, room, n_left, places);
+        n_left -= n_placed;
+    } while (n_placed > 0 && n_left > 0);
+    return n - n_left;
+}
+
 int64_t what_if_fill(struct cluster *fork, const struct fit_question *question, int64_t n)
 {
     int64_t n_left = n;
+    if (n > 0 && peer_rules_depend_on_replicas(question->peers))
+        return fill_by_rules(fork, question, n, true);
     for (const struct node *node = cluster_next_node(fork, NULL); node && n_left > 0;
          node = cluster_next_node(fork, node)) {
         int64_t room = fit_count(node, question);
@@ -119,11 +222,15 @@ size_t what_if_place_each(struct cluster *fork, const struct fit_question *quest
     return n;
 }
 
-int64_t what_if_more(const struct cluster *fork, const struct fit_question *question)
+int64_t what_if_more(struct cluster *fork, const struct fit_question *question)
 {
     int64_t sum = 0;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct fit_question next = *question;
+    if (peer_rules_depend_on_replicas(question->peers)) {
+        next.peers = peer_rules_copy(question->peers, arena);
+        return fill_by_rules(fork, &next, MORE_BY_RULES_MAX, false);
+    }
     next.quota = quota_copy(question->quota, arena);
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {

@@ -109,10 +109,11 @@ bool inventory_usable(struct inventory *inventory, struct err *ret_why)
 }
 
 /* Forks change reference counts, hence the write lock. */
-struct cluster *inventory_fork(struct inventory *inventory)
+struct cluster *inventory_fork(struct inventory *inventory, enum peers_wanted wanted)
 {
     inventory_lock_to_write(inventory);
     struct cluster *fork = cluster_fork(inventory->state.cluster);
+    cluster_fork_peers(fork, inventory->state.cluster, wanted);
     inventory_unlock(inventory);
     return fork;
 }

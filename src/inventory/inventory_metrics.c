@@ -64,7 +64,8 @@ static struct totals totals_of(struct inventory *inventory)
 void inventory_metrics(struct inventory *inventory, struct buf *out)
 {
     const struct totals totals = totals_of(inventory);
-    struct cluster *fork = inventory_fork(inventory); /* all text is written without the lock */
+    struct cluster *fork =
+        inventory_fork(inventory, PEERS_NONE); /* all text is written without the lock */
     gpu_metrics(fork, out);
     fragmentation_metrics(fork, out);
     quota_metrics(fork, out);

@@ -35,7 +35,6 @@ static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.o
 static const char *const PODS_UNREAD[] = {"metadata.managedFields",
                                           "metadata.ownerReferences[].apiVersion",
                                           "metadata.ownerReferences[].blockOwnerDeletion",
-                                          "metadata.labels",
                                           "metadata.finalizers",
                                           CONTAINERS_UNREAD("spec.containers"),
                                           CONTAINERS_UNREAD("spec.initContainers"),

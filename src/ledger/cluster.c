@@ -21,6 +21,7 @@ static void free_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     struct string_table *strings = &cluster->shapes->strings;
     shapes_unref_shape(cluster->shapes, entry->pod.namespace_, entry->pod.shape);
+    cluster_peers_unref(cluster, entry->pod.namespace_, entry->pod.labels, entry->pod.terms);
     owners_unref(&cluster->owners, entry->pod.owner);
     string_table_unref(strings, entry->pod.namespace_);
     string_table_unref(strings, entry->pod.node_name);
@@ -54,6 +55,7 @@ void cluster_free(struct cluster *cluster)
     }
     node_index_free(&cluster->node_index);
     free(cluster->check_walk.used);
+    cluster_peers_fork_free(cluster);
     gpu_demand_free_all(cluster);
     cluster_priority_classes_free_all(cluster);
     namespace_usage_free_all(cluster);
@@ -157,10 +159,13 @@ static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
            strcmp(pod->priority_class, facts->priority_class) == 0;
 }
 
-/* Compares texts that no decision of the verbs depends on. */
-static bool rest_equal(const struct pod *pod, const struct pod_facts *facts)
+/* Compares what no decision of the verbs depends on. */
+static bool rest_equal(const struct pod *pod, const struct pod_facts *facts,
+                       const struct kept_peers *kept)
 {
-    return text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
+    return pod->labels == kept->labels && pod->terms == kept->terms &&
+           pod->lacks_peers == kept->lacks_any &&
+           text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
            text_equal(pod->unscheduled_message, facts->unscheduled_message) &&
            text_equal(pod->controller, facts->controller) &&
            text_equal(pod->not_evaluated, facts->not_evaluated);
@@ -204,7 +209,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
 }
 
 static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_facts *facts,
-                                   const struct pod_shape *shape)
+                                   const struct pod_shape *shape, const struct kept_peers *kept)
 {
     struct string_table *strings = &cluster->shapes->strings;
     struct pod_entry *entry = entry_with_texts(facts);
@@ -220,6 +225,9 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->created_s = facts->created_s;
     pod->started_s = facts->started_s;
     pod->shape = shape;
+    pod->labels = kept->labels;
+    pod->terms = kept->terms;
+    pod->lacks_peers = kept->lacks_any;
     pod->owner = owners_ref(&cluster->owners, facts->replica_of);
     entry->seen = cluster->relists[CLUSTER_PODS];
     return entry;
@@ -237,6 +245,7 @@ static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
     if (cluster->swept_to == entry)
         cluster->swept_to = entry->hh.next;
     changes_pod_removed(cluster, entry);
+    cluster_peers_removed(cluster, entry);
     pod_names_remove(&cluster->pod_names, entry);
     cluster->n_pods_over[entry->pod.shape->facts.over]--;
     HASH_DEL(cluster->pods, entry);
@@ -244,12 +253,13 @@ static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
 }
 
 static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
-                    const struct pod_shape *shape)
+                    const struct pod_shape *shape, const struct kept_peers *kept)
 {
-    struct pod_entry *entry = new_entry(cluster, facts, shape);
+    struct pod_entry *entry = new_entry(cluster, facts, shape, kept);
     HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
     pod_names_add(&cluster->pod_names, entry);
     cluster->n_pods_over[shape->facts.over]++;
+    cluster_peers_added(cluster, entry);
     changes_pod_added(cluster, entry);
 }
 
@@ -273,10 +283,12 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
 {
     const struct pod_shape *shape =
         shapes_intern(cluster->shapes, facts->namespace_, &facts->shape);
+    const struct kept_peers kept = cluster_peers_keep(cluster, facts);
     struct pod_entry *entry = find_pod(cluster, facts->uid);
     const bool same = entry && pod_equal(&entry->pod, facts, shape);
-    if (same && rest_equal(&entry->pod, facts)) {
+    if (same && rest_equal(&entry->pod, facts, &kept)) {
         shapes_unref_shape(cluster->shapes, facts->namespace_, shape);
+        cluster_peers_unref(cluster, facts->namespace_, kept.labels, kept.terms);
         cluster->n_other_changes += entry->pod.started_s != facts->started_s;
         entry->pod.started_s = facts->started_s; /* nothing is summed by it */
         entry->seen = cluster->relists[CLUSTER_PODS];
@@ -292,7 +304,7 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
         reservation_forget(cluster, facts->uid);
         claims_end(cluster, facts->uid);
     }
-    add_pod(cluster, facts, shape);
+    add_pod(cluster, facts, shape, &kept);
     cluster->version += same ? 0 : 1;
     cluster->n_other_changes += same ? 1 : 0;
 }

@@ -413,6 +413,33 @@ static void check_demands(struct check *check, const struct cluster *cluster)
     check_unless_same(check, "live pods", (size_t)n_live, n_should_live);
 }
 
+/* Recomputes the references to labels and terms of pods, and their bytes. Not for a ledger with
+ * forks, which hold references, too. */
+static void check_peers(struct check *check, const struct cluster *cluster)
+{
+    size_t n_refs = 0;
+    size_t n_should_refs = 0;
+    size_t bytes = 0;
+    size_t n_repelling = 0;
+    size_t n_should_repel = 0;
+    for (const struct peer_entry *entry = cluster->shapes->peers.entries; entry;
+         entry = entry->hh.next) {
+        n_refs += entry->refs;
+        bytes += entry->bytes;
+    }
+    for (const struct pod_entry *entry = cluster->pods; entry; entry = entry->hh.next) {
+        const struct pod *pod = &entry->pod;
+        n_should_refs += (size_t)(pod->labels != NULL) + (size_t)(pod->terms != NULL);
+        n_should_repel += pod->node_name[0] && pod->terms && pod->terms->n_anti_affinity > 0;
+    }
+    for (const struct pod_entry *entry = cluster->repelling; entry; entry = entry->repel_next)
+        n_repelling++;
+    if (cluster->shapes->refs == 1)
+        check_unless_same(check, "labels and terms in use", n_refs, n_should_refs);
+    check_unless_same(check, "bytes of labels and terms", cluster->shapes->peers.bytes, bytes);
+    check_unless_same(check, "pods with anti-affinity", n_repelling, n_should_repel);
+}
+
 static size_t n_classes(const struct cluster *cluster)
 {
     size_t n = 0;
@@ -583,6 +610,7 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
     check_names(&check, cluster);
     check_owners(&check, cluster);
     check_demands(&check, cluster);
+    check_peers(&check, cluster);
     check_namespaces(&check, cluster);
     check_devices(&check, cluster);
     check_unless_same(&check, "wrong counts of device classes",

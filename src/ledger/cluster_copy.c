@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "devices/devices.h"
 #include "ledger.h"
+#include "ledger/peer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +179,9 @@ static struct pod_facts facts_of_pod(const struct pod *pod)
                               .unscheduled_message = pod->unscheduled_message,
                               .not_evaluated = pod->not_evaluated,
                               .replica_of = owners_uid(pod->owner),
-                              .shape = pod->shape->facts};
+                              .shape = pod->shape->facts,
+                              .peers = peer_joined(pod->labels, pod->terms),
+                              .lacks_peers = pod->lacks_peers};
 }
 
 static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)

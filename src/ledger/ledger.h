@@ -40,15 +40,16 @@ struct nomination_entry {
 };
 
 struct pod_entry {
-    struct pod pod;                      /* CONTAINER_OF() finds the rest */
-    struct node *node;                   /* the node whose resources it uses; NULL: none */
-    struct nomination_entry *nomination; /* NULL: none */
-    struct extended_claim *extended;     /* claim_usage.c; NULL: its status names no claim */
-    uint64_t seen;                       /* number of the last relist that upserted it */
-    struct pod_entry *prev, *next;       /* in the node's list */
-    struct pod_entry *next_named;        /* pod_names.h */
-    UT_hash_handle hh;                   /* by uid */
-    char texts[];                        /* strings of this pod alone; the others are interned */
+    struct pod pod;                            /* CONTAINER_OF() finds the rest */
+    struct node *node;                         /* the node whose resources it uses; NULL: none */
+    struct nomination_entry *nomination;       /* NULL: none */
+    struct extended_claim *extended;           /* claim_usage.c; NULL: its status names no claim */
+    uint64_t seen;                             /* number of the last relist that upserted it */
+    struct pod_entry *prev, *next;             /* in the node's list */
+    struct pod_entry *repel_prev, *repel_next; /* in the cluster's list of repelling pods */
+    struct pod_entry *next_named;              /* pod_names.h */
+    UT_hash_handle hh;                         /* by uid */
+    char texts[]; /* strings of this pod alone; the others are interned */
 };
 
 struct reservation_entry {
@@ -145,6 +146,9 @@ struct check_walk {
     size_t n_tries;
 };
 
+/* cluster_peers.c */
+struct fork_peers;
+
 struct cluster {
     const struct policy *policy;
     struct devices *devices;     /* NULL in a fork */
@@ -164,6 +168,9 @@ struct cluster {
     bool is_sweeping;
     struct pod_names pod_names;
     size_t n_pods_over[N_SHAPE_LIMITS]; /* pods whose shape exceeds each limit */
+    struct pod_entry *repelling;        /* pods on nodes with required anti-affinity */
+    size_t n_lacking_peers;             /* cluster_n_lacking_peers() */
+    struct fork_peers *fork_peers;      /* cluster_peers.c; NULL but in a fork */
     struct owners owners;               /* empty in a fork */
     struct reservation_entry *reservations;
     struct claim_entry *claims;           /* empty in a fork */
@@ -233,6 +240,17 @@ bool node_devices_are_right(const struct cluster *cluster, const struct node *no
 /* The fork's pool for a pool of its origin; NULL for NULL. */
 struct model_pool *cluster_fork_pool(const struct cluster *fork, const struct resource *resource,
                                      const struct model_pool *origin);
+
+/* cluster_peers.c */
+/* Takes references for the pod's facts. Finished pods need none, and pods on nodes only what
+ * concerns others. */
+struct kept_peers cluster_peers_keep(struct cluster *cluster, const struct pod_facts *facts);
+void cluster_peers_unref(struct cluster *cluster, const char *namespace_,
+                         const struct peer_facts *labels, const struct peer_facts *terms);
+/* Call after adding the pod to the ledger's tables, or before removing it. */
+void cluster_peers_added(struct cluster *cluster, struct pod_entry *entry);
+void cluster_peers_removed(struct cluster *cluster, struct pod_entry *entry);
+void cluster_peers_fork_free(struct cluster *fork);
 
 /* cluster_devices.c */
 void cluster_devices_relist_begin(struct cluster *cluster, enum cluster_kind kind);

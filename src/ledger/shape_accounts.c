@@ -72,6 +72,23 @@ static struct payer *find_or_add_payer(struct shape_accounts *accounts, const ch
     return payer;
 }
 
+void shape_accounts_add(struct shape_accounts *accounts, const char *namespace_, size_t bytes)
+{
+    struct payer *payer = find_or_add_payer(accounts, namespace_);
+    payer->bytes += bytes;
+    payer->n_charges++;
+}
+
+void shape_accounts_subtract(struct shape_accounts *accounts, const char *namespace_, size_t bytes)
+{
+    struct payer *payer = find_payer(accounts, namespace_);
+    payer->bytes -= bytes;
+    if (--payer->n_charges > 0)
+        return;
+    HASH_DEL(accounts->payers, payer);
+    free(payer);
+}
+
 void shape_accounts_charge(struct shape_accounts *accounts, const char *namespace_,
                            const struct shape_entry *shape)
 {
@@ -81,8 +98,7 @@ void shape_accounts_charge(struct shape_accounts *accounts, const char *namespac
         charge = MEM_NEW(struct charge);
         charge->key = (struct charge_key){payer, shape};
         HASH_ADD(hh, accounts->charges, key, sizeof charge->key, charge);
-        payer->bytes += shape->bytes;
-        payer->n_charges++;
+        shape_accounts_add(accounts, namespace_, shape->bytes);
     }
     charge->users++;
 }
@@ -96,9 +112,5 @@ void shape_accounts_release(struct shape_accounts *accounts, const char *namespa
         return;
     HASH_DEL(accounts->charges, charge);
     free(charge);
-    payer->bytes -= shape->bytes;
-    if (--payer->n_charges > 0)
-        return;
-    HASH_DEL(accounts->payers, payer);
-    free(payer);
+    shape_accounts_subtract(accounts, namespace_, shape->bytes);
 }

@@ -34,6 +34,9 @@ void shape_accounts_charge(struct shape_accounts *accounts, const char *namespac
                            const struct shape_entry *shape);
 void shape_accounts_release(struct shape_accounts *accounts, const char *namespace_,
                             const struct shape_entry *shape);
+/* Adds or subtracts bytes of one thing that only this namespace has. */
+void shape_accounts_add(struct shape_accounts *accounts, const char *namespace_, size_t bytes);
+void shape_accounts_subtract(struct shape_accounts *accounts, const char *namespace_, size_t bytes);
 /* Bytes of the namespace's shapes. */
 size_t shape_accounts_kept(const struct shape_accounts *accounts, const char *namespace_);
 

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-static void put_number(struct siphash *hash, int64_t number)
+void shape_digest_number(struct siphash *hash, int64_t number)
 {
     siphash_add(hash, &number, sizeof number, HASH_ROUNDS);
 }
 
-static void put_text(struct siphash *hash, const char *text)
+void shape_digest_text(struct siphash *hash, const char *text)
 {
-    put_number(hash, text ? (int64_t)strlen(text) : -1);
+    shape_digest_number(hash, text ? (int64_t)strlen(text) : -1);
     if (text)
         siphash_add(hash, text, strlen(text), HASH_ROUNDS);
 }
@@ -19,73 +19,73 @@ static void put_text(struct siphash *hash, const char *text)
 /* models: or NULL, which counts as none. */
 static void put_models(struct siphash *hash, const struct gpu_model *models, size_t n)
 {
-    put_number(hash, models ? (int64_t)n : 0);
+    shape_digest_number(hash, models ? (int64_t)n : 0);
     for (size_t i = 0; models && i < n; i++) {
-        put_text(hash, models[i].chip);
-        put_text(hash, models[i].form);
-        put_text(hash, models[i].memory_type);
-        put_number(hash, models[i].memory_gb);
-        put_number(hash, models[i].sharing);
-        put_text(hash, models[i].mig_profile);
+        shape_digest_text(hash, models[i].chip);
+        shape_digest_text(hash, models[i].form);
+        shape_digest_text(hash, models[i].memory_type);
+        shape_digest_number(hash, models[i].memory_gb);
+        shape_digest_number(hash, models[i].sharing);
+        shape_digest_text(hash, models[i].mig_profile);
     }
 }
 
-static void put_term(struct siphash *hash, const struct selector_term *term)
+void shape_digest_term(struct siphash *hash, const struct selector_term *term)
 {
-    put_number(hash, (int64_t)term->n_requirements);
+    shape_digest_number(hash, (int64_t)term->n_requirements);
     for (size_t i = 0; i < term->n_requirements; i++) {
         const struct requirement *requirement = &term->requirements[i];
-        put_text(hash, requirement->key);
-        put_number(hash, requirement->op);
-        put_number(hash, requirement->is_field);
-        put_number(hash, (int64_t)requirement->n_values);
+        shape_digest_text(hash, requirement->key);
+        shape_digest_number(hash, requirement->op);
+        shape_digest_number(hash, requirement->is_field);
+        shape_digest_number(hash, (int64_t)requirement->n_values);
         for (size_t j = 0; j < requirement->n_values; j++)
-            put_text(hash, requirement->values[j]);
+            shape_digest_text(hash, requirement->values[j]);
         put_models(hash, requirement->models, requirement->n_values);
     }
 }
 
 static void put_selector(struct siphash *hash, const struct node_selector *selector)
 {
-    put_number(hash, selector->present);
-    put_number(hash, (int64_t)selector->n_terms);
+    shape_digest_number(hash, selector->present);
+    shape_digest_number(hash, (int64_t)selector->n_terms);
     for (size_t i = 0; i < selector->n_terms; i++)
-        put_term(hash, &selector->terms[i]);
+        shape_digest_term(hash, &selector->terms[i]);
 }
 
 static void put_tolerations(struct siphash *hash, const struct toleration *tolerations, size_t n)
 {
-    put_number(hash, (int64_t)n);
+    shape_digest_number(hash, (int64_t)n);
     for (size_t i = 0; i < n; i++) {
-        put_text(hash, tolerations[i].key);
-        put_text(hash, tolerations[i].value);
-        put_number(hash, tolerations[i].op);
-        put_number(hash, tolerations[i].any_effect ? -1 : (int64_t)tolerations[i].effect);
+        shape_digest_text(hash, tolerations[i].key);
+        shape_digest_text(hash, tolerations[i].value);
+        shape_digest_number(hash, tolerations[i].op);
+        shape_digest_number(hash, tolerations[i].any_effect ? -1 : (int64_t)tolerations[i].effect);
     }
 }
 
 static void put_facts(struct siphash *hash, const struct shape_facts *facts)
 {
-    put_number(hash, facts->over);
-    put_number(hash, facts->demand_only);
-    put_number(hash, (int64_t)facts->n_demand);
+    shape_digest_number(hash, facts->over);
+    shape_digest_number(hash, facts->demand_only);
+    shape_digest_number(hash, (int64_t)facts->n_demand);
     for (size_t i = 0; i < facts->n_demand; i++) {
-        put_text(hash, facts->demand[i].resource);
-        put_number(hash, facts->demand[i].amount);
+        shape_digest_text(hash, facts->demand[i].resource);
+        shape_digest_number(hash, facts->demand[i].amount);
     }
-    put_term(hash, &facts->node_selector);
+    shape_digest_term(hash, &facts->node_selector);
     put_selector(hash, &facts->affinity);
     put_selector(hash, &facts->legacy_affinity);
-    put_number(hash, (int64_t)facts->n_preferred);
+    shape_digest_number(hash, (int64_t)facts->n_preferred);
     for (size_t i = 0; i < facts->n_preferred; i++) {
-        put_number(hash, facts->preferred[i].weight);
-        put_term(hash, &facts->preferred[i].term);
+        shape_digest_number(hash, facts->preferred[i].weight);
+        shape_digest_term(hash, &facts->preferred[i].term);
     }
     put_tolerations(hash, facts->tolerations, facts->n_tolerations);
     put_models(hash, facts->wants.accept, facts->wants.n_accept);
     put_models(hash, facts->wants.exclude, facts->wants.n_exclude);
-    put_number(hash, facts->wants.min_memory_bytes);
-    put_number(hash, facts->allow_shared);
+    shape_digest_number(hash, facts->wants.min_memory_bytes);
+    shape_digest_number(hash, facts->allow_shared);
 }
 
 struct siphash128 shape_digest(const struct shape_facts *facts)

@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "demand_index.h"
 #include "ledger/pod_shape.h"
+#include "peers.h"
 #include "shape_accounts.h"
 #include "types/policy.h"
 #include "types/string_table.h"
@@ -49,6 +50,7 @@ struct shapes {
     size_t limited_bytes;           /* of the same shapes */
     size_t demand_bytes;            /* of shapes that are demand_only */
     struct string_table strings;    /* of the ledger's objects */
+    struct peers peers;
 };
 
 struct shapes *shapes_new(const struct policy *policy);

@@ -8,6 +8,7 @@
 #include "managed.h"
 #include "meta.h"
 #include "objects/demand.h"
+#include "peer_terms.h"
 #include "pod_claims.h"
 #include "tolerations.h"
 
@@ -21,7 +22,8 @@ struct pod_reading {
     const struct policy *policy;
     struct arena *arena;
     struct pod_facts *facts;
-    bool is_asked; /* a verb asks about it, so its annotations count */
+    bool is_asked;    /* a verb asks about it, so its annotations count */
+    bool needs_peers; /* no verb does */
 };
 
 /* ---- soft preferences ---- */
@@ -279,6 +281,16 @@ static int read_affinity(struct pod_reading *reading, const json_t *spec, struct
     return settle(reading, r, "spec.affinity.", &why, err);
 }
 
+static int read_peers(struct pod_reading *reading, const json_t *metadata, const json_t *spec,
+                      struct err *err)
+{
+    struct err why = {""};
+    if (!reading->needs_peers)
+        return 0;
+    int r = peer_terms_read(metadata, spec, reading->arena, &reading->facts->peers, &why);
+    return settle(reading, r, "", &why, err);
+}
+
 static int read_tolerations(struct pod_reading *reading, const json_t *spec, struct err *err)
 {
     struct shape_facts *shape = &reading->facts->shape;
@@ -320,6 +332,19 @@ static int read_node_selector(struct pod_reading *reading, const json_t *spec, s
     return r;
 }
 
+/* What decides where the pod may go, besides its demand. */
+static int read_constraints(struct pod_reading *reading, const json_t *metadata, const json_t *spec,
+                            struct err *err)
+{
+    int r = 0;
+    if ((r = read_node_selector(reading, spec, err)) < 0 ||
+        (r = read_affinity(reading, spec, err)) < 0 ||
+        (r = read_peers(reading, metadata, spec, err)) < 0 ||
+        (r = read_tolerations(reading, spec, err)) < 0)
+        return r;
+    return read_annotations(reading, metadata, spec, err);
+}
+
 static int read_pod(struct pod_reading reading, const json_t *object, struct pod_facts *ret_facts,
                     struct err *err)
 {
@@ -346,10 +371,7 @@ static int read_pod(struct pod_reading reading, const json_t *object, struct pod
         facts.controller = controller_of(metadata, reading.arena);
     read_claims(&reading, spec, status);
     if ((r = read_demand(&reading, spec, status, err)) < 0 ||
-        (r = read_node_selector(&reading, spec, err)) < 0 ||
-        (r = read_affinity(&reading, spec, err)) < 0 ||
-        (r = read_tolerations(&reading, spec, err)) < 0 ||
-        (r = read_annotations(&reading, metadata, spec, err)) < 0)
+        (r = read_constraints(&reading, metadata, spec, err)) < 0)
         return r;
     shape_limit(&facts.shape, reading.policy);
     *ret_facts = facts;
@@ -366,8 +388,16 @@ int pod_from_json(const json_t *object, const struct policy *policy, struct aren
 int pod_from_json_unasked(const json_t *object, const struct policy *policy, struct arena *arena,
                           struct pod_facts *ret_facts, struct err *err)
 {
-    const struct pod_reading unasked = {.policy = policy, .arena = arena};
+    const struct pod_reading unasked = {.policy = policy, .arena = arena, .needs_peers = true};
     return read_pod(unasked, object, ret_facts, err);
+}
+
+int pod_from_json_kept(const json_t *object, const struct policy *policy, struct arena *arena,
+                       struct pod_facts *ret_facts, struct err *err)
+{
+    const struct pod_reading kept = {
+        .policy = policy, .arena = arena, .is_asked = true, .needs_peers = true};
+    return read_pod(kept, object, ret_facts, err);
 }
 
 /* ---- pods that a kubelet refused ---- */

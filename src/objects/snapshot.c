@@ -64,10 +64,12 @@ json_t *kept_pod_to_json(const struct pod_facts *facts, const struct policy *pol
 {
     json_t *object = pod_to_json(facts, policy);
     if (!facts->refusal && !facts->not_evaluated && !facts->gated && !facts->shape.over &&
-        !loses_annotations(object, policy))
+        !facts->lacks_peers && !loses_annotations(object, policy))
         return object;
     make_own(object, "KeptPod");
     set_limit(object, &facts->shape);
+    if (facts->lacks_peers)
+        (void)json_object_set_new(object, "lacksPeers", json_true());
     if (facts->refusal)
         (void)json_object_set_new(object, "refusal", json_string(facts->refusal));
     if (facts->not_evaluated)
@@ -90,11 +92,12 @@ int kept_pod_from_json(const json_t *object, const struct policy *policy, struct
 {
     struct pod_facts facts;
     int r = 0;
-    if ((r = pod_from_json(object, policy, arena, &facts, err)) < 0 ||
+    if ((r = pod_from_json_kept(object, policy, arena, &facts, err)) < 0 ||
         (r = read_limit(object, &facts.shape, err)) < 0 ||
         (r = read_text(object, "refusal", arena, &facts.refusal, err)) < 0 ||
         (r = read_text(object, "notEvaluated", arena, &facts.not_evaluated, err)) < 0)
         return r;
+    facts.lacks_peers = json_is_true(json_member(object, "lacksPeers"));
     *ret_facts = facts;
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "objects/to_json.h"
 #include "base/text_time.h"
 #include "driver_selector.h"
+#include "peer_terms_json.h"
 #include "shape_json.h"
 #include "taint_effect.h"
 
@@ -103,6 +104,9 @@ static json_t *pod_metadata_json(const struct pod_facts *facts, const struct pol
         (void)json_object_set_new(metadata, "ownerReferences", owners_json(facts));
     if (annotations)
         (void)json_object_set_new(metadata, "annotations", annotations);
+    if (facts->peers.n_labels > 0)
+        (void)json_object_set_new(metadata, "labels",
+                                  labels_json(facts->peers.labels, facts->peers.n_labels));
     return metadata;
 }
 
@@ -133,6 +137,7 @@ static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy 
     if (facts->claims)
         (void)json_object_set_new(spec, "resourceClaims", claims_json(facts->claims));
     shape_to_spec(&facts->shape, policy, spec);
+    peer_terms_to_spec(&facts->peers, spec);
     return spec;
 }
 

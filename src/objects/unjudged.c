@@ -188,17 +188,6 @@ static bool is_filled(const json_t *value)
     return json_array_size(value) > 0 || json_object_size(value) > 0;
 }
 
-static void add_placement(const json_t *spec, struct lines *lines)
-{
-    const json_t *affinity = json_member(spec, "affinity");
-    if (is_filled(json_member(spec, "topologySpreadConstraints")))
-        lines_add(lines, "spec.topologySpreadConstraints");
-    if (is_filled(json_member(affinity, "podAffinity")))
-        lines_add(lines, "spec.affinity.podAffinity");
-    if (is_filled(json_member(affinity, "podAntiAffinity")))
-        lines_add(lines, "spec.affinity.podAntiAffinity");
-}
-
 /* ---- groups and queues ---- */
 
 /* Labels and annotations by which a plugin, or another scheduler, holds pods together. */
@@ -354,7 +343,6 @@ static struct text_list collect(const json_t *object, const struct policy *polic
     struct lines lines = {.arena = arena};
     const json_t *spec = json_member(object, "spec");
     add_claims(spec, &lines);
-    add_placement(spec, &lines);
     add_groups(json_member(object, "metadata"), spec, &lines);
     add_volumes(spec, &lines);
     add_containers(spec, admitted, &lines);

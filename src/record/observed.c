@@ -21,7 +21,7 @@ static const struct {
 /* A hash of a node's name, with its verdict in the low bits. */
 #define VERDICT_MASK UINT64_C(31)
 static_assert(N_REASONS <= VERDICT_MASK, "a verdict must fit into its bits");
-static_assert(N_OBSERVED_REASONS <= 32, "each reason needs a bit of counted");
+static_assert(N_OBSERVED_REASONS <= 64, "each reason needs a bit of counted");
 
 struct hashes {
     uint64_t *items;
@@ -40,7 +40,7 @@ struct observed_row {
     char *namespace_, *name, *uid;
     char *node, *best; /* NULL: none */
     struct namespace_sums *tally;
-    uint32_t counted; /* bits of the reasons that were counted */
+    uint64_t counted; /* bits of the reasons that were counted */
     size_t last;      /* the last of these */
     size_t refusal;   /* of the last judgement */
     enum outcome outcome;
@@ -246,7 +246,7 @@ static struct observed_row *add_row(struct observed *observed,
 
 static void count_refusal(struct observed *observed, struct observed_row *row, size_t reason)
 {
-    const uint32_t bit = UINT32_C(1) << reason;
+    const uint64_t bit = UINT64_C(1) << reason;
     row->last = reason;
     if (row->counted & bit)
         return;

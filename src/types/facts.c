@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+bool peer_facts_have_terms(const struct peer_facts *facts)
+{
+    return facts->n_affinity + facts->n_anti_affinity + facts->n_spread > 0;
+}
+
 int64_t shape_demand(const struct shape_facts *shape, const char *resource)
 {
     for (size_t i = 0; i < shape->n_demand; i++) {

@@ -79,6 +79,25 @@ static const struct reason_row REASONS[N_REASONS] = {
                      "wait until pods there end, or raise the kubelet's maxPods"},
     [REASON_RESOURCE] = {"resource", PREFIX "the node has too little of another resource",
                          "ask for less of the resource, or wait until pods there end"},
+    [REASON_TOPOLOGY_SPREAD] =
+        {"topology_spread", PREFIX "the pod's hard topology spread constraints rule the node out",
+         "make room in the domains with fewer such pods, raise maxSkew, or label the node with "
+         "the topology key"},
+    [REASON_POD_AFFINITY] = {"pod_affinity",
+                             PREFIX "no pod that the pod's required affinity selects is in the "
+                                    "node's topology domain",
+                             "correct the pod's pod affinity, or first run the pods that it "
+                             "selects"},
+    [REASON_POD_ANTI_AFFINITY] = {"pod_anti_affinity",
+                                  PREFIX "a pod that the pod's required anti-affinity selects is "
+                                         "in the node's topology domain",
+                                  "add nodes or domains, or make the pod's anti-affinity a "
+                                  "preference"},
+    [REASON_POD_REPELLED] = {"pod_repelled",
+                             PREFIX "a pod in the node's topology domain has required "
+                                    "anti-affinity to the pod",
+                             "wait until that pod ends, or correct its anti-affinity or the "
+                             "labels of this pod"},
 };
 
 const char *reason_name(enum reason reason)

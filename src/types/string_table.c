@@ -31,6 +31,13 @@ const char *string_table_intern(struct string_table *strings, const char *text)
     return string->text;
 }
 
+const char *string_table_ref(const char *text)
+{
+    if (text != EMPTY)
+        CONTAINER_OF(text, struct string, text[0])->refs++;
+    return text;
+}
+
 void string_table_unref(struct string_table *strings, const char *text)
 {
     if (text == EMPTY)

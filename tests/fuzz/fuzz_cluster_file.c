@@ -46,7 +46,7 @@ static struct counts count(struct inventory *inventory)
 
 static void check_fork(struct inventory *inventory, size_t n_nodes)
 {
-    struct cluster *fork = inventory_fork(inventory);
+    struct cluster *fork = inventory_fork(inventory, PEERS_REPELLING);
     require(cluster_n_nodes(fork) == n_nodes);
     inventory_fork_free(inventory, fork);
 }

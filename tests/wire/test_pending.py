@@ -141,7 +141,6 @@ def test_unjudged_requirements_are_named(start_over):
         "unjudged",
         1,
         spec={
-            "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}},
             "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}],
             "schedulingGates": [{"name": "example.com/g"}],
             "schedulerName": "volcano",
@@ -150,7 +149,6 @@ def test_unjudged_requirements_are_named(start_over):
     unjudged["metadata"]["annotations"] = {"gpu-extender.io/model": "T4"}
     service = start_over(node("a", 8), unjudged, pod("judged", 1))
     lines = [
-        "spec.affinity.podAffinity",
         "spec.volumes: data (persistentVolumeClaim)",
         "annotation gpu-extender.io/model is unknown; did you mean gpu-extender.io/models?",
         "scheduling gate example.com/g: the pod waits until it is removed",

@@ -316,7 +316,7 @@ def test_the_head(service):
 
 def test_snapshot_holds_only_data_of_the_ledger(start_over):
     secret = {"env": [{"name": "TOKEN", "value": "hidden-1"}], "args": ["hidden-2"], "image": "hidden-3"}
-    metadata = {"annotations": {"note": "hidden-4"}, "labels": {"app": "hidden-5"}}
+    metadata = {"annotations": {"note": "hidden-4"}, "labels": {"app": "shown"}, "finalizers": ["example.com/hidden-5"]}
     service = start_over(NODES[0], pod("runs", 1, "a", spec={"containers": [container(**secret)]}, metadata=metadata))
     assert "hidden" not in snapshot_of(service)
 

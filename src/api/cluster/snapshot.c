@@ -316,6 +316,8 @@ static struct pod_facts facts_of(const struct pod_copy *copy)
         .not_evaluated = pod->not_evaluated,
         .replica_of = copy->replica_of,
         .shape = copy->shape->facts,
+        .peers = peer_joined(copy->peers->pod.labels, copy->peers->pod.terms),
+        .lacks_peers = pod->lacks_peers,
     };
 }
 

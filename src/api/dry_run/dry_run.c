@@ -367,6 +367,15 @@ static void write_table(const json_t *result, bool wide, struct arena *arena, st
     write_skipped(result, out);
 }
 
+static enum peers_wanted peers_wanted_by(const struct workload_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (!list->items[i].problem && peer_facts_have_terms(&list->items[i].pod.peers))
+            return PEERS_ALL;
+    }
+    return PEERS_REPELLING;
+}
+
 void api_dry_run(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
@@ -379,7 +388,7 @@ void api_dry_run(void *context, struct exchange *exchange)
     struct dry_run dry_run = {
         .api = api,
         .provenance = provenance_of(api->inventory, exchange_arena(exchange)),
-        .fork = inventory_fork(api->inventory),
+        .fork = inventory_fork(api->inventory, peers_wanted_by(&list)),
         .arena = exchange_arena(exchange),
         .n_replicas_left = api->max_replicas,
         .n_evictions_left = MAX_EVICTIONS,

@@ -12,6 +12,7 @@
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/verdict.h"
 #include "decide/fragmentation.h"
+#include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "decide/score.h"
 #include "decide/what_if.h"
@@ -28,6 +29,7 @@ struct placement_run {
     const struct workload *workload;
     struct pod_query query;
     struct candidates candidates; /* nodes of the fork before any placement */
+    struct peer_pod peer;
     int64_t n_replicas;
     int64_t n_placed;
     int64_t n_more;      /* how many more would fit */
@@ -159,6 +161,21 @@ static void note_soft_preferences(const struct placement_run *run, json_t *notes
                     "ranking here is only an estimate");
 }
 
+/* Other pods that the verdict leaves out. */
+static void note_peers(const struct placement_run *run, json_t *notes)
+{
+    const struct peer_rules *rules = run->query.question.peers;
+    const size_t n = cluster_n_lacking_peers(run->dry_run->fork);
+    if (peer_rules_are_cut(rules))
+        note(notes, "affinity between pods: not judged against all pods, as that would take too "
+                    "many comparisons");
+    if (n > 0)
+        note(notes, arena_printf(run->dry_run->arena,
+                                 "affinity between pods: not judged against %zu pods, whose labels "
+                                 "or terms are over limits.podShapeBytes or limits.podShapesBytes",
+                                 n));
+}
+
 static void note_claims(struct placement_run *run, json_t *notes)
 {
     const struct candidates *candidates = &run->candidates;
@@ -190,6 +207,7 @@ static json_t *notes_of(struct placement_run *run)
     note_namespace(run, notes);
     note_priority(run, notes);
     note_claims(run, notes);
+    note_peers(run, notes);
     note_soft_preferences(run, notes);
     return notes;
 }
@@ -369,6 +387,20 @@ static const struct asked_claims *asked_of(const struct placement_run *run,
     return asked_claims_for_fork(view.cluster, &question, run->dry_run->arena);
 }
 
+static void ask_about_peers(struct placement_run *run)
+{
+    const struct workload *workload = run->workload;
+    const struct peer_facts *facts = &workload->pod.peers;
+    struct fit_question *question = &run->query.question;
+    struct dry_run *dry_run = run->dry_run;
+    if (question->refusal)
+        return;
+    run->peer =
+        (struct peer_pod){workload->namespace_, facts, peer_facts_have_terms(facts) ? facts : NULL};
+    question->peer = &run->peer;
+    question->peers = peer_rules_of(dry_run->fork, &run->peer, question->shape, dry_run->arena);
+}
+
 /* An unreadable template is rejected on every node. */
 static void ask(struct placement_run *run)
 {
@@ -388,6 +420,7 @@ static void ask(struct placement_run *run)
     wanted.asked = asked_of(run, &wanted.asker);
     run->query.question = fit_question_of(dry_run->fork, workload->namespace_, &wanted,
                                           QUOTA_NO_CLAIMS, dry_run->arena);
+    ask_about_peers(run);
     verdict_query_admission(&run->query);
     run->n_replicas = workload->replicas;
     if (!run->query.question.refusal)

@@ -108,7 +108,7 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
         answer_unknown(exchange, path);
         return;
     }
-    struct cluster *fork = inventory_fork(api->inventory);
+    struct cluster *fork = inventory_fork(api->inventory, pod_copy_peers_wanted(&copies));
     json_t *answer = explanation_json(&copies, fork, arena);
     inventory_fork_free(api->inventory, fork);
     pod_copy_fini(&copies);

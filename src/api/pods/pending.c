@@ -36,6 +36,9 @@ static size_t price_of(const struct shape_facts *facts)
     return 1 + n / COMPARISONS_OF_A_VERDICT;
 }
 
+/* Other pods that are counted in the time of a verdict. */
+#define PEERS_OF_A_VERDICT 8
+
 struct pending {
     struct pod_report report;
     struct candidates candidates;
@@ -54,23 +57,38 @@ static bool pay(struct pending *pending, const struct shape_facts *facts)
     return true;
 }
 
+/* Spends the cost of counting the other pods, once for each kind of peer. */
+static bool pay_for_peers(struct pending *pending, const struct shared_peers *peers)
+{
+    size_t n = 0;
+    if (peers->has_rules)
+        return true;
+    (void)cluster_peers(pending->report.fork, peers->pod.terms ? PEERS_ALL : PEERS_REPELLING, &n);
+    if (n / PEERS_OF_A_VERDICT > pending->n_left)
+        return false;
+    pending->n_left -= n / PEERS_OF_A_VERDICT;
+    return true;
+}
+
 /* NULL: the budget is spent. Pods arrive sorted by priority, which decides the room kept for
  * others. */
 static const struct verdicts *judge(struct pending *pending, const struct pod_copy *copy)
 {
-    struct shared_shape *shape = copy->shape;
-    if (shape->verdicts && shape->judged_priority == copy->pod.priority)
-        return shape->verdicts;
-    if (!pay(pending, &shape->facts))
+    if (!pay_for_peers(pending, copy->peers))
         return NULL;
     const struct pod_query query = pod_json_query(&pending->report, copy);
-    if (shape->verdicts)
-        verdicts_fini(shape->verdicts);
+    struct judged *judged = query.question.peers ? &copy->peers->judged : &copy->shape->judged;
+    if (judged->verdicts && judged->priority == copy->pod.priority)
+        return judged->verdicts;
+    if (!pay(pending, &copy->shape->facts))
+        return NULL;
+    if (judged->verdicts)
+        verdicts_fini(judged->verdicts);
     else
-        shape->verdicts = ARENA_NEW(pending->report.arena, struct verdicts);
-    *shape->verdicts = verdicts_of(&pending->candidates, &query);
-    shape->judged_priority = copy->pod.priority;
-    return shape->verdicts;
+        judged->verdicts = ARENA_NEW(pending->report.arena, struct verdicts);
+    *judged->verdicts = verdicts_of(&pending->candidates, &query);
+    judged->priority = copy->pod.priority;
+    return judged->verdicts;
 }
 
 /* A pod that shares no verdicts: its rejection, nomination or claims are its own. */
@@ -81,8 +99,9 @@ static bool is_of_its_own(const struct pod_copy *copy)
 
 static bool is_alone(struct pending *pending, const struct pod_copy *copy)
 {
-    return copy->pod.refusal || (is_of_its_own(copy) && !copy->is_not_asked &&
-                                 !copy->reserved_node && pay(pending, &copy->shape->facts));
+    return copy->pod.refusal ||
+           (is_of_its_own(copy) && !copy->is_not_asked && !copy->reserved_node &&
+            pay_for_peers(pending, copy->peers) && pay(pending, &copy->shape->facts));
 }
 
 static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
@@ -124,8 +143,12 @@ static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
     for (size_t i = 0; i < copies->n; i++)
         (void)json_array_append_new(pods, pending_pod_json(pending, &copies->items[i]));
     for (struct shared_shape *shape = copies->shapes; shape; shape = shape->hh.next) {
-        if (shape->verdicts)
-            verdicts_fini(shape->verdicts);
+        if (shape->judged.verdicts)
+            verdicts_fini(shape->judged.verdicts);
+    }
+    for (struct shared_peers *peers = copies->peers; peers; peers = peers->hh.next) {
+        if (peers->judged.verdicts)
+            verdicts_fini(peers->judged.verdicts);
     }
     return pods;
 }
@@ -158,7 +181,7 @@ void api_pending(void *context, struct exchange *exchange)
         return;
     struct pod_copies copies =
         pod_copy_pending(api->inventory, exchange_query(exchange, "namespace"), arena);
-    struct cluster *fork = inventory_fork(api->inventory);
+    struct cluster *fork = inventory_fork(api->inventory, pod_copy_peers_wanted(&copies));
     json_t *answer = pending_json(&copies, fork, arena);
     inventory_fork_free(api->inventory, fork);
     pod_copy_fini(&copies);

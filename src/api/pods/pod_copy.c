@@ -41,6 +41,28 @@ static struct shared_shape *share_shape(struct copying *copying, const struct cl
     return copy;
 }
 
+static struct shared_peers *share_peers(struct copying *copying, const struct pod *pod)
+{
+    struct shared_peers *copy = NULL;
+    const struct kind_of_peer kind = {pod->labels, pod->terms, pod->namespace_, pod->shape};
+    HASH_FIND(hh, copying->copies.peers, &kind, sizeof kind, copy);
+    if (copy)
+        return copy;
+    copy = ARENA_NEW(copying->arena, struct shared_peers);
+    copy->origin = kind;
+    copy->pod.namespace_ = arena_strdup(copying->arena, pod->namespace_);
+    if (pod->labels) {
+        copy->labels = peer_copy(pod->labels, copying->arena);
+        copy->pod.labels = &copy->labels;
+    }
+    if (pod->terms) {
+        copy->terms = peer_copy(pod->terms, copying->arena);
+        copy->pod.terms = &copy->terms;
+    }
+    HASH_ADD(hh, copying->copies.peers, origin, sizeof copy->origin, copy);
+    return copy;
+}
+
 static void copy_reservation(const struct cluster *cluster, struct pod_copy *copy,
                              struct arena *arena)
 {
@@ -56,9 +78,11 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     struct arena *arena = copying->arena;
     struct pod_copy *copy = &copying->copies.items[copying->copies.n++];
     copy->shape = share_shape(copying, cluster, pod);
+    copy->peers = share_peers(copying, pod);
     copy->pod = *pod;
     copy->pod.shape = NULL;
     copy->pod.owner = NULL;
+    copy->pod.labels = copy->pod.terms = NULL;
     copy->pod.uid = arena_strdup(arena, pod->uid);
     copy->pod.namespace_ = arena_strdup(arena, pod->namespace_);
     copy->pod.name = arena_strdup(arena, pod->name);
@@ -189,7 +213,17 @@ struct pod_copies pod_copy_all(const struct cluster *cluster, struct arena *aren
     return copying.copies;
 }
 
+enum peers_wanted pod_copy_peers_wanted(const struct pod_copies *copies)
+{
+    for (const struct shared_peers *peers = copies->peers; peers; peers = peers->hh.next) {
+        if (peers->pod.terms)
+            return PEERS_ALL;
+    }
+    return PEERS_REPELLING;
+}
+
 void pod_copy_fini(struct pod_copies *copies)
 {
     HASH_CLEAR(hh, copies->shapes);
+    HASH_CLEAR(hh, copies->peers);
 }

@@ -6,6 +6,7 @@
 
 #include "api/provenance.h"
 #include "base/table.h"
+#include "decide/peer_rules.h"
 
 /* Most pods copied per answer. */
 #define POD_COPIES_MAX ((size_t)10000)
@@ -23,18 +24,41 @@ struct kind_of_pod {
     const char *namespace_; /* NULL: no quota covers it */
 };
 
+/* Verdicts that the caller shares between pods. */
+struct judged {
+    struct verdicts *verdicts; /* NULL at first */
+    int64_t priority;          /* of the pods that they were judged for */
+};
+
 /* Shared by pods that are alike. */
 struct shared_shape {
     struct kind_of_pod origin;
     struct shape_facts facts;
-    struct verdicts *verdicts; /* set by the caller; NULL at first */
-    int64_t judged_priority;   /* priority of the pods that verdicts was judged for */
+    struct judged judged;
+    UT_hash_handle hh;
+};
+
+/* The same as kind_of_pod for affinity between pods and topology spread. */
+struct kind_of_peer {
+    const struct peer_facts *labels, *terms;
+    const char *namespace_;
+    const struct pod_shape *shape;
+};
+
+struct shared_peers {
+    struct kind_of_peer origin;
+    struct peer_facts labels, terms;
+    struct peer_pod pod;
+    bool has_rules; /* `rules` is set; by the caller */
+    struct peer_rules *rules;
+    struct judged judged; /* if there are rules */
     UT_hash_handle hh;
 };
 
 struct pod_copy {
-    struct pod pod; /* shape and owner are NULL: the ledger may have freed them */
+    struct pod pod; /* shape, owner, labels and terms are NULL: the ledger may free them */
     struct shared_shape *shape;
+    struct shared_peers *peers;
     const char *replica_of;    /* as in pod_facts */
     const char *reserved_node; /* node of its reservation; NULL: none */
     int64_t reserved_ms;       /* start of the reservation, by clock_ms() */
@@ -49,6 +73,7 @@ struct pod_copies {
     size_t n;
     size_t n_all; /* before the limit */
     struct shared_shape *shapes;
+    struct shared_peers *peers;
     struct provenance provenance;
 };
 
@@ -61,6 +86,8 @@ struct pod_copies pod_copy_named(struct inventory *inventory, const char *namesp
                                  const char *name, struct arena *arena);
 /* All pods in the ledger's order; under the inventory's lock. The caller sets provenance. */
 struct pod_copies pod_copy_all(const struct cluster *cluster, struct arena *arena);
+/* What a fork must know of other pods to judge these. */
+enum peers_wanted pod_copy_peers_wanted(const struct pod_copies *copies);
 void pod_copy_fini(struct pod_copies *copies);
 
 #endif

@@ -87,9 +87,20 @@ static const char *summary_of(const struct pod_report *report, const struct pod_
     return arena_printf(report->arena, "%s/%s: %s", pod->namespace_, pod->name, text);
 }
 
+/* A pod's kind is counted once. */
+static struct peer_rules *rules_of(const struct pod_report *report, const struct pod_copy *copy,
+                                   const struct pod_shape *shape)
+{
+    struct shared_peers *peers = copy->peers;
+    if (!peers->has_rules)
+        peers->rules = peer_rules_of(report->fork, &peers->pod, shape, report->arena);
+    peers->has_rules = true;
+    return peers->rules;
+}
+
 struct pod_query pod_json_query(const struct pod_report *report, const struct pod_copy *copy)
 {
-    const struct fit_question wanted = {
+    struct fit_question wanted = {
         .shape = cluster_resolve(report->fork, &copy->shape->facts, report->arena),
         .refusal = copy->pod.refusal,
         .scope = FIT_ALL,
@@ -97,6 +108,7 @@ struct pod_query pod_json_query(const struct pod_report *report, const struct po
         .claims = copy->pod.claims,
         .asked = copy->asked,
     };
+    wanted.peers = rules_of(report, copy, wanted.shape);
     return (struct pod_query){.question = fit_question_of(report->fork, copy->pod.namespace_,
                                                           &wanted, QUOTA_NO_CLAIMS, report->arena),
                               .arena = report->arena};

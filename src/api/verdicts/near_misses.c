@@ -143,6 +143,10 @@ static const char *change_of(const struct misses *misses, const struct node *nod
         [REASON_GPU_NOMINATED] = "if its free GPUs were not kept for a nominated pod",
         [REASON_QUOTA_CLAIMED] = "if the quota were not claimed by other pods",
         [REASON_PODS] = "with a free pod slot",
+        [REASON_TOPOLOGY_SPREAD] = "if the pod's topology spread constraints allowed that",
+        [REASON_POD_AFFINITY] = "if the pod's required pod affinity allowed that",
+        [REASON_POD_ANTI_AFFINITY] = "if the pod's required pod anti-affinity allowed that",
+        [REASON_POD_REPELLED] = "if the anti-affinity of the pods there allowed that",
     };
     struct arena *arena = misses->query->arena;
     if (CHANGES[reason])
@@ -233,7 +237,7 @@ static const char *sentence(const struct misses *misses, const struct miss *miss
     const char *text =
         arena_printf(arena, "%zu %s%snode%s would fit %s", miss->n, miss->model,
                      miss->model[0] ? " " : "", miss->n == 1 ? "" : "s", miss->change);
-    if (miss->reason < REASON_CPU)
+    if (miss->reason < REASON_CPU || reason_is_of_peers(miss->reason))
         return text;
     return arena_printf(arena, "%s (%s lacks the least: %s)", text, node_name(miss->nearest),
                         verdict_amounts_text(lacks, arena));

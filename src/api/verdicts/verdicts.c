@@ -39,7 +39,7 @@ static const struct node_verdict *find_closest(const struct candidates *candidat
     int64_t least = 0;
     for (size_t i = 0; i < candidates->n; i++) {
         const struct node_verdict *candidate = &candidates->items[i];
-        if (candidate->verdict < REASON_GPU_TOTAL)
+        if (candidate->verdict < REASON_GPU_TOTAL || reason_is_of_peers(candidate->verdict))
             continue;
         const int64_t lack = verdict_lacking_gpus(question, candidate->node);
         const bool is_small = candidate->verdict == REASON_GPU_TOTAL;

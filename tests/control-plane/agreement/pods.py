@@ -1,8 +1,11 @@
 """Random pods. `alone`: kube-scheduler must be able to judge all that the pod asks for; without it annotations of ours count, too."""
 
+import json
+
 GPU = "nvidia.com/gpu"
 MODELS = ("NVIDIA-H100-80GB-HBM3", "NVIDIA-A100-SXM4-40GB", "Tesla-T4", "NVIDIA-L4", "Tesla-V100-SXM2-32GB")
 PRIORITIES = {"agree-low": (-10, True), "agree-mid": (100, True), "agree-high": (1000, True), "agree-quiet": (1000, False)}
+APPS = ("web", "db", "train")
 MANAGED = (GPU, "amd.com/gpu")  # of the shipped configuration: kube-scheduler asks us about pods that name one
 
 
@@ -107,6 +110,63 @@ def annotations_of(dice):
     return found
 
 
+def label_selector(dice):
+    """Over the labels of pod_of(); now and then absent, or empty."""
+    kind = dice.random()
+    if kind < 0.05:
+        return {}
+    if kind < 0.1:
+        return {"labelSelector": {}}
+    if kind < 0.7:
+        return {"labelSelector": {"matchLabels": {"app": dice.choice(APPS)}}}
+    expression = {"key": dice.choice(("app", "team", "nothing")), "operator": dice.choice(("In", "NotIn", "Exists", "DoesNotExist"))}
+    if expression["operator"] in ("In", "NotIn"):
+        expression["values"] = dice.sample(("web", "db", "a", "b"), dice.randint(1, 2))
+    return {"labelSelector": {"matchExpressions": [expression]}}
+
+
+def pod_term(dice, labels):
+    """A required term of affinity between pods. labels: of the pod itself, which it often selects."""
+    term = {"topologyKey": dice.choice(("kubernetes.io/hostname", "topology.kubernetes.io/zone", "pool")), **label_selector(dice)}
+    if chance(dice, 0.4):
+        term["labelSelector"] = {"matchLabels": {"app": labels["app"]}}
+    if chance(dice, 0.15):
+        term["namespaces"] = dice.sample(("agree-a", "agree-b", "elsewhere"), dice.randint(1, 2))
+    if chance(dice, 0.2):
+        term["namespaceSelector"] = dice.choice(({}, {"matchLabels": {"team": "a"}}, {"matchExpressions": [{"key": "tier", "operator": "Exists"}]}))
+    if chance(dice, 0.15) and "team" not in json.dumps(term.get("labelSelector", "team")):
+        term[dice.choice(("matchLabelKeys", "mismatchLabelKeys"))] = ["team"]
+    return term
+
+
+def spread_constraint(dice, labels):
+    found = {"topologyKey": dice.choice(("kubernetes.io/hostname", "topology.kubernetes.io/zone", "pool")), "maxSkew": dice.choice((1, 1, 2))}
+    found["whenUnsatisfiable"] = "DoNotSchedule"
+    found.update(label_selector(dice))
+    if chance(dice, 0.6):
+        found["labelSelector"] = {"matchLabels": {"app": labels["app"]}}
+    if chance(dice, 0.2):
+        found["minDomains"] = dice.choice((2, 3, 5))
+    if chance(dice, 0.2):
+        found["nodeAffinityPolicy"] = dice.choice(("Honor", "Ignore"))
+    if chance(dice, 0.2):
+        found["nodeTaintsPolicy"] = dice.choice(("Honor", "Ignore"))
+    if chance(dice, 0.15) and "team" not in json.dumps(found.get("labelSelector", "team")):
+        found["matchLabelKeys"] = ["team"]
+    return found
+
+
+def add_terms(dice, labels, spec):
+    """What the pod asks of other pods."""
+    for member, share in (("podAffinity", 0.12), ("podAntiAffinity", 0.2)):
+        if chance(dice, share):
+            terms = [pod_term(dice, labels) for _ in range(dice.choice((1, 1, 1, 2)))]
+            spec.setdefault("affinity", {})[member] = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+    if chance(dice, 0.15):
+        found = {each["topologyKey"]: each for each in (spread_constraint(dice, labels) for _ in range(dice.choice((1, 1, 2))))}
+        spec["topologySpreadConstraints"] = list(found.values())
+
+
 def is_managed(item):
     spec = item["spec"]
     containers = spec["containers"] + spec.get("initContainers", [])
@@ -131,6 +191,7 @@ def pod_of(dice, name, alone):
         spec["tolerations"] = found
     if chance(dice, 0.6):
         spec["priorityClassName"] = dice.choice(list(PRIORITIES))
-    labels = {"app": dice.choice(("web", "db", "train")), **({"team": dice.choice("ab")} if chance(dice, 0.3) else {})}
+    labels = {"app": dice.choice(APPS), **({"team": dice.choice("ab")} if chance(dice, 0.3) else {})}
+    add_terms(dice, labels, spec)
     annotations = {} if alone else annotations_of(dice)
     return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": name, "labels": labels, "annotations": annotations}, "spec": spec}

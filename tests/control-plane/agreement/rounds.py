@@ -163,11 +163,12 @@ class Round:
 
     def _restore(self):
         kinds = {kind: [item for item in self.plan.items if item["kind"] == kind] for kind in ("Node", "Pod")}
-        self.api.create_all(NODES, kinds["Node"])
+        self.api.create_all(NODES, [without_generated(item) for item in kinds["Node"]])
         self.api.create_all(PODS, kinds["Pod"], lambda _, item: self._create_running(item))
 
     def _create_running(self, item):
-        new = {**item, "metadata": {key: value for key, value in item["metadata"].items() if key not in GENERATED}}
+        item = without_merged_keys(item)
+        new = without_generated(item)
         namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
         self.api.create(pods_path(namespace), new)
         if "status" in item:
@@ -258,6 +259,24 @@ class Round:
                 self.api.delete(pods_path(*name.split("/")))
 
 
+def without_generated(item):
+    """The object as it may be created."""
+    return {**item, "metadata": {key: value for key, value in item["metadata"].items() if key not in GENERATED}}
+
+
+def without_merged_keys(item):
+    """The API server has merged matchLabelKeys into the selectors of stored pods, and rejects both together."""
+    if "uid" not in item["metadata"] or "spec" not in item:
+        return item
+    item = copy.deepcopy(item)
+    affinity = item["spec"].get("affinity", {})
+    terms = [term for kind in ("podAffinity", "podAntiAffinity") for list_ in affinity.get(kind, {}).values() for term in list_]
+    for term in terms + item["spec"].get("topologySpreadConstraints", []):
+        term.pop("matchLabelKeys", None)
+        term.pop("mismatchLabelKeys", None)
+    return item
+
+
 def is_decided(item):
     return "nodeName" in item["spec"] or scheduled(item).get("reason") == "Unschedulable"
 
@@ -295,6 +314,8 @@ def keep(folder, running, case, asked, said, seen):
         "seen.json": dataclasses.asdict(seen),
         "case.json": {"beside": running.plan.is_beside, "policy": running.plan.policy, **dataclasses.asdict(case)},
     }
+    if running.plan.is_beside:
+        parts["decisions.json"] = running.live.service.get("/v1/decisions").json()
     for name, part in parts.items():
         with open(os.path.join(path, name), "w", encoding="utf-8") as file:
             json.dump(part, file, indent=1)

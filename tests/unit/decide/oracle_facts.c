@@ -105,6 +105,17 @@ struct shape_facts oracle_facts_of_shape(const struct oracle_shape *shape,
     return facts;
 }
 
+/* Labels and anti-affinity follow from other facts of the pod, so that they change with events. */
+static struct peer_facts peers_of(size_t i, const struct oracle_pod *pod)
+{
+    static const struct label LABELS[] = {{"app", "a"}, {"pod", "first"}, {"pod", "second"}};
+    static const struct peer_term TERMS[] = {{.topology_key = "zone"}, {.topology_key = "host"}};
+    return (struct peer_facts){.labels = &LABELS[i % 3],
+                               .n_labels = pod->owner == 0 ? 1 : 0,
+                               .anti_affinity = &TERMS[i % 2],
+                               .n_anti_affinity = pod->priority > 0 ? 1 : 0};
+}
+
 struct pod_facts oracle_facts_of_pod(size_t i, const struct oracle_pod *pod,
                                      struct oracle_parts *parts)
 {
@@ -124,6 +135,7 @@ struct pod_facts oracle_facts_of_pod(size_t i, const struct oracle_pod *pod,
         .priority = pod->priority,
         .refusal = REFUSALS[pod->refusal],
         .shape = oracle_facts_of_shape(&pod->shape, parts),
+        .peers = peers_of(i, pod),
     };
 }
 

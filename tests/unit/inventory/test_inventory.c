@@ -140,10 +140,10 @@ static void test_forks_outlive_reloads(void **state)
 {
     struct small_cluster *cluster = *state;
     struct err err;
-    struct cluster *first = inventory_fork(cluster->inventory);
-    struct cluster *second = inventory_fork(cluster->inventory);
+    struct cluster *first = inventory_fork(cluster->inventory, PEERS_REPELLING);
+    struct cluster *second = inventory_fork(cluster->inventory, PEERS_REPELLING);
     assert_int_equal(small_cluster_load(cluster, ONE_NODE, &err), 0);
-    struct cluster *third = inventory_fork(cluster->inventory);
+    struct cluster *third = inventory_fork(cluster->inventory, PEERS_REPELLING);
     check_fork(first);
     inventory_fork_free(cluster->inventory, first);
     assert_int_equal(small_cluster_load(cluster, SMALL_CLUSTER, &err), 0);

@@ -84,9 +84,9 @@ static void use_fork(struct cluster *fork)
 static void *fork_and_place(void *context)
 {
     struct shared *shared = context;
-    struct cluster *kept = inventory_fork(shared->cluster.inventory);
+    struct cluster *kept = inventory_fork(shared->cluster.inventory, PEERS_REPELLING);
     while (!atomic_load(&shared->reloads_ended)) {
-        struct cluster *fork = inventory_fork(shared->cluster.inventory);
+        struct cluster *fork = inventory_fork(shared->cluster.inventory, PEERS_REPELLING);
         use_fork(fork);
         atomic_fetch_add(&shared->n_wrong, !is_whole(fork) + !is_whole(kept));
         inventory_fork_free(shared->cluster.inventory, kept);

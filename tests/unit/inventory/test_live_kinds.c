@@ -124,8 +124,6 @@ static void check_words(struct live_cluster *live)
         assert_string_equal(pod->unscheduled_message, "0/1 nodes");
         assert_string_equal(
             pod->not_evaluated,
-            "spec.topologySpreadConstraints\nspec.affinity.podAffinity\n"
-            "spec.affinity.podAntiAffinity\n"
             "spec.volumes: data (persistentVolumeClaim)\n"
             "container \"c\": host port 80\n"
             "annotation gpu-extender.io/model is unknown; did you mean gpu-extender.io/models?\n"

@@ -84,7 +84,7 @@ static void *fork_and_look(void *context)
 {
     struct shared *shared = context;
     while (!atomic_load(&shared->ended)) {
-        struct cluster *fork = inventory_fork(shared->live.inventory);
+        struct cluster *fork = inventory_fork(shared->live.inventory, PEERS_REPELLING);
         size_t n = 0;
         const struct node *node = cluster_find_node(fork, "a");
         check(shared, node != NULL);

@@ -225,7 +225,7 @@ static void test_a_fork_outlives_the_change(void **state)
     struct change *change = *state;
     live_list_nothing(&change->live);
     LIST(&change->live, CLUSTER_NODES, NODE("a", "8"));
-    struct cluster *fork = inventory_fork(change->live.inventory);
+    struct cluster *fork = inventory_fork(change->live.inventory, PEERS_NONE);
     inventory_take_policy(change->live.inventory, &change->next);
     assert_ptr_equal(cluster_policy(fork), &change->live.policy);
     assert_non_null(cluster_find_node(fork, "a"));

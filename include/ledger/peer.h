@@ -1,0 +1,47 @@
+/*
+ * peer: the pods on nodes as affinity between pods and topology spread see them.
+ *
+ * A ledger keeps pods' labels and terms. A fork has the pods that count, as a flat list, so that
+ * decide/peer_rules.h needs no lock. What a dry run places is added to the list.
+ */
+#ifndef LEDGER_PEER_H
+#define LEDGER_PEER_H
+
+#include "base/arena.h"
+#include "ledger/cluster.h"
+
+/* A pod on a node of the fork. */
+struct peer {
+    const struct node *node;
+    const char *namespace_;
+    const struct peer_facts *labels; /* NULL: it has none */
+    const struct peer_facts *terms;  /* NULL: none that concern others */
+    bool terminating;
+    bool is_owned; /* private to ledger: the fork holds references */
+};
+
+/* With PEERS_REPELLING the fork has only pods with required anti-affinity: enough for pods without
+ * terms of their own. */
+enum peers_wanted { PEERS_NONE, PEERS_REPELLING, PEERS_ALL };
+
+/* Under the lock of cluster_fork(), right after it: fills the fork's list. */
+void cluster_fork_peers(struct cluster *fork, const struct cluster *cluster,
+                        enum peers_wanted wanted);
+/* In no order. wanted: at most what the fork has. */
+const struct peer *cluster_peers(const struct cluster *fork, enum peers_wanted wanted,
+                                 size_t *ret_n);
+/* Adds n pods to a fork with PEERS_ALL; does nothing with PEERS_REPELLING unless the pod repels
+ * others. The facts and the namespace must outlive the fork. */
+void cluster_add_peers(struct cluster *fork, const struct peer *peer, int64_t n);
+/* Pods of which labels or terms are not kept, for lack of room. */
+size_t cluster_n_lacking_peers(const struct cluster *cluster);
+/* The namespace's labels in a fork, sorted by key; 0 if it does not exist. */
+size_t cluster_peer_namespace(const struct cluster *fork, const char *name,
+                              const struct label **ret_labels);
+
+/* Both parts of a pod in one; each may be NULL. Borrows. */
+struct peer_facts peer_joined(const struct peer_facts *labels, const struct peer_facts *terms);
+/* All that the copy points to is in the arena. */
+struct peer_facts peer_copy(const struct peer_facts *facts, struct arena *arena);
+
+#endif

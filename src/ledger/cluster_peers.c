@@ -1,0 +1,201 @@
+/* cluster_peers: labels and terms of the ledger's pods, and the list of a fork. See
+ * include/ledger/peer.h. */
+#include "base/mem.h"
+#include "ledger.h"
+#include "ledger/peer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fork_peers {
+    struct peer *items; /* the repelling ones first */
+    size_t n, n_room, n_repelling;
+    enum peers_wanted wanted;
+    size_t n_lacking;
+    struct namespace_labels {
+        const char *name; /* of the fork's own entry */
+        struct label *labels;
+        size_t n_labels;
+        UT_hash_handle hh;
+    } * namespaces;
+};
+
+/* ---- the ledger ---- */
+
+struct kept_peers cluster_peers_keep(struct cluster *cluster, const struct pod_facts *facts)
+{
+    struct peer_facts peers = facts->peers;
+    if (facts->finished)
+        return (struct kept_peers){0};
+    if (facts->node_name[0])
+        peers.n_affinity = peers.n_spread = 0;
+    struct kept_peers kept =
+        peers_intern(&cluster->shapes->peers, cluster->policy, facts->namespace_, &peers);
+    kept.lacks_any |= facts->lacks_peers;
+    return kept;
+}
+
+void cluster_peers_unref(struct cluster *cluster, const char *namespace_,
+                         const struct peer_facts *labels, const struct peer_facts *terms)
+{
+    peers_unref(&cluster->shapes->peers, namespace_, labels);
+    peers_unref(&cluster->shapes->peers, namespace_, terms);
+}
+
+static bool repels(const struct peer_facts *terms)
+{
+    return terms && terms->n_anti_affinity > 0;
+}
+
+static bool is_repelling(const struct pod *pod)
+{
+    return pod->node_name[0] && !pod->finished && repels(pod->terms);
+}
+
+void cluster_peers_added(struct cluster *cluster, struct pod_entry *entry)
+{
+    cluster->n_lacking_peers += entry->pod.lacks_peers;
+    if (is_repelling(&entry->pod))
+        DL_APPEND2(cluster->repelling, entry, repel_prev, repel_next);
+}
+
+void cluster_peers_removed(struct cluster *cluster, struct pod_entry *entry)
+{
+    cluster->n_lacking_peers -= entry->pod.lacks_peers;
+    if (is_repelling(&entry->pod))
+        DL_DELETE2(cluster->repelling, entry, repel_prev, repel_next);
+}
+
+/* ---- the fork ---- */
+
+static void add_peer(struct fork_peers *peers, const struct peer *peer)
+{
+    if (peers->n == peers->n_room) {
+        peers->n_room = peers->n_room > 0 ? 2 * peers->n_room : 64;
+        peers->items = mem_grow(peers->items, peers->n_room, sizeof *peers->items);
+    }
+    size_t at = peers->n++;
+    if (repels(peer->terms)) {
+        peers->items[at] = peers->items[peers->n_repelling];
+        at = peers->n_repelling++;
+    }
+    peers->items[at] = *peer;
+}
+
+/* Pods of nodes that do not exist count for nothing, as in kube-scheduler. */
+static void fork_pod(struct cluster *fork, const struct pod_entry *entry)
+{
+    const struct pod *pod = &entry->pod;
+    const struct node *node = node_index_find(&fork->node_index, pod->node_name);
+    if (!node || !node->traits)
+        return;
+    peers_ref(pod->labels);
+    peers_ref(pod->terms);
+    const struct peer peer = {
+        node, string_table_ref(pod->namespace_), pod->labels, pod->terms, pod->terminating, true};
+    add_peer(fork->fork_peers, &peer);
+}
+
+static void fork_all(struct cluster *fork, const struct cluster *cluster)
+{
+    for (const struct node *node = cluster->nodes; node; node = node->next) {
+        for (const struct pod_entry *entry = node->pods; entry; entry = entry->next)
+            fork_pod(fork, entry);
+    }
+}
+
+static void fork_repelling(struct cluster *fork, const struct cluster *cluster)
+{
+    for (const struct pod_entry *entry = cluster->repelling; entry; entry = entry->repel_next)
+        fork_pod(fork, entry);
+}
+
+static void fork_namespaces(struct cluster *fork, const struct cluster *cluster)
+{
+    for (const struct namespace_entry *entry = cluster->namespaces; entry; entry = entry->hh.next) {
+        if (!entry->there || entry->namespace_.n_labels == 0)
+            continue;
+        struct namespace_labels *copy = MEM_NEW(struct namespace_labels);
+        struct string_table *strings = &fork->shapes->strings;
+        copy->name = string_table_intern(strings, entry->namespace_.name);
+        copy->n_labels = entry->namespace_.n_labels;
+        copy->labels =
+            string_table_intern_labels(strings, entry->namespace_.labels, copy->n_labels);
+        HASH_ADD_KEYPTR(hh, fork->fork_peers->namespaces, copy->name, strlen(copy->name), copy);
+    }
+}
+
+void cluster_fork_peers(struct cluster *fork, const struct cluster *cluster,
+                        enum peers_wanted wanted)
+{
+    if (wanted == PEERS_NONE)
+        return;
+    fork->fork_peers = MEM_NEW(struct fork_peers);
+    fork->fork_peers->wanted = wanted;
+    fork->fork_peers->n_lacking = cluster->n_lacking_peers;
+    if (wanted == PEERS_ALL)
+        fork_all(fork, cluster);
+    else
+        fork_repelling(fork, cluster);
+    fork_namespaces(fork, cluster);
+}
+
+void cluster_peers_fork_free(struct cluster *fork)
+{
+    struct fork_peers *peers = fork->fork_peers;
+    if (!peers)
+        return;
+    struct string_table *strings = &fork->shapes->strings;
+    for (size_t i = 0; i < peers->n; i++) {
+        const struct peer *peer = &peers->items[i];
+        if (!peer->is_owned)
+            continue;
+        cluster_peers_unref(fork, peer->namespace_, peer->labels, peer->terms);
+        string_table_unref(strings, peer->namespace_);
+    }
+    struct namespace_labels *entry = NULL;
+    struct namespace_labels *next = NULL;
+    HASH_ITER (hh, peers->namespaces, entry, next) {
+        HASH_DEL(peers->namespaces, entry);
+        string_table_unref_labels(strings, entry->labels, entry->n_labels);
+        string_table_unref(strings, entry->name);
+        free(entry);
+    }
+    free(peers->items);
+    free(peers);
+}
+
+const struct peer *cluster_peers(const struct cluster *fork, enum peers_wanted wanted,
+                                 size_t *ret_n)
+{
+    const struct fork_peers *peers = fork->fork_peers;
+    *ret_n = 0;
+    if (!peers || wanted == PEERS_NONE)
+        return NULL;
+    *ret_n = wanted == PEERS_ALL ? peers->n : peers->n_repelling;
+    return peers->items;
+}
+
+void cluster_add_peers(struct cluster *fork, const struct peer *peer, int64_t n)
+{
+    struct fork_peers *peers = fork->fork_peers;
+    if (!peers || (peers->wanted == PEERS_REPELLING && !repels(peer->terms)))
+        return;
+    for (int64_t i = 0; i < n; i++)
+        add_peer(peers, peer);
+}
+
+size_t cluster_n_lacking_peers(const struct cluster *cluster)
+{
+    return cluster->fork_peers ? cluster->fork_peers->n_lacking : cluster->n_lacking_peers;
+}
+
+size_t cluster_peer_namespace(const struct cluster *fork, const char *name,
+                              const struct label **ret_labels)
+{
+    struct namespace_labels *entry = NULL;
+    if (fork->fork_peers)
+        HASH_FIND_STR(fork->fork_peers->namespaces, name, entry);
+    *ret_labels = entry ? entry->labels : NULL;
+    return entry ? entry->n_labels : 0;
+}

@@ -1,0 +1,20 @@
+/*
+ * peer_terms: decodes what decides which pods may be near each other: a pod's labels, its required
+ * affinity and anti-affinity between pods, and its hard topology spread constraints.
+ *
+ * Errors as in affinity.h. Preferences are left out.
+ */
+#ifndef OBJECTS_PEER_TERMS_H
+#define OBJECTS_PEER_TERMS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "types/facts.h"
+
+#include <jansson.h>
+
+/* metadata, spec: of a pod. On an error the labels are read if they could be. */
+int peer_terms_read(const json_t *metadata, const json_t *spec, struct arena *arena,
+                    struct peer_facts *ret_facts, struct err *err);
+
+#endif

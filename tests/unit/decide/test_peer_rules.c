@@ -1,0 +1,158 @@
+/* peer_rules: affinity between pods and topology spread. tests/control-plane/test_agreement.py
+ * compares the rules with kube-scheduler; here counts that change with each replica are compared
+ * with counts from the pods. */
+#include "decide/peer_rules.h"
+#include "decide/what_if.h"
+#include "fixture_question.h"
+#include "unit.h"
+
+#include <string.h>
+
+static const char *const APP_WEB[] = {"web"};
+static const struct requirement IS_WEB = {
+    .key = "app", .op = SELECTOR_IN, .values = APP_WEB, .n_values = 1};
+static const struct label WEB = {"app", "web"};
+static const struct peer_term WEB_BY_ZONE = {.topology_key = "zone", .selector = {&IS_WEB, 1}};
+static const struct peer_term WEB_BY_HOST = {.topology_key = "host", .selector = {&IS_WEB, 1}};
+static const struct spread_constraint WEB_SPREAD = {
+    .topology_key = "zone", .selector = {&IS_WEB, 1}, .max_skew = 1, .min_domains = 1};
+
+static const struct peer_facts PLAIN = {.labels = &WEB, .n_labels = 1};
+static const struct peer_facts APART = {
+    .labels = &WEB, .n_labels = 1, .anti_affinity = &WEB_BY_ZONE, .n_anti_affinity = 1};
+static const struct peer_facts APART_BY_HOST = {
+    .labels = &WEB, .n_labels = 1, .anti_affinity = &WEB_BY_HOST, .n_anti_affinity = 1};
+static const struct peer_facts TOGETHER = {
+    .labels = &WEB, .n_labels = 1, .affinity = &WEB_BY_ZONE, .n_affinity = 1};
+static const struct peer_facts SPREAD = {
+    .labels = &WEB, .n_labels = 1, .spread = &WEB_SPREAD, .n_spread = 1};
+
+/* Zones of two nodes, of one, and a node without a zone or host. */
+static void four_nodes(struct fixture *fixture)
+{
+    fixture_put_node(fixture, "a1", "pods=10 cpu=10", "zone=a,host=a1");
+    fixture_put_node(fixture, "a2", "pods=10 cpu=10", "zone=a,host=a2");
+    fixture_put_node(fixture, "b1", "pods=10 cpu=10", "zone=b,host=b1");
+    fixture_put_node(fixture, "none", "pods=10 cpu=10", "");
+}
+
+static void put(struct fixture *fixture, const char *uid, const char *node,
+                const struct peer_facts *peers)
+{
+    struct pod_facts facts = fixture_pod_facts(fixture, uid, node, "cpu=1");
+    facts.peers = *peers;
+    fixture_put_pod_facts(fixture, &facts);
+}
+
+static struct peer_pod pod_of(const struct peer_facts *facts)
+{
+    return (struct peer_pod){"default", facts, peer_facts_have_terms(facts) ? facts : NULL};
+}
+
+static struct cluster *fork_of(struct fixture *fixture)
+{
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    cluster_fork_peers(fork, fixture->cluster, PEERS_ALL);
+    return fork;
+}
+
+/* "a1 fits a2 pod_affinity ..." */
+static const char *verdicts_of(struct fixture *fixture, const struct cluster *fork,
+                               const struct peer_rules *rules)
+{
+    const char *text = "";
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node))
+        text = arena_printf(fixture->arena, "%s%s%s %s", text, text[0] ? ", " : "", node_name(node),
+                            reason_name(peer_rules_judge(rules, node)));
+    return text;
+}
+
+static const char *judged(struct fixture *fixture, const struct peer_facts *facts)
+{
+    static const struct pod_shape ANY;
+    struct cluster *fork = fork_of(fixture);
+    const struct peer_pod pod = pod_of(facts);
+    const struct peer_rules *rules = peer_rules_of(fork, &pod, &ANY, fixture->arena);
+    const char *text = verdicts_of(fixture, fork, rules);
+    cluster_fork_free(fork);
+    return text;
+}
+
+static void test_the_first_pod_of_a_group_may_go_anywhere_with_the_key(void **state)
+{
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    assert_string_equal(judged(fixture, &TOGETHER), "a1 fits, a2 fits, b1 fits, none pod_affinity");
+    put(fixture, "p", "b1", &PLAIN);
+    assert_string_equal(judged(fixture, &TOGETHER),
+                        "a1 pod_affinity, a2 pod_affinity, b1 fits, none pod_affinity");
+}
+
+static void test_anti_affinity_counts_in_both_directions(void **state)
+{
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    put(fixture, "p", "a1", &APART);
+    assert_string_equal(judged(fixture, &PLAIN),
+                        "a1 pod_repelled, a2 pod_repelled, b1 fits, none fits");
+    put(fixture, "p", "a1", &PLAIN);
+    assert_string_equal(judged(fixture, &APART),
+                        "a1 pod_anti_affinity, a2 pod_anti_affinity, b1 fits, none fits");
+    put(fixture, "p", "none", &PLAIN);
+    assert_string_equal(judged(fixture, &APART), "a1 fits, a2 fits, b1 fits, none fits");
+}
+
+static void test_spread_counts_empty_domains_and_no_terminating_pods(void **state)
+{
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    put(fixture, "p", "a1", &PLAIN);
+    assert_string_equal(judged(fixture, &SPREAD),
+                        "a1 topology_spread, a2 topology_spread, b1 fits, none topology_spread");
+    struct pod_facts ends = fixture_pod_facts(fixture, "p", "a1", "cpu=1");
+    ends.peers = PLAIN;
+    ends.terminating = true;
+    fixture_put_pod_facts(fixture, &ends);
+    assert_string_equal(judged(fixture, &SPREAD),
+                        "a1 fits, a2 fits, b1 fits, none topology_spread");
+}
+
+/* How many of ten replicas are placed; how many more the dry run counted before. */
+static void check_placed(struct fixture *fixture, const struct peer_facts *facts, size_t expected)
+{
+    struct cluster *fork = fork_of(fixture);
+    const struct shape_facts shape = fixture_shape_facts(fixture, "cpu=1");
+    const struct peer_pod pod = pod_of(facts);
+    struct fit_question question = {
+        .shape = cluster_resolve(fork, &shape, fixture->arena), .scope = FIT_ALL, .peer = &pod};
+    const struct node *nodes[10];
+    question.peers = peer_rules_of(fork, &pod, question.shape, fixture->arena);
+    assert_int_equal(what_if_more(fork, &question), expected);
+    assert_int_equal(what_if_place(fork, &question, 10, nodes), expected < 10 ? expected : 10);
+    const struct peer_rules *anew = peer_rules_of(fork, &pod, question.shape, fixture->arena);
+    assert_string_equal(verdicts_of(fixture, fork, question.peers),
+                        verdicts_of(fixture, fork, anew));
+    cluster_fork_free(fork);
+}
+
+static void test_replicas_count_against_each_other(void **state)
+{
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    check_placed(fixture, &APART_BY_HOST, 13); /* 10 on the node without a host */
+    check_placed(fixture, &APART, 12);
+    check_placed(fixture, &TOGETHER, 20);
+    check_placed(fixture, &SPREAD, 21); /* b1 is full with 10 */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_first_pod_of_a_group_may_go_anywhere_with_the_key),
+        TEST(test_anti_affinity_counts_in_both_directions),
+        TEST(test_spread_counts_empty_domains_and_no_terminating_pods),
+        TEST(test_replicas_count_against_each_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
