@@ -423,7 +423,7 @@ const struct attack ATTACKS[] = {
      nodes_that_do_not_exist, 2500, HOLD_MS, FILTER_MS, 4000},
     {"huge-amounts", "sums that stop at their maximum", CLUSTER_PODS, 5000, huge_amounts, 2500,
      HOLD_MS, FILTER_MS, 4000},
-    {"labels", "memory: 1,000 labels a pod", CLUSTER_PODS, 300, labels, 4000, HOLD_MS, FILTER_MS,
+    {"labels", "memory: 1,000 labels a pod", CLUSTER_PODS, 300, labels, 66000, HOLD_MS, FILTER_MS,
      4000},
     {"annotations", "memory: 1,000 annotations a pod", CLUSTER_PODS, 300, annotations, 12000,
      HOLD_MS, FILTER_MS, 4000},
