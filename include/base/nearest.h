@@ -11,6 +11,18 @@
  * SIZE_MAX if that is too many for a typing error. */
 size_t nearest_distance(const char *a, const char *b);
 
+/* The search for the known word that is nearest to one. Start with {.asked = word, .least =
+ * SIZE_MAX}. */
+struct nearest {
+    const char *asked;
+    const char *found; /* NULL: none is near */
+    size_t least;      /* its distance */
+};
+
+/* Returns whether the known word, which is borrowed, is the nearest so far. Of equally near ones,
+ * the first is kept. */
+bool nearest_try(struct nearest *nearest, const char *known);
+
 /* Whether a name was probably meant to be the known one. Compares word by word, without case: words
  * with digits must be equal, except O for 0 and I or L for 1; words of four letters and more may
  * have a typing error. Separators and the word "com" do not count. */

@@ -39,6 +39,9 @@ struct gpu_model_alias {
     const char *to;
 };
 
+/* Whether two aliases are read as one: equal words. */
+bool gpu_model_alias_equal(const char *a, const char *b);
+
 /* Parses a name. Aliases apply first, and only once. Unknown text becomes a chip of its own, which
  * matches only itself: unknown qualifiers are part of the chip; qualifiers that contradict each
  * other or stand alone become a chip, word for word. Returns false and an empty chip if the text

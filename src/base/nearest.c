@@ -61,6 +61,16 @@ size_t nearest_distance(const char *a, const char *b)
     return d <= most ? d : SIZE_MAX;
 }
 
+bool nearest_try(struct nearest *nearest, const char *known)
+{
+    const size_t d = nearest_distance(nearest->asked, known);
+    if (d >= nearest->least)
+        return false;
+    nearest->least = d;
+    nearest->found = known;
+    return true;
+}
+
 static char fold(char c)
 {
     switch (tolower((unsigned char)c)) {

@@ -241,18 +241,12 @@ static const struct argp_option *find_option(const char *name, size_t len, size_
 static void set_unknown(struct parse *parse, const char *word)
 {
     const char *name = word + strspn(word, "-");
-    const char *best = NULL;
-    size_t least = SIZE_MAX;
-    for (const struct argp_option *option = OPTIONS; option->name; option++) {
-        size_t distance = nearest_distance(name, option->name);
-        if (distance < least) {
-            least = distance;
-            best = option->name;
-        }
-    }
-    if (best)
+    struct nearest nearest = {.asked = name, .least = SIZE_MAX};
+    for (const struct argp_option *option = OPTIONS; option->name; option++)
+        (void)nearest_try(&nearest, option->name);
+    if (nearest.found)
         (void)err_set(parse->err, EINVAL, "unknown option %s; did you mean --%s? try --help", word,
-                      best);
+                      nearest.found);
     else
         (void)err_set(parse->err, EINVAL, "unknown option %s; try --help", word);
 }

@@ -120,6 +120,20 @@ static int read_names(const struct setting *setting, const struct yaml_file *fil
     return 0;
 }
 
+/* An alias before this one that is read as the same name; NULL: none. */
+static const char *find_equal_alias(json_t *map, const char *from)
+{
+    const char *other = NULL;
+    json_t *to = NULL;
+    json_object_foreach (map, other, to) {
+        if (strcmp(other, from) == 0)
+            return NULL;
+        if (gpu_model_alias_equal(other, from))
+            return other;
+    }
+    return NULL;
+}
+
 /* The alias is the key, so a fault points at the key. */
 static int check_alias(const struct yaml_file *file, const struct yaml_value *map, const char *from,
                        json_t *to, struct err *err)
@@ -130,9 +144,14 @@ static int check_alias(const struct yaml_file *file, const struct yaml_value *ma
     const struct yaml_value key = {map->value, from, buf_text(&path), NULL};
     const struct yaml_value value = {map->value, from, buf_text(&path), to};
     const char *right = syntax_alias(from);
+    const char *other = right ? NULL : find_equal_alias(map->value, from);
     const char *text = NULL;
-    int r = right ? yaml_fault(file, &key, err, "is not an alias, should be %s", right)
-                  : read_checked_text(file, &value, syntax_model, &text, err);
+    int r = right   ? yaml_fault(file, &key, err, "is not an alias, should be %s", right)
+            : other ? yaml_fault(file, &key, err,
+                                 "is the same name as %s, should be listed once (case and "
+                                 "separators do not count)",
+                                 other)
+                    : read_checked_text(file, &value, syntax_model, &text, err);
     buf_fini(&path);
     return r;
 }

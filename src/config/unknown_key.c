@@ -35,20 +35,18 @@ static struct known_key outermost_key(const struct setting *row)
     return section;
 }
 
-static size_t find_nearest(const char *key, struct known_key *ret_nearest)
+/* False: none is near. */
+static bool find_nearest(const char *key, struct known_key *ret_nearest)
 {
-    size_t least = SIZE_MAX;
+    struct nearest nearest = {.asked = key, .least = SIZE_MAX};
     for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
         const struct known_key candidates[] = {key_of_setting(row), outermost_key(row)};
         for (size_t i = 0; i < 2; i++) {
-            size_t distance = nearest_distance(key, candidates[i].key);
-            if (distance >= least)
-                continue;
-            least = distance;
-            *ret_nearest = candidates[i];
+            if (nearest_try(&nearest, candidates[i].key))
+                *ret_nearest = candidates[i];
         }
     }
-    return least;
+    return nearest.least < SIZE_MAX;
 }
 
 void unknown_key_list(const char *section, struct buf *out)
@@ -69,7 +67,7 @@ static void add_hint(const char *section, const char *key, struct buf *out)
 {
     struct known_key nearest;
     const char *last_part = strrchr(key, '.') ? strrchr(key, '.') + 1 : key;
-    if (find_nearest(last_part, &nearest) == SIZE_MAX) {
+    if (!find_nearest(last_part, &nearest)) {
         buf_add_text(out, "known here: ");
         unknown_key_list(section, out);
     } else if (strcmp(nearest.section, section) == 0) {

@@ -133,16 +133,13 @@ static const struct scheduler_field *find_field(const char *of, const char *key)
 
 static const struct scheduler_field *nearest_field(const char *of, const char *key)
 {
-    const struct scheduler_field *nearest = NULL;
-    size_t least = SIZE_MAX;
+    const struct scheduler_field *found = NULL;
+    struct nearest nearest = {.asked = key, .least = SIZE_MAX};
     for (size_t i = 0; i < N_FIELDS; i++) {
-        const size_t distance = nearest_distance(key, FIELDS_KNOWN[i].key);
-        if (strcmp(FIELDS_KNOWN[i].of, of) != 0 || distance >= least)
-            continue;
-        least = distance;
-        nearest = &FIELDS_KNOWN[i];
+        if (strcmp(FIELDS_KNOWN[i].of, of) == 0 && nearest_try(&nearest, FIELDS_KNOWN[i].key))
+            found = &FIELDS_KNOWN[i];
     }
-    return nearest;
+    return found;
 }
 
 static void report_unknown(struct scheduler_walk *walk, const char *of, const struct yaml_value *at)

@@ -6,20 +6,14 @@
 
 /* A list of words, joined for a message, and the one that is nearest to a given word. */
 struct words {
-    const char *given;
+    struct nearest nearest; /* to the given word */
     const char *joined;
-    const char *nearest;
-    size_t least;
     struct arena *arena;
 };
 
 static void words_add(struct words *words, const char *word, const char *separator)
 {
-    const size_t distance = nearest_distance(words->given, word);
-    if (distance < words->least) {
-        words->least = distance;
-        words->nearest = word;
-    }
+    (void)nearest_try(&words->nearest, word);
     words->joined = arena_printf(words->arena, "%s%s%s", words->joined,
                                  words->joined[0] ? separator : "", word);
 }
@@ -27,15 +21,16 @@ static void words_add(struct words *words, const char *word, const char *separat
 /* "; did you mean table?" */
 static const char *hint(const struct words *words)
 {
-    if (!words->nearest)
+    if (!words->nearest.found)
         return "";
-    return arena_printf(words->arena, "; did you mean %s?", words->nearest);
+    return arena_printf(words->arena, "; did you mean %s?", words->nearest.found);
 }
 
 static const char *unknown_name(const struct parameter *known, const char *name,
                                 struct arena *arena)
 {
-    struct words words = {.given = name, .joined = "", .least = SIZE_MAX, .arena = arena};
+    struct words words = {
+        .nearest = {.asked = name, .least = SIZE_MAX}, .joined = "", .arena = arena};
     for (; known->name; known++)
         words_add(&words, known->name, ", ");
     if (!words.joined[0])
@@ -48,7 +43,8 @@ static const char *unknown_name(const struct parameter *known, const char *name,
 static const char *wrong_value(const struct parameter *parameter, const char *value,
                                struct arena *arena)
 {
-    struct words words = {.given = value, .joined = "", .least = SIZE_MAX, .arena = arena};
+    struct words words = {
+        .nearest = {.asked = value, .least = SIZE_MAX}, .joined = "", .arena = arena};
     for (const char *const *right = parameter->values; *right; right++) {
         if (strcmp(*right, value) == 0)
             return NULL;

@@ -21,16 +21,12 @@ const char *annotations_nearest(const char *name)
 {
     static const char *const KNOWN[] = {"models", "exclude-models", "min-gpu-memory",
                                         "allow-shared"};
-    const char *nearest = KNOWN[0];
-    size_t least = SIZE_MAX;
-    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
-        size_t distance = nearest_distance(name, KNOWN[i]);
-        if (distance < least) {
-            least = distance;
-            nearest = KNOWN[i];
-        }
-    }
-    return strcmp(nearest, name) == 0 ? NULL : least == SIZE_MAX ? "" : nearest;
+    struct nearest nearest = {.asked = name, .least = SIZE_MAX};
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
+        (void)nearest_try(&nearest, KNOWN[i]);
+    if (!nearest.found)
+        return "";
+    return strcmp(nearest.found, name) == 0 ? NULL : nearest.found;
 }
 
 json_t *annotations_legacy_affinity(const json_t *metadata)

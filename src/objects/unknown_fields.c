@@ -63,23 +63,17 @@ static bool is_close(size_t distance, const char *name)
 }
 
 /* The known name that was probably meant; NULL: none, or the object has it. */
-static const char *nearest(const struct field_walk *walk, const json_t *object, int type,
-                           const char *key)
+static const char *find_meant(const struct field_walk *walk, const json_t *object, int type,
+                              const char *key)
 {
     const struct schema_type *fields = &SCHEMA_TYPES[type];
-    const char *found = NULL;
-    size_t least = SIZE_MAX;
-    for (size_t i = 0; i < fields->n; i++) {
-        const char *name = SCHEMA_FIELDS[fields->first + i].name;
-        const size_t distance = nearest_distance(key, name);
-        if (distance < least) {
-            least = distance;
-            found = name;
-        }
-    }
-    if (!found || json_object_get(object, found) || (walk->only_near && !is_close(least, found)))
+    struct nearest nearest = {.asked = key, .least = SIZE_MAX};
+    for (size_t i = 0; i < fields->n; i++)
+        (void)nearest_try(&nearest, SCHEMA_FIELDS[fields->first + i].name);
+    if (!nearest.found || json_object_get(object, nearest.found) ||
+        (walk->only_near && !is_close(nearest.least, nearest.found)))
         return NULL;
-    return found;
+    return nearest.found;
 }
 
 static void judge_unknown(const struct field_walk *walk, const json_t *object, int type,
@@ -92,7 +86,7 @@ static void judge_unknown(const struct field_walk *walk, const json_t *object, i
         return;
     if (list->n_lookups < LOOKUPS_MAX) {
         list->n_lookups++;
-        meant = nearest(walk, object, type, key);
+        meant = find_meant(walk, object, type, key);
     }
     if (!meant && walk->only_near)
         return;

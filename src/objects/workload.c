@@ -220,20 +220,14 @@ static struct warned warned_of(const struct manifest *manifest)
 static void warn_of_kind(const struct manifest *manifest)
 {
     const struct warned object = warned_of(manifest);
-    const char *nearest = NULL;
-    size_t least = SIZE_MAX;
+    struct nearest nearest = {.asked = manifest->kind, .least = SIZE_MAX};
     if (!schema_is_own_group(manifest->api_version))
         return;
-    for (size_t i = 0; i < SCHEMA_KINDS_N; i++) {
-        const size_t distance = nearest_distance(manifest->kind, SCHEMA_KINDS[i].name);
-        if (distance < least) {
-            least = distance;
-            nearest = SCHEMA_KINDS[i].name;
-        }
-    }
-    if (nearest && strcmp(nearest, manifest->kind) != 0)
+    for (size_t i = 0; i < SCHEMA_KINDS_N; i++)
+        (void)nearest_try(&nearest, SCHEMA_KINDS[i].name);
+    if (nearest.found && strcmp(nearest.found, manifest->kind) != 0)
         warned_add(&object, "kind",
-                   arena_printf(manifest->arena, "unknown kind; did you mean %s?", nearest));
+                   arena_printf(manifest->arena, "unknown kind; did you mean %s?", nearest.found));
 }
 
 static void warn(const struct manifest *manifest, const struct template_list *found)

@@ -191,6 +191,11 @@ static bool is_alias(const char *text, const struct gpu_model_alias *alias,
            words.n == 0;
 }
 
+bool gpu_model_alias_equal(const char *a, const char *b)
+{
+    return gpu_model_words_after(a, b) && gpu_model_words_after(b, a);
+}
+
 bool gpu_model_parse(const char *text, const struct gpu_model_alias *aliases, size_t n_aliases,
                      struct gpu_model *ret_model)
 {

@@ -283,6 +283,9 @@ static const struct fault RANGES_AND_SPELLINGS[] = {
     {HEAD "models: {aliases: {--: A100}}\n",
      "3:20: models.aliases.--: is not an alias, should be the text of a label value, with at "
      "least one letter or digit"},
+    {HEAD "models:\n  aliases:\n    big one: A100\n    other: H100\n    BIG_one: A100\n",
+     "7:5: models.aliases.BIG_one: is the same name as big one, should be listed once (case and "
+     "separators do not count)"},
     {HEAD "placement: {policy: Binpack}\n",
      "3:21: placement.policy: is the string \"Binpack\", should be slot-price or binpack or "
      "spread or fgd"},
