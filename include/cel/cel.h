@@ -61,6 +61,7 @@ struct cel_answer {
     enum cel_verdict verdict;
     bool value;          /* if valid */
     const char *message; /* upstream's words, or why it is not judged; in the arena */
+    uint64_t cost;       /* the work that it took, in steps */
 };
 
 /* Judges one device. The program must be valid. */
@@ -76,5 +77,22 @@ struct cel_read {
 };
 /* The program must be valid. */
 const struct cel_read *cel_reads(const struct cel_program *program, size_t *ret_n);
+
+/* A comparison of one fact with a literal without which the expression is not true. */
+enum cel_term_kind {
+    CEL_TERM_EQUAL,   /* == */
+    CEL_TERM_TEXT,    /* matches, contains, startsWith, endsWith */
+    CEL_TERM_QUANTITY /* compareTo and the like, with quantity() */
+};
+struct cel_term {
+    enum cel_term_kind kind;
+    struct cel_read read;
+    const char *literal;
+};
+/* The program must be valid. i is below cel_n_terms(). */
+size_t cel_n_terms(const struct cel_program *program);
+struct cel_term cel_term(const struct cel_program *program, size_t i);
+struct cel_answer cel_evaluate_term(const struct cel_program *program, size_t i,
+                                    const struct cel_device *device, struct arena *arena);
 
 #endif

@@ -156,6 +156,18 @@ const char *devices_continue_seen(struct devices *copy, const struct devices *or
 void devices_continue_seen_claim(struct devices *copy, const struct devices *original,
                                  const char *namespace_, const char *name);
 
+/* A device as selectors see it. Equal texts of attributes are one pointer. */
+struct published_device {
+    const char *driver;
+    bool allows_multiple, lacks_attributes;
+    const struct device_attribute *attributes;
+    size_t n_attributes;
+};
+/* Visits the devices of the newest generations, in no order. */
+void devices_each(const struct devices *devices,
+                  void (*visit)(void *context, const struct published_device *device),
+                  void *context);
+
 /* A pool of a GPU driver of which nothing is free on a node. Valid until the next change. */
 struct device_pool {
     const char *driver, *pool, *node_name;

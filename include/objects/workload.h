@@ -10,6 +10,7 @@
 #ifndef OBJECTS_WORKLOAD_H
 #define OBJECTS_WORKLOAD_H
 
+#include "objects/device_requests.h"
 #include "objects/pod.h"
 
 struct workload {
@@ -73,6 +74,7 @@ struct workload_list {
     size_t n_inline;  /* pods without a template around them */
     size_t n_lookups; /* for the warnings: names compared with all known ones */
     size_t n_objects; /* not lists */
+    struct device_request_list requests;
 };
 
 /* Reads one object of a manifest (unchanged; for a List, each item) and appends to the list, which

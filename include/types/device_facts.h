@@ -2,8 +2,8 @@
  * device_facts: devices and claims of dynamic resource allocation (DRA), as plain values.
  *
  * objects/ reads them from JSON into a request's arena; who keeps them copies them. Only what
- * counting needs is here. Source: Kubernetes API resource.k8s.io/v1 (v1beta2, v1beta1); the
- * maximums are those of its validation, which decoders enforce.
+ * counting and selectors need is here. Source: Kubernetes API resource.k8s.io/v1 (v1beta2,
+ * v1beta1); the maximums are those of its validation, which decoders enforce.
  */
 #ifndef TYPES_DEVICE_FACTS_H
 #define TYPES_DEVICE_FACTS_H
@@ -33,12 +33,25 @@ struct counter_set {
     size_t n_counters;
 };
 
+/* An attribute or a capacity, as selectors read it. */
+struct device_attribute {
+    const char *name;  /* "gpu.nvidia.com/type": with the driver as its domain if it has none */
+    const char *value; /* one letter for its type, and the value: "sgpu", "i2", "btrue", "v9.0.0";
+                        * of a capacity "q40Gi"; "?": of another type */
+};
+/* Those beyond are left out. The API allows 32. */
+#define DEVICE_ATTRIBUTES_MAX 64
+
 struct device_facts {
     const char *name;
-    const char *model;    /* value of the driver's model attribute; "" without one */
-    const char *profile;  /* of a partition ("1g.10gb"); "" if it is none */
-    const char *physical; /* same text, same GPU: its PCI bus ID or UUID; "": unknown */
-    int64_t memory_bytes; /* capacity "memory"; 0 without one; at most INT64_MAX */
+    const struct device_attribute *attributes;
+    size_t n_attributes;
+    bool allows_multiple;  /* allowMultipleAllocations */
+    bool lacks_attributes; /* some are left out: no selector can be judged */
+    const char *model;     /* value of the driver's model attribute; "" without one */
+    const char *profile;   /* of a partition ("1g.10gb"); "" if it is none */
+    const char *physical;  /* same text, same GPU: its PCI bus ID or UUID; "": unknown */
+    int64_t memory_bytes;  /* capacity "memory"; 0 without one; at most INT64_MAX */
     /* The one node that reaches it. "": several may, or the slice says which (node_name there). */
     const char *node_name;
     bool is_tainted; /* by the slice: NoSchedule or NoExecute */

@@ -76,8 +76,10 @@ struct cel_program *cel_compile(const char *expression, struct arena *arena)
         return program;
     }
     program->root = cel_parse(source, &program->fault);
-    if (program->root && cel_check(program->root, &program->fault))
+    if (program->root && cel_check(program->root, &program->fault)) {
         cel_find_reads(program, arena);
+        cel_find_terms(program, arena);
+    }
     return program;
 }
 
@@ -122,32 +124,57 @@ static struct cel_value value_of(struct cel_run *run, const struct cel_fact *fac
 
 static struct cel_answer answer_of(const struct cel_run *run, struct cel_value value)
 {
-    if (run->stop.verdict != CEL_VALID)
-        return (struct cel_answer){run->stop.verdict, false, run->stop.message};
-    if (value.kind == V_BOOL)
-        return (struct cel_answer){CEL_VALID, value.boolean, ""};
-    if (value.kind == V_ERROR)
-        return (struct cel_answer){CEL_INVALID, false,
-                                   arena_strndup(run->arena, value.text.bytes, value.text.len)};
-    const char *type = cel_type_name(&value);
-    return (struct cel_answer){
-        CEL_INVALID, false,
-        arena_printf(run->arena, "CEL result of type %s could not be converted to bool", type)};
+    struct cel_answer answer = {.verdict = CEL_INVALID, .message = "", .cost = run->cost};
+    if (run->stop.verdict != CEL_VALID) {
+        answer.verdict = run->stop.verdict;
+        answer.message = run->stop.message;
+    } else if (value.kind == V_BOOL) {
+        answer.verdict = CEL_VALID;
+        answer.value = value.boolean;
+    } else if (value.kind == V_ERROR) {
+        answer.message = arena_strndup(run->arena, value.text.bytes, value.text.len);
+    } else {
+        answer.message =
+            arena_printf(run->arena, "CEL result of type %s could not be converted to bool",
+                         cel_type_name(&value));
+    }
+    return answer;
 }
 
-struct cel_answer cel_evaluate(const struct cel_program *program, const struct cel_device *device,
-                               struct arena *arena)
+static struct cel_answer evaluate(const struct cel_node *node, const struct cel_device *device,
+                                  struct arena *arena)
 {
-    struct cel_run run = {.device = device, .arena = arena};
+    struct cel_run run = {.device = device, .arena = arena, .cost = device->n_facts};
     if (device->unsupported)
-        return (struct cel_answer){
-            CEL_INVALID, false,
-            arena_printf(arena, "attribute %s: unsupported attribute value", device->unsupported)};
+        return answer_of(&run, cel_error(&run, "attribute %s: unsupported attribute value",
+                                         device->unsupported));
     struct cel_value *facts = ARENA_ARRAY(arena, struct cel_value, device->n_facts + 1);
     for (size_t i = 0; i < device->n_facts; i++)
         facts[i] = value_of(&run, &device->facts[i]);
     run.facts = facts;
     if (run.stop.verdict != CEL_VALID)
         return answer_of(&run, facts[0]);
-    return answer_of(&run, cel_run_node(&run, program->root));
+    return answer_of(&run, cel_run_node(&run, node));
+}
+
+struct cel_answer cel_evaluate(const struct cel_program *program, const struct cel_device *device,
+                               struct arena *arena)
+{
+    return evaluate(program->root, device, arena);
+}
+
+size_t cel_n_terms(const struct cel_program *program)
+{
+    return program->n_terms;
+}
+
+struct cel_term cel_term(const struct cel_program *program, size_t i)
+{
+    return program->terms[i].shown;
+}
+
+struct cel_answer cel_evaluate_term(const struct cel_program *program, size_t i,
+                                    const struct cel_device *device, struct arena *arena)
+{
+    return evaluate(program->terms[i].node, device, arena);
 }

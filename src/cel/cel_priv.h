@@ -154,12 +154,19 @@ struct cel_node {
     const struct cel_regex *regex; /* of matches() with a constant pattern */
 };
 
+struct cel_kept_term {
+    const struct cel_node *node;
+    struct cel_term shown;
+};
+
 struct cel_program {
     struct cel_fault fault;
     const char *expression;
     struct cel_node *root;
     struct cel_read *reads;
     size_t n_reads;
+    struct cel_kept_term *terms;
+    size_t n_terms;
 };
 
 /* parser.c: NULL if there is a fault. */
@@ -173,8 +180,9 @@ bool cel_validate(struct cel_node *root, struct cel_fault *fault);
 /* Whether upstream computes the node when it compiles. */
 bool cel_is_constant(const struct cel_node *node);
 
-/* reads.c */
+/* reads.c, terms.c */
 void cel_find_reads(struct cel_program *program, struct arena *arena);
+void cel_find_terms(struct cel_program *program, struct arena *arena);
 
 /* A name that is bound by a macro. */
 struct cel_scope {

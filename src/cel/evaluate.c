@@ -232,7 +232,7 @@ static struct cel_value run_index(struct cel_run *run, const struct cel_node *no
 
 static struct cel_value run_in(struct cel_run *run, const struct cel_node *node)
 {
-    bool is_constant = cel_is_constant(node->args[1]);
+    bool is_constant = cel_is_constant(node->args[1]) && node->args[1]->type->kind == K_LIST;
     if (is_constant && node->args[1]->kind == N_LIST && node->args[1]->n_args == 0)
         return cel_bool(false); /* upstream does not look at the item */
     struct cel_value item = cel_run_node(run, node->args[0]);

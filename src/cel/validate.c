@@ -12,8 +12,17 @@ static bool is_conversion(const struct cel_node *node)
             node->function == F_BOOL || node->function == F_DYN);
 }
 
+/* "x in []" is false, whatever x is. */
+static bool is_in_nothing(const struct cel_node *node)
+{
+    return node->kind == N_CALL && node->function == F_IN && node->args[1]->kind == N_LIST &&
+           node->args[1]->n_args == 0;
+}
+
 bool cel_is_constant(const struct cel_node *node)
 {
+    if (is_in_nothing(node))
+        return true;
     if (node->kind != N_CONST && node->kind != N_LIST && !is_conversion(node))
         return false;
     for (size_t i = 0; i < node->n_args; i++)

@@ -27,8 +27,17 @@ static struct device_facts facts_of_device(struct arena *arena, const struct dev
         const struct consumption *consumption = &device->consumptions[i];
         consumes[i] = facts_of_set(arena, consumption->set, consumption->counters, consumption->n);
     }
+    struct device_attribute *attributes =
+        ARENA_ARRAY(arena, struct device_attribute, device->n_attributes);
+    for (size_t i = 0; i < device->n_attributes; i++)
+        attributes[i] = (struct device_attribute){text_copy(arena, device->attributes[i].name),
+                                                  text_copy(arena, device->attributes[i].value)};
     return (struct device_facts){
         .name = text_copy(arena, device->slot->key.second),
+        .attributes = attributes,
+        .n_attributes = device->n_attributes,
+        .allows_multiple = device->allows_multiple,
+        .lacks_attributes = device->lacks_attributes,
         .model = text_copy(arena, device->kind->key.text),
         .profile = text_copy(arena, device->kind->key.profile),
         .physical = text_copy(arena, device->physical),

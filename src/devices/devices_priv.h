@@ -206,12 +206,14 @@ struct device {
     struct seat *seat;
     struct kept_slice *slice;
     struct device_kind *kind;
-    const char *physical; /* interned */
-    struct gpu *gpu;      /* of a current device */
+    const char *physical;                /* interned */
+    struct device_attribute *attributes; /* interned texts */
+    uint32_t n_attributes;
+    struct gpu *gpu; /* of a current device */
     struct consumption *consumptions;
     uint32_t n_consumptions;
     uint32_t n_rules; /* that taint it; of a current device */
-    bool is_tainted, not_judged;
+    bool is_tainted, not_judged, allows_multiple, lacks_attributes;
     bool is_current;
     enum device_state state;
     struct counted counted;               /* partitions */
@@ -317,6 +319,11 @@ struct kept_slice *slices_new(struct devices *devices, const struct slice_facts 
 void slices_attach(struct devices *devices, struct kept_slice *slice);
 void slices_detach(struct devices *devices, struct kept_slice *slice);
 void slices_free(struct devices *devices, struct kept_slice *slice); /* must be detached */
+
+/* attributes.c */
+void attributes_keep(struct devices *devices, struct device *device,
+                     const struct device_facts *facts);
+void attributes_drop(struct devices *devices, struct device *device);
 
 /* pools.c */
 struct pool *pools_ref(struct devices *devices, const char *driver, const char *name);

@@ -96,6 +96,7 @@ static void copy_device(struct devices *devices, struct kept_slice *slice, struc
     add_berth(devices, slice, device->seat);
     device->kind = models_ref(devices, facts->model, facts->profile, facts->memory_bytes);
     device->physical = string_table_intern(&devices->strings, facts->physical);
+    attributes_keep(devices, device, facts);
     device->is_tainted = facts->is_tainted;
     device->not_judged = facts->not_judged;
     device->n_consumptions = (uint32_t)facts->n_consumes;
@@ -153,6 +154,7 @@ static void free_device(struct devices *devices, struct device *device)
     for (size_t i = 0; i < device->n_consumptions; i++)
         counters_unref(devices, device->consumptions[i].set);
     string_table_unref(&devices->strings, device->physical);
+    attributes_drop(devices, device);
     models_unref(devices, device->kind);
     pools_unref_slot(devices, device->slot);
 }

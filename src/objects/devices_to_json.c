@@ -3,6 +3,8 @@
 #include "driver_selector.h"
 #include "objects/to_json.h"
 
+#include "device_attributes.h"
+
 #define GROUP_VERSION "resource.k8s.io/v1"
 
 static void set_text(json_t *object, const char *key, const char *text)
@@ -71,13 +73,21 @@ static json_t *device_json(const struct device_facts *facts, const struct slice_
                            const char *model_attribute)
 {
     json_t *attributes = json_object();
-    set_attribute(attributes, model_attribute, facts->model);
-    set_attribute(attributes, "profile", facts->profile);
-    set_attribute(attributes, "resource.kubernetes.io/pciBusID", facts->physical);
+    json_t *capacity = json_object();
+    device_attributes_write(facts, attributes, capacity);
+    if (facts->n_attributes == 0) {
+        set_attribute(attributes, model_attribute, facts->model);
+        set_attribute(attributes, "profile", facts->profile);
+        set_attribute(attributes, "resource.kubernetes.io/pciBusID", facts->physical);
+    }
     json_t *device = json_pack("{s:s, s:o}", "name", facts->name, "attributes", attributes);
-    if (facts->memory_bytes > 0)
-        (void)json_object_set_new(device, "capacity",
-                                  json_pack("{s:o}", "memory", amount_json(facts->memory_bytes)));
+    if (facts->memory_bytes > 0 && facts->n_attributes == 0)
+        (void)json_object_set_new(capacity, "memory", amount_json(facts->memory_bytes));
+    if (json_object_size(capacity) > 0)
+        (void)json_object_set(device, "capacity", capacity);
+    json_decref(capacity);
+    if (facts->allows_multiple)
+        (void)json_object_set_new(device, "allowMultipleAllocations", json_true());
     if (slice->per_device)
         set_reach(device, facts->node_name);
     set_list(device, "taints", taints_json(facts));

@@ -2,6 +2,7 @@
 #include "objects/resource_slice.h"
 
 #include "counter_sets.h"
+#include "device_attributes.h"
 #include "element.h"
 #include "formats/json_get.h"
 #include "meta.h"
@@ -142,6 +143,7 @@ static void read_content(const struct slice_reading *reading, const json_t *cont
     is_judged &= read_taints(content, &facts->is_tainted);
     is_judged &= read_consumed(reading, content, facts);
     facts->physical = physical_of(reading, attributes);
+    device_attributes_read(content, reading->driver->name, reading->arena, facts);
     facts->not_judged = !is_judged;
 }
 

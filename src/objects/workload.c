@@ -308,6 +308,8 @@ static void add_templates(struct manifest *manifest)
     for (size_t i = 0; i < found.n; i++)
         add_template(manifest, &found.items[i], found.n == 1, &row);
     add_strays(manifest, &found);
+    device_requests_find(manifest->object, manifest->kind, manifest->namespace_, manifest->name,
+                         manifest->arena, &manifest->list->requests);
     warn(manifest, &found);
     if (found.n == 0)
         add_no_template(manifest, row.must_hold_pods, found.n_strays > 0);

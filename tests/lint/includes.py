@@ -31,7 +31,7 @@ MAY_INCLUDE = {
     "http": ["base"],
     "auth": ["base", "formats", "http/exchange.h", "kube/request.h"],
     "extender": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
-    "api": ["base", "types", "devices", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h"],
+    "api": ["base", "types", "cel", "devices", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h"],
     "daemon": ["base", "config", "extender", "inventory", "kube", "http", "auth"],
     "doctor": ["base", "types", "ledger", "decide", "formats", "config", "kube", "inventory", "http/tls.h", "http/exchange.h"],
 }

@@ -3,6 +3,7 @@
 #include "api/dry_run/manifest.h"
 #include "api/dry_run/names.h"
 #include "api/dry_run/placement_run.h"
+#include "api/dry_run/selectors.h"
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/table.h"
@@ -96,10 +97,11 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     for (size_t i = 0; i < list->n; i++)
         (void)json_array_append_new(workloads, placement_run_json(dry_run, &list->items[i]));
     json_t *answer = provenance_json(&dry_run->provenance);
-    json_t *rest = json_pack("{s:s, s:o, s:o, s:o, s:o}", "summary",
-                             summary(dry_run, list, workloads), "workloads", workloads,
-                             "notUnderstood", not_understood_json(list, dry_run->arena), "skipped",
-                             skipped_json(list), "warnings", warnings_json(dry_run, list));
+    json_t *requests = selectors_judge(dry_run, &list->requests);
+    json_t *rest = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o}", "summary", summary(dry_run, list, workloads), "workloads",
+        workloads, "notUnderstood", not_understood_json(list, dry_run->arena), "skipped",
+        skipped_json(list), "deviceRequests", requests, "warnings", warnings_json(dry_run, list));
     (void)json_object_update_new(answer, rest);
     return answer;
 }
@@ -330,6 +332,19 @@ static void write_warnings(const json_t *result, struct arena *arena, struct buf
     }
 }
 
+static void write_device_requests(const json_t *result, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *request = NULL;
+    json_array_foreach (json_object_get(result, "deviceRequests"), i, request) {
+        const char *text =
+            arena_printf(arena, "%s: %s: %s", text_member(request, "object"),
+                         text_member(request, "path"), text_member(request, "message"));
+        buf_add_text(out, text_one_line(text, arena));
+        buf_add_text(out, "\n");
+    }
+}
+
 static void write_not_understood(const json_t *result, struct arena *arena, struct buf *out)
 {
     size_t i = 0;
@@ -352,6 +367,7 @@ static void write_table(const json_t *result, bool wide, struct arena *arena, st
     provenance_write_warning(result, arena, out);
     write_not_understood(result, arena, out);
     write_warnings(result, arena, out);
+    write_device_requests(result, arena, out);
     if (strcmp(whole, text_member(json_array_get(workloads, 0), "summary")) != 0)
         buf_printf(out, "%s\n", whole);
     json_array_foreach (workloads, i, workload) {

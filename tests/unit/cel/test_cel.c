@@ -102,6 +102,8 @@ static void errors_are_absorbed_where_other_terms_decide(void **state)
         {"cel.bind(x, 1 / 0, true)", "true"},
         {"(1 / 0 == 1) in []", "false"},
         {GPU ".driverVersion in ['1.0.0'] || true", "error: internal error: *unhashable"},
+        {GPU ".driverVersion in [true, 1 in []]", "error: internal error: *unhashable"},
+        {GPU ".driverVersion in [true, 1 in [1]]", "false"},
         {"[2, 3][5] == 1", "error: index out of bounds: 5"},
         {"optional.none().value() == 1", "error: optional.none() dereference"},
         {"9223372036854775807 + 1 > 0", "error: integer overflow"},

@@ -1,0 +1,22 @@
+/*
+ * selector_hints: what is probably meant by a selector that does not compile, errs, or matches no
+ * device. Private to api.
+ */
+#ifndef API_DRY_RUN_SELECTOR_HINTS_H
+#define API_DRY_RUN_SELECTOR_HINTS_H
+
+#include "api/dry_run/device_view.h"
+
+/* After the message of the compiler; "" without a guess. */
+const char *selector_hint_of_compiler(const char *expression, const char *message);
+/* After an error on devices. */
+const char *selector_hint_of_error(const struct cel_program *program, const char *message,
+                                   const struct device_view *view, struct arena *arena);
+/* Why a term is true of no device: the values that there are. */
+const char *selector_hint_of_term(const struct cel_term *term, const struct device_view *view,
+                                  struct arena *arena);
+/* A pattern that ends in a number and takes a longer number, too ("a10" for "A100"); NULL: none. */
+const char *selector_hint_of_prefix(const struct cel_program *program, size_t i_term,
+                                    const struct device_view *view, struct arena *arena);
+
+#endif

@@ -1,0 +1,53 @@
+/* attributes: what selectors read of devices. Most devices share names and values, so both are
+ * interned; what differs per device (UUID, PCI address) is one text each. */
+#include "base/mem.h"
+#include "devices_priv.h"
+
+#include <stdlib.h>
+
+void attributes_keep(struct devices *devices, struct device *device,
+                     const struct device_facts *facts)
+{
+    device->allows_multiple = facts->allows_multiple;
+    device->lacks_attributes = facts->lacks_attributes;
+    device->n_attributes = (uint32_t)facts->n_attributes;
+    if (facts->n_attributes == 0)
+        return;
+    device->attributes = MEM_ARRAY(struct device_attribute, facts->n_attributes);
+    for (size_t i = 0; i < facts->n_attributes; i++) {
+        const struct device_attribute *attribute = &facts->attributes[i];
+        device->attributes[i].name = string_table_intern(&devices->strings, attribute->name);
+        device->attributes[i].value = string_table_intern(&devices->strings, attribute->value);
+    }
+}
+
+void attributes_drop(struct devices *devices, struct device *device)
+{
+    for (size_t i = 0; i < device->n_attributes; i++) {
+        string_table_unref(&devices->strings, device->attributes[i].name);
+        string_table_unref(&devices->strings, device->attributes[i].value);
+    }
+    free(device->attributes);
+}
+
+void devices_each(const struct devices *devices,
+                  void (*visit)(void *context, const struct published_device *device),
+                  void *context)
+{
+    for (const struct object *object = devices->objects[DEVICES_SLICES]; object;
+         object = object->hh.next) {
+        const struct kept_slice *slice = CONTAINER_OF(object, struct kept_slice, object);
+        for (size_t i = 0; i < slice->n_devices; i++) {
+            const struct device *device = &slice->devices[i];
+            const struct published_device published = {
+                .driver = slice->pool->key.first,
+                .allows_multiple = device->allows_multiple,
+                .lacks_attributes = device->lacks_attributes,
+                .attributes = device->attributes,
+                .n_attributes = device->n_attributes,
+            };
+            if (device->is_current)
+                visit(context, &published);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+/* device_attributes: see device_attributes.h. */
+#include "device_attributes.h"
+
+#include "formats/json_get.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_BYTES_MAX 128  /* the API allows a domain of 63 and a name of 32 */
+#define VALUE_BYTES_MAX 256 /* the API allows 64 characters */
+
+static const char *value_text(const json_t *value, struct arena *arena)
+{
+    static const struct {
+        const char *member;
+        char letter;
+    } TEXTS[] = {{"string", 's'}, {"version", 'v'}};
+    const json_t *integer = json_member(value, "int");
+    const json_t *boolean = json_member(value, "bool");
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        const char *text = json_string_value(json_member(value, TEXTS[i].member));
+        if (text)
+            return arena_printf(arena, "%c%s", TEXTS[i].letter, text);
+    }
+    if (json_is_integer(integer))
+        return arena_printf(arena, "i%" PRId64, (int64_t)json_integer_value(integer));
+    if (json_is_boolean(boolean))
+        return json_is_true(boolean) ? "btrue" : "bfalse";
+    return "?";
+}
+
+/* A quantity may be written as a number. */
+static const char *capacity_text(const json_t *value, struct arena *arena)
+{
+    const json_t *amount = json_member(value, "value");
+    if (json_is_integer(amount))
+        return arena_printf(arena, "q%" PRId64, (int64_t)json_integer_value(amount));
+    const char *text = json_string_value(amount);
+    return text ? arena_printf(arena, "q%s", text) : "?";
+}
+
+struct attribute_reading {
+    const char *driver;
+    struct arena *arena;
+    struct device_attribute *items;
+    size_t n;
+    bool is_cut;
+};
+
+static void add(struct attribute_reading *reading, const char *name, const char *value)
+{
+    if (reading->n == DEVICE_ATTRIBUTES_MAX || strlen(name) > NAME_BYTES_MAX ||
+        strlen(value) > VALUE_BYTES_MAX) {
+        reading->is_cut = true;
+        return;
+    }
+    const char *qualified = strchr(name, '/')
+                                ? arena_strdup(reading->arena, name)
+                                : arena_printf(reading->arena, "%s/%s", reading->driver, name);
+    reading->items[reading->n++] = (struct device_attribute){qualified, value};
+}
+
+void device_attributes_read(const json_t *content, const char *driver, struct arena *arena,
+                            struct device_facts *facts)
+{
+    json_t *attributes = json_member(content, "attributes");
+    json_t *capacity = json_member(content, "capacity");
+    const size_t n = json_object_size(attributes) + json_object_size(capacity);
+    struct attribute_reading reading = {.driver = driver, .arena = arena};
+    reading.items = ARENA_ARRAY(arena, struct device_attribute,
+                                n < DEVICE_ATTRIBUTES_MAX ? n : DEVICE_ATTRIBUTES_MAX);
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach (attributes, name, value)
+        add(&reading, name, value_text(value, arena));
+    json_object_foreach (capacity, name, value)
+        add(&reading, name, capacity_text(value, arena));
+    facts->attributes = reading.items;
+    facts->n_attributes = reading.n;
+    facts->lacks_attributes = reading.is_cut;
+    facts->allows_multiple = json_is_true(json_member(content, "allowMultipleAllocations"));
+}
+
+static json_t *value_json(const char *value)
+{
+    const char *text = value + 1;
+    int64_t integer = 0;
+    if (value[0] == 'i')
+        return sscanf(text, "%" SCNd64, &integer) == 1 ? json_pack("{s:I}", "int", integer) : NULL;
+    if (value[0] == 'b')
+        return json_pack("{s:b}", "bool", strcmp(text, "true") == 0);
+    const char *member = value[0] == 's' ? "string" : value[0] == 'v' ? "version" : "value";
+    return value[0] == '?' ? json_object() : json_pack("{s:s}", member, text);
+}
+
+void device_attributes_write(const struct device_facts *facts, json_t *attributes, json_t *capacity)
+{
+    for (size_t i = 0; i < facts->n_attributes; i++) {
+        const struct device_attribute *item = &facts->attributes[i];
+        (void)json_object_set_new(item->value[0] == 'q' ? capacity : attributes, item->name,
+                                  value_json(item->value));
+    }
+}

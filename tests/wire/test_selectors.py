@@ -1,0 +1,123 @@
+"""Selectors (CEL) of device requests: the dry run warns of mistakes and counts the devices that match. PROTOCOL 11.5."""
+
+import pytest
+
+GPU = "device.attributes['gpu.nvidia.com']"
+MEMORY = "device.capacity['gpu.nvidia.com'].memory"
+PATH = "spec.devices.requests[0].exactly.selectors[0].cel.expression"
+
+
+def device(i, product, memory, **attributes):
+    bus = {"resource.kubernetes.io/pciBusID": {"string": f"0000:{i:02x}:00.0"}}
+    values = {"type": {"string": "gpu"}, "productName": {"string": product}, "cudaComputeCapability": {"version": "9.0.0"}, **bus, **attributes}
+    return {"name": f"gpu-{i}", "attributes": values, "capacity": {"memory": {"value": memory}}}
+
+
+def slice_of(name, devices):
+    spec = {"driver": "gpu.nvidia.com", "nodeName": name, "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}, "devices": devices}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name}, "spec": spec}
+
+
+def device_class(expression, name="gpu"):
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
+
+
+def claim(expression, class_name="gpu"):
+    request = {"name": "gpus", "exactly": {"deviceClassName": class_name, "selectors": [{"cel": {"expression": expression}}]}}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {"devices": {"requests": [request]}},
+    }
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    h100 = [device(i, "NVIDIA H100 80GB HBM3", "81559Mi") for i in range(8)]
+    a100 = [device(i, "NVIDIA A100-SXM4-40GB", "40Gi") for i in range(4)]
+    part = device(9, "NVIDIA H100 80GB HBM3", "9984Mi", type={"string": "mig"}, profile={"string": "1g.10gb"})
+    return module_service(slice_of("h", h100), slice_of("a", a100), slice_of("p", [part]), device_class("device.driver == 'gpu.nvidia.com'"))
+
+
+def judge(service, *objects):
+    response = service.post("/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": list(objects)})
+    assert response.status == 200
+    return response.json()
+
+
+def only(service, expression):
+    answer = judge(service, claim(expression))
+    assert [item["path"] for item in answer["warnings"]] in ([], [f"ResourceClaim ml/train: {PATH}"])
+    (request,) = answer["deviceRequests"]
+    assert (request["object"], request["path"], request["devices"]) == ("ResourceClaim ml/train", "spec.devices.requests[0].exactly", 13)
+    return [item["message"] for item in answer["warnings"]], request
+
+
+@pytest.mark.parametrize(
+    ("expression", "matching"),
+    [
+        (f"{GPU}.productName == 'NVIDIA H100 80GB HBM3'", 9),
+        (f"{GPU}.productName.matches('A100')", 4),
+        (f"{MEMORY}.compareTo(quantity('40Gi')) >= 0", 12),
+        (f"'profile' in {GPU} && {GPU}.profile == '1g.10gb'", 1),
+        (f"{GPU}.cudaComputeCapability.compareTo(semver('9.0.0')) >= 0", 13),
+        ("device.attributes['resource.kubernetes.io'].pciBusID == '0000:02:00.0'", 2),
+    ],
+)
+def test_valid_selectors_are_counted_without_a_warning(service, expression, matching):
+    warnings, request = only(service, expression)
+    assert (warnings, request["matching"]) == ([], matching)
+    assert request["message"].startswith(f"matches {matching} of 13 devices")
+
+
+@pytest.mark.parametrize(
+    ("expression", "parts", "matching"),
+    [
+        (f"{GPU}.productName == 'H100'", ["NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-40GB"], 0),
+        (f"{MEMORY}.compareTo(quantity('80Gi')) >= 0", ["81559Mi"], 0),
+        (f"{GPU}.productName.matches('A10')", ["NVIDIA A100-SXM4-40GB"], 4),
+        (f"{MEMORY} >= quantity('40Gi')", ["found no matching overload", "compareTo"], None),
+        (f"{GPU}.productName not in ['x']", ["Syntax error", "!(x in"], None),
+        (f"has({GPU})", ["has() macro"], None),
+        ("device.attributes['nvidia.com'].productName == 'x'", ["no such key: productName", "gpu.nvidia.com"], None),
+        (f"{GPU}.model == 'H100'", ["no such key: model", "13 of 13 devices", "all nodes", "productName"], None),
+        (f"{GPU}.profile == '1g.10gb'", ["no such key: profile", "12 of 13 devices", "all nodes", "unless the class gpu leaves them out"], None),
+        (f"{GPU}.cudaComputeCapability == '9.0.0'", ["no such overload", "semver"], None),
+        (f"{MEMORY}.compareTo(quantity('80GB')) >= 0", ["quantities must match", "80G"], None),
+    ],
+)
+def test_a_mistake_is_named(service, expression, parts, matching):
+    (warning,), request = only(service, expression)
+    assert [part for part in parts if part not in warning] == []
+    assert request["matching"] == matching
+    is_error = any(part.startswith(("no such", "quantities must", "found no", "Syntax", "has()")) for part in parts)
+    assert ("no such key" in warning or "no such overload" in warning or "compilation failed" in warning or "quantities must" in warning) == is_error
+
+
+def test_what_is_not_judged_is_said_so_and_warns_of_nothing(service):
+    warnings, request = only(service, "duration('1s') == duration('1s')")
+    assert (warnings, request["matching"]) == ([], None)
+    assert request["message"].startswith("not judged: ")
+
+
+def test_a_class_of_the_manifest_is_asked_first(service):
+    parts = device_class(f"{GPU}.type == 'mig'", "parts")
+    answer = judge(service, parts, claim(f"{GPU}.profile == '1g.10gb'", "parts"))
+    assert answer["warnings"] == []
+    assert [(item["object"], item["matching"]) for item in answer["deviceRequests"]] == [("DeviceClass parts", 1), ("ResourceClaim ml/train", 1)]
+
+
+def test_templates_and_alternatives_are_read(service):
+    one = {"name": "one", "deviceClassName": "gpu", "selectors": [{"cel": {"expression": f"{GPU}.type == 'mig'"}}]}
+    spec = {"devices": {"requests": [{"name": "gpus", "firstAvailable": [one, {"name": "two", "deviceClassName": "gpu"}]}]}}
+    template = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": {"name": "t", "namespace": "ml"}, "spec": {"spec": spec}}
+    requests = judge(service, template)["deviceRequests"]
+    prefix = "spec.spec.devices.requests[0].firstAvailable"
+    assert [(item["path"], item["matching"]) for item in requests] == [(f"{prefix}[0]", 1), (f"{prefix}[1]", 13)]
+
+
+def test_the_snapshot_keeps_what_selectors_read(service, start_over):
+    copy = start_over(*service.get("/v1/snapshot").json()["items"])
+    _, request = only(copy, f"{GPU}.cudaComputeCapability.compareTo(semver('9.0.0')) >= 0 && {MEMORY}.compareTo(quantity('40Gi')) == 0")
+    assert request["matching"] == 4
