@@ -31,7 +31,8 @@ struct quota_asked {
     const struct pod_shape *shape;
     const struct reservation *own; /* as for quota_begin() */
     struct claims_question claims;
-    const struct asked_claims *known; /* for a fork: asked_claims_for_fork(); NULL: none */
+    /* For a fork: asked_claims_for_fork(). NULL, or of another policy than the fork's: none. */
+    const struct asked_claims *known;
 };
 /* The same for a pod with its resource claims (ledger/asked_claims.h). A claim that is allocated is
  * refused only if the use with it exceeds a limit. Of floating claims that exceed a limit together,

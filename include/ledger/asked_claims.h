@@ -32,8 +32,9 @@ struct asked_claims {
     /* The first in the order of namespace and name that floats (claim_usage_floats()). NULL: none
      */
     const struct claim_use *first_floating;
-    /* Of a copy for forks: asked_claims_yielding(). */
+    /* Of a copy for forks: asked_claims_yielding(), and the policy that the cells are of. */
     const int64_t *yielding;
+    const struct policy *policy;
 };
 
 /* All ready and 0 for a pod that names none, without quotas, in a fork,
@@ -47,8 +48,8 @@ struct asked_claims asked_claims_of(const struct cluster *cluster,
 const int64_t *asked_claims_yielding(const struct cluster *cluster,
                                      const struct claims_question *question,
                                      const struct asked_claims *asked, struct arena *arena);
-/* For a decision on a fork, made under the lock of its origin. NULL: no quota counts any of the
- * claims. */
+/* For a decision on a fork, made under the lock of its origin, which another policy may have
+ * replaced meanwhile. NULL: no quota counts any of the claims. */
 const struct asked_claims *asked_claims_for_fork(const struct cluster *cluster,
                                                  const struct claims_question *question,
                                                  struct arena *arena);

@@ -216,16 +216,17 @@ struct quota_view *quota_begin_asked(const struct cluster *cluster, const struct
                                      struct arena *arena)
 {
     const struct claims_question *question = &asked->claims;
+    const bool is_known = asked->known && asked->known->policy == cluster_policy(cluster);
     const struct asked_claims claims =
-        asked->known ? *asked->known : asked_claims_of(cluster, question, arena);
+        is_known ? *asked->known : asked_claims_of(cluster, question, arena);
     const bool counts_claims = asked_claims_count(cluster, &claims);
     if (cluster_policy(cluster)->n_quotas == 0 ||
         (asked->shape->n_gpu_needs == 0 && !counts_claims))
         return NULL;
     struct quota_view *view = begin(cluster, question->namespace_, asked->shape, &claims, arena);
     if (view && lacks_for_claims(view))
-        disregard(view, asked->known ? claims.yielding
-                                     : asked_claims_yielding(cluster, question, &claims, arena));
+        disregard(view, is_known ? claims.yielding
+                                 : asked_claims_yielding(cluster, question, &claims, arena));
     if (view) {
         view->namespace_ = question->namespace_;
         view->claims = question->claims;

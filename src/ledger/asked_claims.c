@@ -186,6 +186,7 @@ const struct asked_claims *asked_claims_for_fork(const struct cluster *cluster,
     if (asked->used)
         asked->yielding = asked_claims_yielding(cluster, question, asked, arena);
     asked->first_floating = NULL;
+    asked->policy = cluster->policy;
     return asked;
 }
 

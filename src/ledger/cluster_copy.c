@@ -160,28 +160,11 @@ static const void *next_taint(struct cluster_copy *copy, const void *last)
 
 static struct pod_facts facts_of_pod(const struct pod *pod)
 {
-    return (struct pod_facts){.uid = pod->uid,
-                              .namespace_ = pod->namespace_,
-                              .name = pod->name,
-                              .node_name = pod->node_name,
-                              .nominated_node = pod->nominated_node,
-                              .priority_class = pod->priority_class,
-                              .finished = pod->finished,
-                              .terminating = pod->terminating,
-                              .gated = pod->gated,
-                              .priority = pod->priority,
-                              .created_s = pod->created_s,
-                              .started_s = pod->started_s,
-                              .refusal = pod->refusal,
-                              .extended_claim = pod->extended_claim,
-                              .claims = pod->claims,
-                              .unscheduled_reason = pod->unscheduled_reason,
-                              .unscheduled_message = pod->unscheduled_message,
-                              .not_evaluated = pod->not_evaluated,
-                              .replica_of = owners_uid(pod->owner),
-                              .shape = pod->shape->facts,
-                              .peers = peer_joined(pod->labels, pod->terms),
-                              .lacks_peers = pod->lacks_peers};
+    struct pod_facts facts = cluster_pod_facts(pod);
+    facts.replica_of = owners_uid(pod->owner);
+    facts.shape = pod->shape->facts;
+    facts.peers = peer_joined(pod->labels, pod->terms);
+    return facts;
 }
 
 static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)

@@ -61,6 +61,30 @@ const struct pod *cluster_next_pod(const struct cluster *cluster, const struct p
     return next ? &next->pod : NULL;
 }
 
+struct pod_facts cluster_pod_facts(const struct pod *pod)
+{
+    return (struct pod_facts){.uid = pod->uid,
+                              .namespace_ = pod->namespace_,
+                              .name = pod->name,
+                              .node_name = pod->node_name,
+                              .nominated_node = pod->nominated_node,
+                              .priority_class = pod->priority_class,
+                              .finished = pod->finished,
+                              .terminating = pod->terminating,
+                              .gated = pod->gated,
+                              .priority = pod->priority,
+                              .created_s = pod->created_s,
+                              .started_s = pod->started_s,
+                              .refusal = pod->refusal,
+                              .extended_claim = pod->extended_claim,
+                              .claims = pod->claims,
+                              .unscheduled_reason = pod->unscheduled_reason,
+                              .unscheduled_message = pod->unscheduled_message,
+                              .controller = pod->controller,
+                              .not_evaluated = pod->not_evaluated,
+                              .lacks_peers = pod->lacks_peers};
+}
+
 size_t cluster_n_reservations(const struct cluster *cluster)
 {
     return HASH_COUNT(cluster->reservations);

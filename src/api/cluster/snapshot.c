@@ -293,32 +293,11 @@ static void write_head(struct writing *writing, const struct snapshot_copy *copy
 
 static struct pod_facts facts_of(const struct pod_copy *copy)
 {
-    const struct pod *pod = &copy->pod;
-    return (struct pod_facts){
-        .uid = pod->uid,
-        .namespace_ = pod->namespace_,
-        .name = pod->name,
-        .node_name = pod->node_name,
-        .nominated_node = pod->nominated_node,
-        .priority_class = pod->priority_class,
-        .finished = pod->finished,
-        .terminating = pod->terminating,
-        .gated = pod->gated,
-        .priority = pod->priority,
-        .created_s = pod->created_s,
-        .started_s = pod->started_s,
-        .refusal = pod->refusal,
-        .extended_claim = pod->extended_claim,
-        .claims = pod->claims,
-        .unscheduled_reason = pod->unscheduled_reason,
-        .unscheduled_message = pod->unscheduled_message,
-        .controller = pod->controller,
-        .not_evaluated = pod->not_evaluated,
-        .replica_of = copy->replica_of,
-        .shape = copy->shape->facts,
-        .peers = peer_joined(copy->peers->pod.labels, copy->peers->pod.terms),
-        .lacks_peers = pod->lacks_peers,
-    };
+    struct pod_facts facts = cluster_pod_facts(&copy->pod);
+    facts.replica_of = copy->replica_of;
+    facts.shape = copy->shape->facts;
+    facts.peers = peer_joined(copy->peers->pod.labels, copy->peers->pod.terms);
+    return facts;
 }
 
 /* Rounded to the second, so that a reloaded snapshot yields the same value. */

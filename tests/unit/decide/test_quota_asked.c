@@ -2,6 +2,7 @@
 #include "decide/quota.h"
 #include "fixture_devices.h"
 #include "fixture_question.h"
+#include "ledger/cluster_copy.h"
 #include "unit.h"
 
 #include <string.h>
@@ -230,6 +231,45 @@ static void test_devices_that_no_quota_counts_need_no_namespace(void **state)
     put_claim(fixture, "one", 1, CLASS);
     assert_filter("p", "net\n", "l4", REASON_FITS);
     assert_filter("p", "one\n", "l4", REASON_NAMESPACE_UNKNOWN);
+}
+
+/* A reload may come between the copy of the claims and the fork. The cells of the two policies have
+ * nothing in common, so the claims do not count. */
+static void test_claims_counted_by_another_policy_do_not_count(void **state)
+{
+    static const struct quota_limit LIMIT = {.model = "L4", .gpus = 0};
+    struct fixture *fixture = *state;
+    struct policy next;
+    const struct asker asker = {.uid = "p"};
+    const struct claims_question claims = {
+        .namespace_ = "default", .claims = "two\n", .asker = &asker};
+    allocate(fixture, "two", "h100", 0, 2, "p");
+    allocate(fixture, "theirs", "l4", 0, 1, "q");
+    policy_init(&next);
+    assert_int_equal(policy_add_quota(&next,
+                                      &(struct quota){.name = "other",
+                                                      .namespaces = NAMES,
+                                                      .n_namespaces = 1,
+                                                      .limits = &LIMIT,
+                                                      .n_limits = 1},
+                                      NULL),
+                     0);
+    struct cluster_copy *copy = cluster_copy_new(fixture->cluster, &next);
+    while (!cluster_copy_some(copy, 100))
+        ;
+    cluster_copy_settle(copy);
+    struct cluster *replaced_by = cluster_copy_end(copy);
+    struct cluster *fork = cluster_fork(replaced_by);
+    const struct pod_facts facts = fixture_pod_facts(fixture, "p", "", "");
+    const struct quota_asked asked = {
+        .shape = cluster_resolve(fork, &facts.shape, fixture->arena),
+        .claims = claims,
+        .known = asked_claims_for_fork(fixture->cluster, &claims, fixture->arena)};
+    struct quota_view *view = quota_begin_asked(fork, &asked, fixture->arena);
+    assert_string_equal(reason_name(quota_judge(view, cluster_find_node(fork, "l4"))), "fits");
+    cluster_fork_free(fork);
+    cluster_free(replaced_by);
+    policy_fini(&next);
 }
 
 static void test_claims_are_not_judged_while_they_are_unknown(void **state)
@@ -609,6 +649,7 @@ int main(void)
         CLAIM_TEST(test_an_extended_resource_tells_what_a_class_gives),
         CLAIM_TEST(test_a_request_tells_what_its_class_does_not),
         CLAIM_TEST(test_devices_that_no_quota_counts_need_no_namespace),
+        CLAIM_TEST(test_claims_counted_by_another_policy_do_not_count),
         CLAIM_TEST(test_claims_are_not_judged_while_they_are_unknown),
         CLAIM_TEST(test_bind_waits_until_the_allocation_shows),
         CLAIM_TEST(test_bind_waits_for_a_name),

@@ -131,6 +131,27 @@ static void test_a_dropped_alias_counts_no_more(void **state)
     assert_int_equal(used(change), 0);
 }
 
+static const char *controller_of_one(struct change *change)
+{
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(change->live.inventory);
+    return cluster_find_pod(view.cluster, "u1")->controller;
+}
+
+/* /v1/pending groups waiting pods by it. */
+static void test_the_controller_of_a_waiting_pod_survives(void **state)
+{
+    struct change *change = *state;
+    live_list_nothing(&change->live);
+    LIST(&change->live, CLUSTER_PODS,
+         "{'metadata':{'name':'one','uid':'u1','ownerReferences':[{'kind':'Job','name':'train',"
+         "'uid':'j1','controller':true}]},'spec':{'containers':[]}}");
+    assert_string_equal(controller_of_one(change), "Job/train");
+    take(change);
+    assert_non_null(controller_of_one(change));
+    assert_string_equal(controller_of_one(change), "Job/train");
+}
+
 static const struct amount DEMAND[] = {{"nvidia.com/gpu", 2}, {"pods", 1}};
 static const struct pod_facts ASKER = {.uid = "u9",
                                        .namespace_ = "ml",
@@ -277,6 +298,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_aliases_and_labels_name_models, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_last_known_model_survives, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_dropped_alias_counts_no_more, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_controller_of_a_waiting_pod_survives, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_reservations_survive_with_their_serials, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_claims_are_made_for_the_new_quotas, set_up, tear_down),
