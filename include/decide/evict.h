@@ -22,6 +22,7 @@ struct eviction {
     const struct pod *
         *victims; /* of the ledger, the most important first; the array is in the arena */
     size_t n_victims;
+    bool is_cut; /* not known: comparing with the pods' labels and terms would take too long */
 };
 
 /* Evicts for question->asker, by its priority. room: the cluster that the question was resolved

@@ -40,10 +40,11 @@ bool peer_rules_may_allow_later(const struct peer_rules *rules);
 struct peer_rules *peer_rules_copy(const struct peer_rules *rules, struct arena *arena);
 
 /* For preemption: how much one pod on the node adds to the count of each rule there, and the
- * verdict if the counts of the node's domains change by `change`. Both have an item a rule. */
+ * verdict if the counts of the node's domains change by `change`. Both have an item a rule.
+ * comparisons_left: of a requirement or a value; lowered. At 0 or less the counts are too low. */
 size_t peer_rules_n(const struct peer_rules *rules);
 void peer_rules_weigh(const struct peer_rules *rules, const struct peer *other,
-                      int64_t *ret_counts);
+                      int64_t *comparisons_left, int64_t *ret_counts);
 enum reason peer_rules_judge_changed(const struct peer_rules *rules, const struct node *node,
                                      const int64_t *change);
 

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Comparisons of peer_rules_weigh() in a search, which runs under the lock of the ledger: some
+ * hundredths of a second. */
+#define COMPARISONS_MAX ((int64_t)3000000)
+
 /* Added to util.GetPodPriority() it is never negative, so more victims mean a larger sum. */
 #define PRIORITY_OFFSET ((int64_t)INT32_MAX + 1)
 
@@ -19,6 +23,7 @@ struct search {
     size_t n_rules;
     int64_t *change; /* by rule of question->peers: what these pods took with them */
     int64_t *weight; /* by rule: of one pod */
+    int64_t comparisons_left;
 };
 
 /* A node's victims, with the keys that compare nodes. */
@@ -88,7 +93,7 @@ static void change_rules(struct search *search, const struct node *room, const s
                               pod->terms, pod->terminating, false};
     if (search->n_rules == 0)
         return;
-    peer_rules_weigh(search->question->peers, &peer, search->weight);
+    peer_rules_weigh(search->question->peers, &peer, &search->comparisons_left, search->weight);
     for (size_t i = 0; i < search->n_rules; i++)
         search->change[i] += n * search->weight[i];
 }
@@ -213,13 +218,13 @@ static void look_at(struct search *search, const struct cluster *ledger, const s
                     struct choice *best)
 {
     const struct node *node = cluster_find_node(ledger, node_name(room));
-    if (!node || !may_help(room, search->question))
+    if (!node || search->comparisons_left <= 0 || !may_help(room, search->question))
         return;
     collect_lower(search, node);
     if (search->n_pods == 0 || !fits_without(search, room))
         return;
     const size_t n = choose_victims(search, room);
-    if (n == 0 || !quota_allows(search, ledger, room, n))
+    if (n == 0 || search->comparisons_left <= 0 || !quota_allows(search, ledger, room, n))
         return;
     const struct choice choice = choice_of(search, room, n);
     if (!best->node || is_better(&choice, best))
@@ -229,7 +234,7 @@ static void look_at(struct search *search, const struct cluster *ledger, const s
 struct eviction evict_for(const struct cluster *ledger, const struct cluster *room,
                           const struct fit_question *question, struct arena *arena)
 {
-    struct search search = {.question = question};
+    struct search search = {.question = question, .comparisons_left = COMPARISONS_MAX};
     struct choice best = {0};
     search.spare = MEM_ARRAY(int64_t, question->shape->n_needs);
     search.n_rules = peer_rules_n(question->peers);
@@ -238,9 +243,11 @@ struct eviction evict_for(const struct cluster *ledger, const struct cluster *ro
     for (const struct node *node = cluster_next_node(room, NULL); node;
          node = cluster_next_node(room, node))
         look_at(&search, ledger, node, &best);
+    const bool is_cut = search.comparisons_left <= 0;
+    const size_t n = is_cut ? 0 : best.n_victims;
     const struct eviction eviction = {
-        best.node, arena_copy(arena, best.victims, best.n_victims, sizeof(const struct pod *)),
-        best.n_victims};
+        is_cut ? NULL : best.node, arena_copy(arena, best.victims, n, sizeof(const struct pod *)),
+        n, is_cut};
     free(best.victims);
     free(search.pods);
     free(search.spare);

@@ -506,26 +506,24 @@ size_t peer_rules_n(const struct peer_rules *rules)
     return rules ? rules->n : 0;
 }
 
-static int64_t repelling_terms(const struct peer_rules *rules, const struct peer_rule *rule,
+static int64_t repelling_terms(struct peer_rules *rules, const struct peer_rule *rule,
                                const struct peer *other)
 {
     const struct peer_facts *terms = other->terms;
-    struct peer_rules scratch = *rules;
     int64_t n = 0;
-    scratch.comparisons_left = COMPARISONS_MAX;
     for (size_t i = 0; terms && i < terms->n_anti_affinity; i++) {
         const struct peer_term *term = &terms->anti_affinity[i];
         n += strcmp(term->topology_key, rule->key) == 0 &&
-             term_selects(&scratch, term, other->namespace_, rules->pod.namespace_,
-                          rules->pod.labels);
+             term_selects(rules, term, other->namespace_, rules->pod.namespace_, rules->pod.labels);
     }
     return n;
 }
 
-void peer_rules_weigh(const struct peer_rules *rules, const struct peer *other, int64_t *ret_counts)
+void peer_rules_weigh(const struct peer_rules *rules, const struct peer *other,
+                      int64_t *comparisons_left, int64_t *ret_counts)
 {
     struct peer_rules scratch = *rules;
-    scratch.comparisons_left = COMPARISONS_MAX;
+    scratch.comparisons_left = *comparisons_left;
     const bool is_affine_to = affinity_takes(&scratch, other);
     for (size_t i = 0; i < rules->n; i++) {
         const struct peer_rule *rule = &rules->items[i];
@@ -533,7 +531,8 @@ void peer_rules_weigh(const struct peer_rules *rules, const struct peer *other, 
         ret_counts[i] = 0;
         if (is_in_domain)
             ret_counts[i] = rule->kind == RULE_REPELLED
-                                ? repelling_terms(rules, rule, other)
+                                ? repelling_terms(&scratch, rule, other)
                                 : weight_of(&scratch, rule, other, is_affine_to);
     }
+    *comparisons_left = scratch.comparisons_left;
 }

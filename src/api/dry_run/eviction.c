@@ -21,6 +21,7 @@ struct victims {
     struct victim *items;
     size_t n;     /* in items */
     size_t n_all; /* in total */
+    bool is_cut;  /* as in struct eviction */
 };
 
 static struct victim copy_of(const struct pod *pod, struct arena *arena)
@@ -34,7 +35,8 @@ static struct victims find_victims(struct inventory *inventory, const struct clu
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     const struct eviction eviction = evict_for(view.cluster, fork, question, arena);
-    struct victims victims = {.node = eviction.node, .n_all = eviction.n_victims};
+    struct victims victims = {
+        .node = eviction.node, .n_all = eviction.n_victims, .is_cut = eviction.is_cut};
     victims.items = ARENA_ARRAY(arena, struct victim, VICTIMS_LISTED);
     for (; victims.n < eviction.n_victims && victims.n < VICTIMS_LISTED; victims.n++)
         victims.items[victims.n] = copy_of(eviction.victims[victims.n], arena);
@@ -65,6 +67,9 @@ static const char *victims_text(const struct victims *victims, struct arena *are
 
 static const char *summary_of(const struct victims *victims, int64_t priority, struct arena *arena)
 {
+    if (victims->is_cut)
+        return "whether evicting pods would help is not judged, as comparing labels and terms of "
+               "pods would take too long";
     if (!victims->node)
         return arena_printf(
             arena, "evicting pods of a priority below %" PRId64 " makes room on no node", priority);

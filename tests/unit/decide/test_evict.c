@@ -1,5 +1,6 @@
 /* evict: victims like DefaultPreemption in kube-scheduler. */
 #include "decide/evict.h"
+#include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "fixture_question.h"
 #include "unit.h"
@@ -201,6 +202,41 @@ static void test_victims_release_their_quota(void **state)
     check(fixture, GPU "=8", 10, "");
 }
 
+#define N_VALUES ((size_t)1000000)
+
+/* The search runs under the lock of the ledger, so a pod with large terms must end it early. */
+static void test_large_terms_end_the_search(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct label web = {"app", "web"};
+    const char **values = ARENA_ARRAY(fixture->arena, const char *, N_VALUES);
+    for (size_t i = 0; i < N_VALUES; i++)
+        values[i] = "other";
+    const struct requirement requirement = {
+        .key = "app", .op = SELECTOR_IN, .values = values, .n_values = N_VALUES};
+    const struct peer_term term = {.topology_key = "zone", .selector = {&requirement, 1}};
+    const struct peer_facts facts = {.anti_affinity = &term, .n_anti_affinity = 1};
+    fixture_put_node(fixture, "a", GPU "=8 cpu=8000 pods=10", "zone=a");
+    for (char uid[] = "p1"; uid[1] < '9'; uid[1]++) {
+        struct pod_facts pod = fixture_pod_facts(fixture, uid, "a", GPU "=1");
+        pod.peers = (struct peer_facts){.labels = &web, .n_labels = 1};
+        fixture_put_pod_facts(fixture, &pod);
+    }
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    cluster_fork_peers(fork, fixture->cluster, PEERS_ALL);
+    const struct peer_pod peer = {"default", NULL, &facts};
+    const struct shape_facts demand = fixture_shape_facts(fixture, GPU "=2");
+    struct fit_question question = {.shape = cluster_resolve(fork, &demand, fixture->arena),
+                                    .scope = FIT_ALL,
+                                    .asker = {.priority = 10},
+                                    .peer = &peer};
+    question.peers = peer_rules_of(fork, &peer, question.shape, fixture->arena);
+    const struct eviction eviction = evict_for(fixture->cluster, fork, &question, fixture->arena);
+    assert_null(eviction.node);
+    assert_true(eviction.is_cut);
+    cluster_fork_free(fork);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +249,7 @@ int main(void)
         TEST(test_placed_pods_of_a_fork_are_never_victims),
         TEST(test_victims_are_found_among_many_pods),
         TEST(test_victims_release_their_quota),
+        TEST(test_large_terms_end_the_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
