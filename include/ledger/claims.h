@@ -27,6 +27,7 @@ struct claim {
     const char *node_name;
     uint64_t models; /* namespace_usage_models() of the node */
     int64_t until_ms;
+    uint64_t version; /* claims_version() when it was made */
     int64_t gpus[QUOTA_SCOPES_MAX];
     /* GPUs that resource claims will get for it at least, until these count themselves. */
     int64_t by_claims[QUOTA_SCOPES_MAX];

@@ -23,6 +23,9 @@ struct cluster_copy;
 struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct policy *policy);
 /* Copies n objects. Returns true once all are copied. */
 bool cluster_copy_some(struct cluster_copy *copy, size_t n);
+/* After that, so that cluster_copy_end() has less to do: copies n claims on quotas. Returns true
+ * once all are copied. */
+bool cluster_copy_claims(struct cluster_copy *copy, size_t n);
 /* After the last step, and again after changes: settles the copy (ledger/gpu_demand.h). */
 void cluster_copy_settle(struct cluster_copy *copy);
 /* Takes over reservations, with their serials, and claims on quotas. Returns the new ledger, whose

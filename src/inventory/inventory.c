@@ -122,6 +122,7 @@ void inventory_fork_free(struct inventory *inventory, struct cluster *fork)
 {
     inventory_lock_to_write(inventory);
     cluster_fork_free(fork);
+    inventory_lock_signal(inventory); /* for inventory_free_replaced() */
     inventory_unlock(inventory);
 }
 

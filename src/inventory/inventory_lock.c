@@ -27,13 +27,15 @@ void inventory_lock_init(struct inventory_lock *lock)
         pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP) !=
             0 ||
         pthread_rwlock_init(&lock->lock, &attributes) != 0 ||
-        pthread_mutex_init(&lock->writers, NULL) != 0)
+        pthread_mutex_init(&lock->writers, NULL) != 0 ||
+        pthread_cond_init(&lock->changed, NULL) != 0)
         abort();
     (void)pthread_rwlockattr_destroy(&attributes);
 }
 
 void inventory_lock_fini(struct inventory_lock *lock)
 {
+    (void)pthread_cond_destroy(&lock->changed);
     (void)pthread_mutex_destroy(&lock->writers);
     (void)pthread_rwlock_destroy(&lock->lock);
 }
@@ -55,6 +57,22 @@ void inventory_lock_to_write(struct inventory *inventory)
     (void)pthread_mutex_lock(&inventory->lock.writers);
     (void)pthread_rwlock_wrlock(&inventory->lock.lock);
     begin_hold(LOCK_TO_WRITE);
+}
+
+void inventory_lock_to_write_when(struct inventory *inventory,
+                                  bool (*is_ready)(const struct inventory *))
+{
+    struct inventory_lock *lock = &inventory->lock;
+    (void)pthread_mutex_lock(&lock->writers);
+    while (!is_ready(inventory))
+        (void)pthread_cond_wait(&lock->changed, &lock->writers);
+    (void)pthread_rwlock_wrlock(&lock->lock);
+    begin_hold(LOCK_TO_WRITE);
+}
+
+void inventory_lock_signal(struct inventory *inventory)
+{
+    (void)pthread_cond_broadcast(&inventory->lock.changed);
 }
 
 static void end_hold(struct inventory_lock *lock)

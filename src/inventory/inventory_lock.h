@@ -16,6 +16,7 @@ enum lock_mode { LOCK_TO_READ, LOCK_TO_WRITE, N_LOCK_MODES };
 
 struct inventory_lock {
     pthread_mutex_t writers; /* writers take it before the lock and keep it as long */
+    pthread_cond_t changed;  /* of writers: see inventory_lock_signal() */
     pthread_rwlock_t lock;
     struct histogram holds[N_LOCK_MODES]; /* from lock to unlock */
 };
@@ -34,6 +35,11 @@ void inventory_lock_to_write(struct inventory *inventory);
 void inventory_lock_to_read_ready(struct inventory *inventory,
                                   bool (*is_ready)(const struct inventory *),
                                   void (*make_ready)(struct inventory *));
+/* Locks for writing once is_ready() accepts the state. It runs with writers excluded; a writer who
+ * may have changed its result calls inventory_lock_signal() before it unlocks. */
+void inventory_lock_to_write_when(struct inventory *inventory,
+                                  bool (*is_ready)(const struct inventory *));
+void inventory_lock_signal(struct inventory *inventory);
 void inventory_unlock(struct inventory *inventory);
 
 #endif

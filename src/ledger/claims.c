@@ -102,8 +102,8 @@ static void add(struct cluster *cluster, const struct claim_question *question,
     entry->claim.namespace_ =
         string_table_intern(&cluster->shapes->strings, question->pod->namespace_);
     entry->claim.node_name = string_table_intern(&cluster->shapes->strings, question->node_name);
+    entry->claim.version = ++cluster->claims_version;
     HASH_ADD_KEYPTR(hh, cluster->claims, entry->text, strlen(entry->text), entry);
-    cluster->claims_version++;
 }
 
 void claims_renew(struct cluster *cluster, const struct claim_question *question,

@@ -25,7 +25,8 @@ struct cluster_copy {
     const struct cluster *from;
     struct cluster *to;
     enum stage stage;
-    const void *last; /* of the stage: what was copied last; NULL: nothing */
+    const void *last;     /* of the stage: what was copied last; NULL: nothing */
+    uint64_t claims_done; /* version of the last claim that was copied; 0: none */
 };
 
 struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct policy *policy)
@@ -33,6 +34,7 @@ struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct p
     struct cluster_copy *copy = MEM_NEW(struct cluster_copy);
     copy->from = from;
     copy->to = cluster_new(policy);
+    pod_names_reserve(&copy->to->pod_names, from->pod_names.n_buckets);
     memcpy(copy->to->relists, from->relists, sizeof from->relists);
     devices_continue_relists(copy->to->devices, from->devices);
     cluster_set_claims_known(copy->to, cluster_claims_known(from));
@@ -218,14 +220,37 @@ static void copy_reservations(struct cluster_copy *copy)
         reservation_copy(copy->to, held);
 }
 
-static void copy_claims(struct cluster_copy *copy)
+static void copy_claim(struct cluster_copy *copy, const struct claim *claim)
+{
+    const struct pod_entry *entry = find_pod(copy->to, claim->uid);
+    copy->claims_done = claim->version;
+    if (!entry)
+        return;
+    const struct pod_facts facts = facts_of_pod(&entry->pod);
+    claims_copy(copy->to, claim, &facts, entry->pod.shape);
+}
+
+bool cluster_copy_claims(struct cluster_copy *copy, size_t n)
 {
     const struct claim *claim = NULL;
     while ((claim = claims_next(copy->from, claim))) {
-        const struct pod_entry *entry = find_pod(copy->to, claim->uid);
-        const struct pod_facts facts = entry ? facts_of_pod(&entry->pod) : (struct pod_facts){0};
-        if (entry)
-            claims_copy(copy->to, claim, &facts, entry->pod.shape);
+        if (claim->version <= copy->claims_done)
+            continue;
+        if (n-- == 0)
+            return false;
+        copy_claim(copy, claim);
+    }
+    return true;
+}
+
+/* First, as a new claim would replace an old one of a full table. */
+static void end_old_claims(struct cluster_copy *copy)
+{
+    const struct claim *next = NULL;
+    for (const struct claim *claim = claims_next(copy->to, NULL); claim; claim = next) {
+        next = claims_next(copy->to, claim);
+        if (!claims_has(copy->from, claim->uid))
+            claims_end(copy->to, claim->uid);
     }
 }
 
@@ -245,7 +270,8 @@ struct cluster *cluster_copy_end(struct cluster_copy *copy)
 {
     struct cluster *to = copy->to;
     copy_reservations(copy);
-    copy_claims(copy);
+    end_old_claims(copy);
+    (void)cluster_copy_claims(copy, SIZE_MAX);
     continue_versions(copy);
     free(copy);
     return to;

@@ -42,6 +42,12 @@ static void grow(struct pod_names *names)
     free(old.buckets);
 }
 
+void pod_names_reserve(struct pod_names *names, size_t n_buckets)
+{
+    names->n_buckets = n_buckets;
+    names->buckets = MEM_ARRAY(struct pod_entry *, n_buckets);
+}
+
 void pod_names_free(struct pod_names *names)
 {
     free(names->buckets);

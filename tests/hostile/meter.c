@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <time.h>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -17,7 +18,8 @@ int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
 int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
 int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *lock);
 
-static double began_ms, longest_ms;
+static double began_ms, longest_ms, longest_write_ms;
+static bool is_writing;
 static size_t n_holds;
 
 double meter_cpu_ms(void)
@@ -30,6 +32,7 @@ double meter_cpu_ms(void)
 int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
     const int r = __real_pthread_rwlock_rdlock(lock);
+    is_writing = false;
     began_ms = meter_cpu_ms();
     return r;
 }
@@ -37,6 +40,7 @@ int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
     const int r = __real_pthread_rwlock_wrlock(lock);
+    is_writing = true;
     began_ms = meter_cpu_ms();
     return r;
 }
@@ -45,13 +49,15 @@ int __wrap_pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     const double held_ms = meter_cpu_ms() - began_ms;
     longest_ms = held_ms > longest_ms ? held_ms : longest_ms;
+    if (is_writing && held_ms > longest_write_ms)
+        longest_write_ms = held_ms;
     n_holds++;
     return __real_pthread_rwlock_unlock(lock);
 }
 
 void meter_reset(void)
 {
-    longest_ms = 0;
+    longest_ms = longest_write_ms = 0;
     n_holds = 0;
 }
 
@@ -63,6 +69,11 @@ size_t meter_n_holds(void)
 double meter_longest_hold_ms(void)
 {
     return longest_ms;
+}
+
+double meter_longest_write_ms(void)
+{
+    return longest_write_ms;
 }
 
 double meter_bytes(void)

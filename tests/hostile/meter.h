@@ -12,8 +12,9 @@
 /* Resets the counts of holds. */
 void meter_reset(void);
 size_t meter_n_holds(void);
-/* CPU time of the longest hold in milliseconds. */
+/* CPU time of the longest hold in milliseconds: of all, and of those to write. */
 double meter_longest_hold_ms(void);
+double meter_longest_write_ms(void);
 
 /* This thread's CPU time in milliseconds. */
 double meter_cpu_ms(void);

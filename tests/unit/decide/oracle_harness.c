@@ -289,7 +289,7 @@ void oracle_harness_take_policy(struct oracle_harness *harness, const struct pol
     struct event event = begin_event(harness, "take policy", n);
     struct cluster *old = harness->cluster;
     struct cluster_copy *copy = cluster_copy_new(old, policy);
-    while (!cluster_copy_some(copy, n)) {
+    while (!cluster_copy_some(copy, n) || !cluster_copy_claims(copy, n)) {
     }
     cluster_copy_settle(copy);
     harness->cluster = cluster_copy_end(copy);

@@ -2,6 +2,7 @@
 #include "decide/quota.h"
 #include "fixture_question.h"
 #include "ledger/claims.h"
+#include "ledger/cluster_copy.h"
 #include "unit.h"
 
 #include <string.h>
@@ -281,6 +282,41 @@ static void test_a_fork_has_nominations_and_no_claims(void **state)
     cluster_fork_free(fork);
 }
 
+static void check_claim(const struct claim *claim, const char *uid, const char *node)
+{
+    assert_non_null(claim);
+    assert_string_equal(claim->uid, uid);
+    assert_string_equal(claim->node_name, node);
+}
+
+/* One ends, one is renewed for another node, and one is new. */
+static void test_claims_that_change_while_they_are_copied(void **state)
+{
+    static const char *const UIDS[] = {"a/1", "a/2", "a/3", "a/4"};
+    struct fixture *fixture = *state;
+    struct cluster *old = fixture->cluster;
+    for (size_t i = 0; i < 4; i++)
+        put(fixture, UIDS[i], GPU "=1");
+    for (size_t i = 0; i < 3; i++)
+        claim(fixture, UIDS[i], GPU "=1", "t");
+    struct cluster_copy *copy = cluster_copy_new(old, cluster_policy(old));
+    assert_true(cluster_copy_some(copy, 1000));
+    assert_false(cluster_copy_claims(copy, 2));
+    assert_true(cluster_copy_claims(copy, 2));
+    claims_end(old, UIDS[0]);
+    claim(fixture, UIDS[1], GPU "=1", "h");
+    claim(fixture, UIDS[3], GPU "=1", "t");
+    fixture->cluster = cluster_copy_end(copy);
+    cluster_free(old);
+    const struct claim *next = claims_next(fixture->cluster, NULL);
+    check_claim(next, UIDS[2], "t");
+    next = claims_next(fixture->cluster, next);
+    check_claim(next, UIDS[1], "h");
+    next = claims_next(fixture->cluster, next);
+    check_claim(next, UIDS[3], "t");
+    assert_null(claims_next(fixture->cluster, next));
+}
+
 int main(void)
 {
 #define SETUP_TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
@@ -298,6 +334,7 @@ int main(void)
         SETUP_TEST(test_a_nomination_counts_against_pods_that_it_outranks),
         SETUP_TEST(test_two_nominated_pods_do_not_exclude_each_other),
         SETUP_TEST(test_a_fork_has_nominations_and_no_claims),
+        SETUP_TEST(test_claims_that_change_while_they_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

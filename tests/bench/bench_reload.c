@@ -1,0 +1,265 @@
+/*
+ * bench_reload: what a reload of the policy costs in a large cluster: CPU time of the longest hold
+ * of the ledger's lock, the time of the whole copy, and memory while the ledger is there twice.
+ * CLAIMS_MAX claims on quotas are outstanding, of pods that wait, and N_RESERVED reservations.
+ *
+ *     scripts/build bench tests/bench/bench_reload && build/bench/tests/bench/bench_reload
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "inventory/live.h"
+#include "ledger/claims.h"
+#include "meter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_NODES 5000
+#define N_PODS 150000
+#define N_WAITING CLAIMS_MAX
+#define N_RESERVED 300
+#define N_NAMESPACES 60
+#define N_QUOTAS 60
+#define N_RELOADS 5
+#define FLUSH_EVERY 64
+#define TEXT 64
+#define NODE "ip-10-%zu.eu-west-1.compute"
+#define UID "0b9a3f52-66cf-4f0e-8d1c-%012zu"
+#define LATER_MS 1000000
+
+static const struct inventory_limits LIMITS = {
+    .max_object_bytes = 1 << 20, .max_nodes = 10000, .max_pods = 300000};
+
+/* A line of /proc/self/status, in MiB. */
+static double status_mib(const char *name)
+{
+    char line[256];
+    double kib = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (strncmp(line, name, strlen(name)) == 0)
+            kib = strtod(line + strlen(name), NULL);
+    }
+    if (file)
+        (void)fclose(file);
+    return kib / 1024;
+}
+
+/* VmHWM is the peak since then. */
+static void reset_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "we");
+    if (!file || fputs("5", file) < 0 || fclose(file) != 0)
+        abort();
+}
+
+static json_t *make_node(size_t i)
+{
+    char name[TEXT];
+    (void)snprintf(name, sizeof name, NODE, i);
+    return json_pack("{s:{s:s, s:{s:s, s:s}}, s:{s:{s:s, s:s, s:s, s:s}, s:[{s:s, s:s}]}}",
+                     "metadata", "name", name, "labels", "kubernetes.io/hostname", name,
+                     "nvidia.com/gpu.product",
+                     i % 2 ? "NVIDIA-A100-SXM4-80GB" : "NVIDIA-H100-80GB-HBM3", "status",
+                     "allocatable", "cpu", "96", "memory", "1Ti", "nvidia.com/gpu", "8", "pods",
+                     "110", "conditions", "type", "Ready", "status", "True");
+}
+
+static json_t *make_namespace(size_t i)
+{
+    char name[TEXT];
+    (void)snprintf(name, sizeof name, "team-%zu", i);
+    return json_pack("{s:{s:s, s:{s:s}}}", "metadata", "name", name, "labels", "stage", "prod");
+}
+
+/* Each node has 5 with a GPU of 30. The last N_WAITING have one and no node. */
+static json_t *make_pod(size_t i)
+{
+    char uid[TEXT];
+    char name[TEXT];
+    char namespace_[TEXT];
+    char cpu[TEXT];
+    char node[TEXT];
+    const bool waits = i >= N_PODS;
+    (void)snprintf(uid, sizeof uid, UID, i);
+    (void)snprintf(name, sizeof name, "recommender-%zu", i);
+    (void)snprintf(namespace_, sizeof namespace_, "team-%zu", i % N_NAMESPACES);
+    (void)snprintf(cpu, sizeof cpu, "%zum", 100 + i % 300);
+    (void)snprintf(node, sizeof node, NODE, i % N_NODES);
+    json_t *limits = json_pack("{s:s, s:s}", "cpu", cpu, "memory", "1Gi");
+    if (waits || i / N_NODES % 6 == 0)
+        (void)json_object_set_new(limits, "nvidia.com/gpu", json_string("1"));
+    json_t *pod =
+        json_pack("{s:{s:s, s:s, s:s}, s:{s:[{s:s, s:{s:o}}]}, s:{s:s}}", "metadata", "name", name,
+                  "namespace", namespace_, "uid", uid, "spec", "containers", "name", "main",
+                  "resources", "limits", limits, "status", "phase", waits ? "Pending" : "Running");
+    if (!waits)
+        (void)json_object_set_new(json_object_get(pod, "spec"), "nodeName", json_string(node));
+    return pod;
+}
+
+static void list(struct inventory *inventory, enum cluster_kind kind, size_t n,
+                 json_t *(*make)(size_t i))
+{
+    const struct reflector_store store = inventory_store(inventory, kind);
+    const struct reflector_status status = {.synced = true, .fresh_ms = clock_ms()};
+    store.list_begin(store.context);
+    for (size_t i = 0; i < n; i++) {
+        json_t *object = make(i);
+        store.upsert(store.context, object);
+        json_decref(object);
+        if (i % FLUSH_EVERY == 0)
+            store.flush(store.context, &status);
+    }
+    store.list_end(store.context);
+    store.flush(store.context, &status);
+}
+
+/* Each covers one namespace: all models, and one. */
+static void add_quotas(struct policy *policy, int64_t gpus)
+{
+    for (size_t i = 0; i < N_QUOTAS; i++) {
+        const char **namespaces = ARENA_ARRAY(policy->arena, const char *, 1);
+        struct quota_limit *limits = ARENA_ARRAY(policy->arena, struct quota_limit, 2);
+        namespaces[0] = arena_printf(policy->arena, "team-%zu", i);
+        limits[0] = (struct quota_limit){.gpus = gpus};
+        limits[1] = (struct quota_limit){.model = "H100", .gpus = gpus};
+        const struct quota quota = {.name = namespaces[0],
+                                    .namespaces = namespaces,
+                                    .n_namespaces = 1,
+                                    .limits = limits,
+                                    .n_limits = 2};
+        if (policy_add_quota(policy, &quota, NULL) < 0)
+            abort();
+    }
+}
+
+/* Claims for pods that wait, or reservations for pods not seen yet. */
+
+static struct pod_facts facts_of(size_t i, struct arena *arena)
+{
+    static const struct amount DEMAND[] = {{"nvidia.com/gpu", 1}, {"pods", 1}};
+    return (struct pod_facts){.uid = arena_printf(arena, UID, i),
+                              .namespace_ = arena_printf(arena, "team-%zu", i % N_NAMESPACES),
+                              .name = "recommender",
+                              .node_name = "",
+                              .nominated_node = "",
+                              .priority_class = "",
+                              .shape = {.demand = DEMAND, .n_demand = 2}};
+}
+
+static uint64_t version_of_claims(struct inventory *inventory)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    return claims_version(view.cluster);
+}
+
+static void claim(struct inventory *inventory, size_t i)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct pod_facts facts = facts_of(i, arena);
+    const struct claim_question question = {.pod = &facts,
+                                            .node_name = arena_printf(arena, NODE, i % N_NODES),
+                                            .claims_version = version_of_claims(inventory),
+                                            .until_ms = LATER_MS};
+    if (!inventory_claim(inventory, &question))
+        abort();
+}
+
+static void reserve(struct inventory *inventory, size_t i)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct reserve_result result;
+    const struct pod_facts facts = facts_of(i, arena);
+    const struct reserve_question question = {
+        .uid = facts.uid, .node_name = arena_printf(arena, NODE, i % N_NODES), .facts = &facts};
+    if (inventory_reserve(inventory, &question, arena, &result) != RESERVE_HELD)
+        abort();
+}
+
+static void fill(struct inventory *inventory)
+{
+    inventory_go_live(inventory, "https://127.0.0.1:6443");
+    list(inventory, CLUSTER_NAMESPACES, N_NAMESPACES, make_namespace);
+    list(inventory, CLUSTER_NODES, N_NODES, make_node);
+    list(inventory, CLUSTER_PODS, N_PODS + N_WAITING, make_pod);
+    for (size_t i = N_PODS; i < N_PODS + N_WAITING; i++)
+        claim(inventory, i);
+    for (size_t i = 0; i < N_RESERVED; i++)
+        reserve(inventory, N_PODS + N_WAITING + i);
+}
+
+/* What the change left behind must be right, and all claims still there. */
+static void check(struct inventory *inventory)
+{
+    struct err err = {""};
+    size_t n = 0;
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
+    for (const struct claim *at = claims_next(view.cluster, NULL); at;
+         at = claims_next(view.cluster, at))
+        n++;
+    if (cluster_check(view.cluster, &err) == 0 && n == N_WAITING)
+        return;
+    (void)fprintf(stderr, "the ledger is wrong: %zu claims %s\n", n, err.text);
+    exit(EXIT_FAILURE);
+}
+
+struct cost {
+    double hold_ms, write_ms, took_ms, cpu_ms, settle_ms;
+};
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void reload(struct inventory *inventory, const struct policy *policy, struct cost *most)
+{
+    const int64_t began_ms = clock_ms();
+    const double began_cpu_ms = meter_cpu_ms();
+    meter_reset();
+    inventory_take_policy(inventory, policy);
+    most->cpu_ms = larger(most->cpu_ms, meter_cpu_ms() - began_cpu_ms);
+    most->took_ms = larger(most->took_ms, (double)(clock_ms() - began_ms));
+    most->hold_ms = larger(most->hold_ms, meter_longest_hold_ms());
+    most->write_ms = larger(most->write_ms, meter_longest_write_ms());
+    meter_reset();
+    const struct inventory_view view = inventory_read_settled(inventory);
+    inventory_done(&view);
+    most->settle_ms = larger(most->settle_ms, meter_longest_write_ms());
+    inventory_free_replaced(inventory);
+}
+
+int main(void)
+{
+    struct policy policies[1 + N_RELOADS];
+    struct cost most = {0};
+    log_configure(LOG_ERROR, LOG_KEY_VALUE);
+    for (size_t i = 0; i <= N_RELOADS; i++) {
+        policy_init(&policies[i]);
+        add_quotas(&policies[i], (int64_t)(100000 + i));
+    }
+    struct inventory *inventory = inventory_new(&policies[0], &LIMITS);
+    fill(inventory);
+    mem_give_back();
+    const double before_mib = status_mib("VmRSS:");
+    reset_peak();
+    for (size_t i = 1; i <= N_RELOADS; i++) {
+        reload(inventory, &policies[i], &most);
+        mem_give_back();
+    }
+    const double peak_mib = status_mib("VmHWM:");
+    check(inventory);
+    printf("{\"nodes\": %d, \"pods\": %d, \"claims\": %d, \"reservations\": %d, \"reloads\": %d, "
+           "\"longest_hold_cpu_ms\": %.2f, \"longest_write_cpu_ms\": %.2f, "
+           "\"settle_cpu_ms\": %.2f, \"copy_cpu_ms\": %.1f, \"copy_ms\": %.1f, "
+           "\"rss_mib\": %.1f, \"peak_mib\": %.1f, \"rss_after_mib\": %.1f}\n",
+           N_NODES, N_PODS, N_WAITING, N_RESERVED, N_RELOADS, most.hold_ms, most.write_ms,
+           most.settle_ms, most.cpu_ms, most.took_ms, before_mib, peak_mib, status_mib("VmRSS:"));
+    inventory_free(inventory);
+    for (size_t i = 0; i <= N_RELOADS; i++)
+        policy_fini(&policies[i]);
+    return EXIT_SUCCESS;
+}
