@@ -1,7 +1,10 @@
 """Quotas on a real control plane: a burst does not exceed one, a waiting pod is rejected once, and changed labels count at once."""
 
+import os
+import signal
+
 from api import wait_until
-from cluster import NAMESPACE, PODS, is_refused, scheduled
+from cluster import NAMESPACE, NODES, PODS, is_refused, scheduled
 from live import bound, node_name
 
 H100 = "NVIDIA-H100-80GB-HBM3"
@@ -133,3 +136,23 @@ def test_a_label_of_the_namespace_counts_without_a_restart(live):
     label(live, None)
     live.create("after", 1, models="H100")
     assert live.node_of("after").startswith("h100")
+
+
+def test_a_raised_quota_counts_without_a_restart(live):
+    """The policy file is reloaded. A changed annotation of a node wakes the pod, as docs/OPERATIONS.md says."""
+    start(live, "namespaces: [gpu]", 1)
+    live.create("first", 1, models="H100")
+    live.node_of("first")
+    live.create("second", 1, models="H100")
+    assert OF_MODEL in live.refusal_of("second")["message"]
+
+    raised = live.plane.write(f"raised-{live.name}.yaml", POLICY.format("namespaces: [gpu]", 2))
+    os.replace(raised, live.plane.path(f"policy-{live.name}.yaml"))
+    live.service.signal(signal.SIGHUP)
+    live.service.log.wait_for({"msg": "the policy file was reloaded"})
+    assert covered(live) == (1, 1)
+    live.api.merge(f"{NODES}/t4-0", {"metadata": {"annotations": {"gpu-extender.io/wake": "1"}}})
+    assert live.node_of("second").startswith("h100")
+    assert covered(live) == (1, 2)
+    live.create("third", 1, models="H100")
+    assert OF_MODEL in live.refusal_of("third")["message"]
