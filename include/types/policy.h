@@ -120,6 +120,7 @@ struct policy {
     bool all_pods;
     /* Default for pods without the annotation: shared or sliced GPUs count as whole ones. */
     bool allow_shared;
+    bool quotas_select; /* a quota selects namespaces by label */
     enum placement_policy placement;
     enum soft_preferences soft_preferences;
     struct slot_price_policy slot_price;
@@ -134,7 +135,6 @@ struct policy {
     size_t n_quota_models;
     const char *quota_scopes[QUOTA_SCOPES_MAX];
     size_t n_quota_scopes;
-    bool quotas_select; /* a quota selects namespaces by label */
     struct arena
         *arena;       /* memory of the quotas; callers of policy_add_quota() allocate parts here */
     size_t shortlist; /* most nodes that filter returns; 0: all that fit, the default */

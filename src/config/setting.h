@@ -42,6 +42,7 @@ typedef const char *setting_choice(size_t value);
 struct setting {
     const char *path; /* "key" or "section.key"; rows of a section are adjacent */
     enum setting_kind kind;
+    enum setting_change change;
     size_t at;           /* offsetof in struct settings */
     size_t n_at;         /* offsetof of the count, if any */
     syntax_check *check; /* for the text, or each name */
@@ -49,7 +50,6 @@ struct setting {
     size_t least, most; /* inclusive bounds of a number */
     size_t number;      /* default; for policy values see types/policy.c */
     const char *text;   /* default */
-    enum setting_change change;
 };
 
 extern const struct setting SETTINGS[];
