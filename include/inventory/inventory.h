@@ -123,8 +123,8 @@ struct inventory_freshness {
 size_t inventory_freshness(struct inventory *inventory,
                            struct inventory_freshness ret_kinds[N_CLUSTER_KINDS]);
 
-/* Calls warn() with a warning for each model that quotas limit and no node has: the name may be
- * misspelled, or the nodes do not exist yet. */
+/* Calls warn() with a warning for each of policy_names_missing() (inventory/policy_names.h). Never
+ * with the lock. */
 void inventory_warn_of_quotas(struct inventory *inventory, void (*warn)(const char *text));
 
 /* Writes gauges per node and model: Prometheus text. */

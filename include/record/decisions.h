@@ -69,6 +69,7 @@ void decisions_add(struct decisions *decisions, const struct decision *decision)
 struct decision_query {
     const char *namespace_;  /* NULL: any */
     const char *name;        /* NULL: any */
+    const char *node;        /* of the binding, or among the best; NULL: any */
     enum decision_verb verb; /* N_DECISION_VERBS: any */
     bool would_differ;       /* only such; false: any */
     size_t limit;

@@ -16,12 +16,15 @@ const struct parameter API_OUTPUT[] = {{"output", OUTPUTS}, {"wide", FLAGS}, {0}
 const struct parameter API_DRY_RUN[] = {
     {"explain", FLAGS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_DECISIONS[] = {
-    {"namespace", NULL},    {"name", NULL},      {"verb", VERBS}, {"limit", NULL},
-    {"wouldDiffer", FLAGS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0},
+    {"namespace", NULL}, {"name", NULL},  {"node", NULL},
+    {"verb", VERBS},     {"limit", NULL}, {"wouldDiffer", FLAGS},
+    {"output", OUTPUTS}, {"wide", FLAGS}, {0},
 };
 const struct parameter API_INVENTORY[] = {
     {"node", NULL},  {"state", STATES},   {"model", NULL}, {"resource", NULL},
     {"sort", SORTS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_PENDING[] = {
     {"namespace", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
+const struct parameter API_FRAGMENTATION[] = {
+    {"model", NULL}, {"resource", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_NONE[] = {{0}};

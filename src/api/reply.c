@@ -104,10 +104,26 @@ void reply_of_fork(const struct api *api, struct exchange *exchange, reply_add_m
     struct cluster *fork = inventory_fork(api->inventory, PEERS_NONE);
     json_t *answer = provenance_json(&provenance);
     provenance_add_claims(&provenance, answer);
-    add_members(fork, arena, answer);
+    add_members(fork, exchange, answer);
     inventory_fork_free(api->inventory, fork);
     reply_end(api, exchange, tag);
     reply(exchange, answer, write_table);
+}
+
+bool reply_read_model(const struct api *api, struct exchange *exchange,
+                      struct reply_model *ret_model)
+{
+    const char *text = exchange_query(exchange, "model");
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
+    *ret_model = (struct reply_model){.is_given = text != NULL};
+    if (!text || gpu_model_parse(text, policy->aliases, policy->n_aliases, &ret_model->model))
+        return true;
+    exchange_answer_error(exchange, 400,
+                          arena_printf(exchange_arena(exchange),
+                                       "?model=%.60s: names no GPU model, should be one, such as "
+                                       "A100 or T4",
+                                       text));
+    return false;
 }
 
 const char *reply_role(const struct api *api)

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
+#include "types/gpu_model.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -28,10 +29,19 @@ void reply_end(const struct api *api, struct exchange *exchange, const char *tag
 /* Answers with the value and takes it over: as JSON, or with ?output=table through write_table. */
 void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table);
 /* Adds data of a fork to an answer that already has its provenance. */
-typedef void reply_add_members(const struct cluster *fork, struct arena *arena, json_t *answer);
+typedef void reply_add_members(const struct cluster *fork, struct exchange *exchange,
+                               json_t *answer);
 /* Answers from a new fork of the ledger, and says whether claims are counted. */
 void reply_of_fork(const struct api *api, struct exchange *exchange, reply_add_members *add_members,
                    reply_write_table *write_table);
+/* ?model= of the query, as in a pod's annotation. */
+struct reply_model {
+    bool is_given;
+    struct gpu_model model;
+};
+/* Returns false after answering 400: it is no model. */
+bool reply_read_model(const struct api *api, struct exchange *exchange,
+                      struct reply_model *ret_model);
 /* Whether the query has ?NAME=true. */
 bool reply_flag(const struct exchange *exchange, const char *name);
 

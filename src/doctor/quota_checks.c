@@ -1,6 +1,7 @@
 /* quota_checks: see cluster_checks.h. */
 #include "cluster_checks.h"
 #include "decide/quota.h"
+#include "inventory/policy_names.h"
 #include "ledger/cluster.h"
 #include "types/policy.h"
 
@@ -9,12 +10,10 @@
 
 #define MATCHES "quotas.matches"
 #define USE "quotas.use"
-#define ALL_MODELS 0
 
 struct quota_check {
     const struct cluster *cluster;
     struct findings *findings;
-    size_t n_nodes_of_model[QUOTA_MODELS_MAX];
     size_t n_bad;
 };
 
@@ -27,31 +26,12 @@ static bool covers_any(const struct cluster *cluster, const struct quota *quota)
     return false;
 }
 
-static bool any_node_has(const struct cluster *cluster, const char *pattern)
-{
-    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
-        size_t n = 0;
-        const struct node_resource *rows = node_resources(node, &n);
-        for (size_t i = 0; i < n; i++) {
-            if (rows[i].advertised && policy_resource_matches(pattern, rows[i].resource->name))
-                return true;
-        }
-    }
-    return false;
-}
-
 static void check_limit(struct quota_check *check, const struct quota *quota,
                         const struct quota_limit *limit)
 {
     const int64_t used = quota_used(check->cluster, quota, limit);
     const char *model = limit->model ? limit->model : "all models";
     const char *resource = limit->resource ? limit->resource : "all GPU resources";
-    if (limit->column != ALL_MODELS && check->n_nodes_of_model[limit->column - 1] == 0) {
-        check->n_bad++;
-        findings_add(
-            check->findings, FINDING_WARN, MATCHES, "write the model of a node (GET /v1/inventory)",
-            "quota %s: no node has the model %s: its limit has no effect", quota->name, model);
-    }
     if (used > limit->gpus) {
         check->n_bad++;
         findings_add(check->findings, FINDING_WARN, USE,
@@ -61,18 +41,6 @@ static void check_limit(struct quota_check *check, const struct quota *quota,
     }
 }
 
-static void check_resource(struct quota_check *check, const struct quota *quota,
-                           const struct quota_limit *limit)
-{
-    if (!limit->resource || any_node_has(check->cluster, limit->resource))
-        return;
-    check->n_bad++;
-    findings_add(check->findings, FINDING_WARN, MATCHES, "write the name of a resource of a node",
-                 "quota %s: no node has the resource %s: its limit has no effect", quota->name,
-                 limit->resource);
-}
-
-/* Limits of one resource stand together or not; a scope that was just checked is skipped. */
 static void check_quota(struct quota_check *check, const struct quota *quota)
 {
     if (cluster_n_namespaces(check->cluster) > 0 && !covers_any(check->cluster, quota)) {
@@ -81,19 +49,25 @@ static void check_quota(struct quota_check *check, const struct quota *quota)
                      "correct its namespaces or namespaceSelector",
                      "quota %s: it covers no namespace that exists", quota->name);
     }
-    for (size_t i = 0; i < quota->n_limits; i++) {
-        const bool is_first = i == 0 || quota->limits[i].scope != quota->limits[i - 1].scope;
-        if (is_first)
-            check_resource(check, quota, &quota->limits[i]);
+    for (size_t i = 0; i < quota->n_limits; i++)
         check_limit(check, quota, &quota->limits[i]);
-    }
+}
+
+static void check_names(struct quota_check *check)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct policy_name *names = NULL;
+    const size_t n = policy_names_missing(check->cluster, arena, &names);
+    check->n_bad += n;
+    for (size_t i = 0; i < n; i++)
+        findings_add(check->findings, FINDING_WARN, MATCHES, names[i].advice, "%s", names[i].seen);
 }
 
 void quota_checks_run(const struct cluster *cluster, struct findings *findings)
 {
     const struct policy *policy = cluster_policy(cluster);
     struct quota_check check = {.cluster = cluster, .findings = findings};
-    quota_count_nodes(cluster, check.n_nodes_of_model);
+    check_names(&check);
     for (size_t i = 0; i < policy->n_quotas; i++)
         check_quota(&check, &policy->quotas[i]);
     if (policy->n_quotas > 0 && cluster_n_namespaces(cluster) == 0)

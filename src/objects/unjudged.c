@@ -309,10 +309,11 @@ static void add_admission(const json_t *spec, struct lines *lines)
 {
     const char *runtime_class = text_of(spec, "runtimeClassName");
     if (*runtime_class)
-        lines_add(lines,
-                  "spec.runtimeClassName %s: admission may add overhead, a node selector and "
-                  "tolerations",
-                  shown(lines, runtime_class));
+        lines_add(
+            lines,
+            "spec.runtimeClassName %s: whether the class exists is not checked; admission may "
+            "add overhead, a node selector and tolerations",
+            shown(lines, runtime_class));
 }
 
 static void add_scheduler(const json_t *spec, struct lines *lines)

@@ -216,6 +216,52 @@ static struct warned warned_of(const struct manifest *manifest)
                            manifest->object, manifest->arena,      manifest->list};
 }
 
+static const char *version_of_kind(const char *kind)
+{
+    static const struct {
+        const char *kind;
+        const char *version;
+    } BUILT_IN[] = {
+        {"CronJob", "batch/v1"},
+        {"DaemonSet", "apps/v1"},
+        {"Deployment", "apps/v1"},
+        {"Job", "batch/v1"},
+        {"List", "v1"},
+        {"Pod", "v1"},
+        {"PodTemplate", "v1"},
+        {"ReplicaSet", "apps/v1"},
+        {"ReplicationController", "v1"},
+        {"StatefulSet", "apps/v1"},
+    };
+    for (size_t i = 0; i < sizeof BUILT_IN / sizeof *BUILT_IN; i++) {
+        if (strcmp(kind, BUILT_IN[i].kind) == 0)
+            return BUILT_IN[i].version;
+    }
+    return NULL;
+}
+
+static size_t group_len(const char *api_version)
+{
+    const char *slash = strchr(api_version, '/');
+    return slash ? (size_t)(slash - api_version) : 0;
+}
+
+/* Groups of others have a dot in their names; extensions is the group of old releases. */
+static void warn_of_group(const struct manifest *manifest)
+{
+    const struct warned object = warned_of(manifest);
+    const char *given = manifest->api_version;
+    const char *right = version_of_kind(manifest->kind);
+    const size_t len = group_len(given);
+    if (!right || !*given || !schema_is_own_group(given) ||
+        strncmp(given, "extensions/", strlen("extensions/")) == 0 ||
+        (len == group_len(right) && strncmp(given, right, len) == 0))
+        return;
+    warned_add(&object, "apiVersion",
+               arena_printf(manifest->arena, "%s is not in this group; did you mean %s?",
+                            manifest->kind, right));
+}
+
 /* Kinds of other groups may have any name. */
 static void warn_of_kind(const struct manifest *manifest)
 {
@@ -234,6 +280,7 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
 {
     const struct warned object = warned_of(manifest);
     warn_of_kind(manifest);
+    warn_of_group(manifest);
     if (found->n > 0 && !found->items[0].row)
         misplaced_find_outside(&object, &found->items[0]);
     for (size_t i = 0; i < found->n; i++) {

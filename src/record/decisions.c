@@ -100,11 +100,21 @@ void decisions_add(struct decisions *decisions, const struct decision *decision)
     mutex_unlock(&decisions->lock);
 }
 
+static bool has_node(const struct decision *decision, const char *node)
+{
+    for (size_t i = 0; i < decision->n_best; i++) {
+        if (strcmp(decision->best[i].node, node) == 0)
+            return true;
+    }
+    return strcmp(decision->node, node) == 0;
+}
+
 static bool is_asked_for(const struct decision *decision, const struct decision_query *query)
 {
     return (query->verb == N_DECISION_VERBS || query->verb == decision->verb) &&
            (!query->would_differ || decision->would_differ) &&
            (!query->name || strcmp(query->name, decision->name) == 0) &&
+           (!query->node || has_node(decision, query->node)) &&
            (!query->namespace_ || strcmp(query->namespace_, decision->namespace_) == 0);
 }
 

@@ -123,6 +123,8 @@ def test_queries_select_decisions(service):
     assert names_of(service, "?namespace=ml&name=one&verb=filter") == ["one", "one"]
     assert names_of(service, "?namespace=other") == []
     assert names_of(service, "?verb=bind") == []
+    assert names_of(service, "?node=a") == ["one"], "among the best of prioritize"
+    assert names_of(service, "?node=nowhere") == []
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,7 @@ def test_queries_select_decisions(service):
         ("?limit=-1", "?limit=-1: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=", "?limit=: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=99999999999999999999", "?limit=99999999999999999999: is unknown, should be a whole number from 1 to 10000"),
-        ("?pod=a", "?pod: is unknown, should be one of namespace, name, verb, limit, wouldDiffer, output, wide"),
+        ("?pod=a", "?pod: is unknown, should be one of namespace, name, node, verb, limit, wouldDiffer, output, wide; did you mean node?"),
         ("?output=yaml", "?output=yaml: is unknown, should be json or table"),
     ],
 )

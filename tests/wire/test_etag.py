@@ -3,6 +3,7 @@
 import signal
 
 import pytest
+from follow import policy
 from objects import list_text, node, pod
 
 PATHS = ["/v1/inventory", "/v1/pending", "/v1/fragmentation", "/v1/quota", "/v1/snapshot", "/v1/pods/ml/waits/explain"]
@@ -104,3 +105,27 @@ def test_stale_data_change_the_tag(api, follow):
     api.new_era(deaf=True)
     follower.wait("stale data", lambda: not follower.get("/v1/inventory").json()["usable"])
     assert has_changed(follower, "/v1/inventory", tag)
+
+
+def test_a_policy_that_changes_the_answer_changes_the_tag(start_service, write):
+    """The models of an inventory and the limits of quotas come from the policy."""
+    path = write("c.json", list_text(*CLUSTER, node("c", 4, "big")))
+    file = write("policy.yaml", policy({"quotas": [{"name": "q", "namespaces": ["ml"], "limits": [{"total": 8}]}]}))
+    service = start_service("--cluster-file", path, "--config", file)
+    tags = {each: tag_of(service, each) for each in PATHS}
+    n_lines = len(service.log.lines)
+    write("policy.yaml", policy({"models": {"aliases": {"big": "H100"}}}))
+    service.signal(signal.SIGHUP)
+    service.log.wait_for({"msg": "reloaded"}, after=n_lines)
+    assert all(has_changed(service, each, tag) for each, tag in tags.items())
+
+
+def test_a_policy_of_a_live_cluster_that_changes_the_answer_changes_the_tag(api, follow, tmp_path):
+    api.store.put(node("c", 4, "big"))
+    follower = follow()
+    follower.settle()
+    tag = tag_of(follower, "/v1/inventory")
+    (file,) = tmp_path.rglob("policy.yaml")
+    file.write_text(policy({"models": {"aliases": {"big": "H100"}}}), encoding="utf-8")
+    follower.signal(signal.SIGHUP)
+    follower.wait("the model is read anew", lambda: "H100" in ask(follower, "/v1/inventory", tag).text)

@@ -36,6 +36,19 @@ def test_the_order_of_the_objects_changes_nothing(service, start_over):
     assert start_over(*FLEET[::-1]).get("/v1/fragmentation").json()["models"] == service.get("/v1/fragmentation").json()["models"]
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("model=t4", [ON_B]), ("model=A100", [ON_A]), ("model=V100", []), (f"resource={GPU}", [ON_A, ON_B]), ("resource=amd.com/gpu", []), (f"resource={GPU}&model=T4", [ON_B])],
+)
+def test_the_filters(service, query, found):
+    answer = service.get(f"/v1/fragmentation?{query}").json()
+    assert answer["models"] == found and answer["summary"].startswith(f"of {sum(row['free'] for row in found)} free GPUs")
+
+
+def test_a_word_that_is_no_model(service):
+    assert service.get("/v1/fragmentation?model=nvidia").status == 400
+
+
 def test_the_table(service):
     lines = service.get("/v1/fragmentation?output=table").text.splitlines()
     assert [line.split() for line in lines[3:]] == [

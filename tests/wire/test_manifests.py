@@ -1,7 +1,7 @@
 """What the dry run reads in manifests: its warnings about fields and kinds that Kubernetes does not have, and requests that it does not understand.
 
 The manifests are in tests/cases: correct has no mistake; mistakes, shapes, not-understood and not-evaluated have the expected answer and
-the reason.
+the reason. mistakes.yaml has a row for each mistake that people make.
 """
 
 import glob
@@ -20,6 +20,10 @@ SHAPES = sorted(glob.glob(f"{ROOT}/tests/cases/shapes/*.yaml"))
 NOT_UNDERSTOOD = sorted(glob.glob(f"{ROOT}/tests/cases/not-understood/*.yaml"))
 NOT_EVALUATED = sorted(glob.glob(f"{ROOT}/tests/cases/not-evaluated/*.yaml"))
 NOT_HERE = 77
+with open(f"{ROOT}/tests/cases/mistakes.yaml", encoding="utf-8") as _file:
+    ROWS = yaml.safe_load(_file)
+LABELS = {"pool": "gpu-large", "node.kubernetes.io/instance-type": "p4d.24xlarge", "topology.kubernetes.io/zone": "z1"}
+KINDS = ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}}, {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high-priority"}, "value": 1000})
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +52,30 @@ def test_a_mistake_gets_its_warning(path, service):
     case = yaml.safe_load(read(path))
     assert set(case) == {"because", "manifest", "warnings"}
     assert warnings_of(service, case["manifest"]) == case["warnings"], case["because"]
+
+
+@pytest.fixture(scope="module")
+def labelled(module_service):
+    return module_service(node("a", 8, metadata={"labels": LABELS}), node("h", 8, "NVIDIA-H100-80GB-HBM3"), node("cpu", None), *KINDS)
+
+
+def manifest_of(row):
+    """The whole body, or a Pod with the row's members."""
+    if "manifest" in row:
+        return row["manifest"]
+    main = {"name": "c", "image": "c", **row.get("container", {"resources": {"limits": {GPU: 1}}})}
+    metadata = {"name": "p", "namespace": "ml", **row.get("metadata", {})}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [main], **row.get("spec", {})}}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["mistake"])
+def test_a_common_mistake_is_named(row, labelled):
+    assert row["says"] in labelled.post("/v1/dry-run?output=table&wide=true", manifest_of(row)).text
+
+
+def test_there_are_many_mistakes():
+    assert len({row["mistake"] for row in ROWS}) == len(ROWS)
+    assert len(ROWS) + len(MISTAKES) + len(NOT_UNDERSTOOD) + len(NOT_EVALUATED) >= 80
 
 
 @pytest.mark.parametrize("path", SHAPES, ids=os.path.basename)

@@ -67,7 +67,7 @@ def test_other_paths_ignore_their_query(service):
 
 def test_a_long_unknown_word_is_shortened(service):
     message = service.get("/v1/quota?" + "x" * 10000).json()["error"]
-    assert message == "?" + "x" * 60 + ": is unknown, should be one of output, wide"
+    assert message == "?" + "x" * 60 + ": is unknown, should be one of namespace, output, wide"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_errors_follow_the_output(service, method, path, body, status, begins):
 
 def test_an_error_as_text_controls_no_terminal(service):
     answer = service.get("/v1/quota?output=table&a%1b%5b2J%0a%c2%9b%ff")
-    assert answer.text == "error: ?a [2J  \ufffd: is unknown, should be one of output, wide\n"
+    assert answer.text == "error: ?a [2J  \ufffd: is unknown, should be one of namespace, output, wide\n"
 
 
 def names(answer):

@@ -41,10 +41,15 @@ def test_usage_of_quotas_is_reported(service):
     assert f'gpu_extender_quota_used_gpus{{quota="team-a",resource="{GPU}",model="H100"}} 3\n' in service.get("/metrics").text
 
 
+def test_quotas_of_a_namespace(service):
+    assert [quota["name"] for quota in service.get("/v1/quota?namespace=ml").json()["quotas"]] == ["team-a"]
+    assert service.get("/v1/quota?namespace=other").json()["quotas"] == []
+
+
 def test_no_quotas_give_an_empty_list(start_over):
     answer = start_over(node("a"))
     assert answer.get("/v1/quota").json()["quotas"] == []
-    assert answer.get("/v1/quota?output=table").text == "no quotas: the policy file has none\n"
+    assert answer.get("/v1/quota?output=table").text == "no quotas: none is in the policy file, or none covers the namespace\n"
 
 
 def test_a_dry_run_consumes_the_quota(service):

@@ -89,6 +89,7 @@ static const char *read_query(struct exchange *exchange, struct decision_query *
     *ret_query = (struct decision_query){
         .namespace_ = exchange_query(exchange, "namespace"),
         .name = exchange_query(exchange, "name"),
+        .node = exchange_query(exchange, "node"),
         .verb = verb ? decision_verb_of(verb) : N_DECISION_VERBS,
         .would_differ = reply_flag(exchange, "wouldDiffer"),
         .limit = DECISIONS_KEEP_MAX,

@@ -7,6 +7,7 @@
 #include "api/text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static json_t *amounts_json(const struct fragmentation *item)
 {
@@ -81,9 +82,38 @@ static void write_table(const json_t *answer, bool wide, struct arena *arena, st
     table_write(table, out);
 }
 
-static void add_members(const struct cluster *fork, struct arena *arena, json_t *answer)
+/* By its name alone: the memory of the nodes is not known here. */
+static bool is_model(const char *name, const struct gpu_model *wanted)
 {
-    const struct fragmentations all = fragmentation_of(fork, arena);
+    struct gpu_model model;
+    return gpu_model_parse(name, NULL, 0, &model) && gpu_model_satisfies(&model, 0, wanted);
+}
+
+/* Keeps the items of ?resource= and ?model=. */
+static void keep_wanted(const struct cluster *fork, const struct exchange *exchange,
+                        struct fragmentations *all)
+{
+    const struct policy *policy = cluster_policy(fork);
+    const char *resource = exchange_query(exchange, "resource");
+    const char *text = exchange_query(exchange, "model");
+    struct gpu_model model = {0};
+    size_t n = 0;
+    if (text)
+        (void)gpu_model_parse(text, policy->aliases, policy->n_aliases, &model);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct fragmentation *item = &all->items[i];
+        if ((!resource || strcmp(resource, item->resource->name) == 0) &&
+            (!text || is_model(item->model, &model)))
+            all->items[n++] = *item;
+    }
+    all->n = n;
+}
+
+static void add_members(const struct cluster *fork, struct exchange *exchange, json_t *answer)
+{
+    struct arena *arena = exchange_arena(exchange);
+    struct fragmentations all = fragmentation_of(fork, arena);
+    keep_wanted(fork, exchange, &all);
     (void)json_object_set_new(answer, "summary", json_string(summary_of(&all, arena)));
     (void)json_object_set_new(answer, "models", list_json(&all));
 }
@@ -91,5 +121,7 @@ static void add_members(const struct cluster *fork, struct arena *arena, json_t 
 void api_fragmentation(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    reply_of_fork(api, exchange, add_members, write_table);
+    struct reply_model model;
+    if (reply_read_model(api, exchange, &model))
+        reply_of_fork(api, exchange, add_members, write_table);
 }

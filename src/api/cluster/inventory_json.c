@@ -255,8 +255,7 @@ struct wanted {
     const char *state;
     const char *resource;
     const char *sort; /* NULL: by name */
-    bool has_model;
-    struct gpu_model model; /* as in a pod's annotation */
+    struct reply_model model;
 };
 
 /* Also a driver of devices. */
@@ -288,8 +287,8 @@ static bool is_wanted(const struct wanted *wanted, const struct node *node)
     return (!wanted->node || strcmp(wanted->node, node_name(node)) == 0) &&
            (!wanted->state || is_in_state(wanted->state, traits)) &&
            (!wanted->resource || has_resource(node, wanted->resource)) &&
-           (!wanted->has_model ||
-            gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &wanted->model));
+           (!wanted->model.is_given ||
+            gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &wanted->model.model));
 }
 
 static void copy_under_lock(struct inventory *inventory, const struct wanted *wanted,
@@ -559,38 +558,21 @@ static void answer_no_node(struct exchange *exchange, const char *name)
                                        name));
 }
 
-/* Returns false after answering 400. */
-static bool read_query(const struct api *api, struct exchange *exchange, struct wanted *ret_wanted)
-{
-    const char *model = exchange_query(exchange, "model");
-    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    *ret_wanted = (struct wanted){.node = exchange_query(exchange, "node"),
-                                  .state = exchange_query(exchange, "state"),
-                                  .resource = exchange_query(exchange, "resource"),
-                                  .sort = exchange_query(exchange, "sort"),
-                                  .has_model = model != NULL};
-    if (!model || gpu_model_parse(model, policy->aliases, policy->n_aliases, &ret_wanted->model))
-        return true;
-    exchange_answer_error(exchange, 400,
-                          arena_printf(exchange_arena(exchange),
-                                       "?model=%.60s: names no GPU model, should be one, such as "
-                                       "A100 or T4",
-                                       model));
-    return false;
-}
-
 void api_inventory(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    struct wanted wanted;
-    if (!read_query(api, exchange, &wanted))
+    struct wanted wanted = {.node = exchange_query(exchange, "node"),
+                            .state = exchange_query(exchange, "state"),
+                            .resource = exchange_query(exchange, "resource"),
+                            .sort = exchange_query(exchange, "sort")};
+    if (!reply_read_model(api, exchange, &wanted.model))
         return;
     const char *tag = NULL;
     if (!reply_begin(api, exchange, &tag))
         return;
     const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
     const struct copy copy = copy_inventory(api->inventory, &wanted, exchange_arena(exchange));
-    const bool is_node_only = !wanted.state && !wanted.resource && !wanted.has_model;
+    const bool is_node_only = !wanted.state && !wanted.resource && !wanted.model.is_given;
     if (wanted.node && is_node_only && copy.n_nodes == 0) {
         answer_no_node(exchange, wanted.node);
         return;

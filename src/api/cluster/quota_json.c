@@ -116,8 +116,18 @@ static struct covered *find_covered(const struct cluster *fork, struct arena *ar
     return covered;
 }
 
-static void add_members(const struct cluster *fork, struct arena *arena, json_t *answer)
+/* The namespace may be one that does not exist yet. */
+static bool is_wanted(const struct cluster *fork, const struct quota *quota, const char *wanted)
 {
+    const struct namespace *known = wanted ? cluster_find_namespace(fork, wanted) : NULL;
+    return !wanted || policy_quota_covers(quota, wanted, known ? known->labels : NULL,
+                                          known ? known->n_labels : 0);
+}
+
+static void add_members(const struct cluster *fork, struct exchange *exchange, json_t *answer)
+{
+    const char *wanted = exchange_query(exchange, "namespace");
+    struct arena *arena = exchange_arena(exchange);
     const struct policy *policy = cluster_policy(fork);
     const struct covered *covered = find_covered(fork, arena);
     size_t n_nodes[QUOTA_MODELS_MAX];
@@ -125,6 +135,10 @@ static void add_members(const struct cluster *fork, struct arena *arena, json_t 
     quota_count_nodes(fork, n_nodes);
     for (size_t i = 0; i < policy->n_quotas; i++) {
         const struct quota *quota = &policy->quotas[i];
+        if (!is_wanted(fork, quota, wanted)) {
+            json_decref(covered[i].unenforced);
+            continue;
+        }
         (void)json_array_append_new(
             quotas,
             json_pack("{s:s, s:I, s:I, s:o, s:o}", "name", quota->name, "namespaces",
@@ -167,7 +181,7 @@ static void write_table(const json_t *answer, bool wide, struct arena *arena, st
     json_array_foreach (json_object_get(answer, "quotas"), i, quota)
         add_rows(quota, table, arena);
     if (i == 0)
-        buf_add_text(out, "no quotas: the policy file has none\n");
+        buf_add_text(out, "no quotas: none is in the policy file, or none covers the namespace\n");
     else
         table_write(table, out);
 }

@@ -70,7 +70,8 @@ static const struct row SPECS[] = {
     {"'tolerations': [{'operator': 'Exists'}, {'key': 'n', 'operator': 'Lt', 'value': '3'}]",
      "spec.tolerations[1]: operator 'Lt' is unknown and tolerates nothing\n"},
     {"'runtimeClassName': 'nvidia'",
-     "spec.runtimeClassName nvidia: admission may add overhead, a node selector and tolerations\n"},
+     "spec.runtimeClassName nvidia: whether the class exists is not checked; admission may add "
+     "overhead, a node selector and tolerations\n"},
     {"'priorityClassName': 'high'", ""}, /* the ledger knows its value */
     {"'schedulingGates': [{'name': 'e.com/quota'}], 'nodeName': 'n1', 'schedulerName': 'volcano'",
      "scheduling gate e.com/quota: the pod waits until it is removed\n"

@@ -1,0 +1,22 @@
+/*
+ * policy_names: names in the policy's quotas and aliases that no node has, with the nearest that
+ * one has. The name may be misspelt, or the nodes do not exist yet.
+ */
+#ifndef INVENTORY_POLICY_NAMES_H
+#define INVENTORY_POLICY_NAMES_H
+
+#include "ledger/cluster.h"
+
+struct policy_name {
+    const char *seen;   /* "quota ml: no node has the model H1OO: its limit has no effect" */
+    const char *advice; /* "did you mean H100?" */
+};
+
+/* Models and resources of quotas; models of aliases only if one is near, as policies are shared
+ * among clusters. In the arena. Returns their number. Compares at most POLICY_NAMES_COMPARED pairs
+ * of models, so it may be called with the lock. */
+#define POLICY_NAMES_COMPARED ((size_t)2000)
+size_t policy_names_missing(const struct cluster *cluster, struct arena *arena,
+                            struct policy_name **ret_names);
+
+#endif

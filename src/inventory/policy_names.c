@@ -1,0 +1,166 @@
+/* policy_names: see include/inventory/policy_names.h. */
+#include "inventory/policy_names.h"
+#include "base/nearest.h"
+#include "decide/quota.h"
+#include "types/policy.h"
+
+#include <string.h>
+
+#define MODELS_MAX ((size_t)100)
+#define ALL_MODELS 0
+
+struct missing_names {
+    const struct cluster *cluster;
+    const struct policy *policy;
+    struct arena *arena;
+    size_t n_nodes[QUOTA_MODELS_MAX]; /* of each model of the quotas */
+    struct gpu_model_there models[MODELS_MAX];
+    const char *words[MODELS_MAX]; /* of the models, as on the nodes */
+    size_t n_models;
+    size_t n_left; /* comparisons */
+    struct policy_name *names;
+    size_t n_names;
+};
+
+static void add(struct missing_names *search, const char *seen, const char *advice)
+{
+    search->names[search->n_names++] = (struct policy_name){seen, advice};
+}
+
+static void add_model(struct missing_names *search, const struct node_traits *traits)
+{
+    if (!traits->model.chip[0] || search->n_models == MODELS_MAX)
+        return;
+    for (size_t i = 0; i < search->n_models; i++) {
+        if (strcmp(search->words[i], traits->model_word) == 0)
+            return;
+    }
+    search->words[search->n_models] = traits->model_word;
+    search->models[search->n_models++] =
+        (struct gpu_model_there){traits->model, traits->gpu_memory_bytes};
+}
+
+static bool is_there(const struct missing_names *search, const struct gpu_model *want)
+{
+    for (size_t i = 0; i < search->n_models; i++) {
+        const struct gpu_model_there *there = &search->models[i];
+        if (gpu_model_satisfies(&there->model, there->memory_bytes, want))
+            return true;
+    }
+    return false;
+}
+
+/* "did you mean H100?"; NULL: none is near. */
+static const char *near_model(struct missing_names *search, const char *name)
+{
+    struct gpu_model want;
+    struct gpu_model meant;
+    char text[128];
+    if (!gpu_model_parse(name, search->policy->aliases, search->policy->n_aliases, &want) ||
+        is_there(search, &want) || search->n_left < search->n_models)
+        return NULL;
+    search->n_left -= search->n_models;
+    if (want.sharing != GPU_WHOLE ||
+        !gpu_model_nearest(&want, search->models, search->n_models, &meant))
+        return NULL;
+    return arena_printf(search->arena, "did you mean %s?", gpu_model_text(&meant, text));
+}
+
+static void check_model(struct missing_names *search, const struct quota *quota,
+                        const struct quota_limit *limit)
+{
+    if (limit->column == ALL_MODELS || search->n_nodes[limit->column - 1] > 0)
+        return;
+    const char *near = near_model(search, limit->model);
+    add(search,
+        arena_printf(search->arena, "quota %s: no node has the model %s: its limit has no effect",
+                     quota->name, limit->model),
+        near ? near : "write the model of a node (GET /v1/inventory)");
+}
+
+/* Returns whether a node has the resource. ret_near: else the nearest that one has, or NULL. */
+static bool find_resource(const struct cluster *cluster, const char *pattern, const char **ret_near)
+{
+    const char *last = NULL;
+    *ret_near = NULL;
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
+        size_t n = 0;
+        const struct node_resource *rows = node_resources(node, &n);
+        for (size_t i = 0; i < n; i++) {
+            const char *name = rows[i].resource->name;
+            if (!rows[i].advertised || name == last)
+                continue;
+            last = name;
+            if (policy_resource_matches(pattern, name))
+                return true;
+            if (!*ret_near && nearest_is_typo(pattern, name))
+                *ret_near = name;
+        }
+    }
+    return false;
+}
+
+static void check_resource(struct missing_names *search, const struct quota *quota,
+                           const struct quota_limit *limit)
+{
+    const char *near = NULL;
+    if (!limit->resource || find_resource(search->cluster, limit->resource, &near))
+        return;
+    add(search,
+        arena_printf(search->arena,
+                     "quota %s: no node has the resource %s: its limit has no effect", quota->name,
+                     limit->resource),
+        near ? arena_printf(search->arena, "did you mean %s?", near)
+             : "write the name of a resource of a node");
+}
+
+/* Limits of one resource stand together or not; a scope that was just checked is skipped. */
+static void check_quota(struct missing_names *search, const struct quota *quota)
+{
+    for (size_t i = 0; i < quota->n_limits; i++) {
+        if (i == 0 || quota->limits[i].scope != quota->limits[i - 1].scope)
+            check_resource(search, quota, &quota->limits[i]);
+        check_model(search, quota, &quota->limits[i]);
+    }
+}
+
+static void check_alias(struct missing_names *search, const struct gpu_model_alias *alias)
+{
+    const char *near = near_model(search, alias->to);
+    if (near)
+        add(search,
+            arena_printf(search->arena, "alias %s: no node has the model %s", alias->from,
+                         alias->to),
+            near);
+}
+
+/* No more names than this are missing. */
+static size_t count_names(const struct policy *policy)
+{
+    size_t n = policy->n_aliases;
+    for (size_t i = 0; i < policy->n_quotas; i++)
+        n += 2 * policy->quotas[i].n_limits;
+    return n;
+}
+
+size_t policy_names_missing(const struct cluster *cluster, struct arena *arena,
+                            struct policy_name **ret_names)
+{
+    const struct policy *policy = cluster_policy(cluster);
+    struct missing_names *search = ARENA_NEW(arena, struct missing_names);
+    *search = (struct missing_names){
+        .cluster = cluster,
+        .policy = policy,
+        .arena = arena,
+        .n_left = POLICY_NAMES_COMPARED,
+        .names = ARENA_ARRAY(arena, struct policy_name, count_names(policy))};
+    quota_count_nodes(cluster, search->n_nodes);
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));)
+        add_model(search, node_traits(node));
+    for (size_t i = 0; i < policy->n_quotas; i++)
+        check_quota(search, &policy->quotas[i]);
+    for (size_t i = 0; i < policy->n_aliases; i++)
+        check_alias(search, &policy->aliases[i]);
+    *ret_names = search->names;
+    return search->n_names;
+}
