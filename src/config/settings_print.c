@@ -267,19 +267,22 @@ static bool begins_section(const struct setting *row)
     return row == SETTINGS || strncmp(row->path, row[-1].path, len + 1) != 0;
 }
 
-/* The views are writable copies, as the table's offsets lead to mutable members. */
+/* The table's offsets lead to mutable members; printers only read. It is no copy, as other threads
+ * count the holders of a policy in force. */
+static struct settings *view_of(const struct settings *settings)
+{
+    return (struct settings *)(uintptr_t)settings;
+}
+
 void settings_print_mixed(const struct settings *changing, const struct settings *fixed,
                           struct buf *out)
 {
-    struct settings changing_view = *changing;
-    struct settings fixed_view = *fixed;
     for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
         if (begins_section(row))
             buf_printf(out, "%.*s:\n", (int)setting_section_len(row), row->path);
         add_indent(out, row);
         buf_printf(out, "%s:", setting_key(row));
-        PRINTERS[row->kind](row, row->change == SETTING_RESTART ? &fixed_view : &changing_view,
-                            out);
+        PRINTERS[row->kind](row, view_of(row->change == SETTING_RESTART ? fixed : changing), out);
     }
 }
 
