@@ -24,9 +24,19 @@ struct peer {
  * terms of their own. */
 enum peers_wanted { PEERS_NONE, PEERS_REPELLING, PEERS_ALL };
 
-/* Under the lock of cluster_fork(), right after it: fills the fork's list. */
-void cluster_fork_peers(struct cluster *fork, const struct cluster *cluster,
+/* Under the lock of cluster_fork(), right after it: begins the fork's list, with the labels of all
+ * namespaces. Returns true if the list is complete. */
+bool cluster_fork_peers(struct cluster *fork, const struct cluster *cluster,
                         enum peers_wanted wanted);
+/* Until it returns true: adds the pods of the fork's next nodes, until it has visited n_pods of
+ * them. The lock may be released between two calls, so that no call of a verb waits for all pods. A
+ * pod that comes or goes meanwhile is in the list or not. */
+bool cluster_fork_peers_some(struct cluster *fork, const struct cluster *cluster, size_t n_pods);
+/* False if the ledger was replaced since cluster_fork(): its pods may not be added. */
+bool cluster_is_fork_of(const struct cluster *fork, const struct cluster *cluster);
+/* Releases n references of the list, which must not be used any more; true: none is left.
+ * cluster_fork_free() releases all at once. */
+bool cluster_fork_peers_release(struct cluster *fork, size_t n);
 /* In no order. wanted: at most what the fork has. */
 const struct peer *cluster_peers(const struct cluster *fork, enum peers_wanted wanted,
                                  size_t *ret_n);

@@ -108,22 +108,58 @@ bool inventory_usable(struct inventory *inventory, struct err *ret_why)
     return !waiting_for;
 }
 
+/* Pods per hold of the lock: some tenths of a millisecond. */
+#define STEP_PEERS ((size_t)500)
+
 /* Forks change reference counts, hence the write lock. */
-struct cluster *inventory_fork(struct inventory *inventory, enum peers_wanted wanted)
+static struct cluster *fork_nodes(struct inventory *inventory, enum peers_wanted wanted,
+                                  bool *ret_is_complete)
 {
     inventory_lock_to_write(inventory);
     struct cluster *fork = cluster_fork(inventory->state.cluster);
-    cluster_fork_peers(fork, inventory->state.cluster, wanted);
+    *ret_is_complete = cluster_fork_peers(fork, inventory->state.cluster, wanted);
     inventory_unlock(inventory);
+    return fork;
+}
+
+/* Returns false if the ledger was replaced meanwhile. */
+static bool fork_peers(struct inventory *inventory, struct cluster *fork)
+{
+    bool is_current = true;
+    bool is_complete = false;
+    while (is_current && !is_complete) {
+        inventory_lock_to_write(inventory);
+        const struct cluster *cluster = inventory->state.cluster;
+        is_current = cluster_is_fork_of(fork, cluster);
+        is_complete = is_current && cluster_fork_peers_some(fork, cluster, STEP_PEERS);
+        inventory_unlock(inventory);
+    }
+    return is_complete;
+}
+
+struct cluster *inventory_fork(struct inventory *inventory, enum peers_wanted wanted)
+{
+    bool is_complete = false;
+    struct cluster *fork = fork_nodes(inventory, wanted, &is_complete);
+    while (!is_complete && !fork_peers(inventory, fork)) {
+        inventory_fork_free(inventory, fork);
+        fork = fork_nodes(inventory, wanted, &is_complete);
+    }
     return fork;
 }
 
 void inventory_fork_free(struct inventory *inventory, struct cluster *fork)
 {
-    inventory_lock_to_write(inventory);
-    cluster_fork_free(fork);
-    inventory_lock_signal(inventory); /* for inventory_free_replaced() */
-    inventory_unlock(inventory);
+    bool is_released = false;
+    while (!is_released) {
+        inventory_lock_to_write(inventory);
+        is_released = cluster_fork_peers_release(fork, STEP_PEERS);
+        if (is_released) {
+            cluster_fork_free(fork);
+            inventory_lock_signal(inventory); /* for inventory_free_replaced() */
+        }
+        inventory_unlock(inventory);
+    }
 }
 
 enum reserve_verdict inventory_reserve(struct inventory *inventory,

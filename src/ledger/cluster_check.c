@@ -420,7 +420,6 @@ static void check_peers(struct check *check, const struct cluster *cluster)
     size_t n_refs = 0;
     size_t n_should_refs = 0;
     size_t bytes = 0;
-    size_t n_repelling = 0;
     size_t n_should_repel = 0;
     for (const struct peer_entry *entry = cluster->shapes->peers.entries; entry;
          entry = entry->hh.next) {
@@ -432,12 +431,10 @@ static void check_peers(struct check *check, const struct cluster *cluster)
         n_should_refs += (size_t)(pod->labels != NULL) + (size_t)(pod->terms != NULL);
         n_should_repel += pod->node_name[0] && pod->terms && pod->terms->n_anti_affinity > 0;
     }
-    for (const struct pod_entry *entry = cluster->repelling; entry; entry = entry->repel_next)
-        n_repelling++;
     if (cluster->shapes->refs == 1)
         check_unless_same(check, "labels and terms in use", n_refs, n_should_refs);
     check_unless_same(check, "bytes of labels and terms", cluster->shapes->peers.bytes, bytes);
-    check_unless_same(check, "pods with anti-affinity", n_repelling, n_should_repel);
+    check_unless_same(check, "pods with anti-affinity", cluster->n_repelling, n_should_repel);
 }
 
 static size_t n_classes(const struct cluster *cluster)

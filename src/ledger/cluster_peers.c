@@ -11,6 +11,8 @@ struct fork_peers {
     struct peer *items; /* the repelling ones first */
     size_t n, n_room, n_repelling;
     enum peers_wanted wanted;
+    const struct node *last; /* the node of the fork whose pods were added last; NULL: none yet */
+    size_t n_released;       /* items from the end that hold no references any more */
     size_t n_lacking;
     struct namespace_labels {
         const char *name; /* of the fork's own entry */
@@ -55,15 +57,13 @@ static bool is_repelling(const struct pod *pod)
 void cluster_peers_added(struct cluster *cluster, struct pod_entry *entry)
 {
     cluster->n_lacking_peers += entry->pod.lacks_peers;
-    if (is_repelling(&entry->pod))
-        DL_APPEND2(cluster->repelling, entry, repel_prev, repel_next);
+    cluster->n_repelling += is_repelling(&entry->pod);
 }
 
 void cluster_peers_removed(struct cluster *cluster, struct pod_entry *entry)
 {
     cluster->n_lacking_peers -= entry->pod.lacks_peers;
-    if (is_repelling(&entry->pod))
-        DL_DELETE2(cluster->repelling, entry, repel_prev, repel_next);
+    cluster->n_repelling -= is_repelling(&entry->pod);
 }
 
 /* ---- the fork ---- */
@@ -82,13 +82,8 @@ static void add_peer(struct fork_peers *peers, const struct peer *peer)
     peers->items[at] = *peer;
 }
 
-/* Pods of nodes that do not exist count for nothing, as in kube-scheduler. */
-static void fork_pod(struct cluster *fork, const struct pod_entry *entry)
+static void fork_pod(struct cluster *fork, const struct node *node, const struct pod *pod)
 {
-    const struct pod *pod = &entry->pod;
-    const struct node *node = node_index_find(&fork->node_index, pod->node_name);
-    if (!node || !node->traits)
-        return;
     peers_ref(pod->labels);
     peers_ref(pod->terms);
     const struct peer peer = {
@@ -96,18 +91,16 @@ static void fork_pod(struct cluster *fork, const struct pod_entry *entry)
     add_peer(fork->fork_peers, &peer);
 }
 
-static void fork_all(struct cluster *fork, const struct cluster *cluster)
+/* Returns how many pods it looked at. */
+static size_t fork_pods_of(struct cluster *fork, const struct node *node, const struct node *origin)
 {
-    for (const struct node *node = cluster->nodes; node; node = node->next) {
-        for (const struct pod_entry *entry = node->pods; entry; entry = entry->next)
-            fork_pod(fork, entry);
+    const bool all = fork->fork_peers->wanted == PEERS_ALL;
+    size_t n = 0;
+    for (const struct pod_entry *entry = origin->pods; entry; entry = entry->next, n++) {
+        if (all || repels(entry->pod.terms))
+            fork_pod(fork, node, &entry->pod);
     }
-}
-
-static void fork_repelling(struct cluster *fork, const struct cluster *cluster)
-{
-    for (const struct pod_entry *entry = cluster->repelling; entry; entry = entry->repel_next)
-        fork_pod(fork, entry);
+    return n;
 }
 
 static void fork_namespaces(struct cluster *fork, const struct cluster *cluster)
@@ -125,19 +118,50 @@ static void fork_namespaces(struct cluster *fork, const struct cluster *cluster)
     }
 }
 
-void cluster_fork_peers(struct cluster *fork, const struct cluster *cluster,
+bool cluster_fork_peers(struct cluster *fork, const struct cluster *cluster,
                         enum peers_wanted wanted)
 {
     if (wanted == PEERS_NONE)
-        return;
+        return true;
     fork->fork_peers = MEM_NEW(struct fork_peers);
     fork->fork_peers->wanted = wanted;
     fork->fork_peers->n_lacking = cluster->n_lacking_peers;
-    if (wanted == PEERS_ALL)
-        fork_all(fork, cluster);
-    else
-        fork_repelling(fork, cluster);
     fork_namespaces(fork, cluster);
+    return wanted == PEERS_REPELLING && cluster->n_repelling == 0;
+}
+
+bool cluster_is_fork_of(const struct cluster *fork, const struct cluster *cluster)
+{
+    return fork->shapes == cluster->shapes;
+}
+
+/* A node that is gone counts for nothing, and neither do its pods, as in kube-scheduler. */
+bool cluster_fork_peers_some(struct cluster *fork, const struct cluster *cluster, size_t n_pods)
+{
+    struct fork_peers *peers = fork->fork_peers;
+    size_t n = 0;
+    while (n < n_pods) {
+        const struct node *next = cluster_next_node(fork, peers->last);
+        if (!next)
+            return true;
+        const struct node *origin = node_index_find(&cluster->node_index, next->name);
+        n += 1 + (origin && origin->traits ? fork_pods_of(fork, next, origin) : 0);
+        peers->last = next;
+    }
+    return false;
+}
+
+bool cluster_fork_peers_release(struct cluster *fork, size_t n)
+{
+    struct fork_peers *peers = fork->fork_peers;
+    for (; peers && n > 0 && peers->n_released < peers->n; n--) {
+        const struct peer *peer = &peers->items[peers->n - ++peers->n_released];
+        if (!peer->is_owned)
+            continue;
+        cluster_peers_unref(fork, peer->namespace_, peer->labels, peer->terms);
+        string_table_unref(&fork->shapes->strings, peer->namespace_);
+    }
+    return !peers || peers->n_released == peers->n;
 }
 
 void cluster_peers_fork_free(struct cluster *fork)
@@ -146,13 +170,7 @@ void cluster_peers_fork_free(struct cluster *fork)
     if (!peers)
         return;
     struct string_table *strings = &fork->shapes->strings;
-    for (size_t i = 0; i < peers->n; i++) {
-        const struct peer *peer = &peers->items[i];
-        if (!peer->is_owned)
-            continue;
-        cluster_peers_unref(fork, peer->namespace_, peer->labels, peer->terms);
-        string_table_unref(strings, peer->namespace_);
-    }
+    (void)cluster_fork_peers_release(fork, peers->n);
     struct namespace_labels *entry = NULL;
     struct namespace_labels *next = NULL;
     HASH_ITER (hh, peers->namespaces, entry, next) {

@@ -40,16 +40,15 @@ struct nomination_entry {
 };
 
 struct pod_entry {
-    struct pod pod;                            /* CONTAINER_OF() finds the rest */
-    struct node *node;                         /* the node whose resources it uses; NULL: none */
-    struct nomination_entry *nomination;       /* NULL: none */
-    struct extended_claim *extended;           /* claim_usage.c; NULL: its status names no claim */
-    uint64_t seen;                             /* number of the last relist that upserted it */
-    struct pod_entry *prev, *next;             /* in the node's list */
-    struct pod_entry *repel_prev, *repel_next; /* in the cluster's list of repelling pods */
-    struct pod_entry *next_named;              /* pod_names.h */
-    UT_hash_handle hh;                         /* by uid */
-    char texts[]; /* strings of this pod alone; the others are interned */
+    struct pod pod;                      /* CONTAINER_OF() finds the rest */
+    struct node *node;                   /* the node whose resources it uses; NULL: none */
+    struct nomination_entry *nomination; /* NULL: none */
+    struct extended_claim *extended;     /* claim_usage.c; NULL: its status names no claim */
+    uint64_t seen;                       /* number of the last relist that upserted it */
+    struct pod_entry *prev, *next;       /* in the node's list */
+    struct pod_entry *next_named;        /* pod_names.h */
+    UT_hash_handle hh;                   /* by uid */
+    char texts[];                        /* strings of this pod alone; the others are interned */
 };
 
 struct reservation_entry {
@@ -168,7 +167,7 @@ struct cluster {
     bool is_sweeping;
     struct pod_names pod_names;
     size_t n_pods_over[N_SHAPE_LIMITS]; /* pods whose shape exceeds each limit */
-    struct pod_entry *repelling;        /* pods on nodes with required anti-affinity */
+    size_t n_repelling;                 /* pods on nodes with required anti-affinity */
     size_t n_lacking_peers;             /* cluster_n_lacking_peers() */
     struct fork_peers *fork_peers;      /* cluster_peers.c; NULL but in a fork */
     struct owners owners;               /* empty in a fork */

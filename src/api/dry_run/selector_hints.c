@@ -247,16 +247,26 @@ static bool goes_on(const char *value, const char *word)
     return at && isdigit((unsigned char)at[strlen(word)]);
 }
 
+/* Whether the term takes the device; charged to the work left. */
+static bool takes(const struct cel_program *program, size_t i_term, const struct cel_device *device,
+                  uint64_t *work_left)
+{
+    struct arena *scratch CLEANUP(arena_free_ptr) = arena_new();
+    const struct cel_answer answer = cel_evaluate_term(program, i_term, device, scratch);
+    *work_left -= answer.cost < *work_left ? answer.cost : *work_left;
+    return answer.value;
+}
+
 const char *selector_hint_of_prefix(const struct cel_program *program, size_t i_term,
-                                    const struct device_view *view, struct arena *arena)
+                                    const struct device_view *view, uint64_t *work_left,
+                                    struct arena *arena)
 {
     const struct cel_term term = cel_term(program, i_term);
     const char *word = term.kind == CEL_TERM_TEXT ? last_word(term.literal, arena) : NULL;
-    for (size_t i = 0; word && i < view->n; i++) {
-        struct arena *scratch CLEANUP(arena_free_ptr) = arena_new();
+    for (size_t i = 0; word && i<view->n && * work_left> 0; i++) {
         const struct cel_fact *fact = find_fact(&view->devices[i], &term.read);
         if (fact && fact->kind == CEL_STRING && goes_on(fact->text, word) &&
-            cel_evaluate_term(program, i_term, &view->devices[i].device, scratch).value)
+            takes(program, i_term, &view->devices[i].device, work_left))
             return arena_printf(arena,
                                 "takes \"%s\", too: \"%s\" is the beginning of a longer number; "
                                 "in matches(), write \\\\b after it",

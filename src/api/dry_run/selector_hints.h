@@ -15,8 +15,10 @@ const char *selector_hint_of_error(const struct cel_program *program, const char
 /* Why a term is true of no device: the values that there are. */
 const char *selector_hint_of_term(const struct cel_term *term, const struct device_view *view,
                                   struct arena *arena);
-/* A pattern that ends in a number and takes a longer number, too ("a10" for "A100"); NULL: none. */
+/* A pattern that ends in a number and takes a longer number, too ("a10" for "A100"); NULL: none.
+ * Charges what it evaluates to work_left, and ends when that is 0. */
 const char *selector_hint_of_prefix(const struct cel_program *program, size_t i_term,
-                                    const struct device_view *view, struct arena *arena);
+                                    const struct device_view *view, uint64_t *work_left,
+                                    struct arena *arena);
 
 #endif

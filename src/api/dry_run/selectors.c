@@ -189,10 +189,13 @@ static void warn_of_terms(struct judge *judge, const struct judged_selector *sel
     struct arena *arena = judge->dry_run->arena;
     for (size_t i = 0; i < cel_n_terms(selector->program); i++) {
         const struct cel_term term = cel_term(selector->program, i);
+        const size_t n = n_of_term(judge, selector, i);
         const char *longer = NULL;
-        if (n_of_term(judge, selector, i) == 0)
+        if (n == 0)
             warn(judge, selector, selector_hint_of_term(&term, &judge->view, arena));
-        else if ((longer = selector_hint_of_prefix(selector->program, i, &judge->view, arena)))
+        else if (n != SIZE_MAX &&
+                 (longer = selector_hint_of_prefix(selector->program, i, &judge->view,
+                                                   &judge->work_left, arena)))
             warn(judge, selector, longer);
     }
 }

@@ -223,7 +223,8 @@ static void test_large_terms_end_the_search(void **state)
         fixture_put_pod_facts(fixture, &pod);
     }
     struct cluster *fork = cluster_fork(fixture->cluster);
-    cluster_fork_peers(fork, fixture->cluster, PEERS_ALL);
+    assert_false(cluster_fork_peers(fork, fixture->cluster, PEERS_ALL));
+    assert_true(cluster_fork_peers_some(fork, fixture->cluster, SIZE_MAX));
     const struct peer_pod peer = {"default", NULL, &facts};
     const struct shape_facts demand = fixture_shape_facts(fixture, GPU "=2");
     struct fit_question question = {.shape = cluster_resolve(fork, &demand, fixture->arena),

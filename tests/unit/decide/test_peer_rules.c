@@ -52,7 +52,8 @@ static struct peer_pod pod_of(const struct peer_facts *facts)
 static struct cluster *fork_of(struct fixture *fixture)
 {
     struct cluster *fork = cluster_fork(fixture->cluster);
-    cluster_fork_peers(fork, fixture->cluster, PEERS_ALL);
+    assert_false(cluster_fork_peers(fork, fixture->cluster, PEERS_ALL));
+    assert_true(cluster_fork_peers_some(fork, fixture->cluster, SIZE_MAX));
     return fork;
 }
 
@@ -146,6 +147,43 @@ static void test_replicas_count_against_each_other(void **state)
     check_placed(fixture, &SPREAD, 21); /* b1 is full with 10 */
 }
 
+/* The lock is free between two steps. */
+static void test_pods_are_forked_in_steps(void **state)
+{
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    put(fixture, "p1", "a1", &APART);
+    put(fixture, "p2", "a2", &PLAIN);
+    put(fixture, "p3", "b1", &PLAIN);
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    assert_false(cluster_fork_peers(fork, fixture->cluster, PEERS_ALL));
+    assert_false(cluster_fork_peers_some(fork, fixture->cluster, 1));
+    fixture_remove_pod(fixture, "p1");
+    fixture_remove_node(fixture, "b1");
+    put(fixture, "p4", "a2", &APART_BY_HOST);
+    assert_true(cluster_is_fork_of(fork, fixture->cluster));
+    assert_true(cluster_fork_peers_some(fork, fixture->cluster, SIZE_MAX));
+    size_t n = 0;
+    const struct peer *peers = cluster_peers(fork, PEERS_ALL, &n);
+    assert_int_equal(n, 3); /* p1 was added before it went */
+    for (size_t i = 0; i < n; i++)
+        assert_string_not_equal(node_name(peers[i].node), "b1");
+    assert_false(cluster_fork_peers_release(fork, 1));
+    cluster_fork_free(fork);
+    struct err err;
+    assert_int_equal(cluster_check(fixture->cluster, &err), 0);
+}
+
+static void test_the_fork_of_a_replaced_ledger_is_none_of_the_new_one(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    struct cluster *other = cluster_new(cluster_policy(fixture->cluster));
+    assert_false(cluster_is_fork_of(fork, other));
+    cluster_free(other);
+    cluster_fork_free(fork);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +191,8 @@ int main(void)
         TEST(test_anti_affinity_counts_in_both_directions),
         TEST(test_spread_counts_empty_domains_and_no_terminating_pods),
         TEST(test_replicas_count_against_each_other),
+        TEST(test_pods_are_forked_in_steps),
+        TEST(test_the_fork_of_a_replaced_ledger_is_none_of_the_new_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

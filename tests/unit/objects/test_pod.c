@@ -456,6 +456,27 @@ static void test_pods_rejected_by_a_kubelet_are_recognised(void **state)
     assert_null(pod_refused_by(fixture_json(fixture, "[]")));
 }
 
+/* A newer Kubernetes may allow more; a pod of a manifest is judged by this one's rules. */
+static void test_stored_pods_with_unknown_terms_are_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const WITH_AND_WITHOUT_UID[] = {"'uid': 'u', ", ""};
+    for (size_t i = 0; i < 2; i++) {
+        struct pod_facts facts = {0};
+        json_t *pod = fixture_json(
+            fixture, arena_printf(fixture->arena,
+                                  "{'metadata': {%s'name': 'p'}, 'spec': {'affinity': "
+                                  "{'podAntiAffinity': {" REQUIRED
+                                  "[{'topologyKey': 'zone', 'labelSelector': {'matchExpressions': "
+                                  "[{'key': 'a', 'operator': 'Near'}]}}]}}}}",
+                                  WITH_AND_WITHOUT_UID[i]));
+        const int r =
+            pod_from_json_unasked(pod, &fixture->policy, fixture->arena, &facts, &fixture->err);
+        assert_int_equal(facts.lacks_peers, i == 0);
+        assert_int_equal(r == 0 && !facts.refusal, i == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -478,6 +499,7 @@ int main(void)
         FIXTURE_TEST(test_a_gpu_fault_is_reported_first),
         FIXTURE_TEST(test_errors),
         FIXTURE_TEST(test_pods_rejected_by_a_kubelet_are_recognised),
+        FIXTURE_TEST(test_stored_pods_with_unknown_terms_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
