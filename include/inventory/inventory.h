@@ -2,8 +2,8 @@
  * inventory: owns the ledger and its lock, and feeds it.
  *
  * From a file (kubectl get nodes,pods,namespaces,priorityclasses,deviceclasses,resourceslices,
- * resourceclaims,devicetaintrules -A -o yaml, or json), or live from an API server (live.h). Under
- * the lock: ledger and decisions only; no I/O, no JSON, no logging.
+ * resourceclaims,devicetaintrules,resourceclaimtemplates -A -o yaml, or json), or live from an API
+ * server (live.h). Under the lock: ledger and decisions only; no I/O, no JSON, no logging.
  */
 #ifndef INVENTORY_INVENTORY_H
 #define INVENTORY_INVENTORY_H
@@ -111,7 +111,8 @@ struct inventory_freshness {
     const char *trouble;
     bool awaited;   /* not listed yet, and no decision is made before */
     bool essential; /* no decision is made without current data; of the others, claims are not
-                     * counted */
+                     * counted, unless they are optional */
+    bool optional;  /* claim templates, of which nothing else depends */
     bool synced;    /* a complete list was read */
     bool stale;     /* the API server cannot be followed */
     bool too_many;  /* more objects than the limits allow */

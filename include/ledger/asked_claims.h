@@ -4,7 +4,8 @@
  *
  * An allocated claim counts already, in its namespace (ledger/claim_usage.h). Another will count at
  * least the devices of its spec, as far as their class tells the driver. If bind refused its last
- * allocation, it is taken to get the same again.
+ * allocation, it is taken to get the same again. Of a claim that is not made yet, its template
+ * counts.
  */
 #ifndef LEDGER_ASKED_CLAIMS_H
 #define LEDGER_ASKED_CLAIMS_H
@@ -42,6 +43,11 @@ struct asked_claims {
  * resources is left out. */
 struct asked_claims asked_claims_of(const struct cluster *cluster,
                                     const struct claims_question *question, struct arena *arena);
+
+/* Lines, each ended by a newline, with the templates that the ledger lacks, so that no quota counts
+ * the claims that will be made from them; NULL: none, or no quota would count claims. */
+const char *asked_claims_unknown(const struct cluster *cluster,
+                                 const struct claims_question *question, struct arena *arena);
 
 /* What floating claims count that come after the pod's first floating one and that it does not
  * name: for each quota its namespace_usage_n_cells() cells. NULL: nothing. */

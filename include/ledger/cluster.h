@@ -28,6 +28,7 @@ struct devices;     /* devices/devices.h */
 struct slice_facts; /* types/device_facts.h */
 struct claim_facts;
 struct device_taint_facts;
+struct claim_template_facts;
 
 /* n_over * 2^63 + low. See src/ledger/exact_sum.h. */
 struct exact_sum {
@@ -160,6 +161,7 @@ enum cluster_kind {
     CLUSTER_SLICES,
     CLUSTER_CLAIMS,
     CLUSTER_DEVICE_TAINTS,
+    CLUSTER_CLAIM_TEMPLATES,
     N_CLUSTER_KINDS
 };
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
@@ -231,6 +233,28 @@ void cluster_set_claims_known(struct cluster *cluster, bool known);
 bool cluster_claims_known(const struct cluster *cluster);
 /* NULL in a fork. */
 const struct devices *cluster_devices(const struct cluster *cluster);
+
+/* Templates of claims, which quotas count for pods whose claims are not made yet
+ * (ledger/asked_claims.h). Facts are copied. keep: as cluster_keep_pod(). */
+void cluster_upsert_claim_template(struct cluster *cluster,
+                                   const struct claim_template_facts *facts);
+void cluster_delete_claim_template(struct cluster *cluster, const char *namespace_,
+                                   const char *name);
+void cluster_keep_claim_template(struct cluster *cluster, const char *namespace_, const char *name);
+/* NULL: there is none. Valid until it changes. */
+const struct claim_template_facts *cluster_find_claim_template(const struct cluster *cluster,
+                                                               const char *namespace_,
+                                                               const char *name);
+size_t cluster_n_claim_templates(const struct cluster *cluster);
+/* Iterates in insertion order: NULL to NULL. */
+const struct claim_template_facts *
+cluster_next_claim_template(const struct cluster *cluster,
+                            const struct claim_template_facts *facts);
+/* As cluster_relist_sweep_pods(). */
+bool cluster_relist_sweep_claim_templates(struct cluster *cluster, size_t work);
+/* While false, a template that is not found may exist. True at first. */
+void cluster_set_claim_templates_known(struct cluster *cluster, bool known);
+bool cluster_claim_templates_known(const struct cluster *cluster);
 
 /* Grows with every change that may change a decision. A pod's conditions from kube-scheduler change
  * none. */

@@ -27,6 +27,7 @@ json_t *device_class_to_json(const char *name, const char *resource, const char 
 /* policy: as for pods. */
 json_t *resource_slice_to_json(const struct slice_facts *facts, const struct policy *policy);
 json_t *resource_claim_to_json(const struct claim_facts *facts);
+json_t *claim_template_to_json(const struct claim_template_facts *facts);
 json_t *device_taint_rule_to_json(const struct device_taint_facts *facts);
 
 #endif

@@ -119,6 +119,13 @@ struct claim_facts {
 
 #define CLAIM_DEVICES_MAX (INT64_C(1) << 32)
 
+/* A ResourceClaimTemplate: what the claims that are made from it will want. */
+struct claim_template_facts {
+    const char *namespace_, *name;
+    const struct claim_want *wants; /* as in struct claim_facts */
+    size_t n_wants;
+};
+
 /* A DeviceTaintRule with a deviceSelector, and the effect NoSchedule or NoExecute; others taint
  * nothing. A NULL member matches all. */
 struct device_taint_facts {

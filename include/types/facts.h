@@ -184,8 +184,9 @@ struct pod_facts {
     /* status.extendedResourceClaimStatus.resourceClaimName: the claim that kube-scheduler made for
      * extended resources that the pod requests (KEP-5004). NULL: none. */
     const char *extended_claim;
-    /* Names of the claims that spec.resourceClaims asks for, each once and ended by a newline; an
-     * empty line: claims whose names are not known yet. At most POD_CLAIMS_MAX lines. NULL: none.
+    /* Names of the claims that spec.resourceClaims asks for, each once and ended by a newline.
+     * "/TEMPLATE": a claim that is not made from this template yet, so a line may be repeated. An
+     * empty line: claims whose names are not known. At most POD_CLAIMS_MAX lines. NULL: none.
      */
     const char *claims;
     /* Condition PodScheduled of a pod without a node, if it is False. Both NULL: no such condition,

@@ -25,7 +25,7 @@
 #define PAGE_SIZE 1000
 /* Longer than the usual lag of a watch. */
 #define CONFIRM_MS (30 * SECOND_MS)
-#define MAX_KINDS ((size_t)8)
+#define MAX_KINDS ((size_t)9)
 /* Open at once: a watch or list per kind; bindings; reviews (auth/ has at most 32 in progress). */
 #define READ_CONNECTIONS 16
 #define WRITE_CONNECTIONS 256

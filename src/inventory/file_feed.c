@@ -290,6 +290,13 @@ static void judge_claims(const struct load *load, struct err *ret_uncounted)
     (void)err_set(ret_uncounted, ENOENT, "%s", snapshot->claims_uncounted);
 }
 
+static void judge_templates(const struct load *load)
+{
+    const bool has_some = cluster_n_claim_templates(load->cluster) > 0;
+    cluster_set_claim_templates_known(load->cluster,
+                                      has_some || load->snapshot.snapshot.templates_known);
+}
+
 int file_feed_read(const char *path, const struct policy *policy,
                    const struct inventory_limits *limits, struct state *state, struct err *err)
 {
@@ -302,6 +309,7 @@ int file_feed_read(const char *path, const struct policy *policy,
     load.seen = seen_new();
     int r = read_all(&load, err);
     judge_claims(&load, &state->claims_uncounted);
+    judge_templates(&load);
     snapshot_feed_end(&load.snapshot, load.cluster, problems);
     (void)close(load.fd);
     seen_free(load.seen);

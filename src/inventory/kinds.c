@@ -182,6 +182,28 @@ static size_t count_device_taints(const struct cluster *cluster)
     return devices_count(cluster_devices(cluster), DEVICES_TAINTS);
 }
 
+static int decode_claim_template(const json_t *object, const struct policy *policy,
+                                 struct arena *arena, union kind_facts *ret_facts, struct err *err)
+{
+    (void)policy;
+    return claim_template_from_json(object, arena, &ret_facts->claim_template, err);
+}
+
+static void upsert_claim_template(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_upsert_claim_template(cluster, &facts->claim_template);
+}
+
+static void remove_claim_template(struct cluster *cluster, const char *id)
+{
+    call_with_names(cluster, id, cluster_delete_claim_template);
+}
+
+static void keep_claim_template(struct cluster *cluster, const char *id)
+{
+    call_with_names(cluster, id, cluster_keep_claim_template);
+}
+
 static int decode_kept_pod(const json_t *object, const struct policy *policy, struct arena *arena,
                            union kind_facts *ret_facts, struct err *err)
 {
@@ -234,6 +256,11 @@ const struct kind_row KINDS[N_CLUSTER_KINDS] = {
                                decode_device_taint, upsert_device_taint,
                                cluster_delete_device_taint, cluster_keep_device_taint,
                                count_device_taints},
+    [CLUSTER_CLAIM_TEMPLATES] = {"ResourceClaimTemplate", "resource.k8s.io/", .is_optional = true,
+                                 .is_namespaced = true, .drops_duplicates = true,
+                                 decode_claim_template, upsert_claim_template,
+                                 remove_claim_template, keep_claim_template,
+                                 cluster_n_claim_templates},
 };
 
 struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_limits *limits)

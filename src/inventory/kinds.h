@@ -32,14 +32,16 @@ union kind_facts {
         struct device_taint_facts facts;
         bool taints; /* else it is as if it were not there */
     } device_taint;
+    struct claim_template_facts claim_template;
     struct reservation_facts reservation;
 };
 
 struct kind_row {
     const char *kind;        /* "Pod" */
     const char *api_version; /* compared over its length only */
-    /* No decision is made without its data. Of the others, claims are not counted. */
-    bool is_essential;
+    /* No decision is made without its data. Of the others, claims are not counted, unless it is
+     * optional: then only what is said of pods before their claims exist lacks something. */
+    bool is_essential, is_optional;
     bool is_namespaced;
     bool is_pod;           /* its id is a UID */
     bool drops_duplicates; /* all objects of a repeated name or UID: their amounts are unknown */

@@ -14,6 +14,7 @@ void inventory_go_live(struct inventory *inventory, const char *server)
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         live_feed_init(&live->feeds[i], inventory, (enum cluster_kind)i);
     cluster_set_claims_known(inventory->state.cluster, false);
+    cluster_set_claim_templates_known(inventory->state.cluster, false);
     free(inventory->state.source);
     inventory->state.source = mem_strdup(server);
     inventory->live = live;
@@ -63,6 +64,7 @@ size_t inventory_freshness(struct inventory *inventory,
             .kind = INVENTORY_KINDS[i].name,
             .awaited = status.awaited,
             .essential = KINDS[i].is_essential,
+            .optional = KINDS[i].is_optional,
             .synced = status.reflector.synced,
             .stale = status.reflector.stale,
             .age_ms = fresh_ms == 0 ? -1 : clock_ms() - fresh_ms,

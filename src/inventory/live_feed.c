@@ -28,6 +28,8 @@ static void leave_out(struct live_feed *feed)
     feed->left_out = true;
     if (feed->kind == CLUSTER_CLAIMS)
         cluster_set_claims_known(feed->inventory->state.cluster, false);
+    if (feed->kind == CLUSTER_CLAIM_TEMPLATES)
+        cluster_set_claim_templates_known(feed->inventory->state.cluster, false);
 }
 
 static void put_in(struct live_feed *feed, const struct change *change)
@@ -79,6 +81,8 @@ static bool sweep_some(struct live_feed *feed)
     struct cluster *cluster = feed->inventory->state.cluster;
     if (feed->kind == CLUSTER_PODS)
         return cluster_relist_sweep_pods(cluster, SWEEP_WORK);
+    if (feed->kind == CLUSTER_CLAIM_TEMPLATES)
+        return cluster_relist_sweep_claim_templates(cluster, SWEEP_WORK);
     if (!KINDS[feed->kind].is_essential)
         return cluster_relist_sweep_devices(cluster, feed->kind, SWEEP_WORK);
     cluster_relist_end(cluster, feed->kind);
@@ -95,6 +99,8 @@ static void end_list(struct live_feed *feed)
     live_problems_relist_end(feed->inventory->live->problems, feed->kind);
     if (feed->kind == CLUSTER_CLAIMS && !feed->left_out)
         cluster_set_claims_known(feed->inventory->state.cluster, true);
+    if (feed->kind == CLUSTER_CLAIM_TEMPLATES && !feed->left_out)
+        cluster_set_claim_templates_known(feed->inventory->state.cluster, true);
     feed->listing = false;
     feed->list_ended = true;
 }
@@ -278,6 +284,17 @@ static void report_claims(struct live_feed *feed)
         LOG(LOG_WARN, "inventory", LOG_MSG("claims are not counted"), LOG_STR("why", why.text));
 }
 
+static void report_templates(struct live_feed *feed)
+{
+    struct err why;
+    const enum live_turn turn = live_status_templates_turn(&feed->inventory->live->status, &why);
+    if (turn == LIVE_USABLE_AGAIN)
+        LOG(LOG_INFO, "inventory", LOG_MSG("claim templates are known"));
+    else if (turn == LIVE_UNUSABLE_NOW)
+        LOG(LOG_WARN, "inventory", LOG_MSG("claim templates are unknown"),
+            LOG_STR("why", why.text));
+}
+
 static void log_warning(const char *text)
 {
     LOG(LOG_WARN, "inventory", LOG_MSG(text));
@@ -321,7 +338,9 @@ static void on_flush(void *context, const struct reflector_status *status)
         LOG(LOG_WARN, "inventory", LOG_MSG("following the API server failed: trying again"),
             LOG_STR("kind", INVENTORY_KINDS[feed->kind].name), LOG_STR("why", status->why));
     report_turn(feed, turn);
-    if (!KINDS[feed->kind].is_essential)
+    if (KINDS[feed->kind].is_optional)
+        report_templates(feed);
+    else if (!KINDS[feed->kind].is_essential)
         report_claims(feed);
     after_first_lists(feed->inventory);
     feed->list_ended = false;

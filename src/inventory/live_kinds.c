@@ -119,6 +119,20 @@ static const char *const CLAIMS_UNREAD[] = {
     "status.allocation.nodeSelector",
     "status.devices",
     NULL};
+/* spec.metadata is that of the claims. */
+static const char *const CLAIM_TEMPLATES_UNREAD[] = {
+    "metadata.managedFields",
+    "metadata.ownerReferences",
+    "metadata.labels",
+    "metadata.annotations",
+    "metadata.finalizers",
+    "spec.metadata",
+    "spec.spec.devices.config",
+    "spec.spec.devices.constraints",
+    REQUESTS_UNREAD("spec.spec.devices.requests[]."),
+    REQUESTS_UNREAD("spec.spec.devices.requests[].exactly."),
+    REQUESTS_UNREAD("spec.spec.devices.requests[].firstAvailable[]."),
+    NULL};
 static const char *const DEVICE_TAINTS_UNREAD[] = {"metadata.managedFields",
                                                    "metadata.ownerReferences",
                                                    "metadata.labels",
@@ -155,4 +169,8 @@ const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
                                .path = RESOURCE_PATH("v1", "devicetaintrules"),
                                .drop = DEVICE_TAINTS_UNREAD,
                                .older = OLDER_PATHS("devicetaintrules")},
+    [CLUSTER_CLAIM_TEMPLATES] = {.name = "resourceclaimtemplates",
+                                 .path = RESOURCE_PATH("v1", "resourceclaimtemplates"),
+                                 .drop = CLAIM_TEMPLATES_UNREAD,
+                                 .older = OLDER_PATHS("resourceclaimtemplates")},
 };

@@ -9,10 +9,22 @@
 
 #define PATIENCE_MS 30000
 
+/* What their data serve: see struct kind_row. */
+enum kind_use { USE_DECISIONS, USE_CLAIMS, USE_TEMPLATES };
+
+static enum kind_use use_of(size_t kind)
+{
+    if (KINDS[kind].is_essential)
+        return USE_DECISIONS;
+    return KINDS[kind].is_optional ? USE_TEMPLATES : USE_CLAIMS;
+}
+
 void live_status_init(struct live_status *status, int64_t max_lag_ms)
 {
-    *status = (struct live_status){
-        .max_lag_ms = max_lag_ms, .began_ms = clock_ms(), .claims_counted = true};
+    *status = (struct live_status){.max_lag_ms = max_lag_ms,
+                                   .began_ms = clock_ms(),
+                                   .claims_counted = true,
+                                   .templates_known = true};
     mutex_init(&status->mutex);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         (void)snprintf(status->kinds[i].waiting_for, sizeof status->kinds[i].waiting_for,
@@ -44,19 +56,19 @@ static int64_t lag_ms(const struct live_status *status, size_t kind, int64_t now
 }
 
 /* From any thread, without the lock. N_CLUSTER_KINDS: none of these kinds is behind. */
-static size_t first_behind(const struct live_status *status, bool essential)
+static size_t first_behind(const struct live_status *status, enum kind_use use)
 {
     const int64_t now_ms = status->max_lag_ms > 0 ? clock_ms() : 0;
     size_t i = 0;
-    while (i < N_CLUSTER_KINDS && (KINDS[i].is_essential != essential || status->max_lag_ms == 0 ||
+    while (i < N_CLUSTER_KINDS && (use_of(i) != use || status->max_lag_ms == 0 ||
                                    lag_ms(status, i, now_ms) <= status->max_lag_ms))
         i++;
     return i;
 }
 
-static bool keeps_up(const struct live_status *status, bool essential, struct err *err)
+static bool keeps_up(const struct live_status *status, enum kind_use use, struct err *err)
 {
-    const size_t i = first_behind(status, essential);
+    const size_t i = first_behind(status, use);
     if (i == N_CLUSTER_KINDS)
         return true;
     (void)err_set(err, EAGAIN,
@@ -67,13 +79,14 @@ static bool keeps_up(const struct live_status *status, bool essential, struct er
 }
 
 /* Decisions wait for the first list of every kind. Of a kind that is not essential, a refusal ends
- * that, and after a while any failure. */
+ * that, and after a while any failure; of an optional one, any failure at once. */
 static bool is_awaited(const struct live_status *status, size_t kind)
 {
     const struct reflector_status *reflector = &status->kinds[kind].reflector;
     if (reflector->synced || KINDS[kind].is_essential || reflector->trouble == TROUBLE_NONE)
         return !reflector->synced;
-    return reflector->trouble != TROUBLE_REFUSED && clock_ms() - status->began_ms < PATIENCE_MS;
+    return !KINDS[kind].is_optional && reflector->trouble != TROUBLE_REFUSED &&
+           clock_ms() - status->began_ms < PATIENCE_MS;
 }
 
 static bool has_first_lists(const struct live_status *status, struct err *err)
@@ -101,17 +114,17 @@ static bool is_followed(const struct live_status *status, size_t i, struct err *
 }
 
 /* Reports the first problem of these kinds: not followed, behind, too many. */
-static bool is_current(const struct live_status *status, bool essential, struct err *err)
+static bool is_current(const struct live_status *status, enum kind_use use, struct err *err)
 {
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
-        if (KINDS[i].is_essential == essential && !is_followed(status, i, err))
+        if (use_of(i) == use && !is_followed(status, i, err))
             return false;
     }
-    if (!keeps_up(status, essential, err))
+    if (!keeps_up(status, use, err))
         return false;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         const struct err *too_many = &status->kinds[i].too_many;
-        if (KINDS[i].is_essential != essential || !too_many->text[0])
+        if (use_of(i) != use || !too_many->text[0])
             continue;
         *err = *too_many;
         return false;
@@ -122,7 +135,7 @@ static bool is_current(const struct live_status *status, bool essential, struct 
 /* A text stays the same while its cause does. */
 static bool is_complete(const struct live_status *status, struct err *err)
 {
-    return has_first_lists(status, err) && is_current(status, true, err);
+    return has_first_lists(status, err) && is_current(status, USE_DECISIONS, err);
 }
 
 static int64_t all_complete_ms(const struct live_status *status)
@@ -166,7 +179,7 @@ enum live_turn live_status_lags(struct live_status *status, enum cluster_kind ki
                                 int64_t lag_since_ms)
 {
     atomic_store(&status->lag_since_ms[kind], lag_since_ms);
-    if (atomic_load(&status->usable) == (first_behind(status, true) == N_CLUSTER_KINDS))
+    if (atomic_load(&status->usable) == (first_behind(status, USE_DECISIONS) == N_CLUSTER_KINDS))
         return LIVE_AS_BEFORE;
     mutex_lock(&status->mutex);
     const enum live_turn turn = judge(status);
@@ -189,7 +202,7 @@ const char *live_status_waiting_for(struct live_status *status)
 bool live_status_usable(struct live_status *status, struct err *ret_why)
 {
     struct err why;
-    if (atomic_load(&status->usable) && first_behind(status, true) == N_CLUSTER_KINDS)
+    if (atomic_load(&status->usable) && first_behind(status, USE_DECISIONS) == N_CLUSTER_KINDS)
         return true;
     mutex_lock(&status->mutex);
     const bool usable = is_complete(status, &why);
@@ -202,7 +215,7 @@ bool live_status_usable(struct live_status *status, struct err *ret_why)
 static bool counts_claims(const struct live_status *status, struct err *ret_why)
 {
     struct err why;
-    const bool counts = is_current(status, false, &why);
+    const bool counts = is_current(status, USE_CLAIMS, &why);
     if (!counts)
         (void)err_set(ret_why, EAGAIN, "claims are not counted: %s", why.text);
     return counts;
@@ -221,7 +234,7 @@ enum live_turn live_status_claims_turn(struct live_status *status, struct err *r
     bool is_awaiting = false;
     mutex_lock(&status->mutex);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
-        is_awaiting |= !KINDS[i].is_essential && is_awaited(status, i);
+        is_awaiting |= use_of(i) == USE_CLAIMS && is_awaited(status, i);
     const bool counted = status->claims_counted;
     if (!is_awaiting)
         status->claims_counted = counts_claims(status, ret_why);
@@ -230,6 +243,19 @@ enum live_turn live_status_claims_turn(struct live_status *status, struct err *r
     if (counts == counted)
         return LIVE_AS_BEFORE;
     return counts ? LIVE_USABLE_AGAIN : LIVE_UNUSABLE_NOW;
+}
+
+enum live_turn live_status_templates_turn(struct live_status *status, struct err *ret_why)
+{
+    mutex_lock(&status->mutex);
+    const bool were_known = status->templates_known;
+    if (!is_awaited(status, CLUSTER_CLAIM_TEMPLATES))
+        status->templates_known = is_current(status, USE_TEMPLATES, ret_why);
+    const bool are_known = status->templates_known;
+    mutex_unlock(&status->mutex);
+    if (are_known == were_known)
+        return LIVE_AS_BEFORE;
+    return are_known ? LIVE_USABLE_AGAIN : LIVE_UNUSABLE_NOW;
 }
 
 int64_t live_status_as_of_s(const struct live_status *status)

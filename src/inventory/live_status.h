@@ -25,6 +25,7 @@ struct live_status {
     struct kind_status kinds[N_CLUSTER_KINDS];
     int64_t began_ms;
     bool claims_counted;             /* last reported; true at first */
+    bool templates_known;            /* the same */
     atomic_bool usable;              /* last judgement; read by every decision */
     atomic_int_fast64_t complete_ms; /* when all essential kinds were last complete; 0: never */
     /* reflector_lag_ms(). Readers compare it with the clock, because the read loop may be stuck. */
@@ -53,6 +54,8 @@ bool live_status_usable(struct live_status *status, struct err *ret_why);
 bool live_status_counts_claims(struct live_status *status, struct err *ret_why);
 /* Whether the last changed since the last call, once each of its kinds was listed or failed. */
 enum live_turn live_status_claims_turn(struct live_status *status, struct err *ret_why);
+/* The same for templates of claims: they are followed. */
+enum live_turn live_status_templates_turn(struct live_status *status, struct err *ret_why);
 /* Seconds since 1970; reads the clocks. */
 int64_t live_status_as_of_s(const struct live_status *status);
 void live_status_get(struct live_status *status, enum cluster_kind kind,

@@ -59,14 +59,14 @@ static uint64_t scopes_of(const struct cluster *cluster, const struct claim_want
                                         : claim_usage_scopes(cluster->policy, want->driver);
 }
 
-static void add_wants(const struct cluster *cluster, const struct device_claim *claim,
+static void add_wants(const struct cluster *cluster, const struct claim_want *wants, size_t n,
                       struct asked_claims *asked)
 {
-    for (size_t i = 0; i < claim->n_wants; i++) {
-        const uint64_t scopes = scopes_of(cluster, &claim->wants[i]);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t scopes = scopes_of(cluster, &wants[i]);
         for (size_t scope = 0; scope < cluster->policy->n_quota_scopes; scope++) {
             if (scopes >> scope & 1)
-                asked->least[scope] = amount_add(asked->least[scope], claim->wants[i].n_devices);
+                asked->least[scope] = amount_add(asked->least[scope], wants[i].n_devices);
         }
     }
 }
@@ -112,8 +112,30 @@ static void add_claim(const struct cluster *cluster, const struct claims_questio
         add_used(cluster, use, asked, arena);
         return;
     }
-    add_wants(cluster, claim, asked);
+    add_wants(cluster, claim->wants, claim->n_wants, asked);
     add_refused(cluster, use, asked, arena);
+}
+
+static bool is_template(const char *line)
+{
+    return line[0] == '/';
+}
+
+static const struct claim_template_facts *find_template(const struct cluster *cluster,
+                                                        const struct claims_question *question,
+                                                        const char *line)
+{
+    return cluster_find_claim_template(cluster, question->namespace_, &line[1]);
+}
+
+/* A claim that is not made yet. */
+static void add_template(const struct cluster *cluster, const struct claims_question *question,
+                         const char *line, struct asked_claims *asked)
+{
+    const struct claim_template_facts *template = find_template(cluster, question, line);
+    asked->are_ready = false;
+    if (template)
+        add_wants(cluster, template->wants, template->n_wants, asked);
 }
 
 struct asked_claims asked_claims_of(const struct cluster *cluster,
@@ -126,10 +148,31 @@ struct asked_claims asked_claims_of(const struct cluster *cluster,
     const char *lines = question->claims;
     const char *name = NULL;
     while ((name = take_line(&lines, arena))) {
-        if ((!extended || strcmp(name, extended) != 0) && !has_line(question->except, name))
+        if (is_template(name))
+            add_template(cluster, question, name, &asked);
+        else if ((!extended || strcmp(name, extended) != 0) && !has_line(question->except, name))
             add_claim(cluster, question, name, &asked, arena);
     }
     return asked;
+}
+
+const char *asked_claims_unknown(const struct cluster *cluster,
+                                 const struct claims_question *question, struct arena *arena)
+{
+    const size_t *quotas = NULL;
+    const char *notes = NULL;
+    if (!are_judged(cluster, question) ||
+        namespace_usage_find_quotas(cluster, question->namespace_, arena, &quotas) == 0)
+        return NULL;
+    const char *why = cluster_claim_templates_known(cluster) ? "does not exist" : "is not listed";
+    const char *lines = question->claims;
+    const char *name = NULL;
+    while ((name = take_line(&lines, arena))) {
+        if (is_template(name) && !find_template(cluster, question, name))
+            notes = arena_printf(arena, "%sresource claim template %s: %s, so no quota counts it\n",
+                                 notes ? notes : "", &name[1], why);
+    }
+    return notes;
 }
 
 bool asked_claims_count(const struct cluster *cluster, const struct asked_claims *asked)

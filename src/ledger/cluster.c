@@ -60,6 +60,7 @@ void cluster_free(struct cluster *cluster)
     cluster_priority_classes_free_all(cluster);
     namespace_usage_free_all(cluster);
     cluster_device_classes_free_all(cluster);
+    cluster_claim_templates_free_all(cluster);
     claim_usage_free_all(cluster);
     devices_free(cluster->devices);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
@@ -342,6 +343,8 @@ void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind)
     cluster->relists[kind]++;
     if (kind == CLUSTER_PODS)
         cluster->is_sweeping = false; /* left by an interrupted list */
+    if (kind == CLUSTER_CLAIM_TEMPLATES)
+        cluster->is_sweeping_templates = false;
 }
 
 static void sweep_nodes(struct cluster *cluster)
@@ -383,6 +386,8 @@ void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
         cluster_device_classes_sweep(cluster);
     else if (kind == CLUSTER_PRIORITY_CLASSES)
         cluster_priority_classes_sweep(cluster);
+    else if (kind == CLUSTER_CLAIM_TEMPLATES)
+        (void)cluster_relist_sweep_claim_templates(cluster, SIZE_MAX);
     else
         (void)cluster_relist_sweep_devices(cluster, kind, SIZE_MAX);
 }

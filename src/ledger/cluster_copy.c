@@ -17,6 +17,7 @@ enum stage {
     STAGE_SLICES,
     STAGE_CLAIMS,
     STAGE_TAINTS,
+    STAGE_CLAIM_TEMPLATES,
     STAGE_PODS,
     N_STAGES
 };
@@ -38,6 +39,7 @@ struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct p
     memcpy(copy->to->relists, from->relists, sizeof from->relists);
     devices_continue_relists(copy->to->devices, from->devices);
     cluster_set_claims_known(copy->to, cluster_claims_known(from));
+    cluster_set_claim_templates_known(copy->to, cluster_claim_templates_known(from));
     copy->to->now_ms = from->now_ms;
     return copy;
 }
@@ -160,6 +162,14 @@ static const void *next_taint(struct cluster_copy *copy, const void *last)
                                  facts.name);
 }
 
+static const void *next_claim_template(struct cluster_copy *copy, const void *last)
+{
+    const struct claim_template_facts *next = cluster_next_claim_template(copy->from, last);
+    if (next)
+        cluster_claim_templates_copy(copy->to, next);
+    return next;
+}
+
 static struct pod_facts facts_of_pod(const struct pod *pod)
 {
     struct pod_facts facts = cluster_pod_facts(pod);
@@ -195,6 +205,7 @@ static const void *(*const NEXT[N_STAGES])(struct cluster_copy *copy, const void
     [STAGE_SLICES] = next_slice,
     [STAGE_CLAIMS] = next_claim,
     [STAGE_TAINTS] = next_taint,
+    [STAGE_CLAIM_TEMPLATES] = next_claim_template,
     [STAGE_PODS] = next_pod,
 };
 

@@ -20,6 +20,7 @@
 #include "pod_names.h"
 #include "shapes.h"
 #include "types/amount.h"
+#include "types/device_facts.h"
 
 #include <stdalign.h>
 #include <utlist.h>
@@ -126,6 +127,14 @@ struct namespace_entry {
     UT_hash_handle hh;
 };
 
+struct claim_template {
+    struct claim_template_facts facts; /* points into texts */
+    struct claim_want wants[CLAIM_WANTS_MAX];
+    uint64_t seen;
+    UT_hash_handle hh;
+    char texts[]; /* first the key: "namespace/name" */
+};
+
 struct priority_class {
     char *name;
     uint64_t seen;
@@ -150,8 +159,10 @@ struct fork_peers;
 
 struct cluster {
     const struct policy *policy;
-    struct devices *devices;     /* NULL in a fork */
-    bool claims_unknown;         /* cluster_set_claims_known() */
+    struct devices *devices; /* NULL in a fork */
+    bool claims_unknown;     /* cluster_set_claims_known() */
+    bool templates_unknown;  /* cluster_set_claim_templates_known() */
+    bool is_sweeping_templates;
     bool has_devices_of_several; /* several nodes reach some devices */
     struct shapes *shapes;       /* shared with forks; use only under the origin's lock */
     bool is_fork;
@@ -181,6 +192,8 @@ struct cluster {
     struct claim_use *floating;   /* of these: claim_usage_floats() */
     struct holding_pod *holding_pods;
     int64_t *quota_used; /* namespace_usage_n_cells() GPU counts per quota; NULL: no quotas */
+    struct claim_template *claim_templates;   /* empty in a fork */
+    struct claim_template *template_swept_to; /* as swept_to */
     struct device_class *device_classes;
     struct claimed_resource *claimed_resources;
     size_t n_present_nodes;
@@ -382,6 +395,11 @@ void cluster_device_classes_copy(struct cluster *to, const struct cluster *from,
 size_t cluster_device_classes_check(const struct cluster *cluster);
 /* Whether a device class maps this extended resource. */
 bool cluster_device_classes_map(const struct cluster *cluster, const char *resource);
+
+/* cluster_claim_templates.c */
+void cluster_claim_templates_free_all(struct cluster *cluster);
+/* Copies a template of another cluster, and when it was seen. */
+void cluster_claim_templates_copy(struct cluster *to, const struct claim_template_facts *facts);
 
 /* node_traits.c */
 /* before: current traits of the node of that name; NULL: none. */

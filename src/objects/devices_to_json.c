@@ -244,6 +244,17 @@ json_t *resource_claim_to_json(const struct claim_facts *facts)
                      "requests", requests_json(facts), "status", status);
 }
 
+json_t *claim_template_to_json(const struct claim_template_facts *facts)
+{
+    struct claim_facts claim = {.wants = facts->wants, .n_wants = facts->n_wants};
+    for (size_t i = 0; i < facts->n_wants; i++)
+        claim.n_devices += facts->wants[i].n_devices;
+    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:o}}}}", "apiVersion", GROUP_VERSION,
+                     "kind", "ResourceClaimTemplate", "metadata", "namespace", facts->namespace_,
+                     "name", facts->name, "spec", "spec", "devices", "requests",
+                     requests_json(&claim));
+}
+
 /* ---- taints by rule ---- */
 
 json_t *device_taint_rule_to_json(const struct device_taint_facts *facts)

@@ -7,14 +7,21 @@
 
 #include <string.h>
 
-/* So that each name is a line. "": not a usable name. */
+/* So that each name is a line, and no claim looks like a template. "": not a usable name. */
 static const char *usable(const char *name)
 {
-    return name && strlen(name) <= META_NAME_BYTES_MAX && !strchr(name, '\n') ? name : "";
+    return name && strlen(name) <= META_NAME_BYTES_MAX && !strpbrk(name, "/\n") ? name : "";
 }
 
-/* NULL: the pod needs no such claim. "": the name is not known yet. */
-static const char *name_by_status(const json_t *status, const char *entry)
+/* As a line of pod_facts.claims. */
+static const char *line_of_template(const char *template, struct arena *arena)
+{
+    const char *name = usable(template);
+    return name[0] ? arena_printf(arena, "/%s", name) : "";
+}
+
+/* NULL: the pod needs no such claim. unmade: if the claim is not made yet. */
+static const char *name_by_status(const json_t *status, const char *entry, const char *unmade)
 {
     size_t i = 0;
     json_t *made = NULL;
@@ -25,18 +32,19 @@ static const char *name_by_status(const json_t *status, const char *entry)
         const char *name = json_string_value(json_member(made, "resourceClaimName"));
         return name ? usable(name) : NULL;
     }
-    return "";
+    return unmade;
 }
 
-static const char *name_of(const json_t *entry, const json_t *status)
+static const char *name_of(const json_t *entry, const json_t *status, struct arena *arena)
 {
     const char *name = json_string_value(json_member(entry, "resourceClaimName"));
+    const char *template = json_string_value(json_member(entry, "resourceClaimTemplateName"));
     const char *as = json_string_value(json_member(entry, "name"));
     if (name)
         return usable(name);
-    if (!json_string_value(json_member(entry, "resourceClaimTemplateName")))
+    if (!template)
         return NULL;
-    return name_by_status(status, as ? as : "");
+    return name_by_status(status, as ? as : "", line_of_template(template, arena));
 }
 
 static bool has_line(const char *lines, const char *line)
@@ -55,8 +63,8 @@ const char *pod_claims_read(const json_t *spec, const json_t *status, struct are
     struct buf lines;
     buf_init(&lines, BUF_UNBOUNDED);
     for (size_t i = 0; i < json_array_size(list) && i < POD_CLAIMS_MAX; i++) {
-        const char *name = name_of(json_array_get(list, i), status);
-        if (!name || has_line(buf_text(&lines), name))
+        const char *name = name_of(json_array_get(list, i), status, arena);
+        if (!name || (name[0] != '/' && has_line(buf_text(&lines), name)))
             continue;
         buf_add_text(&lines, name);
         buf_add_text(&lines, "\n");

@@ -358,3 +358,26 @@ int resource_claim_from_json(const json_t *object, struct arena *arena,
     *ret_facts = facts;
     return 0;
 }
+
+int claim_template_from_json(const json_t *object, struct arena *arena,
+                             struct claim_template_facts *ret_facts, struct err *err)
+{
+    struct claim_facts facts = {0};
+    json_t *outer = NULL;
+    json_t *spec = NULL;
+    int r = read_metadata(object, arena, &facts, err);
+    if (r < 0)
+        return r;
+    if ((r = json_get_object(object, "spec", &outer, err)) < 0)
+        return r;
+    if ((r = json_get_object(outer, "spec", &spec, err)) < 0 ||
+        (r = read_spec(spec, arena, &facts, err)) < 0) {
+        err_prefix(err, spec ? "spec.spec." : "spec.");
+        return r;
+    }
+    *ret_facts = (struct claim_template_facts){.namespace_ = facts.namespace_,
+                                               .name = facts.name,
+                                               .wants = facts.wants,
+                                               .n_wants = facts.n_wants};
+    return 0;
+}

@@ -116,11 +116,11 @@ static json_t *claims_json(const char *claims)
     json_t *list = json_array();
     for (const char *at = claims; *at; at += strcspn(at, "\n") + 1) {
         json_t *claim = json_pack("{s:o}", "name", json_sprintf("%zu", json_array_size(list)));
-        if (*at == '\n')
-            set_text(claim, "resourceClaimTemplateName", "any");
-        else
-            (void)json_object_set_new(claim, "resourceClaimName",
-                                      json_stringn(at, strcspn(at, "\n")));
+        const bool is_template = *at == '/';
+        at += is_template;
+        (void)json_object_set_new(claim,
+                                  is_template ? "resourceClaimTemplateName" : "resourceClaimName",
+                                  json_stringn(at, strcspn(at, "\n")));
         (void)json_array_append_new(list, claim);
     }
     return list;

@@ -7,7 +7,7 @@ import json
 
 LEASES, SLICES = "leases.coordination.k8s.io", "endpointslices.discovery.k8s.io"
 READ = ("nodes", "pods", "namespaces", "priorityclasses.scheduling.k8s.io")
-READ += tuple(f"{kind}.resource.k8s.io" for kind in ("deviceclasses", "resourceslices", "resourceclaims", "devicetaintrules"))
+READ += tuple(f"{kind}.resource.k8s.io" for kind in ("deviceclasses", "resourceslices", "resourceclaims", "devicetaintrules", "resourceclaimtemplates"))
 ASKED = ("tokenreviews.authentication.k8s.io", "subjectaccessreviews.authorization.k8s.io")
 
 EVERYWHERE = {(verb, kind) for kind in READ for verb in ("list", "watch")}

@@ -197,6 +197,20 @@ def test_a_burst_of_claims_gets_exactly_the_quota(claiming):
     assert devices_of_bound(claiming.api) == 10
 
 
+def test_a_pod_is_judged_by_its_template_before_its_claim_exists(claiming):
+    """No controller makes the claim: kube-scheduler waits for it, and users learn what will be."""
+    template = {"metadata": {"name": "of-11"}, "spec": {"spec": dra.wanted(11)}}
+    claiming.api.create(dra.PATHS["resourceclaimtemplates"], template)
+    start_with_quota(claiming)
+    claiming.create("large", 0, **dra.asks_by_template("of-11"), schedulingGates=[{"name": "example.com/held"}])
+
+    def reasons():
+        answer = claiming.service.get("/v1/pods/gpu/large/explain")
+        return {each["reason"] for each in answer.json()["nodes"]} if answer.status == 200 else None
+
+    wait_until(lambda: reasons() == {"quota"}, claiming.service.log.text)
+
+
 def test_all_devices_of_a_node_beyond_a_quota_are_refused_once(claiming):
     """Filter expects one device. kube-scheduler allocates 8, bind refuses, and filter remembers it."""
     every = {"devices": {"requests": [{"name": "gpus", "exactly": {"deviceClassName": dra.DRIVER, "allocationMode": "All"}}]}}

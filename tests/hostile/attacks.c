@@ -293,6 +293,20 @@ static json_t *claims(size_t i)
     return claim_of(i, requests);
 }
 
+static json_t *claim_templates(size_t i)
+{
+    json_t *requests = json_array();
+    for (size_t r = 0; r < 32; r++)
+        (void)json_array_append_new(requests,
+                                    json_pack("{s:s, s:{s:s, s:I}}", "name", text_of("r", r),
+                                              "exactly", "deviceClassName", long_name(i * 32 + r),
+                                              "count", (json_int_t)INT64_MAX));
+    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:o}}}}", "apiVersion",
+                     "resource.k8s.io/v1", "kind", "ResourceClaimTemplate", "metadata", "name",
+                     long_name(i), "namespace", "tenant", "spec", "spec", "devices", "requests",
+                     requests);
+}
+
 /* The device k of the pool of a node. */
 static json_t *result_of(const char *pool, size_t k)
 {
@@ -454,6 +468,8 @@ const struct attack ATTACKS[] = {
      pods_with_claims, 30000, HOLD_MS, FILTER_MS, 4000},
     {"claims", "memory: 10,000 claims of one tenant, 32 alternatives each", CLUSTER_CLAIMS, 10000,
      claims, 1000, HOLD_MS, FILTER_MS, 4000},
+    {"claim-templates", "memory: 10,000 templates of claims, names of 32 classes each",
+     CLUSTER_CLAIM_TEMPLATES, 10000, claim_templates, 3000, HOLD_MS, FILTER_MS, 4000},
     {"one-device", "a device that 10,000 claims share", CLUSTER_CLAIMS, 10000, claims_of_one_device,
      1000, HOLD_MS, FILTER_MS, 4000},
     {"crowded-claims", "claims with 32 devices and 256 pods each", CLUSTER_CLAIMS, 300,

@@ -20,6 +20,7 @@ KINDS = {
     "resourceslices": "ResourceSlice",
     "resourceclaims": "ResourceClaim",
     "devicetaintrules": "DeviceTaintRule",
+    "resourceclaimtemplates": "ResourceClaimTemplate",
 }
 
 

@@ -222,9 +222,10 @@ def test_a_rejected_token_is_logged_with_its_file(api, follow, tmp_path):
     service = follow(ready=False, kubeconfig=api.kubeconfig({"tokenFile": str(token)}))
     words = f"401: the API server refused the token of {token}"
     service.wait("people are told", lambda: words in service.freshness("pods")["why"])
-    service.wait("the log has it", lambda: service.log.text().count(words) >= len(KINDS) + len(OF_CLAIMS))
+    service.wait("the log has it", lambda: service.log.text().count(words) >= len(KINDS) + len(OF_CLAIMS) + 1)
     refused = [f"{kind}: never listed: refused\n" for kind in KINDS]
     refused += [f"claims are not counted: {kind}: never listed: refused\n" for kind in OF_CLAIMS]
+    refused.append("claim templates are unknown: resourceclaimtemplates: never listed: refused\n")
     assert service.get("/readyz").text == "".join(refused)
     token.write_text("new")
     service.settle()

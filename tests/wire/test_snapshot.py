@@ -148,6 +148,12 @@ DEVICES = [
         "metadata": {"name": "broken"},
         "spec": {"deviceSelector": {"driver": DRIVER, "device": "gpu-8"}, "taint": {"key": "k", "effect": "NoExecute"}},
     },
+    {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "of-2", "namespace": "ml"},
+        "spec": {"spec": {"devices": {"requests": [exactly(count=2), {"name": "or", "firstAvailable": [{"name": "a", "count": 3}]}]}}},
+    },
 ]
 ASKING = [pod("asks-1", 1), pod("asks-4", 4), annotated("asks-t4", 1, models="T4"), PODS[4], PODS[9], PODS[12]]
 ASKING += [PODS[-1], pod("claims", 1, resource="amd.com/gpu"), pod("web-1", 1, metadata=OWNED), pod("meek", 8, spec={"priorityClassName": "meek"})]

@@ -53,9 +53,11 @@ struct snapshot_copy {
     size_t n_claims;
     struct device_taint_facts *device_taints;
     size_t n_device_taints;
+    struct claim_template_facts *claim_templates;
+    size_t n_claim_templates;
     struct snapshot_problem *problems;
     size_t n_problems, n_all_problems;
-    bool claims_known;
+    bool claims_known, templates_known;
     struct snapshot_lines reckoned;
 };
 
@@ -225,6 +227,24 @@ static void copy_devices(const struct cluster *cluster, struct snapshot_copy *co
     copy_device_taints(devices, copy);
 }
 
+static void copy_claim_templates(const struct cluster *cluster, struct snapshot_copy *copy)
+{
+    struct arena *arena = copy->arena;
+    const struct claim_template_facts *item = NULL;
+    copy->claim_templates =
+        ARENA_ARRAY(arena, struct claim_template_facts, cluster_n_claim_templates(cluster));
+    while ((item = cluster_next_claim_template(cluster, item))) {
+        struct claim_want *wants = ARENA_ARRAY(arena, struct claim_want, item->n_wants);
+        for (size_t i = 0; i < item->n_wants; i++)
+            wants[i] = (struct claim_want){arena_strdup(arena, item->wants[i].class_name),
+                                           arena_strdup(arena, item->wants[i].driver),
+                                           item->wants[i].n_devices};
+        copy->claim_templates[copy->n_claim_templates++] =
+            (struct claim_template_facts){arena_strdup(arena, item->namespace_),
+                                          arena_strdup(arena, item->name), wants, item->n_wants};
+    }
+}
+
 static void copy_problems(const struct inventory_view *view, struct snapshot_copy *copy)
 {
     struct arena *arena = copy->arena;
@@ -252,8 +272,10 @@ static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *
     copy_classes(view.cluster, &copy);
     copy_device_classes(view.cluster, &copy);
     copy_devices(view.cluster, &copy);
+    copy_claim_templates(view.cluster, &copy);
     copy_problems(&view, &copy);
     copy.claims_known = cluster_claims_known(view.cluster);
+    copy.templates_known = cluster_claim_templates_known(view.cluster);
     copy.reckoned = snapshot_compute(view.cluster, arena);
     return copy;
 }
@@ -284,6 +306,7 @@ static void write_head(struct writing *writing, const struct snapshot_copy *copy
         .n_problems = copy->n_problems,
         .n_all_problems = copy->n_all_problems,
         .claims_known = copy->claims_known,
+        .templates_known = copy->templates_known,
         .claims_uncounted = provenance->claims_uncounted.text,
         .reckoned = snapshot_lines_json(&copy->reckoned),
         .policy = snapshot_policy(writing->policy),
@@ -343,6 +366,8 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
         write_object(writing, resource_claim_to_json(&copy->claims[i]));
     for (size_t i = 0; i < copy->n_device_taints; i++)
         write_object(writing, device_taint_rule_to_json(&copy->device_taints[i]));
+    for (size_t i = 0; i < copy->n_claim_templates; i++)
+        write_object(writing, claim_template_to_json(&copy->claim_templates[i]));
     for (size_t i = 0; i < copy->pods.n; i++) {
         const struct pod_facts facts = facts_of(&copy->pods.items[i]);
         write_object(writing, kept_pod_to_json(&facts, writing->policy));

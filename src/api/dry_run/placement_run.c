@@ -37,6 +37,7 @@ struct placement_run {
     const char *no_more; /* why a replica was not placed; "": all were */
     json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
     const char *refused_because; /* why the API server would reject the pods; NULL: it would not */
+    const char *unknown_templates; /* asked_claims_unknown() */
 };
 
 /* Why the next replica fits nowhere; for a DaemonSet, why some nodes have no room. */
@@ -194,6 +195,12 @@ static void note_claims(struct placement_run *run, json_t *notes)
                           need->resource->name, run->n_by_claim));
 }
 
+static void note_templates(const struct placement_run *run, json_t *notes)
+{
+    for (const char *at = run->unknown_templates; at && *at; at += strcspn(at, "\n") + 1)
+        (void)json_array_append_new(notes, json_stringn(at, strcspn(at, "\n")));
+}
+
 static json_t *notes_of(struct placement_run *run)
 {
     json_t *notes = json_array();
@@ -208,6 +215,7 @@ static json_t *notes_of(struct placement_run *run)
     note_priority(run, notes);
     note_claims(run, notes);
     note_peers(run, notes);
+    note_templates(run, notes);
     note_soft_preferences(run, notes);
     return notes;
 }
@@ -374,8 +382,7 @@ static const char *unjudged_because(const struct workload *workload, struct aren
 }
 
 /* Of claims that the pods name. Locks the inventory, as forks have no claims. */
-static const struct asked_claims *asked_of(const struct placement_run *run,
-                                           const struct asker *asker)
+static const struct asked_claims *asked_of(struct placement_run *run, const struct asker *asker)
 {
     const struct workload *workload = run->workload;
     const struct claims_question question = {
@@ -384,6 +391,7 @@ static const struct asked_claims *asked_of(const struct placement_run *run,
         return NULL;
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(run->dry_run->api->inventory);
+    run->unknown_templates = asked_claims_unknown(view.cluster, &question, run->dry_run->arena);
     return asked_claims_for_fork(view.cluster, &question, run->dry_run->arena);
 }
 

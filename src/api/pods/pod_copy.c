@@ -100,6 +100,15 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy_reservation(cluster, copy, arena);
 }
 
+/* Adds lines to those that are not evaluated. NULL: none. */
+static void add_not_evaluated(struct pod *pod, const char *lines, struct arena *arena)
+{
+    const char *before = pod->not_evaluated;
+    if (lines)
+        pod->not_evaluated = arena_printf(arena, "%s%s%s", before ? before : "",
+                                          before && before[0] ? "\n" : "", lines);
+}
+
 /* Of the pod that was copied last. */
 static void copy_asked(struct copying *copying, const struct cluster *cluster,
                        const struct pod *pod)
@@ -114,6 +123,8 @@ static void copy_asked(struct copying *copying, const struct cluster *cluster,
     if (copy->is_not_asked)
         return;
     copy->asked = asked_claims_for_fork(cluster, &question, copying->arena);
+    add_not_evaluated(&copy->pod, asked_claims_unknown(cluster, &question, copying->arena),
+                      copying->arena);
     copying->n_asked++;
 }
 

@@ -278,7 +278,8 @@ static void test_readyz_names_missing_lists(void **state)
                  "deviceclasses: never listed\n"
                  "resourceslices: never listed\n"
                  "resourceclaims: never listed\n"
-                 "devicetaintrules: never listed\n");
+                 "devicetaintrules: never listed\n"
+                 "resourceclaimtemplates: never listed\n");
     nodes->why = NULL;
     nodes->trouble = TROUBLE_NONE;
     fill(live);
@@ -298,16 +299,20 @@ static void test_readyz_is_ok_while_claims_are_not_counted(void **state)
     cluster->statuses[CLUSTER_SLICES].trouble = TROUBLE_REFUSED;
     cluster->statuses[CLUSTER_CLAIMS].trouble = TROUBLE_REFUSED;
     live_flush(cluster, CLUSTER_SLICES);
+    cluster->statuses[CLUSTER_CLAIM_TEMPLATES].trouble = TROUBLE_REFUSED;
     live_flush(cluster, CLUSTER_CLAIMS);
+    live_flush(cluster, CLUSTER_CLAIM_TEMPLATES);
     check_readyz(live, 503,
                  "devicetaintrules: never listed\n"
                  "claims are not counted: resourceslices: never listed: refused\n"
-                 "claims are not counted: resourceclaims: never listed: refused\n");
+                 "claims are not counted: resourceclaims: never listed: refused\n"
+                 "claim templates are unknown: resourceclaimtemplates: never listed: refused\n");
     LIST_NOTHING(cluster, CLUSTER_DEVICE_TAINTS);
     check_readyz(live, 200,
                  "ok\n"
                  "claims are not counted: resourceslices: never listed: refused\n"
-                 "claims are not counted: resourceclaims: never listed: refused\n");
+                 "claims are not counted: resourceclaims: never listed: refused\n"
+                 "claim templates are unknown: resourceclaimtemplates: never listed: refused\n");
 }
 
 static void test_readyz_reports_the_age_of_stale_data(void **state)
@@ -355,7 +360,7 @@ static void test_table(void **state)
         "MODEL   RESOURCE         NODES   TOTAL   USED   FREE   RESERVED\n"
         "-       nvidia.com/gpu   1       8       3      3      2\n"
         "\n" LIVE_SERVER "\n"
-        "KIND               STATE      SECONDS OLD   WHY\n";
+        "KIND                     STATE      SECONDS OLD   WHY\n";
     struct live_ask *live = *state;
     fill(live);
     make_stale(live);
@@ -364,7 +369,7 @@ static void test_table(void **state)
     const char *rest = text + sizeof EXPECTED - 1;
     if (strncmp(text, EXPECTED, sizeof EXPECTED - 1) != 0)
         fail_msg("%s", table);
-    assert_non_null(strstr(rest, "pods               stale      10"));
+    assert_non_null(strstr(rest, "pods                     stale      10"));
     assert_non_null(strstr(rest, "   no answer in 10 s\nnamespaces"));
     free(table);
 }

@@ -175,6 +175,111 @@ static void test_filter_counts_what_a_claim_will_get(void **state)
     assert_filter("p", "three\n", "l4", REASON_QUOTA);
 }
 
+static void put_template(struct fixture *fixture, const char *name, int64_t n_devices)
+{
+    const struct claim_want want = {CLASS, "", n_devices};
+    const struct claim_template_facts facts = {
+        .namespace_ = "default", .name = name, .wants = &want, .n_wants = 1};
+    cluster_upsert_claim_template(fixture->cluster, &facts);
+}
+
+/* What /v1/pending adds to what is not evaluated of the pod. */
+static void check_unknown(struct fixture *fixture, const char *claims, const char *lines)
+{
+    const struct pod_facts facts = facts_of(fixture, "p", claims);
+    const struct asker asker = asker_from_facts(&facts);
+    const struct claims_question question = {
+        .namespace_ = "default", .claims = claims, .asker = &asker};
+    const char *unknown = asked_claims_unknown(fixture->cluster, &question, fixture->arena);
+    assert_string_equal(unknown ? unknown : "none", lines);
+}
+
+static void test_filter_counts_the_template_of_a_claim_that_is_not_made(void **state)
+{
+    struct fixture *fixture = *state;
+    put_template(fixture, "of-3", 3);
+    put_template(fixture, "of-5", 5);
+    assert_filter("p", "/of-3\n", "l4", REASON_FITS);
+    assert_filter("p", "/of-5\n", "l4", REASON_QUOTA);
+    assert_filter("p", "/of-3\n/of-3\n", "l4", REASON_QUOTA);
+    assert_filter("p", "/of-3\n", "h100", REASON_QUOTA);
+    assert_filter("p", "/unknown\n", "l4", REASON_FITS);
+    put_template(fixture, "of-3", 5);
+    assert_filter("p", "/of-3\n", "l4", REASON_QUOTA);
+    cluster_delete_claim_template(fixture->cluster, "default", "of-3");
+    assert_filter("p", "/of-3\n", "l4", REASON_FITS);
+}
+
+/* The template may have changed since. */
+static void test_a_claim_that_is_made_counts_and_its_template_does_not(void **state)
+{
+    struct fixture *fixture = *state;
+    put_template(fixture, "t", 5);
+    put_claim(fixture, "made", 1, CLASS);
+    assert_filter("p", "made\n", "l4", REASON_FITS);
+    put_pod(fixture, "p", "", "/t\n");
+    assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
+}
+
+static void test_templates_that_are_missing_are_named(void **state)
+{
+    struct fixture *fixture = *state;
+    put_template(fixture, "there", 1);
+    check_unknown(fixture, "/there\nc\n", "none");
+    check_unknown(fixture, "/gone\n/there\n",
+                  "resource claim template gone: does not exist, so no quota counts it\n");
+    cluster_set_claim_templates_known(fixture->cluster, false);
+    check_unknown(fixture, "/gone\n/there\n",
+                  "resource claim template gone: is not listed, so no quota counts it\n");
+    cluster_set_claims_known(fixture->cluster, false);
+    check_unknown(fixture, "/gone\n", "none");
+}
+
+static bool has_template(const struct cluster *cluster, const char *name)
+{
+    return cluster_find_claim_template(cluster, "default", name) != NULL;
+}
+
+static void test_a_list_of_templates_replaces_all(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cluster *cluster = fixture->cluster;
+    put_template(fixture, "old", 1);
+    put_template(fixture, "kept", 1);
+    put_template(fixture, "same", 1);
+    cluster_relist_begin(cluster, CLUSTER_CLAIM_TEMPLATES);
+    put_template(fixture, "same", 1);
+    put_template(fixture, "new", 1);
+    cluster_keep_claim_template(cluster, "default", "kept");
+    assert_false(cluster_relist_sweep_claim_templates(cluster, 1));
+    cluster_delete_claim_template(cluster, "default", "kept"); /* where the sweep goes on */
+    assert_true(cluster_relist_sweep_claim_templates(cluster, 100));
+    assert_int_equal(cluster_n_claim_templates(cluster), 2);
+    assert_true(has_template(cluster, "same") && has_template(cluster, "new"));
+    cluster_relist_begin(cluster, CLUSTER_CLAIM_TEMPLATES);
+    cluster_relist_end(cluster, CLUSTER_CLAIM_TEMPLATES);
+    assert_int_equal(cluster_n_claim_templates(cluster), 0);
+}
+
+static void test_a_copy_under_another_policy_has_the_templates(void **state)
+{
+    struct fixture *fixture = *state;
+    put_template(fixture, "old", 1);
+    cluster_relist_begin(fixture->cluster, CLUSTER_CLAIM_TEMPLATES);
+    put_template(fixture, "new", 5);
+    cluster_set_claim_templates_known(fixture->cluster, false);
+    struct cluster_copy *copy = cluster_copy_new(fixture->cluster, &fixture->policy);
+    while (!cluster_copy_some(copy, 1))
+        continue;
+    struct cluster *to = cluster_copy_end(copy);
+    assert_false(cluster_claim_templates_known(to));
+    assert_true(has_template(to, "old"));
+    assert_int_equal(cluster_find_claim_template(to, "default", "new")->wants[0].n_devices, 5);
+    cluster_relist_end(to, CLUSTER_CLAIM_TEMPLATES);
+    assert_true(!has_template(to, "old") && has_template(to, "new"));
+    cluster_free(to);
+}
+
 /* Only where the claim can get nothing else. */
 static void test_filter_counts_the_model_of_a_node(void **state)
 {
@@ -644,6 +749,11 @@ static void test_floating_claims_at_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CLAIM_TEST(test_a_copy_under_another_policy_has_the_templates),
+        CLAIM_TEST(test_a_list_of_templates_replaces_all),
+        CLAIM_TEST(test_templates_that_are_missing_are_named),
+        CLAIM_TEST(test_a_claim_that_is_made_counts_and_its_template_does_not),
+        CLAIM_TEST(test_filter_counts_the_template_of_a_claim_that_is_not_made),
         CLAIM_TEST(test_filter_counts_what_a_claim_will_get),
         CLAIM_TEST(test_filter_counts_the_model_of_a_node),
         CLAIM_TEST(test_an_extended_resource_tells_what_a_class_gives),

@@ -52,6 +52,8 @@ static void test_decisions_wait_for_each_first_list_or_its_refusal(void **state)
     live_check_usable(live, "not ready: waiting for the first list of devicetaintrules: "
                             "GET /rules: 429");
     trouble(live, CLUSTER_DEVICE_TAINTS, TROUBLE_REFUSED, "GET /rules: 403");
+    live_check_usable(live, "not ready: waiting for the first list of resourceclaimtemplates");
+    trouble(live, CLUSTER_CLAIM_TEMPLATES, TROUBLE_FAILED, "GET /templates: 429");
     live_check_usable(live, NULL);
     assert_null(inventory_waiting_for(live->inventory));
     check_counted(live, "claims are not counted: the resourceclaims are not listed: "
@@ -113,6 +115,53 @@ static void test_too_many_claims_stop_the_count_only(void **state)
                   "claims are not counted: there are more than 200 resourceclaims (limits.pods)");
     live_remove(live, CLUSTER_CLAIMS, CLAIM("c-0"));
     check_counted(live, NULL);
+}
+
+#define TEMPLATE(name) "{'metadata':{'name':'" name "','namespace':'ml'}}"
+
+static bool are_templates_known(struct live_cluster *live)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
+    return cluster_claim_templates_known(view.cluster);
+}
+
+static void check_templates_matter_to_nothing_else(struct live_cluster *live)
+{
+    check_counted(live, NULL);
+    live_check_usable(live, NULL);
+}
+
+static void test_templates_stop_nothing(void **state)
+{
+    struct live_cluster *live = *state;
+    assert_false(are_templates_known(live));
+    live_list_nothing(live);
+    assert_true(are_templates_known(live));
+    live->statuses[CLUSTER_CLAIM_TEMPLATES].stale = true;
+    trouble(live, CLUSTER_CLAIM_TEMPLATES, TROUBLE_UNREACHABLE, "silent");
+    check_templates_matter_to_nothing_else(live);
+    live->statuses[CLUSTER_CLAIM_TEMPLATES].stale = false;
+    trouble(live, CLUSTER_CLAIM_TEMPLATES, TROUBLE_NONE, NULL);
+    for (size_t i = 0; i <= LIVE_MAX_PODS; i++)
+        live_put(live, CLUSTER_CLAIM_TEMPLATES, live_numbered(TEMPLATE("t-#"), i));
+    live_flush(live, CLUSTER_CLAIM_TEMPLATES);
+    check_templates_matter_to_nothing_else(live);
+    assert_true(are_templates_known(live));
+}
+
+/* A tenant may create any number. */
+static void test_templates_that_are_left_out_are_unknown(void **state)
+{
+    struct live_cluster *live = *state;
+    const size_t n_taken = (size_t)LIVE_MAX_PODS * 2 + 1000;
+    live_list_nothing(live);
+    for (size_t i = 0; i <= n_taken; i++)
+        live_put(live, CLUSTER_CLAIM_TEMPLATES, live_numbered(TEMPLATE("t-#"), i));
+    live_flush(live, CLUSTER_CLAIM_TEMPLATES);
+    check_templates_matter_to_nothing_else(live);
+    assert_false(are_templates_known(live));
+    LIST(live, CLUSTER_CLAIM_TEMPLATES, TEMPLATE("t-1"));
+    assert_true(are_templates_known(live));
 }
 
 #define SLICE                                                                                      \
@@ -218,6 +267,8 @@ static void test_the_log_says_once_that_claims_are_not_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        LIVE_TEST(test_templates_stop_nothing),
+        LIVE_TEST(test_templates_that_are_left_out_are_unknown),
         LIVE_TEST(test_decisions_wait_for_each_first_list_or_its_refusal),
         LIVE_TEST(test_a_refusal_of_another_kind_is_waited_out),
         LIVE_TEST(test_stale_kinds_stop_the_count_only),

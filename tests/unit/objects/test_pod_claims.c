@@ -30,8 +30,12 @@ static void test_the_claims_that_a_pod_names(void **state)
              "{'name': 'z', 'resourceClaimName': 'a'}",
              ""),
          "a\nb\n"},
-        {POD(BY_TEMPLATE, ""), "\n"},
-        {POD(BY_TEMPLATE, "{'name': 'other', 'resourceClaimName': 'p-1'}"), "\n"},
+        {POD(BY_TEMPLATE, ""), "/of-1\n"},
+        {POD(BY_TEMPLATE ",{'name': 'u', 'resourceClaimTemplateName': 'of-1'}", ""),
+         "/of-1\n/of-1\n"}, /* two claims */
+        {POD(BY_TEMPLATE, "{'name': 'other', 'resourceClaimName': 'p-1'}"), "/of-1\n"},
+        {POD("{'name': 't', 'resourceClaimTemplateName': 'a\\nb'}", ""), "\n"},
+        {POD("{'name': 'x', 'resourceClaimName': '/of-1'}", ""), "\n"},
         {POD(BY_TEMPLATE, "{'name': 't', 'resourceClaimName': 'p-t-1'}"), "p-t-1\n"},
         {POD(BY_TEMPLATE, "{'name': 't'}"), NULL}, /* needs none */
         {POD("{'name': 'x', 'resourceClaimName': 'a\\nb'}", ""), "\n"},

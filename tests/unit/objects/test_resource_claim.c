@@ -247,9 +247,49 @@ static void test_taint_rules_that_are_not_understood(void **state)
     }
 }
 
+static void test_a_template(void **state)
+{
+    struct fixture *fixture = *state;
+    struct claim_template_facts facts = {0};
+    const json_t *json = fixture_json(
+        fixture,
+        "{'metadata': {'namespace': 'ml', 'name': 't'}, 'spec': {'metadata': {'labels': 7},"
+        " 'spec': {'devices': {'requests': [{'name': 'gpu', 'exactly': {"
+        "  'deviceClassName': 'gpu.nvidia.com', 'count': 2}}]}}}}");
+    assert_int_equal(claim_template_from_json(json, fixture->arena, &facts, &fixture->err), 0);
+    fixture_json(fixture, "{}"); /* no fact refers to the JSON */
+    assert_string_equal(facts.namespace_, "ml");
+    assert_string_equal(facts.name, "t");
+    assert_int_equal(facts.n_wants, 1);
+    assert_string_equal(facts.wants[0].class_name, "gpu.nvidia.com");
+    assert_int_equal(facts.wants[0].n_devices, 2);
+}
+
+static void test_a_template_that_cannot_be_read(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } CASES[] = {
+        {"{'metadata': {'name': 't'}, 'spec': {'spec': 7}}",
+         "spec.spec: is the number 7, should be an object"},
+        {"{'metadata': {'name': 't'}, 'spec': {'spec': {'devices': {'requests': 7}}}}",
+         "spec.spec.devices.requests: is the number 7, should be an array"},
+    };
+    struct fixture *fixture = *state;
+    struct claim_template_facts facts = {0};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const json_t *json = fixture_json(fixture, CASES[i].text);
+        assert_int_equal(claim_template_from_json(json, fixture->arena, &facts, &fixture->err),
+                         -EINVAL);
+        assert_string_equal(fixture->err.text, CASES[i].why);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(test_a_template_that_cannot_be_read),
+        FIXTURE_TEST(test_a_template),
         FIXTURE_TEST(test_a_claim_in_use),
         FIXTURE_TEST(test_a_new_claim),
         FIXTURE_TEST(test_how_many_devices_a_claim_wants),
