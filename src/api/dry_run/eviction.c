@@ -3,6 +3,7 @@
 #include "api/pod_gpus.h"
 #include "api/text.h"
 #include "decide/evict.h"
+#include "ledger/peer.h"
 
 #include <inttypes.h>
 
@@ -19,9 +20,10 @@ struct victim {
 struct victims {
     const struct node *node; /* of the fork; NULL: no eviction would help */
     struct victim *items;
-    size_t n;     /* in items */
-    size_t n_all; /* in total */
-    bool is_cut;  /* as in struct eviction */
+    size_t n;         /* in items */
+    size_t n_all;     /* in total */
+    bool is_cut;      /* as in struct eviction */
+    bool is_replaced; /* the ledger, since it was forked: its resources are others */
 };
 
 static struct victim copy_of(const struct pod *pod, struct arena *arena)
@@ -34,6 +36,8 @@ static struct victims find_victims(struct inventory *inventory, const struct clu
                                    const struct fit_question *question, struct arena *arena)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    if (!cluster_is_fork_of(fork, view.cluster))
+        return (struct victims){.is_replaced = true};
     const struct eviction eviction = evict_for(view.cluster, fork, question, arena);
     struct victims victims = {
         .node = eviction.node, .n_all = eviction.n_victims, .is_cut = eviction.is_cut};
@@ -70,6 +74,9 @@ static const char *summary_of(const struct victims *victims, int64_t priority, s
     if (victims->is_cut)
         return "whether evicting pods would help is not judged, as comparing labels and terms of "
                "pods would take too long";
+    if (victims->is_replaced)
+        return "whether evicting pods would help is not judged, as the policy or the cluster file "
+               "was reloaded meanwhile; ask again";
     if (!victims->node)
         return arena_printf(
             arena, "evicting pods of a priority below %" PRId64 " makes room on no node", priority);
