@@ -56,7 +56,7 @@ def test_pods_from_before_the_start_count(live):
 
 
 # Nodes, pods, namespaces, priority classes, device classes, slices, claims.
-N_WATCHES = 7
+N_WATCHES = 8
 
 
 def bind_one(live, number):

@@ -157,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct fake_question question = {.body = (const char *)data, .len = size};
     if (!cluster.inventory)
         small_cluster_init(&cluster, SMALL_CLUSTER);
-    struct extender extender = {.policy = &cluster.policy, .inventory = cluster.inventory};
+    struct extender extender = {.inventory = cluster.inventory};
     ask(&extender, extender_filter, &question, check_filter);
     ask(&extender, extender_prioritize, &question, check_prioritize);
     ask(&extender, extender_preempt, &question, check_preempt);
