@@ -50,14 +50,14 @@ struct attribute_reading {
 
 static void add(struct attribute_reading *reading, const char *name, const char *value)
 {
-    if (reading->n == DEVICE_ATTRIBUTES_MAX || strlen(name) > NAME_BYTES_MAX ||
+    const char *qualified = strchr(name, '/')
+                                ? arena_strdup(reading->arena, name)
+                                : arena_printf(reading->arena, "%s/%s", reading->driver, name);
+    if (reading->n == DEVICE_ATTRIBUTES_MAX || strlen(qualified) > NAME_BYTES_MAX ||
         strlen(value) > VALUE_BYTES_MAX) {
         reading->is_cut = true;
         return;
     }
-    const char *qualified = strchr(name, '/')
-                                ? arena_strdup(reading->arena, name)
-                                : arena_printf(reading->arena, "%s/%s", reading->driver, name);
     reading->items[reading->n++] = (struct device_attribute){qualified, value};
 }
 
