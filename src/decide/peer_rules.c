@@ -49,6 +49,9 @@ struct repelled_terms {
     size_t n_keys;
 };
 
+/* The key of the memo is the address. */
+#define POINTER_BYTES sizeof(const void *)
+
 /* ---- what matches ---- */
 
 static bool selects(const struct selector_term *term, const struct label *labels, size_t n_labels)
@@ -212,7 +215,7 @@ static const struct repelled_terms *repelled_by(struct peer_rules *rules, const 
 {
     const struct peer_facts *terms = other->terms;
     struct repelled_terms *found =
-        (struct repelled_terms *)arena_table_find(&rules->memo, &terms, sizeof terms);
+        (struct repelled_terms *)arena_table_find(&rules->memo, &terms, POINTER_BYTES);
     if (found)
         return found;
     found = ARENA_NEW(rules->arena, struct repelled_terms);
@@ -223,7 +226,7 @@ static const struct repelled_terms *repelled_by(struct peer_rules *rules, const 
         if (term_selects(rules, term, other->namespace_, rules->pod.namespace_, rules->pod.labels))
             found->keys[found->n_keys++] = term->topology_key;
     }
-    arena_table_add(&rules->memo, &found->item, &found->terms, sizeof terms, rules->arena);
+    arena_table_add(&rules->memo, &found->item, &found->terms, POINTER_BYTES, rules->arena);
     return found;
 }
 

@@ -4,7 +4,7 @@
 #include "formats/json_get.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME_BYTES_MAX 128  /* the API allows a domain of 63 and a name of 32 */
@@ -85,9 +85,8 @@ void device_attributes_read(const json_t *content, const char *driver, struct ar
 static json_t *value_json(const char *value)
 {
     const char *text = value + 1;
-    int64_t integer = 0;
     if (value[0] == 'i')
-        return sscanf(text, "%" SCNd64, &integer) == 1 ? json_pack("{s:I}", "int", integer) : NULL;
+        return json_pack("{s:I}", "int", (json_int_t)strtoll(text, NULL, 10));
     if (value[0] == 'b')
         return json_pack("{s:b}", "bool", strcmp(text, "true") == 0);
     const char *member = value[0] == 's' ? "string" : value[0] == 'v' ? "version" : "value";
