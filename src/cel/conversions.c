@@ -88,7 +88,7 @@ static struct cel_value to_string(struct cel_run *run, const struct cel_node *no
     char *out = cel_take(run, len);
     if (!out)
         return cel_stop(run, "too much memory");
-    memcpy(out, text, len);
+    memcpy(out, text, len); // NOLINT(bugprone-not-null-terminated-result): the length is kept
     return cel_string((struct cel_text){out, len});
 }
 

@@ -38,7 +38,7 @@ const struct cel_type *cel_new_var(struct cel_types *types)
         const struct cel_type **bound =
             ARENA_ARRAY(types->fault->arena, const struct cel_type *, size);
         if (types->n_vars > 0)
-            memcpy(bound, types->bound, types->n_vars * sizeof *bound);
+            memcpy(bound, types->bound, types->n_vars * sizeof(void *));
         types->bound = bound;
         types->size = size;
     }
@@ -56,7 +56,7 @@ static void bind(struct cel_types *types, unsigned var, const struct cel_type *t
         const struct cel_type **old = ARENA_ARRAY(arena, const struct cel_type *, size);
         if (types->n_trail > 0) {
             memcpy(trail, types->trail, types->n_trail * sizeof *trail);
-            memcpy(old, types->trail_old, types->n_trail * sizeof *old);
+            memcpy(old, types->trail_old, types->n_trail * sizeof(void *));
         }
         types->trail = trail;
         types->trail_old = old;

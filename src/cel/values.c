@@ -59,7 +59,7 @@ const char *cel_format(struct arena *arena, const char *format, va_list args)
     char text[MESSAGE_MAX];
     (void)vsnprintf(text, sizeof text, format, args);
     struct buf line; /* parts of the expression may be cut within a character */
-    buf_init(&line, 3 * MESSAGE_MAX);
+    buf_init(&line, (size_t)3 * MESSAGE_MAX);
     buf_add_one_line(&line, text);
     const char *copy = arena_strdup(arena, buf_text(&line));
     buf_fini(&line);

@@ -65,7 +65,7 @@ void unknown_key_list(const char *section, struct buf *out)
 
 static void add_hint(const char *section, const char *key, struct buf *out)
 {
-    struct known_key nearest;
+    struct known_key nearest = {.section = "", .key = ""};
     const char *last_part = strrchr(key, '.') ? strrchr(key, '.') + 1 : key;
     if (!find_nearest(last_part, &nearest)) {
         buf_add_text(out, "known here: ");

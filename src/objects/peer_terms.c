@@ -60,6 +60,7 @@ static bool has_requirement(const struct selector_term *term, const struct requi
 
 /* Adds for each key that the pod's labels have: key op (value). The API server has done that to the
  * pods that it stores. */
+// NOLINTNEXTLINE(readability-function-size): one more parameter than others
 static int merge_keys(const json_t *object, const char *member, enum selector_operator op,
                       const struct peer_facts *facts, struct arena *arena,
                       struct selector_term *term, struct err *err)
@@ -141,6 +142,7 @@ static int read_term(const json_t *object, const struct peer_facts *facts, struc
 }
 
 /* member: podAffinity or podAntiAffinity. */
+// NOLINTNEXTLINE(readability-function-size): one more parameter than others
 static int read_terms(const json_t *affinity, const char *member, const struct peer_facts *facts,
                       struct arena *arena, const struct peer_term **ret_terms, size_t *ret_n,
                       struct err *err)
