@@ -68,9 +68,9 @@ struct cel_answer {
 struct cel_answer cel_evaluate(const struct cel_program *program, const struct cel_device *device,
                                struct arena *arena);
 
-/* What an expression reads of a device besides its driver and allowMultipleAllocations: a fact,
- * whether a domain has facts (name ""), all of a domain (name NULL), or all (domain NULL). Devices
- * that agree in these have the same answer. */
+/* A part of a device that an expression reads, besides its driver and allowMultipleAllocations: a
+ * fact, whether a domain has facts (name ""), all of a domain (name NULL), or all (domain NULL).
+ * Devices that agree in these have the same answer. */
 struct cel_read {
     bool is_capacity;
     const char *domain, *name;

@@ -36,8 +36,8 @@ struct fit_question {
     /* The pod's own reservation, whose room the pod may use; NULL: none. */
     const struct reservation *own;
     struct quota_view *quota; /* remaining quota of the pod; NULL: no quota limits it */
-    /* What pods on nodes allow to the pod; NULL: they restrict nothing, or are not judged. FIT_ALL
-     * only, as kube-scheduler has judged them. */
+    /* The rules of the pods on nodes for this pod; NULL: they restrict nothing, or are not judged.
+     * FIT_ALL only, as kube-scheduler has judged them. */
     struct peer_rules *peers;
     const struct peer_pod *peer; /* the pod as others see it, once placed; NULL: not counted */
 };

@@ -6,8 +6,8 @@
  * At the end it takes over reservations and claims on quotas, which may change meanwhile, and
  * replaces the old ledger.
  *
- * What was read by the old policy stays as it was read: GPU models in pods' annotations, attributes
- * of devices. Listing these objects again reads them by the new one.
+ * Objects that the old policy read stay as it read them: GPU models in pods' annotations,
+ * attributes of devices. Listing these objects again reads them by the new one.
  *
  * Pure, like the ledger. A step reads the old ledger and changes only the copy.
  */

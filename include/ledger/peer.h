@@ -2,7 +2,7 @@
  * peer: the pods on nodes as affinity between pods and topology spread see them.
  *
  * A ledger keeps pods' labels and terms. A fork has the pods that count, as a flat list, so that
- * decide/peer_rules.h needs no lock. What a dry run places is added to the list.
+ * decide/peer_rules.h needs no lock. A dry run adds the pods that it places.
  */
 #ifndef LEDGER_PEER_H
 #define LEDGER_PEER_H

@@ -46,16 +46,16 @@ struct device_facts {
     const char *name;
     const struct device_attribute *attributes;
     size_t n_attributes;
-    bool allows_multiple;  /* allowMultipleAllocations */
-    bool lacks_attributes; /* some are left out: no selector can be judged */
-    const char *model;     /* value of the driver's model attribute; "" without one */
-    const char *profile;   /* of a partition ("1g.10gb"); "" if it is none */
-    const char *physical;  /* same text, same GPU: its PCI bus ID or UUID; "": unknown */
-    int64_t memory_bytes;  /* capacity "memory"; 0 without one; at most INT64_MAX */
+    const char *model;    /* value of the driver's model attribute; "" without one */
+    const char *profile;  /* of a partition ("1g.10gb"); "" if it is none */
+    const char *physical; /* same text, same GPU: its PCI bus ID or UUID; "": unknown */
+    int64_t memory_bytes; /* capacity "memory"; 0 without one; at most INT64_MAX */
     /* The one node that reaches it. "": several may, or the slice says which (node_name there). */
     const char *node_name;
-    bool is_tainted; /* by the slice: NoSchedule or NoExecute */
-    bool not_judged; /* has a field that must be understood and is not: never free */
+    bool is_tainted;       /* by the slice: NoSchedule or NoExecute */
+    bool not_judged;       /* has a field that must be understood and is not: never free */
+    bool allows_multiple;  /* allowMultipleAllocations */
+    bool lacks_attributes; /* some are left out: no selector can be judged */
     const struct counter_set *consumes; /* parts of sets of the pool, by their names */
     size_t n_consumes;
 };

@@ -145,7 +145,7 @@ struct spread_constraint {
     bool honors_taints;    /* nodeTaintsPolicy Honor */
 };
 
-/* What decides which pods may be near each other. The verbs judge none of it. */
+/* The part of a pod that decides which pods may be near each other. The verbs judge none of it. */
 struct peer_facts {
     const struct label *labels; /* sorted by key */
     size_t n_labels;
@@ -172,6 +172,7 @@ struct pod_facts {
     bool never_preempts;        /* preemptionPolicy Never; no ledger keeps it */
     /* Its spec has preferences that kube-scheduler scores by. No ledger keeps it. */
     bool soft_preferences;
+    bool lacks_peers; /* a ledger had no room for its labels or terms, or could not read them */
     /* UID of the ReplicaSet, StatefulSet or ReplicationController that it is a replica of; NULL or
      * "": none, as for pods of Jobs. */
     const char *replica_of;
@@ -201,7 +202,6 @@ struct pod_facts {
     const char *not_evaluated;
     struct shape_facts shape;
     struct peer_facts peers;
-    bool lacks_peers; /* a ledger had no room for its labels or terms */
 };
 
 struct node_facts {

@@ -10,7 +10,7 @@
 
 #define RECENT_NAMES 256
 
-/* What is kept of an attribute. */
+/* How much of an attribute is kept. */
 enum keep { KEEP_NOTHING, KEEP_PRESENCE, KEEP_VALUE };
 
 /* A name in the ledger, as attribute [0] and capacity [1]. */

@@ -62,7 +62,8 @@ struct pod_copy {
     const char *replica_of;    /* as in pod_facts */
     const char *reserved_node; /* node of its reservation; NULL: none */
     int64_t reserved_ms;       /* start of the reservation, by clock_ms() */
-    /* What quotas count of its resource claims; NULL: nothing. Of pod_copy_pending() and _named().
+    /* The amounts that quotas count of its resource claims; NULL: none. Of pod_copy_pending() and
+     * _named().
      */
     const struct asked_claims *asked;
     bool is_not_asked; /* it may count, but POD_COPIES_ASKED_MAX others came first */
