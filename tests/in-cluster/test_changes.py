@@ -7,7 +7,8 @@ from api import wait_until
 from callers import ASKED, FILTER
 from ours import NAME, PODS
 
-WRONG = "\nplacement:\n  policy: best\n"
+FAULTY = "\nplacement:\n  policy: best\n"
+CHANGED = "\nplacement:\n  policy: spread\n"
 
 
 def serial(caller):
@@ -32,23 +33,34 @@ def test_new_certificates_are_loaded_without_dropping_connections(ours):
     assert ours.verbs().is_answered()
 
 
-def test_a_wrong_policy_is_not_rolled_out(ours):
-    """The new replica exits and names the error; the existing ones keep answering."""
-    before = {pod["metadata"]["name"] for pod in ours.replicas()}
-    policy = pathlib.Path(ours.manifests, "base/scheduler-policy.yaml")
-    right = policy.read_text(encoding="utf-8")
-    policy.write_text(right + WRONG, encoding="utf-8")
-    ours.apply()
+def identities(ours):
+    """{replica: restarts}."""
+    return {pod["metadata"]["uid"]: pod["status"]["containerStatuses"][0]["restartCount"] for pod in ours.replicas()}
 
-    def has_ended(pod):
-        return any(status["restartCount"] for status in pod["status"].get("containerStatuses", []))
 
-    pods = ours.api.wait_for_all(PODS, lambda pods: any(map(has_ended, pods.values())))
-    (new,) = [pod for pod in pods.values() if has_ended(pod)]
-    said = ours.cluster.kubectl("logs", f"--namespace={NAME}", "--previous", new["metadata"]["name"])
-    assert "scheduler-policy.yaml" in said and '"best"' in said, said
-    assert before < {pod["metadata"]["name"] for pod in ours.replicas()} and ours.verbs().is_answered()
-    policy.write_text(right, encoding="utf-8")
-    ours.apply()
-    ours.wait_until_rolled_out()
-    assert {pod["metadata"]["name"] for pod in ours.replicas()} == before
+def test_policies_are_reloaded_without_a_restart(ours, viewer):
+    """A faulty policy changes nothing, and each replica names the fault; a valid one is then in force everywhere."""
+    replicas = [ours.people(viewer, pod["status"]["podIP"]) for pod in ours.replicas()]
+    before = identities(ours)
+    path = pathlib.Path(ours.manifests, "base/scheduler-policy.yaml")
+    shipped = path.read_text(encoding="utf-8")
+
+    def policies():
+        return [replica.get("/v1/policy").json() for replica in replicas]
+
+    def apply(text, is_seen):
+        path.write_text(text, encoding="utf-8")
+        ours.apply()
+        wait_until(lambda: all(map(is_seen, policies())), lambda: json.dumps([{**policy, "values": {}} for policy in policies()]))
+        return {policy["digest"] for policy in policies()}
+
+    (original,) = {policy["digest"] for policy in policies()}
+    try:
+        assert apply(shipped + FAULTY, lambda policy: '"best"' in (policy["fault"] or "")) == {original}
+        assert ours.verbs().is_answered()
+        (changed,) = apply(shipped + CHANGED, lambda policy: policy["digest"] != original)
+        assert changed != original
+    finally:
+        (restored,) = apply(shipped, lambda policy: policy["digest"] == original)
+    assert restored == original and {policy["fault"] for policy in policies()} == {None}
+    assert identities(ours) == before and ours.verbs().is_answered()
