@@ -7,6 +7,7 @@
 #define DECIDE_ORACLE_H
 
 #include "oracle_devices.h"
+#include "oracle_templates.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,6 +77,8 @@ struct oracle {
     struct oracle_class classes[ORACLE_CLASSES];
     bool slice_seen[ORACLE_NODES][N_ORACLE_DRIVERS], claim_seen[ORACLE_CLAIMS];
     bool class_seen[ORACLE_CLASSES];
+    struct oracle_template templates[ORACLE_TEMPLATES];
+    bool template_seen[ORACLE_TEMPLATES];
     uint64_t n_changes;
 };
 

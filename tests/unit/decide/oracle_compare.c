@@ -3,6 +3,7 @@
 #include "decide/quota.h"
 #include "devices/devices.h"
 #include "ledger.h"
+#include "ledger/asked_claims.h"
 #include "ledger/gpu_demand.h"
 #include "oracle_facts.h"
 
@@ -534,6 +535,51 @@ static int compare_floating(struct err *err, const struct cluster *cluster,
     return r < 0 ? r : compare(err, "claims", "those that float", n_listed, n);
 }
 
+/* GPUs of a pod in the template's namespace that names it twice, and one that never exists. */
+static int compare_asked(struct err *err, const struct cluster *cluster,
+                         const struct oracle *oracle, size_t i)
+{
+    const char *name = oracle_facts_template_name(i);
+    struct arena *arena = arena_new();
+    const struct asker asker = {.uid = "asks"};
+    const struct claims_question question = {
+        .namespace_ = oracle_facts_template_namespace(i),
+        .claims = arena_printf(arena, "/%s\n/never\n/%s\n", name, name),
+        .asker = &asker};
+    const struct asked_claims asked = asked_claims_of(cluster, &question, arena);
+    arena_free(arena);
+    return compare(err, name, "what quotas count", asked.least[0],
+                   2 * oracle_gpus_of_template(oracle, i));
+}
+
+static int compare_templates(struct err *err, const struct cluster *cluster,
+                             const struct oracle *oracle)
+{
+    int64_t n = 0;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < ORACLE_TEMPLATES; i++) {
+        const bool is_there = cluster_find_claim_template(
+            cluster, oracle_facts_template_namespace(i), oracle_facts_template_name(i));
+        n += oracle->templates[i].there;
+        r = compare(err, oracle_facts_template_name(i), "being there", is_there,
+                    oracle->templates[i].there);
+        if (r == 0)
+            r = compare_asked(err, cluster, oracle, i);
+    }
+    return r < 0 ? r
+                 : compare(err, "ledger", "claim templates",
+                           (int64_t)cluster_n_claim_templates(cluster), n);
+}
+
+static int compare_claims(struct err *err, const struct cluster *cluster,
+                          const struct oracle *oracle)
+{
+    int r = compare_quota(err, cluster, oracle);
+    if (r == 0)
+        r = compare_floating(err, cluster, oracle);
+    return r < 0 ? r : compare_templates(err, cluster, oracle);
+}
+
 int oracle_compare_ledger(const struct cluster *cluster, const struct oracle *oracle, bool has_fork,
                           struct err *err)
 {
@@ -542,9 +588,7 @@ int oracle_compare_ledger(const struct cluster *cluster, const struct oracle *or
         return -EINVAL;
     int r = compare_counts(err, cluster, oracle, has_fork);
     if (r == 0)
-        r = compare_quota(err, cluster, oracle);
-    if (r == 0)
-        r = compare_floating(err, cluster, oracle);
+        r = compare_claims(err, cluster, oracle);
     if (r == 0)
         r = compare_pools(err, cluster, oracle);
     for (size_t i = 0; r == 0 && i < ORACLE_NODES; i++) {

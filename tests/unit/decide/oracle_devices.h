@@ -45,6 +45,7 @@ struct oracle_claim {
 struct oracle_class {
     int64_t there;
     int64_t resource; /* 1 + the enum oracle_resource that it maps; 0: none */
+    int64_t driver;   /* by its selectors; as in oracle_templates.h */
 };
 
 /* The GPUs that a pool counts, or several pools. */
@@ -91,11 +92,9 @@ bool oracle_gives_by_claim(const struct oracle *oracle, size_t node, size_t reso
 /* What the devices of the model (ORACLE_DEVICE_MODELS: of all) offer under the resource. */
 struct oracle_supply oracle_supply_of_devices(const struct oracle *oracle, size_t resource,
                                               size_t model);
+/* The model of all devices on the node; 0: several, none or unknown. */
+size_t oracle_model_of_devices(const struct oracle *oracle, size_t node);
 /* Whether an existing node has a device that stands for the resource. */
-/* The model of all devices on the node; 0: several, none or unknown. */
-size_t oracle_model_of_devices(const struct oracle *oracle, size_t node);
-/* The model of all devices on the node; 0: several, none or unknown. */
-size_t oracle_model_of_devices(const struct oracle *oracle, size_t node);
 bool oracle_has_devices(const struct oracle *oracle, size_t resource);
 
 #endif

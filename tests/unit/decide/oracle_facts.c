@@ -203,3 +203,41 @@ struct claim_facts oracle_facts_of_claim(size_t i, const struct oracle_claim *cl
         .extended_for_uid =
             claim->pod > 0 ? oracle_facts_uid((size_t)claim->pod - 1, parts->pod) : ""};
 }
+
+const char *oracle_facts_class_name(size_t i)
+{
+    static const char *const NAMES[ORACLE_CLASSES] = {"class-0", "class-1", "class-2"};
+    return NAMES[i];
+}
+
+const char *oracle_facts_class_driver(int64_t driver)
+{
+    if (driver == ORACLE_NO_GPUS)
+        return "nic.example.com";
+    return driver > 0 ? ORACLE_DRIVER_NAMES[driver - 1] : "";
+}
+
+const char *oracle_facts_template_namespace(size_t i)
+{
+    return i % 2 == 0 ? "default" : "other";
+}
+
+const char *oracle_facts_template_name(size_t i)
+{
+    static const char *const NAMES[ORACLE_TEMPLATES / 2] = {"t", "t-1", "t-2"};
+    return NAMES[i / 2];
+}
+
+struct claim_template_facts
+oracle_facts_of_template(size_t i, const struct oracle_template *template, struct claim_want *wants)
+{
+    for (int64_t w = 0; w < template->n_wants; w++) {
+        const struct oracle_want *want = &template->wants[w];
+        wants[w] = (struct claim_want){oracle_facts_class_name((size_t)want->class),
+                                       oracle_facts_class_driver(want->driver), want->n_devices};
+    }
+    return (struct claim_template_facts){.namespace_ = oracle_facts_template_namespace(i),
+                                         .name = oracle_facts_template_name(i),
+                                         .wants = wants,
+                                         .n_wants = (size_t) template->n_wants};
+}

@@ -24,6 +24,14 @@ struct slice_facts oracle_facts_of_slice(size_t node, size_t driver,
                                          const struct oracle_slice *slice,
                                          struct oracle_device_parts *parts);
 const char *oracle_facts_claim_name(size_t i, char *text);
+const char *oracle_facts_class_name(size_t i);
+const char *oracle_facts_class_driver(int64_t driver); /* "" for none */
+const char *oracle_facts_template_namespace(size_t i);
+const char *oracle_facts_template_name(size_t i);
+/* wants: storage for ORACLE_WANTS. */
+struct claim_template_facts oracle_facts_of_template(size_t i,
+                                                     const struct oracle_template *template,
+                                                     struct claim_want *wants);
 struct claim_facts oracle_facts_of_claim(size_t i, const struct oracle_claim *claim,
                                          struct oracle_device_parts *parts);
 

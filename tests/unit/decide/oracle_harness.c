@@ -212,18 +212,15 @@ void oracle_harness_keep_claim(struct oracle_harness *harness, size_t i)
     end_event(harness, &event);
 }
 
-static const char *name_of_class(size_t i)
-{
-    static const char *const NAMES[ORACLE_CLASSES] = {"class-0", "class-1", "class-2"};
-    return NAMES[i];
-}
-
 void oracle_harness_put_class(struct oracle_harness *harness, size_t i,
                               const struct oracle_class *class)
 {
     const char *resource = class->resource > 0 ? ORACLE_RESOURCE_NAMES[class->resource - 1] : "";
     const struct event event = begin_event(harness, "put device class", i);
-    cluster_upsert_device_class(harness->cluster, name_of_class(i), resource);
+    const char *name = oracle_facts_class_name(i);
+    cluster_upsert_device_class(harness->cluster, name, resource);
+    cluster_set_device_class_driver(harness->cluster, name,
+                                    oracle_facts_class_driver(class->driver));
     oracle_put_class(&harness->oracle, i, class);
     end_event(harness, &event);
 }
@@ -231,8 +228,37 @@ void oracle_harness_put_class(struct oracle_harness *harness, size_t i,
 void oracle_harness_remove_class(struct oracle_harness *harness, size_t i)
 {
     const struct event event = begin_event(harness, "remove device class", i);
-    cluster_delete_device_class(harness->cluster, name_of_class(i));
+    cluster_delete_device_class(harness->cluster, oracle_facts_class_name(i));
     oracle_remove_class(&harness->oracle, i);
+    end_event(harness, &event);
+}
+
+void oracle_harness_put_template(struct oracle_harness *harness, size_t i,
+                                 const struct oracle_template *template)
+{
+    struct claim_want wants[ORACLE_WANTS];
+    const struct claim_template_facts facts = oracle_facts_of_template(i, template, wants);
+    const struct event event = begin_event(harness, "put claim template", i);
+    cluster_upsert_claim_template(harness->cluster, &facts);
+    oracle_put_template(&harness->oracle, i, template);
+    end_event(harness, &event);
+}
+
+void oracle_harness_remove_template(struct oracle_harness *harness, size_t i)
+{
+    const struct event event = begin_event(harness, "remove claim template", i);
+    cluster_delete_claim_template(harness->cluster, oracle_facts_template_namespace(i),
+                                  oracle_facts_template_name(i));
+    oracle_remove_template(&harness->oracle, i);
+    end_event(harness, &event);
+}
+
+void oracle_harness_keep_template(struct oracle_harness *harness, size_t i)
+{
+    const struct event event = begin_event(harness, "keep claim template", i);
+    cluster_keep_claim_template(harness->cluster, oracle_facts_template_namespace(i),
+                                oracle_facts_template_name(i));
+    oracle_keep_template(&harness->oracle, i);
     end_event(harness, &event);
 }
 
@@ -248,6 +274,7 @@ static const struct {
     {CLUSTER_SLICES, oracle_begin_slices, oracle_end_slices},
     {CLUSTER_CLAIMS, oracle_begin_claims, oracle_end_claims},
     {CLUSTER_DEVICE_CLASSES, oracle_begin_classes, oracle_end_classes},
+    {CLUSTER_CLAIM_TEMPLATES, oracle_begin_templates, oracle_end_templates},
 };
 #define N_LISTS (sizeof LISTS / sizeof *LISTS)
 

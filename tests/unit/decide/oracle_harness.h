@@ -48,6 +48,10 @@ void oracle_harness_keep_claim(struct oracle_harness *harness, size_t i);
 void oracle_harness_put_class(struct oracle_harness *harness, size_t i,
                               const struct oracle_class *class);
 void oracle_harness_remove_class(struct oracle_harness *harness, size_t i);
+void oracle_harness_put_template(struct oracle_harness *harness, size_t i,
+                                 const struct oracle_template *template);
+void oracle_harness_remove_template(struct oracle_harness *harness, size_t i);
+void oracle_harness_keep_template(struct oracle_harness *harness, size_t i);
 /* The time is the event's number. facts NULL: none are given. */
 void oracle_harness_reserve(struct oracle_harness *harness, size_t pod, size_t node,
                             const struct oracle_pod *facts);

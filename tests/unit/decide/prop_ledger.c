@@ -437,11 +437,18 @@ static void list_claims(const struct life *life)
 
 /* Device classes. */
 
+/* Often none. */
+static int64_t random_driver(struct dice *dice)
+{
+    return dice_one_in(dice, 2) ? dice_below(dice, 1 + ORACLE_NO_GPUS) : 0;
+}
+
 /* They map GPU resources, or nothing. */
 static struct oracle_class random_class(struct dice *dice)
 {
     static const int64_t MAPPED[] = {0, 1 + AMD_GPU, 1 + NVIDIA_GPU, 1 + NVIDIA_GPU, 1 + MIG};
-    return (struct oracle_class){.there = 1, .resource = MAPPED[dice_below(dice, 5)]};
+    const int64_t resource = MAPPED[dice_below(dice, 5)];
+    return (struct oracle_class){.there = 1, .resource = resource, .driver = random_driver(dice)};
 }
 
 static void put_any_class(const struct life *life)
@@ -470,12 +477,88 @@ static void list_classes(const struct life *life)
         oracle_harness_end(life->harness, CLUSTER_DEVICE_CLASSES);
 }
 
+/* Claim templates. */
+
+static struct oracle_template random_template(struct dice *dice)
+{
+    struct oracle_template template = {.there = 1};
+    template.n_wants = dice_below(dice, ORACLE_WANTS + 1);
+    for (int64_t i = 0; i < template.n_wants; i++) {
+        struct oracle_want *want = &template.wants[i];
+        want->class = dice_below(dice, ORACLE_CLASSES);
+        want->driver = random_driver(dice);
+        want->n_devices = 1 + (int64_t)dice_below(dice, 8);
+        if (dice_one_in(dice, 10))
+            want->n_devices = CLAIM_DEVICES_MAX;
+    }
+    return template;
+}
+
+static size_t any_template(const struct life *life)
+{
+    return dice_below(life->dice, ORACLE_TEMPLATES);
+}
+
+static void put_any_template(const struct life *life)
+{
+    const struct oracle_template template = random_template(life->dice);
+    oracle_harness_put_template(life->harness, any_template(life), &template);
+}
+
+/* One member of one want; or nothing. */
+static void change_template(const struct life *life)
+{
+    struct dice *dice = life->dice;
+    const size_t i = any_template(life);
+    struct oracle_template template = life->harness->oracle.templates[i];
+    if (template.n_wants == 0)
+        return;
+    struct oracle_want *want = &template.wants[dice_below(dice, (unsigned)template.n_wants)];
+    switch (dice_below(dice, 4)) {
+    case 0:
+        want->class = dice_below(dice, ORACLE_CLASSES);
+        break;
+    case 1:
+        want->driver = random_driver(dice);
+        break;
+    case 2:
+        want->n_devices++;
+        break;
+    default:
+        break;
+    }
+    oracle_harness_put_template(life->harness, i, &template);
+}
+
+static void remove_any_template(const struct life *life)
+{
+    oracle_harness_remove_template(life->harness, any_template(life));
+}
+
+static void list_templates(const struct life *life)
+{
+    oracle_harness_begin(life->harness, CLUSTER_CLAIM_TEMPLATES);
+    for (size_t i = 0; i < ORACLE_TEMPLATES; i++) {
+        struct oracle_template template = life->harness->oracle.templates[i];
+        if (!template.there || dice_one_in(life->dice, 4))
+            continue;
+        if (dice_one_in(life->dice, 8))
+            template = random_template(life->dice);
+        if (dice_one_in(life->dice, 8))
+            oracle_harness_keep_template(life->harness, i);
+        else
+            oracle_harness_put_template(life->harness, i, &template);
+    }
+    if (!dice_one_in(life->dice, 4))
+        oracle_harness_end(life->harness, CLUSTER_CLAIM_TEMPLATES);
+}
+
 /* Out of order: an end without a begin must delete nothing. */
 static void end_any_list(const struct life *life)
 {
     static const enum cluster_kind KINDS[] = {CLUSTER_PODS, CLUSTER_NODES, CLUSTER_SLICES,
-                                              CLUSTER_CLAIMS};
-    oracle_harness_end(life->harness, KINDS[dice_below(life->dice, 4)]);
+                                              CLUSTER_CLAIMS, CLUSTER_CLAIM_TEMPLATES};
+    oracle_harness_end(life->harness, KINDS[dice_below(life->dice, 5)]);
 }
 
 static void place_on_a_fork(const struct life *life)
@@ -502,13 +585,14 @@ static const struct event_row {
     unsigned weight;
     event_function *act;
 } EVENTS[] = {
-    {120, put_any_pod},    {60, put_any_node},    {120, change_pod},      {80, change_node},
-    {60, remove_any_pod},  {20, remove_any_node}, {4, list_pods},         {6, list_nodes},
-    {2, end_any_list},     {10, place_on_a_fork}, {15, drop_the_fork},    {120, reserve_for_any},
-    {10, reserve_again},   {20, release_any},     {30, confirm_any},      {30, put_any_slice},
-    {8, remove_any_slice}, {40, put_any_claim},   {15, remove_any_claim}, {3, list_slices},
-    {3, list_claims},      {12, put_any_class},   {8, remove_any_class},  {2, list_classes},
-    {2, take_any_policy},
+    {120, put_any_pod},    {60, put_any_node},     {120, change_pod},      {80, change_node},
+    {60, remove_any_pod},  {20, remove_any_node},  {4, list_pods},         {6, list_nodes},
+    {2, end_any_list},     {10, place_on_a_fork},  {15, drop_the_fork},    {120, reserve_for_any},
+    {10, reserve_again},   {20, release_any},      {30, confirm_any},      {30, put_any_slice},
+    {8, remove_any_slice}, {40, put_any_claim},    {15, remove_any_claim}, {3, list_slices},
+    {3, list_claims},      {12, put_any_class},    {8, remove_any_class},  {2, list_classes},
+    {2, take_any_policy},  {25, put_any_template}, {20, change_template},  {8, remove_any_template},
+    {3, list_templates},
 };
 
 static void any_event(const struct life *life)
@@ -542,6 +626,8 @@ static void remove_all(const struct life *life)
         oracle_harness_remove_claim(life->harness, i);
     for (size_t i = 0; i < ORACLE_CLASSES; i++)
         oracle_harness_remove_class(life->harness, i);
+    for (size_t i = 0; i < ORACLE_TEMPLATES; i++)
+        oracle_harness_remove_template(life->harness, i);
 }
 
 static void list_nothing(const struct life *life)
@@ -556,6 +642,8 @@ static void list_nothing(const struct life *life)
     oracle_harness_end(life->harness, CLUSTER_CLAIMS);
     oracle_harness_begin(life->harness, CLUSTER_DEVICE_CLASSES);
     oracle_harness_end(life->harness, CLUSTER_DEVICE_CLASSES);
+    oracle_harness_begin(life->harness, CLUSTER_CLAIM_TEMPLATES);
+    oracle_harness_end(life->harness, CLUSTER_CLAIM_TEMPLATES);
     for (size_t i = 0; i < ORACLE_PODS; i++) /* also of pods that the ledger never had */
         oracle_harness_release(life->harness, i, true);
 }
