@@ -60,6 +60,8 @@ struct exchange {
     const struct exchange_peer *peer;
     const char *peer_fault;
     enum gate_verdict verdict;
+    bool has_tls;     /* of the connection */
+    bool is_loopback; /* the listening address */
 
     /* Only on the transport's thread. */
     struct buf body;

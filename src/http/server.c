@@ -120,6 +120,7 @@ static int start_outlet(struct server *server, struct outlet *outlet,
         .request_timeout_s = settings->request_timeout_s,
         .silence_timeout_s = silence_timeout_s(outlet, settings),
         .n_threads = outlet->listeners & LISTEN_VERBS ? threads_of(settings) : N_SIDE_THREADS,
+        .is_loopback = address_is_loopback(&outlet->address),
         .tls = settings->tls && (outlet->listeners & (LISTEN_VERBS | LISTEN_PEOPLE))};
     int fd = outlet->fd;
     outlet->fd = -1;

@@ -1,6 +1,7 @@
 /* service: see service.h. */
 #include "service.h"
 #include "base/log.h"
+#include "foreign.h"
 #include "parameters.h"
 #include "routes.h"
 
@@ -44,6 +45,11 @@ void service_fini(struct service *service)
 static void judge(struct exchange *exchange)
 {
     const struct gate *gate = exchange->route->gate;
+    const char *fault = foreign_fault(exchange);
+    if (fault) {
+        exchange_refuse(exchange, 403, fault, NULL, 0);
+        return;
+    }
     if (!gate)
         return;
     exchange_lend(exchange);

@@ -16,7 +16,8 @@ struct transport_settings {
     unsigned request_timeout_s; /* as in server_settings */
     unsigned silence_timeout_s; /* until the first request begins; with TLS, after the handshake */
     unsigned n_threads;
-    bool tls; /* uses the certificate of tls_open() */
+    bool is_loopback; /* the socket's address */
+    bool tls;         /* uses the certificate of tls_open() */
 };
 
 struct transport;

@@ -38,6 +38,7 @@ struct transport {
     struct connections *connections;
     unsigned listeners;
     unsigned idle_timeout_s;
+    bool is_loopback;
     bool tls;
 };
 
@@ -207,6 +208,8 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
 {
     (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange);
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_query, exchange);
+    exchange->has_tls = transport->tls;
+    exchange->is_loopback = transport->is_loopback;
     if (transport->tls)
         exchange->peer = tls_peer(session_of(connection), exchange->arena, &exchange->peer_fault);
     service_open(transport->service, transport->listeners, exchange);
@@ -364,6 +367,7 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
     transport->service = service;
     transport->listeners = settings->listeners;
     transport->idle_timeout_s = settings->idle_timeout_s;
+    transport->is_loopback = settings->is_loopback;
     transport->tls = settings->tls;
     int r = start_connections(settings, transport, err);
     if (r < 0) {

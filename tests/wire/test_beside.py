@@ -105,7 +105,7 @@ def test_verbs_are_rejected_if_the_ledger_does_not_catch_up(api, beside):
 
 
 def request_of(path, body):
-    return f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+    return f"POST {path} HTTP/1.1\r\nHost: [::1]\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
 def bind_args(item, node):

@@ -148,7 +148,7 @@ def test_expect_100_is_answered_with_continue(raw):
 
 
 def test_a_chunked_request(raw):
-    head = b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = b"POST /scheduler/filter HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunks = b"".join(b"%x\r\n%s\r\n" % (len(ASK[i : i + 100]), ASK[i : i + 100]) for i in range(0, len(ASK), 100))
     raw.send(head + chunks + b"0\r\n\r\n")
     judged(raw.answer())
@@ -221,14 +221,14 @@ def test_few_file_descriptors_reduce_the_connections(start_service, write):
         b"GET\r\n\r\n",
         b"GET /livez\r\n\r\n",
         b"GET /livez HTTP/9.9\r\n\r\n",
-        b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
-        b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nContent-Length: 5, 6\r\n\r\nabcdef",
-        b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n",
-        b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
-        b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n",
-        b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"POST /scheduler/filter HTTP/1.1\r\nHost: [::1]\r\nContent-Length: -1\r\n\r\n",
+        b"POST /scheduler/filter HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 5, 6\r\n\r\nabcdef",
+        b"POST /scheduler/filter HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        b"POST /scheduler/filter HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        b"POST /scheduler/filter HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: gzip\r\n\r\n",
+        b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\nHost: [::1]\r\n\r\n",
         b"GET /livez HTTP/1.1\r\n" + b"X: y\r\n" * 20000 + b"\r\n",
-        b"GET /livez HTTP/1.1\r\nHost: a\r\n: no name\r\n\r\n",
+        b"GET /livez HTTP/1.1\r\nHost: [::1]\r\n: no name\r\n\r\n",
         bytes(range(256)) * 20 + b"\r\n\r\n",
     ],
     ids=lambda message: repr(message[:60]),
@@ -251,7 +251,7 @@ def test_a_body_over_the_limit_is_413_and_the_next_client_is_served(how, start_o
     policy = write("p.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits: {requestBytes: 64Ki}\n")
     service = start_over(node("a"), options=["--config", policy])
     large = ASK.ljust(65537)
-    head = b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\n"
+    head = b"POST /scheduler/filter HTTP/1.1\r\nHost: [::1]\r\n"
     messages = {
         "told": request("POST", "/scheduler/filter", large),
         "chunked": head + b"Transfer-Encoding: chunked\r\n\r\n10001\r\n" + large + b"\r\n0\r\n\r\n",
@@ -279,7 +279,7 @@ def test_repeated_client_errors_do_not_fill_the_log(start_over):
     began = time.monotonic()
     for _ in range(100):
         with Raw(service.address) as connection:
-            connection.send(b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: odd\r\n\r\n")
+            connection.send(b"POST /scheduler/filter HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: odd\r\n\r\n")
             status = connection.answer()[0]
             assert status in (400, 501)  # RFC 9112: 6.3 has 400, 6.1 has 501
     seconds = time.monotonic() - began

@@ -36,12 +36,12 @@ SPOILT = {
 ACCOUNT = f"Authorization: Bearer {WRONG}"
 # Invalid requests as bytes.
 BROKEN = (
-    f"GET /livez HTTP/1.1\r\nHost: a\r\n{ACCOUNT}{'x' * 40000}\r\n\r\n",
-    f"GET /livez HTTP/1.1\r\nHost: a\r\n{ACCOUNT}\r\nBearer {WRONG}\r\n\r\n",
-    f"GET /livez HTTP/1.1\r\nHost: a\r\n Bearer {WRONG}\r\n\r\n",
-    f"GET /livez HTTP/7.7\r\nHost: a\r\n{ACCOUNT}\r\n\r\n",
-    f"POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: {WRONG}\r\n\r\n",
-    f"POST /livez HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{PASSWORD}\r\n",
+    f"GET /livez HTTP/1.1\r\nHost: [::1]\r\n{ACCOUNT}{'x' * 40000}\r\n\r\n",
+    f"GET /livez HTTP/1.1\r\nHost: [::1]\r\n{ACCOUNT}\r\nBearer {WRONG}\r\n\r\n",
+    f"GET /livez HTTP/1.1\r\nHost: [::1]\r\n Bearer {WRONG}\r\n\r\n",
+    f"GET /livez HTTP/7.7\r\nHost: [::1]\r\n{ACCOUNT}\r\n\r\n",
+    f"POST /livez HTTP/1.1\r\nHost: [::1]\r\nContent-Length: {WRONG}\r\n\r\n",
+    f"POST /livez HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\n\r\n{PASSWORD}\r\n",
     f"{ACCOUNT}\r\n\r\n",
     f"\x16\x03{WRONG}\r\n\r\n",
     json.dumps(ASKING),

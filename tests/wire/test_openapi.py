@@ -358,7 +358,7 @@ def limited(tmp_path_factory):
 def begin_a_request(service):
     """A request whose header the service has read, and whose body it waits for: "100 Continue" says so."""
     busy = socket.create_connection(("127.0.0.1", int(service.address.rpartition(":")[2])), timeout=60)
-    head = "POST /v1/dry-run HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+    head = "POST /v1/dry-run HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
     busy.sendall(head.encode())
     assert busy.recv(100).startswith(b"HTTP/1.1 100 ")
     return busy
@@ -435,10 +435,10 @@ def test_other_transfer_encodings_are_documented(service):
 @pytest.mark.parametrize(
     "head",
     [
-        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1",
-        "GET / HTTP/7.0\r\nHost: x",
-        f"GET /{'x' * 40000} HTTP/1.1\r\nHost: x",
-        f"GET / HTTP/1.1\r\nHost: x\r\nX: {'x' * 40000}",
+        "POST / HTTP/1.1\r\nHost: [::1]\r\nContent-Length: -1",
+        "GET / HTTP/7.0\r\nHost: [::1]",
+        f"GET /{'x' * 40000} HTTP/1.1\r\nHost: [::1]",
+        f"GET / HTTP/1.1\r\nHost: [::1]\r\nX: {'x' * 40000}",
     ],
 )
 def test_broken_requests(service, head):

@@ -415,7 +415,7 @@ def test_one_snapshot_is_sent_at_a_time(start_service, start_over):
     service = start_over(NODES[0], *many)
     host, _, port = service.addresses["people"].rpartition(":")
     with socket.create_connection((host, int(port))) as slow:
-        slow.sendall(f"GET {PATH} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        slow.sendall(f"GET {PATH} HTTP/1.1\r\nHost: [::1]\r\n\r\n".encode())
         assert slow.recv(1)
         answer = service.get(PATH)
         assert (answer.status, answer.headers["retry-after"]) == (503, "1")

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #define LOOPBACK "127.0.0.1:0"
-#define GET_NOW "GET /now HTTP/1.1\r\nHost: x\r\n\r\n"
-#define LATER "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
-#define HALF_A_BODY "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbo"
+#define GET_NOW "GET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n"
+#define LATER "POST /later HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 4\r\n\r\nbody"
+#define HALF_A_BODY "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 4\r\n\r\nbo"
 
 static struct server_harness *start_with(const char *people, unsigned max_connections)
 {
@@ -132,7 +132,7 @@ static void test_a_client_that_reads_no_answer_is_dropped(void **state)
 {
     int fd = server_harness_client(*state, LISTEN_VERBS);
     struct pollfd end = {.fd = fd};
-    client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_send(fd, "GET /much HTTP/1.1\r\nHost: [::1]\r\n\r\n");
     assert_int_equal(poll(&end, 1, 60000), 1);
     assert_true(end.revents & (POLLHUP | POLLERR));
     (void)close(fd);
@@ -174,7 +174,7 @@ static void test_connections_are_closed_on_request(void **state)
     int asking = server_harness_client(harness, LISTEN_VERBS);
     int parked = server_harness_client(harness, LISTEN_VERBS);
     int other = server_harness_client(harness, LISTEN_PEOPLE);
-    client_ask(other, "GET /below/ HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(other, "GET /below/ HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     expect_served(asking);
     client_send(asking, HALF_A_BODY);
     client_send(parked, LATER);
@@ -196,7 +196,7 @@ static void test_connections_are_closed_on_request(void **state)
     assert_true(client_at_end(parked));
     wait_for_metric(harness, "\ngpu_extender_http_connections_closed_total{cause=\"told\"} 2\n");
 
-    client_ask(other, "GET /below/ HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(other, "GET /below/ HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     int new = server_harness_client(harness, LISTEN_VERBS);
     expect_served(new);
@@ -219,7 +219,7 @@ static void test_unknown_connections_keep_no_known_one_out(void **state)
     for (int i = 0; i < N_STRANGERS; i++) {
         strangers[i] = server_harness_client(harness, LISTEN_VERBS);
         if (i % 3 == 0)
-            client_ask(strangers[i], "GET /no HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+            client_ask(strangers[i], "GET /no HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
         else if (i % 3 == 1)
             client_send(strangers[i], "GET /no");
     }
@@ -241,7 +241,7 @@ static void send_part(int fd, const char *path, size_t len, size_t sent)
 {
     char text[10200];
     int n = snprintf(text, sizeof text,
-                     "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", path, len);
+                     "POST %s HTTP/1.1\r\nHost: [::1]\r\nContent-Length: %zu\r\n\r\n", path, len);
     memset(text + n, 'x', sent);
     client_send_bytes(fd, text, (size_t)n + sent);
 }
@@ -301,7 +301,7 @@ static void answer_much(void *context, struct exchange *exchange)
 static void test_large_answers_share_a_limit(void **state)
 {
     (void)state;
-    const char *const ask = "GET /much HTTP/1.1\r\nHost: x\r\n\r\n";
+    const char *const ask = "GET /much HTTP/1.1\r\nHost: [::1]\r\n\r\n";
     const struct route routes[] = {
         {"GET", "/much", LISTEN_PEOPLE, "much", answer_much, NULL, NULL, NULL}, {0}};
     struct server_settings settings = {.people = LOOPBACK,

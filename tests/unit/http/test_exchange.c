@@ -16,13 +16,13 @@ static void test_a_handler_sees_the_whole_request(void **state)
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd,
-               "POST /n%6fw?a=1&q=x%20y%2Bz+w&b HTTP/1.1\r\nHost: x\r\nX-Test: some value\r\n"
+               "POST /n%6fw?a=1&q=x%20y%2Bz+w&b HTTP/1.1\r\nHost: [::1]\r\nX-Test: some value\r\n"
                "Content-Length: 5\r\n\r\nhello",
                &reply);
     assert_int_equal(reply.status, 200);
     assert_true(reply_has(&reply, "Content-Type", "text/plain"));
     assert_string_equal(reply.body, "POST /now q=x y+z w x-test=some value 5 hello");
-    client_ask(fd, "GET /now?q HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /now?q HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_string_equal(reply.body, "GET /now q= x-test=(none) 0 ");
     (void)close(fd);
 }
@@ -31,9 +31,9 @@ static void test_an_encoded_nul_does_not_end_the_path(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_ask(fd, "GET /now%00/../secret HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /now%00/../secret HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 404);
-    client_ask(fd, "GET /now?q=a%00b%zz%4 HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /now?q=a%00b%zz%4 HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_string_equal(reply.body, "GET /now q=a%00b%zz%4 x-test=(none) 0 ");
     (void)close(fd);
 }
@@ -43,7 +43,7 @@ static void test_many_requests_use_one_connection(void **state)
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
     for (int i = 0; i < 100; i++) {
-        client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi", &reply);
+        client_ask(fd, "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 2\r\n\r\nhi", &reply);
         assert_int_equal(reply.status, 200);
         assert_false(reply_has(&reply, "Connection", "close"));
     }
@@ -54,7 +54,7 @@ static void test_an_answer_may_close_the_connection(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_ask(fd, "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /nothing HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     assert_int_equal(reply.len, 0);
     assert_true(reply_has(&reply, "Content-Length", "0"));
@@ -69,13 +69,14 @@ static void test_a_large_answer_arrives_whole(void **state)
     char length[32];
     (void)snprintf(length, sizeof length, "%zu", SERVER_HARNESS_MUCH_BYTES);
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\nGET /now HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_send(
+        fd, "GET /much HTTP/1.1\r\nHost: [::1]\r\n\r\nGET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n");
     client_read_head(fd, &reply);
     assert_true(reply_has(&reply, "Content-Length", length));
     client_expect_all(fd, 'm', SERVER_HARNESS_MUCH_BYTES);
     client_read(fd, &reply);
     assert_string_equal(reply.body, "GET /now q=(none) x-test=(none) 0 ");
-    client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_send(fd, "GET /much HTTP/1.1\r\nHost: [::1]\r\n\r\n");
     client_read_head(fd, &reply);
     (void)close(fd); /* during the answer */
 }
@@ -84,9 +85,9 @@ static void test_pipelined_requests_are_answered_in_order(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
-                    "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\ntwo"
-                    "GET /now?q=three HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_send(fd, "POST /later HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 3\r\n\r\none"
+                    "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 3\r\n\r\ntwo"
+                    "GET /now?q=three HTTP/1.1\r\nHost: [::1]\r\n\r\n");
     server_harness_answer(server_harness_next(*state));
     client_read(fd, &reply);
     assert_string_equal(reply.body, "POST /later q=(none) x-test=(none) 3 one");
@@ -99,7 +100,8 @@ static void test_pipelined_requests_are_answered_in_order(void **state)
 
 static void test_a_request_may_come_byte_by_byte(void **state)
 {
-    const char *request = "POST /now?q=slow HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nbytes";
+    const char *request =
+        "POST /now?q=slow HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 5\r\n\r\nbytes";
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
     for (const char *byte = request; *byte; byte++)
@@ -114,7 +116,7 @@ static void test_chunked_bodies_are_put_together(void **state)
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd,
-               "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+               "POST /now HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\n\r\n"
                "3\r\nabc\r\nA\r\n0123456789\r\n0\r\nTrailer: y\r\n\r\n",
                &reply);
     assert_string_equal(reply.body, "POST /now q=(none) x-test=(none) 13 abc0123456789");
@@ -128,7 +130,7 @@ static void test_chunk_extensions_are_no_part_of_the_body(void **state)
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd,
-               "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+               "POST /now HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\n\r\n"
                "3\r\nabc\r\nA;ext=1\r\n0123456789\r\n0\r\n\r\n",
                &reply);
     if (reply.status == 400)
@@ -143,7 +145,7 @@ static void test_expect_100_is_answered_with_continue(void **state)
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd,
-               "POST /now HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+               "POST /now HTTP/1.1\r\nHost: [::1]\r\nExpect: 100-continue\r\n"
                "Content-Length: 5\r\n\r\n",
                &reply);
     assert_int_equal(reply.status, 100);
@@ -158,11 +160,11 @@ static void test_head_is_get_without_the_body(void **state)
     char length[32];
     (void)snprintf(length, sizeof length, "%zu", strlen("HEAD /now q=(none) x-test=(none) 0 "));
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "HEAD /now HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_send(fd, "HEAD /now HTTP/1.1\r\nHost: [::1]\r\n\r\n");
     client_read_head(fd, &reply);
     assert_int_equal(reply.status, 200);
     assert_true(reply_has(&reply, "Content-Length", length));
-    client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_string_equal(reply.body, "GET /now q=(none) x-test=(none) 0 ");
     (void)close(fd);
 }
@@ -183,7 +185,7 @@ static void test_errors_are_json(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_ask(fd, "GET /bad?say=a%22b%5c%0ac%ffd HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /bad?say=a%22b%5c%0ac%ffd HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 400);
     assert_true(reply_has(&reply, "Content-Type", "application/json"));
     assert_string_equal(reply.body, "{\"error\": \"a\\\"b\\\\\\nc\\ufffdd\"}\n");
@@ -214,9 +216,10 @@ static void test_answers_come_later_from_other_threads(void **state)
     for (int round = 0; round < N_ROUNDS; round++) {
         for (int i = 0; i < N_CLIENTS; i++) {
             char text[128];
-            (void)snprintf(text, sizeof text,
-                           "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n%04d-%04d",
-                           round, i);
+            (void)snprintf(
+                text, sizeof text,
+                "POST /later HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 9\r\n\r\n%04d-%04d", round,
+                i);
             client_send(clients[i], text);
         }
         for (int i = 0; i < N_CLIENTS; i++) {
@@ -238,12 +241,12 @@ static void test_an_answer_may_come_while_the_handler_runs(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_PEOPLE);
-    client_send(fd, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi");
+    client_send(fd, "POST /hold HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 2\r\n\r\nhi");
     server_harness_answer(server_harness_next(*state));
     server_harness_let_go(*state);
     client_read(fd, &reply);
     assert_string_equal(reply.body, "POST /hold q=(none) x-test=(none) 2 hi");
-    client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     (void)close(fd);
 }
@@ -257,7 +260,7 @@ static void test_an_exchange_outlives_its_client(void **state)
     uint64_t last_id = 0;
     for (int i = 0; i < N_LEAVING; i++) {
         fds[i] = server_harness_client(*state, LISTEN_VERBS);
-        client_send(fds[i], "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody");
+        client_send(fds[i], "POST /later HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 4\r\n\r\nbody");
         exchanges[i] = server_harness_next(*state);
     }
     for (int i = 0; i < N_LEAVING; i++) {
@@ -274,7 +277,7 @@ static void test_an_exchange_outlives_its_client(void **state)
     }
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+    client_send(fd, "POST /later HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 0\r\n\r\n");
     server_harness_answer(server_harness_next(*state));
     client_read(fd, &reply);
     assert_int_equal(reply.status, 200);
@@ -285,9 +288,9 @@ static void test_an_exchange_outlives_its_client(void **state)
 static void test_a_client_may_end_its_input_first(void **state)
 {
     static const char *const REQUESTS[] = {
-        "GET /now?q=end HTTP/1.1\r\nHost: x\r\n\r\n",
-        "POST /now?q=end HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",
-        ("POST /now?q=end HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+        "GET /now?q=end HTTP/1.1\r\nHost: [::1]\r\n\r\n",
+        "POST /now?q=end HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 4\r\n\r\nbody",
+        ("POST /now?q=end HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: "
          "chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"),
     };
     for (size_t i = 0; i < sizeof REQUESTS / sizeof *REQUESTS; i++) {
@@ -307,10 +310,10 @@ static void test_a_client_may_end_its_input_first(void **state)
 static void test_a_client_may_disconnect_mid_request(void **state)
 {
     static const char *const REQUESTS[] = {
-        "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n",
-        "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\nhalf",
-        "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nha",
-        "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n",
+        "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 4\r\n\r\n",
+        "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 4000\r\n\r\nhalf",
+        "POST /now HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nha",
+        "POST /now HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n",
     };
     struct reply reply;
     for (size_t i = 0; i < 2 * sizeof REQUESTS / sizeof *REQUESTS; i++) {
@@ -322,7 +325,7 @@ static void test_a_client_may_disconnect_mid_request(void **state)
             client_reset(fd);
     }
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     (void)close(fd);
 }
@@ -339,7 +342,8 @@ static void expect_left(struct exchange *exchange)
 /* While the answer is pending nothing reads the connection, and the handler may check. */
 static void test_a_handler_may_ask_whether_the_client_left(void **state)
 {
-    static const char REQUEST[] = "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
+    static const char REQUEST[] =
+        "POST /later HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 0\r\n\r\n";
     enum { CLOSES, RESETS, HAS_MORE_TO_SAY, N };
     for (int how = 0; how < N; how++) {
         int fd = server_harness_client(*state, LISTEN_VERBS);

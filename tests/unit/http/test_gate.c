@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define POST(target) "POST " target " HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
+#define POST(target) "POST " target " HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 4\r\n\r\nbody"
 #define ECHO(path) "POST " path " q=(none) x-test=(none) 4 body"
 
 static void test_an_open_gate_changes_nothing(void **state)
@@ -42,7 +42,8 @@ static void test_a_closed_gate_does_not_wait_for_the_body(void **state)
         char text[128];
         int fd = server_harness_client(*state, LISTEN_VERBS);
         (void)snprintf(text, sizeof text,
-                       "POST /gated/now?gate=closed HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", HEADERS[i]);
+                       "POST /gated/now?gate=closed HTTP/1.1\r\nHost: [::1]\r\n%s\r\n\r\n",
+                       HEADERS[i]);
         client_send(fd, text);
         expect_401(fd, "close");
         assert_true(client_at_end(fd));
@@ -54,8 +55,8 @@ static void test_a_closed_gate_keeps_a_connection_without_a_body(void **state)
 {
     int fd = server_harness_client(*state, LISTEN_VERBS);
     for (int i = 0; i < 2; i++) {
-        client_send(fd,
-                    "POST /gated/now?gate=closed HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+        client_send(
+            fd, "POST /gated/now?gate=closed HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 0\r\n\r\n");
         expect_401(fd, "");
     }
     (void)close(fd);
@@ -69,9 +70,9 @@ static void test_a_client_that_sends_the_whole_body_reads_the_401(void **state)
     char *body = calloc(LEN, 1);
     assert_non_null(body);
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    (void)snprintf(head, sizeof head,
-                   "POST /gated/now?gate=closed HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n",
-                   LEN);
+    (void)snprintf(
+        head, sizeof head,
+        "POST /gated/now?gate=closed HTTP/1.1\r\nHost: [::1]\r\nContent-Length: %d\r\n\r\n", LEN);
     client_send(fd, head);
     client_send_bytes(fd, body, LEN);
     expect_401(fd, "close");
@@ -112,8 +113,8 @@ static void test_a_client_that_leaves_before_its_review_leaks_nothing(void **sta
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd,
-                "POST /gated/now?gate=ask HTTP/1.1\r\nHost: x\r\nContent-Length: 40\r\n\r\nhalf");
+    client_send(
+        fd, "POST /gated/now?gate=ask HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 40\r\n\r\nhalf");
     (void)close(fd);
     fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, POST("/gated/now?gate=open"), &reply);

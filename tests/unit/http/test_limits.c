@@ -18,7 +18,7 @@ static void test_unknown_paths_are_404(void **state)
     int fd = server_harness_client(*state, LISTEN_VERBS);
     for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++) {
         char text[128];
-        (void)snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", PATHS[i]);
+        (void)snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: [::1]\r\n\r\n", PATHS[i]);
         client_ask(fd, text, &reply);
         assert_int_equal(reply.status, 404);
         assert_true(reply_has(&reply, "Content-Type", "application/json"));
@@ -35,18 +35,18 @@ static void test_other_methods_are_405(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_ask(fd, "DELETE /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "DELETE /now HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 405);
     assert_true(reply_has(&reply, "Allow", "GET, HEAD, POST"));
     assert_string_equal(reply.body,
                         "{\"error\": \"the method must be one of: GET, HEAD, POST\"}\n");
-    client_send(fd, "HEAD /later HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_send(fd, "HEAD /later HTTP/1.1\r\nHost: [::1]\r\n\r\n");
     client_read_head(fd, &reply);
     assert_int_equal(reply.status, 405);
     assert_true(reply_has(&reply, "Allow", "POST"));
-    client_ask(fd, "post /now HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", &reply);
+    client_ask(fd, "post /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 3\r\n\r\nabc", &reply);
     assert_int_equal(reply.status, 405);
-    client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", &reply);
+    client_ask(fd, "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 3\r\n\r\nabc", &reply);
     assert_int_equal(reply.status, 200);
     (void)close(fd);
 }
@@ -55,11 +55,11 @@ static void test_the_longest_path_decides(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_PEOPLE);
-    client_ask(fd, "GET /below/a/b HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /below/a/b HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_string_equal(reply.body, "GET /below/a/b q=(none) x-test=(none) 0 ");
-    client_ask(fd, "GET /below/ HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /below/ HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
-    client_ask(fd, "GET /below/deep/er HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /below/deep/er HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 405);
     assert_true(reply_has(&reply, "Allow", "POST"));
     (void)close(fd);
@@ -79,7 +79,7 @@ static void send_sized(int fd, size_t len)
     char head[128];
     char *body = body_of(len);
     (void)snprintf(head, sizeof head,
-                   "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", len);
+                   "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: %zu\r\n\r\n", len);
     client_send(fd, head);
     client_send_bytes(fd, body, len);
     free(body);
@@ -114,14 +114,14 @@ static void expect_413(int fd)
 static void test_an_announced_body_over_the_limit_is_413_at_once(void **state)
 {
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n");
+    client_send(fd, "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 10001\r\n\r\n");
     expect_413(fd);
     fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd,
-                "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551614\r\n\r\n");
+    client_send(
+        fd, "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 18446744073709551614\r\n\r\n");
     expect_413(fd);
     fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+    client_send(fd, "POST /later HTTP/1.1\r\nHost: [::1]\r\nExpect: 100-continue\r\n"
                     "Content-Length: 10001\r\n\r\n");
     expect_413(fd);
 }
@@ -135,7 +135,8 @@ static void test_a_length_beyond_any_integer_is_413(void **state)
         struct reply reply;
         int fd = server_harness_client(*state, LISTEN_VERBS);
         (void)snprintf(head, sizeof head,
-                       "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: %s\r\n\r\n", LENGTHS[i]);
+                       "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: %s\r\n\r\n",
+                       LENGTHS[i]);
         client_ask(fd, head, &reply);
         assert_int_equal(reply.status, 413);
         assert_true(reply_has(&reply, "Connection", "close"));
@@ -162,7 +163,7 @@ static void test_a_client_that_never_ends_is_cut_off(void **state)
 {
     char *piece = body_of(100000);
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n");
+    client_send(fd, "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 1000000000000\r\n\r\n");
     size_t sent = 0;
     while (sent < 1000000000U && client_try_send(fd, piece, 100000))
         sent += 100000;
@@ -175,12 +176,13 @@ static void test_a_chunked_body_over_the_limit_is_413(void **state)
 {
     char *body = body_of(10000);
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2710\r\n");
+    client_send(fd,
+                "POST /now HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\n\r\n2710\r\n");
     client_send_bytes(fd, body, 10000);
     client_send(fd, "\r\n1\r\nx\r\n");
     expect_413(fd);
     fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    client_send(fd, "POST /now HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < 20; i++) {
         client_send(fd, "2710\r\n");
         client_send_bytes(fd, body, 10000);
@@ -195,13 +197,13 @@ static void test_a_large_body_of_an_unknown_path_is_not_read(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_ask(fd, "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n", &reply);
+    client_ask(fd, "POST /no HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 10001\r\n\r\n", &reply);
     assert_int_equal(reply.status, 404);
     assert_true(reply_has(&reply, "Connection", "close"));
     assert_true(client_at_end(fd));
     (void)close(fd);
     fd = server_harness_client(*state, LISTEN_VERBS);
-    client_ask(fd, "PUT /now HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n", &reply);
+    client_ask(fd, "PUT /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 10001\r\n\r\n", &reply);
     assert_int_equal(reply.status, 405);
     assert_true(reply_has(&reply, "Allow", "GET, HEAD, POST"));
     assert_true(client_at_end(fd));
@@ -214,7 +216,8 @@ static void test_other_transfer_encodings_are_refused(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nxyz", &reply);
+    client_ask(fd, "POST /now HTTP/1.1\r\nHost: [::1]\r\nTransfer-Encoding: gzip\r\n\r\nxyz",
+               &reply);
     assert_true(reply.status == 501 || reply.status == 400);
     assert_true(client_at_end(fd));
     (void)close(fd);
@@ -224,7 +227,7 @@ static void expect_alive(void *harness)
 {
     struct reply reply;
     int fd = server_harness_client(harness, LISTEN_VERBS);
-    client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     (void)close(fd);
 }
@@ -234,7 +237,7 @@ static void test_large_headers_are_refused(void **state)
     struct reply reply;
     char *large = body_of(100000);
     int fd = server_harness_client(*state, LISTEN_VERBS);
-    client_send(fd, "GET /now HTTP/1.1\r\nHost: x\r\nX-Large: ");
+    client_send(fd, "GET /now HTTP/1.1\r\nHost: [::1]\r\nX-Large: ");
     (void)client_try_send(fd, large, 100000);
     client_read(fd, &reply);
     assert_int_equal(reply.status, 431);

@@ -18,7 +18,7 @@ static unsigned status_of(const struct server_harness *harness, enum listener li
 {
     struct reply reply;
     char text[128];
-    (void)snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path);
+    (void)snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: [::1]\r\n\r\n", path);
     int fd = server_harness_client(harness, listener);
     client_ask(fd, text, &reply);
     (void)close(fd);
@@ -62,7 +62,7 @@ static void check_lists(struct server_harness *harness, enum listener listener, 
 {
     struct reply reply;
     int fd = server_harness_client(harness, listener);
-    client_ask(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET / HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     if ((strstr(reply.body, path) != NULL) != expected)
         fail_msg("%s %s", path, reply.body);
     (void)close(fd);
@@ -186,18 +186,18 @@ static void test_metrics(void **state)
     struct server_harness *harness = server_harness_new();
     struct reply reply;
     int fd = server_harness_client(harness, LISTEN_VERBS);
-    client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
-    client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", &reply);
-    client_ask(fd, "PUT /now HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", &reply);
-    client_ask(fd, "GET /secret HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
-    client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+    client_ask(fd, "GET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
+    client_ask(fd, "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 0\r\n\r\n", &reply);
+    client_ask(fd, "PUT /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 0\r\n\r\n", &reply);
+    client_ask(fd, "GET /secret HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
+    client_send(fd, "POST /later HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 0\r\n\r\n");
     exchange_answer(server_harness_next(harness), 418, "text/plain", NULL, 0, 0);
     client_read(fd, &reply);
-    client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n", &reply);
+    client_ask(fd, "POST /now HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 10001\r\n\r\n", &reply);
     assert_int_equal(reply.status, 413);
     (void)close(fd);
     fd = server_harness_client(harness, LISTEN_VERBS);
-    client_ask(fd, "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /nothing HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
 
     struct buf out;
     buf_init(&out, 100000);
@@ -234,7 +234,7 @@ static void test_connections_are_counted(void **state)
     buf_init(&out, 100000);
     for (int i = 0; i < 3; i++) {
         fds[i] = server_harness_client(harness, LISTEN_VERBS);
-        client_ask(fds[i], "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+        client_ask(fds[i], "GET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     }
     server_metrics(server_harness_server(harness), &out);
     assert_non_null(strstr(buf_text(&out), "\ngpu_extender_http_connections 3\n"));
@@ -264,10 +264,11 @@ static void test_an_idle_connection_is_closed_after_its_time(void **state)
     struct reply reply;
     assert_int_equal(server_start(&settings, routes, &server, &err), 0);
     int fd = client_open(server_address(server, LISTEN_VERBS));
-    client_ask(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET / HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 404);
     int waiting = client_open(server_address(server, LISTEN_VERBS));
-    client_send(waiting, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); /* over the limit of one: it waits */
+    client_send(waiting,
+                "GET / HTTP/1.1\r\nHost: [::1]\r\n\r\n"); /* over the limit of one: it waits */
     assert_true(client_at_end(fd));
     (void)close(fd);
     client_read(waiting, &reply);
@@ -288,14 +289,14 @@ static void *stop_server(void *arg)
     return NULL;
 }
 
-#define LATER "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
+#define LATER "POST /later HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 4\r\n\r\nbody"
 
 /* Asks until it is rejected: then the drain has begun. */
 static void wait_for_drain(int fd)
 {
     struct reply reply;
     do
-        client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+        client_ask(fd, "GET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     while (!reply_has(&reply, "Connection", "close"));
     if (reply.status != 200) { /* 200: the drain began between request and answer */
         assert_int_equal(reply.status, 503);
@@ -309,7 +310,7 @@ static int client_in_use(const struct server_harness *harness)
 {
     struct reply reply;
     int fd = server_harness_client(harness, LISTEN_VERBS);
-    client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    client_ask(fd, "GET /now HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     return fd;
 }
@@ -388,7 +389,7 @@ static void test_a_handler_that_returns_after_the_drain_is_not_parked(void **sta
     client_send(parked, LATER);
     struct exchange *first = server_harness_next(harness);
     int held = server_harness_client(harness, LISTEN_PEOPLE);
-    client_send(held, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+    client_send(held, "POST /hold HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 0\r\n\r\n");
     struct exchange *second = server_harness_next(harness);
     struct stop stop = {server_harness_take_server(harness), 0};
     assert_int_equal(pthread_create(&thread, NULL, stop_server, &stop), 0);
