@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Longer than any known word. */
-#define WORD_LEN_MAX 40
+#define WORD_LEN_MAX 48
 /* The longest name of Kubernetes: a label key or a resource, with its domain. */
 #define NAME_LEN_MAX 317
 

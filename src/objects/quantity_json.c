@@ -10,9 +10,11 @@
 
 int quantity_json_text(const json_t *value, char *number, const char **ret_text, struct err *err)
 {
-    if (json_is_real(value))
-        return err_set(err, EINVAL, "is the number %.15g, write it as a string",
-                       json_real_value(value));
+    if (json_is_real(value)) {
+        (void)snprintf(number, QUANTITY_JSON_NUMBER_BYTES, "%.15g", json_real_value(value));
+        *ret_text = number;
+        return 0;
+    }
     if (json_is_integer(value)) {
         (void)snprintf(number, QUANTITY_JSON_NUMBER_BYTES, "%" JSON_INTEGER_FORMAT,
                        json_integer_value(value));

@@ -1,8 +1,6 @@
 /*
- * quantity_json: quantities in JSON: a string or an integer.
- *
- * Fractional numbers are rejected, because floating point may have changed them. Messages have no
- * path; the caller prepends it.
+ * quantity_json: quantities in JSON: a string or a number. The API server reads numbers as they are
+ * written; here they have 15 digits. Messages have no path; the caller prepends it.
  */
 #ifndef OBJECTS_QUANTITY_JSON_H
 #define OBJECTS_QUANTITY_JSON_H
@@ -15,7 +13,7 @@
 #define QUANTITY_JSON_NUMBER_BYTES 24
 
 /* The quantity's text: borrowed from the value, or written into number, which must have
- * QUANTITY_JSON_NUMBER_BYTES. -EINVAL: neither string nor integer. */
+ * QUANTITY_JSON_NUMBER_BYTES. -EINVAL: neither string nor number. */
 int quantity_json_text(const json_t *value, char *number, const char **ret_text, struct err *err);
 
 /* The amount in the resource's unit (types/facts.h), rounded up. -EINVAL: no quantity, or negative;

@@ -14,6 +14,8 @@
 struct schema_field {
     const char *name;
     unsigned short type; /* of the value, or of an array's elements */
+    char shape; /* 'B' true or false, 'S' a string, 'O' an object, 'M' an object of strings, 'L' an
+                 * array, 'T' an array of strings, '-' not judged */
 };
 
 struct schema_type {

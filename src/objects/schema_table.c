@@ -52,431 +52,463 @@ enum {
 
 const struct schema_field SCHEMA_FIELDS[] = {
     /* AWSElasticBlockStoreVolumeSource */
-    {"fsType", ANY}, {"partition", ANY}, {"readOnly", ANY}, {"volumeID", ANY},
+    {"fsType", ANY, 'S'}, {"partition", ANY, '-'}, {"readOnly", ANY, 'B'},
+    {"volumeID", ANY, 'S'},
     /* Affinity */
-    {"nodeAffinity", T_NodeAffinity}, {"podAffinity", T_PodAffinity},
-    {"podAntiAffinity", T_PodAntiAffinity},
+    {"nodeAffinity", T_NodeAffinity, 'O'}, {"podAffinity", T_PodAffinity, 'O'},
+    {"podAntiAffinity", T_PodAntiAffinity, 'O'},
     /* AppArmorProfile */
-    {"localhostProfile", ANY}, {"type", ANY},
+    {"localhostProfile", ANY, 'S'}, {"type", ANY, 'S'},
     /* AzureDiskVolumeSource */
-    {"cachingMode", ANY}, {"diskName", ANY}, {"diskURI", ANY}, {"fsType", ANY}, {"kind", ANY},
-    {"readOnly", ANY},
+    {"cachingMode", ANY, 'S'}, {"diskName", ANY, 'S'}, {"diskURI", ANY, 'S'},
+    {"fsType", ANY, 'S'}, {"kind", ANY, 'S'}, {"readOnly", ANY, 'B'},
     /* AzureFileVolumeSource */
-    {"readOnly", ANY}, {"secretName", ANY}, {"shareName", ANY},
+    {"readOnly", ANY, 'B'}, {"secretName", ANY, 'S'}, {"shareName", ANY, 'S'},
     /* CSIVolumeSource */
-    {"driver", ANY}, {"fsType", ANY}, {"nodePublishSecretRef", T_LocalObjectReference},
-    {"readOnly", ANY}, {"volumeAttributes", ANY},
+    {"driver", ANY, 'S'}, {"fsType", ANY, 'S'},
+    {"nodePublishSecretRef", T_LocalObjectReference, 'O'}, {"readOnly", ANY, 'B'},
+    {"volumeAttributes", ANY, 'M'},
     /* Capabilities */
-    {"add", ANY}, {"drop", ANY},
+    {"add", ANY, 'T'}, {"drop", ANY, 'T'},
     /* CephFSVolumeSource */
-    {"monitors", ANY}, {"path", ANY}, {"readOnly", ANY}, {"secretFile", ANY},
-    {"secretRef", T_LocalObjectReference}, {"user", ANY},
+    {"monitors", ANY, 'T'}, {"path", ANY, 'S'}, {"readOnly", ANY, 'B'},
+    {"secretFile", ANY, 'S'}, {"secretRef", T_LocalObjectReference, 'O'}, {"user", ANY, 'S'},
     /* CinderVolumeSource */
-    {"fsType", ANY}, {"readOnly", ANY}, {"secretRef", T_LocalObjectReference},
-    {"volumeID", ANY},
+    {"fsType", ANY, 'S'}, {"readOnly", ANY, 'B'}, {"secretRef", T_LocalObjectReference, 'O'},
+    {"volumeID", ANY, 'S'},
     /* ClusterTrustBundleProjection */
-    {"labelSelector", T_LabelSelector}, {"name", ANY}, {"optional", ANY}, {"path", ANY},
-    {"signerName", ANY}, {"user", ANY},
+    {"labelSelector", T_LabelSelector, 'O'}, {"name", ANY, 'S'}, {"optional", ANY, 'B'},
+    {"path", ANY, 'S'}, {"signerName", ANY, 'S'}, {"user", ANY, '-'},
     /* ConfigMapEnvSource */
-    {"name", ANY}, {"optional", ANY},
+    {"name", ANY, 'S'}, {"optional", ANY, 'B'},
     /* ConfigMapKeySelector */
-    {"key", ANY}, {"name", ANY}, {"optional", ANY},
+    {"key", ANY, 'S'}, {"name", ANY, 'S'}, {"optional", ANY, 'B'},
     /* ConfigMapProjection */
-    {"items", T_KeyToPath}, {"name", ANY}, {"optional", ANY},
+    {"items", T_KeyToPath, 'L'}, {"name", ANY, 'S'}, {"optional", ANY, 'B'},
     /* ConfigMapVolumeSource */
-    {"defaultMode", ANY}, {"defaultUser", ANY}, {"items", T_KeyToPath}, {"name", ANY},
-    {"optional", ANY},
+    {"defaultMode", ANY, '-'}, {"defaultUser", ANY, '-'}, {"items", T_KeyToPath, 'L'},
+    {"name", ANY, 'S'}, {"optional", ANY, 'B'},
     /* Container */
-    {"args", ANY}, {"command", ANY}, {"env", T_EnvVar}, {"envFrom", T_EnvFromSource},
-    {"image", ANY}, {"imagePullPolicy", ANY}, {"lifecycle", T_Lifecycle},
-    {"livenessProbe", T_Probe}, {"name", ANY}, {"ports", T_ContainerPort},
-    {"readinessProbe", T_Probe}, {"resizePolicy", T_ContainerResizePolicy},
-    {"resources", T_ResourceRequirements}, {"restartPolicy", ANY},
-    {"restartPolicyRules", T_ContainerRestartRule}, {"securityContext", T_SecurityContext},
-    {"startupProbe", T_Probe}, {"stdin", ANY}, {"stdinOnce", ANY},
-    {"terminationMessagePath", ANY}, {"terminationMessagePolicy", ANY}, {"tty", ANY},
-    {"volumeDevices", T_VolumeDevice}, {"volumeMounts", T_VolumeMount}, {"workingDir", ANY},
+    {"args", ANY, 'T'}, {"command", ANY, 'T'}, {"env", T_EnvVar, 'L'},
+    {"envFrom", T_EnvFromSource, 'L'}, {"image", ANY, 'S'}, {"imagePullPolicy", ANY, 'S'},
+    {"lifecycle", T_Lifecycle, 'O'}, {"livenessProbe", T_Probe, 'O'}, {"name", ANY, 'S'},
+    {"ports", T_ContainerPort, 'L'}, {"readinessProbe", T_Probe, 'O'},
+    {"resizePolicy", T_ContainerResizePolicy, 'L'}, {"resources", T_ResourceRequirements, 'O'},
+    {"restartPolicy", ANY, 'S'}, {"restartPolicyRules", T_ContainerRestartRule, 'L'},
+    {"securityContext", T_SecurityContext, 'O'}, {"startupProbe", T_Probe, 'O'},
+    {"stdin", ANY, 'B'}, {"stdinOnce", ANY, 'B'}, {"terminationMessagePath", ANY, 'S'},
+    {"terminationMessagePolicy", ANY, 'S'}, {"tty", ANY, 'B'},
+    {"volumeDevices", T_VolumeDevice, 'L'}, {"volumeMounts", T_VolumeMount, 'L'},
+    {"workingDir", ANY, 'S'},
     /* ContainerPort */
-    {"containerPort", ANY}, {"hostIP", ANY}, {"hostPort", ANY}, {"name", ANY},
-    {"protocol", ANY},
+    {"containerPort", ANY, '-'}, {"hostIP", ANY, 'S'}, {"hostPort", ANY, '-'},
+    {"name", ANY, 'S'}, {"protocol", ANY, 'S'},
     /* ContainerResizePolicy */
-    {"resourceName", ANY}, {"restartPolicy", ANY},
+    {"resourceName", ANY, 'S'}, {"restartPolicy", ANY, 'S'},
     /* ContainerRestartRule */
-    {"action", ANY}, {"exitCodes", T_ContainerRestartRuleOnExitCodes},
+    {"action", ANY, 'S'}, {"exitCodes", T_ContainerRestartRuleOnExitCodes, 'O'},
     /* ContainerRestartRuleOnExitCodes */
-    {"operator", ANY}, {"values", ANY},
+    {"operator", ANY, 'S'}, {"values", ANY, 'L'},
     /* CronJob */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta}, {"spec", T_CronJobSpec},
-    {"status", ANY},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"spec", T_CronJobSpec, 'O'}, {"status", ANY, '-'},
     /* CronJobSpec */
-    {"concurrencyPolicy", ANY}, {"failedJobsHistoryLimit", ANY},
-    {"jobTemplate", T_JobTemplateSpec}, {"schedule", ANY}, {"startingDeadlineSeconds", ANY},
-    {"successfulJobsHistoryLimit", ANY}, {"suspend", ANY}, {"timeZone", ANY},
+    {"concurrencyPolicy", ANY, 'S'}, {"failedJobsHistoryLimit", ANY, '-'},
+    {"jobTemplate", T_JobTemplateSpec, 'O'}, {"schedule", ANY, 'S'},
+    {"startingDeadlineSeconds", ANY, '-'}, {"successfulJobsHistoryLimit", ANY, '-'},
+    {"suspend", ANY, 'B'}, {"timeZone", ANY, 'S'},
     /* DaemonSet */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta}, {"spec", T_DaemonSetSpec},
-    {"status", ANY},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"spec", T_DaemonSetSpec, 'O'}, {"status", ANY, '-'},
     /* DaemonSetSpec */
-    {"minReadySeconds", ANY}, {"revisionHistoryLimit", ANY}, {"selector", T_LabelSelector},
-    {"template", T_PodTemplateSpec}, {"templateGeneration", ANY},
-    {"updateStrategy", T_DaemonSetUpdateStrategy},
+    {"minReadySeconds", ANY, '-'}, {"revisionHistoryLimit", ANY, '-'},
+    {"selector", T_LabelSelector, 'O'}, {"template", T_PodTemplateSpec, 'O'},
+    {"templateGeneration", ANY, '-'}, {"updateStrategy", T_DaemonSetUpdateStrategy, 'O'},
     /* DaemonSetUpdateStrategy */
-    {"rollingUpdate", T_RollingUpdateDaemonSet}, {"type", ANY},
+    {"rollingUpdate", T_RollingUpdateDaemonSet, 'O'}, {"type", ANY, 'S'},
     /* Deployment */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta}, {"spec", T_DeploymentSpec},
-    {"status", ANY},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"spec", T_DeploymentSpec, 'O'}, {"status", ANY, '-'},
     /* DeploymentSpec */
-    {"minReadySeconds", ANY}, {"paused", ANY}, {"progressDeadlineSeconds", ANY},
-    {"replicas", ANY}, {"revisionHistoryLimit", ANY}, {"rollbackTo", T_RollbackConfig},
-    {"selector", T_LabelSelector}, {"strategy", T_DeploymentStrategy},
-    {"template", T_PodTemplateSpec},
+    {"minReadySeconds", ANY, '-'}, {"paused", ANY, 'B'}, {"progressDeadlineSeconds", ANY, '-'},
+    {"replicas", ANY, '-'}, {"revisionHistoryLimit", ANY, '-'},
+    {"rollbackTo", T_RollbackConfig, 'O'}, {"selector", T_LabelSelector, 'O'},
+    {"strategy", T_DeploymentStrategy, 'O'}, {"template", T_PodTemplateSpec, 'O'},
     /* DeploymentStrategy */
-    {"rollingUpdate", T_RollingUpdateDeployment}, {"type", ANY},
+    {"rollingUpdate", T_RollingUpdateDeployment, 'O'}, {"type", ANY, 'S'},
     /* DownwardAPIProjection */
-    {"items", T_DownwardAPIVolumeFile},
+    {"items", T_DownwardAPIVolumeFile, 'L'},
     /* DownwardAPIVolumeFile */
-    {"fieldRef", T_ObjectFieldSelector}, {"mode", ANY}, {"path", ANY},
-    {"resourceFieldRef", T_ResourceFieldSelector}, {"user", ANY},
+    {"fieldRef", T_ObjectFieldSelector, 'O'}, {"mode", ANY, '-'}, {"path", ANY, 'S'},
+    {"resourceFieldRef", T_ResourceFieldSelector, 'O'}, {"user", ANY, '-'},
     /* DownwardAPIVolumeSource */
-    {"defaultMode", ANY}, {"defaultUser", ANY}, {"items", T_DownwardAPIVolumeFile},
+    {"defaultMode", ANY, '-'}, {"defaultUser", ANY, '-'},
+    {"items", T_DownwardAPIVolumeFile, 'L'},
     /* EmptyDirVolumeSource */
-    {"medium", ANY}, {"mode", ANY}, {"sizeLimit", ANY},
+    {"medium", ANY, 'S'}, {"mode", ANY, '-'}, {"sizeLimit", ANY, '-'},
     /* EnvFromSource */
-    {"configMapRef", T_ConfigMapEnvSource}, {"prefix", ANY}, {"secretRef", T_SecretEnvSource},
+    {"configMapRef", T_ConfigMapEnvSource, 'O'}, {"prefix", ANY, 'S'},
+    {"secretRef", T_SecretEnvSource, 'O'},
     /* EnvVar */
-    {"name", ANY}, {"value", ANY}, {"valueFrom", T_EnvVarSource},
+    {"name", ANY, 'S'}, {"value", ANY, 'S'}, {"valueFrom", T_EnvVarSource, 'O'},
     /* EnvVarSource */
-    {"configMapKeyRef", T_ConfigMapKeySelector}, {"fieldRef", T_ObjectFieldSelector},
-    {"fileKeyRef", T_FileKeySelector}, {"resourceFieldRef", T_ResourceFieldSelector},
-    {"secretKeyRef", T_SecretKeySelector},
+    {"configMapKeyRef", T_ConfigMapKeySelector, 'O'}, {"fieldRef", T_ObjectFieldSelector, 'O'},
+    {"fileKeyRef", T_FileKeySelector, 'O'}, {"resourceFieldRef", T_ResourceFieldSelector, 'O'},
+    {"secretKeyRef", T_SecretKeySelector, 'O'},
     /* EphemeralContainer */
-    {"args", ANY}, {"command", ANY}, {"env", T_EnvVar}, {"envFrom", T_EnvFromSource},
-    {"image", ANY}, {"imagePullPolicy", ANY}, {"lifecycle", T_Lifecycle},
-    {"livenessProbe", T_Probe}, {"name", ANY}, {"ports", T_ContainerPort},
-    {"readinessProbe", T_Probe}, {"resizePolicy", T_ContainerResizePolicy},
-    {"resources", T_ResourceRequirements}, {"restartPolicy", ANY},
-    {"restartPolicyRules", T_ContainerRestartRule}, {"securityContext", T_SecurityContext},
-    {"startupProbe", T_Probe}, {"stdin", ANY}, {"stdinOnce", ANY}, {"targetContainerName", ANY},
-    {"terminationMessagePath", ANY}, {"terminationMessagePolicy", ANY}, {"tty", ANY},
-    {"volumeDevices", T_VolumeDevice}, {"volumeMounts", T_VolumeMount}, {"workingDir", ANY},
+    {"args", ANY, 'T'}, {"command", ANY, 'T'}, {"env", T_EnvVar, 'L'},
+    {"envFrom", T_EnvFromSource, 'L'}, {"image", ANY, 'S'}, {"imagePullPolicy", ANY, 'S'},
+    {"lifecycle", T_Lifecycle, 'O'}, {"livenessProbe", T_Probe, 'O'}, {"name", ANY, 'S'},
+    {"ports", T_ContainerPort, 'L'}, {"readinessProbe", T_Probe, 'O'},
+    {"resizePolicy", T_ContainerResizePolicy, 'L'}, {"resources", T_ResourceRequirements, 'O'},
+    {"restartPolicy", ANY, 'S'}, {"restartPolicyRules", T_ContainerRestartRule, 'L'},
+    {"securityContext", T_SecurityContext, 'O'}, {"startupProbe", T_Probe, 'O'},
+    {"stdin", ANY, 'B'}, {"stdinOnce", ANY, 'B'}, {"targetContainerName", ANY, 'S'},
+    {"terminationMessagePath", ANY, 'S'}, {"terminationMessagePolicy", ANY, 'S'},
+    {"tty", ANY, 'B'}, {"volumeDevices", T_VolumeDevice, 'L'},
+    {"volumeMounts", T_VolumeMount, 'L'}, {"workingDir", ANY, 'S'},
     /* EphemeralVolumeSource */
-    {"volumeClaimTemplate", T_PersistentVolumeClaimTemplate},
+    {"volumeClaimTemplate", T_PersistentVolumeClaimTemplate, 'O'},
     /* ExecAction */
-    {"command", ANY},
+    {"command", ANY, 'T'},
     /* FCVolumeSource */
-    {"fsType", ANY}, {"lun", ANY}, {"readOnly", ANY}, {"targetWWNs", ANY}, {"wwids", ANY},
+    {"fsType", ANY, 'S'}, {"lun", ANY, '-'}, {"readOnly", ANY, 'B'}, {"targetWWNs", ANY, 'T'},
+    {"wwids", ANY, 'T'},
     /* FileKeySelector */
-    {"key", ANY}, {"optional", ANY}, {"path", ANY}, {"volumeName", ANY},
+    {"key", ANY, 'S'}, {"optional", ANY, 'B'}, {"path", ANY, 'S'}, {"volumeName", ANY, 'S'},
     /* FlexVolumeSource */
-    {"driver", ANY}, {"fsType", ANY}, {"options", ANY}, {"readOnly", ANY},
-    {"secretRef", T_LocalObjectReference},
+    {"driver", ANY, 'S'}, {"fsType", ANY, 'S'}, {"options", ANY, 'M'}, {"readOnly", ANY, 'B'},
+    {"secretRef", T_LocalObjectReference, 'O'},
     /* FlockerVolumeSource */
-    {"datasetName", ANY}, {"datasetUUID", ANY},
+    {"datasetName", ANY, 'S'}, {"datasetUUID", ANY, 'S'},
     /* GCEPersistentDiskVolumeSource */
-    {"fsType", ANY}, {"partition", ANY}, {"pdName", ANY}, {"readOnly", ANY},
+    {"fsType", ANY, 'S'}, {"partition", ANY, '-'}, {"pdName", ANY, 'S'}, {"readOnly", ANY, 'B'},
     /* GRPCAction */
-    {"mode", ANY}, {"port", ANY}, {"service", ANY},
+    {"mode", ANY, '-'}, {"port", ANY, '-'}, {"service", ANY, 'S'},
     /* GitRepoVolumeSource */
-    {"directory", ANY}, {"repository", ANY}, {"revision", ANY},
+    {"directory", ANY, 'S'}, {"repository", ANY, 'S'}, {"revision", ANY, 'S'},
     /* GlusterfsVolumeSource */
-    {"endpoints", ANY}, {"path", ANY}, {"readOnly", ANY},
+    {"endpoints", ANY, 'S'}, {"path", ANY, 'S'}, {"readOnly", ANY, 'B'},
     /* HTTPGetAction */
-    {"host", ANY}, {"httpHeaders", T_HTTPHeader}, {"path", ANY}, {"port", ANY},
-    {"protocol", ANY}, {"scheme", ANY},
+    {"host", ANY, 'S'}, {"httpHeaders", T_HTTPHeader, 'L'}, {"path", ANY, 'S'},
+    {"port", ANY, '-'}, {"protocol", ANY, '-'}, {"scheme", ANY, 'S'},
     /* HTTPHeader */
-    {"name", ANY}, {"value", ANY},
+    {"name", ANY, 'S'}, {"value", ANY, 'S'},
     /* HostAlias */
-    {"hostnames", ANY}, {"ip", ANY},
+    {"hostnames", ANY, 'T'}, {"ip", ANY, 'S'},
     /* HostPathVolumeSource */
-    {"path", ANY}, {"type", ANY},
+    {"path", ANY, 'S'}, {"type", ANY, 'S'},
     /* ISCSIVolumeSource */
-    {"chapAuthDiscovery", ANY}, {"chapAuthSession", ANY}, {"fsType", ANY},
-    {"initiatorName", ANY}, {"iqn", ANY}, {"iscsiInterface", ANY}, {"lun", ANY},
-    {"portals", ANY}, {"readOnly", ANY}, {"secretRef", T_LocalObjectReference},
-    {"targetPortal", ANY},
+    {"chapAuthDiscovery", ANY, 'B'}, {"chapAuthSession", ANY, 'B'}, {"fsType", ANY, 'S'},
+    {"initiatorName", ANY, 'S'}, {"iqn", ANY, 'S'}, {"iscsiInterface", ANY, 'S'},
+    {"lun", ANY, '-'}, {"portals", ANY, 'T'}, {"readOnly", ANY, 'B'},
+    {"secretRef", T_LocalObjectReference, 'O'}, {"targetPortal", ANY, 'S'},
     /* ImageVolumeSource */
-    {"pullPolicy", ANY}, {"reference", ANY},
+    {"pullPolicy", ANY, 'S'}, {"reference", ANY, 'S'},
     /* Job */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta}, {"spec", T_JobSpec},
-    {"status", ANY},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"spec", T_JobSpec, 'O'}, {"status", ANY, '-'},
     /* JobSpec */
-    {"activeDeadlineSeconds", ANY}, {"backoffLimit", ANY}, {"backoffLimitPerIndex", ANY},
-    {"completionMode", ANY}, {"completions", ANY}, {"managedBy", ANY}, {"manualSelector", ANY},
-    {"maxFailedIndexes", ANY}, {"parallelism", ANY}, {"podFailurePolicy", T_PodFailurePolicy},
-    {"podReplacementPolicy", ANY}, {"scheduling", ANY}, {"selector", T_LabelSelector},
-    {"successPolicy", T_SuccessPolicy}, {"suspend", ANY}, {"template", T_PodTemplateSpec},
-    {"ttlSecondsAfterFinished", ANY},
+    {"activeDeadlineSeconds", ANY, '-'}, {"backoffLimit", ANY, '-'},
+    {"backoffLimitPerIndex", ANY, '-'}, {"completionMode", ANY, 'S'}, {"completions", ANY, '-'},
+    {"managedBy", ANY, 'S'}, {"manualSelector", ANY, 'B'}, {"maxFailedIndexes", ANY, '-'},
+    {"parallelism", ANY, '-'}, {"podFailurePolicy", T_PodFailurePolicy, 'O'},
+    {"podReplacementPolicy", ANY, 'S'}, {"scheduling", ANY, '-'},
+    {"selector", T_LabelSelector, 'O'}, {"successPolicy", T_SuccessPolicy, 'O'},
+    {"suspend", ANY, 'B'}, {"template", T_PodTemplateSpec, 'O'},
+    {"ttlSecondsAfterFinished", ANY, '-'},
     /* JobTemplateSpec */
-    {"metadata", T_ObjectMeta}, {"spec", T_JobSpec},
+    {"metadata", T_ObjectMeta, 'O'}, {"spec", T_JobSpec, 'O'},
     /* KeyToPath */
-    {"key", ANY}, {"mode", ANY}, {"path", ANY}, {"user", ANY},
+    {"key", ANY, 'S'}, {"mode", ANY, '-'}, {"path", ANY, 'S'}, {"user", ANY, '-'},
     /* LabelSelector */
-    {"matchExpressions", T_LabelSelectorRequirement}, {"matchLabels", ANY},
+    {"matchExpressions", T_LabelSelectorRequirement, 'L'}, {"matchLabels", ANY, 'M'},
     /* LabelSelectorRequirement */
-    {"key", ANY}, {"operator", ANY}, {"values", ANY},
+    {"key", ANY, 'S'}, {"operator", ANY, 'S'}, {"values", ANY, 'T'},
     /* Lifecycle */
-    {"postStart", T_LifecycleHandler}, {"preStop", T_LifecycleHandler}, {"stopSignal", ANY},
+    {"postStart", T_LifecycleHandler, 'O'}, {"preStop", T_LifecycleHandler, 'O'},
+    {"stopSignal", ANY, 'S'},
     /* LifecycleHandler */
-    {"exec", T_ExecAction}, {"httpGet", T_HTTPGetAction}, {"sleep", T_SleepAction},
-    {"tcpSocket", T_TCPSocketAction},
+    {"exec", T_ExecAction, 'O'}, {"httpGet", T_HTTPGetAction, 'O'},
+    {"sleep", T_SleepAction, 'O'}, {"tcpSocket", T_TCPSocketAction, 'O'},
     /* List */
-    {"apiVersion", ANY}, {"items", ANY}, {"kind", ANY}, {"metadata", T_ListMeta},
+    {"apiVersion", ANY, 'S'}, {"items", ANY, 'L'}, {"kind", ANY, 'S'},
+    {"metadata", T_ListMeta, 'O'},
     /* ListMeta */
-    {"continue", ANY}, {"remainingItemCount", ANY}, {"resourceVersion", ANY}, {"selfLink", ANY},
-    {"shardInfo", T_ShardInfo},
+    {"continue", ANY, 'S'}, {"remainingItemCount", ANY, '-'}, {"resourceVersion", ANY, 'S'},
+    {"selfLink", ANY, 'S'}, {"shardInfo", T_ShardInfo, 'O'},
     /* LocalObjectReference */
-    {"name", ANY},
+    {"name", ANY, 'S'},
     /* NFSVolumeSource */
-    {"path", ANY}, {"readOnly", ANY}, {"server", ANY},
+    {"path", ANY, 'S'}, {"readOnly", ANY, 'B'}, {"server", ANY, 'S'},
     /* NodeAffinity */
-    {"preferredDuringSchedulingIgnoredDuringExecution", T_PreferredSchedulingTerm},
-    {"requiredDuringSchedulingIgnoredDuringExecution", T_NodeSelector},
+    {"preferredDuringSchedulingIgnoredDuringExecution", T_PreferredSchedulingTerm, 'L'},
+    {"requiredDuringSchedulingIgnoredDuringExecution", T_NodeSelector, 'O'},
     /* NodeSelector */
-    {"nodeSelectorTerms", T_NodeSelectorTerm},
+    {"nodeSelectorTerms", T_NodeSelectorTerm, 'L'},
     /* NodeSelectorRequirement */
-    {"key", ANY}, {"operator", ANY}, {"values", ANY},
+    {"key", ANY, 'S'}, {"operator", ANY, 'S'}, {"values", ANY, 'T'},
     /* NodeSelectorTerm */
-    {"matchExpressions", T_NodeSelectorRequirement}, {"matchFields", T_NodeSelectorRequirement},
+    {"matchExpressions", T_NodeSelectorRequirement, 'L'},
+    {"matchFields", T_NodeSelectorRequirement, 'L'},
     /* ObjectFieldSelector */
-    {"apiVersion", ANY}, {"fieldPath", ANY},
+    {"apiVersion", ANY, 'S'}, {"fieldPath", ANY, 'S'},
     /* ObjectMeta */
-    {"annotations", ANY}, {"creationTimestamp", ANY}, {"deletionGracePeriodSeconds", ANY},
-    {"deletionTimestamp", ANY}, {"finalizers", ANY}, {"generateName", ANY}, {"generation", ANY},
-    {"labels", ANY}, {"managedFields", ANY}, {"name", ANY}, {"namespace", ANY},
-    {"ownerReferences", T_OwnerReference}, {"resourceVersion", ANY}, {"selfLink", ANY},
-    {"uid", ANY},
+    {"annotations", ANY, 'M'}, {"creationTimestamp", ANY, '-'},
+    {"deletionGracePeriodSeconds", ANY, '-'}, {"deletionTimestamp", ANY, '-'},
+    {"finalizers", ANY, 'T'}, {"generateName", ANY, 'S'}, {"generation", ANY, '-'},
+    {"labels", ANY, 'M'}, {"managedFields", ANY, '-'}, {"name", ANY, 'S'},
+    {"namespace", ANY, 'S'}, {"ownerReferences", T_OwnerReference, 'L'},
+    {"resourceVersion", ANY, 'S'}, {"selfLink", ANY, 'S'}, {"uid", ANY, 'S'},
     /* OwnerReference */
-    {"apiVersion", ANY}, {"blockOwnerDeletion", ANY}, {"controller", ANY}, {"kind", ANY},
-    {"name", ANY}, {"uid", ANY},
+    {"apiVersion", ANY, 'S'}, {"blockOwnerDeletion", ANY, 'B'}, {"controller", ANY, 'B'},
+    {"kind", ANY, 'S'}, {"name", ANY, 'S'}, {"uid", ANY, 'S'},
     /* PersistentVolumeClaim */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta},
-    {"spec", T_PersistentVolumeClaimSpec}, {"status", ANY},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"spec", T_PersistentVolumeClaimSpec, 'O'}, {"status", ANY, '-'},
     /* PersistentVolumeClaimSpec */
-    {"accessModes", ANY}, {"dataSource", T_TypedLocalObjectReference},
-    {"dataSourceRef", T_TypedObjectReference}, {"resources", T_VolumeResourceRequirements},
-    {"selector", T_LabelSelector}, {"storageClassName", ANY},
-    {"volumeAttributesClassName", ANY}, {"volumeMode", ANY}, {"volumeName", ANY},
+    {"accessModes", ANY, 'T'}, {"dataSource", T_TypedLocalObjectReference, 'O'},
+    {"dataSourceRef", T_TypedObjectReference, 'O'},
+    {"resources", T_VolumeResourceRequirements, 'O'}, {"selector", T_LabelSelector, 'O'},
+    {"storageClassName", ANY, 'S'}, {"volumeAttributesClassName", ANY, 'S'},
+    {"volumeMode", ANY, 'S'}, {"volumeName", ANY, 'S'},
     /* PersistentVolumeClaimTemplate */
-    {"metadata", T_ObjectMeta}, {"spec", T_PersistentVolumeClaimSpec},
+    {"metadata", T_ObjectMeta, 'O'}, {"spec", T_PersistentVolumeClaimSpec, 'O'},
     /* PersistentVolumeClaimVolumeSource */
-    {"claimName", ANY}, {"readOnly", ANY},
+    {"claimName", ANY, 'S'}, {"readOnly", ANY, 'B'},
     /* PhotonPersistentDiskVolumeSource */
-    {"fsType", ANY}, {"pdID", ANY},
+    {"fsType", ANY, 'S'}, {"pdID", ANY, 'S'},
     /* Pod */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta}, {"spec", T_PodSpec},
-    {"status", ANY},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"spec", T_PodSpec, 'O'}, {"status", ANY, '-'},
     /* PodAffinity */
-    {"preferredDuringSchedulingIgnoredDuringExecution", T_WeightedPodAffinityTerm},
-    {"requiredDuringSchedulingIgnoredDuringExecution", T_PodAffinityTerm},
+    {"preferredDuringSchedulingIgnoredDuringExecution", T_WeightedPodAffinityTerm, 'L'},
+    {"requiredDuringSchedulingIgnoredDuringExecution", T_PodAffinityTerm, 'L'},
     /* PodAffinityTerm */
-    {"labelSelector", T_LabelSelector}, {"matchLabelKeys", ANY}, {"mismatchLabelKeys", ANY},
-    {"namespaceSelector", T_LabelSelector}, {"namespaces", ANY}, {"topologyKey", ANY},
+    {"labelSelector", T_LabelSelector, 'O'}, {"matchLabelKeys", ANY, 'T'},
+    {"mismatchLabelKeys", ANY, 'T'}, {"namespaceSelector", T_LabelSelector, 'O'},
+    {"namespaces", ANY, 'T'}, {"topologyKey", ANY, 'S'},
     /* PodAntiAffinity */
-    {"preferredDuringSchedulingIgnoredDuringExecution", T_WeightedPodAffinityTerm},
-    {"requiredDuringSchedulingIgnoredDuringExecution", T_PodAffinityTerm},
+    {"preferredDuringSchedulingIgnoredDuringExecution", T_WeightedPodAffinityTerm, 'L'},
+    {"requiredDuringSchedulingIgnoredDuringExecution", T_PodAffinityTerm, 'L'},
     /* PodCertificateProjection */
-    {"certificateChainPath", ANY}, {"credentialBundlePath", ANY}, {"keyPath", ANY},
-    {"keyType", ANY}, {"maxExpirationSeconds", ANY}, {"signerName", ANY}, {"user", ANY},
-    {"userAnnotations", ANY},
+    {"certificateChainPath", ANY, 'S'}, {"credentialBundlePath", ANY, 'S'},
+    {"keyPath", ANY, 'S'}, {"keyType", ANY, 'S'}, {"maxExpirationSeconds", ANY, '-'},
+    {"signerName", ANY, 'S'}, {"user", ANY, '-'}, {"userAnnotations", ANY, 'M'},
     /* PodDNSConfig */
-    {"nameservers", ANY}, {"options", T_PodDNSConfigOption}, {"searches", ANY},
+    {"nameservers", ANY, 'T'}, {"options", T_PodDNSConfigOption, 'L'}, {"searches", ANY, 'T'},
     /* PodDNSConfigOption */
-    {"name", ANY}, {"value", ANY},
+    {"name", ANY, 'S'}, {"value", ANY, 'S'},
     /* PodFailurePolicy */
-    {"rules", T_PodFailurePolicyRule},
+    {"rules", T_PodFailurePolicyRule, 'L'},
     /* PodFailurePolicyOnExitCodesRequirement */
-    {"containerName", ANY}, {"operator", ANY}, {"values", ANY},
+    {"containerName", ANY, 'S'}, {"operator", ANY, 'S'}, {"values", ANY, 'L'},
     /* PodFailurePolicyOnPodConditionsPattern */
-    {"status", ANY}, {"type", ANY},
+    {"status", ANY, '-'}, {"type", ANY, 'S'},
     /* PodFailurePolicyRule */
-    {"action", ANY}, {"onExitCodes", T_PodFailurePolicyOnExitCodesRequirement},
-    {"onPodConditions", T_PodFailurePolicyOnPodConditionsPattern},
+    {"action", ANY, 'S'}, {"onExitCodes", T_PodFailurePolicyOnExitCodesRequirement, 'O'},
+    {"onPodConditions", T_PodFailurePolicyOnPodConditionsPattern, 'L'},
     /* PodOS */
-    {"name", ANY},
+    {"name", ANY, 'S'},
     /* PodReadinessGate */
-    {"conditionType", ANY},
+    {"conditionType", ANY, 'S'},
     /* PodResourceClaim */
-    {"name", ANY}, {"resourceClaimName", ANY}, {"resourceClaimTemplateName", ANY},
-    {"source", ANY},
+    {"name", ANY, 'S'}, {"resourceClaimName", ANY, 'S'},
+    {"resourceClaimTemplateName", ANY, 'S'}, {"source", ANY, '-'},
     /* PodSchedulingGate */
-    {"name", ANY},
+    {"name", ANY, 'S'},
     /* PodSchedulingGroup */
-    {"podGroupName", ANY},
+    {"podGroupName", ANY, 'S'},
     /* PodSecurityContext */
-    {"appArmorProfile", T_AppArmorProfile}, {"fsGroup", ANY}, {"fsGroupChangePolicy", ANY},
-    {"runAsGroup", ANY}, {"runAsNonRoot", ANY}, {"runAsUser", ANY},
-    {"seLinuxChangePolicy", ANY}, {"seLinuxOptions", T_SELinuxOptions},
-    {"seccompProfile", T_SeccompProfile}, {"supplementalGroups", ANY},
-    {"supplementalGroupsPolicy", ANY}, {"sysctls", T_Sysctl},
-    {"windowsOptions", T_WindowsSecurityContextOptions},
+    {"appArmorProfile", T_AppArmorProfile, 'O'}, {"fsGroup", ANY, '-'},
+    {"fsGroupChangePolicy", ANY, 'S'}, {"runAsGroup", ANY, '-'}, {"runAsNonRoot", ANY, 'B'},
+    {"runAsUser", ANY, '-'}, {"seLinuxChangePolicy", ANY, 'S'},
+    {"seLinuxOptions", T_SELinuxOptions, 'O'}, {"seccompProfile", T_SeccompProfile, 'O'},
+    {"supplementalGroups", ANY, 'L'}, {"supplementalGroupsPolicy", ANY, 'S'},
+    {"sysctls", T_Sysctl, 'L'}, {"windowsOptions", T_WindowsSecurityContextOptions, 'O'},
     /* PodSpec */
-    {"activeDeadlineSeconds", ANY}, {"affinity", T_Affinity},
-    {"automountServiceAccountToken", ANY}, {"containers", T_Container},
-    {"dnsConfig", T_PodDNSConfig}, {"dnsPolicy", ANY}, {"enableServiceLinks", ANY},
-    {"ephemeralContainers", T_EphemeralContainer}, {"evictionResponders", ANY},
-    {"hostAliases", T_HostAlias}, {"hostIPC", ANY}, {"hostNetwork", ANY}, {"hostPID", ANY},
-    {"hostUsers", ANY}, {"hostname", ANY}, {"hostnameOverride", ANY},
-    {"imagePullSecrets", T_LocalObjectReference}, {"initContainers", T_Container},
-    {"nodeName", ANY}, {"nodeSelector", ANY}, {"os", T_PodOS}, {"overhead", ANY},
-    {"preemptionPolicy", ANY}, {"priority", ANY}, {"priorityClassName", ANY},
-    {"readinessGates", T_PodReadinessGate}, {"resourceClaims", T_PodResourceClaim},
-    {"resources", T_ResourceRequirements}, {"restartPolicy", ANY}, {"runtimeClassName", ANY},
-    {"schedulerName", ANY}, {"schedulingGates", T_PodSchedulingGate},
-    {"schedulingGroup", T_PodSchedulingGroup}, {"securityContext", T_PodSecurityContext},
-    {"serviceAccount", ANY}, {"serviceAccountName", ANY}, {"setHostnameAsFQDN", ANY},
-    {"shareProcessNamespace", ANY}, {"subdomain", ANY}, {"terminationGracePeriodSeconds", ANY},
-    {"tolerations", T_Toleration}, {"topologySpreadConstraints", T_TopologySpreadConstraint},
-    {"volumes", T_Volume}, {"workloadRef", ANY},
+    {"activeDeadlineSeconds", ANY, '-'}, {"affinity", T_Affinity, 'O'},
+    {"automountServiceAccountToken", ANY, 'B'}, {"containers", T_Container, 'L'},
+    {"dnsConfig", T_PodDNSConfig, 'O'}, {"dnsPolicy", ANY, 'S'},
+    {"enableServiceLinks", ANY, 'B'}, {"ephemeralContainers", T_EphemeralContainer, 'L'},
+    {"evictionResponders", ANY, '-'}, {"hostAliases", T_HostAlias, 'L'}, {"hostIPC", ANY, 'B'},
+    {"hostNetwork", ANY, 'B'}, {"hostPID", ANY, 'B'}, {"hostUsers", ANY, 'B'},
+    {"hostname", ANY, 'S'}, {"hostnameOverride", ANY, 'S'},
+    {"imagePullSecrets", T_LocalObjectReference, 'L'}, {"initContainers", T_Container, 'L'},
+    {"nodeName", ANY, 'S'}, {"nodeSelector", ANY, 'M'}, {"os", T_PodOS, 'O'},
+    {"overhead", ANY, 'O'}, {"preemptionPolicy", ANY, 'S'}, {"priority", ANY, '-'},
+    {"priorityClassName", ANY, 'S'}, {"readinessGates", T_PodReadinessGate, 'L'},
+    {"resourceClaims", T_PodResourceClaim, 'L'}, {"resources", T_ResourceRequirements, 'O'},
+    {"restartPolicy", ANY, 'S'}, {"runtimeClassName", ANY, 'S'}, {"schedulerName", ANY, 'S'},
+    {"schedulingGates", T_PodSchedulingGate, 'L'},
+    {"schedulingGroup", T_PodSchedulingGroup, 'O'},
+    {"securityContext", T_PodSecurityContext, 'O'}, {"serviceAccount", ANY, 'S'},
+    {"serviceAccountName", ANY, 'S'}, {"setHostnameAsFQDN", ANY, 'B'},
+    {"shareProcessNamespace", ANY, 'B'}, {"subdomain", ANY, 'S'},
+    {"terminationGracePeriodSeconds", ANY, '-'}, {"tolerations", T_Toleration, 'L'},
+    {"topologySpreadConstraints", T_TopologySpreadConstraint, 'L'}, {"volumes", T_Volume, 'L'},
+    {"workloadRef", ANY, '-'},
     /* PodTemplate */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta},
-    {"template", T_PodTemplateSpec},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"template", T_PodTemplateSpec, 'O'},
     /* PodTemplateSpec */
-    {"metadata", T_ObjectMeta}, {"spec", T_PodSpec},
+    {"metadata", T_ObjectMeta, 'O'}, {"spec", T_PodSpec, 'O'},
     /* PortworxVolumeSource */
-    {"fsType", ANY}, {"readOnly", ANY}, {"volumeID", ANY},
+    {"fsType", ANY, 'S'}, {"readOnly", ANY, 'B'}, {"volumeID", ANY, 'S'},
     /* PreferredSchedulingTerm */
-    {"preference", T_NodeSelectorTerm}, {"weight", ANY},
+    {"preference", T_NodeSelectorTerm, 'O'}, {"weight", ANY, '-'},
     /* Probe */
-    {"exec", T_ExecAction}, {"failureThreshold", ANY}, {"grpc", T_GRPCAction},
-    {"httpGet", T_HTTPGetAction}, {"initialDelaySeconds", ANY}, {"periodSeconds", ANY},
-    {"successThreshold", ANY}, {"tcpSocket", T_TCPSocketAction},
-    {"terminationGracePeriodSeconds", ANY}, {"timeoutSeconds", ANY},
+    {"exec", T_ExecAction, 'O'}, {"failureThreshold", ANY, '-'}, {"grpc", T_GRPCAction, 'O'},
+    {"httpGet", T_HTTPGetAction, 'O'}, {"initialDelaySeconds", ANY, '-'},
+    {"periodSeconds", ANY, '-'}, {"successThreshold", ANY, '-'},
+    {"tcpSocket", T_TCPSocketAction, 'O'}, {"terminationGracePeriodSeconds", ANY, '-'},
+    {"timeoutSeconds", ANY, '-'},
     /* ProjectedVolumeSource */
-    {"defaultMode", ANY}, {"defaultUser", ANY}, {"sources", T_VolumeProjection},
+    {"defaultMode", ANY, '-'}, {"defaultUser", ANY, '-'}, {"sources", T_VolumeProjection, 'L'},
     /* QuobyteVolumeSource */
-    {"group", ANY}, {"readOnly", ANY}, {"registry", ANY}, {"tenant", ANY}, {"user", ANY},
-    {"volume", ANY},
+    {"group", ANY, 'S'}, {"readOnly", ANY, 'B'}, {"registry", ANY, 'S'}, {"tenant", ANY, 'S'},
+    {"user", ANY, 'S'}, {"volume", ANY, 'S'},
     /* RBDVolumeSource */
-    {"fsType", ANY}, {"image", ANY}, {"keyring", ANY}, {"monitors", ANY}, {"pool", ANY},
-    {"readOnly", ANY}, {"secretRef", T_LocalObjectReference}, {"user", ANY},
+    {"fsType", ANY, 'S'}, {"image", ANY, 'S'}, {"keyring", ANY, 'S'}, {"monitors", ANY, 'T'},
+    {"pool", ANY, 'S'}, {"readOnly", ANY, 'B'}, {"secretRef", T_LocalObjectReference, 'O'},
+    {"user", ANY, 'S'},
     /* ReplicaSet */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta}, {"spec", T_ReplicaSetSpec},
-    {"status", ANY},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"spec", T_ReplicaSetSpec, 'O'}, {"status", ANY, '-'},
     /* ReplicaSetSpec */
-    {"minReadySeconds", ANY}, {"replicas", ANY}, {"selector", T_LabelSelector},
-    {"template", T_PodTemplateSpec},
+    {"minReadySeconds", ANY, '-'}, {"replicas", ANY, '-'}, {"selector", T_LabelSelector, 'O'},
+    {"template", T_PodTemplateSpec, 'O'},
     /* ReplicationController */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta},
-    {"spec", T_ReplicationControllerSpec}, {"status", ANY},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"spec", T_ReplicationControllerSpec, 'O'}, {"status", ANY, '-'},
     /* ReplicationControllerSpec */
-    {"minReadySeconds", ANY}, {"replicas", ANY}, {"selector", ANY},
-    {"template", T_PodTemplateSpec},
+    {"minReadySeconds", ANY, '-'}, {"replicas", ANY, '-'}, {"selector", ANY, 'M'},
+    {"template", T_PodTemplateSpec, 'O'},
     /* ResourceClaim */
-    {"name", ANY}, {"request", ANY},
+    {"name", ANY, 'S'}, {"request", ANY, 'S'},
     /* ResourceFieldSelector */
-    {"containerName", ANY}, {"divisor", ANY}, {"resource", ANY},
+    {"containerName", ANY, 'S'}, {"divisor", ANY, '-'}, {"resource", ANY, 'S'},
     /* ResourceRequirements */
-    {"claims", T_ResourceClaim}, {"limits", ANY}, {"requests", ANY},
+    {"claims", T_ResourceClaim, 'L'}, {"limits", ANY, 'O'}, {"requests", ANY, 'O'},
     /* RollbackConfig */
-    {"revision", ANY},
+    {"revision", ANY, '-'},
     /* RollingUpdateDaemonSet */
-    {"maxSurge", ANY}, {"maxUnavailable", ANY},
+    {"maxSurge", ANY, '-'}, {"maxUnavailable", ANY, '-'},
     /* RollingUpdateDeployment */
-    {"maxSurge", ANY}, {"maxUnavailable", ANY},
+    {"maxSurge", ANY, '-'}, {"maxUnavailable", ANY, '-'},
     /* RollingUpdateStatefulSetStrategy */
-    {"maxUnavailable", ANY}, {"partition", ANY},
+    {"maxUnavailable", ANY, '-'}, {"partition", ANY, '-'},
     /* SELinuxOptions */
-    {"level", ANY}, {"role", ANY}, {"type", ANY}, {"user", ANY},
+    {"level", ANY, 'S'}, {"role", ANY, 'S'}, {"type", ANY, 'S'}, {"user", ANY, 'S'},
     /* ScaleIOVolumeSource */
-    {"fsType", ANY}, {"gateway", ANY}, {"protectionDomain", ANY}, {"readOnly", ANY},
-    {"secretRef", T_LocalObjectReference}, {"sslEnabled", ANY}, {"storageMode", ANY},
-    {"storagePool", ANY}, {"system", ANY}, {"volumeName", ANY},
+    {"fsType", ANY, 'S'}, {"gateway", ANY, 'S'}, {"protectionDomain", ANY, 'S'},
+    {"readOnly", ANY, 'B'}, {"secretRef", T_LocalObjectReference, 'O'},
+    {"sslEnabled", ANY, 'B'}, {"storageMode", ANY, 'S'}, {"storagePool", ANY, 'S'},
+    {"system", ANY, 'S'}, {"volumeName", ANY, 'S'},
     /* SeccompProfile */
-    {"localhostProfile", ANY}, {"type", ANY},
+    {"localhostProfile", ANY, 'S'}, {"type", ANY, 'S'},
     /* SecretEnvSource */
-    {"name", ANY}, {"optional", ANY},
+    {"name", ANY, 'S'}, {"optional", ANY, 'B'},
     /* SecretKeySelector */
-    {"key", ANY}, {"name", ANY}, {"optional", ANY},
+    {"key", ANY, 'S'}, {"name", ANY, 'S'}, {"optional", ANY, 'B'},
     /* SecretProjection */
-    {"items", T_KeyToPath}, {"name", ANY}, {"optional", ANY},
+    {"items", T_KeyToPath, 'L'}, {"name", ANY, 'S'}, {"optional", ANY, 'B'},
     /* SecretVolumeSource */
-    {"defaultMode", ANY}, {"defaultUser", ANY}, {"items", T_KeyToPath}, {"optional", ANY},
-    {"secretName", ANY},
+    {"defaultMode", ANY, '-'}, {"defaultUser", ANY, '-'}, {"items", T_KeyToPath, 'L'},
+    {"optional", ANY, 'B'}, {"secretName", ANY, 'S'},
     /* SecurityContext */
-    {"allowPrivilegeEscalation", ANY}, {"appArmorProfile", T_AppArmorProfile},
-    {"capabilities", T_Capabilities}, {"privileged", ANY}, {"procMount", ANY},
-    {"readOnlyRootFilesystem", ANY}, {"runAsGroup", ANY}, {"runAsNonRoot", ANY},
-    {"runAsUser", ANY}, {"seLinuxOptions", T_SELinuxOptions},
-    {"seccompProfile", T_SeccompProfile}, {"windowsOptions", T_WindowsSecurityContextOptions},
+    {"allowPrivilegeEscalation", ANY, 'B'}, {"appArmorProfile", T_AppArmorProfile, 'O'},
+    {"capabilities", T_Capabilities, 'O'}, {"privileged", ANY, 'B'}, {"procMount", ANY, 'S'},
+    {"readOnlyRootFilesystem", ANY, 'B'}, {"runAsGroup", ANY, '-'}, {"runAsNonRoot", ANY, 'B'},
+    {"runAsUser", ANY, '-'}, {"seLinuxOptions", T_SELinuxOptions, 'O'},
+    {"seccompProfile", T_SeccompProfile, 'O'},
+    {"windowsOptions", T_WindowsSecurityContextOptions, 'O'},
     /* ServiceAccountTokenProjection */
-    {"audience", ANY}, {"expirationSeconds", ANY}, {"path", ANY}, {"user", ANY},
+    {"audience", ANY, 'S'}, {"expirationSeconds", ANY, '-'}, {"path", ANY, 'S'},
+    {"user", ANY, '-'},
     /* ShardInfo */
-    {"selector", ANY},
+    {"selector", ANY, 'S'},
     /* SleepAction */
-    {"seconds", ANY},
+    {"seconds", ANY, '-'},
     /* StatefulSet */
-    {"apiVersion", ANY}, {"kind", ANY}, {"metadata", T_ObjectMeta}, {"spec", T_StatefulSetSpec},
-    {"status", ANY},
+    {"apiVersion", ANY, 'S'}, {"kind", ANY, 'S'}, {"metadata", T_ObjectMeta, 'O'},
+    {"spec", T_StatefulSetSpec, 'O'}, {"status", ANY, '-'},
     /* StatefulSetOrdinals */
-    {"start", ANY},
+    {"start", ANY, '-'},
     /* StatefulSetPersistentVolumeClaimRetentionPolicy */
-    {"whenDeleted", ANY}, {"whenScaled", ANY},
+    {"whenDeleted", ANY, 'S'}, {"whenScaled", ANY, 'S'},
     /* StatefulSetSpec */
-    {"minReadySeconds", ANY}, {"ordinals", T_StatefulSetOrdinals},
-    {"persistentVolumeClaimRetentionPolicy", T_StatefulSetPersistentVolumeClaimRetentionPolicy},
-    {"podManagementPolicy", ANY}, {"replicas", ANY}, {"revisionHistoryLimit", ANY},
-    {"selector", T_LabelSelector}, {"serviceName", ANY}, {"template", T_PodTemplateSpec},
-    {"updateStrategy", T_StatefulSetUpdateStrategy},
-    {"volumeClaimTemplates", T_PersistentVolumeClaim},
+    {"minReadySeconds", ANY, '-'}, {"ordinals", T_StatefulSetOrdinals, 'O'},
+    {"persistentVolumeClaimRetentionPolicy", T_StatefulSetPersistentVolumeClaimRetentionPolicy, 'O'},
+    {"podManagementPolicy", ANY, 'S'}, {"replicas", ANY, '-'},
+    {"revisionHistoryLimit", ANY, '-'}, {"selector", T_LabelSelector, 'O'},
+    {"serviceName", ANY, 'S'}, {"template", T_PodTemplateSpec, 'O'},
+    {"updateStrategy", T_StatefulSetUpdateStrategy, 'O'},
+    {"volumeClaimTemplates", T_PersistentVolumeClaim, 'L'},
     /* StatefulSetUpdateStrategy */
-    {"rollingUpdate", T_RollingUpdateStatefulSetStrategy}, {"type", ANY},
+    {"rollingUpdate", T_RollingUpdateStatefulSetStrategy, 'O'}, {"type", ANY, 'S'},
     /* StorageOSVolumeSource */
-    {"fsType", ANY}, {"readOnly", ANY}, {"secretRef", T_LocalObjectReference},
-    {"volumeName", ANY}, {"volumeNamespace", ANY},
+    {"fsType", ANY, 'S'}, {"readOnly", ANY, 'B'}, {"secretRef", T_LocalObjectReference, 'O'},
+    {"volumeName", ANY, 'S'}, {"volumeNamespace", ANY, 'S'},
     /* SuccessPolicy */
-    {"rules", T_SuccessPolicyRule},
+    {"rules", T_SuccessPolicyRule, 'L'},
     /* SuccessPolicyRule */
-    {"succeededCount", ANY}, {"succeededIndexes", ANY},
+    {"succeededCount", ANY, '-'}, {"succeededIndexes", ANY, 'S'},
     /* Sysctl */
-    {"name", ANY}, {"value", ANY},
+    {"name", ANY, 'S'}, {"value", ANY, 'S'},
     /* TCPSocketAction */
-    {"host", ANY}, {"port", ANY},
+    {"host", ANY, 'S'}, {"port", ANY, '-'},
     /* Toleration */
-    {"effect", ANY}, {"key", ANY}, {"operator", ANY}, {"tolerationSeconds", ANY},
-    {"value", ANY},
+    {"effect", ANY, 'S'}, {"key", ANY, 'S'}, {"operator", ANY, 'S'},
+    {"tolerationSeconds", ANY, '-'}, {"value", ANY, 'S'},
     /* TopologySpreadConstraint */
-    {"labelSelector", T_LabelSelector}, {"matchLabelKeys", ANY}, {"maxSkew", ANY},
-    {"minDomains", ANY}, {"nodeAffinityPolicy", ANY}, {"nodeTaintsPolicy", ANY},
-    {"topologyKey", ANY}, {"whenUnsatisfiable", ANY},
+    {"labelSelector", T_LabelSelector, 'O'}, {"matchLabelKeys", ANY, 'T'},
+    {"maxSkew", ANY, '-'}, {"minDomains", ANY, '-'}, {"nodeAffinityPolicy", ANY, 'S'},
+    {"nodeTaintsPolicy", ANY, 'S'}, {"topologyKey", ANY, 'S'}, {"whenUnsatisfiable", ANY, 'S'},
     /* TypedLocalObjectReference */
-    {"apiGroup", ANY}, {"kind", ANY}, {"name", ANY},
+    {"apiGroup", ANY, 'S'}, {"kind", ANY, 'S'}, {"name", ANY, 'S'},
     /* TypedObjectReference */
-    {"apiGroup", ANY}, {"kind", ANY}, {"name", ANY}, {"namespace", ANY},
+    {"apiGroup", ANY, 'S'}, {"kind", ANY, 'S'}, {"name", ANY, 'S'}, {"namespace", ANY, 'S'},
     /* Volume */
-    {"awsElasticBlockStore", T_AWSElasticBlockStoreVolumeSource},
-    {"azureDisk", T_AzureDiskVolumeSource}, {"azureFile", T_AzureFileVolumeSource},
-    {"cephfs", T_CephFSVolumeSource}, {"cinder", T_CinderVolumeSource},
-    {"configMap", T_ConfigMapVolumeSource}, {"csi", T_CSIVolumeSource},
-    {"downwardAPI", T_DownwardAPIVolumeSource}, {"emptyDir", T_EmptyDirVolumeSource},
-    {"ephemeral", T_EphemeralVolumeSource}, {"fc", T_FCVolumeSource},
-    {"flexVolume", T_FlexVolumeSource}, {"flocker", T_FlockerVolumeSource},
-    {"gcePersistentDisk", T_GCEPersistentDiskVolumeSource}, {"gitRepo", T_GitRepoVolumeSource},
-    {"glusterfs", T_GlusterfsVolumeSource}, {"hostPath", T_HostPathVolumeSource},
-    {"image", T_ImageVolumeSource}, {"iscsi", T_ISCSIVolumeSource}, {"name", ANY},
-    {"nfs", T_NFSVolumeSource}, {"persistentVolumeClaim", T_PersistentVolumeClaimVolumeSource},
-    {"photonPersistentDisk", T_PhotonPersistentDiskVolumeSource},
-    {"portworxVolume", T_PortworxVolumeSource}, {"projected", T_ProjectedVolumeSource},
-    {"quobyte", T_QuobyteVolumeSource}, {"rbd", T_RBDVolumeSource},
-    {"scaleIO", T_ScaleIOVolumeSource}, {"secret", T_SecretVolumeSource},
-    {"storageos", T_StorageOSVolumeSource}, {"vsphereVolume", T_VsphereVirtualDiskVolumeSource},
+    {"awsElasticBlockStore", T_AWSElasticBlockStoreVolumeSource, 'O'},
+    {"azureDisk", T_AzureDiskVolumeSource, 'O'}, {"azureFile", T_AzureFileVolumeSource, 'O'},
+    {"cephfs", T_CephFSVolumeSource, 'O'}, {"cinder", T_CinderVolumeSource, 'O'},
+    {"configMap", T_ConfigMapVolumeSource, 'O'}, {"csi", T_CSIVolumeSource, 'O'},
+    {"downwardAPI", T_DownwardAPIVolumeSource, 'O'}, {"emptyDir", T_EmptyDirVolumeSource, 'O'},
+    {"ephemeral", T_EphemeralVolumeSource, 'O'}, {"fc", T_FCVolumeSource, 'O'},
+    {"flexVolume", T_FlexVolumeSource, 'O'}, {"flocker", T_FlockerVolumeSource, 'O'},
+    {"gcePersistentDisk", T_GCEPersistentDiskVolumeSource, 'O'},
+    {"gitRepo", T_GitRepoVolumeSource, 'O'}, {"glusterfs", T_GlusterfsVolumeSource, 'O'},
+    {"hostPath", T_HostPathVolumeSource, 'O'}, {"image", T_ImageVolumeSource, 'O'},
+    {"iscsi", T_ISCSIVolumeSource, 'O'}, {"name", ANY, 'S'}, {"nfs", T_NFSVolumeSource, 'O'},
+    {"persistentVolumeClaim", T_PersistentVolumeClaimVolumeSource, 'O'},
+    {"photonPersistentDisk", T_PhotonPersistentDiskVolumeSource, 'O'},
+    {"portworxVolume", T_PortworxVolumeSource, 'O'},
+    {"projected", T_ProjectedVolumeSource, 'O'}, {"quobyte", T_QuobyteVolumeSource, 'O'},
+    {"rbd", T_RBDVolumeSource, 'O'}, {"scaleIO", T_ScaleIOVolumeSource, 'O'},
+    {"secret", T_SecretVolumeSource, 'O'}, {"storageos", T_StorageOSVolumeSource, 'O'},
+    {"vsphereVolume", T_VsphereVirtualDiskVolumeSource, 'O'},
     /* VolumeDevice */
-    {"devicePath", ANY}, {"name", ANY},
+    {"devicePath", ANY, 'S'}, {"name", ANY, 'S'},
     /* VolumeMount */
-    {"bindMountOptions", ANY}, {"mountPath", ANY}, {"mountPropagation", ANY}, {"name", ANY},
-    {"readOnly", ANY}, {"recursiveReadOnly", ANY}, {"subPath", ANY}, {"subPathExpr", ANY},
+    {"bindMountOptions", ANY, '-'}, {"mountPath", ANY, 'S'}, {"mountPropagation", ANY, 'S'},
+    {"name", ANY, 'S'}, {"readOnly", ANY, 'B'}, {"recursiveReadOnly", ANY, 'S'},
+    {"subPath", ANY, 'S'}, {"subPathExpr", ANY, 'S'},
     /* VolumeProjection */
-    {"clusterTrustBundle", T_ClusterTrustBundleProjection},
-    {"configMap", T_ConfigMapProjection}, {"downwardAPI", T_DownwardAPIProjection},
-    {"podCertificate", T_PodCertificateProjection}, {"secret", T_SecretProjection},
-    {"serviceAccountToken", T_ServiceAccountTokenProjection},
+    {"clusterTrustBundle", T_ClusterTrustBundleProjection, 'O'},
+    {"configMap", T_ConfigMapProjection, 'O'}, {"downwardAPI", T_DownwardAPIProjection, 'O'},
+    {"podCertificate", T_PodCertificateProjection, 'O'}, {"secret", T_SecretProjection, 'O'},
+    {"serviceAccountToken", T_ServiceAccountTokenProjection, 'O'},
     /* VolumeResourceRequirements */
-    {"limits", ANY}, {"requests", ANY},
+    {"limits", ANY, 'O'}, {"requests", ANY, 'O'},
     /* VsphereVirtualDiskVolumeSource */
-    {"fsType", ANY}, {"storagePolicyID", ANY}, {"storagePolicyName", ANY}, {"volumePath", ANY},
+    {"fsType", ANY, 'S'}, {"storagePolicyID", ANY, 'S'}, {"storagePolicyName", ANY, 'S'},
+    {"volumePath", ANY, 'S'},
     /* WeightedPodAffinityTerm */
-    {"podAffinityTerm", T_PodAffinityTerm}, {"weight", ANY},
+    {"podAffinityTerm", T_PodAffinityTerm, 'O'}, {"weight", ANY, '-'},
     /* WindowsSecurityContextOptions */
-    {"gmsaCredentialSpec", ANY}, {"gmsaCredentialSpecName", ANY}, {"hostProcess", ANY},
-    {"runAsUserName", ANY},
+    {"gmsaCredentialSpec", ANY, 'S'}, {"gmsaCredentialSpecName", ANY, 'S'},
+    {"hostProcess", ANY, 'B'}, {"runAsUserName", ANY, 'S'},
 };
 
 const struct schema_type SCHEMA_TYPES[] = {
@@ -499,10 +531,11 @@ const struct schema_type SCHEMA_TYPES[] = {
 };
 
 const struct schema_field SCHEMA_KINDS[] = {
-    {"CronJob", T_CronJob}, {"DaemonSet", T_DaemonSet}, {"Deployment", T_Deployment},
-    {"Job", T_Job}, {"List", T_List}, {"Pod", T_Pod}, {"PodTemplate", T_PodTemplate},
-    {"ReplicaSet", T_ReplicaSet}, {"ReplicationController", T_ReplicationController},
-    {"StatefulSet", T_StatefulSet},
+    {"CronJob", T_CronJob, 'O'}, {"DaemonSet", T_DaemonSet, 'O'},
+    {"Deployment", T_Deployment, 'O'}, {"Job", T_Job, 'O'}, {"List", T_List, 'O'},
+    {"Pod", T_Pod, 'O'}, {"PodTemplate", T_PodTemplate, 'O'}, {"ReplicaSet", T_ReplicaSet, 'O'},
+    {"ReplicationController", T_ReplicationController, 'O'},
+    {"StatefulSet", T_StatefulSet, 'O'},
 };
 /* clang-format on */
 

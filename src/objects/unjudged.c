@@ -299,7 +299,9 @@ static void add_tolerations(const json_t *spec, struct lines *lines)
         const json_t *toleration = json_array_get(tolerations, i);
         const char *name = tolerations_unknown_operator(toleration);
         if (name)
-            lines_add(lines, "spec.tolerations[%zu]: operator %s is unknown and tolerates nothing",
+            lines_add(lines,
+                      "spec.tolerations[%zu]: operator %s is unknown and tolerates "
+                      "nothing, should be Exists or Equal",
                       i, quoted(lines->arena, name));
     }
 }

@@ -9,11 +9,16 @@
 #include "formats/json_get.h"
 #include "quoted.h"
 #include "schema.h"
+#include "wrong_value.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #define PATH_BYTES_MAX 8192
+/* Steps from a field down to where another one belongs. */
+#define STEPS_MAX 6
+/* Nearer names than this are meant, even if the name is right elsewhere. */
+#define SURELY_MEANT 2
 /* Names of a manifest that are compared with all fields of their type. */
 #define LOOKUPS_MAX 1000
 
@@ -29,6 +34,7 @@ struct field_place {
     const struct field_place *parent; /* NULL: the start of the walk */
     const char *key;                  /* NULL: an element */
     size_t index;
+    int type; /* of the value */
 };
 
 static void write_place(const struct field_place *place, struct buf *out)
@@ -42,18 +48,23 @@ static void write_place(const struct field_place *place, struct buf *out)
         buf_printf(out, "[%zu]", place->index);
 }
 
-static const char *path_of(const struct field_walk *walk, const struct field_place *place,
-                           const char *key)
+static const char *path_to(const struct field_walk *walk, const struct field_place *place)
 {
-    struct arena *arena = walk->object->arena;
-    const struct field_place last = {.parent = place, .key = quoted_plain(arena, key)};
     struct buf out;
     buf_init(&out, PATH_BYTES_MAX);
     buf_add_text(&out, walk->prefix);
-    write_place(&last, &out);
-    const char *path = arena_strdup(arena, buf_text(&out));
+    write_place(place, &out);
+    const char *path = arena_strdup(walk->object->arena, buf_text(&out));
     buf_fini(&out);
     return path;
+}
+
+static const char *path_of(const struct field_walk *walk, const struct field_place *place,
+                           const char *key)
+{
+    const struct field_place last = {.parent = place,
+                                     .key = quoted_plain(walk->object->arena, key)};
+    return path_to(walk, &last);
 }
 
 /* Few enough differences for names that may well be meant. */
@@ -64,7 +75,7 @@ static bool is_close(size_t distance, const char *name)
 
 /* The known name that was probably meant; NULL: none, or the object has it. */
 static const char *find_meant(const struct field_walk *walk, const json_t *object, int type,
-                              const char *key)
+                              const char *key, size_t *ret_distance)
 {
     const struct schema_type *fields = &SCHEMA_TYPES[type];
     struct nearest nearest = {.asked = key, .least = SIZE_MAX};
@@ -73,30 +84,155 @@ static const char *find_meant(const struct field_walk *walk, const json_t *objec
     if (!nearest.found || json_object_get(object, nearest.found) ||
         (walk->only_near && !is_close(nearest.least, nearest.found)))
         return NULL;
+    *ret_distance = nearest.least;
     return nearest.found;
+}
+
+/* ---- where a field belongs ---- */
+
+/* Looks for a type with the field, exactly n steps below this one. */
+static bool descend(int type, const char *key, const char *const *path, size_t n,
+                    const char **ret_path, struct arena *arena)
+{
+    /* The fields that people write at the wrong depth are below these. */
+    static const char *const TRUNK[] = {
+        "metadata", "spec",      "template", "jobTemplate",  "containers",
+        "affinity", "resources", "strategy", "nodeAffinity", "nodeSelectorTerms",
+    };
+    for (size_t i = 0; i < sizeof TRUNK / sizeof *TRUNK; i++) {
+        const struct schema_field *step = schema_field(type, TRUNK[i]);
+        if (!step || step->type == SCHEMA_ANY)
+            continue;
+        const char *below = arena_printf(arena, "%s%s%s%s", *path, **path ? "." : "", step->name,
+                                         step->shape == 'L' ? "[]" : "");
+        /* A pod has resources of its own, without GPUs. */
+        const bool is_pod = step->type == SCHEMA_POD_SPEC && strcmp(key, "resources") == 0;
+        if (n == 1 && !is_pod && schema_field(step->type, key)) {
+            *ret_path = below;
+            return true;
+        }
+        if (n > 1 && descend(step->type, key, &below, n - 1, ret_path, arena))
+            return true;
+    }
+    return false;
+}
+
+static bool find_below(int type, const char *key, const char *path, const char **ret_path,
+                       struct arena *arena)
+{
+    for (size_t n = 1; n <= STEPS_MAX; n++) {
+        if (descend(type, key, &path, n, ret_path, arena))
+            return true;
+    }
+    return false;
+}
+
+static bool is_amount_of_resource(const json_t *value, const char *key)
+{
+    return (json_is_string(value) || json_is_integer(value)) &&
+           (strchr(key, '/') || strcmp(key, "cpu") == 0 || strcmp(key, "memory") == 0);
+}
+
+/* Where the amount of a resource belongs. NULL: it is none, or nothing here has such. */
+static const char *place_of_amount(const struct field_walk *walk, const json_t *value, int type,
+                                   const char *key, const struct field_place *place)
+{
+    const char *below = type == SCHEMA_CONTAINER   ? "resources.limits"
+                        : type == SCHEMA_RESOURCES ? "limits"
+                        : type == SCHEMA_POD_SPEC  ? "containers[].resources.limits"
+                                                   : NULL;
+    if (!below || !is_amount_of_resource(value, key))
+        return NULL;
+    return arena_printf(walk->object->arena, "%s.%s", path_to(walk, place), below);
+}
+
+/* Below the object of the field, in an object around it, or below that. NULL: nowhere. */
+static const char *find_place(const struct field_walk *walk, const char *key,
+                              const struct field_place *place)
+{
+    const char *found = NULL;
+    for (const struct field_place *at = place; at; at = at->parent) {
+        const char *path = path_to(walk, at);
+        if (at != place && schema_field(at->type, key))
+            return *path ? path : "the top of the object";
+        if (find_below(at->type, key, path, &found, walk->object->arena))
+            return found;
+    }
+    return NULL;
+}
+
+static const char *advice(const struct field_walk *walk, const json_t *object, int type,
+                          const char *key, const struct field_place *place)
+{
+    struct arena *arena = walk->object->arena;
+    size_t distance = SIZE_MAX;
+    const char *meant = find_meant(walk, object, type, key, &distance);
+    const char *where = NULL;
+    if (!walk->only_near && distance > SURELY_MEANT) {
+        where = place_of_amount(walk, json_object_get(object, key), type, key, place);
+        where = where ? where : find_place(walk, key, place);
+    }
+    if (where)
+        return arena_printf(arena, "unknown field; write it under %s", where);
+    return meant ? arena_printf(arena, "unknown field; did you mean %s?", meant) : NULL;
+}
+
+/* A space that is not the ASCII one looks like an indentation. */
+static bool has_wide_space(const char *key)
+{
+    return strstr(key, "\xc2\xa0") || strstr(key, "\xe3\x80\x80");
 }
 
 static void judge_unknown(const struct field_walk *walk, const json_t *object, int type,
                           const char *key, const struct field_place *place)
 {
     struct workload_list *list = walk->object->list;
-    struct arena *arena = walk->object->arena;
-    const char *meant = NULL;
+    const char *message = NULL;
     if (walk->row && !place->parent && inline_pods_has_part(walk->row, key))
         return;
     if (list->n_lookups < LOOKUPS_MAX) {
         list->n_lookups++;
-        meant = find_meant(walk, object, type, key);
+        message = advice(walk, object, type, key, place);
     }
-    if (!meant && walk->only_near)
+    if (!message && walk->only_near)
         return;
-    warned_add(walk->object, path_of(walk, place, key),
-               meant ? arena_printf(arena, "unknown field; did you mean %s?", meant)
-                     : "unknown field");
+    if (!message && has_wide_space(key))
+        message = "unknown field; its name has a non-breaking space: write spaces";
+    warned_add(walk->object, path_of(walk, place, key), message ? message : "unknown field");
 }
+
+/* ---- the walk ---- */
 
 static void judge(const struct field_walk *walk, const json_t *value, int type,
                   const struct field_place *at);
+
+/* Says what is wrong with the value of a known field. False: nothing below it can be judged. */
+static bool judge_value(const struct field_walk *walk, const json_t *value,
+                        const struct schema_field *field, const struct field_place *at)
+{
+    struct arena *arena = walk->object->arena;
+    if (walk->only_near)
+        return true;
+    const char *wrong = wrong_value_of_field(value, field->shape, arena);
+    if (wrong)
+        warned_add(walk->object, path_to(walk, at), wrong);
+    return !wrong;
+}
+
+static void judge_amounts(const struct field_walk *walk, const json_t *amounts,
+                          const struct field_place *at)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)amounts, key, value) {
+        const char *wrong = wrong_value_of_amount(value, key, walk->object->arena);
+        if (wrong)
+            warned_add(walk->object,
+                       arena_printf(walk->object->arena, "%s[%s]", path_to(walk, at),
+                                    quoted_plain(walk->object->arena, key)),
+                       wrong);
+    }
+}
 
 static void judge_members(const struct field_walk *walk, const json_t *object, int type,
                           const struct field_place *at)
@@ -107,11 +243,14 @@ static void judge_members(const struct field_walk *walk, const json_t *object, i
         if (warned_is_full(walk->object))
             return;
         const struct schema_field *field = schema_field(type, key);
-        const struct field_place inside = {.parent = at, .key = key};
-        if (field)
-            judge(walk, value, field->type, &inside);
-        else
+        const struct field_place inside = {
+            .parent = at, .key = key, .type = field ? field->type : SCHEMA_ANY};
+        if (!field)
             judge_unknown(walk, object, type, key, at);
+        else if (judge_value(walk, value, field, &inside))
+            judge(walk, value, field->type, &inside);
+        if (field && type == SCHEMA_RESOURCES)
+            judge_amounts(walk, value, &inside);
     }
 }
 
@@ -123,7 +262,7 @@ static void judge(const struct field_walk *walk, const json_t *value, int type,
     if (json_is_object(value))
         judge_members(walk, value, type, at);
     for (size_t i = 0; i < json_array_size(value); i++) {
-        const struct field_place element = {.parent = at, .index = i};
+        const struct field_place element = {.parent = at, .index = i, .type = type};
         judge(walk, json_array_get(value, i), type, &element);
     }
 }
@@ -132,7 +271,7 @@ bool unknown_fields_find(const struct warned *object, const char *api_version)
 {
     const int type = schema_type_of_kind(object->kind, api_version);
     const struct field_walk walk = {.object = object, .prefix = ""};
-    const struct field_place root = {0};
+    const struct field_place root = {.type = type};
     judge(&walk, object->object, type, &root);
     return type != SCHEMA_ANY;
 }

@@ -55,6 +55,7 @@ struct manifest {
     struct arena *arena;
     struct workload_list *list;
     struct text_list around; /* not evaluated, of each of its workloads */
+    bool may_omit_version;   /* an item of a PodList, say */
 };
 
 static struct workload_kind kind_of(const char *kind)
@@ -253,6 +254,9 @@ static void warn_of_group(const struct manifest *manifest)
     const char *given = manifest->api_version;
     const char *right = version_of_kind(manifest->kind);
     const size_t len = group_len(given);
+    if (right && !*given && !manifest->may_omit_version)
+        warned_add(&object, "apiVersion",
+                   arena_printf(manifest->arena, "is missing; write %s", right));
     if (!right || !*given || !schema_is_own_group(given) ||
         strncmp(given, "extensions/", strlen("extensions/")) == 0 ||
         (len == group_len(right) && strncmp(given, right, len) == 0))
@@ -332,6 +336,8 @@ static void add_no_template(const struct manifest *manifest, bool must_hold_pods
     struct skipped_object skipped = {manifest->kind, manifest->name, "holds no pods"};
     if (has_strays)
         skipped.why = "no recognised pod template";
+    else if (strcmp(manifest->kind, "Kustomization") == 0)
+        skipped.why = "holds no pods; send what kubectl kustomize prints";
     if (must_hold_pods)
         add_problem(manifest, "no pod template: nothing under a key that ends in \"template\" has "
                               "spec.containers");
@@ -367,6 +373,7 @@ static void warn_of_pod(const struct manifest *manifest)
     const struct warned object = warned_of(manifest);
     const struct pod_template pod = {.path = "", .object = manifest->object};
     warn_of_kind(manifest);
+    warn_of_group(manifest);
     misplaced_find(&object, &pod);
     (void)unknown_fields_find(&object, manifest->api_version);
 }
@@ -457,6 +464,7 @@ static int add_object(struct manifest *manifest, const char *default_kind, int d
         return r;
     if (!manifest->kind)
         return err_set(err, EINVAL, "kind: is missing");
+    manifest->may_omit_version = manifest->kind == default_kind;
     if (is_list(manifest))
         return add_items(manifest, depth, err);
     if ((r = read_names(manifest, err)) < 0)

@@ -66,6 +66,16 @@ static void add_words(struct matching *matching, const char *text, bool is_chip)
     }
 }
 
+/* "SXM" is any SXM4. */
+static void add_form(struct matching *matching, const char *form)
+{
+    size_t len = strcspn(form, "-");
+    add_words(matching, form, false);
+    while (len > 0 && isdigit((unsigned char)form[len - 1]))
+        len--;
+    add_word(matching, form, len, false);
+}
+
 /* A size counts with its unit and without: "A100-80" is no known size. */
 static void add_size(struct matching *matching, int32_t gb)
 {
@@ -315,7 +325,7 @@ static int cost_of(const struct gpu_model_there *there, const struct gpu_model *
     if (!has_qualifiers(there, want))
         return COST_MAX + 1;
     add_words(&matching, there->model.chip, true);
-    add_words(&matching, there->model.form, false);
+    add_form(&matching, there->model.form);
     add_words(&matching, there->model.memory_type, false);
     add_size(&matching, there->model.memory_gb);
     if (!write_meant(&matching, want->chip, text, sizeof text) || !match(&matching, text))

@@ -3,6 +3,7 @@
 //
 // A type is an enumerator. Types of the same name in several API versions become one, with the fields of all. A field leads to the
 // type of what it has, of an array's elements, or to ANY: a leaf, a map, an object with a JSON form of its own, or what nobody judges.
+// It also has a shape: see struct schema_field.
 package main
 
 import (
@@ -63,11 +64,54 @@ var unjudged = map[string]bool{"status": true, "managedFields": true}
 
 var marshaler = reflect.TypeFor[json.Marshaler]()
 
-// {type: {field: type of what it has, or ""}}
-type graph map[string]map[string]string
+// The type of what the field has, or "", and its shape.
+type target struct {
+	is    string
+	shape byte
+}
+
+// {type: {field: target}}
+type graph map[string]map[string]target
+
+func isMarshaler(t reflect.Type) bool {
+	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
+}
+
+func shapeOfList(t reflect.Type) byte {
+	switch {
+	case t.Elem().Kind() == reflect.Uint8:
+		return 'S'
+	case t.Elem().Kind() == reflect.String:
+		return 'T'
+	default:
+		return 'L'
+	}
+}
+
+func shapeOf(t reflect.Type) byte {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch kind := t.Kind(); {
+	case isMarshaler(t):
+		return '-'
+	case kind == reflect.Slice:
+		return shapeOfList(t)
+	case kind == reflect.Map && t.Elem().Kind() == reflect.String:
+		return 'M'
+	case kind == reflect.Map || kind == reflect.Struct:
+		return 'O'
+	case kind == reflect.String:
+		return 'S'
+	case kind == reflect.Bool:
+		return 'B'
+	default:
+		return '-'
+	}
+}
 
 func isOpaque(t reflect.Type) bool {
-	return t.Kind() != reflect.Struct || t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
+	return t.Kind() != reflect.Struct || isMarshaler(t)
 }
 
 // The type of a value, or of an array's elements; "" if nothing below is judged.
@@ -83,7 +127,7 @@ func (g graph) add(t reflect.Type) string {
 	}
 	name := t.Name()
 	if g[name] == nil {
-		g[name] = map[string]string{}
+		g[name] = map[string]target{}
 	}
 	g.addFields(name, t)
 	return name
@@ -100,16 +144,16 @@ func (g graph) addFields(name string, t reflect.Type) {
 		case key == "":
 			panic(name + "." + field.Name + ": has no name in JSON")
 		case unjudged[key]:
-			g.addField(name, key, "")
+			g.addField(name, key, target{"", '-'})
 		default:
-			g.addField(name, key, g.add(field.Type))
+			g.addField(name, key, target{g.add(field.Type), shapeOf(field.Type)})
 		}
 	}
 }
 
-func (g graph) addField(name, key, is string) {
+func (g graph) addField(name, key string, is target) {
 	if was, known := g[name][key]; known && was != is {
-		panic(fmt.Sprintf("%s.%s: is %q and %q", name, key, was, is))
+		panic(fmt.Sprintf("%s.%s: is %v and %v", name, key, was, is))
 	}
 	g[name][key] = is
 }
@@ -120,7 +164,7 @@ func (g graph) addOthers(fields map[string][]string) {
 			if _, known := g[name][key]; known || g[name] == nil {
 				panic(name + "." + key + ": is in the module, or its type is not")
 			}
-			g[name][key] = ""
+			g[name][key] = target{"", '-'}
 		}
 	}
 }
@@ -179,7 +223,7 @@ enum {
 		fmt.Printf("    /* %s */\n", name)
 		rows = nil
 		for _, key := range sorted(g[name]) {
-			rows = append(rows, fmt.Sprintf("{%q, %s}", key, enumerator(g[name][key])))
+			rows = append(rows, fmt.Sprintf("{%q, %s, '%c'}", key, enumerator(g[name][key].is), g[name][key].shape))
 		}
 		printRows(rows)
 		ranges = append(ranges, fmt.Sprintf("{%d, %d}", first, len(rows)))
@@ -190,7 +234,7 @@ enum {
 	fmt.Print("};\n\nconst struct schema_field SCHEMA_KINDS[] = {\n")
 	rows = nil
 	for _, name := range names {
-		rows = append(rows, fmt.Sprintf("{%q, %s}", name, enumerator(name)))
+		rows = append(rows, fmt.Sprintf("{%q, %s, 'O'}", name, enumerator(name)))
 	}
 	printRows(rows)
 	fmt.Print("};\n/* clang-format on */\n\nconst size_t SCHEMA_KINDS_N = sizeof SCHEMA_KINDS / sizeof SCHEMA_KINDS[0];\n")

@@ -51,11 +51,24 @@ def test_the_nearest_is_named(service, changes, path, message):
         {"resource": "amd.com/gpu"},
         wishes(models="H200, H100"),
         wishes(**{"exclude-models": "K80, T4"}),
-        {"spec": {"priorityClassName": "high-prioirty"}, "metadata": {"namespace": "ml-taem"}},
+        {"spec": {"priorityClassName": "low"}, "metadata": {"namespace": "research"}},
     ],
 )
 def test_no_false_alarm(service, changes):
     assert warnings_of(service, **changes) == {}
+
+
+def test_the_nearest_namespace_and_priority_class(service):
+    assert warnings_of(service, spec={"priorityClassName": "high-prioirty"}, metadata={"namespace": "ml-taem"}) == {
+        "metadata.namespace": '"ml-taem": there is no such namespace; did you mean ml-team?',
+        "spec.priorityClassName": '"high-prioirty": there is no such priority class; did you mean high-priority?',
+    }
+
+
+def test_kinds_that_were_not_listed_have_no_names(module_service):
+    """The file has neither namespaces nor priority classes."""
+    bare = module_service(node("a"))
+    assert warnings_of(bare, spec={"priorityClassName": "high-prioirty"}, metadata={"namespace": "ml-taem"}) == {}
 
 
 def affinity(*expressions, **kinds):

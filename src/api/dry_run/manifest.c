@@ -47,9 +47,9 @@ static int on_item(void *context, json_t *item, struct text_position at, struct 
     return 0;
 }
 
-/* Items of a PodList may omit their kind. */
-static int read_kindless(struct manifest_reader *reader, const char *kind, struct text_position at,
-                         struct err *err)
+/* Items of a PodList may omit their kind and its version, NULL if the list has none. */
+static int read_kindless(struct manifest_reader *reader, const char *kind, json_t *version,
+                         struct text_position at, struct err *err)
 {
     size_t i = 0;
     json_t *item = NULL;
@@ -57,6 +57,8 @@ static int read_kindless(struct manifest_reader *reader, const char *kind, struc
     json_array_foreach (reader->kindless, i, item) {
         if (kind && kind[0])
             (void)json_object_set_new(item, "kind", json_string(kind));
+        if (version && !json_member(item, "apiVersion"))
+            (void)json_object_set(item, "apiVersion", version);
         r = read_object(reader, item, at, err);
         if (r < 0)
             break;
@@ -71,7 +73,7 @@ static int on_envelope(void *context, json_t *envelope, struct text_position at,
 {
     struct manifest_reader *reader = context;
     char *item_kind CLEANUP(mem_free_ptr) = identity_item_kind(envelope);
-    int r = read_kindless(reader, item_kind, at, err);
+    int r = read_kindless(reader, item_kind, json_object_get(envelope, "apiVersion"), at, err);
     return r < 0 || item_kind ? r : read_object(reader, envelope, at, err);
 }
 

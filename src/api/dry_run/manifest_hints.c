@@ -58,8 +58,29 @@ static bool is_indented_with_tab(const char *text, const struct err *err)
     return line[strspn(line, " ")] == '\t';
 }
 
+/* For faults of the parser, which name the place where it stopped. */
+static const char *hint_of_fault(const char *text, const char *fault)
+{
+    if (strstr(text, "{{"))
+        return "the text is a template: send what helm template prints";
+    if (strstr(fault, "mapping values are not allowed"))
+        return "a colon is missing in the line before, or this line has one too many: text with "
+               "\": \" needs quotes";
+    if (strstr(fault, "did not find expected key") ||
+        strstr(fault, "did not find expected '-' indicator"))
+        return "this line, or the one before it, is indented too little or too far";
+    return NULL;
+}
+
+static bool lacks_space_after_colon(const char *text, const struct err *err)
+{
+    const char *kind = strstr(text, "kind:");
+    return kind && strstr(err->text, "is a string") && !strchr(" \t\r\n", kind[strlen("kind:")]);
+}
+
 void manifest_hints_of_text(const char *text, size_t len, struct err *err)
 {
+    const char *hint = NULL;
     if (is_file_name(text, len))
         add(err, "the body is the name of a file: send the file with curl --data-binary @FILE");
     else if (is_without_line_ends(text, len))
@@ -70,6 +91,10 @@ void manifest_hints_of_text(const char *text, size_t len, struct err *err)
                  "@FILE");
     else if (is_indented_with_tab(text, err))
         add(err, "a line is indented with a tab: indent with spaces");
+    else if (lacks_space_after_colon(text, err))
+        add(err, "write a space after each colon");
+    else if ((hint = hint_of_fault(text, err->text)))
+        add(err, hint);
 }
 
 static bool is_container(const json_t *object)
@@ -90,4 +115,8 @@ void manifest_hints_of_object(const json_t *object, struct err *err)
     else if (is_container(object) || is_container(json_array_get(object, 0)))
         add(err, "this is a container: send a manifest, as \"kind: Pod\" with this below "
                  "\"spec:\" and \"containers:\"");
+    else if (json_is_object(json_array_get(object, 0)))
+        add(err, "put \"---\" between objects, or send them as \"kind: List\" with \"items:\"");
+    else if (json_is_object(json_member(object, "services")))
+        add(err, "this is a file of Docker Compose: send a manifest of Kubernetes");
 }

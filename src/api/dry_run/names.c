@@ -182,6 +182,23 @@ static void warn_of_label(const struct name_check *check, const char *where, con
     warn(check, arena_printf(check->arena, "%s[%s]", where, key), message);
 }
 
+/* The label that gives the model on nodes which have the one that was probably meant. */
+static const char *key_of_model(const struct name_check *check,
+                                const struct requirement *requirement)
+{
+    const struct policy *policy = cluster_policy(check->candidates->cluster);
+    struct gpu_model want;
+    if (requirement->op != SELECTOR_IN || requirement->n_values == 0 ||
+        !gpu_model_parse(requirement->values[0], policy->aliases, policy->n_aliases, &want))
+        return NULL;
+    for (size_t i = 0; i < check->candidates->n; i++) {
+        const struct node_traits *traits = traits_at(check, i);
+        if (traits->model_label[0] && is_model_meant(check, &want, traits))
+            return traits->model_label;
+    }
+    return NULL;
+}
+
 /* Values of which a node has one are alternatives. */
 static void check_values(const struct name_check *check, const struct requirement *requirement,
                          const char *where)
@@ -211,6 +228,8 @@ static void check_requirement(const struct name_check *check, const struct requi
         return;
     }
     const char *near = near_key(check, requirement->key);
+    if (!near)
+        near = key_of_model(check, requirement);
     if (near)
         warn_of_label(check, where, requirement->key,
                       arena_printf(check->arena, "no node has this label; did you mean %s?", near));
@@ -249,6 +268,13 @@ static bool has_resource(const struct name_check *check, const struct resource *
     return false;
 }
 
+/* "mem" for "memory", "nvidia" for "nvidia.com/gpu". */
+static bool is_beginning(const char *asked, const char *known)
+{
+    const size_t len = strlen(asked);
+    return len >= 3 && strncasecmp(asked, known, len) == 0;
+}
+
 /* "gpu" and "gpus" for "nvidia.com/gpu". */
 static bool is_without_domain(const char *asked, const char *known)
 {
@@ -270,7 +296,7 @@ static const char *near_resource(const struct name_check *check, const char *ask
                 return NULL;
             if (!rows[j].advertised)
                 continue;
-            if (is_without_domain(asked, name))
+            if (is_without_domain(asked, name) || is_beginning(asked, name))
                 return name;
             offer(&search, name);
         }
@@ -338,6 +364,12 @@ static size_t longest_model(const struct name_check *check, char *const *tokens,
 
 #define SEPARATORS " \t\n/;|"
 
+static bool is_conjunction(const char *token)
+{
+    return strcasecmp(token, "or") == 0 || strcasecmp(token, "and") == 0 ||
+           strcasecmp(token, "then") == 0;
+}
+
 /* "H100 A100": "H100, A100"; NULL: the words are not several models that nodes have. */
 static const char *apart(const struct name_check *check, const char *item)
 {
@@ -350,7 +382,8 @@ static const char *apart(const struct name_check *check, const char *item)
          token = strtok_r(NULL, SEPARATORS, &rest)) {
         if (n == TOKENS_MAX)
             return NULL;
-        tokens[n++] = token;
+        if (n == 0 || !is_conjunction(token))
+            tokens[n++] = token;
     }
     for (size_t i = 0; i < n;) {
         const char *name = NULL;
@@ -393,6 +426,43 @@ static void check_wishes(const struct name_check *check)
     check_separators(check, workload->exclude_models_text, exclude);
 }
 
+/* ---- the namespace, the priority class ---- */
+
+static void warn_of_name(const struct name_check *check, const struct name_search *search,
+                         const char *path, const char *what)
+{
+    if (search->found)
+        warn(check, path,
+             arena_printf(check->arena, "\"%s\": there is no such %s; did you mean %s?",
+                          search->asked, what, search->found));
+}
+
+static void check_namespace(const struct name_check *check)
+{
+    const struct cluster *cluster = check->candidates->cluster;
+    struct name_search search = {.check = check, .asked = check->workload->namespace_};
+    if (cluster_has_namespace(cluster, search.asked))
+        return;
+    for (const struct namespace *one = NULL;
+         !search.found && (one = cluster_next_namespace(cluster, one));)
+        offer(&search, one->name);
+    warn_of_name(check, &search, "metadata.namespace", "namespace");
+}
+
+static void check_priority_class(const struct name_check *check)
+{
+    const struct cluster *cluster = check->candidates->cluster;
+    struct name_search search = {.check = check, .asked = check->workload->pod.priority_class};
+    int64_t value = 0;
+    bool is_default = false;
+    if (!search.asked[0] || cluster_priority_of_class(cluster, search.asked, &value))
+        return;
+    for (const char *one = NULL;
+         !search.found && (one = cluster_next_priority_class(cluster, one, &value, &is_default));)
+        offer(&search, one);
+    warn_of_name(check, &search, path_of(check, "spec", "priorityClassName"), "priority class");
+}
+
 void names_warn(struct dry_run *dry_run, const struct workload *workload,
                 const struct pod_shape *shape, const struct candidates *candidates)
 {
@@ -402,4 +472,6 @@ void names_warn(struct dry_run *dry_run, const struct workload *workload,
     check_labels(&check, &shape->facts);
     check_resources(&check, shape);
     check_wishes(&check);
+    check_namespace(&check);
+    check_priority_class(&check);
 }

@@ -14,9 +14,8 @@
 /* Bounds the search of one answer: visits to nodes and their labels, and comparisons. */
 #define NAMES_WORK ((size_t)200000)
 
-/* Appends warnings to dry_run->name_warnings: labels of nodeSelector and node affinity, resources
- * and models. Not namespaces and priority classes, which the caller may not be allowed to list. The
- * candidates must be judged. */
+/* Appends warnings to dry_run->name_warnings: labels of nodeSelector and node affinity,
+ * resources, models, the namespace and the priority class. The candidates must be judged. */
 void names_warn(struct dry_run *dry_run, const struct workload *workload,
                 const struct pod_shape *shape, const struct candidates *candidates);
 

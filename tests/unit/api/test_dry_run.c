@@ -242,7 +242,7 @@ static void test_refusals(void **state)
 static void test_an_unreadable_object_is_skipped(void **state)
 {
     static const char MANIFEST[] = "metadata: {name: x}\n---\nkind: Service\nmetadata: {name: 3}\n"
-                                   "---\nkind: Pod\nmetadata: {name: p}\n"
+                                   "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
                                    "spec: {containers: [{name: c}], node: a}\n";
     json_t *result = dry_run(*state, MANIFEST);
     const json_t *skipped = json_object_get(result, "skipped");

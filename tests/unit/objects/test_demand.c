@@ -281,11 +281,6 @@ static const struct {
     {REQUESTS("'cpu': 'fast'"), "null",
      "spec.containers[0].resources.requests['cpu']: 'fast' is not a quantity: it must begin with a "
      "number, as in '1', '500m' or '40Gi'"},
-    {LIMITS("'memory': 1.5"), "null",
-     "spec.containers[0].resources.limits['memory']: is the number 1.5, write it as a string"},
-    {LIMITS("'nvidia.com/gpu': 0.5"), "null",
-     "spec.containers[0].resources.limits['nvidia.com/gpu']: is the number 0.5, write it as a "
-     "string"},
     {REQUESTS("'cpu': '-1'"), "null",
      "spec.containers[0].resources.requests['cpu']: '-1' is negative"},
     {REQUESTS("'memory': '-9e40'"), "null",

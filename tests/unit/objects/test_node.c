@@ -106,10 +106,9 @@ static const struct {
     {"{'metadata': {'name': 'n'}, 'status': {'capacity': {'nvidia.com/mig-1g.5gb': '-1'}}}",
      "status.capacity['nvidia.com/mig-1g.5gb']: '-1' is negative: it must be a whole number, 0 or "
      "more"},
-    {"{'metadata': {'name': 'n'}, 'status': {'allocatable': {'cpu': 1.5}}}",
-     "status.allocatable['cpu']: is the number 1.5, write it as a string"},
-    {"{'metadata': {'name': 'n'}, 'status': {'allocatable': {'nvidia.com/gpu': 1.0}}}",
-     "status.allocatable['nvidia.com/gpu']: is the number 1, write it as a string"},
+    {"{'metadata': {'name': 'n'}, 'status': {'allocatable': {'nvidia.com/gpu': 1.5}}}",
+     "status.allocatable['nvidia.com/gpu']: '1.5' is not whole: it must be a whole number, 0 or "
+     "more"},
     {"{'metadata': {'name': 'n'}, 'status': {'allocatable': {'memory': -5}}}",
      "status.allocatable['memory']: '-5' is negative"},
     {"{'metadata': {'name': 'n'}, 'status': {'allocatable': {'memory': '9e30'}}}",

@@ -68,7 +68,8 @@ static const struct row SPECS[] = {
      "container 'i': no request for cpu; a LimitRange could add one\n"},
     {"'resources': {'requests': {'cpu': 1, 'memory': 1}}, 'containers': [{'name': 'o'}]", ""},
     {"'tolerations': [{'operator': 'Exists'}, {'key': 'n', 'operator': 'Lt', 'value': '3'}]",
-     "spec.tolerations[1]: operator 'Lt' is unknown and tolerates nothing\n"},
+     "spec.tolerations[1]: operator 'Lt' is unknown and tolerates nothing, should be Exists "
+     "or Equal\n"},
     {"'runtimeClassName': 'nvidia'",
      "spec.runtimeClassName nvidia: whether the class exists is not checked; admission may add "
      "overhead, a node selector and tolerations\n"},

@@ -70,8 +70,11 @@ static const struct row BUILT_IN[] = {
      "Pod ml/x 1 ! spec.containers: is missing, should be an array\n"},
     {"{'kind': 'Pod', " NAMED ", 'spec': {'containers': [{'resources': {'limits': "
      "{'cpu': 1.5}}}]}}",
-     "Pod ml/x 1 ! spec.containers[0].resources.limits['cpu']: is the number 1.5, write it as a "
-     "string\n"},
+     "Pod ml/x 1\n"},
+    {"{'kind': 'Pod', " NAMED ", 'spec': {'containers': [{'resources': {'limits': "
+     "{'cpu': true}}}]}}",
+     "Pod ml/x 1 ! spec.containers[0].resources.limits['cpu']: is true or false, should be a "
+     "quantity such as '4' or '16Gi'\n"},
     {"{'kind': 'PodTemplate', " NAMED ", " TEMPLATE "}", "PodTemplate ml/x 1\n"},
     {"{'kind': 'Deployment', " NAMED ", 'spec': {'replicas': 3, " TEMPLATE "}}",
      "Deployment ml/x 3\n"},
