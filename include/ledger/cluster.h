@@ -19,6 +19,7 @@
 #include "types/facts.h"
 #include "types/policy.h"
 #include "types/selector.h"
+#include "types/selector_texts.h"
 
 struct cluster;
 struct node;
@@ -205,6 +206,12 @@ void cluster_upsert_device_class(struct cluster *cluster, const char *name, cons
 void cluster_set_device_class_driver(struct cluster *cluster, const char *name, const char *driver);
 /* The same; "" also without such a class. */
 const char *cluster_device_class_driver(const struct cluster *cluster, const char *name);
+/* Replaces its selectors. The class must exist. */
+void cluster_set_device_class_selectors(struct cluster *cluster, const char *name,
+                                        const struct selector_texts *selectors);
+/* Valid until the next change of a class. NULL: no such class. A fork has no selectors. */
+const struct selector_texts *cluster_device_class_selectors(const struct cluster *cluster,
+                                                            const char *name);
 /* The policy's quota_scopes that count devices of the class, as bits; 0: not known, or none. By
  * its driver, else by its extended resource. */
 uint64_t cluster_device_class_scopes(const struct cluster *cluster, const char *name);

@@ -1,12 +1,13 @@
 /*
- * device_class: reads the extended resource and the driver of a DeviceClass. Source: Kubernetes API
- * resource.k8s.io/v1, DeviceClass.
+ * device_class: reads the extended resource, the selectors and the driver of a DeviceClass. Source:
+ * Kubernetes API resource.k8s.io/v1, DeviceClass.
  */
 #ifndef OBJECTS_DEVICE_CLASS_H
 #define OBJECTS_DEVICE_CLASS_H
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "types/selector_texts.h"
 
 #include <jansson.h>
 
@@ -17,5 +18,7 @@ int device_class_from_json(const json_t *object, struct arena *arena, const char
  * `device.driver == "NAME"` and goes on, if at all, with && and without any || or ?. In the arena;
  * "": not known. Ignores members of a wrong type. */
 const char *device_class_driver(const json_t *object, struct arena *arena);
+/* In the arena. */
+struct selector_texts device_class_selectors(const json_t *object, struct arena *arena);
 
 #endif

@@ -23,11 +23,12 @@ struct device_request {
     const char *class_name; /* of a class its own name; "": the request has none */
     const struct device_selector *selectors;
     size_t n_selectors;
+    bool lacks_selectors; /* some are left out: it cannot be judged */
 };
 
 struct device_request_list {
     struct device_request *items;
-    size_t n, size;
+    size_t n;
     size_t n_selectors; /* of all; the rest is left out, which is_cut says */
     bool is_cut;
 };

@@ -13,6 +13,7 @@
 #include "types/device_facts.h"
 #include "types/facts.h"
 #include "types/policy.h"
+#include "types/selector_texts.h"
 
 #include <jansson.h>
 
@@ -23,7 +24,8 @@ json_t *pod_to_json(const struct pod_facts *facts, const struct policy *policy);
 json_t *namespace_to_json(const struct namespace_facts *facts);
 json_t *priority_class_to_json(const struct priority_class_facts *facts);
 /* resource, driver: "" if it maps none, or if the driver is unknown. */
-json_t *device_class_to_json(const char *name, const char *resource, const char *driver);
+json_t *device_class_to_json(const char *name, const char *resource, const char *driver,
+                             const struct selector_texts *selectors);
 /* policy: as for pods. */
 json_t *resource_slice_to_json(const struct slice_facts *facts, const struct policy *policy);
 json_t *resource_claim_to_json(const struct claim_facts *facts);

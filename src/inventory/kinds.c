@@ -88,6 +88,7 @@ static int decode_device_class(const json_t *object, const struct policy *policy
     if (r < 0)
         return r;
     facts.driver = device_class_driver(object, arena);
+    facts.selectors = device_class_selectors(object, arena);
     facts.name = identity.name;
     ret_facts->device_class = facts;
     return 0;
@@ -98,6 +99,7 @@ static void upsert_device_class(struct cluster *cluster, const union kind_facts 
     const struct device_class_facts *class = &facts->device_class;
     cluster_upsert_device_class(cluster, class->name, class->resource);
     cluster_set_device_class_driver(cluster, class->name, class->driver);
+    cluster_set_device_class_selectors(cluster, class->name, &class->selectors);
 }
 
 static int decode_slice(const json_t *object, const struct policy *policy, struct arena *arena,

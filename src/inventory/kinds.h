@@ -17,6 +17,7 @@ struct device_class_facts {
     const char *name;
     const char *resource; /* "": none */
     const char *driver;   /* of all its devices; "": not known */
+    struct selector_texts selectors;
 };
 
 /* Facts of one decoded object; the row determines the valid member. */

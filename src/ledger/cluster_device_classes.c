@@ -15,7 +15,9 @@
 
 struct device_class {
     char *name;
-    char *driver;                     /* NULL: not known */
+    char *driver; /* NULL: not known */
+    struct selector_texts selectors;
+    const char **texts;               /* of selectors, interned */
     struct claimed_resource *claimed; /* NULL: only its implicit name */
     uint64_t seen;
     UT_hash_handle hh;
@@ -63,8 +65,16 @@ static void unref_claimed(struct cluster *cluster, struct claimed_resource *clai
     free(claimed);
 }
 
+static void drop_selectors(struct cluster *cluster, struct device_class *class)
+{
+    for (size_t i = 0; i < class->selectors.n; i++)
+        string_table_unref(&cluster->shapes->strings, class->texts[i]);
+    free(class->texts);
+}
+
 static void remove_class(struct cluster *cluster, struct device_class *class)
 {
+    drop_selectors(cluster, class);
     HASH_DEL(cluster->device_classes, class);
     unref_claimed(cluster, class->claimed);
     free(class->name);
@@ -105,6 +115,28 @@ const char *cluster_device_class_driver(const struct cluster *cluster, const cha
     return class && class->driver ? class->driver : "";
 }
 
+void cluster_set_device_class_selectors(struct cluster *cluster, const char *name,
+                                        const struct selector_texts *selectors)
+{
+    struct device_class *class = find(cluster, name);
+    if (selector_texts_equal(&class->selectors, selectors))
+        return;
+    const char **texts = MEM_ARRAY(const char *, selectors->n);
+    for (size_t i = 0; i < selectors->n; i++)
+        texts[i] = string_table_intern(&cluster->shapes->strings, selectors->texts[i]);
+    drop_selectors(cluster, class);
+    class->texts = texts;
+    class->selectors = (struct selector_texts){texts, selectors->n, selectors->is_cut};
+    cluster->version++;
+}
+
+const struct selector_texts *cluster_device_class_selectors(const struct cluster *cluster,
+                                                            const char *name)
+{
+    const struct device_class *class = find(cluster, name);
+    return class ? &class->selectors : NULL;
+}
+
 uint64_t cluster_device_class_scopes(const struct cluster *cluster, const char *name)
 {
     const struct device_class *class = find(cluster, name);
@@ -122,6 +154,7 @@ void cluster_device_classes_copy(struct cluster *to, const struct cluster *from,
         return;
     cluster_upsert_device_class(to, name, class->claimed ? class->claimed->name : "");
     cluster_set_device_class_driver(to, name, class->driver ? class->driver : "");
+    cluster_set_device_class_selectors(to, name, &class->selectors);
     find(to, name)->seen = class->seen;
 }
 

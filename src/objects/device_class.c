@@ -3,6 +3,7 @@
 
 #include "driver_selector.h"
 #include "formats/json_get.h"
+#include "selector_texts.h"
 
 int device_class_from_json(const json_t *object, struct arena *arena, const char **ret_resource,
                            struct err *err)
@@ -23,4 +24,9 @@ int device_class_from_json(const json_t *object, struct arena *arena, const char
 const char *device_class_driver(const json_t *object, struct arena *arena)
 {
     return driver_selector_read(json_member(json_member(object, "spec"), "selectors"), arena);
+}
+
+struct selector_texts device_class_selectors(const json_t *object, struct arena *arena)
+{
+    return selector_texts_from_json(json_member(json_member(object, "spec"), "selectors"), arena);
 }

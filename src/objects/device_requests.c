@@ -32,6 +32,7 @@ static void read_selectors(const struct request_finder *finder, const json_t *fr
             continue;
         if (finder->list->n_selectors == DEVICE_SELECTORS_MAX) {
             finder->list->is_cut = true;
+            request->lacks_selectors = true;
             break;
         }
         finder->list->n_selectors++;

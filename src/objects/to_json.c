@@ -1,8 +1,8 @@
 /* to_json: see include/objects/to_json.h. */
 #include "objects/to_json.h"
 #include "base/text_time.h"
-#include "driver_selector.h"
 #include "peer_terms_json.h"
+#include "selector_texts.h"
 #include "shape_json.h"
 #include "taint_effect.h"
 
@@ -186,12 +186,12 @@ json_t *priority_class_to_json(const struct priority_class_facts *facts)
                      "preemptionPolicy", facts->never_preempts ? "Never" : "PreemptLowerPriority");
 }
 
-json_t *device_class_to_json(const char *name, const char *resource, const char *driver)
+json_t *device_class_to_json(const char *name, const char *resource, const char *driver,
+                             const struct selector_texts *selectors)
 {
     json_t *spec = json_object();
     set_text(spec, "extendedResourceName", resource);
-    if (driver[0])
-        (void)json_object_set_new(spec, "selectors", driver_selector_json(driver));
+    (void)json_object_set_new(spec, "selectors", selector_texts_to_json(selectors, driver));
     return json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", "resource.k8s.io/v1", "kind",
                      "DeviceClass", "metadata", "name", name, "spec", spec);
 }

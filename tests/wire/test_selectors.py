@@ -37,7 +37,15 @@ def service(module_service):
     h100 = [device(i, "NVIDIA H100 80GB HBM3", "81559Mi") for i in range(8)]
     a100 = [device(i, "NVIDIA A100-SXM4-40GB", "40Gi") for i in range(4)]
     part = device(9, "NVIDIA H100 80GB HBM3", "9984Mi", type={"string": "mig"}, profile={"string": "1g.10gb"})
-    return module_service(slice_of("h", h100), slice_of("a", a100), slice_of("p", [part]), device_class("device.driver == 'gpu.nvidia.com'"))
+    classes = [
+        device_class("device.driver == 'gpu.nvidia.com'"),
+        device_class(f"{GPU}.type == 'mig'", "mig.nvidia.com"),
+        device_class("device.driver == 'gpu.amd.com'", "gpu.amd.com"),
+        device_class(f"{GPU}.profile == '1g.10gb'", "errs"),
+        device_class("duration('1s') == duration('1s')", "beyond"),
+        device_class("true && " * 2100 + "true", "long"),
+    ]
+    return module_service(slice_of("h", h100), slice_of("a", a100), slice_of("p", [part]), *classes)
 
 
 def judge(service, *objects):
@@ -82,7 +90,7 @@ def test_valid_selectors_are_counted_without_a_warning(service, expression, matc
         (f"has({GPU})", ["has() macro"], None),
         ("device.attributes['nvidia.com'].productName == 'x'", ["no such key: productName", "gpu.nvidia.com"], None),
         (f"{GPU}.model == 'H100'", ["no such key: model", "13 of 13 devices", "all nodes", "productName"], None),
-        (f"{GPU}.profile == '1g.10gb'", ["no such key: profile", "12 of 13 devices", "all nodes", "unless the class gpu leaves them out"], None),
+        (f"{GPU}.profile == '1g.10gb'", ["no such key: profile", "12 of 13 devices", "all nodes"], None),
         (f"{GPU}.cudaComputeCapability == '9.0.0'", ["no such overload", "semver"], None),
         (f"{MEMORY}.compareTo(quantity('80GB')) >= 0", ["quantities must match", "80G"], None),
     ],
@@ -108,6 +116,47 @@ def test_a_class_of_the_manifest_is_asked_first(service):
     assert [(item["object"], item["matching"]) for item in answer["deviceRequests"]] == [("DeviceClass parts", 1), ("ResourceClaim ml/train", 1)]
 
 
+def of_class(service, name, expression="true"):
+    answer = judge(service, claim(expression, name))
+    (request,) = answer["deviceRequests"]
+    return [(item["path"], item["message"]) for item in answer["warnings"]], request
+
+
+def test_a_class_of_the_cluster_is_asked_first(service):
+    assert of_class(service, "mig.nvidia.com", f"{GPU}.profile == '1g.10gb'") == ([], of_class(service, "mig.nvidia.com")[1])
+    assert of_class(service, "mig.nvidia.com")[1]["matching"] == 1
+    assert of_class(service, "gpu.amd.com")[1]["matching"] == 0
+
+
+def test_a_class_of_the_manifest_replaces_that_of_the_cluster(service):
+    answer = judge(service, device_class(f"{GPU}.type == 'gpu'", "mig.nvidia.com"), claim("true", "mig.nvidia.com"))
+    assert [item["matching"] for item in answer["deviceRequests"]] == [12, 12]
+
+
+def test_an_error_of_a_class_of_the_cluster_is_reported(service):
+    ((path, message),), request = of_class(service, "errs")
+    assert path == "DeviceClass errs: spec.selectors[0].cel.expression"
+    assert "no such key: profile, on 12 of 13 devices" in message
+    assert request["matching"] is None
+
+
+@pytest.mark.parametrize("name", ["beyond", "long"])
+def test_a_class_of_the_cluster_that_cannot_be_judged(service, name):
+    warnings, request = of_class(service, name)
+    assert (warnings, request["matching"]) == ([], None)
+    assert request["message"].startswith("not judged: ") and f"class {name}" in request["message"]
+
+
+def test_a_class_that_does_not_exist_is_named(service):
+    ((path, message),), request = of_class(service, "gpu.nvidia.con")
+    assert path == "ResourceClaim ml/train: spec.devices.requests[0].exactly.deviceClassName"
+    assert "no DeviceClass gpu.nvidia.con" in message
+    assert request["matching"] is None
+    assert "13 of 13" in request["message"]
+    ((_, message),), _ = of_class(service, "mig.nvidia.con")
+    assert "did you mean mig.nvidia.com?" in message
+
+
 def test_templates_and_alternatives_are_read(service):
     one = {"name": "one", "deviceClassName": "gpu", "selectors": [{"cel": {"expression": f"{GPU}.type == 'mig'"}}]}
     spec = {"devices": {"requests": [{"name": "gpus", "firstAvailable": [one, {"name": "two", "deviceClassName": "gpu"}]}]}}
@@ -121,3 +170,5 @@ def test_the_snapshot_keeps_what_selectors_read(service, start_over):
     copy = start_over(*service.get("/v1/snapshot").json()["items"])
     _, request = only(copy, f"{GPU}.cudaComputeCapability.compareTo(semver('9.0.0')) >= 0 && {MEMORY}.compareTo(quantity('40Gi')) == 0")
     assert request["matching"] == 4
+    for name in ("gpu", "mig.nvidia.com", "gpu.amd.com", "errs", "beyond", "long", "none"):
+        assert of_class(copy, name) == of_class(service, name)

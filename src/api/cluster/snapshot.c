@@ -23,6 +23,7 @@
 
 struct snapshot_device_class {
     const char *name, *resource, *driver;
+    struct selector_texts selectors;
 };
 
 struct snapshot_reservation {
@@ -187,7 +188,8 @@ static void copy_device_classes(const struct cluster *cluster, struct snapshot_c
     while ((name = cluster_next_device_class(cluster, name, &resource)))
         copy->device_classes[copy->n_device_classes++] = (struct snapshot_device_class){
             arena_strdup(arena, name), arena_strdup(arena, resource),
-            arena_strdup(arena, cluster_device_class_driver(cluster, name))};
+            arena_strdup(arena, cluster_device_class_driver(cluster, name)),
+            selector_texts_copy(cluster_device_class_selectors(cluster, name), arena)};
 }
 
 static void copy_slices(const struct devices *devices, struct snapshot_copy *copy)
@@ -357,7 +359,8 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
     for (size_t i = 0; i < copy->n_device_classes; i++)
         write_object(writing, device_class_to_json(copy->device_classes[i].name,
                                                    copy->device_classes[i].resource,
-                                                   copy->device_classes[i].driver));
+                                                   copy->device_classes[i].driver,
+                                                   &copy->device_classes[i].selectors));
     for (size_t i = 0; i < copy->n_nodes; i++)
         write_object(writing, node_to_json(&copy->nodes[i]));
     for (size_t i = 0; i < copy->n_slices; i++)

@@ -2,6 +2,7 @@
 #include "decide/rank.h"
 #include "decide/what_if.h"
 #include "fixture_question.h"
+#include "ledger/cluster_copy.h"
 #include "unit.h"
 
 #include <string.h>
@@ -120,6 +121,41 @@ static void test_a_fork_has_the_device_classes(void **state)
     assert_string_equal(fixture_verdict(fixture, "claims", GPU "=1"), "gpu_absent");
 }
 
+static size_t n_selectors(const struct cluster *cluster, const char *name)
+{
+    return cluster_device_class_selectors(cluster, name)->n;
+}
+
+static void test_selectors_are_kept_and_copied(void **state)
+{
+    struct fixture *fixture = put_class(state);
+    struct cluster *cluster = fixture->cluster;
+    const char *const texts[] = {"device.driver == 'd'", "true"};
+    const struct selector_texts two = {texts, 2, false};
+    const struct selector_texts cut = {.is_cut = true};
+    const uint64_t version = cluster_version(cluster);
+    cluster_set_device_class_selectors(cluster, "gpu.nvidia.com", &two);
+    assert_true(cluster_version(cluster) > version);
+    cluster_upsert_device_class(cluster, "cut", "");
+    cluster_set_device_class_selectors(cluster, "cut", &two);
+    cluster_set_device_class_selectors(cluster, "cut", &cut);
+    assert_null(cluster_device_class_selectors(cluster, "unheard-of"));
+    struct cluster_copy *copy = cluster_copy_new(cluster, cluster_policy(cluster));
+    assert_true(cluster_copy_some(copy, 1000));
+    struct cluster *copied = cluster_copy_end(copy);
+    cluster_delete_device_class(cluster, "gpu.nvidia.com");
+    assert_null(cluster_device_class_selectors(cluster, "gpu.nvidia.com"));
+    assert_int_equal(n_selectors(copied, "gpu.nvidia.com"), 2);
+    assert_string_equal(cluster_device_class_selectors(copied, "gpu.nvidia.com")->texts[0],
+                        texts[0]);
+    assert_int_equal(n_selectors(copied, "cut"), 0);
+    assert_true(cluster_device_class_selectors(copied, "cut")->is_cut);
+    const uint64_t before = cluster_version(copied);
+    cluster_set_device_class_selectors(copied, "gpu.nvidia.com", &two);
+    assert_int_equal(cluster_version(copied), before);
+    cluster_free(copied);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +166,7 @@ int main(void)
         TEST(test_a_node_that_serves_claims_accepts_reservations),
         TEST(test_known_room_ranks_first),
         TEST(test_a_fork_has_the_device_classes),
+        TEST(test_selectors_are_kept_and_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,19 @@
+/*
+ * selector_texts: the member `selectors` of device classes and requests, from JSON and back.
+ * Private to objects.
+ */
+#ifndef OBJECTS_SELECTOR_TEXTS_H
+#define OBJECTS_SELECTOR_TEXTS_H
+
+#include "base/arena.h"
+#include "types/selector_texts.h"
+
+#include <jansson.h>
+
+/* All in the arena. selectors: or NULL, which is none. */
+struct selector_texts selector_texts_from_json(const json_t *selectors, struct arena *arena);
+/* Which reads as the same; NULL: there are none. driver: what is known all the same if they are
+ * cut, or "". */
+json_t *selector_texts_to_json(const struct selector_texts *selectors, const char *driver);
+
+#endif
