@@ -111,6 +111,13 @@ def selector_tests(run, name, wanted):
     pytests.run(run.results, name, "tests/cel", wanted, {"SELECTORS_ORACLE": folder.strip()})
 
 
+def allocation_tests(run, name, wanted):
+    if not run.builds.ready("test", name) or not commands.command_test(run.results, "build/allocation", ["tests/allocate/build"]):
+        return
+    _, folder = commands.run(["tests/allocate/build"])
+    pytests.run(run.results, name, "tests/allocate", wanted, {"ALLOCATION_ORACLE": folder.strip()})
+
+
 def wire_tests(run, name, wanted):
     if run.builds.ready("test", name):
         files = wanted or (QUICK_WIRE if run.quick else [])
@@ -196,6 +203,7 @@ LANES = [
             ("unit", True, unit_tests),
             ("hostile", False, hostile_tests),
             ("selectors", False, selector_tests),
+            ("allocation", False, allocation_tests),
             ("wire", True, wire_tests),
             ("bench", False, bench_tests),
             ("lint/symbols", False, lint_symbols),

@@ -1,4 +1,4 @@
-"""types/, cel/, devices/, ledger/ and decide/ are pure, checked on their object code: every symbol that their libraries take from
+"""The folders in includes.PURE are pure, checked on their object code: every symbol that their libraries take from
 elsewhere must be one of theirs, one of base's, or a libc function that only computes.
 
 Usage: symbols.py [BUILD-DIRECTORY], which must be built; build/release where nothing is said.

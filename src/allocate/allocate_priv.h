@@ -1,0 +1,131 @@
+/*
+ * allocate_priv: the state of one search, and the parts of allocate/.
+ */
+#ifndef ALLOCATE_ALLOCATE_PRIV_H
+#define ALLOCATE_ALLOCATE_PRIV_H
+
+#include "allocate/allocate.h"
+
+/* Of calls of the search in each other. Each takes less than half a KiB of the stack. */
+#define ALLOCATE_DEPTH_MAX 1000
+/* Upstream's sums of larger counts may overflow. */
+#define ALLOCATE_COUNT_MAX INT32_MAX
+
+/* A device of a usable pool. */
+struct offer {
+    const struct allocate_slice *slice;
+    const struct allocate_device *device;
+    const struct source_pool *pool;
+    size_t index; /* among the offers of all pools */
+    bool reaches_node;
+    uint64_t claims; /* to which it is given: a bit for each index */
+};
+
+enum pool_state {
+    POOL_USABLE,
+    POOL_INCOMPLETE, /* slices are missing */
+    POOL_INVALID,    /* contradicts itself */
+    POOL_UNORDERED   /* upstream's verdict depends on the order of a map */
+};
+
+struct source_pool {
+    const char *driver, *name;
+    enum pool_state state;
+    bool has_binding_conditions;
+    const struct allocate_slice *const *slices; /* of its generation, by name */
+    const bool *is_here;                        /* of each: it concerns the node */
+    size_t n_slices;
+    struct offer *offers; /* of a usable one: in upstream's order */
+    size_t n_offers;
+};
+
+/* What is kept of a struct allocate_want. */
+struct want_state {
+    const struct allocate_want *want;
+    size_t claim, request; /* their indices */
+    const char *request_name;
+    size_t first_request; /* of the claim's requests of that name */
+    bool is_alternative;
+    size_t index;           /* among the wants of the claim */
+    size_t n_devices;       /* to allocate */
+    struct offer **all;     /* if all are wanted; n_devices of them */
+    unsigned char *matches; /* enum match by offer; NULL: none is known */
+};
+
+struct constraint_state {
+    const struct allocate_constraint *constraint;
+    const bool *applies; /* by the index of a want */
+    size_t n_devices;
+    const struct cel_fact *fact; /* of the first device, if all must match */
+    /* If all must differ: of the last device of each request, as upstream. */
+    const struct cel_fact **facts;
+};
+
+struct claim_search {
+    const struct allocate_claim *claim;
+    size_t question_index;
+    struct want_state **requests; /* their wants */
+    struct constraint_state *constraints;
+    struct allocate_results results;
+};
+
+struct run {
+    const struct allocate_question *question;
+    struct arena *arena;
+    struct source_pool *pools; /* in upstream's order */
+    size_t n_pools;
+    size_t n_offers;
+    struct claim_search *claims; /* those to allocate */
+    size_t n_claims;
+    struct allocate_answer answer; /* its verdict counts once an outcome is STOPPED */
+};
+
+enum attempt {
+    NO,
+    YES,
+    EXCEEDED, /* upstream's errAllocationResultMaxSizeExceeded */
+    STOPPED   /* the answer has the verdict */
+};
+
+/* allocate.c. The last two return STOPPED. */
+/* Counts work; false, with the verdict, if it is too much. */
+bool allocate_spend(struct run *run, uint64_t steps);
+enum attempt allocate_fail(struct run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+enum attempt allocate_do_not_judge(struct run *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "namespace/name". */
+const char *allocate_claim_name(struct run *run, const struct allocate_claim *claim);
+
+/* pools.c: sets the pools. YES or STOPPED. */
+enum attempt pools_gather(struct run *run);
+/* The counter set of that name; NULL: none. */
+const struct allocate_counter_set *pools_find_set(const struct source_pool *pool, const char *name);
+/* Its index; n_counters: none. */
+size_t pools_find_counter(const struct allocate_counter_set *set, const char *name);
+
+/* requests.c: sets the claims' states. YES or STOPPED. */
+enum attempt requests_prepare(struct run *run);
+
+/* match.c */
+/* Whether the device suits the want, by selectors and node alone. NO, YES or STOPPED. */
+enum attempt match_device(struct run *run, struct want_state *want, const struct offer *offer);
+/* Whether its taints allow it. */
+enum attempt match_taints(struct run *run, const struct want_state *want,
+                          const struct allocate_device *device);
+/* Whether its capacity is enough. */
+enum attempt match_capacity(struct run *run, const struct want_state *want,
+                            const struct allocate_device *device);
+
+/* constraints.c */
+/* YES or STOPPED. The claim's wants are set. */
+enum attempt constraints_prepare(struct run *run, struct claim_search *claim);
+/* NO, YES or STOPPED. All of the claim's constraints, or none. */
+enum attempt constraints_add(struct run *run, struct claim_search *claim,
+                             const struct want_state *want, const struct allocate_device *device);
+void constraints_remove(struct claim_search *claim, const struct want_state *want);
+
+/* search.c: NO, YES or STOPPED. */
+enum attempt search_all(struct run *run);
+
+#endif

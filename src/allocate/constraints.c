@@ -1,0 +1,173 @@
+/*
+ * constraints: attributes that must be the same, or differ, on the devices of a claim
+ * (matchAttributeConstraint and distinctAttributeConstraint upstream).
+ */
+#include "allocate_priv.h"
+
+#include <string.h>
+
+/* Whether the name is "request" or, for an alternative, "request/alternative". */
+static bool names_want(const char *name, const struct want_state *want)
+{
+    size_t n = strlen(want->request_name);
+    if (strncmp(name, want->request_name, n) != 0)
+        return false;
+    return !name[n] ||
+           (want->is_alternative && name[n] == '/' && strcmp(name + n + 1, want->want->name) == 0);
+}
+
+static bool applies_to(const struct allocate_constraint *constraint, const struct want_state *want)
+{
+    for (size_t i = 0; i < constraint->n_requests; i++) {
+        if (names_want(constraint->requests[i], want))
+            return true;
+    }
+    return constraint->n_requests == 0;
+}
+
+static const bool *find_applicable(const struct run *run, const struct claim_search *claim,
+                                   const struct allocate_constraint *constraint, size_t n_wants)
+{
+    bool *applies = ARENA_ARRAY(run->arena, bool, n_wants + 1);
+    for (size_t i = 0; i < claim->claim->n_requests; i++) {
+        for (size_t j = 0; j < claim->claim->requests[i].n_wants; j++) {
+            const struct want_state *want = &claim->requests[i][j];
+            applies[want->index] = applies_to(constraint, want);
+        }
+    }
+    return applies;
+}
+
+enum attempt constraints_prepare(struct run *run, struct claim_search *claim)
+{
+    const struct allocate_claim *asked = claim->claim;
+    size_t n_wants = 0;
+    for (size_t i = 0; i < asked->n_requests; i++)
+        n_wants += asked->requests[i].n_wants;
+    claim->constraints = ARENA_ARRAY(run->arena, struct constraint_state, asked->n_constraints + 1);
+    for (size_t i = 0; i < asked->n_constraints; i++) {
+        const struct allocate_constraint *constraint = &asked->constraints[i];
+        if (constraint->kind == ALLOCATE_NO_CONSTRAINT)
+            return allocate_fail(run,
+                                 "claim %s, constraint #%zu: empty constraint (unsupported "
+                                 "constraint type?)",
+                                 allocate_claim_name(run, asked), i);
+        if (!allocate_spend(run, n_wants * (1 + constraint->n_requests)))
+            return STOPPED;
+        claim->constraints[i] = (struct constraint_state){
+            .constraint = constraint,
+            .applies = find_applicable(run, claim, constraint, n_wants),
+            .facts = ARENA_ARRAY(run->arena, const struct cel_fact *, asked->n_requests + 1)};
+    }
+    return YES;
+}
+
+static bool is_attribute(const struct cel_fact *fact, const char *attribute, const char *slash)
+{
+    size_t n = (size_t)(slash - attribute);
+    return fact->kind != CEL_QUANTITY && strncmp(fact->domain, attribute, n) == 0 &&
+           !fact->domain[n] && strcmp(fact->name, slash + 1) == 0;
+}
+
+/* lookupAttribute(). YES, with the fact; NO: the device lacks it. */
+static enum attempt find_fact(struct run *run, const char *attribute,
+                              const struct allocate_device *device, const struct cel_fact **ret)
+{
+    const struct cel_device *facts = device->facts;
+    const char *slash = strchr(attribute, '/');
+    if (!slash)
+        return allocate_do_not_judge(run, "a constraint on %s, which has no domain", attribute);
+    if (device->not_judged)
+        return allocate_do_not_judge(run, "device %s: %s", device->name, device->not_judged);
+    if (facts->unsupported)
+        return allocate_do_not_judge(run, "device %s: list-typed attribute %s", device->name,
+                                     facts->unsupported);
+    if (!allocate_spend(run, facts->n_facts))
+        return STOPPED;
+    for (size_t i = 0; i < facts->n_facts; i++) {
+        if (is_attribute(&facts->facts[i], attribute, slash)) {
+            *ret = &facts->facts[i];
+            return YES;
+        }
+    }
+    return NO;
+}
+
+static bool is_equal(const struct cel_fact *a, const struct cel_fact *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == CEL_BOOL)
+        return a->boolean == b->boolean;
+    if (a->kind == CEL_INT)
+        return a->integer == b->integer;
+    return strcmp(a->text, b->text) == 0;
+}
+
+/* As upstream, whose map has only one value for each request. */
+static bool differs_from_all(const struct constraint_state *state, const struct cel_fact *fact,
+                             size_t n_requests)
+{
+    for (size_t i = 0; i < n_requests; i++) {
+        if (state->facts[i] && is_equal(state->facts[i], fact))
+            return false;
+    }
+    return true;
+}
+
+static enum attempt add(struct run *run, const struct claim_search *claim,
+                        struct constraint_state *state, const struct want_state *want,
+                        const struct allocate_device *device)
+{
+    const struct cel_fact *fact = NULL;
+    enum attempt outcome = find_fact(run, state->constraint->attribute, device, &fact);
+    if (outcome != YES)
+        return outcome;
+    if (state->constraint->kind == ALLOCATE_MATCH) {
+        if (state->n_devices && !is_equal(state->fact, fact))
+            return NO;
+        if (!state->n_devices)
+            state->fact = fact;
+    } else {
+        size_t n_requests = claim->claim->n_requests;
+        if (!allocate_spend(run, n_requests))
+            return STOPPED;
+        if (state->n_devices && !differs_from_all(state, fact, n_requests))
+            return NO;
+        state->facts[want->first_request] = fact;
+    }
+    state->n_devices++;
+    return YES;
+}
+
+static void remove_first(struct claim_search *claim, size_t n, const struct want_state *want)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct constraint_state *state = &claim->constraints[i];
+        if (!state->applies[want->index])
+            continue;
+        state->facts[want->first_request] = NULL;
+        state->n_devices--;
+    }
+}
+
+enum attempt constraints_add(struct run *run, struct claim_search *claim,
+                             const struct want_state *want, const struct allocate_device *device)
+{
+    for (size_t i = 0; i < claim->claim->n_constraints; i++) {
+        struct constraint_state *state = &claim->constraints[i];
+        if (!state->applies[want->index])
+            continue;
+        enum attempt outcome = add(run, claim, state, want, device);
+        if (outcome != YES) {
+            remove_first(claim, i, want);
+            return outcome;
+        }
+    }
+    return YES;
+}
+
+void constraints_remove(struct claim_search *claim, const struct want_state *want)
+{
+    remove_first(claim, claim->claim->n_constraints, want);
+}

@@ -1,0 +1,238 @@
+/* allocate: which devices the requests of a pod get on a node. tests/allocate compares random
+ * questions with kube-scheduler's own allocator. */
+#include "base/mem.h"
+#include "node.h"
+#include "unit.h"
+
+#include <string.h>
+
+static void the_first_free_devices_are_given(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s");
+    node_add_devices(node, slice, "x", 4);
+    node->devices[0][1].is_allocated = true;
+    struct allocate_claim *claim = node_add_claim(node);
+    (void)node_add_request(node, claim, 2);
+    assert_string_equal(node_answer(node), "x0 x2");
+    (void)node_add_request(node, claim, 1);
+    assert_string_equal(node_answer(node), "x0 x2,x3");
+    (void)node_add_request(node, node_add_claim(node), 1);
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+    assert_int_equal(node->answer.verdict, ALLOCATE_NO);
+}
+
+static void selectors_of_class_and_request_choose(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s");
+    node_add_devices(node, slice, "x", 4);
+    struct cel_program *program = cel_compile("device.attributes['d'].index > 0", node->arena);
+    struct allocate_class class = {"late", {&program, 1}};
+    struct allocate_want *want = node_add_request(node, node_add_claim(node), 1);
+    want->device_class = &class;
+    assert_string_equal(node_answer(node), "x1");
+    node_select(node, want, "device.attributes['d'].index != 1");
+    assert_string_equal(node_answer(node), "x2");
+    node_select(node, want, "device.attributes['d'].none == 1");
+    assert_string_equal(node_answer(node),
+                        "claim ns/c0: selector #0: CEL runtime error: no such key: none");
+    assert_int_equal(node->answer.verdict, ALLOCATE_ERROR);
+    node_select(node, want, "device.driver ==");
+    assert_non_null(strstr(node_answer(node), "claim ns/c0: selector #0: CEL compile error: "));
+    want->device_class = NULL;
+    assert_string_equal(node_answer(node),
+                        "claim ns/c0, request r0: could not retrieve device class any");
+}
+
+static void a_later_request_makes_an_earlier_one_choose_again(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s");
+    node_add_devices(node, slice, "x", 2);
+    (void)node_add_request(node, node_add_claim(node), 1);
+    struct allocate_want *want = node_add_request(node, node_add_claim(node), 1);
+    node_select(node, want, "device.attributes['d'].index == 0");
+    assert_string_equal(node_answer(node), "x1;x0");
+}
+
+static void all_means_every_device_or_none(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s");
+    struct allocate_claim *claim = node_add_claim(node);
+    struct allocate_want *want = node_add_request(node, claim, 0);
+    want->wants_all = true;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+    node_add_devices(node, slice, "x", 3);
+    assert_string_equal(node_answer(node), "x0 x1 x2");
+    node->devices[0][1].is_allocated = true;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+    want->is_admin = true;
+    assert_string_equal(node_answer(node), "x0 x1 x2");
+    node_add_model(node, slice, "y", "b");
+    (void)node_constrain(node, claim, ALLOCATE_MATCH, "d/model");
+    assert_string_equal(node_answer(node), "claim ns/c0, request r0: cannot add device d/p/y "
+                                           "because a claim constraint would not be satisfied");
+    assert_int_equal(node->answer.verdict, ALLOCATE_ERROR);
+}
+
+static void the_first_alternative_that_fits_is_taken(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    node_add_devices(node, node_add_slice(node, "p", "s"), "x", 3);
+    struct allocate_claim *claim = node_add_claim(node);
+    struct allocate_want *want = node_add_request(node, claim, 2);
+    node_select(node, want, "device.attributes['d'].model == 'b'");
+    node_select(node, node_add_alternative(node, claim, 2), "device.attributes['d'].index > 0");
+    (void)node_add_alternative(node, claim, 1);
+    assert_string_equal(node_answer(node), "x1 x2");
+    assert_int_equal(node->answer.results[0].devices[0].want, 1);
+    /* Now only the last one leaves enough for the next claim. */
+    (void)node_add_request(node, node_add_claim(node), 2);
+    assert_string_equal(node_answer(node), "x0;x1 x2");
+    assert_int_equal(node->answer.results[0].devices[0].want, 2);
+}
+
+static void attributes_match_or_differ(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s");
+    node_add_model(node, slice, "x", "a");
+    node_add_model(node, slice, "y", "b");
+    node_add_model(node, slice, "z", "b");
+    struct allocate_claim *claim = node_add_claim(node);
+    (void)node_add_request(node, claim, 1);
+    (void)node_add_request(node, claim, 1);
+    (void)node_constrain(node, claim, ALLOCATE_MATCH, "d/model");
+    assert_string_equal(node_answer(node), "y,z");
+    (void)node_constrain(node, claim, ALLOCATE_DISTINCT, "d/model");
+    assert_string_equal(node_answer(node), "x,y");
+    (void)node_constrain(node, claim, ALLOCATE_MATCH, "d/none");
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+    (void)node_constrain(node, claim, ALLOCATE_NO_CONSTRAINT, "");
+    assert_string_equal(
+        node_answer(node),
+        "claim ns/c0, constraint #0: empty constraint (unsupported constraint type?)");
+}
+
+static void a_constraint_holds_for_the_requests_that_it_names(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s");
+    node_add_model(node, slice, "x", "a");
+    node_add_model(node, slice, "y", "b");
+    node_add_model(node, slice, "z", "b");
+    struct allocate_claim *claim = node_add_claim(node);
+    (void)node_add_request(node, claim, 1);
+    (void)node_add_request(node, claim, 1);
+    (void)node_add_alternative(node, claim, 1);
+    const char *names[] = {"r0", "r1/a1"};
+    struct allocate_constraint *constraint = node_constrain(node, claim, ALLOCATE_MATCH, "d/model");
+    constraint->requests = names;
+    constraint->n_requests = 2;
+    assert_string_equal(node_answer(node), "x,y");
+    names[1] = "r1";
+    assert_string_equal(node_answer(node), "y,z");
+}
+
+static void admin_access_shares_devices_but_not_in_one_claim(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s");
+    node_add_device(node, slice, "x");
+    struct allocate_want *plain = node_add_request(node, node_add_claim(node), 1);
+    struct allocate_want *admin = node_add_request(node, node_add_claim(node), 1);
+    admin->is_admin = true;
+    assert_string_equal(node_answer(node), "x;x");
+    /* Upstream keeps a plain claim off devices that admin claims of the same pod got first. */
+    admin->is_admin = false;
+    plain->is_admin = true;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+    admin->is_admin = true;
+    node->devices[0][0].is_allocated = true;
+    assert_string_equal(node_answer(node), "x;x");
+    node_add_request(node, &node->claims[1], 1)->is_admin = true;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+}
+
+static const char *with_toleration(struct node *node, struct allocate_want *want,
+                                   struct allocate_toleration toleration)
+{
+    want->tolerations = &toleration;
+    want->n_tolerations = 1;
+    const char *answer = node_answer(node);
+    want->n_tolerations = 0;
+    return answer;
+}
+
+static void taints_keep_off_unless_tolerated(void **state)
+{
+    (void)state;
+    const char *no = "cannot allocate all claims";
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_device *device = node_add_device(node, node_add_slice(node, "p", "s"), "x");
+    struct allocate_taint taint = {"k", "v", "NoSchedule"};
+    device->taints = &taint;
+    device->n_taints = 1;
+    struct allocate_want *want = node_add_request(node, node_add_claim(node), 1);
+    assert_string_equal(node_answer(node), no);
+    assert_string_equal(with_toleration(node, want, (struct allocate_toleration){"k", "", "v", ""}),
+                        "x");
+    assert_string_equal(
+        with_toleration(node, want, (struct allocate_toleration){"", "Exists", "", "NoSchedule"}),
+        "x");
+    assert_string_equal(
+        with_toleration(node, want, (struct allocate_toleration){"k", "Exists", "", "NoExecute"}),
+        no);
+    assert_string_equal(
+        with_toleration(node, want, (struct allocate_toleration){"k", "Equal", "w", ""}), no);
+    assert_string_equal(
+        with_toleration(node, want, (struct allocate_toleration){"k", "Other", "v", ""}), no);
+    taint.effect = "None";
+    assert_string_equal(node_answer(node), "x");
+}
+
+static void allocated_claims_keep_the_pod_on_their_nodes(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_claim *claim = node_add_claim(node);
+    claim->is_allocated = claim->reaches_node = true;
+    assert_string_equal(node_answer(node), "");
+    assert_int_equal(node->answer.verdict, ALLOCATE_FITS);
+    claim->reaches_node = false;
+    assert_string_equal(node_answer(node), "resourceclaim not available on the node");
+    assert_int_equal(node->answer.verdict, ALLOCATE_ELSEWHERE);
+    node_add_device(node, node_add_slice(node, "p", "s"), "x");
+    (void)node_add_request(node, node_add_claim(node), 1);
+    assert_int_equal((node_answer(node), node->answer.verdict), ALLOCATE_ELSEWHERE);
+    claim->reaches_node = true;
+    assert_string_equal(node_answer(node), ";x");
+    assert_int_equal(node->answer.results[0].n, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_free_devices_are_given),
+        cmocka_unit_test(selectors_of_class_and_request_choose),
+        cmocka_unit_test(a_later_request_makes_an_earlier_one_choose_again),
+        cmocka_unit_test(all_means_every_device_or_none),
+        cmocka_unit_test(the_first_alternative_that_fits_is_taken),
+        cmocka_unit_test(attributes_match_or_differ),
+        cmocka_unit_test(a_constraint_holds_for_the_requests_that_it_names),
+        cmocka_unit_test(admin_access_shares_devices_but_not_in_one_claim),
+        cmocka_unit_test(taints_keep_off_unless_tolerated),
+        cmocka_unit_test(allocated_claims_keep_the_pod_on_their_nodes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
