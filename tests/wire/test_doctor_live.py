@@ -42,17 +42,18 @@ def nodes(*minors):
 
 
 class Canned:
-    """Answers each path with an object, bytes or a status; every kind's list is empty, and watches stay silent until the end."""
+    """Answers each path with an object, bytes, a status, or what a function returns then; every kind's list is empty, and watches stay silent until the end."""
 
     def __init__(self, answers):
-        right = {"/version": {"gitVersion": "v1.36.3"}, SELF: who(), REVIEW: {"status": {"allowed": True}}}
-        self.answers = {**right, LEASE: lease(), SLICE: endpoints(), **answers}
+        right = {"/version": {"gitVersion": "v1.36.3"}, SELF: who, REVIEW: {"status": {"allowed": True}}}
+        self.answers = {**right, LEASE: lease, SLICE: endpoints(), **answers}
         self.asked, self.over = [], threading.Event()
 
     def reply(self, method, path):
         self.asked.append((method, path))
         name = path.partition("?")[0]
         said = self.answers.get(name, nodes() if method == "GET" else 404)
+        said = said() if callable(said) else said
         return (said, b"{}") if isinstance(said, int) else (200, said if isinstance(said, bytes) else json.dumps(said).encode())
 
 
@@ -129,12 +130,12 @@ def test_it_only_asks(diagnose):
         ({"/api/v1/nodes": nodes(36, 37)}, "versions.nodes", "warn", ["1 kubelets are newer", "n37 (v1.37.0)"]),
         ({"/api/v1/nodes": nodes(32, 33)}, "versions.nodes", "warn", ["1 kubelets are more than 3", "n32"]),
         ({"/api/v1/nodes": 403}, "versions.nodes", "warn", ["not checked", "403"]),
-        ({SELF: who(60)}, "clock", "warn", ["behind"]),
-        ({SELF: who(-60)}, "clock", "warn", ["ahead"]),
+        ({SELF: lambda: who(60)}, "clock", "warn", ["behind"]),
+        ({SELF: lambda: who(-60)}, "clock", "warn", ["ahead"]),
         ({SELF: 404}, "clock", "warn", ["not checked", "404"]),
         ({SELF: {"metadata": {"creationTimestamp": "9999999-01-01"}}}, "clock", "warn", ["not checked"]),
-        ({LEASE: lease(60)}, "lease", "fail", ["replica-1", "has not renewed"]),
-        ({LEASE: lease(holder="")}, "lease", "fail", ["no replica holds it"]),
+        ({LEASE: lambda: lease(60)}, "lease", "fail", ["replica-1", "has not renewed"]),
+        ({LEASE: lambda: lease(holder="")}, "lease", "fail", ["no replica holds it"]),
         ({LEASE: 404}, "lease", "fail", ["is not there"]),
         ({LEASE: 403}, "lease", "warn", ["not checked", "403"]),
         ({LEASE: {"spec": 3}}, "lease", "fail", ["no replica holds it"]),

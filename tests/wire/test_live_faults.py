@@ -192,7 +192,7 @@ def test_a_slow_answer_delays_no_other_request(api, follow):
     drip.wait_for(1)
     api.store.put(node("c"))
     service.wait("node c is known", lambda: "c" in service.ledger()[0])
-    assert service.get("/readyz").text == "pods: never listed\n"
+    service.wait("only pods are missing", lambda: service.get("/readyz").text == "pods: never listed\n")
     drip.release()
     service.settle()
     assert service.relists("pods") == 1
