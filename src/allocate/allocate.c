@@ -11,6 +11,8 @@
 
 /* One line: names may come from files that no API server has checked. */
 static void stop(struct run *run, enum allocate_verdict verdict, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+static void stop(struct run *run, enum allocate_verdict verdict, const char *format, va_list args)
 {
     char text[MESSAGE_MAX];
     (void)vsnprintf(text, sizeof text, format, args);
