@@ -70,4 +70,13 @@ const struct gpu_demand *gpu_demand_next(const struct cluster *cluster,
  * count. */
 void gpu_demand_expect(struct cluster *fork, const struct pod_shape *shape, int64_t n);
 
+/* Whether kube-scheduler asks about a pod that the watch has not shown yet, so that no class counts
+ * it. False for uid NULL, and for a fork. */
+bool gpu_demand_lacks(const struct cluster *cluster, const char *uid);
+/* The demand with one more live pod of the shape, so that a price is the same before and after the
+ * watch shows the pod. In the arena; valid until the cluster changes. */
+const struct gpu_demand *gpu_demand_with(const struct cluster *cluster,
+                                         const struct gpu_demand *demand,
+                                         const struct pod_shape *shape, struct arena *arena);
+
 #endif

@@ -10,6 +10,31 @@ static const struct score_policy *const POLICIES[N_PLACEMENT_POLICIES] = {
     [PLACEMENT_FGD] = &SCORE_FGD,
 };
 
+static void find_demands(struct score *score, const char *uid, struct arena *arena)
+{
+    const bool lacks = gpu_demand_lacks(score->cluster, uid);
+    size_t n = 0;
+    for (const struct gpu_demand *demand = gpu_demand_next(score->cluster, NULL); demand;
+         demand = gpu_demand_next(score->cluster, demand))
+        n++;
+    score->demands = ARENA_ARRAY(arena, const struct gpu_demand *, n);
+    for (const struct gpu_demand *demand = gpu_demand_next(score->cluster, NULL); demand;
+         demand = gpu_demand_next(score->cluster, demand))
+        score->demands[score->n_demands++] =
+            lacks ? gpu_demand_with(score->cluster, demand, score->shape, arena) : demand;
+}
+
+/* NULL: no node offers any. */
+static const struct gpu_demand *find_demand(const struct score *score,
+                                            const struct resource *resource)
+{
+    for (size_t i = 0; i < score->n_demands; i++) {
+        if (score->demands[i]->resource == resource)
+            return score->demands[i];
+    }
+    return NULL;
+}
+
 struct score *score_begin(const struct cluster *cluster, const struct fit_question *question,
                           struct arena *arena)
 {
@@ -17,6 +42,7 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
     struct score *score = ARENA_NEW(arena, struct score);
     score->cluster = cluster;
     score->shape = shape;
+    find_demands(score, question->asker.uid, arena);
     score->replicas = replicas_begin(cluster, question, arena);
     score->policy = POLICIES[cluster_policy(cluster)->placement];
     score->milli_cores = shape_demand(&shape->facts, "cpu");
@@ -25,7 +51,7 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
         struct wanted_gpus *wanted = &score->wanted[i];
         wanted->need = &shape->needs[i];
-        wanted->demand = gpu_demand_find(cluster, wanted->need->resource);
+        wanted->demand = find_demand(score, wanted->need->resource);
         wanted->pressures =
             ARENA_ARRAY(arena, double, wanted->demand ? wanted->demand->n_pools : 0);
     }

@@ -74,9 +74,8 @@ static double loss_in(const struct score *score, const struct node *node,
 double score_loss_typical(const struct score *score, const struct node *node, class_loss *loss)
 {
     double sum = 0;
-    for (const struct gpu_demand *demand = gpu_demand_next(score->cluster, NULL); demand;
-         demand = gpu_demand_next(score->cluster, demand))
-        sum += loss_in(score, node, demand, loss);
+    for (size_t i = 0; i < score->n_demands; i++)
+        sum += loss_in(score, node, score->demands[i], loss);
     return sum;
 }
 

@@ -20,6 +20,8 @@ struct known_loss;
 struct score {
     const struct cluster *cluster;
     const struct pod_shape *shape;
+    const struct gpu_demand **demands; /* all of the cluster, with the score's pod in them */
+    size_t n_demands;
     const struct score_policy *policy;
     struct replicas *replicas;  /* NULL: not scored */
     struct wanted_gpus *wanted; /* one per GPU need of the shape */

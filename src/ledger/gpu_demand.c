@@ -353,6 +353,49 @@ void gpu_demand_expect(struct cluster *fork, const struct pod_shape *shape, int6
     }
 }
 
+/* A pod that the watch has not shown yet. */
+
+bool gpu_demand_lacks(const struct cluster *cluster, const char *uid)
+{
+    return uid && !cluster->is_fork && !cluster_find_pod(cluster, uid);
+}
+
+static bool is_alike(const struct demand_class *a, const struct demand_class *b)
+{
+    return a->gpus == b->gpus && a->milli_cores == b->milli_cores &&
+           a->memory_bytes == b->memory_bytes && !is_dear(&a->shape->facts) &&
+           same_shape(a->shape, b->shape);
+}
+
+static void admit_in_arena(const struct cluster *cluster, const struct gpu_demand *demand,
+                           struct demand_class *class, struct arena *arena)
+{
+    admit(cluster, demand, class);
+    bool *admitted = class->admitted;
+    class->admitted = arena_copy(arena, admitted, demand->n_pools, sizeof *admitted);
+    free(admitted);
+}
+
+const struct gpu_demand *gpu_demand_with(const struct cluster *cluster,
+                                         const struct gpu_demand *demand,
+                                         const struct pod_shape *shape, struct arena *arena)
+{
+    const int64_t gpus = shape->facts.over ? 0 : shape_need(shape, demand->resource);
+    if (gpus <= 0)
+        return demand;
+    struct gpu_demand *more = arena_copy(arena, demand, 1, sizeof *demand);
+    struct demand_class class = class_of(shape, gpus, 1);
+    for (size_t i = 0; i < more->n_classes; i++) {
+        if (!is_alike(&more->classes[i], &class))
+            continue;
+        more->classes[i].n_live = amount_add(more->classes[i].n_live, 1);
+        return more;
+    }
+    admit_in_arena(cluster, more, &class, arena);
+    more->classes[more->n_classes++] = class;
+    return more;
+}
+
 /* Reading. */
 
 const struct gpu_demand *gpu_demand_find(const struct cluster *cluster,

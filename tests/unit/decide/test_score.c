@@ -60,10 +60,16 @@ static struct fixture *fixture_with_policy(void **state, enum placement_policy p
 }
 
 /* A pending pod that only A100 nodes may take. */
-static void confined_pod(struct fixture *fixture, const char *uid, const char *demand)
+static struct pod_facts confined_facts(struct fixture *fixture, const char *uid, const char *demand)
 {
     struct pod_facts facts = fixture_pod_facts(fixture, uid, "", demand);
     facts.shape.wants.accept = fixture_models(fixture, "A100", &facts.shape.wants.n_accept);
+    return facts;
+}
+
+static void confined_pod(struct fixture *fixture, const char *uid, const char *demand)
+{
+    const struct pod_facts facts = confined_facts(fixture, uid, demand);
     fixture_put_pod_facts(fixture, &facts);
 }
 
@@ -252,6 +258,40 @@ static void test_earlier_requests_do_not_change_the_cost_of_a_node(void **state)
     check_each_as_if_alone(fixture, PLACEMENT_FGD);
 }
 
+static struct cost cost_to(struct fixture *fixture, const struct pod_facts *pod, const char *node)
+{
+    gpu_demand_settle(fixture->cluster);
+    const struct fit_question question = {.shape = fixture_resolve(fixture, &pod->shape),
+                                          .asker = {.uid = pod->uid}};
+    const struct score *score = score_begin(fixture->cluster, &question, fixture->arena);
+    return score_cost(score, fixture_find_node(fixture, node));
+}
+
+static void check_cost_stays(struct fixture *fixture, const char *uid, const char *node)
+{
+    const struct pod_facts pod = confined_facts(fixture, uid, GPU "=2");
+    const struct cost before = cost_to(fixture, &pod, node);
+    fixture_put_pod_facts(fixture, &pod);
+    const struct cost after = cost_to(fixture, &pod, node);
+    fixture_remove_pod(fixture, uid);
+    assert_true(before.own == after.own && before.price == after.price);
+}
+
+static void test_a_pod_that_the_watch_has_not_shown_counts_as_if_it_had(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "t4", GPU "=4", T4);
+    fixture_put_node(fixture, "a100", GPU "=8", A100);
+    for (int i = 0; i < N_PLACEMENT_POLICIES; i++) {
+        fixture->policy.placement = (enum placement_policy)i;
+        check_cost_stays(fixture, "only", "t4");
+        check_cost_stays(fixture, "only", "a100");
+        confined_pod(fixture, "like", GPU "=2");
+        check_cost_stays(fixture, "second", "a100");
+        fixture_remove_pod(fixture, "like");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +306,7 @@ int main(void)
         TEST(test_every_policy_judges_an_empty_fleet),
         TEST(test_terms_are_named_and_add_up),
         TEST(test_earlier_requests_do_not_change_the_cost_of_a_node),
+        TEST(test_a_pod_that_the_watch_has_not_shown_counts_as_if_it_had),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
