@@ -4,11 +4,13 @@
  * Semantics of kube-scheduler's plugins InterPodAffinity and PodTopologySpread, for required terms
  * and DoNotSchedule (PROTOCOL 4.4). A rule counts pods per topology domain, the nodes with the same
  * value of a label. Placing a pod changes one count of each rule, so a dry run never counts the
- * pods again.
+ * pods again. A nominated pod counts only on its node, for pods of at most its priority, and the
+ * node must be allowed without it, too.
  */
 #ifndef DECIDE_PEER_RULES_H
 #define DECIDE_PEER_RULES_H
 
+#include "ledger/nominate.h"
 #include "ledger/peer.h"
 #include "types/reason.h"
 
@@ -29,8 +31,10 @@ struct peer_rules *peer_rules_of(const struct cluster *fork, const struct peer_p
 /* Whether counting took more comparisons than are allowed: then not all pods are counted. */
 bool peer_rules_are_cut(const struct peer_rules *rules);
 
-/* REASON_FITS, or one of the reasons from REASON_TOPOLOGY_SPREAD on. rules NULL: fits. */
-enum reason peer_rules_judge(const struct peer_rules *rules, const struct node *node);
+/* REASON_FITS, or one of the reasons from REASON_TOPOLOGY_SPREAD on. rules NULL: fits. One thread
+ * at a time. */
+enum reason peer_rules_judge(const struct peer_rules *rules, const struct node *node,
+                             const struct asker *asker);
 /* n more such pods run on the node. */
 void peer_rules_place(struct peer_rules *rules, const struct node *node, int64_t n);
 /* Whether the verdicts of nodes depend on where more such pods are. */
@@ -46,6 +50,6 @@ size_t peer_rules_n(const struct peer_rules *rules);
 void peer_rules_weigh(const struct peer_rules *rules, const struct peer *other,
                       int64_t *comparisons_left, int64_t *ret_counts);
 enum reason peer_rules_judge_changed(const struct peer_rules *rules, const struct node *node,
-                                     const int64_t *change);
+                                     const struct asker *asker, const int64_t *change);
 
 #endif

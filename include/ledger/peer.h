@@ -2,7 +2,8 @@
  * peer: the pods on nodes as affinity between pods and topology spread see them.
  *
  * A ledger keeps pods' labels and terms. A fork has the pods that count, as a flat list, so that
- * decide/peer_rules.h needs no lock. A dry run adds the pods that it places.
+ * decide/peer_rules.h needs no lock. Pods that are being bound count as pods on their node. A dry
+ * run adds the pods that it places.
  */
 #ifndef LEDGER_PEER_H
 #define LEDGER_PEER_H
@@ -20,6 +21,14 @@ struct peer {
     bool is_owned; /* private to ledger: the fork holds references */
 };
 
+/* A pod that is nominated to the peer's node. kube-scheduler counts it only where it judges this
+ * node for pods of at most its priority (PROTOCOL 4.4). */
+struct nominated_peer {
+    struct peer peer;
+    const char *uid;
+    int64_t priority;
+};
+
 /* With PEERS_REPELLING the fork has only pods with required anti-affinity: enough for pods without
  * terms of their own. */
 enum peers_wanted { PEERS_NONE, PEERS_REPELLING, PEERS_ALL };
@@ -30,7 +39,7 @@ bool cluster_fork_peers(struct cluster *fork, const struct cluster *cluster,
                         enum peers_wanted wanted);
 /* Until it returns true: adds the pods of the fork's next nodes, until it has visited n_pods of
  * them. The lock may be released between two calls, so that no call of a verb waits for all pods. A
- * pod that comes or goes meanwhile is in the list or not. */
+ * pod that comes or goes meanwhile is in the list or not; one that moves may be there twice. */
 bool cluster_fork_peers_some(struct cluster *fork, const struct cluster *cluster, size_t n_pods);
 /* False if the ledger was replaced since cluster_fork(): its pods may not be added. */
 bool cluster_is_fork_of(const struct cluster *fork, const struct cluster *cluster);
@@ -40,10 +49,13 @@ bool cluster_fork_peers_release(struct cluster *fork, size_t n);
 /* In no order. wanted: at most what the fork has. */
 const struct peer *cluster_peers(const struct cluster *fork, enum peers_wanted wanted,
                                  size_t *ret_n);
+/* The nominated pods, in no order. */
+const struct nominated_peer *cluster_nominated_peers(const struct cluster *fork, size_t *ret_n);
 /* Adds n pods to a fork with PEERS_ALL; does nothing with PEERS_REPELLING unless the pod repels
  * others. The facts and the namespace must outlive the fork. */
 void cluster_add_peers(struct cluster *fork, const struct peer *peer, int64_t n);
-/* Pods of which labels or terms are not kept, for lack of room. */
+/* Pods whose labels or terms are unknown: not kept for lack of room, or being bound before the
+ * watch shows them. */
 size_t cluster_n_lacking_peers(const struct cluster *cluster);
 /* The namespace's labels in a fork, sorted by key; 0 if it does not exist. */
 size_t cluster_peer_namespace(const struct cluster *fork, const char *name,

@@ -100,7 +100,8 @@ static void change_rules(struct search *search, const struct node *room, const s
 
 static bool rules_allow(const struct search *search, const struct node *room)
 {
-    return peer_rules_judge_changed(search->question->peers, room, search->change) == REASON_FITS;
+    return peer_rules_judge_changed(search->question->peers, room, &search->question->asker,
+                                    search->change) == REASON_FITS;
 }
 
 /* Whether the pod may be on the node with all pods of lower priority gone. */

@@ -261,7 +261,8 @@ static enum reason judge(const struct node *node, const struct fit_question *que
         reason = judge_ours(node, question, round);
     if (reason == REASON_FITS)
         reason = judge_other_resources(node, question);
-    return reason == REASON_FITS ? peer_rules_judge(question->peers, node) : reason;
+    return reason == REASON_FITS ? peer_rules_judge(question->peers, node, &question->asker)
+                                 : reason;
 }
 
 enum reason fit_judge(const struct node *node, const struct fit_question *question)

@@ -23,8 +23,9 @@ struct peer_rule {
     const struct peer_term *term;           /* of affinity and anti-affinity */
     const struct spread_constraint *spread; /* of topology spread */
     struct arena_table domains;
-    int64_t own;    /* what one such pod adds */
-    int64_t lowest; /* count of a domain, of topology spread; INT64_MAX: no domain */
+    int64_t own;     /* what one such pod adds */
+    int64_t lowest;  /* count of a domain, of topology spread; INT64_MAX: no domain */
+    size_t n_lowest; /* domains with that count */
 };
 
 struct peer_rules {
@@ -38,7 +39,22 @@ struct peer_rules {
     int64_t n_affine;            /* sum over all domains of the affinity rules */
     bool is_affine_to_itself;
     int64_t comparisons_left;
-    struct arena_table memo; /* of struct repelled_terms, by the terms of other pods */
+    struct arena_table memo;     /* of struct repelled_terms, by the terms of other pods */
+    struct arena_table promises; /* of struct promised_node, by the node */
+    int64_t *changed;            /* an item a rule; of peer_rules_judge_changed() */
+};
+
+/* What a nominated pod adds to each rule on its node. */
+struct promise {
+    const struct nominated_peer *to;
+    int64_t *weights;
+    struct promise *next;
+};
+
+struct promised_node {
+    struct arena_item item;
+    const struct node *node;
+    struct promise *first;
 };
 
 /* The topology keys by which the anti-affinity of other pods concerns this one. */
@@ -271,10 +287,14 @@ static void count_peer(struct peer_rules *rules, size_t n_own, const struct peer
 static void find_lowest(struct peer_rule *rule)
 {
     rule->lowest = INT64_MAX;
+    rule->n_lowest = 0;
     for (const struct arena_item *item = rule->domains.first; item; item = item->next_added) {
         const struct domain *domain = (const struct domain *)item;
-        if (domain->count < rule->lowest)
+        if (domain->count < rule->lowest) {
             rule->lowest = domain->count;
+            rule->n_lowest = 0;
+        }
+        rule->n_lowest += domain->count == rule->lowest;
     }
 }
 
@@ -324,185 +344,7 @@ static void add_own_rules(struct peer_rules *rules, const struct peer_facts *ter
                                .own = selects_itself(rules, &terms->anti_affinity[i])};
 }
 
-/* Room for a power of two, as find_or_add_repelled() grows it. */
-static size_t room_for(size_t n)
-{
-    size_t room = 1;
-    while (room < n)
-        room *= 2;
-    return room;
-}
-
-struct peer_rules *peer_rules_of(const struct cluster *fork, const struct peer_pod *pod,
-                                 const struct pod_shape *shape, struct arena *arena)
-{
-    static const struct peer_facts NOTHING;
-    struct peer_rules *rules = ARENA_NEW(arena, struct peer_rules);
-    *rules = (struct peer_rules){.fork = fork,
-                                 .pod = *pod,
-                                 .shape = shape,
-                                 .arena = arena,
-                                 .comparisons_left = COMPARISONS_MAX};
-    if (!rules->pod.terms)
-        rules->pod.terms = &NOTHING;
-    const struct peer_facts *terms = rules->pod.terms;
-    const size_t n_own = terms->n_spread + terms->n_affinity + terms->n_anti_affinity;
-    rules->items = ARENA_ARRAY(arena, struct peer_rule, room_for(n_own));
-    add_own_rules(rules, terms);
-    find_spread_domains(rules);
-    size_t n = 0;
-    const struct peer *peers = cluster_peers(fork, n_own > 0 ? PEERS_ALL : PEERS_REPELLING, &n);
-    for (size_t i = 0; i < n; i++)
-        count_peer(rules, n_own, &peers[i]);
-    for (size_t i = 0; i < rules->n_spread; i++)
-        find_lowest(&rules->items[i]);
-    return rules->n > 0 || rules->comparisons_left <= 0 ? rules : NULL;
-}
-
-bool peer_rules_are_cut(const struct peer_rules *rules)
-{
-    return rules && rules->comparisons_left <= 0;
-}
-
-/* ---- judging ---- */
-
-static int64_t count_at(const struct peer_rule *rule, const char *value, int64_t change)
-{
-    const struct domain *domain = find_domain(rule, value);
-    return (domain ? domain->count : 0) + change;
-}
-
-/* A change only ever lowers counts, so it may lower the lowest. */
-static bool spread_allows(const struct peer_rule *rule, const char *value, int64_t change)
-{
-    const int64_t here = count_at(rule, value, change);
-    int64_t lowest = rule->lowest;
-    if (find_domain(rule, value) && here < lowest)
-        lowest = here;
-    if ((int64_t)rule->domains.n < rule->spread->min_domains)
-        lowest = 0;
-    /* Without a domain kube-scheduler's minimum is the largest number. */
-    return lowest == INT64_MAX || here + rule->own - lowest <= rule->spread->max_skew;
-}
-
-/* The first pod of a group that is affine to itself may go to any node with the keys. */
-static bool affinity_allows(const struct peer_rules *rules, const struct node *node,
-                            const int64_t *change)
-{
-    bool pods_exist = true;
-    int64_t n_affine = rules->n_affine;
-    for (size_t i = rules->n_spread; i < rules->n_spread + rules->n_affinity; i++) {
-        const char *value = value_of(node, rules->items[i].key);
-        const int64_t changed = change ? change[i] : 0;
-        if (!value)
-            return false;
-        n_affine += changed;
-        if (count_at(&rules->items[i], value, changed) <= 0)
-            pods_exist = false;
-    }
-    return pods_exist || (n_affine == 0 && rules->is_affine_to_itself);
-}
-
-static enum reason judge_spread(const struct peer_rules *rules, const struct node *node,
-                                const int64_t *change)
-{
-    for (size_t i = 0; i < rules->n_spread; i++) {
-        const char *value = value_of(node, rules->items[i].key);
-        if (!value || !spread_allows(&rules->items[i], value, change ? change[i] : 0))
-            return REASON_TOPOLOGY_SPREAD;
-    }
-    return REASON_FITS;
-}
-
-enum reason peer_rules_judge_changed(const struct peer_rules *rules, const struct node *node,
-                                     const int64_t *change)
-{
-    if (!rules)
-        return REASON_FITS;
-    if (judge_spread(rules, node, change) != REASON_FITS)
-        return REASON_TOPOLOGY_SPREAD;
-    if (!affinity_allows(rules, node, change))
-        return REASON_POD_AFFINITY;
-    bool is_repelled = false;
-    for (size_t i = rules->n_spread + rules->n_affinity; i < rules->n; i++) {
-        const struct peer_rule *rule = &rules->items[i];
-        const char *value = value_of(node, rule->key);
-        if (!value || count_at(rule, value, change ? change[i] : 0) <= 0)
-            continue;
-        if (rule->kind == RULE_ANTI_AFFINITY)
-            return REASON_POD_ANTI_AFFINITY;
-        is_repelled = true;
-    }
-    return is_repelled ? REASON_POD_REPELLED : REASON_FITS;
-}
-
-enum reason peer_rules_judge(const struct peer_rules *rules, const struct node *node)
-{
-    return peer_rules_judge_changed(rules, node, NULL);
-}
-
-/* Whether a further such pod on the node changes the rule's counts. */
-static bool takes_own(const struct peer_rules *rules, const struct peer_rule *rule,
-                      const struct node *node)
-{
-    if (rule->own == 0)
-        return false;
-    return rule->kind != RULE_SPREAD ||
-           (rule->spread->selector.n_requirements > 0 && counts_here(rules, rule, node));
-}
-
-void peer_rules_place(struct peer_rules *rules, const struct node *node, int64_t n)
-{
-    for (size_t i = 0; rules && i < rules->n; i++) {
-        struct peer_rule *rule = &rules->items[i];
-        if (!takes_own(rules, rule, node))
-            continue;
-        const bool is_spread = rule->kind == RULE_SPREAD;
-        const bool was_lowest =
-            is_spread && find_domain(rule, value_of(node, rule->key))->count == rule->lowest;
-        count(rules, rule, node, rule->own * n);
-        if (was_lowest)
-            find_lowest(rule);
-    }
-}
-
-bool peer_rules_depend_on_replicas(const struct peer_rules *rules)
-{
-    /* Once a pod that it is affine to runs, more of them open no other domain. */
-    const int64_t n_affine = rules ? rules->n_affine : 0;
-    for (size_t i = 0; rules && i < rules->n; i++) {
-        const struct peer_rule *rule = &rules->items[i];
-        if (rule->own > 0 && (rule->kind != RULE_AFFINITY || n_affine == 0))
-            return true;
-    }
-    return false;
-}
-
-bool peer_rules_may_allow_later(const struct peer_rules *rules)
-{
-    return rules && rules->n_spread > 0;
-}
-
-struct peer_rules *peer_rules_copy(const struct peer_rules *rules, struct arena *arena)
-{
-    if (!rules)
-        return NULL;
-    struct peer_rules *copy = ARENA_NEW(arena, struct peer_rules);
-    *copy = *rules;
-    copy->arena = arena;
-    copy->memo = (struct arena_table){0};
-    copy->items = arena_copy(arena, rules->items, rules->n, sizeof *rules->items);
-    for (size_t i = 0; i < rules->n; i++) {
-        copy->items[i].domains = (struct arena_table){0};
-        for (const struct arena_item *item = rules->items[i].domains.first; item;
-             item = item->next_added)
-            find_or_add_domain(copy, &copy->items[i], item->key)->count =
-                ((const struct domain *)item)->count;
-    }
-    return copy;
-}
-
-/* ---- preemption ---- */
+/* ---- pods on their way: evicted, put back or nominated ---- */
 
 size_t peer_rules_n(const struct peer_rules *rules)
 {
@@ -538,4 +380,283 @@ void peer_rules_weigh(const struct peer_rules *rules, const struct peer *other,
                                 : weight_of(&scratch, rule, other, is_affine_to);
     }
     *comparisons_left = scratch.comparisons_left;
+}
+
+static struct promised_node *find_promised(const struct peer_rules *rules, const struct node *node)
+{
+    return (struct promised_node *)arena_table_find(&rules->promises, &node, POINTER_BYTES);
+}
+
+static struct promised_node *find_or_add_promised(struct peer_rules *rules, const struct node *node)
+{
+    struct promised_node *promised = find_promised(rules, node);
+    if (promised)
+        return promised;
+    promised = ARENA_NEW(rules->arena, struct promised_node);
+    promised->node = node;
+    arena_table_add(&rules->promises, &promised->item, &promised->node, POINTER_BYTES,
+                    rules->arena);
+    return promised;
+}
+
+static void add_promise(struct peer_rules *rules, const struct nominated_peer *to)
+{
+    int64_t *weights = ARENA_ARRAY(rules->arena, int64_t, rules->n);
+    int64_t comparisons_left = rules->comparisons_left;
+    bool counts = false;
+    peer_rules_weigh(rules, &to->peer, &comparisons_left, weights);
+    rules->comparisons_left = comparisons_left;
+    for (size_t i = 0; i < rules->n; i++)
+        counts |= weights[i] > 0;
+    if (!counts)
+        return;
+    struct promised_node *promised = find_or_add_promised(rules, to->peer.node);
+    struct promise *promise = ARENA_NEW(rules->arena, struct promise);
+    *promise = (struct promise){to, weights, promised->first};
+    promised->first = promise;
+}
+
+/* First come the rules of their anti-affinity, so that each of them has a weight for every rule. */
+static void count_nominated(struct peer_rules *rules)
+{
+    size_t n = 0;
+    const struct nominated_peer *nominated = cluster_nominated_peers(rules->fork, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct peer *peer = &nominated[i].peer;
+        const bool repels = peer->terms && peer->terms->n_anti_affinity > 0;
+        const struct repelled_terms *repelled = repels ? repelled_by(rules, peer) : NULL;
+        for (size_t j = 0; repelled && j < repelled->n_keys; j++)
+            (void)find_or_add_repelled(rules, repelled->keys[j]);
+    }
+    for (size_t i = 0; i < n && rules->n > 0 && rules->comparisons_left > 0; i++)
+        add_promise(rules, &nominated[i]);
+    rules->changed = ARENA_ARRAY(rules->arena, int64_t, rules->n);
+}
+
+/* Room for a power of two, as find_or_add_repelled() grows it. */
+static size_t room_for(size_t n)
+{
+    size_t room = 1;
+    while (room < n)
+        room *= 2;
+    return room;
+}
+
+struct peer_rules *peer_rules_of(const struct cluster *fork, const struct peer_pod *pod,
+                                 const struct pod_shape *shape, struct arena *arena)
+{
+    static const struct peer_facts NOTHING;
+    struct peer_rules *rules = ARENA_NEW(arena, struct peer_rules);
+    *rules = (struct peer_rules){.fork = fork,
+                                 .pod = *pod,
+                                 .shape = shape,
+                                 .arena = arena,
+                                 .comparisons_left = COMPARISONS_MAX};
+    if (!rules->pod.terms)
+        rules->pod.terms = &NOTHING;
+    const struct peer_facts *terms = rules->pod.terms;
+    const size_t n_own = terms->n_spread + terms->n_affinity + terms->n_anti_affinity;
+    rules->items = ARENA_ARRAY(arena, struct peer_rule, room_for(n_own));
+    add_own_rules(rules, terms);
+    find_spread_domains(rules);
+    size_t n = 0;
+    const struct peer *peers = cluster_peers(fork, n_own > 0 ? PEERS_ALL : PEERS_REPELLING, &n);
+    for (size_t i = 0; i < n; i++)
+        count_peer(rules, n_own, &peers[i]);
+    for (size_t i = 0; i < rules->n_spread; i++)
+        find_lowest(&rules->items[i]);
+    count_nominated(rules);
+    return rules->n > 0 || rules->comparisons_left <= 0 ? rules : NULL;
+}
+
+bool peer_rules_are_cut(const struct peer_rules *rules)
+{
+    return rules && rules->comparisons_left <= 0;
+}
+
+/* ---- judging ---- */
+
+static int64_t count_at(const struct peer_rule *rule, const char *value, int64_t change)
+{
+    const struct domain *domain = find_domain(rule, value);
+    return (domain ? domain->count : 0) + change;
+}
+
+static int64_t lowest_of_others(const struct peer_rule *rule, const struct domain *domain)
+{
+    int64_t lowest = INT64_MAX;
+    for (const struct arena_item *item = rule->domains.first; item; item = item->next_added) {
+        const struct domain *other = (const struct domain *)item;
+        if (other != domain && other->count < lowest)
+            lowest = other->count;
+    }
+    return lowest;
+}
+
+/* The lowest count of a domain if this domain's is `count`. NULL: it is no domain of the rule. */
+static int64_t lowest_with(const struct peer_rule *rule, const struct domain *domain, int64_t count)
+{
+    if (!domain)
+        return rule->lowest;
+    const bool rises = count > rule->lowest && domain->count == rule->lowest && rule->n_lowest == 1;
+    const int64_t others = rises ? lowest_of_others(rule, domain) : rule->lowest;
+    return count < others ? count : others;
+}
+
+static bool spread_allows(const struct peer_rule *rule, const char *value, int64_t change)
+{
+    const int64_t here = count_at(rule, value, change);
+    int64_t lowest = lowest_with(rule, find_domain(rule, value), here);
+    if ((int64_t)rule->domains.n < rule->spread->min_domains)
+        lowest = 0;
+    /* Without a domain kube-scheduler's minimum is the largest number. */
+    return lowest == INT64_MAX || here + rule->own - lowest <= rule->spread->max_skew;
+}
+
+/* The first pod of a group that is affine to itself may go to any node with the keys. */
+static bool affinity_allows(const struct peer_rules *rules, const struct node *node,
+                            const int64_t *change)
+{
+    bool pods_exist = true;
+    int64_t n_affine = rules->n_affine;
+    for (size_t i = rules->n_spread; i < rules->n_spread + rules->n_affinity; i++) {
+        const char *value = value_of(node, rules->items[i].key);
+        const int64_t changed = change ? change[i] : 0;
+        if (!value)
+            return false;
+        n_affine += changed;
+        if (count_at(&rules->items[i], value, changed) <= 0)
+            pods_exist = false;
+    }
+    return pods_exist || (n_affine == 0 && rules->is_affine_to_itself);
+}
+
+static enum reason judge_spread(const struct peer_rules *rules, const struct node *node,
+                                const int64_t *change)
+{
+    for (size_t i = 0; i < rules->n_spread; i++) {
+        const char *value = value_of(node, rules->items[i].key);
+        if (!value || !spread_allows(&rules->items[i], value, change ? change[i] : 0))
+            return REASON_TOPOLOGY_SPREAD;
+    }
+    return REASON_FITS;
+}
+
+static enum reason judge(const struct peer_rules *rules, const struct node *node,
+                         const int64_t *change)
+{
+    if (judge_spread(rules, node, change) != REASON_FITS)
+        return REASON_TOPOLOGY_SPREAD;
+    if (!affinity_allows(rules, node, change))
+        return REASON_POD_AFFINITY;
+    bool is_repelled = false;
+    for (size_t i = rules->n_spread + rules->n_affinity; i < rules->n; i++) {
+        const struct peer_rule *rule = &rules->items[i];
+        const char *value = value_of(node, rule->key);
+        if (!value || count_at(rule, value, change ? change[i] : 0) <= 0)
+            continue;
+        if (rule->kind == RULE_ANTI_AFFINITY)
+            return REASON_POD_ANTI_AFFINITY;
+        is_repelled = true;
+    }
+    return is_repelled ? REASON_POD_REPELLED : REASON_FITS;
+}
+
+/* Sets rules->changed to the change by pods that are nominated to the node. Returns whether any of
+ * them counts for the asker. */
+static bool add_nominated(const struct peer_rules *rules, const struct node *node,
+                          const struct asker *asker, const int64_t *change)
+{
+    const struct promised_node *promised = find_promised(rules, node);
+    bool counts = false;
+    for (const struct promise *promise = promised ? promised->first : NULL; promise;
+         promise = promise->next) {
+        const struct nominated_peer *other = promise->to;
+        if (other->priority < asker->priority ||
+            (asker->uid && strcmp(other->uid, asker->uid) == 0))
+            continue;
+        for (size_t i = 0; i < rules->n; i++) {
+            const int64_t before = counts ? rules->changed[i] : change ? change[i] : 0;
+            rules->changed[i] = before + promise->weights[i];
+        }
+        counts = true;
+    }
+    return counts;
+}
+
+enum reason peer_rules_judge_changed(const struct peer_rules *rules, const struct node *node,
+                                     const struct asker *asker, const int64_t *change)
+{
+    const enum reason reason = rules ? judge(rules, node, change) : REASON_FITS;
+    if (reason != REASON_FITS || !rules || !add_nominated(rules, node, asker, change))
+        return reason;
+    return judge(rules, node, rules->changed);
+}
+
+enum reason peer_rules_judge(const struct peer_rules *rules, const struct node *node,
+                             const struct asker *asker)
+{
+    return peer_rules_judge_changed(rules, node, asker, NULL);
+}
+
+/* Whether a further such pod on the node changes the rule's counts. */
+static bool takes_own(const struct peer_rules *rules, const struct peer_rule *rule,
+                      const struct node *node)
+{
+    if (rule->own == 0)
+        return false;
+    return rule->kind != RULE_SPREAD ||
+           (rule->spread->selector.n_requirements > 0 && counts_here(rules, rule, node));
+}
+
+void peer_rules_place(struct peer_rules *rules, const struct node *node, int64_t n)
+{
+    for (size_t i = 0; rules && n > 0 && i < rules->n; i++) {
+        struct peer_rule *rule = &rules->items[i];
+        if (!takes_own(rules, rule, node))
+            continue;
+        const bool is_spread = rule->kind == RULE_SPREAD;
+        const bool was_lowest =
+            is_spread && find_domain(rule, value_of(node, rule->key))->count == rule->lowest;
+        count(rules, rule, node, rule->own * n);
+        if (was_lowest && --rule->n_lowest == 0)
+            find_lowest(rule);
+    }
+}
+
+bool peer_rules_depend_on_replicas(const struct peer_rules *rules)
+{
+    /* Once a pod that it is affine to runs, more of them open no other domain. */
+    const int64_t n_affine = rules ? rules->n_affine : 0;
+    for (size_t i = 0; rules && i < rules->n; i++) {
+        const struct peer_rule *rule = &rules->items[i];
+        if (rule->own > 0 && (rule->kind != RULE_AFFINITY || n_affine == 0))
+            return true;
+    }
+    return false;
+}
+
+bool peer_rules_may_allow_later(const struct peer_rules *rules)
+{
+    return rules && rules->n_spread > 0;
+}
+
+struct peer_rules *peer_rules_copy(const struct peer_rules *rules, struct arena *arena)
+{
+    if (!rules)
+        return NULL;
+    struct peer_rules *copy = ARENA_NEW(arena, struct peer_rules);
+    *copy = *rules;
+    copy->arena = arena;
+    copy->memo = (struct arena_table){0};
+    copy->changed = ARENA_ARRAY(arena, int64_t, rules->n);
+    copy->items = arena_copy(arena, rules->items, rules->n, sizeof *rules->items);
+    for (size_t i = 0; i < rules->n; i++) {
+        copy->items[i].domains = (struct arena_table){0};
+        for (const struct arena_item *item = rules->items[i].domains.first; item;
+             item = item->next_added)
+            find_or_add_domain(copy, &copy->items[i], item->key)->count =
+                ((const struct domain *)item)->count;
+    }
+    return copy;
 }

@@ -144,7 +144,8 @@ static int64_t fill_once(struct cluster *fork, const struct fit_question *questi
     size_t i = 0;
     for (const struct node *node = cluster_next_node(fork, NULL); node && n_left > 0;
          node = cluster_next_node(fork, node), i++) {
-        if (room[i] == 0 || peer_rules_judge(question->peers, node) != REASON_FITS)
+        if (room[i] == 0 ||
+            peer_rules_judge(question->peers, node, &question->asker) != REASON_FITS)
             continue;
         room[i]--;
         n_left--;

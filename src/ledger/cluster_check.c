@@ -429,7 +429,7 @@ static void check_peers(struct check *check, const struct cluster *cluster)
     for (const struct pod_entry *entry = cluster->pods; entry; entry = entry->hh.next) {
         const struct pod *pod = &entry->pod;
         n_should_refs += (size_t)(pod->labels != NULL) + (size_t)(pod->terms != NULL);
-        n_should_repel += pod->node_name[0] && pod->terms && pod->terms->n_anti_affinity > 0;
+        n_should_repel += !pod->finished && pod->terms && pod->terms->n_anti_affinity > 0;
     }
     if (cluster->shapes->refs == 1)
         check_unless_same(check, "labels and terms in use", n_refs, n_should_refs);

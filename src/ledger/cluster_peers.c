@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "ledger.h"
 #include "ledger/peer.h"
+#include "ledger/reservation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,10 @@ struct fork_peers {
     struct peer *items; /* the repelling ones first */
     size_t n, n_room, n_repelling;
     enum peers_wanted wanted;
+    struct nominated_peer *nominated;
+    size_t n_nominated, n_nominated_room;
     const struct node *last; /* the node of the fork whose pods were added last; NULL: none yet */
-    size_t n_released;       /* items from the end that hold no references any more */
+    size_t n_released;       /* nominated ones, then items, from the end, without references */
     size_t n_lacking;
     struct namespace_labels {
         const char *name; /* of the fork's own entry */
@@ -51,7 +54,7 @@ static bool repels(const struct peer_facts *terms)
 
 static bool is_repelling(const struct pod *pod)
 {
-    return pod->node_name[0] && !pod->finished && repels(pod->terms);
+    return !pod->finished && repels(pod->terms);
 }
 
 void cluster_peers_added(struct cluster *cluster, struct pod_entry *entry)
@@ -82,24 +85,67 @@ static void add_peer(struct fork_peers *peers, const struct peer *peer)
     peers->items[at] = *peer;
 }
 
-static void fork_pod(struct cluster *fork, const struct node *node, const struct pod *pod)
+static bool is_wanted(const struct cluster *fork, const struct pod *pod)
+{
+    return fork->fork_peers->wanted == PEERS_ALL || repels(pod->terms);
+}
+
+static struct peer peer_of(const struct node *node, const struct pod *pod)
 {
     peers_ref(pod->labels);
     peers_ref(pod->terms);
-    const struct peer peer = {
+    return (struct peer){
         node, string_table_ref(pod->namespace_), pod->labels, pod->terms, pod->terminating, true};
+}
+
+static void fork_pod(struct cluster *fork, const struct node *node, const struct pod *pod)
+{
+    if (!is_wanted(fork, pod))
+        return;
+    const struct peer peer = peer_of(node, pod);
     add_peer(fork->fork_peers, &peer);
 }
 
-/* Returns how many pods it looked at. */
-static size_t fork_pods_of(struct cluster *fork, const struct node *node, const struct node *origin)
+static void fork_nominated(struct cluster *fork, const struct node *node, const struct pod *pod)
 {
-    const bool all = fork->fork_peers->wanted == PEERS_ALL;
-    size_t n = 0;
-    for (const struct pod_entry *entry = origin->pods; entry; entry = entry->next, n++) {
-        if (all || repels(entry->pod.terms))
-            fork_pod(fork, node, &entry->pod);
+    struct fork_peers *peers = fork->fork_peers;
+    if (!is_wanted(fork, pod))
+        return;
+    if (peers->n_nominated == peers->n_nominated_room) {
+        peers->n_nominated_room = peers->n_nominated > 0 ? 2 * peers->n_nominated : 16;
+        peers->nominated =
+            mem_grow(peers->nominated, peers->n_nominated_room, sizeof *peers->nominated);
     }
+    peers->nominated[peers->n_nominated++] = (struct nominated_peer){
+        peer_of(node, pod), arena_strdup(fork->fork_arena, pod->uid), pod->priority};
+}
+
+/* Pods that are being bound: kube-scheduler counts them as pods on the node. Returns how many. */
+static size_t fork_reserved(struct cluster *fork, const struct cluster *cluster,
+                            const struct node *node, const struct node *origin)
+{
+    size_t n = 0;
+    for (const struct reservation *held = reservation_next_on(origin, NULL); held;
+         held = reservation_next_on(origin, held), n++) {
+        const struct pod *pod = cluster_find_pod(cluster, held->uid);
+        if (pod)
+            fork_pod(fork, node, pod);
+        else
+            fork->fork_peers->n_lacking++;
+    }
+    return n;
+}
+
+/* Returns how many pods it looked at. */
+static size_t fork_pods_of(struct cluster *fork, const struct cluster *cluster,
+                           const struct node *node, const struct node *origin)
+{
+    size_t n = fork_reserved(fork, cluster, node, origin);
+    for (const struct pod_entry *entry = origin->pods; entry; entry = entry->next, n++)
+        fork_pod(fork, node, &entry->pod);
+    for (const struct nomination *nomination = nomination_next_on(origin, NULL); nomination;
+         nomination = nomination_next_on(origin, nomination), n++)
+        fork_nominated(fork, node, cluster_find_pod(cluster, nomination->uid));
     return n;
 }
 
@@ -145,23 +191,29 @@ bool cluster_fork_peers_some(struct cluster *fork, const struct cluster *cluster
         if (!next)
             return true;
         const struct node *origin = node_index_find(&cluster->node_index, next->name);
-        n += 1 + (origin && origin->traits ? fork_pods_of(fork, next, origin) : 0);
+        n += 1 + (origin && origin->traits ? fork_pods_of(fork, cluster, next, origin) : 0);
         peers->last = next;
     }
     return false;
 }
 
+static void release(struct cluster *fork, const struct peer *peer)
+{
+    if (!peer->is_owned)
+        return;
+    cluster_peers_unref(fork, peer->namespace_, peer->labels, peer->terms);
+    string_table_unref(&fork->shapes->strings, peer->namespace_);
+}
+
 bool cluster_fork_peers_release(struct cluster *fork, size_t n)
 {
     struct fork_peers *peers = fork->fork_peers;
-    for (; peers && n > 0 && peers->n_released < peers->n; n--) {
-        const struct peer *peer = &peers->items[peers->n - ++peers->n_released];
-        if (!peer->is_owned)
-            continue;
-        cluster_peers_unref(fork, peer->namespace_, peer->labels, peer->terms);
-        string_table_unref(&fork->shapes->strings, peer->namespace_);
+    const size_t n_all = peers ? peers->n + peers->n_nominated : 0;
+    for (; n > 0 && peers && peers->n_released < n_all; n--) {
+        const size_t i = n_all - ++peers->n_released;
+        release(fork, i < peers->n ? &peers->items[i] : &peers->nominated[i - peers->n].peer);
     }
-    return !peers || peers->n_released == peers->n;
+    return !peers || peers->n_released == n_all;
 }
 
 void cluster_peers_fork_free(struct cluster *fork)
@@ -170,7 +222,7 @@ void cluster_peers_fork_free(struct cluster *fork)
     if (!peers)
         return;
     struct string_table *strings = &fork->shapes->strings;
-    (void)cluster_fork_peers_release(fork, peers->n);
+    (void)cluster_fork_peers_release(fork, SIZE_MAX);
     struct namespace_labels *entry = NULL;
     struct namespace_labels *next = NULL;
     HASH_ITER (hh, peers->namespaces, entry, next) {
@@ -180,6 +232,7 @@ void cluster_peers_fork_free(struct cluster *fork)
         free(entry);
     }
     free(peers->items);
+    free(peers->nominated);
     free(peers);
 }
 
@@ -192,6 +245,13 @@ const struct peer *cluster_peers(const struct cluster *fork, enum peers_wanted w
         return NULL;
     *ret_n = wanted == PEERS_ALL ? peers->n : peers->n_repelling;
     return peers->items;
+}
+
+const struct nominated_peer *cluster_nominated_peers(const struct cluster *fork, size_t *ret_n)
+{
+    const struct fork_peers *peers = fork->fork_peers;
+    *ret_n = peers ? peers->n_nominated : 0;
+    return peers ? peers->nominated : NULL;
 }
 
 void cluster_add_peers(struct cluster *fork, const struct peer *peer, int64_t n)

@@ -178,7 +178,7 @@ struct cluster {
     bool is_sweeping;
     struct pod_names pod_names;
     size_t n_pods_over[N_SHAPE_LIMITS]; /* pods whose shape exceeds each limit */
-    size_t n_repelling;                 /* pods on nodes with required anti-affinity */
+    size_t n_repelling;                 /* unfinished pods with required anti-affinity */
     size_t n_lacking_peers;             /* cluster_n_lacking_peers() */
     struct fork_peers *fork_peers;      /* cluster_peers.c; NULL but in a fork */
     struct owners owners;               /* empty in a fork */

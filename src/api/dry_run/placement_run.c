@@ -10,6 +10,7 @@
 #include "api/verdicts/asks_for.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/near_misses.h"
+#include "api/verdicts/peer_notes.h"
 #include "api/verdicts/verdict.h"
 #include "decide/fragmentation.h"
 #include "decide/peer_rules.h"
@@ -162,21 +163,6 @@ static void note_soft_preferences(const struct placement_run *run, json_t *notes
                     "ranking here is only an estimate");
 }
 
-/* Other pods that the verdict leaves out. */
-static void note_peers(const struct placement_run *run, json_t *notes)
-{
-    const struct peer_rules *rules = run->query.question.peers;
-    const size_t n = cluster_n_lacking_peers(run->dry_run->fork);
-    if (peer_rules_are_cut(rules))
-        note(notes, "affinity between pods: not judged against all pods, as that would take too "
-                    "many comparisons");
-    if (n > 0)
-        note(notes, arena_printf(run->dry_run->arena,
-                                 "affinity between pods: not judged against %zu pods, whose labels "
-                                 "or terms are over limits.podShapeBytes or limits.podShapesBytes",
-                                 n));
-}
-
 static void note_claims(struct placement_run *run, json_t *notes)
 {
     const struct candidates *candidates = &run->candidates;
@@ -214,7 +200,7 @@ static json_t *notes_of(struct placement_run *run)
     note_namespace(run, notes);
     note_priority(run, notes);
     note_claims(run, notes);
-    note_peers(run, notes);
+    peer_notes_add(run->dry_run->fork, run->query.question.peers, run->dry_run->arena, notes);
     note_templates(run, notes);
     note_soft_preferences(run, notes);
     return notes;

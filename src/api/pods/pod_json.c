@@ -2,6 +2,7 @@
 #include "api/pods/pod_json.h"
 #include "api/verdicts/asks_for.h"
 #include "api/verdicts/model_words.h"
+#include "api/verdicts/peer_notes.h"
 #include "base/text_time.h"
 #include "decide/quota.h"
 #include "ledger/shape_limits.h"
@@ -163,10 +164,17 @@ static json_t *reservation_json(const struct pod_report *report, const struct po
 }
 
 /* Names in the lines may contain anything, so a line may be empty. */
-static json_t *not_evaluated_json(const struct pod *pod)
+static json_t *not_evaluated_json(const struct pod_report *report, const struct pod_copy *copy,
+                                  bool is_judged)
 {
     json_t *lines = json_array();
-    for (const char *at = pod->not_evaluated; at && *at;) {
+    if (is_judged)
+        peer_notes_add(report->fork, copy->peers->rules, report->arena, lines);
+    if (is_judged && copy->pod.lacks_peers)
+        (void)json_array_append_new(
+            lines,
+            json_string("affinity between pods: the pod's own labels or terms are not kept"));
+    for (const char *at = copy->pod.not_evaluated; at && *at;) {
         const size_t len = strcspn(at, "\n");
         if (len > 0)
             (void)json_array_append_new(lines, json_stringn(at, len));
@@ -211,7 +219,7 @@ json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
     set(object, "refusal", text_or_null(pod->refusal));
     set(object, "nominatedNode", text_or_null(pod->nominated_node));
     set(object, "reservation", reservation_json(report, copy));
-    set(object, "notEvaluated", not_evaluated_json(pod));
+    set(object, "notEvaluated", not_evaluated_json(report, copy, verdicts));
     set_verdicts(object, verdicts);
     return object;
 }

@@ -4,6 +4,7 @@
 #include "decide/peer_rules.h"
 #include "decide/what_if.h"
 #include "fixture_question.h"
+#include "ledger/reservation.h"
 #include "unit.h"
 
 #include <string.h>
@@ -59,25 +60,31 @@ static struct cluster *fork_of(struct fixture *fixture)
 
 /* "a1 fits a2 pod_affinity ..." */
 static const char *verdicts_of(struct fixture *fixture, const struct cluster *fork,
-                               const struct peer_rules *rules)
+                               const struct peer_rules *rules, const struct asker *asker)
 {
     const char *text = "";
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node))
         text = arena_printf(fixture->arena, "%s%s%s %s", text, text[0] ? ", " : "", node_name(node),
-                            reason_name(peer_rules_judge(rules, node)));
+                            reason_name(peer_rules_judge(rules, node, asker)));
     return text;
 }
 
-static const char *judged(struct fixture *fixture, const struct peer_facts *facts)
+static const char *judged_for(struct fixture *fixture, const struct peer_facts *facts,
+                              const struct asker *asker)
 {
     static const struct pod_shape ANY;
     struct cluster *fork = fork_of(fixture);
     const struct peer_pod pod = pod_of(facts);
     const struct peer_rules *rules = peer_rules_of(fork, &pod, &ANY, fixture->arena);
-    const char *text = verdicts_of(fixture, fork, rules);
+    const char *text = verdicts_of(fixture, fork, rules, asker);
     cluster_fork_free(fork);
     return text;
+}
+
+static const char *judged(struct fixture *fixture, const struct peer_facts *facts)
+{
+    return judged_for(fixture, facts, &(struct asker){0});
 }
 
 static void test_the_first_pod_of_a_group_may_go_anywhere_with_the_key(void **state)
@@ -132,8 +139,8 @@ static void check_placed(struct fixture *fixture, const struct peer_facts *facts
     assert_int_equal(what_if_more(fork, &question), expected);
     assert_int_equal(what_if_place(fork, &question, 10, nodes), expected < 10 ? expected : 10);
     const struct peer_rules *anew = peer_rules_of(fork, &pod, question.shape, fixture->arena);
-    assert_string_equal(verdicts_of(fixture, fork, question.peers),
-                        verdicts_of(fixture, fork, anew));
+    assert_string_equal(verdicts_of(fixture, fork, question.peers, &question.asker),
+                        verdicts_of(fixture, fork, anew, &question.asker));
     cluster_fork_free(fork);
 }
 
@@ -145,6 +152,87 @@ static void test_replicas_count_against_each_other(void **state)
     check_placed(fixture, &APART, 12);
     check_placed(fixture, &TOGETHER, 20);
     check_placed(fixture, &SPREAD, 21); /* b1 is full with 10 */
+}
+
+static void nominate(struct fixture *fixture, const char *uid, const char *node,
+                     const struct peer_facts *peers)
+{
+    struct pod_facts facts = fixture_pod_facts(fixture, uid, "", "cpu=1");
+    facts.peers = *peers;
+    facts.nominated_node = node;
+    facts.priority = 5;
+    fixture_put_pod_facts(fixture, &facts);
+}
+
+/* Not on a2, in the same zone: kube-scheduler adds the pods that are nominated to the node that it
+ * judges. */
+static void test_a_nominated_pod_counts_on_its_node_for_pods_of_its_priority(void **state)
+{
+    static const char REPELLED[] = "a1 pod_repelled, a2 fits, b1 fits, none fits";
+    static const char APART_FROM_IT[] = "a1 pod_anti_affinity, a2 fits, b1 fits, none fits";
+    static const char FREE[] = "a1 fits, a2 fits, b1 fits, none fits";
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    nominate(fixture, "p", "a1", &APART);
+    assert_string_equal(judged_for(fixture, &PLAIN, &(struct asker){.priority = 4}), REPELLED);
+    assert_string_equal(judged_for(fixture, &PLAIN, &(struct asker){.priority = 5}), REPELLED);
+    assert_string_equal(judged_for(fixture, &PLAIN, &(struct asker){.priority = 6}), FREE);
+    assert_string_equal(judged_for(fixture, &APART, &(struct asker){"p", .priority = 5}), FREE);
+    nominate(fixture, "p", "a1", &PLAIN);
+    assert_string_equal(judged(fixture, &APART), APART_FROM_IT);
+}
+
+/* It may go before it is bound. */
+static void test_a_nominated_pod_satisfies_no_affinity(void **state)
+{
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    put(fixture, "p", "a1", &PLAIN);
+    nominate(fixture, "q", "b1", &PLAIN);
+    assert_string_equal(judged(fixture, &TOGETHER),
+                        "a1 fits, a2 fits, b1 pod_affinity, none pod_affinity");
+}
+
+/* With it, b is no longer the only zone with the lowest count. */
+static void test_a_nominated_pod_raises_the_lowest_count(void **state)
+{
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    put(fixture, "p", "a1", &PLAIN);
+    nominate(fixture, "q", "b1", &PLAIN);
+    assert_string_equal(judged(fixture, &SPREAD),
+                        "a1 topology_spread, a2 topology_spread, b1 fits, none topology_spread");
+    nominate(fixture, "r", "b1", &PLAIN);
+    assert_string_equal(
+        judged(fixture, &SPREAD),
+        "a1 topology_spread, a2 topology_spread, b1 topology_spread, none topology_spread");
+}
+
+static void reserve(struct fixture *fixture, const char *uid, const char *node)
+{
+    const struct shape_facts shape = fixture_shape_facts(fixture, "cpu=1");
+    struct reservation_draft draft = {
+        .uid = uid, .namespace_ = "default", .name = uid, .replica_of = "", .node_name = node};
+    reservation_begin(fixture->cluster, &draft, &shape);
+    (void)reservation_commit(fixture->cluster, &draft);
+}
+
+static void test_a_pod_that_is_being_bound_counts_as_one_on_the_node(void **state)
+{
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    put(fixture, "p", "", &APART);
+    reserve(fixture, "p", "a1");
+    assert_string_equal(judged_for(fixture, &PLAIN, &(struct asker){.priority = 9}),
+                        "a1 pod_repelled, a2 pod_repelled, b1 fits, none fits");
+    assert_string_equal(judged(fixture, &APART),
+                        "a1 pod_anti_affinity, a2 pod_anti_affinity, b1 fits, none fits");
+    reserve(fixture, "not-shown", "b1");
+    struct cluster *fork = fork_of(fixture);
+    assert_int_equal(cluster_n_lacking_peers(fork), 1);
+    cluster_fork_free(fork);
+    struct err err;
+    assert_int_equal(cluster_check(fixture->cluster, &err), 0);
 }
 
 /* The lock is free between two steps. */
@@ -191,6 +279,10 @@ int main(void)
         TEST(test_anti_affinity_counts_in_both_directions),
         TEST(test_spread_counts_empty_domains_and_no_terminating_pods),
         TEST(test_replicas_count_against_each_other),
+        TEST(test_a_nominated_pod_counts_on_its_node_for_pods_of_its_priority),
+        TEST(test_a_nominated_pod_satisfies_no_affinity),
+        TEST(test_a_nominated_pod_raises_the_lowest_count),
+        TEST(test_a_pod_that_is_being_bound_counts_as_one_on_the_node),
         TEST(test_pods_are_forked_in_steps),
         TEST(test_the_fork_of_a_replaced_ledger_is_none_of_the_new_one),
     };

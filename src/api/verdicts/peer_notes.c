@@ -1,0 +1,22 @@
+/* peer_notes: see peer_notes.h. */
+#include "api/verdicts/peer_notes.h"
+#include "decide/peer_rules.h"
+
+void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, struct arena *arena,
+                    json_t *notes)
+{
+    const size_t n = cluster_n_lacking_peers(fork);
+    if (peer_rules_are_cut(rules))
+        (void)json_array_append_new(
+            notes, json_string("affinity between pods: not judged against all pods, as that would "
+                               "take too many comparisons"));
+    if (n > 0)
+        (void)json_array_append_new(
+            notes,
+            json_string(arena_printf(
+                arena,
+                "affinity between pods: not judged against %zu pods, whose labels or terms are "
+                "over "
+                "limits.podShapeBytes or limits.podShapesBytes, or not shown by the watch yet",
+                n)));
+}

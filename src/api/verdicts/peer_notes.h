@@ -1,0 +1,17 @@
+/* peer_notes: what verdicts leave out of affinity between pods and topology spread. Private to api.
+ */
+#ifndef API_VERDICTS_PEER_NOTES_H
+#define API_VERDICTS_PEER_NOTES_H
+
+#include "base/arena.h"
+
+#include <jansson.h>
+
+struct cluster;
+struct peer_rules;
+
+/* Adds to the lines under notEvaluated. rules NULL: none. */
+void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, struct arena *arena,
+                    json_t *notes);
+
+#endif

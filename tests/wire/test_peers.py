@@ -1,0 +1,75 @@
+"""Affinity between pods and topology spread in explain, pending and the dry run, over cluster files."""
+
+import pytest
+from objects import node, pod
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+WEB = {"matchLabels": {"app": "web"}}
+SPREAD = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": WEB}
+APART = {"affinity": {"podAntiAffinity": {REQUIRED: [{"topologyKey": "zone", "labelSelector": WEB}]}}}
+
+
+def zoned(name, zone):
+    return node(name, metadata={"labels": {"zone": zone}})
+
+
+def labelled(name, app="web", on=None, **spec):
+    return pod(name, 1, on, metadata={"labels": {"app": app}}, spec=spec)
+
+
+def nominated(name, to, priority, app="web", **spec):
+    return pod(name, 1, metadata={"labels": {"app": app}}, spec={"priority": priority, **spec}, status={"nominatedNodeName": to})
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    return module_service(
+        zoned("a1", "a"),
+        zoned("a2", "a"),
+        zoned("b1", "b"),
+        zoned("c1", "c"),
+        labelled("lonely", on="a1", **APART),
+        labelled("web-0", on="b1"),
+        labelled("repelled"),
+        labelled("apart", app="other", **APART),
+        labelled("spreads", topologySpreadConstraints=[SPREAD]),
+    )
+
+
+REASONS = {
+    "repelled": {"a1": "pod_repelled", "a2": "pod_repelled"},
+    "apart": {"a1": "pod_anti_affinity", "a2": "pod_anti_affinity", "b1": "pod_anti_affinity"},
+    # It fits c1 alone: one more pod in b would make a skew of two, and a1's pod repels it from a.
+    "spreads": {"a1": "topology_spread", "a2": "topology_spread", "b1": "topology_spread"},
+}
+
+
+def refused(nodes):
+    return {item["node"]: item["reason"] for item in nodes if not item["fits"]}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_explain_and_pending_give_the_reason_of_other_pods(service, name):
+    explained = service.get(f"/v1/pods/ml/{name}/explain").json()
+    assert refused(explained["nodes"]) == REASONS[name]
+    pods = {item["name"]: item for item in service.get("/v1/pending").json()["pods"]}
+    counted = {reason["reason"]: reason["nodes"] for reason in pods[name]["reasons"]}
+    assert counted == {reason: list(REASONS[name].values()).count(reason) for reason in REASONS[name].values()}
+    assert pods[name]["notEvaluated"] == explained["pod"]["notEvaluated"] == []
+
+
+def test_a_nominated_pod_counts_for_pods_of_its_priority(module_service):
+    service = module_service(zoned("a1", "a"), zoned("b1", "b"), nominated("first", "a1", 10, **APART), labelled("low", priority=10), labelled("high", priority=11))
+    assert refused(service.get("/v1/pods/ml/low/explain").json()["nodes"]) == {"a1": "pod_repelled"}
+    assert refused(service.get("/v1/pods/ml/high/explain").json()["nodes"]) == {}
+    assert refused(service.get("/v1/pods/ml/first/explain").json()["nodes"]) == {}
+    (workload,) = service.post("/v1/dry-run", labelled("new")).json()["workloads"]
+    assert [item["node"] for item in workload["placements"]] == ["b1"]
+
+
+def test_pods_whose_labels_are_not_kept_are_named(module_service):
+    labels = {f"label-{number}": "x" * 60 for number in range(2000)}
+    service = module_service(zoned("a1", "a"), pod("large", 1, "a1", metadata={"labels": labels}), labelled("asks", **APART))
+    for item in (service.get("/v1/pods/ml/asks/explain").json()["pod"], service.get("/v1/pending").json()["pods"][0]):
+        (note,) = item["notEvaluated"]
+        assert "not judged against 1 pods" in note
