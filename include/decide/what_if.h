@@ -22,8 +22,13 @@ int64_t what_if_fill(struct cluster *fork, const struct fit_question *question, 
 size_t what_if_place_each(struct cluster *fork, const struct fit_question *question,
                           const struct node **ret_nodes, enum reason *ret_verdicts);
 
-/* How many more pods would fit; at most 100,000 if each changes what other pods allow. Changes
- * nothing. */
+/* Most pods that are placed one by one to count how many more would fit. */
+#define WHAT_IF_MORE_BY_RULES_MAX ((int64_t)100000)
+
+/* How many more pods would fit; at most WHAT_IF_MORE_BY_RULES_MAX if each changes what other pods
+ * allow. Changes nothing. */
 int64_t what_if_more(struct cluster *fork, const struct fit_question *question);
+/* Whether n_more, of what_if_more(), was cut at that number. */
+bool what_if_more_is_cut(const struct fit_question *question, int64_t n_more);
 
 #endif

@@ -132,9 +132,6 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
 
 /* ---- many at once ---- */
 
-/* Pods placed one by one to count how many more would fit. */
-#define MORE_BY_RULES_MAX ((int64_t)100000)
-
 /* A pass over the nodes: one more pod on each that allows it and has room. room: what is left, an
  * item a node; less by the result. */
 static int64_t fill_once(struct cluster *fork, const struct fit_question *question, int64_t *room,
@@ -223,6 +220,11 @@ size_t what_if_place_each(struct cluster *fork, const struct fit_question *quest
     return n;
 }
 
+bool what_if_more_is_cut(const struct fit_question *question, int64_t n_more)
+{
+    return n_more == WHAT_IF_MORE_BY_RULES_MAX && peer_rules_depend_on_replicas(question->peers);
+}
+
 int64_t what_if_more(struct cluster *fork, const struct fit_question *question)
 {
     int64_t sum = 0;
@@ -230,7 +232,7 @@ int64_t what_if_more(struct cluster *fork, const struct fit_question *question)
     struct fit_question next = *question;
     if (peer_rules_depend_on_replicas(question->peers)) {
         next.peers = peer_rules_copy(question->peers, arena);
-        return fill_by_rules(fork, &next, MORE_BY_RULES_MAX, false);
+        return fill_by_rules(fork, &next, WHAT_IF_MORE_BY_RULES_MAX, false);
     }
     next.quota = quota_copy(question->quota, arena);
     for (const struct node *node = cluster_next_node(fork, NULL); node;

@@ -6,6 +6,7 @@
 #include "annotations.h"
 #include "base/mem.h"
 #include "base/nearest.h"
+#include "controller_labels.h"
 #include "formats/json_get.h"
 #include "meta.h"
 #include "misplaced.h"
@@ -136,11 +137,45 @@ static struct text_list joined(struct text_list first, struct text_list second, 
     return both;
 }
 
+static const char *version_of_kind(const char *kind)
+{
+    static const struct {
+        const char *kind;
+        const char *version;
+    } BUILT_IN[] = {
+        {"CronJob", "batch/v1"},
+        {"DaemonSet", "apps/v1"},
+        {"Deployment", "apps/v1"},
+        {"Job", "batch/v1"},
+        {"List", "v1"},
+        {"Pod", "v1"},
+        {"PodTemplate", "v1"},
+        {"ReplicaSet", "apps/v1"},
+        {"ReplicationController", "v1"},
+        {"StatefulSet", "apps/v1"},
+    };
+    for (size_t i = 0; i < sizeof BUILT_IN / sizeof *BUILT_IN; i++) {
+        if (strcmp(kind, BUILT_IN[i].kind) == 0)
+            return BUILT_IN[i].version;
+    }
+    return NULL;
+}
+
+static struct controller controller_of(const struct manifest *manifest)
+{
+    return (struct controller){manifest->kind, manifest->name,
+                               version_of_kind(manifest->kind) != NULL};
+}
+
 static struct text_list not_evaluated(const struct manifest *manifest,
                                       const struct pod_template *template)
 {
     struct text_list list = pod_not_evaluated(template->object, manifest->policy, manifest->arena);
     list = joined(list, manifest->around, manifest->arena);
+    const struct controller controller = controller_of(manifest);
+    list = joined(list,
+                  controller_labels_not_evaluated(template->object, &controller, manifest->arena),
+                  manifest->arena);
     if (template->row && template->row->note) {
         const char *note = template->row->note;
         list = joined(list, (struct text_list){&note, 1}, manifest->arena);
@@ -172,7 +207,9 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
 {
     struct err why = {""};
     struct pod_facts *pod = &workload->pod;
-    if (pod_from_json_unasked(template->object, manifest->policy, manifest->arena, pod, &why) < 0) {
+    const struct controller controller = controller_of(manifest);
+    json_auto_t *labelled = controller_labels_add(template->object, &controller);
+    if (pod_from_json_unasked(labelled, manifest->policy, manifest->arena, pod, &why) < 0) {
         workload->problem = arena_printf(manifest->arena, "%s.%s", template->path, why.text);
         return;
     }
@@ -215,30 +252,6 @@ static struct warned warned_of(const struct manifest *manifest)
 {
     return (struct warned){manifest->kind,   manifest->namespace_, manifest->name,
                            manifest->object, manifest->arena,      manifest->list};
-}
-
-static const char *version_of_kind(const char *kind)
-{
-    static const struct {
-        const char *kind;
-        const char *version;
-    } BUILT_IN[] = {
-        {"CronJob", "batch/v1"},
-        {"DaemonSet", "apps/v1"},
-        {"Deployment", "apps/v1"},
-        {"Job", "batch/v1"},
-        {"List", "v1"},
-        {"Pod", "v1"},
-        {"PodTemplate", "v1"},
-        {"ReplicaSet", "apps/v1"},
-        {"ReplicationController", "v1"},
-        {"StatefulSet", "apps/v1"},
-    };
-    for (size_t i = 0; i < sizeof BUILT_IN / sizeof *BUILT_IN; i++) {
-        if (strcmp(kind, BUILT_IN[i].kind) == 0)
-            return BUILT_IN[i].version;
-    }
-    return NULL;
 }
 
 static size_t group_len(const char *api_version)

@@ -67,6 +67,73 @@ def test_a_nominated_pod_counts_for_pods_of_its_priority(module_service):
     assert [item["node"] for item in workload["placements"]] == ["b1"]
 
 
+# ---- labels that controllers add ----
+
+
+def workload_of(kind, api_version, keys, **spec):
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": labelled("x")["spec"]}
+    template["spec"]["topologySpreadConstraints"] = [{**SPREAD, "matchLabelKeys": keys}]
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "web", "namespace": "ml"}, "spec": {"replicas": 2, "template": template, **spec}}
+
+
+@pytest.fixture(scope="module")
+def rolling(module_service):
+    """Zone a has all pods of the running revision."""
+    old = {"labels": {"app": "web", "pod-template-hash": "7d4b9c", "job-name": "old"}}
+    running = [pod(f"web-{number}", 1, "a1", metadata=old) for number in range(3)]
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}}
+    return module_service(namespace, zoned("a1", "a"), zoned("b1", "b"), *running)
+
+
+def placed(service, manifest):
+    (workload,) = service.post("/v1/dry-run", manifest).json()["workloads"]
+    notes = [note for note in workload["notEvaluated"] if "no request for" not in note]
+    return sorted(item["node"] for item in workload["placements"]), notes
+
+
+BOTH_ZONES, EMPTIER_ZONE = ["a1", "b1"], ["b1", "b1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "api_version", "keys", "nodes", "named"),
+    (
+        ("Deployment", "apps/v1", [], EMPTIER_ZONE, []),
+        ("Deployment", "apps/v1", ["pod-template-hash"], BOTH_ZONES, ["a new revision"]),
+        ("StatefulSet", "apps/v1", ["controller-revision-hash"], BOTH_ZONES, ["a new revision"]),
+        ("StatefulSet", "apps/v1", ["apps.kubernetes.io/pod-index"], EMPTIER_ZONE, ["its own value"]),
+        ("ReplicaSet", "apps/v1", ["pod-template-hash"], EMPTIER_ZONE, []),
+        ("Group", "example.com/v1", ["example.com/revision"], EMPTIER_ZONE, ["no such label"]),
+        ("Group", "example.com/v1", ["app"], EMPTIER_ZONE, []),
+    ),
+)
+def test_labels_that_a_controller_adds_are_matched_or_named(rolling, kind, api_version, keys, nodes, named):
+    seen, notes = placed(rolling, workload_of(kind, api_version, keys))
+    assert seen == nodes
+    assert len(notes) == len(named) and all(part in note for part, note in zip(named, notes, strict=True))
+
+
+def test_the_name_of_a_job_is_known(rolling):
+    job = workload_of("Job", "batch/v1", ["job-name"])
+    job["spec"] = {"parallelism": 2, "completions": 2, "template": job["spec"]["template"]}
+    assert placed(rolling, job) == (BOTH_ZONES, [])
+    job["metadata"]["name"] = "old"
+    assert placed(rolling, job) == (EMPTIER_ZONE, [])
+
+
+# ---- bounds ----
+
+
+def test_more_replicas_than_are_counted_are_named(module_service):
+    amounts = {"pods": "90000", "cpu": "64"}
+    large = [node(zone, None, metadata={"labels": {"zone": zone}}, status={"allocatable": amounts}) for zone in "ab"]
+    service = module_service(*large)
+    spreading = pod("x", None, metadata={"labels": {"app": "web"}}, spec={"topologySpreadConstraints": [SPREAD]})
+    (workload,) = service.post("/v1/dry-run", spreading).json()["workloads"]
+    assert workload["moreReplicas"] == 100000
+    assert "at least 100000 more would fit" in workload["summary"]
+    assert [note for note in workload["notEvaluated"] if note.startswith("moreReplicas")]
+
+
 def test_pods_whose_labels_are_not_kept_are_named(module_service):
     labels = {f"label-{number}": "x" * 60 for number in range(2000)}
     service = module_service(zoned("a1", "a"), pod("large", 1, "a1", metadata={"labels": labels}), labelled("asks", **APART))

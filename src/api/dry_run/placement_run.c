@@ -34,6 +34,7 @@ struct placement_run {
     int64_t n_replicas;
     int64_t n_placed;
     int64_t n_more;      /* how many more would fit */
+    bool more_is_cut;    /* there may be more */
     size_t n_by_claim;   /* nodes that fit only with a resource claim */
     const char *no_more; /* why a replica was not placed; "": all were */
     json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
@@ -109,7 +110,8 @@ static const char *summary_of(const struct placement_run *run)
         return arena_printf(arena, "%s: %s", text, run->no_more);
     if (workload->per_node)
         return text;
-    return arena_printf(arena, "%s, and %" PRId64 " more would fit", text, run->n_more);
+    return arena_printf(arena, "%s, and %s%" PRId64 " more would fit", text,
+                        run->more_is_cut ? "at least " : "", run->n_more);
 }
 
 static void note(json_t *notes, const char *text)
@@ -243,6 +245,12 @@ static json_t *place_replicas(struct placement_run *run, json_t *notes)
     run->n_placed +=
         what_if_fill(dry_run->fork, &run->query.question, run->n_replicas - (int64_t)n);
     run->n_more = what_if_more(dry_run->fork, &run->query.question);
+    run->more_is_cut = what_if_more_is_cut(&run->query.question, run->n_more);
+    if (run->more_is_cut)
+        note(notes, arena_printf(dry_run->arena,
+                                 "moreReplicas: counted up to %" PRId64 ", as affinity between "
+                                 "pods and topology spread are judged replica by replica",
+                                 run->n_more));
     if (run->n_placed < run->n_replicas) {
         run->no_more = why_no_more(run);
         run->near_misses = near_misses_json(&run->query, &run->candidates);
