@@ -75,6 +75,10 @@ class Seen:
     victims: list
 
 
+class NotBound(Exception):
+    """kube-scheduler nominated the pod, evicted its victims, and bound nothing until the limit."""
+
+
 class Asked:
     """The dry run's answer about one case."""
 
@@ -236,7 +240,10 @@ class Round:
         if "nodeName" in decided["spec"]:
             node = decided["spec"]["nodeName"]
         elif node := decided["status"].get("nominatedNodeName"):
-            bound = self.api.wait_for(path, f"metadata.name={name}", lambda seen: "nodeName" in seen["spec"])
+            try:
+                bound = self.api.wait_for(path, f"metadata.name={name}", lambda seen: "nodeName" in seen["spec"])
+            except AssertionError as why:
+                raise NotBound(f"{name}: {why}") from why
             node = f"{node}, but bound to {bound['spec']['nodeName']}" if bound["spec"]["nodeName"] != node else node
         return Seen(node, sorted(before.keys() - self.pods().keys()))
 
@@ -342,7 +349,13 @@ def run_case(running, case, folder, tally):
     agreed = True
     for number in range(case.replicas):
         said = asked.verdict(number)
-        seen = running.create(case, number)
+        try:
+            seen = running.create(case, number)
+        except NotBound as why:
+            print(f"{running.plan.name}-{case.number} not judged: {why}", flush=True)
+            running.settle(case, number, Seen(None, []))
+            tally.unjudged += 1
+            return
         running.settle(case, number, seen)
         if not asked.unjudged and not agree(case, running.plan, asked, said, seen):
             tally.disagreements.append((keep(folder, running, case, asked, said, seen), said, seen))
