@@ -36,10 +36,11 @@ struct allocate_toleration {
     const char *key, *op, *value, *effect;
 };
 
+/* Larger counters are not judged. */
+#define ALLOCATE_COUNTER_MAX (INT64_C(1) << 42)
 struct allocate_counter {
     const char *name;
-    int64_t amount; /* the quantity, if is_exact */
-    bool is_exact;  /* else the device or the set is not judged */
+    int64_t amount; /* the quantity, if it is a whole number; -1: it is not, or it is too large */
 };
 struct allocate_counter_set {
     const char *name;
@@ -80,7 +81,7 @@ struct allocate_slice {
 
 /* All of them must be true of a device. */
 struct allocate_selectors {
-    struct cel_program *const *programs;
+    struct cel_program *const *programs; /* NULL: a selector of another type */
     size_t n;
 };
 
@@ -97,9 +98,10 @@ struct allocate_want {
     struct allocate_selectors selectors;
     const struct allocate_toleration *tolerations;
     size_t n_tolerations;
-    bool wants_all;    /* allocationMode All */
-    int64_t n_devices; /* of ExactCount */
-    bool is_admin;     /* adminAccess */
+    const char *unknown_mode; /* another allocationMode than All and ExactCount; NULL: none */
+    bool wants_all;           /* allocationMode All */
+    int64_t n_devices;        /* of ExactCount */
+    bool is_admin;            /* adminAccess */
     /* What of it is not judged; NULL: nothing. */
     const char *not_judged;
 };

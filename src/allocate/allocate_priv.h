@@ -15,10 +15,17 @@
 struct offer {
     const struct allocate_slice *slice;
     const struct allocate_device *device;
-    const struct source_pool *pool;
+    struct source_pool *pool;
     size_t index; /* among the offers of all pools */
     bool reaches_node;
     uint64_t claims; /* to which it is given: a bit for each index */
+};
+
+/* A counter of a pool. */
+struct counter_left {
+    const char *set, *name;
+    int64_t available; /* besides what allocated devices consume; may be below 0 */
+    int64_t consumed;  /* by devices that the pod's claims get */
 };
 
 enum pool_state {
@@ -35,6 +42,9 @@ struct source_pool {
     const struct allocate_slice *const *slices; /* of its generation, by name */
     const bool *is_here;                        /* of each: it concerns the node */
     size_t n_slices;
+    bool sees_all;                 /* the slices of other nodes, too, where there are some */
+    struct counter_left *counters; /* NULL: not computed yet */
+    size_t n_counters;
     struct offer *offers; /* of a usable one: in upstream's order */
     size_t n_offers;
 };
@@ -99,10 +109,6 @@ const char *allocate_claim_name(struct run *run, const struct allocate_claim *cl
 
 /* pools.c: sets the pools. YES or STOPPED. */
 enum attempt pools_gather(struct run *run);
-/* The counter set of that name; NULL: none. */
-const struct allocate_counter_set *pools_find_set(const struct source_pool *pool, const char *name);
-/* Its index; n_counters: none. */
-size_t pools_find_counter(const struct allocate_counter_set *set, const char *name);
 
 /* requests.c: sets the claims' states. YES or STOPPED. */
 enum attempt requests_prepare(struct run *run);
@@ -124,6 +130,11 @@ enum attempt constraints_prepare(struct run *run, struct claim_search *claim);
 enum attempt constraints_add(struct run *run, struct claim_search *claim,
                              const struct want_state *want, const struct allocate_device *device);
 void constraints_remove(struct claim_search *claim, const struct want_state *want);
+
+/* counters.c: for a device of a usable pool. NO: there is not enough of a counter of the pool, of
+ * whatever set. */
+enum attempt counters_take(struct run *run, const struct offer *offer);
+void counters_give_back(const struct offer *offer);
 
 /* search.c: NO, YES or STOPPED. */
 enum attempt search_all(struct run *run);

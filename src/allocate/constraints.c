@@ -69,28 +69,29 @@ static bool is_attribute(const struct cel_fact *fact, const char *attribute, con
            !fact->domain[n] && strcmp(fact->name, slash + 1) == 0;
 }
 
-/* lookupAttribute(). YES, with the fact; NO: the device lacks it. */
-static enum attempt find_fact(struct run *run, const char *attribute,
-                              const struct allocate_device *device, const struct cel_fact **ret)
+/* What keeps the attribute of the device from being judged. YES: nothing. */
+static enum attempt check_facts(struct run *run, const char *attribute,
+                                const struct allocate_device *device)
 {
-    const struct cel_device *facts = device->facts;
-    const char *slash = strchr(attribute, '/');
-    if (!slash)
+    if (!strchr(attribute, '/'))
         return allocate_do_not_judge(run, "a constraint on %s, which has no domain", attribute);
     if (device->not_judged)
         return allocate_do_not_judge(run, "device %s: %s", device->name, device->not_judged);
-    if (facts->unsupported)
+    if (device->facts->unsupported)
         return allocate_do_not_judge(run, "device %s: list-typed attribute %s", device->name,
-                                     facts->unsupported);
-    if (!allocate_spend(run, facts->n_facts))
-        return STOPPED;
-    for (size_t i = 0; i < facts->n_facts; i++) {
-        if (is_attribute(&facts->facts[i], attribute, slash)) {
-            *ret = &facts->facts[i];
-            return YES;
-        }
+                                     device->facts->unsupported);
+    return allocate_spend(run, device->facts->n_facts) ? YES : STOPPED;
+}
+
+/* lookupAttribute(). NULL: the device lacks it. */
+static const struct cel_fact *find_fact(const struct cel_device *device, const char *attribute)
+{
+    const char *slash = strchr(attribute, '/');
+    for (size_t i = 0; slash && i < device->n_facts; i++) {
+        if (is_attribute(&device->facts[i], attribute, slash))
+            return &device->facts[i];
     }
-    return NO;
+    return NULL;
 }
 
 static bool is_equal(const struct cel_fact *a, const struct cel_fact *b)
@@ -119,10 +120,12 @@ static enum attempt add(struct run *run, const struct claim_search *claim,
                         struct constraint_state *state, const struct want_state *want,
                         const struct allocate_device *device)
 {
-    const struct cel_fact *fact = NULL;
-    enum attempt outcome = find_fact(run, state->constraint->attribute, device, &fact);
-    if (outcome != YES)
-        return outcome;
+    const char *attribute = state->constraint->attribute;
+    if (check_facts(run, attribute, device) == STOPPED)
+        return STOPPED;
+    const struct cel_fact *fact = find_fact(device->facts, attribute);
+    if (!fact)
+        return NO;
     if (state->constraint->kind == ALLOCATE_MATCH) {
         if (state->n_devices && !is_equal(state->fact, fact))
             return NO;

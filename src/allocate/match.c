@@ -32,6 +32,9 @@ static enum attempt match_selector(struct run *run, const struct allocate_select
                                    struct selector_owner source)
 {
     struct cel_answer answer;
+    if (!selectors->programs[i])
+        return allocate_do_not_judge(run, "%s %s: selector #%zu: its type is not known",
+                                     source.kind, source.name, i);
     enum attempt outcome = evaluate(run, selectors->programs[i], device, &answer);
     if (outcome == STOPPED)
         return STOPPED;

@@ -74,7 +74,7 @@ static bool repeats_counter_sets(const struct run *run, const struct source_pool
     return has_duplicates(names, n);
 }
 
-const struct allocate_counter_set *pools_find_set(const struct source_pool *pool, const char *name)
+static const struct allocate_counter_set *find_set(const struct source_pool *pool, const char *name)
 {
     for (size_t i = 0; i < pool->n_slices; i++) {
         const struct allocate_slice *slice = pool->slices[i];
@@ -86,12 +86,13 @@ const struct allocate_counter_set *pools_find_set(const struct source_pool *pool
     return NULL;
 }
 
-size_t pools_find_counter(const struct allocate_counter_set *set, const char *name)
+static bool has_counter(const struct allocate_counter_set *set, const char *name)
 {
-    size_t i = 0;
-    while (i < set->n_counters && strcmp(set->counters[i].name, name) != 0)
-        i++;
-    return i;
+    for (size_t i = 0; i < set->n_counters; i++) {
+        if (strcmp(set->counters[i].name, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 /* Whether all counters that it consumes are published. */
@@ -99,11 +100,11 @@ static bool consumes_published(const struct source_pool *pool, const struct allo
 {
     for (size_t i = 0; i < device->n_consumes; i++) {
         const struct allocate_counter_set *part = &device->consumes[i];
-        const struct allocate_counter_set *set = pools_find_set(pool, part->name);
+        const struct allocate_counter_set *set = find_set(pool, part->name);
         if (!set)
             return false;
         for (size_t j = 0; j < part->n_counters; j++) {
-            if (pools_find_counter(set, part->counters[j].name) == set->n_counters)
+            if (!has_counter(set, part->counters[j].name))
                 return false;
         }
     }
@@ -247,6 +248,7 @@ static enum attempt add_pool(struct run *run, struct slice_group *group)
         return YES;
     }
     keep_slices(run, group, pool);
+    pool->sees_all = !is_complete_here || group->n_current == group->n_here;
     return build(run, pool);
 }
 
@@ -280,7 +282,7 @@ enum attempt pools_gather(struct run *run)
         if (!allocate_spend(run, 1 + slices[i]->n_devices))
             return STOPPED;
     }
-    qsort(slices, n, sizeof *slices, compare_slices);
+    qsort(slices, n, sizeof(const struct allocate_slice *), compare_slices);
     run->pools = ARENA_ARRAY(run->arena, struct source_pool, n + 1);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && is_same_pool(slices[i], slices[end]);)

@@ -50,12 +50,33 @@ static enum attempt collect_all(struct run *run, struct want_state *want)
     return YES;
 }
 
-static enum attempt prepare_want(struct run *run, struct want_state *want)
+/* What upstream refuses in any cluster. YES: nothing. */
+static enum attempt check_want(struct run *run, const struct want_state *want)
 {
     const struct allocate_want *asked = want->want;
+    for (size_t i = 0; i < asked->selectors.n; i++) {
+        if (!asked->selectors.programs[i])
+            return allocate_fail(
+                run, "%s, selector #%zu: CEL expression empty (unsupported selector type?)",
+                name_of(run, want), i);
+    }
+    if (!asked->class_name[0])
+        return allocate_fail(run, "%s: missing device class name (unsupported request type?)",
+                             name_of(run, want));
     if (!asked->device_class)
         return allocate_fail(run, "%s: could not retrieve device class %s", name_of(run, want),
                              asked->class_name);
+    if (asked->unknown_mode)
+        return allocate_fail(run, "%s: unsupported count mode %s", name_of(run, want),
+                             asked->unknown_mode);
+    return YES;
+}
+
+static enum attempt prepare_want(struct run *run, struct want_state *want)
+{
+    const struct allocate_want *asked = want->want;
+    if (check_want(run, want) == STOPPED)
+        return STOPPED;
     if (asked->wants_all)
         return collect_all(run, want);
     if (asked->n_devices < 0 || asked->n_devices > ALLOCATE_COUNT_MAX)

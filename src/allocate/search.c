@@ -42,8 +42,6 @@ static enum attempt may_take(struct run *run, struct claim_search *claim,
     enum attempt outcome = match_taints(run, want, device);
     if (outcome != YES)
         return outcome;
-    if (device->n_consumes)
-        return allocate_do_not_judge(run, "device %s: shared counters", device->name);
     outcome = constraints_add(run, claim, want, device);
     if (outcome == NO && want->want->wants_all)
         return allocate_fail(run,
@@ -55,11 +53,28 @@ static enum attempt may_take(struct run *run, struct claim_search *claim,
     return outcome;
 }
 
+/* In upstream's order: counters, taints, constraints. */
+static enum attempt may_take_with_counters(struct run *run, struct claim_search *claim,
+                                           const struct want_state *want, const struct offer *offer)
+{
+    if (!offer->device->n_consumes)
+        return may_take(run, claim, want, offer);
+    if (is_in_use(want, offer))
+        return NO;
+    enum attempt outcome = counters_take(run, offer);
+    if (outcome != YES)
+        return outcome;
+    outcome = may_take(run, claim, want, offer);
+    if (outcome == NO)
+        counters_give_back(offer);
+    return outcome;
+}
+
 static enum attempt take(struct run *run, struct needed need, struct offer *offer)
 {
     const struct want_state *want = want_of(run, need);
     struct claim_search *claim = &run->claims[need.claim];
-    enum attempt outcome = may_take(run, claim, want, offer);
+    enum attempt outcome = may_take_with_counters(run, claim, want, offer);
     if (outcome != YES)
         return outcome;
     offer->claims |= UINT64_C(1) << need.claim;
@@ -74,6 +89,8 @@ static void give_back(struct run *run, struct needed need, struct offer *offer)
     claim->results.n--;
     offer->claims &= ~(UINT64_C(1) << need.claim);
     constraints_remove(claim, want_of(run, need));
+    if (offer->device->n_consumes)
+        counters_give_back(offer);
 }
 
 /* Takes it, and what is needed after it. NO: neither is possible. */

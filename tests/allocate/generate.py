@@ -42,7 +42,7 @@ class Generator:
         self.rates = {name: dice.choice([0, 0, 0.1, 0.4]) for name in
                       ("taint", "admin", "all", "alternatives", "constraint", "stale", "conditions", "counters", "capacity", "error", "wide", "busy")}
         if dice.random() < 0.5:
-            self.rates["counters"] = self.rates["capacity"] = 0
+            self.rates["capacity"] = 0
         if dice.random() < 0.5:
             self.rates["error"] = 0
 

@@ -51,7 +51,7 @@ type result struct {
 type answer struct {
 	Verdict string     `json:"verdict"` // fits, no, pools, elsewhere, error, timeout
 	Message string     `json:"message"`
-	Results [][]result `json:"results,omitempty"`
+	Results [][]result `json:"results"`
 }
 
 type lister []*resourceapi.DeviceClass

@@ -2,6 +2,7 @@
 #include "question.h"
 
 #include "device_json.h"
+#include "types/quantity.h"
 #include "types/selector.h"
 
 #include <string.h>
@@ -78,8 +79,9 @@ static struct allocate_selectors read_selectors(const struct reading *reading, c
     size_t i;
     json_t *item;
     json_array_foreach (list, i, item)
-        programs[i] =
-            cel_compile(json_text(json_object_get(item, "cel"), "expression"), reading->arena);
+        if (json_object_get(item, "cel"))
+            programs[i] =
+                cel_compile(json_text(json_object_get(item, "cel"), "expression"), reading->arena);
     return (struct allocate_selectors){programs, json_array_size(list)};
 }
 
@@ -100,10 +102,10 @@ static void read_classes(struct reading *reading)
 
 static struct allocate_counter read_counter(const char *name, const json_t *value)
 {
-    const char *text = json_text(value, "value");
-    char *end = NULL;
-    long long amount = strtoll(text, &end, 10);
-    return (struct allocate_counter){.name = name, .amount = amount, .is_exact = !*end};
+    struct allocate_counter counter = {.name = name, .amount = -1};
+    struct err err;
+    (void)quantity_whole(json_text(value, "value"), &counter.amount, &err);
+    return counter;
 }
 
 /* Of sharedCounters or consumesCounters. */
@@ -264,6 +266,13 @@ static const struct allocate_class *find_class(const struct reading *reading, co
     return NULL;
 }
 
+/* NULL: the mode is known. */
+static const char *unknown_mode(const json_t *want)
+{
+    const char *mode = json_text(want, "allocationMode");
+    return strcmp(mode, "All") == 0 || strcmp(mode, "ExactCount") == 0 ? NULL : mode;
+}
+
 static struct allocate_want read_want(const struct reading *reading, const json_t *json)
 {
     json_t *list = json_object_get(json, "tolerations"), *item;
@@ -282,6 +291,7 @@ static struct allocate_want read_want(const struct reading *reading, const json_
         .selectors = read_selectors(reading, json_object_get(json, "selectors")),
         .tolerations = tolerations,
         .n_tolerations = n,
+        .unknown_mode = unknown_mode(json),
         .wants_all = strcmp(json_text(json, "allocationMode"), "All") == 0,
         .n_devices = json_integer_value(json_object_get(json, "count")),
         .is_admin = json_is_true(json_object_get(json, "adminAccess")),

@@ -14,15 +14,26 @@ CASES, SEED = 1000, 11
 
 
 @pytest.fixture(scope="module")
-def oracle():
-    return os.path.join(os.environ["ALLOCATION_ORACLE"], "oracle")
+def folder():
+    return os.environ["ALLOCATION_ORACLE"]
 
 
-def test_random_clusters_and_claims(oracle):
-    dice = random.Random(SEED)
+def compared(folder, questions):
     tally = compare.Tally()
-    compare.compare(tally, [generate.question(dice) for _ in range(CASES)], OURS, oracle)
+    compare.compare(tally, questions, OURS, os.path.join(folder, "oracle"))
     assert not tally.differences, json.dumps(tally.differences[0], indent=1)
+    return tally
+
+
+def test_upstreams_own_table(folder):
+    with open(os.path.join(folder, "table.jsonl"), encoding="utf-8") as table:
+        tally = compared(folder, [json.loads(line) for line in table])
+    assert tally.verdicts["fits"] > 50 and tally.verdicts["no"] > 20, tally
+
+
+def test_random_clusters_and_claims(folder):
+    dice = random.Random(SEED)
+    tally = compared(folder, [generate.question(dice) for _ in range(CASES)])
     assert tally.judged() > 0.8 * CASES
     assert all(tally.verdicts[verdict] for verdict in ("fits", "no", "error", "pools", "elsewhere")), tally.verdicts
     assert tally.verdicts["fits"] > CASES / 10

@@ -42,9 +42,22 @@ static void selectors_of_class_and_request_choose(void **state)
     assert_int_equal(node->answer.verdict, ALLOCATE_ERROR);
     node_select(node, want, "device.driver ==");
     assert_non_null(strstr(node_answer(node), "claim ns/c0: selector #0: CEL compile error: "));
+    struct cel_program *none = NULL;
+    want->selectors.programs = &none;
+    assert_string_equal(node_answer(node),
+                        "claim ns/c0, request r0, selector #0: CEL expression empty (unsupported "
+                        "selector type?)");
+    want->selectors.n = 0;
     want->device_class = NULL;
     assert_string_equal(node_answer(node),
                         "claim ns/c0, request r0: could not retrieve device class any");
+    want->device_class = &class;
+    want->unknown_mode = "Some";
+    assert_string_equal(node_answer(node), "claim ns/c0, request r0: unsupported count mode Some");
+    want->class_name = "";
+    assert_string_equal(
+        node_answer(node),
+        "claim ns/c0, request r0: missing device class name (unsupported request type?)");
 }
 
 static void a_later_request_makes_an_earlier_one_choose_again(void **state)

@@ -95,7 +95,7 @@ static void counters_must_be_published(void **state)
     struct allocate_slice *sets = node_add_slice(node, "p", "s2");
     slice->n_slices = sets->n_slices = 2;
     sets->reaches_node = false;
-    struct allocate_counter counter = {"slots", 1, true}, other = {"memory", 1, true};
+    struct allocate_counter counter = {"slots", 1}, other = {"memory", 1};
     struct allocate_counter_set published[] = {{"set", &counter, 1}, {"set", &counter, 1}};
     struct allocate_counter_set consumed = {"set", &other, 1};
     sets->shared_counters = published;
@@ -113,6 +113,49 @@ static void counters_must_be_published(void **state)
     assert_int_equal((node_answer(node), node->answer.verdict), ALLOCATE_INVALID_POOLS);
 }
 
+/* A GPU and its halves. */
+static void overlapping_devices_share_counters(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s1");
+    struct allocate_slice *sets = node_add_slice(node, "p", "s2");
+    slice->n_slices = sets->n_slices = 2;
+    struct allocate_counter whole = {"slots", 2}, half = {"slots", 1};
+    struct allocate_counter_set published = {"set", &whole, 1}, all = {"set", &whole, 1},
+                                part = {"set", &half, 1};
+    sets->shared_counters = &published;
+    sets->n_shared_counters = 1;
+    node_add_devices(node, slice, "x", 4);
+    for (size_t i = 0; i < 4; i++) {
+        node->devices[0][i].consumes = i ? &part : &all;
+        node->devices[0][i].n_consumes = 1;
+    }
+    struct allocate_want *want = node_add_request(node, node_add_claim(node), 1);
+    assert_string_equal(node_answer(node), "x0");
+    want->n_devices = 2;
+    assert_string_equal(node_answer(node), "x1 x2");
+    want->n_devices = 3;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+    want->n_devices = 1;
+    node->devices[0][3].is_allocated = true;
+    assert_string_equal(node_answer(node), "x1");
+    node->devices[0][2].is_allocated = true;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+    node->devices[0][2].is_allocated = false;
+    half.amount = -1;
+    assert_string_equal(node_answer(node), "device x3: the size of its counters");
+    assert_int_equal(node->answer.verdict, ALLOCATE_NOT_JUDGED);
+    half.amount = 1;
+    /* Upstream would mix them up. */
+    struct allocate_slice *other = node_add_slice(node, "p", "s3");
+    other->driver = "e";
+    other->shared_counters = &published;
+    other->n_shared_counters = 1;
+    assert_string_equal(node_answer(node),
+                        "pools of several drivers are named p and have counters");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +164,7 @@ int main(void)
         cmocka_unit_test(only_the_newest_generation_counts),
         cmocka_unit_test(a_pool_that_contradicts_itself_gives_nothing),
         cmocka_unit_test(counters_must_be_published),
+        cmocka_unit_test(overlapping_devices_share_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
