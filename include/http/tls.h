@@ -49,6 +49,12 @@ int tls_look_at_server(const struct tls_files *files, const char *host, struct t
  * arena. -EINVAL: pem cannot be read, or an error of tls_open(). */
 int tls_look_at_client(const struct tls_files *files, const struct buf *pem, struct arena *arena,
                        struct tls_facts *ret_facts, struct err *err);
+/* authorities: certificates in PEM. Whether a client that trusts only these accepts the server's
+ * certificate; the host's name and revocation are not judged. Errors as above. */
+int tls_look_at_trust(const struct tls_files *files, const struct buf *authorities,
+                      bool *ret_is_trusted, struct err *err);
+/* -EINVAL: the PEM texts are not a certificate and its private key. */
+int tls_check_pair(const struct buf *certificate, const struct buf *private_key, struct err *err);
 
 /* Reads the files (names are borrowed), which must be complete and match; an expired certificate
  * only causes a warning. A thread then looks for changes every few seconds. Valid new files apply

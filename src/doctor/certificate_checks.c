@@ -2,6 +2,7 @@
  * calls. */
 #include "certificate_checks.h"
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/small_file.h"
@@ -17,6 +18,8 @@
 #define CERTIFICATES "certificates"
 #define NAMES "certificates.names"
 #define CLIENT "certificates.scheduler"
+#define CLIENT_KEY "certificates.schedulerKey"
+#define TRUST "certificates.authority"
 #define PEM_BYTES_MAX ((size_t)1024 * 1024)
 
 /* The files are where the service runs, which may be another machine. */
@@ -132,26 +135,109 @@ static void judge_client(const struct settings_tls *tls, const struct tls_facts 
                       findings);
 }
 
+/* One PEM of tlsConfig. As for client-go, the data win over the file. */
+struct scheduler_pem {
+    const char *name; /* in messages: the path, or the key of the data */
+    struct buf text;
+    bool is_here; /* else it is not given, or was reported */
+};
+
+/* base64 of PEM, inline. */
+static void read_data(const char *data, const char *check, struct scheduler_pem *pem,
+                      struct findings *findings)
+{
+    char *bytes CLEANUP(mem_free_ptr) = NULL;
+    size_t len = 0;
+    if (base64_decode(data, &bytes, &len) < 0) {
+        findings_add(findings, FINDING_FAIL, check, "write the base64 of a PEM text",
+                     "%s: is not base64: kube-scheduler does not start", pem->name);
+        return;
+    }
+    buf_add(&pem->text, bytes, len);
+    pem->is_here = true;
+}
+
 /* The file is where kube-scheduler runs, which may be another machine. */
+static void read_file(const char *check, struct scheduler_pem *pem, struct findings *findings)
+{
+    struct err err;
+    if (small_file_read(pem->name, false, &pem->text, &err) < 0)
+        findings_not_checked(findings, check, "run this where kube-scheduler runs", "%s", err.text);
+    else
+        pem->is_here = true;
+}
+
+static void read_pem(const json_t *ours, const char *const keys[2], const char *check,
+                     struct scheduler_pem *pem, struct findings *findings)
+{
+    const json_t *tls = json_member(ours, "tlsConfig");
+    const char *data = json_string_value(json_member(tls, keys[1]));
+    const char *file = json_string_value(json_member(tls, keys[0]));
+    *pem = (struct scheduler_pem){.name = ""};
+    buf_init(&pem->text, PEM_BYTES_MAX);
+    if (data && *data) {
+        pem->name = keys[1];
+        read_data(data, check, pem, findings);
+    } else if (file && *file) {
+        pem->name = file;
+        read_file(check, pem, findings);
+    }
+}
+
+static void check_key(const json_t *ours, const struct scheduler_pem *certificate,
+                      struct findings *findings)
+{
+    static const char *const KEYS[] = {"keyFile", "keyData"};
+    struct scheduler_pem key;
+    struct err err;
+    read_pem(ours, KEYS, CLIENT_KEY, &key, findings);
+    if (key.is_here && tls_check_pair(&certificate->text, &key.text, &err) < 0)
+        findings_add(findings, FINDING_FAIL, CLIENT_KEY, "name the key of the certificate",
+                     "%s, for the certificate %s: %s", key.name, certificate->name, err.text);
+    else if (key.is_here)
+        findings_add(findings, FINDING_OK, CLIENT_KEY, "", "%s: is the key of %s", key.name,
+                     certificate->name);
+    buf_fini(&key.text);
+}
+
 static void check_client(const struct settings_tls *tls, const struct tls_files *files,
                          const json_t *ours, struct findings *findings)
 {
-    const char *file = json_string_value(json_member(json_member(ours, "tlsConfig"), "certFile"));
+    static const char *const KEYS[] = {"certFile", "certData"};
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    struct buf pem;
+    struct scheduler_pem pem;
     struct tls_facts facts = {0};
     struct err err;
-    if (!file || !*file)
-        return;
-    buf_init(&pem, PEM_BYTES_MAX);
-    if (small_file_read(file, false, &pem, &err) < 0)
-        findings_not_checked(findings, CLIENT, "run this where kube-scheduler runs", "%s",
-                             err.text);
-    else if (tls_look_at_client(files, &pem, arena, &facts, &err) < 0)
-        findings_add(findings, FINDING_FAIL, CLIENT, "correct the file", "%s: %s", file, err.text);
-    else
-        judge_client(tls, &facts, file, findings);
-    buf_fini(&pem);
+    read_pem(ours, KEYS, CLIENT, &pem, findings);
+    if (pem.is_here && tls_look_at_client(files, &pem.text, arena, &facts, &err) < 0) {
+        findings_add(findings, FINDING_FAIL, CLIENT, "correct it", "%s: %s", pem.name, err.text);
+    } else if (pem.is_here) {
+        judge_client(tls, &facts, pem.name, findings);
+        check_key(ours, &pem, findings);
+    }
+    buf_fini(&pem.text);
+}
+
+/* Whether kube-scheduler accepts our certificate by its CA. */
+static void check_trust(const struct tls_files *files, const json_t *ours,
+                        struct findings *findings)
+{
+    static const char *const KEYS[] = {"caFile", "caData"};
+    struct scheduler_pem pem;
+    bool is_trusted = false;
+    struct err err;
+    read_pem(ours, KEYS, TRUST, &pem, findings);
+    if (pem.is_here && tls_look_at_trust(files, &pem.text, &is_trusted, &err) < 0)
+        findings_add(findings, FINDING_FAIL, TRUST, "correct it", "%s: %s", pem.name, err.text);
+    else if (pem.is_here && !is_trusted)
+        findings_add(findings, FINDING_FAIL, TRUST,
+                     "name the CA that signed tls.certificateFile of the policy",
+                     "%s: has no CA that vouches for %s: kube-scheduler ends each connection",
+                     pem.name, files->certificate);
+    else if (pem.is_here)
+        findings_add(findings, FINDING_OK, TRUST, "", "%s: vouches for %s", pem.name,
+                     files->certificate);
+    buf_fini(&pem.text);
 }
 
 void certificate_checks_run(const struct settings_tls *tls, const json_t *ours,
@@ -169,6 +255,8 @@ void certificate_checks_run(const struct settings_tls *tls, const json_t *ours,
                              "%s cannot be read here: %s", absent, strerror(errno));
         return;
     }
-    if (check_server(&files, ours, findings))
-        check_client(tls, &files, ours, findings);
+    if (!check_server(&files, ours, findings))
+        return;
+    check_client(tls, &files, ours, findings);
+    check_trust(&files, ours, findings);
 }

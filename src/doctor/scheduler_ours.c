@@ -86,6 +86,12 @@ static bool observes(const struct scheduler_checks *checks)
     return checks->settings->policy.mode == MODE_OBSERVE;
 }
 
+/* Some namespaces are enforced all the same. */
+static bool enforces(const struct scheduler_checks *checks)
+{
+    return checks->settings->policy.enforce_namespaces.is_set;
+}
+
 static void check_verbs(const struct scheduler_checks *checks)
 {
     check_verb(checks, "filterVerb", "filter", "pods go to nodes of any model, past all quotas");
@@ -94,6 +100,11 @@ static void check_verbs(const struct scheduler_checks *checks)
                "kube-scheduler evicts pods by filters that know no models");
     if (!observes(checks) || *text_of(checks->ours, "bindVerb"))
         check_verb(checks, "bindVerb", "bind", "kube-scheduler binds, without a second look");
+    else if (enforces(checks))
+        scheduler_report(checks, FINDING_WARN, "bindVerb",
+                         "add the line before you rely on quotas there",
+                         "is missing: kube-scheduler binds the pods of the namespaces that "
+                         "enforceNamespaces selects, without a second look");
 }
 
 /* The shortlist hides nodes that kube-scheduler's own plugins might prefer. */
@@ -162,13 +173,18 @@ static void check_switches(const struct scheduler_checks *checks)
                          "every node as empty");
     else
         scheduler_report(checks, FINDING_OK, "nodeCacheCapable", "", "is true");
-    if (observes(checks) && !is_true(checks->ours, "ignorable"))
+    if (observes(checks) && !enforces(checks) && !is_true(checks->ours, "ignorable"))
         scheduler_report(checks, FINDING_WARN, "ignorable", "set it to true while you observe",
                          "is not true: GPU pods wait while gpu-extender is down, although "
                          "the policy only observes");
     else if (is_true(checks->ours, "ignorable") && !observes(checks))
         scheduler_report(checks, FINDING_FAIL, "ignorable", "set it to false",
                          "is true: while gpu-extender is down, GPU pods are bound past it");
+    else if (is_true(checks->ours, "ignorable") && enforces(checks))
+        scheduler_report(checks, FINDING_WARN, "ignorable",
+                         "set it to false once their pods may rather wait",
+                         "is true: while gpu-extender is down, pods of the namespaces that "
+                         "enforceNamespaces selects are bound past it");
     else
         scheduler_report(checks, FINDING_OK, "ignorable", "", "fits the mode of the policy");
 }

@@ -90,6 +90,22 @@ int tls_look_at_client(const struct tls_files *files, const struct buf *pem, str
     return r;
 }
 
+int tls_look_at_trust(const struct tls_files *files, const struct buf *authorities,
+                      bool *ret_is_trusted, struct err *err)
+{
+    struct tls_set *set = NULL;
+    int r = read_set(files, &set, err);
+    if (r == 0)
+        r = tls_set_trust(set, authorities, ret_is_trusted, err);
+    tls_set_drop(set);
+    return r;
+}
+
+int tls_check_pair(const struct buf *certificate, const struct buf *private_key, struct err *err)
+{
+    return tls_set_check_pair(certificate, private_key, err);
+}
+
 static void warn_of_dates(const struct tls *tls, const struct tls_set *set)
 {
     struct err err;

@@ -65,47 +65,62 @@ static int read_chain(struct tls_set *set, const char *path, const struct buf *t
     return 0;
 }
 
-static int read_key(struct tls_set *set, const char *path, const struct buf *text, struct err *err)
+static int import_key(const struct buf *text, gnutls_x509_privkey_t *ret_key)
 {
     const gnutls_datum_t datum = datum_of(text);
-    int r = gnutls_x509_privkey_init(&set->key);
-    if (r == 0)
-        r = gnutls_x509_privkey_import2(set->key, &datum, GNUTLS_X509_FMT_PEM, NULL, 0);
+    int r = gnutls_x509_privkey_init(ret_key);
+    return r < 0 ? r : gnutls_x509_privkey_import2(*ret_key, &datum, GNUTLS_X509_FMT_PEM, NULL, 0);
+}
+
+static int read_key(struct tls_set *set, const char *path, const struct buf *text, struct err *err)
+{
+    int r = import_key(text, &set->key);
     return r < 0 ? fault(path, "holds no private key in PEM that can be read", r, err) : 0;
 }
 
-static int check_pair(const struct tls_set *set, const struct tls_files *files, struct err *err)
+/* A negative error of GnuTLS, or whether the key belongs to the certificate. */
+static int is_pair(gnutls_x509_crt_t crt, gnutls_x509_privkey_t key)
 {
     unsigned char of_certificate[64];
     unsigned char of_key[64];
     size_t len = sizeof of_certificate;
     size_t key_len = sizeof of_key;
-    int r =
-        gnutls_x509_crt_get_key_id(set->chain[0], GNUTLS_KEYID_USE_SHA256, of_certificate, &len);
+    int r = gnutls_x509_crt_get_key_id(crt, GNUTLS_KEYID_USE_SHA256, of_certificate, &len);
     if (r == 0)
-        r = gnutls_x509_privkey_get_key_id(set->key, GNUTLS_KEYID_USE_SHA256, of_key, &key_len);
-    if (r < 0)
-        return fault(files->private_key, "cannot be compared with the certificate", r, err);
-    if (len == key_len && memcmp(of_certificate, of_key, len) == 0)
-        return 0;
-    return err_set(err, EINVAL, "%s: is not the private key of the certificate in %s",
-                   files->private_key, files->certificate);
+        r = gnutls_x509_privkey_get_key_id(key, GNUTLS_KEYID_USE_SHA256, of_key, &key_len);
+    return r < 0 ? r : len == key_len && memcmp(of_certificate, of_key, len) == 0;
 }
 
-static int read_authorities(struct tls_set *set, const char *path, const struct buf *text,
-                            struct err *err)
+static int check_pair(const struct tls_set *set, const struct tls_files *files, struct err *err)
+{
+    int r = is_pair(set->chain[0], set->key);
+    if (r < 0)
+        return fault(files->private_key, "cannot be compared with the certificate", r, err);
+    return r == 1 ? 0
+                  : err_set(err, EINVAL, "%s: is not the private key of the certificate in %s",
+                            files->private_key, files->certificate);
+}
+
+static int import_authorities(const struct buf *text, gnutls_x509_trust_list_t *ret_list)
 {
     const gnutls_datum_t datum = datum_of(text);
     gnutls_x509_crt_t *crts = NULL;
     unsigned n = 0;
     int r = gnutls_x509_crt_list_import2(&crts, &n, &datum, GNUTLS_X509_FMT_PEM, 0);
     if (r < 0)
-        return fault(path, "holds no certificate in PEM that can be read", r, err);
-    r = gnutls_x509_trust_list_init(&set->authorities, 0);
+        return r;
+    r = gnutls_x509_trust_list_init(ret_list, 0);
     if (r == 0) /* takes ownership of the certificates */
-        r = gnutls_x509_trust_list_add_cas(set->authorities, crts, n, 0);
+        r = gnutls_x509_trust_list_add_cas(*ret_list, crts, n, 0);
     gnutls_free(crts);
-    return r < 0 ? fault(path, "cannot be used", r, err) : 0;
+    return r < 0 ? r : 0;
+}
+
+static int read_authorities(struct tls_set *set, const char *path, const struct buf *text,
+                            struct err *err)
+{
+    int r = import_authorities(text, &set->authorities);
+    return r < 0 ? fault(path, "holds no certificate in PEM that can be read", r, err) : 0;
 }
 
 static bool is_by_authority(const struct tls_set *set, gnutls_x509_crl_t crl)
@@ -515,4 +530,43 @@ int tls_set_client_facts(const struct tls_set *set, const struct buf *pem, struc
         gnutls_x509_crt_deinit(chain[--n]);
     gnutls_free(chain);
     return 0;
+}
+
+int tls_set_trust(const struct tls_set *set, const struct buf *authorities, bool *ret_is_trusted,
+                  struct err *err)
+{
+    static unsigned char purpose[] = GNUTLS_KP_TLS_WWW_SERVER;
+    gnutls_typed_vdata_st data = {.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = purpose};
+    gnutls_x509_trust_list_t list = NULL;
+    unsigned status = 0;
+    int r = import_authorities(authorities, &list);
+    if (r == 0)
+        r = gnutls_x509_trust_list_verify_crt2(list, set->chain, set->n_chain, &data, 1, 0, &status,
+                                               NULL);
+    gnutls_x509_trust_list_deinit(list, 1);
+    if (r < 0)
+        return err_set(err, EINVAL, "holds no certificate in PEM that can be read: %s",
+                       gnutls_strerror(r));
+    *ret_is_trusted = status == 0;
+    return 0;
+}
+
+int tls_set_check_pair(const struct buf *certificate, const struct buf *private_key,
+                       struct err *err)
+{
+    const gnutls_datum_t datum = datum_of(certificate);
+    gnutls_x509_crt_t crt = NULL;
+    gnutls_x509_privkey_t key = NULL;
+    int r = gnutls_x509_crt_init(&crt);
+    if (r == 0)
+        r = gnutls_x509_crt_import(crt, &datum, GNUTLS_X509_FMT_PEM);
+    if (r == 0)
+        r = import_key(private_key, &key);
+    if (r == 0)
+        r = is_pair(crt, key);
+    gnutls_x509_privkey_deinit(key);
+    gnutls_x509_crt_deinit(crt);
+    if (r < 0)
+        return err_set(err, EINVAL, "cannot be read: %s", gnutls_strerror(r));
+    return r == 1 ? 0 : err_set(err, EINVAL, "is not the private key of the certificate");
 }

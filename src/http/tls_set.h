@@ -41,6 +41,12 @@ void tls_set_server_facts(const struct tls_set *set, const char *host, struct tl
 int tls_set_client_facts(const struct tls_set *set, const struct buf *pem, struct arena *arena,
                          struct tls_facts *ret_facts, struct err *err);
 
+/* tls_look_at_trust() and tls_check_pair(). */
+int tls_set_trust(const struct tls_set *set, const struct buf *authorities, bool *ret_is_trusted,
+                  struct err *err);
+int tls_set_check_pair(const struct buf *certificate, const struct buf *private_key,
+                       struct err *err);
+
 /* The client's identity in the session (a gnutls_session_t), in the arena. NULL: *ret_fault is the
  * reason, a literal. */
 const struct exchange_peer *tls_set_peer(struct tls_set *set, void *session, struct arena *arena,

@@ -3,6 +3,7 @@
 0: no fail; 1: a fail; 2: unusable input. tests/control-plane/test_doctor.py asks a real API server.
 """
 
+import base64
 import datetime
 import json
 import os
@@ -282,6 +283,64 @@ def test_a_certificate_of_kube_scheduler_that_cannot_be_read(diagnose, tmp_path)
     (tmp_path / "c.crt").write_text("no PEM", encoding="utf-8")
     level, seen = diagnose(tls_lines("https://localhost:8443", certFile=str(tmp_path / "c.crt")), policy).one("certificates.scheduler")
     assert level == "fail" and "c.crt: holds no certificate" in seen
+
+
+def base64_of(path):
+    return base64.b64encode(path.read_bytes()).decode()
+
+
+def test_the_certificate_of_kube_scheduler_inline(diagnose, tmp_path):
+    """As for client-go, the data win over the file."""
+    authority = Authority(tmp_path / "ca")
+    certificate, key = authority.client("scheduler")
+    tls = {"certFile": "/nowhere", "certData": base64_of(certificate), "keyData": base64_of(key), "caData": base64_of(authority.certificate)}
+    found = diagnose(tls_lines("https://localhost:8443", **tls), tls_policy(authority))
+    assert found.one("certificates.scheduler") == ("ok", found.one("certificates.scheduler")[1])
+    assert "certData: is valid now" in found.one("certificates.scheduler")[1]
+    assert found.one("certificates.schedulerKey") == ("ok", "keyData: is the key of certData")
+    assert found.one("certificates.authority")[0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("tls", "check", "words"),
+    [
+        ({"certData": "???"}, "certificates.scheduler", "certData: is not base64"),
+        ({"certData": "bm8gUEVN"}, "certificates.scheduler", "certData: holds no certificate"),
+        ({"keyData": "bm8gUEVN"}, "certificates.schedulerKey", "keyData, for the certificate"),
+        ({"caData": "bm8gUEVN"}, "certificates.authority", "caData: holds no certificate"),
+    ],
+)
+def test_inline_data_that_cannot_be_read(diagnose, tmp_path, tls, check, words):
+    authority = Authority(tmp_path / "ca")
+    policy = tls_policy(authority)
+    certificate = str(authority.client("scheduler")[0])
+    level, seen = diagnose(tls_lines("https://localhost:8443", **{"certFile": certificate, **tls}), policy).one(check)
+    assert level == "fail" and words in seen
+
+
+def test_a_key_of_another_certificate(diagnose, tmp_path):
+    authority = Authority(tmp_path / "ca")
+    policy = tls_policy(authority)
+    certificate, key = authority.client("scheduler")[0], authority.client("other")[1]
+    level, seen = diagnose(tls_lines("https://localhost:8443", certFile=str(certificate), keyFile=str(key)), policy).one("certificates.schedulerKey")
+    assert level == "fail" and "is not the private key" in seen
+
+
+def test_an_authority_that_did_not_sign_our_certificate(diagnose, tmp_path):
+    authority, other = Authority(tmp_path / "ca"), Authority(tmp_path / "other")
+    policy = tls_policy(authority)
+    for each, level in ((authority, "ok"), (other, "fail")):
+        assert diagnose(tls_lines("https://localhost:8443", caFile=str(each.certificate)), policy).one("certificates.authority")[0] == level
+
+
+def test_enforced_namespaces_beside_a_configuration_for_observing(diagnose):
+    """While the service is down, kube-scheduler binds their pods, too."""
+    observing = read("manifests/kube-scheduler-config-observe.yaml")
+    policy = HEAD + "mode: observe\n"
+    assert not [one for one in diagnose(observing, policy).of("scheduler.ignorable") if one["level"] != "ok"]
+    found = diagnose(observing, policy + "enforceNamespaces: {matchLabels: {team: a}}\n")
+    assert [found.one(check)[0] for check in ("scheduler.ignorable", "scheduler.bindVerb")] == ["warn", "warn"]
+    assert "enforceNamespaces selects are bound past it" in found.one("scheduler.ignorable")[1]
 
 
 def test_certificates_of_another_machine_are_not_checked(diagnose):

@@ -1,8 +1,8 @@
 /* kubeconfig_fields: see kubeconfig_fields.h. */
 #include "kubeconfig_fields.h"
 
+#include "base/base64.h"
 #include "base/mem.h"
-#include "base64.h"
 #include "formats/json_put.h"
 #include "token.h"
 #include "url_check.h"

@@ -1,12 +1,12 @@
 /* exec_credential: see exec_credential.h. */
 #include "exec_credential.h"
 
+#include "base/base64.h"
 #include "base/mem.h"
 #include "base/small_file.h"
 #include "base/text_time.h"
 #include "formats/json_get.h"
 #include "formats/json_put.h"
-#include "kube/config/base64.h"
 #include "kube/config/token.h"
 
 #include <jansson.h>

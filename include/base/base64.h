@@ -1,10 +1,10 @@
 /*
- * base64: PEM texts in kubeconfig files (RFC 4648, section 4, with padding).
+ * base64: PEM texts in configuration files (RFC 4648, section 4, with padding).
  *
  * The decoder skips line breaks, as Go's does, and rejects any other foreign character.
  */
-#ifndef KUBE_CONFIG_BASE64_H
-#define KUBE_CONFIG_BASE64_H
+#ifndef BASE_BASE64_H
+#define BASE_BASE64_H
 
 #include <stddef.h>
 

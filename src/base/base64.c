@@ -1,5 +1,5 @@
-/* base64: see base64.h. */
-#include "base64.h"
+/* base64: see include/base/base64.h. */
+#include "base/base64.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* base64: the vectors of RFC 4648, and invalid input. */
-#include "kube/config/base64.h"
+#include "base/base64.h"
 #include "unit.h"
 
 #include <errno.h>
