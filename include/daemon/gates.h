@@ -17,10 +17,11 @@
 struct gates {
     const struct settings *settings;
     bool has_tls;
-    const struct election *election; /* NULL: the only replica */
-    struct beside *beside;           /* NULL: no instance beside each kube-scheduler */
-    const struct extender *extender; /* says which pods are only observed; set by main */
-    atomic_llong warned_at;          /* last warning about a client that may not call the verbs */
+    const struct election *election;   /* NULL: the only replica */
+    struct beside *beside;             /* NULL: no instance beside each kube-scheduler */
+    const struct extender *extender;   /* says which pods are only observed; set by main */
+    atomic_llong warned_at;            /* last warning about a client that may not call the verbs */
+    atomic_bool has_listed_namespaces; /* once; asked only beside a kube-scheduler */
 
     struct gate verbs;  /* for kube-scheduler, by certificate, while this replica decides */
     struct gate people; /* for users, by certificate or token */

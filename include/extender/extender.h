@@ -60,10 +60,14 @@ struct extender {
  * of the policy; verbs and gates read these two nowhere else. */
 enum observing { OBSERVES_NONE, OBSERVES_ALL, OBSERVES_SOME };
 enum observing extender_observing(const struct extender *extender);
-/* Whether pods of the namespace are: all, or enforceNamespaces does not select it, as far as the
- * watch has shown (also while the data are stale). NULL: unknown, as an unseen one. From any
- * thread; takes the inventory's lock if it needs the labels. */
-bool extender_observes(const struct extender *extender, const char *namespace_);
+/* Whether the pod of this call is: all are, or enforceNamespaces does not select its namespace, as
+ * far as the watch has shown (also while the data are stale). NULL: unknown, as an unseen one. The
+ * first answer holds for the whole call, so a reload cannot come between the gate and the verb.
+ * From any thread; takes the inventory's lock if it needs the labels. */
+bool extender_observes(const struct extender *extender, struct exchange *exchange,
+                       const char *namespace_);
+/* For a gate that knows the answer by extender_observing(). */
+void extender_note_observed(struct exchange *exchange, bool is_observed);
 /* The namespace of the pod that a verb's complete request is about, in the exchange's arena. NULL:
  * the request cannot be read. */
 const char *extender_namespace_of(struct exchange *exchange);

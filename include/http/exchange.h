@@ -80,6 +80,10 @@ void exchange_answer_busy(struct exchange *exchange, const char *message);
  * a thread of the server. The gate must not use the exchange afterwards. */
 void exchange_pass(struct exchange *exchange);
 
+/* A number that the gate leaves for the handler; 0 until it is set. */
+void exchange_set_note(struct exchange *exchange, int note);
+int exchange_note(const struct exchange *exchange);
+
 /* Calls done(context), on any thread, when the exchange is over and its answer sent or dropped: to
  * limit the number of large answers, or to release what the request used. Call it before the
  * answer; each call adds one. */

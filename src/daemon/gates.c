@@ -3,6 +3,7 @@
 #include "daemon/gates.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "inventory/inventory.h"
 
 #include <string.h>
 
@@ -40,22 +41,46 @@ static void warn_of_refusal(struct gates *gates, const struct exchange *exchange
 static enum gate_verdict judge_turn(const struct gates *gates, struct exchange *exchange)
 {
     const enum observing observing = extender_observing(gates->extender);
+    if (observing != OBSERVES_SOME)
+        extender_note_observed(exchange, observing == OBSERVES_ALL);
     if (observing == OBSERVES_ALL)
         return GATE_OPEN;
     return gates->beside || observing == OBSERVES_SOME ? GATE_ASK
                                                        : election_judge(gates->election, exchange);
 }
 
-static bool is_observed(const struct gates *gates, struct exchange *exchange)
+static bool has_listed_namespaces(struct inventory *inventory)
 {
-    return extender_observing(gates->extender) != OBSERVES_NONE &&
-           extender_observes(gates->extender, extender_namespace_of(exchange));
+    struct inventory_freshness kinds[N_CLUSTER_KINDS];
+    const size_t n = inventory_freshness(inventory, kinds);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(kinds[i].kind, "namespaces") == 0)
+            return kinds[i].synced;
+    }
+    return false;
+}
+
+/* Until the namespaces are first listed, nobody knows which of them are enforced. Beside a
+ * kube-scheduler nothing else keeps calls away from a service that has just started. */
+static bool knows_namespaces(struct gates *gates)
+{
+    if (!gates->beside || atomic_load(&gates->has_listed_namespaces))
+        return true;
+    atomic_store(&gates->has_listed_namespaces, has_listed_namespaces(gates->extender->inventory));
+    return atomic_load(&gates->has_listed_namespaces);
 }
 
 static void ask_verbs(void *context, struct exchange *exchange)
 {
-    const struct gates *gates = context;
-    const bool observes = is_observed(gates, exchange);
+    struct gates *gates = context;
+    const bool is_by_namespace = extender_observing(gates->extender) == OBSERVES_SOME;
+    if (is_by_namespace && !knows_namespaces(gates)) {
+        exchange_answer_busy(exchange, "the namespaces are not listed yet, and enforceNamespaces "
+                                       "selects by their labels");
+        return;
+    }
+    const bool observes = extender_observes(
+        gates->extender, exchange, is_by_namespace ? extender_namespace_of(exchange) : NULL);
     if (!observes && gates->beside)
         beside_ask(gates->beside, exchange);
     else if (observes || election_judge(gates->election, exchange) == GATE_OPEN)

@@ -2,6 +2,7 @@
  * include/extender/extender.h. */
 #include "extender/observes.h"
 #include "base/clock.h"
+#include "http/exchange.h"
 
 static enum observing observing_of(const struct policy *policy)
 {
@@ -17,7 +18,14 @@ enum observing extender_observing(const struct extender *extender)
     return observing_of(policy);
 }
 
-bool extender_observes(const struct extender *extender, const char *namespace_)
+enum note { NOTE_NONE, NOTE_ENFORCED, NOTE_OBSERVED };
+
+void extender_note_observed(struct exchange *exchange, bool is_observed)
+{
+    exchange_set_note(exchange, is_observed ? NOTE_OBSERVED : NOTE_ENFORCED);
+}
+
+static bool is_observed_now(const struct extender *extender, const char *namespace_)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(extender->inventory);
     const struct policy *policy = cluster_policy(view.cluster);
@@ -26,6 +34,14 @@ bool extender_observes(const struct extender *extender, const char *namespace_)
         return observing != OBSERVES_NONE;
     const struct namespace *seen = cluster_find_namespace(view.cluster, namespace_);
     return !seen || !policy_enforces(policy, seen->labels, seen->n_labels);
+}
+
+bool extender_observes(const struct extender *extender, struct exchange *exchange,
+                       const char *namespace_)
+{
+    if (exchange_note(exchange) == NOTE_NONE)
+        extender_note_observed(exchange, is_observed_now(extender, namespace_));
+    return exchange_note(exchange) == NOTE_OBSERVED;
 }
 
 /* The node that came furthest tells most: nodes are checked in the order of enum reason. */

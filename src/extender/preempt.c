@@ -189,7 +189,7 @@ static void answer_candidates(struct extender *extender, struct exchange *exchan
                               const struct pod_facts *pod, struct victims_by_node *candidates,
                               const char *unusable)
 {
-    const bool is_observed = extender_observes(extender, pod->namespace_);
+    const bool is_observed = extender_observes(extender, exchange, pod->namespace_);
     const int64_t began_us = clock_us();
     struct decision decision = answer_record_of(DECISION_PREEMPT, pod);
     struct buf text;

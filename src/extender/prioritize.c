@@ -93,7 +93,7 @@ void extender_prioritize(void *context, struct exchange *exchange)
     struct ranked_node *ranked = ARENA_ARRAY_UNSET(arena, struct ranked_node, args.n_names);
     enum verb_result result = VERB_NONE;
     struct best_names best = {0};
-    decision.is_observed = extender_observes(extender, args.pod.namespace_);
+    decision.is_observed = extender_observes(extender, exchange, args.pod.namespace_);
     if (args.pod.refusal) {
         decision.error = args.pod.refusal;
     } else if (!inventory_usable(extender->inventory, &err)) {

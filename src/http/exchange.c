@@ -287,6 +287,16 @@ bool exchange_knows_tag(const struct exchange *exchange, const char *tag)
     return strstr(known, quoted) != NULL;
 }
 
+void exchange_set_note(struct exchange *exchange, int note)
+{
+    exchange->note = note;
+}
+
+int exchange_note(const struct exchange *exchange)
+{
+    return exchange->note;
+}
+
 void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context)
 {
     struct exchange_end *end = ARENA_NEW(exchange->arena, struct exchange_end);

@@ -62,6 +62,7 @@ struct exchange {
     enum gate_verdict verdict;
     bool has_tls;     /* of the connection */
     bool is_loopback; /* the listening address */
+    int note;         /* of the gate */
 
     /* Only on the transport's thread. */
     struct buf body;

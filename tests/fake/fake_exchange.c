@@ -17,6 +17,7 @@ struct exchange {
     const char *method;
     const char *authorization;
     unsigned n_answers;
+    int note;
     struct end *ends;
     struct fake_answer answer;
 };
@@ -69,6 +70,16 @@ void exchange_set_tag(struct exchange *exchange, const char *tag)
 {
     (void)exchange;
     (void)tag;
+}
+
+void exchange_set_note(struct exchange *exchange, int note)
+{
+    exchange->note = note;
+}
+
+int exchange_note(const struct exchange *exchange)
+{
+    return exchange->note;
 }
 
 bool exchange_knows_tag(const struct exchange *exchange, const char *tag)

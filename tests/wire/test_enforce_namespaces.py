@@ -97,6 +97,20 @@ def test_a_replica_that_is_not_on_its_turn_decides_nothing(turn, listed):
     assert {verb: service.post(f"/scheduler/{verb}", body).status for verb, body in requests.items()} == dict.fromkeys(requests, 503)
 
 
+def test_beside_kube_scheduler_no_verb_is_answered_before_the_namespaces_are_listed(api, follow):
+    """Nobody knows then which of them are enforced. Only enforceNamespaces needs to know."""
+    api.store.put(namespace("enforced", **LABELS), namespace("observed"))
+    api.faults.fail("list namespaces", 500, times=None)
+    beside = {"scheduler": {"beside": True}, "kubernetes": {"bindTimeoutSeconds": 2}}
+    service = follow(more={**ENFORCING, **beside}, ready=False)
+    service.wait("it listens", lambda: service.get("/livez").status == 200)
+    args = {name: filter_args(of(name, pod()), ["b"]) for name in ("enforced", "observed")}
+    assert [service.post("/scheduler/filter", args[name]).status for name in args] == [503, 503]
+    api.faults.heal()
+    service.wait("it lists the namespaces", lambda: service.freshness("namespaces")["synced"])
+    assert_keeps_no_pod(service, of("observed", pod()), ["b"])
+
+
 def binding(asking, target):
     metadata = kindless(asking)["metadata"]
     return {"PodName": metadata["name"], "PodNamespace": metadata["namespace"], "PodUID": metadata["uid"], "Node": target}

@@ -93,7 +93,7 @@ static struct bind_call *call_new(struct extender *extender, const struct bind_a
                      .node = arena_strdup(arena, args->node_name),
                      .ledger_version = version_of(extender->inventory),
                      .n_asked = 1,
-                     .is_observed = extender_observes(extender, args->namespace_)},
+                     .is_observed = extender_observes(extender, exchange, args->namespace_)},
         .began_us = clock_us(),
         .failure = VERB_NONE,
     };

@@ -455,7 +455,7 @@ void extender_filter(void *context, struct exchange *exchange)
         answer_scheduler_error(exchange, err.text);
         return;
     }
-    call->is_observed = extender_observes(extender, call->args.pod.namespace_);
+    call->is_observed = extender_observes(extender, exchange, call->args.pod.namespace_);
     if (call->is_observed)
         observe(call);
     else if (is_usable(call))

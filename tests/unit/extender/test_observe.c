@@ -105,6 +105,19 @@ static void test_stale_data_keep_no_pod(void **state)
     arena_free(arena);
 }
 
+static void filter_enforced(void *context, struct exchange *exchange)
+{
+    extender_note_observed(exchange, false);
+    extender_filter(context, exchange);
+}
+
+/* A reload may come between the gate and the verb. */
+static void test_the_answer_of_the_gate_holds(void **state)
+{
+    check(*state, filter_enforced, ASK("1", "'c','a'"),
+          ANSWER("'a'", "'c':'gpu-extender: the node has no GPUs of the requested resource'"));
+}
+
 #define INVALID "{'Pod':{'metadata':7,'spec':7},'NodeNames':['a']}"
 
 static void test_an_unreadable_pod_is_handed_on(void **state)
@@ -174,6 +187,7 @@ int main(void)
         TEST(test_filter_answers_no_error),
         TEST(test_whole_nodes_are_handed_on),
         TEST(test_stale_data_keep_no_pod),
+        TEST(test_the_answer_of_the_gate_holds),
         TEST(test_an_unreadable_pod_is_handed_on),
         TEST(test_prioritize_gives_no_scores),
         TEST(test_preempt_returns_every_node_with_its_victims),
