@@ -3,8 +3,8 @@
  *
  * All that a ledger derives from its objects depends on the policy: models, quotas, sums. So a
  * change of the policy copies the objects, a few at a time, and the copy derives everything anew.
- * At the end it takes over reservations and claims on quotas, which may change meanwhile, and
- * replaces the old ledger.
+ * At the end it takes over reservations, claims on quotas and refusals of claims by bind, which may
+ * change meanwhile, and replaces the old ledger.
  *
  * Objects that the old policy read stay as it read them: GPU models in pods' annotations,
  * attributes of devices. Listing these objects again reads them by the new one.
@@ -18,8 +18,8 @@
 
 struct cluster_copy;
 
-/* Borrows the cluster, no fork, until cluster_copy_end(). Until then only reservations and claims
- * on quotas of it may change. */
+/* Borrows the cluster, no fork, until cluster_copy_end(). Until then only reservations, claims
+ * on quotas and refusals by bind may change in it. */
 struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct policy *policy);
 /* Copies n objects. Returns true once all are copied. */
 bool cluster_copy_some(struct cluster_copy *copy, size_t n);
@@ -28,9 +28,9 @@ bool cluster_copy_some(struct cluster_copy *copy, size_t n);
 bool cluster_copy_claims(struct cluster_copy *copy, size_t n);
 /* After the last step, and again after changes: settles the copy (ledger/gpu_demand.h). */
 void cluster_copy_settle(struct cluster_copy *copy);
-/* Takes over reservations, with their serials, and claims on quotas. Returns the new ledger, whose
- * versions continue those of the old one, and frees the copy. The claim of a pod that the old
- * ledger has not seen yet is lost, which is harmless (claims.h). */
+/* Takes over reservations, with their serials, claims on quotas, and refusals by bind. Returns the
+ * new ledger, whose versions continue those of the old one, and frees the copy. The claim of a pod
+ * that the old ledger has not seen yet is lost, which is harmless (claims.h). */
 struct cluster *cluster_copy_end(struct cluster_copy *copy);
 
 /* Whether forks of the cluster exist: they share parts with it. */

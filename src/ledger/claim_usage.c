@@ -315,6 +315,54 @@ void claim_usage_refuse(struct cluster *cluster, const char *namespace_, const c
     use->refused_uid = string_table_intern(&cluster->shapes->strings, claim->uid);
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Whether cells of one policy mean the same in the other. */
+static bool has_same_cells(const struct policy *a, const struct policy *b)
+{
+    if (a->n_quota_models != b->n_quota_models || a->n_quota_scopes != b->n_quota_scopes)
+        return false;
+    for (size_t i = 0; i < a->n_quota_models; i++) {
+        if (!is_same_text(a->quota_model_names[i], b->quota_model_names[i]))
+            return false;
+    }
+    for (size_t i = 0; i < a->n_quota_scopes; i++) {
+        if (!is_same_text(a->quota_scopes[i], b->quota_scopes[i]))
+            return false;
+    }
+    return true;
+}
+
+static void copy_refused(struct cluster *to, const struct claim_use *from, bool has_same)
+{
+    const struct device_claim *claim =
+        devices_find_claim(to->devices, from->namespace_, from->name);
+    if (!claim || strcmp(claim->uid, from->refused_uid) != 0)
+        return;
+    const struct claim_use *counted = find(to, from->namespace_, from->name);
+    if (counted && counted->n_gpus > 0) {
+        claim_usage_refuse(to, from->namespace_, from->name);
+    } else if (has_same) {
+        const size_t n = namespace_usage_n_cells(to->policy);
+        struct claim_use *use = find_or_add(to, from->namespace_, from->name);
+        use->refused = MEM_ARRAY(int64_t, n);
+        memcpy(use->refused, from->refused, n * sizeof *use->refused);
+        use->refused_uid = string_table_intern(&to->shapes->strings, claim->uid);
+    }
+}
+
+void claim_usage_copy_refused(struct cluster *to, const struct cluster *from)
+{
+    const bool has_same = has_same_cells(to->policy, from->policy);
+    for (const struct claim_use *use = from->claim_uses; use; use = use->hh.next) {
+        if (use->refused)
+            copy_refused(to, use, has_same);
+    }
+}
+
 static void forget_refusal(struct cluster *cluster, struct claim_use *use)
 {
     const struct device_claim *claim =

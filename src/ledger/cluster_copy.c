@@ -281,6 +281,7 @@ struct cluster *cluster_copy_end(struct cluster_copy *copy)
 {
     struct cluster *to = copy->to;
     copy_reservations(copy);
+    claim_usage_copy_refused(to, copy->from);
     end_old_claims(copy);
     (void)cluster_copy_claims(copy, SIZE_MAX);
     continue_versions(copy);

@@ -374,6 +374,10 @@ void claim_usage_add_pod(struct cluster *cluster, struct pod_entry *pod);
 void claim_usage_remove_pod(struct cluster *cluster, struct pod_entry *pod);
 /* Call after a change of what the pod or its reservation counts. NULL: no pod. */
 void claim_usage_renew_pod(struct cluster *cluster, const struct pod_entry *pod);
+/* Copies what bind refused, for claims that both have. One that is allocated counts by the new
+ * policy; another only if the quotas of both policies name the same models and resources, and is
+ * forgotten otherwise. */
+void claim_usage_copy_refused(struct cluster *to, const struct cluster *from);
 /* Returns the number of claims whose GPUs or pods differ from those of the cluster. */
 size_t claim_usage_check(const struct cluster *cluster);
 void claim_usage_free_all(struct cluster *cluster);

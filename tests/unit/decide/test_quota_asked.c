@@ -8,9 +8,7 @@
 #include <string.h>
 
 #define CLASS NVIDIA_DRIVER
-
 static const char *const NAMES[] = {"default"};
-
 enum { ALL, H100, N_LIMITS };
 
 static int setup(void **state)
@@ -261,6 +259,15 @@ static void test_a_list_of_templates_replaces_all(void **state)
     assert_int_equal(cluster_n_claim_templates(cluster), 0);
 }
 
+static void replace(struct fixture *fixture)
+{
+    struct cluster_copy *copy = cluster_copy_new(fixture->cluster, &fixture->policy);
+    assert_true(cluster_copy_some(copy, SIZE_MAX));
+    struct cluster *to = cluster_copy_end(copy);
+    cluster_free(fixture->cluster);
+    fixture->cluster = to;
+}
+
 static void test_a_copy_under_another_policy_has_the_templates(void **state)
 {
     struct fixture *fixture = *state;
@@ -268,16 +275,13 @@ static void test_a_copy_under_another_policy_has_the_templates(void **state)
     cluster_relist_begin(fixture->cluster, CLUSTER_CLAIM_TEMPLATES);
     put_template(fixture, "new", 5);
     cluster_set_claim_templates_known(fixture->cluster, false);
-    struct cluster_copy *copy = cluster_copy_new(fixture->cluster, &fixture->policy);
-    while (!cluster_copy_some(copy, 1))
-        continue;
-    struct cluster *to = cluster_copy_end(copy);
+    replace(fixture);
+    const struct cluster *to = fixture->cluster;
     assert_false(cluster_claim_templates_known(to));
     assert_true(has_template(to, "old"));
     assert_int_equal(cluster_find_claim_template(to, "default", "new")->wants[0].n_devices, 5);
-    cluster_relist_end(to, CLUSTER_CLAIM_TEMPLATES);
+    cluster_relist_end(fixture->cluster, CLUSTER_CLAIM_TEMPLATES);
     assert_true(!has_template(to, "old") && has_template(to, "new"));
-    cluster_free(to);
 }
 
 /* Only where the claim can get nothing else. */
@@ -458,6 +462,18 @@ static void test_filter_remembers_what_bind_refused(void **state)
     fixture_remove_claim(fixture, "c");
     put_claim(fixture, "c", 1, CLASS);
     assert_filter("p", "c\n", "both", REASON_FITS);
+}
+
+static void test_a_copy_knows_what_bind_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    put_pod(fixture, "p", "", "c\n");
+    allocate(fixture, "c", "both", 0, 3, "p");
+    assert_int_equal(bind(fixture, "p", "both"), RESERVE_REFUSED);
+    replace(fixture);
+    put_claim(fixture, "c", 1, CLASS);
+    replace(fixture);
+    assert_filter("p", "c\n", "both", REASON_QUOTA);
 }
 
 static void test_all_of_a_node_is_refused_once(void **state)
@@ -767,6 +783,7 @@ int main(void)
         CLAIM_TEST(test_a_nomination_does_not_refuse_allocated_claims),
         CLAIM_TEST(test_bind_judges_the_model),
         CLAIM_TEST(test_filter_remembers_what_bind_refused),
+        CLAIM_TEST(test_a_copy_knows_what_bind_refused),
         CLAIM_TEST(test_all_of_a_node_is_refused_once),
         CLAIM_TEST(test_of_two_that_exceed_together_one_is_bound),
         CLAIM_TEST(test_a_refusal_ends_with_its_claim),
