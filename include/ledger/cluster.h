@@ -81,11 +81,13 @@ struct node_traits {
     /* policy_quota_models() of the model that quotas count the node under. If its labels name none
      * now, the last one that they named for the same node UID stays. */
     uint64_t quota_models;
-    struct gpu_model model;         /* chip "" if unknown */
-    const char *model_word;         /* interned string; equal address: same model and memory */
-    const char *model_label;        /* the label's key, or "" */
-    const char *model_driver;       /* of the devices that it comes from; "": by a label, or none */
-    const char *model_value;        /* the label's value on the node, or "" */
+    struct gpu_model model;   /* chip "" if unknown */
+    const char *model_word;   /* interned string; equal address: same model and memory */
+    const char *model_label;  /* the label's key, or "" */
+    const char *model_driver; /* of the devices that it comes from; "": by a label, or none */
+    const char *model_value;  /* the label's value on the node, or "" */
+    /* Interned: of the GPUs that device plugins offer, "nvidia.com"; "": none; "*": several. */
+    const char *plugin_domain;
     const char *uid;                /* "" if unknown */
     struct gpu_model counted_model; /* by quotas */
     int64_t counted_memory_bytes;

@@ -235,7 +235,8 @@ struct model_of_devices {
     const struct gpu_model *model;
     int64_t memory_bytes; /* 0: unknown */
 };
-struct model_of_devices node_devices_model(const struct cluster *cluster, const char *node_name);
+struct model_of_devices node_devices_model(const struct cluster *cluster,
+                                           const struct node_traits *traits);
 enum node_devices_change { DEVICES_SAME, DEVICES_IN_USE, DEVICES_OTHER };
 /* Renews the node's groups, which must be in no pool: none if the node does not exist. IN_USE: only
  * allocated and free changed. */

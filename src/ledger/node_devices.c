@@ -76,17 +76,30 @@ static const struct device_group *drivers_on(const struct cluster *cluster, cons
     return node->traits ? devices_on_node(cluster->devices, node->name, ret_n) : NULL;
 }
 
-struct model_of_devices node_devices_model(const struct cluster *cluster, const char *node_name)
+/* Whether a device plugin offers GPUs of another vendor. */
+static bool is_mixed(const struct cluster *cluster, const struct node_traits *traits,
+                     const char *driver)
+{
+    const char *plugin = traits->plugin_domain;
+    const char *resource = policy_device_driver(cluster->policy, driver)->resource;
+    const size_t len = strcspn(resource, "/");
+    return plugin[0] && (strlen(plugin) != len || strncmp(plugin, resource, len) != 0);
+}
+
+struct model_of_devices node_devices_model(const struct cluster *cluster,
+                                           const struct node_traits *traits)
 {
     struct model_of_devices found = {.driver = NULL};
     size_t n = 0;
-    const struct device_group *drivers = devices_on_node(cluster->devices, node_name, &n);
+    const struct device_group *drivers =
+        devices_on_node(cluster->devices, traits->view.node_name, &n);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < drivers[i].n_models; j++) {
             const struct device_model *model = &drivers[i].models[j];
             if (!counts(model))
                 continue;
-            if (!model->model->chip[0] || (found.driver && strcmp(found.name, model->name) != 0))
+            if (!model->model->chip[0] || is_mixed(cluster, traits, drivers[i].driver) ||
+                (found.driver && strcmp(found.name, model->name) != 0))
                 return (struct model_of_devices){.driver = NULL};
             if (!found.driver)
                 found = (struct model_of_devices){drivers[i].driver, model->name, model->model,

@@ -55,10 +55,36 @@ static void find_model(struct node_traits *traits)
     }
 }
 
+static const char *intern_domain(struct string_table *strings, const char *resource)
+{
+    char domain[256];
+    (void)snprintf(domain, sizeof domain, "%.*s", (int)strcspn(resource, "/"), resource);
+    return string_table_intern(strings, domain);
+}
+
+/* As in struct node_traits. An empty allocatable defaults to capacity. */
+static const char *find_plugin_domain(const struct cluster *cluster, const struct node_facts *facts)
+{
+    const bool has_own = facts->n_allocatable > 0;
+    const struct amount *amounts = has_own ? facts->allocatable : facts->capacity;
+    const size_t n = has_own ? facts->n_allocatable : facts->n_capacity;
+    const char *found = "";
+    for (size_t i = 0; i < n; i++) {
+        const char *name = amounts[i].resource;
+        if (amounts[i].amount <= 0 || !policy_is_gpu_resource(cluster->policy, name))
+            continue;
+        if (found[0] && (strcspn(found, "/") != strcspn(name, "/") ||
+                         strncmp(found, name, strcspn(name, "/")) != 0))
+            return string_table_intern(&cluster->shapes->strings, "*");
+        found = name;
+    }
+    return intern_domain(&cluster->shapes->strings, found);
+}
+
 /* Labels win, as users write them, and drivers do not. */
 static void find_model_of_devices(const struct cluster *cluster, struct node_traits *traits)
 {
-    const struct model_of_devices devices = node_devices_model(cluster, traits->view.node_name);
+    const struct model_of_devices devices = node_devices_model(cluster, traits);
     struct string_table *strings = &cluster->shapes->strings;
     if (!traits->model_label[0])
         traits->model = devices.driver ? *devices.model : (struct gpu_model){.chip = ""};
@@ -135,7 +161,7 @@ static int64_t find_gpu_memory(const struct cluster *cluster, const struct node_
     int64_t mib = 0;
     if (text && quantity_whole(text, &mib, NULL) == 0 && mib > 0 && mib <= INT64_MAX / MIB)
         return mib * MIB;
-    const int64_t of_devices = node_devices_model(cluster, traits->view.node_name).memory_bytes;
+    const int64_t of_devices = node_devices_model(cluster, traits).memory_bytes;
     if (traits->model_driver[0] && of_devices > 0)
         return of_devices;
     return gpu_model_memory_bytes(&traits->model);
@@ -203,6 +229,7 @@ struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_
     traits->unschedulable = facts->unschedulable;
     traits->ready = facts->ready;
     traits->zone = labels_find(entry->labels, facts->n_labels, ZONE_LABEL);
+    traits->plugin_domain = find_plugin_domain(cluster, facts);
     find_model(traits);
     complete(cluster, traits, before ? &before->traits : NULL);
     find_parts(facts, traits);
@@ -212,7 +239,7 @@ struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_
 bool node_traits_has_model(const struct cluster *cluster, const struct node_traits *traits)
 {
     char has[2 * GPU_MODEL_TEXT_MAX];
-    const struct model_of_devices devices = node_devices_model(cluster, traits->view.node_name);
+    const struct model_of_devices devices = node_devices_model(cluster, traits);
     if (traits->model_label[0])
         return true;
     return strcmp(traits->model_driver, devices.driver ? devices.driver : "") == 0 &&
@@ -235,6 +262,7 @@ struct traits_entry *node_traits_by_devices(struct cluster *cluster,
     entry->traits.view.labels = entry->labels;
     entry->traits.view.node_name = string_table_intern(strings, traits->view.node_name);
     entry->traits.uid = string_table_intern(strings, traits->uid);
+    entry->traits.plugin_domain = string_table_intern(strings, traits->plugin_domain);
     entry->traits.taints = entry->taints;
     complete(cluster, &entry->traits, traits);
     return entry;
@@ -258,6 +286,7 @@ void node_traits_unref(struct cluster *cluster, struct traits_entry *entry)
     string_table_unref(strings, entry->traits.model_word);
     string_table_unref(strings, entry->traits.view.node_name);
     string_table_unref(strings, entry->traits.uid);
+    string_table_unref(strings, entry->traits.plugin_domain);
     string_table_unref(strings, entry->traits.model_driver);
     free(entry->taints);
     free(entry);
@@ -269,7 +298,8 @@ bool node_traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||
         a->shares_gpus != b->shares_gpus || a->slices_gpus != b->slices_gpus ||
-        strcmp(a->uid, b->uid) != 0 || a->n_taints != b->n_taints ||
+        strcmp(a->uid, b->uid) != 0 || strcmp(a->plugin_domain, b->plugin_domain) != 0 ||
+        a->n_taints != b->n_taints ||
         !string_table_equal_labels(a->view.labels, a->view.n_labels, b->view.labels,
                                    b->view.n_labels))
         return false;

@@ -141,6 +141,19 @@ def test_a_node_without_a_model_label_has_the_model_of_its_devices(start_over, l
     assert (answer["NodeNames"] == ["n1"]) == fits, answer
 
 
+def test_gpus_of_another_vendors_plugin_do_not_have_the_model_of_the_devices(start_over):
+    """A device plugin's GPUs of the driver's own vendor are these devices."""
+    asks = pod("asks", metadata={"annotations": {"gpu-extender.io/models": "H100"}})
+    other = pod("other", resource="amd.com/gpu", metadata=asks["metadata"])
+    service = start_over(
+        node("same", 2, None),
+        node("mixed", 2, None, resource="amd.com/gpu"),
+        *(resource_slice(name, nodeName=name) for name in ("same", "mixed")),
+    )
+    assert service.post("/scheduler/filter", filter_args(asks, ["same"])).json()["NodeNames"] == ["same"]
+    assert service.post("/scheduler/filter", filter_args(other, ["mixed"])).json()["NodeNames"] == []
+
+
 def test_totals_by_model_count_each_gpu_once(example):
     totals = {(item["model"], item["resource"]): item for item in inventory_of(example)["models"]}
     plugin = totals.pop(("H100-80GB-HBM3", GPU))

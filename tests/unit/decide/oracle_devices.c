@@ -101,11 +101,19 @@ struct oracle_supply oracle_supply_of_devices(const struct oracle *oracle, size_
     return supply;
 }
 
+/* A device plugin offers GPUs of the other vendor. */
+static bool is_mixed(const struct oracle *oracle, size_t node, size_t driver)
+{
+    return is_shadowed(oracle, node, driver == AMD_DRIVER ? NVIDIA_DRIVER : AMD_DRIVER);
+}
+
 size_t oracle_model_of_devices(const struct oracle *oracle, size_t node)
 {
     size_t model = 0;
     for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++) {
         const struct oracle_slice *slice = &oracle->slices[node][driver];
+        if (slice->there && slice->n_devices > 0 && is_mixed(oracle, node, driver))
+            return 0;
         for (int64_t i = 0; slice->there && i < slice->n_devices; i++) {
             if (slice->models[i] == 0 || (model > 0 && slice->models[i] != (int64_t)model))
                 return 0;
