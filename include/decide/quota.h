@@ -73,7 +73,10 @@ enum reason quota_judge(const struct quota_view *view, const struct node *node);
 const char *quota_refusal(const struct quota_view *view, const struct node *node);
 /* How many more such pods the quotas allow on the node; INT64_MAX if none limits it. */
 int64_t quota_count(const struct quota_view *view, const struct node *node);
-/* Counts n more pods on the node, in the view. */
+/* Whether the pod counts against that limit of the policy. */
+bool quota_counts(const struct quota_view *view, const struct quota_limit *limit);
+/* Counts n more pods on the node, in the view. The first gets the claims that it names, and all
+ * later ones share these. */
 void quota_take(struct quota_view *view, const struct node *node, int64_t n);
 /* The same, also in the fork that the view was made from. Call it with cluster_place(). */
 void quota_place(struct cluster *fork, struct quota_view *view, const struct node *node, int64_t n);

@@ -12,14 +12,26 @@
 
 #include "base/arena.h"
 #include "ledger/nominate.h"
+#include "types/device_facts.h"
 
 struct claim_use; /* ledger/claim_usage.h */
+
+/* Claims and templates that are not in the ledger, as if they were. A template hides the ledger's
+ * of the same name; a claim counts only where the ledger has none of that name. */
+struct given_claims {
+    struct given_list {
+        struct claim_template_facts *items;
+        size_t n; /* at most GIVEN_CLAIMS_MAX: a look-up visits all */
+    } templates, claims;
+};
+#define GIVEN_CLAIMS_MAX ((size_t)500)
 
 struct claims_question {
     const char *namespace_; /* of the pod */
     const char *claims;     /* as in pod_facts */
     const struct asker *asker;
-    const char *except; /* claims that do not count, in the same form; NULL: none */
+    const char *except;               /* claims that do not count, in the same form; NULL: none */
+    const struct given_claims *given; /* NULL: none */
 };
 
 /* Cells are as in ledger/namespace_usage.h; NULL: all are 0. */
@@ -28,6 +40,8 @@ struct asked_claims {
     bool are_ready;
     /* GPUs of a scope that claims without an allocation get at least. */
     int64_t least[QUOTA_SCOPES_MAX];
+    /* The part of least by templates, which each replica of the pod gets for itself. */
+    int64_t each[QUOTA_SCOPES_MAX];
     int64_t *refused; /* the same by what bind refused: cells */
     int64_t *used;    /* what the allocated claims count */
     /* The first in the order of namespace and name that floats (claim_usage_floats()). NULL: none

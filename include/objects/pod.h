@@ -38,10 +38,12 @@ struct text_list {
     size_t n;
 };
 
+/* What is judged of the resource claims of pods, and what is not. */
+#define CLAIMS_JUDGED "claims are judged by quotas only, not by devices"
+
 /* Features of the pod that this program does not judge, one line each for users: "resource claim
- * gpu (exclusive-gpu-claim): claims are not yet judged", "spec.topologySpreadConstraints",
- * annotations without effect, possible changes by admission ... At most 100; unreadable ones are
- * skipped. */
+ * gpu (exclusive-gpu-claim): " CLAIMS_JUDGED, "spec.topologySpreadConstraints", annotations without
+ * effect, possible changes by admission ... At most 100; unreadable ones are skipped. */
 struct text_list pod_not_evaluated(const json_t *object, const struct policy *policy,
                                    struct arena *arena);
 

@@ -10,6 +10,7 @@
 #ifndef OBJECTS_WORKLOAD_H
 #define OBJECTS_WORKLOAD_H
 
+#include "ledger/asked_claims.h"
 #include "objects/device_requests.h"
 #include "objects/pod.h"
 
@@ -75,6 +76,7 @@ struct workload_list {
     size_t n_lookups; /* for the warnings: names compared with all known ones */
     size_t n_objects; /* not lists */
     struct device_request_list requests;
+    struct given_claims given;
 };
 
 /* Reads one object of a manifest (unchanged; for a List, each item) and appends to the list, which

@@ -16,6 +16,7 @@ struct quota_row {
     int64_t claimed;   /* part of left that other pods claimed */
     /* By the pod's resource claims: see struct asked_claims. What is used is no part of left. */
     int64_t least, refused, used;
+    int64_t each; /* the part of least that no other replica of the pod shares */
 };
 
 /* Limits that leave too little. */
@@ -101,6 +102,7 @@ static void add_rows(const struct cluster *cluster, struct quota_view *view, siz
                                 .need = quota_need(view->shape, limit),
                                 .left = limit->gpus - *cell_of(cluster, quota, limit),
                                 .least = asked->least[limit->scope],
+                                .each = asked->each[limit->scope],
                                 .refused = cell_or_0(view->policy, asked->refused, limit),
                                 .used = cell_or_0(view->policy, asked->used, limit)};
         const bool by_claims = row.least > 0 || row.refused > 0 || row.used > 0;
@@ -352,8 +354,10 @@ static void promise_claim(struct quota_view *view, const struct cluster *cluster
     }
     const struct asker asker = asker_from_pod(pod);
     const bool may_share = view->claims && strcmp(view->namespace_, pod->namespace_) == 0;
-    const struct claims_question question = {pod->namespace_, pod->claims, &asker,
-                                             may_share ? view->claims : NULL};
+    const struct claims_question question = {.namespace_ = pod->namespace_,
+                                             .claims = pod->claims,
+                                             .asker = &asker,
+                                             .except = may_share ? view->claims : NULL};
     const struct asked_claims asked = asked_claims_of(cluster, &question, arena);
     promise_claimed(view, claim, asked.least, coverage);
 }
@@ -434,36 +438,89 @@ const char *quota_refusal(const struct quota_view *view, const struct node *node
     return row->limit->column == 0 ? quota->refusal_in_total : quota->refusal_of_model;
 }
 
+/* What each pod after the first adds to the limit on the node. */
+static int64_t next_need_on(const struct quota_row *row, uint64_t node_models,
+                            const struct asked_models *devices)
+{
+    const int64_t of_shape = counts(row->limit, node_models) ? row->need : 0;
+    return amount_add(of_shape, counts(row->limit, devices->sure) ? row->each : 0);
+}
+
+static int64_t count_of(const struct quota_row *row, int64_t first, int64_t next)
+{
+    if (first <= 0)
+        return INT64_MAX;
+    if (row->left < first || row->left - first < row->claimed)
+        return 0;
+    return next > 0 ? 1 + (row->left - row->claimed - first) / next : INT64_MAX;
+}
+
 int64_t quota_count(const struct quota_view *view, const struct node *node)
 {
     int64_t count = INT64_MAX;
-    for (size_t i = 0; view && i < view->n_rows; i++) {
+    if (!view)
+        return count;
+    const uint64_t models = namespace_usage_models(node);
+    const struct asked_models devices = asked_claims_models(view->cluster, node);
+    for (size_t i = 0; i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
-        if (row->need == 0 || !counts(row->limit, namespace_usage_models(node)))
-            continue;
-        const int64_t more = is_claimed(row) ? 0 : (row->left - row->claimed) / row->need;
+        const int64_t more =
+            count_of(row, need_on(row, models, &devices), next_need_on(row, models, &devices));
         count = more < count ? more : count;
     }
     return count;
 }
 
-void quota_take(struct quota_view *view, const struct node *node, int64_t n)
+bool quota_counts(const struct quota_view *view, const struct quota_limit *limit)
 {
     for (size_t i = 0; view && i < view->n_rows; i++) {
-        struct quota_row *row = &view->rows[i];
-        if (counts(row->limit, namespace_usage_models(node)))
-            row->left -= row->need * n;
+        if (view->rows[i].limit == limit)
+            return true;
     }
-    if (view)
-        sum_up(view);
+    return false;
+}
+
+/* Of n pods, by their claims. */
+static int64_t taken_by_claims(const struct quota_row *row, const struct asked_models *devices,
+                               int64_t n)
+{
+    const int64_t least = counts(row->limit, devices->sure) ? row->least : 0;
+    const int64_t refused = counts(row->limit, devices->possible) ? row->refused : 0;
+    const int64_t each = counts(row->limit, devices->sure) ? row->each : 0;
+    return amount_add(least > refused ? least : refused, each * (n - 1));
+}
+
+/* fork: counts what the claims take there; NULL: only in the view. */
+static void take(struct quota_view *view, struct cluster *fork, const struct node *node, int64_t n)
+{
+    const uint64_t models = namespace_usage_models(node);
+    const struct asked_models devices = asked_claims_models(view->cluster, node);
+    for (size_t i = 0; i < view->n_rows; i++) {
+        struct quota_row *row = &view->rows[i];
+        const int64_t by_claims = taken_by_claims(row, &devices, n);
+        if (counts(row->limit, models))
+            row->left -= row->need * n;
+        row->left -= by_claims;
+        row->least = row->each;
+        row->refused = 0;
+        if (fork)
+            *cell_of(fork, row->quota, row->limit) += by_claims;
+    }
+    sum_up(view);
+}
+
+void quota_take(struct quota_view *view, const struct node *node, int64_t n)
+{
+    if (view && n > 0)
+        take(view, NULL, node, n);
 }
 
 void quota_place(struct cluster *fork, struct quota_view *view, const struct node *node, int64_t n)
 {
-    if (!view)
+    if (!view || n == 0)
         return;
     namespace_usage_place(fork, view->quotas, view->n_quotas, view->shape, node, n);
-    quota_take(view, node, n);
+    take(view, fork, node, n);
 }
 
 int64_t quota_used(const struct cluster *cluster, const struct quota *quota,

@@ -60,13 +60,13 @@ static uint64_t scopes_of(const struct cluster *cluster, const struct claim_want
 }
 
 static void add_wants(const struct cluster *cluster, const struct claim_want *wants, size_t n,
-                      struct asked_claims *asked)
+                      int64_t *sums)
 {
     for (size_t i = 0; i < n; i++) {
         const uint64_t scopes = scopes_of(cluster, &wants[i]);
         for (size_t scope = 0; scope < cluster->policy->n_quota_scopes; scope++) {
             if (scopes >> scope & 1)
-                asked->least[scope] = amount_add(asked->least[scope], wants[i].n_devices);
+                sums[scope] = amount_add(sums[scope], wants[i].n_devices);
         }
     }
 }
@@ -99,6 +99,27 @@ static void add_used(const struct cluster *cluster, const struct claim_use *use,
         asked->first_floating = use;
 }
 
+static const struct claim_template_facts *find_given(const struct given_list *list,
+                                                     const char *namespace_, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct claim_template_facts *item = &list->items[i];
+        if (strcmp(item->name, name) == 0 && strcmp(item->namespace_, namespace_) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static void add_given_claim(const struct cluster *cluster, const struct claims_question *question,
+                            const char *name, struct asked_claims *asked)
+{
+    const struct given_claims *given = question->given;
+    const struct claim_template_facts *claim =
+        given ? find_given(&given->claims, question->namespace_, name) : NULL;
+    if (claim)
+        add_wants(cluster, claim->wants, claim->n_wants, asked->least);
+}
+
 static void add_claim(const struct cluster *cluster, const struct claims_question *question,
                       const char *name, struct asked_claims *asked, struct arena *arena)
 {
@@ -106,13 +127,15 @@ static void add_claim(const struct cluster *cluster, const struct claims_questio
         devices_find_claim(cluster->devices, question->namespace_, name);
     const struct claim_use *use = claim_usage_find(cluster, question->namespace_, name);
     asked->are_ready &= claim && claim->is_allocated && is_reserved_for(claim, question->asker);
-    if (!claim)
+    if (!claim) {
+        add_given_claim(cluster, question, name, asked);
         return;
+    }
     if (claim->is_allocated) {
         add_used(cluster, use, asked, arena);
         return;
     }
-    add_wants(cluster, claim->wants, claim->n_wants, asked);
+    add_wants(cluster, claim->wants, claim->n_wants, asked->least);
     add_refused(cluster, use, asked, arena);
 }
 
@@ -125,7 +148,11 @@ static const struct claim_template_facts *find_template(const struct cluster *cl
                                                         const struct claims_question *question,
                                                         const char *line)
 {
-    return cluster_find_claim_template(cluster, question->namespace_, &line[1]);
+    const struct given_claims *given = question->given;
+    const struct claim_template_facts *template =
+        given ? find_given(&given->templates, question->namespace_, &line[1]) : NULL;
+    return template ? template
+                    : cluster_find_claim_template(cluster, question->namespace_, &line[1]);
 }
 
 /* A claim that is not made yet. */
@@ -134,8 +161,10 @@ static void add_template(const struct cluster *cluster, const struct claims_ques
 {
     const struct claim_template_facts *template = find_template(cluster, question, line);
     asked->are_ready = false;
-    if (template)
-        add_wants(cluster, template->wants, template->n_wants, asked);
+    if (!template)
+        return;
+    add_wants(cluster, template->wants, template->n_wants, asked->least);
+    add_wants(cluster, template->wants, template->n_wants, asked->each);
 }
 
 struct asked_claims asked_claims_of(const struct cluster *cluster,

@@ -87,7 +87,8 @@ static void count_resource_claims(const struct cluster *cluster, const struct po
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct asker asker = asker_from_facts(pod);
-    const struct claims_question question = {pod->namespace_, pod->claims, &asker, NULL};
+    const struct claims_question question = {
+        .namespace_ = pod->namespace_, .claims = pod->claims, .asker = &asker};
     const struct asked_claims asked = asked_claims_of(cluster, &question, arena);
     claim->names_claims = true;
     memcpy(claim->by_claims, asked.least, sizeof claim->by_claims);

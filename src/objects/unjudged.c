@@ -287,7 +287,7 @@ static void add_claims(const json_t *spec, struct lines *lines)
     const json_t *claims = json_member(spec, "resourceClaims");
     for (size_t i = 0; i < json_array_size(claims); i++) {
         const json_t *entry = json_array_get(claims, i);
-        lines_add(lines, "resource claim %s (%s): claims are not yet judged",
+        lines_add(lines, "resource claim %s (%s): " CLAIMS_JUDGED,
                   shown(lines, text_of(entry, "name")), shown(lines, claim_of(entry)));
     }
 }

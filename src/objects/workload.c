@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "controller_labels.h"
 #include "formats/json_get.h"
+#include "given_claims.h"
 #include "meta.h"
 #include "misplaced.h"
 #include "quoted.h"
@@ -484,6 +485,9 @@ static int add_object(struct manifest *manifest, const char *default_kind, int d
         return r;
     const char *api_version = json_string_value(json_member(manifest->object, "apiVersion"));
     manifest->api_version = api_version ? api_version : "";
+    if ((r = given_claims_add(manifest->object, manifest->kind, manifest->arena,
+                              &manifest->list->given, err)) < 0)
+        return r;
     manifest->list->n_objects++;
     if (strcasecmp(manifest->kind, "Pod") == 0)
         add_pod(manifest);

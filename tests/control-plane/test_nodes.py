@@ -119,6 +119,6 @@ def test_device_class_mapping_appears_and_disappears(live):
 
     wait_until(lambda: "has no GPUs" in verdict(), verdict)
     live.api.create(CLASSES, {"metadata": {"name": "gpu.nvidia.com"}, "spec": {"extendedResourceName": GPU}})
-    wait_until(lambda: "claims not yet judged" in verdict(), verdict)
+    wait_until(lambda: "claims are judged by quotas only" in verdict(), verdict)
     live.api.delete(f"{CLASSES}/gpu.nvidia.com")
     wait_until(lambda: "has no GPUs" in verdict(), verdict)

@@ -8,7 +8,7 @@ from objects import GPU, annotated, filter_args, node, pod
 
 ABSENT = "gpu-extender: the node has no GPUs of the requested resource"
 MODEL = "gpu-extender: the node's GPU model is not one that the pod asks for"
-NOT_JUDGED = "claims not yet judged"
+NOT_JUDGED = "claims are judged by quotas only, not by devices"
 
 
 def device_class(name="gpu.nvidia.com", **spec):
@@ -51,11 +51,11 @@ def test_dry_run_notes_that_claims_are_not_judged(start_over):
     verdicts = {item["node"]: item for item in workload["nodes"]}
     for name in ("driver", "zero"):
         assert verdicts[name]["fits"] and verdicts[name]["lacks"] == {}
-        assert verdicts[name]["message"] == f"the pod fits, {NOT_JUDGED}: {GPU} would come through a device class"
+        assert verdicts[name]["message"] == f"the pod fits; {NOT_JUDGED}: {GPU} would come through a device class"
     assert verdicts["plugin"]["message"] == "the pod fits"
     (line,) = [line for line in workload["notEvaluated"] if NOT_JUDGED in line]
     assert line.startswith(f"{GPU}: ") and " 2 of the nodes" in line
-    assert f", {NOT_JUDGED} on 2 nodes" in workload["summary"]
+    assert f"; on 2 nodes {NOT_JUDGED}" in workload["summary"]
 
 
 def test_known_room_ranks_first_and_no_count_is_promised(start_over):

@@ -89,6 +89,56 @@ def test_all_answers_agree(service, asks, fits):
         assert ("quota" in {each["reason"] for each in waits["reasons"]}) != fits, waits
 
 
+# ---- claims and templates in the manifest itself ----
+
+
+def tried(service, *objects):
+    """{workload: (placed, what the total of the quota would be)} of a dry run of all. 2 of 4 are in use."""
+    bundle = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
+    answer = service.post("/v1/dry-run", bundle).json()
+    totals = {each["name"]: [row["wouldUse"] for row in each["quotas"] if not row["model"]] for each in answer["workloads"]}
+    return {each["name"]: (each["placed"], *totals[each["name"]]) for each in answer["workloads"]}
+
+
+def deployment(name, replicas, made):
+    """Of pods like the given one."""
+    spec = {"replicas": replicas, "selector": {}, "template": {"metadata": {}, "spec": made["spec"]}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "ml"}, "spec": spec}
+
+
+def test_templates_of_a_manifest_count(service):
+    asks = by_template("asks", "new")
+    assert tried(service, template("new", 3), asks) == {"asks": (0, 2)}
+    assert tried(service, template("new", 2), asks) == {"asks": (1, 4)}
+    assert tried(service, by_template("asks", "of-3")) == {"asks": (0, 2)}
+    assert tried(service, by_template("asks", "of-3"), template("of-3", 1)) == {"asks": (1, 3)}, "it hides that of the cluster"
+    assert tried(service, merged(template("new", 3), {"metadata": {"namespace": "other"}}), asks) == {"asks": (1,)}
+
+
+def test_claims_of_a_manifest_count(service):
+    assert tried(service, asking("new", 3), naming("asks", "new")) == {"asks": (0, 2)}
+    assert tried(service, asking("new", 2), naming("asks", "new")) == {"asks": (1, 4)}
+    assert tried(service, asking("c4", 1), naming("asks", "c4")) == {"asks": (0, 2)}, "the cluster has another of this name"
+
+
+def test_each_replica_gets_claims_of_its_templates_and_all_share_named_ones(service):
+    assert tried(service, template("new", 1), deployment("own", 3, by_template("p", "new"))) == {"own": (2, 4)}
+    assert tried(service, asking("new", 2), deployment("sharing", 3, naming("p", "new"))) == {"sharing": (3, 4)}
+
+
+def test_workloads_of_a_manifest_share_what_is_left(service):
+    pair = by_template("one", "new"), by_template("two", "new")
+    assert tried(service, template("new", 2), *pair) == {"one": (1, 4), "two": (0, 4)}
+    assert tried(service, asking("new", 2), naming("one", "new"), naming("two", "new")) == {"one": (1, 4), "two": (1,)}
+    assert tried(service, asking("a", 2), asking("b", 2), naming("one", "a"), naming("two", "b")) == {"one": (1, 4), "two": (0, 4)}
+
+
+def test_an_unreadable_template_is_named(service):
+    wrong = merged(template("new", 1), {"spec": {"spec": {"devices": {"requests": "one"}}}})
+    answer = service.post("/v1/dry-run", json.dumps({"kind": "List", "items": [wrong, by_template("asks", "of-1")]})).json()
+    assert [each["name"] for each in answer["skipped"]] == ["new"] and "spec.spec." in answer["skipped"][0]["why"]
+
+
 def fitting(service, name):
     return [each["node"] for each in service.get(f"/v1/pods/ml/{name}/explain").json()["nodes"] if each["fits"]]
 

@@ -43,13 +43,13 @@ static json_t *limits_of_nodes(const struct cluster *cluster, const struct quota
 }
 
 static void add_needed(const struct cluster *fork, const struct quota *quota,
-                       const struct pod_shape *shape, json_t *list)
+                       const struct quota_view *asked, json_t *list)
 {
     size_t i = 0;
     json_t *json = NULL;
     json_t *limits = limits_json(fork, quota);
     json_array_foreach (limits, i, json) {
-        if (quota_need(shape, &quota->limits[i]) == 0)
+        if (!quota_counts(asked, &quota->limits[i]))
             continue;
         (void)json_object_set_new(json, "quota", json_string(quota->name));
         (void)json_object_set(json, "wouldUse", json_object_get(json, "used"));
@@ -59,22 +59,22 @@ static void add_needed(const struct cluster *fork, const struct quota *quota,
 }
 
 json_t *quota_json_of_workload(const struct cluster *fork, const char *namespace_,
-                               const struct pod_shape *shape, struct arena *arena)
+                               const struct quota_view *asked, struct arena *arena)
 {
     const size_t *quotas = NULL;
     const size_t n = namespace_usage_find_quotas(fork, namespace_, arena, &quotas);
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
-        add_needed(fork, &cluster_policy(fork)->quotas[quotas[i]], shape, list);
+        add_needed(fork, &cluster_policy(fork)->quotas[quotas[i]], asked, list);
     return list;
 }
 
 void quota_json_update(json_t *list, const struct cluster *fork, const char *namespace_,
-                       const struct pod_shape *shape, struct arena *arena)
+                       const struct quota_view *asked, struct arena *arena)
 {
     size_t i = 0;
     json_t *json = NULL;
-    json_t *after = quota_json_of_workload(fork, namespace_, shape, arena);
+    json_t *after = quota_json_of_workload(fork, namespace_, asked, arena);
     json_array_foreach (after, i, json)
         (void)json_object_set(json_array_get(list, i), "wouldUse", json_object_get(json, "used"));
     json_decref(after);

@@ -8,12 +8,12 @@
 
 #include <jansson.h>
 
-/* {quota, resource, model, limit, used, wouldUse} for each limit that pods of the shape count
+/* {quota, resource, model, limit, used, wouldUse} for each limit that the asking pods count
  * against, from the present state of the fork. */
 json_t *quota_json_of_workload(const struct cluster *fork, const char *namespace_,
-                               const struct pod_shape *shape, struct arena *arena);
+                               const struct quota_view *asked, struct arena *arena);
 /* Sets wouldUse to the present use on the fork. */
 void quota_json_update(json_t *list, const struct cluster *fork, const char *namespace_,
-                       const struct pod_shape *shape, struct arena *arena);
+                       const struct quota_view *asked, struct arena *arena);
 
 #endif

@@ -406,6 +406,7 @@ void api_dry_run(void *context, struct exchange *exchange)
         .provenance = provenance_of(api->inventory, exchange_arena(exchange)),
         .fork = inventory_fork(api->inventory, peers_wanted_by(&list)),
         .arena = exchange_arena(exchange),
+        .given = &list.given,
         .n_replicas_left = api->max_replicas,
         .n_evictions_left = MAX_EVICTIONS,
         .models = {.n_left = MODELS_HERE_COMPARISONS},

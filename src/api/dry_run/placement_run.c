@@ -78,10 +78,9 @@ static const char *caveat_of(const struct placement_run *run)
         return arena_printf(run->dry_run->arena, ", but the API server would reject the pods (%s)",
                             run->refused_because);
     if (run->n_by_claim > 0)
-        return arena_printf(run->dry_run->arena, ", claims not yet judged on %zu nodes",
-                            run->n_by_claim);
+        return arena_printf(run->dry_run->arena, "; on %zu nodes " CLAIMS_JUDGED, run->n_by_claim);
     if (run->workload->has_claims)
-        return ", its resource claims not yet judged";
+        return "; its " CLAIMS_JUDGED;
     return run->workload->pod.gated ? ", after its scheduling gates are removed" : "";
 }
 
@@ -178,7 +177,7 @@ static void note_claims(struct placement_run *run, json_t *notes)
     if (need)
         note(notes,
              arena_printf(run->dry_run->arena,
-                          "%s: claims not yet judged: %zu of the nodes that fit have none of it "
+                          "%s: " CLAIMS_JUDGED ": %zu of the nodes that fit have none of it "
                           "and would provide it through a device class; moreReplicas excludes them",
                           need->resource->name, run->n_by_claim));
 }
@@ -375,12 +374,40 @@ static const char *unjudged_because(const struct workload *workload, struct aren
     return workload->pod.refusal;
 }
 
+/* Claims of pods that are placed count in the fork: their other pods share them. */
+static const char *except_of(const struct dry_run *dry_run, const char *namespace_)
+{
+    const struct placed_claims *placed = dry_run->placed_claims;
+    while (placed && strcmp(placed->namespace_, namespace_) != 0)
+        placed = placed->next;
+    return placed ? placed->lines : NULL;
+}
+
+static void remember_claims(struct dry_run *dry_run, const struct workload *workload)
+{
+    const char *lines = workload->pod.claims;
+    const char *known = except_of(dry_run, workload->namespace_);
+    if (!lines || dry_run->n_placed_claims == PLACED_CLAIMS_MAX ||
+        strlen(lines) + (known ? strlen(known) : 0) > PLACED_CLAIMS_BYTES_MAX)
+        return;
+    dry_run->n_placed_claims++;
+    struct placed_claims *placed = ARENA_NEW(dry_run->arena, struct placed_claims);
+    *placed = (struct placed_claims){
+        workload->namespace_, arena_printf(dry_run->arena, "%s%s", lines, known ? known : ""),
+        dry_run->placed_claims};
+    dry_run->placed_claims = placed;
+}
+
 /* Of claims that the pods name. Locks the inventory, as forks have no claims. */
 static const struct asked_claims *asked_of(struct placement_run *run, const struct asker *asker)
 {
     const struct workload *workload = run->workload;
-    const struct claims_question question = {
-        .namespace_ = workload->namespace_, .claims = workload->pod.claims, .asker = asker};
+    const struct claims_question question = {.namespace_ = workload->namespace_,
+                                             .claims = workload->pod.claims,
+                                             .asker = asker,
+                                             .except =
+                                                 except_of(run->dry_run, workload->namespace_),
+                                             .given = run->dry_run->given};
     if (workload->problem || !workload->pod.claims)
         return NULL;
     const struct inventory_view view CLEANUP(inventory_done) =
@@ -483,11 +510,13 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
     names_warn(dry_run, workload, run.query.question.shape, &run.candidates);
     json_t *nodes = verdict_list(&run.query, &run.candidates);
     json_t *notes = notes_of(&run);
-    const struct pod_shape *shape = run.query.question.shape;
+    const struct quota_view *asked = run.query.question.quota;
     json_t *quotas =
-        quota_json_of_workload(dry_run->fork, workload->namespace_, shape, dry_run->arena);
+        quota_json_of_workload(dry_run->fork, workload->namespace_, asked, dry_run->arena);
     json_t *placements = place(&run, notes, &explain);
-    quota_json_update(quotas, dry_run->fork, workload->namespace_, shape, dry_run->arena);
+    quota_json_update(quotas, dry_run->fork, workload->namespace_, asked, dry_run->arena);
+    if (run.n_placed > 0)
+        remember_claims(dry_run, workload);
     dry_run->n_placed_whole += !run.no_more[0] && !run.refused_because;
     json_t *json =
         json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "kind",

@@ -12,12 +12,25 @@
 
 #include <jansson.h>
 
+/* Resource claims of a namespace whose pods are placed. */
+struct placed_claims {
+    const char *namespace_;
+    const char *lines; /* as in pod_facts.claims, with those of the namespace before it */
+    const struct placed_claims *next;
+};
+/* More are not remembered: a pod that names one of them is judged as if it were another claim. */
+#define PLACED_CLAIMS_MAX ((size_t)100)
+#define PLACED_CLAIMS_BYTES_MAX ((size_t)4096)
+
 struct dry_run {
     const struct api *api;
     struct provenance provenance;
     struct cluster *fork; /* earlier workloads are placed on it */
     struct arena *arena;
-    size_t n_replicas_left;  /* limit on replicas placed one by one */
+    size_t n_replicas_left; /* limit on replicas placed one by one */
+    const struct given_claims *given;
+    const struct placed_claims *placed_claims; /* the last first */
+    size_t n_placed_claims;
     bool explain;            /* include the ranking of nodes */
     size_t n_evictions_left; /* limit on workloads with a search for victims */
     struct models_here models;

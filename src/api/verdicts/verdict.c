@@ -3,6 +3,7 @@
 #include "api/table.h"
 #include "api/text.h"
 #include "base/table.h"
+#include "objects/pod.h"
 #include "types/quantity.h"
 
 #include <inttypes.h>
@@ -105,8 +106,7 @@ static const char *fits_message(const struct pod_query *query, const struct node
     const struct need *need = fit_by_claim(node, query->question.shape);
     if (!need)
         return reason_text(REASON_FITS);
-    return arena_printf(query->arena,
-                        "%s, claims not yet judged: %s would come through a device class",
+    return arena_printf(query->arena, "%s; " CLAIMS_JUDGED ": %s would come through a device class",
                         reason_text(REASON_FITS), need->resource->name);
 }
 

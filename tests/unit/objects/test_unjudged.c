@@ -48,11 +48,11 @@ static const struct row SPECS[] = {
      " {'name': 'd', 'resourceClaimTemplateName': 'template'}, {}],"
      " 'containers': [{'name': 'm', 'resources': {'requests': {'cpu': 1, 'memory': 1},"
      "  'claims': [{'name': 'gpu'}, {'name': 'nowhere'}]}}]",
-     "resource claim gpu (exclusive-gpu-claim): claims are not yet judged\n"
-     "resource claim b (old-template): claims are not yet judged\n"
-     "resource claim c (claim): claims are not yet judged\n"
-     "resource claim d (template): claims are not yet judged\n"
-     "resource claim  (): claims are not yet judged\n"
+     "resource claim gpu (exclusive-gpu-claim): claims are judged by quotas only, not by devices\n"
+     "resource claim b (old-template): claims are judged by quotas only, not by devices\n"
+     "resource claim c (claim): claims are judged by quotas only, not by devices\n"
+     "resource claim d (template): claims are judged by quotas only, not by devices\n"
+     "resource claim  (): claims are judged by quotas only, not by devices\n"
      "container 'm': resource claim nowhere is not in spec.resourceClaims\n"},
     {"'containers': [{'name': 'm', " REQUESTS ", 'ports': [{'containerPort': 80},"
      " {'containerPort': 81, 'hostPort': 8081}]}]",
@@ -164,7 +164,7 @@ static void test_a_long_text_is_cut_between_lines(void **state)
         json_array_append_new(claims, json_object());
     json_t *pod = json_pack("{s: {s: o}}", "spec", "resourceClaims", claims);
     const char *text = pod_not_evaluated_text(pod, &fixture->policy, fixture->arena);
-    static const char LINE[] = "resource claim  (): claims are not yet judged\n";
+    static const char LINE[] = "resource claim  (): claims are judged by quotas only, not by devices\n";
     size_t n = 0;
     while (strncmp(text + n * strlen(LINE), LINE, strlen(LINE)) == 0)
         n++;
