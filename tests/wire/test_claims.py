@@ -132,6 +132,10 @@ def test_a_kind_of_claims_that_is_forbidden_stops_the_count_only(api, follow, ki
     assert service.get("/readyz").status == 200
     assert service.get("/readyz").text == f"ok\nclaims are not counted: {kind}: never listed: refused\n"
     assert service.metric("gpu_extender_claims_counted") == 0
+    assert kind in service.log.wait_for({"msg": "claims are not counted", "level": "warn"})["why"]
+    for path in ("inventory", "quota", "fragmentation"):
+        answer = service.get(f"/v1/{path}").json()
+        assert not answer["claimsCounted"] and f"the {kind} are not listed: " in answer["claimsNotCountedBecause"], path
     assert verdict_of(service, "plugin")["fits"]
     api.faults.heal()
     service.wait("claims are counted", lambda: service.metric("gpu_extender_claims_counted") == 1)

@@ -185,6 +185,27 @@ def test_devices_of_several_nodes_are_listed_once(start_over):
     assert [DRIVER, "H100-80GB-HBM3", "3", "1", "2"] in rows_of(service)
 
 
+@pytest.mark.parametrize(
+    "driver, attribute, text, model",
+    [
+        ("gpu.amd.com", "productName", "AMD Instinct MI300X", "MI300X"),
+        ("gpu.intel.com", "model", "Intel Data Center GPU Max 1550", "Max-1550"),
+        ("gpu.example.com", "chip", "L4", "L4"),
+    ],
+)
+def test_each_driver_has_its_attribute_for_the_model(start_over, write, driver, attribute, text, model):
+    """Two are built in, one is named by the policy. The memory is a capacity."""
+    policy = f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\ndeviceDrivers: {{gpu.example.com: {{model: chip, resource: example.com/gpu}}}}\n"
+    options = ["--config", write("policy.yaml", policy)] if driver == "gpu.example.com" else []
+    part = resource_slice("a")
+    part["spec"]["driver"] = driver
+    for each in part["spec"]["devices"]:
+        each.update(attributes={attribute: {"string": text}}, capacity={"memory": {"value": "24Gi"}})
+    used = claim("used", "a", [0], ["train-0"], driver=driver)
+    groups = node_of(inventory_of(start_over(node("a", None, None), part, used, options=options)), "a")["devices"]
+    assert groups[driver]["models"] == {model: {"total": 2, "allocated": 1, "free": 1, "memoryBytes": 24 * 2**30}}
+
+
 def test_a_driver_that_the_policy_does_not_name_has_no_gpus(start_over):
     other = resource_slice("a")
     other["spec"]["driver"] = "nic.example.com"
