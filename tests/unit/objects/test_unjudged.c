@@ -164,7 +164,8 @@ static void test_a_long_text_is_cut_between_lines(void **state)
         json_array_append_new(claims, json_object());
     json_t *pod = json_pack("{s: {s: o}}", "spec", "resourceClaims", claims);
     const char *text = pod_not_evaluated_text(pod, &fixture->policy, fixture->arena);
-    static const char LINE[] = "resource claim  (): claims are judged by quotas only, not by devices\n";
+    static const char LINE[] =
+        "resource claim  (): claims are judged by quotas only, not by devices\n";
     size_t n = 0;
     while (strncmp(text + n * strlen(LINE), LINE, strlen(LINE)) == 0)
         n++;
