@@ -35,8 +35,9 @@ bool peer_rules_are_cut(const struct peer_rules *rules);
  * at a time. */
 enum reason peer_rules_judge(const struct peer_rules *rules, const struct node *node,
                              const struct asker *asker);
-/* n more such pods run on the node. */
-void peer_rules_place(struct peer_rules *rules, const struct node *node, int64_t n);
+/* n more such pods run on the node. Returns whether a node that topology spread ruled out may be
+ * allowed now. */
+bool peer_rules_place(struct peer_rules *rules, const struct node *node, int64_t n);
 /* Whether the verdicts of nodes depend on where more such pods are. */
 bool peer_rules_depend_on_replicas(const struct peer_rules *rules);
 /* Whether a node that is ruled out now may be allowed after more such pods are placed. */

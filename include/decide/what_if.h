@@ -12,9 +12,15 @@
 size_t what_if_place(struct cluster *fork, const struct fit_question *question, size_t n,
                      const struct node **ret_nodes);
 
+struct what_if_count {
+    int64_t n;
+    bool is_cut; /* counting would have taken too long: there may be more */
+};
+
 /* Places up to n pods in any free room, not the best: for numbers too large to show one by one.
  * Returns how many were placed. */
-int64_t what_if_fill(struct cluster *fork, const struct fit_question *question, int64_t n);
+struct what_if_count what_if_fill(struct cluster *fork, const struct fit_question *question,
+                                  int64_t n);
 
 /* Places a DaemonSet's pods: one on each node that admits it (admit_node()). ret_nodes and
  * ret_verdicts have cluster_n_nodes() entries: the admitting nodes, and whether the pod fits.
@@ -27,8 +33,6 @@ size_t what_if_place_each(struct cluster *fork, const struct fit_question *quest
 
 /* How many more pods would fit; at most WHAT_IF_MORE_BY_RULES_MAX if each changes what other pods
  * allow. Changes nothing. */
-int64_t what_if_more(struct cluster *fork, const struct fit_question *question);
-/* Whether n_more, of what_if_more(), was cut at that number. */
-bool what_if_more_is_cut(const struct fit_question *question, int64_t n_more);
+struct what_if_count what_if_more(struct cluster *fork, const struct fit_question *question);
 
 #endif

@@ -609,8 +609,9 @@ static bool takes_own(const struct peer_rules *rules, const struct peer_rule *ru
            (rule->spread->selector.n_requirements > 0 && counts_here(rules, rule, node));
 }
 
-void peer_rules_place(struct peer_rules *rules, const struct node *node, int64_t n)
+bool peer_rules_place(struct peer_rules *rules, const struct node *node, int64_t n)
 {
+    bool rises = false;
     for (size_t i = 0; rules && n > 0 && i < rules->n; i++) {
         struct peer_rule *rule = &rules->items[i];
         if (!takes_own(rules, rule, node))
@@ -619,9 +620,12 @@ void peer_rules_place(struct peer_rules *rules, const struct node *node, int64_t
         const bool was_lowest =
             is_spread && find_domain(rule, value_of(node, rule->key))->count == rule->lowest;
         count(rules, rule, node, rule->own * n);
-        if (was_lowest && --rule->n_lowest == 0)
-            find_lowest(rule);
+        if (!was_lowest || --rule->n_lowest > 0)
+            continue;
+        find_lowest(rule);
+        rises = true;
     }
+    return rises;
 }
 
 bool peer_rules_depend_on_replicas(const struct peer_rules *rules)

@@ -13,7 +13,11 @@
 struct open_nodes {
     struct ranked_node *items;
     size_t n, n_parked;
+    size_t n_refused; /* nodes that spread ruled out since the last placement */
 };
+
+/* From then on all such nodes are parked at once, as each costs a search for the best. */
+#define REFUSED_MAX 8
 
 /* More such pods elsewhere may allow the node again. */
 static bool is_parked(const struct node *node, const struct fit_question *question)
@@ -25,7 +29,7 @@ static bool is_parked(const struct node *node, const struct fit_question *questi
 static struct open_nodes find_open(const struct cluster *fork, const struct fit_question *question,
                                    const struct score *score)
 {
-    struct open_nodes open = {MEM_ARRAY(struct ranked_node, cluster_n_nodes(fork)), 0, 0};
+    struct open_nodes open = {MEM_ARRAY(struct ranked_node, cluster_n_nodes(fork)), 0, 0, 0};
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
         if (fit_judge(node, question) != REASON_FITS && !is_parked(node, question))
@@ -43,34 +47,55 @@ static void swap(struct open_nodes *open, size_t i, size_t j)
     open->items[j] = item;
 }
 
+static void park(struct open_nodes *open, size_t i)
+{
+    swap(open, i, --open->n);
+    open->n_parked++;
+}
+
+/* Parks all nodes that topology spread rules out. */
+static void park_all(struct open_nodes *open, const struct fit_question *question)
+{
+    for (size_t i = open->n; i > 0; i--) {
+        const struct node *node = open->items[i - 1].node;
+        if (peer_rules_judge(question->peers, node, &question->asker) != REASON_TOPOLOGY_SPREAD)
+            continue;
+        park(open, i - 1);
+    }
+}
+
 /* Parks the node, or forgets it. */
 static void close_node(struct open_nodes *open, size_t i, const struct fit_question *question)
 {
-    const bool parks = is_parked(open->items[i].node, question);
+    if (is_parked(open->items[i].node, question)) {
+        if (open->n_refused++ < REFUSED_MAX)
+            park(open, i);
+        else
+            park_all(open, question);
+        return;
+    }
     swap(open, i, --open->n);
-    open->n_parked += parks;
-    if (!parks)
-        open->items[open->n] = open->items[open->n + open->n_parked];
+    open->items[open->n] = open->items[open->n + open->n_parked];
 }
 
-/* After a placement any parked node may be allowed again. */
 static void unpark(struct open_nodes *open)
 {
     open->n += open->n_parked;
     open->n_parked = 0;
 }
 
-static void place(struct cluster *fork, const struct node *node,
+/* As peer_rules_place(). */
+static bool place(struct cluster *fork, const struct node *node,
                   const struct fit_question *question, int64_t n)
 {
     const struct peer_pod *peer = question->peer;
     cluster_place(fork, node, question->shape, n);
     quota_place(fork, question->quota, node, n);
-    peer_rules_place(question->peers, node, n);
     if (peer)
         cluster_add_peers(
             fork, &(struct peer){node, peer->namespace_, peer->labels, peer->terms, false, false},
             n);
+    return peer_rules_place(question->peers, node, n);
 }
 
 static size_t best_of(const struct open_nodes *open)
@@ -118,10 +143,12 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
             continue;
         }
         ret_nodes[n_placed++] = best->node;
-        place(fork, best->node, question, 1);
+        const bool rises = place(fork, best->node, question, 1);
         score_place(score, &best->near);
         weigh_placed(score, best);
-        unpark(&open);
+        open.n_refused = 0;
+        if (rises)
+            unpark(&open);
         weigh_again(score, &open);
     }
     for (size_t i = n_placed; i < n; i++)
@@ -132,24 +159,36 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
 
 /* ---- many at once ---- */
 
-/* A pass over the nodes: one more pod on each that allows it and has room. room: what is left, an
- * item a node; less by the result. */
-static int64_t fill_once(struct cluster *fork, const struct fit_question *question, int64_t *room,
-                         int64_t n, bool places)
+/* Verdicts of rules while pods are placed one by one: some tenths of a second. */
+#define VERDICTS_MAX ((int64_t)5000000)
+
+/* Pods that are placed one by one. */
+struct filling {
+    int64_t *room; /* what is left, an item a node */
+    int64_t n_verdicts_left;
+    bool places; /* on the fork, too */
+};
+
+/* A pass over the nodes: one more pod on each that allows it and has room. */
+static int64_t fill_once(struct cluster *fork, const struct fit_question *question,
+                         struct filling *filling, int64_t n)
 {
     int64_t n_left = n;
-    size_t i = 0;
-    for (const struct node *node = cluster_next_node(fork, NULL); node && n_left > 0;
-         node = cluster_next_node(fork, node), i++) {
-        if (room[i] == 0 ||
-            peer_rules_judge(question->peers, node, &question->asker) != REASON_FITS)
+    int64_t *room = filling->room;
+    for (const struct node *node = cluster_next_node(fork, NULL);
+         node && n_left > 0 && filling->n_verdicts_left > 0;
+         node = cluster_next_node(fork, node), room++) {
+        if (*room == 0)
             continue;
-        room[i]--;
+        filling->n_verdicts_left--;
+        if (peer_rules_judge(question->peers, node, &question->asker) != REASON_FITS)
+            continue;
+        (*room)--;
         n_left--;
-        if (places)
-            place(fork, node, question, 1);
+        if (filling->places)
+            (void)place(fork, node, question, 1);
         else
-            peer_rules_place(question->peers, node, 1);
+            (void)peer_rules_place(question->peers, node, 1);
     }
     return n - n_left;
 }
@@ -175,20 +214,22 @@ static int64_t *rooms_of(const struct cluster *fork, const struct fit_question *
 }
 
 /* If each pod changes what the others allow, they are placed one by one, as many as there are. */
-static int64_t fill_by_rules(struct cluster *fork, const struct fit_question *question, int64_t n,
-                             bool places)
+static struct what_if_count fill_by_rules(struct cluster *fork, const struct fit_question *question,
+                                          int64_t n, bool places)
 {
     int64_t *room CLEANUP(mem_free_ptr) = rooms_of(fork, question, places);
+    struct filling filling = {room, VERDICTS_MAX, places};
     int64_t n_left = n;
     int64_t n_placed = 0;
     do {
-        n_placed = fill_once(fork, question, room, n_left, places);
+        n_placed = fill_once(fork, question, &filling, n_left);
         n_left -= n_placed;
     } while (n_placed > 0 && n_left > 0);
-    return n - n_left;
+    return (struct what_if_count){n - n_left, n_left > 0 && filling.n_verdicts_left == 0};
 }
 
-int64_t what_if_fill(struct cluster *fork, const struct fit_question *question, int64_t n)
+struct what_if_count what_if_fill(struct cluster *fork, const struct fit_question *question,
+                                  int64_t n)
 {
     int64_t n_left = n;
     if (n > 0 && peer_rules_depend_on_replicas(question->peers))
@@ -197,10 +238,10 @@ int64_t what_if_fill(struct cluster *fork, const struct fit_question *question, 
          node = cluster_next_node(fork, node)) {
         int64_t room = fit_count(node, question);
         room = room < n_left ? room : n_left;
-        place(fork, node, question, room);
+        (void)place(fork, node, question, room);
         n_left -= room;
     }
-    return n - n_left;
+    return (struct what_if_count){n - n_left, false};
 }
 
 size_t what_if_place_each(struct cluster *fork, const struct fit_question *question,
@@ -214,25 +255,22 @@ size_t what_if_place_each(struct cluster *fork, const struct fit_question *quest
         ret_nodes[n] = node;
         ret_verdicts[n] = fit_judge(node, question);
         if (ret_verdicts[n] == REASON_FITS)
-            place(fork, node, question, 1);
+            (void)place(fork, node, question, 1);
         n++;
     }
     return n;
 }
 
-bool what_if_more_is_cut(const struct fit_question *question, int64_t n_more)
-{
-    return n_more == WHAT_IF_MORE_BY_RULES_MAX && peer_rules_depend_on_replicas(question->peers);
-}
-
-int64_t what_if_more(struct cluster *fork, const struct fit_question *question)
+struct what_if_count what_if_more(struct cluster *fork, const struct fit_question *question)
 {
     int64_t sum = 0;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct fit_question next = *question;
     if (peer_rules_depend_on_replicas(question->peers)) {
         next.peers = peer_rules_copy(question->peers, arena);
-        return fill_by_rules(fork, &next, WHAT_IF_MORE_BY_RULES_MAX, false);
+        struct what_if_count count = fill_by_rules(fork, &next, WHAT_IF_MORE_BY_RULES_MAX, false);
+        count.is_cut |= count.n == WHAT_IF_MORE_BY_RULES_MAX;
+        return count;
     }
     next.quota = quota_copy(question->quota, arena);
     for (const struct node *node = cluster_next_node(fork, NULL); node;
@@ -240,7 +278,7 @@ int64_t what_if_more(struct cluster *fork, const struct fit_question *question)
         int64_t more = fit_count(node, &next);
         quota_take(next.quota, node, more);
         if (__builtin_add_overflow(sum, more, &sum))
-            return INT64_MAX;
+            return (struct what_if_count){INT64_MAX, false};
     }
-    return sum;
+    return (struct what_if_count){sum, false};
 }

@@ -226,6 +226,16 @@ static json_t *placements_json(const struct node *const *nodes, size_t n, const 
     return placements;
 }
 
+static void note_cut(const struct placement_run *run, const struct what_if_count *count,
+                     const char *member, int64_t n, json_t *notes)
+{
+    if (count->is_cut)
+        note(notes, arena_printf(run->dry_run->arena,
+                                 "%s: counted up to %" PRId64 ", as affinity between pods and "
+                                 "topology spread are judged replica by replica",
+                                 member, n));
+}
+
 /* Lists the replicas up to the limit. The others are only counted, but also take their room. */
 static json_t *place_replicas(struct placement_run *run, json_t *notes)
 {
@@ -241,15 +251,14 @@ static json_t *place_replicas(struct placement_run *run, json_t *notes)
             notes, json_sprintf("placements: only the first %zu replicas are listed "
                                 "(limits.dryRunReplicas); the others are counted",
                                 n));
-    run->n_placed +=
+    const struct what_if_count filled =
         what_if_fill(dry_run->fork, &run->query.question, run->n_replicas - (int64_t)n);
-    run->n_more = what_if_more(dry_run->fork, &run->query.question);
-    run->more_is_cut = what_if_more_is_cut(&run->query.question, run->n_more);
-    if (run->more_is_cut)
-        note(notes, arena_printf(dry_run->arena,
-                                 "moreReplicas: counted up to %" PRId64 ", as affinity between "
-                                 "pods and topology spread are judged replica by replica",
-                                 run->n_more));
+    const struct what_if_count more = what_if_more(dry_run->fork, &run->query.question);
+    run->n_placed += filled.n;
+    run->n_more = more.n;
+    run->more_is_cut = more.is_cut;
+    note_cut(run, &filled, "placed", run->n_placed, notes);
+    note_cut(run, &more, "moreReplicas", run->n_more, notes);
     if (run->n_placed < run->n_replicas) {
         run->no_more = why_no_more(run);
         run->near_misses = near_misses_json(&run->query, &run->candidates);

@@ -169,10 +169,10 @@ static void check_places(const struct world *world)
     struct fit_question question = {.scope = FIT_ALL};
     struct cluster *fork = fork_for(world, &facts, &question);
     const struct node *nodes[MAX_PLACED];
-    int64_t more = what_if_more(fork, &question);
+    int64_t more = what_if_more(fork, &question).n;
     assert_in_range(more, 0, MAX_PLACED - 1);
     for (int64_t placed = 0; placed <= more; placed++) {
-        assert_int_equal(what_if_more(fork, &question), more - placed);
+        assert_int_equal(what_if_more(fork, &question).n, more - placed);
         const struct node *best = ranked_first(fork, &question);
         size_t n = what_if_place(fork, &question, 1, &nodes[placed]);
         assert_int_equal(n, placed < more ? 1 : 0);
@@ -228,7 +228,7 @@ static struct answers ask(const struct world *world, const struct shape_facts *f
         answers.verdicts[i] = fit_judge(node, &question);
         answers.counts[i] = node ? fit_count(node, &question) : 0;
     }
-    answers.more = what_if_more(fork, &question);
+    answers.more = what_if_more(fork, &question).n;
     const struct node *nodes[MAX_NODES];
     answers.placed = (int64_t)what_if_place(fork, &question, 5, nodes);
     cluster_fork_free(fork);

@@ -112,11 +112,11 @@ static void test_a_fork_has_the_device_classes(void **state)
     const struct fit_question question = {.shape = cluster_resolve(fork, &facts, fixture->arena),
                                           .scope = FIT_ALL};
     const struct node *nodes[5] = {NULL};
-    assert_int_equal(what_if_more(fork, &question), 4);
+    assert_int_equal(what_if_more(fork, &question).n, 4);
     assert_int_equal(what_if_place(fork, &question, 5, nodes), 5);
     assert_string_equal(node_name(nodes[3]), "counted");
     assert_string_equal(node_name(nodes[4]), "claims");
-    assert_int_equal(what_if_more(fork, &question), 0);
+    assert_int_equal(what_if_more(fork, &question).n, 0);
     cluster_fork_free(fork);
     assert_string_equal(fixture_verdict(fixture, "claims", GPU "=1"), "gpu_absent");
 }

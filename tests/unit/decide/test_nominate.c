@@ -274,10 +274,10 @@ static void test_a_fork_gives_the_same_verdicts(void **state)
                                     .asker = {.priority = 10}};
     const struct node *n1 = cluster_find_node(fork, "n1");
     assert_int_equal(fit_judge(n1, &question), REASON_GPU_NOMINATED);
-    assert_int_equal(what_if_more(fork, &question), 2); /* both on n2 */
+    assert_int_equal(what_if_more(fork, &question).n, 2); /* both on n2 */
     question.asker.priority = 11;
     assert_int_equal(fit_judge(n1, &question), REASON_FITS);
-    assert_int_equal(what_if_more(fork, &question), 4);
+    assert_int_equal(what_if_more(fork, &question).n, 4);
     cluster_fork_free(fork);
 }
 

@@ -136,7 +136,7 @@ static void check_placed(struct fixture *fixture, const struct peer_facts *facts
         .shape = cluster_resolve(fork, &shape, fixture->arena), .scope = FIT_ALL, .peer = &pod};
     const struct node *nodes[10];
     question.peers = peer_rules_of(fork, &pod, question.shape, fixture->arena);
-    assert_int_equal(what_if_more(fork, &question), expected);
+    assert_int_equal(what_if_more(fork, &question).n, expected);
     assert_int_equal(what_if_place(fork, &question, 10, nodes), expected < 10 ? expected : 10);
     const struct peer_rules *anew = peer_rules_of(fork, &pod, question.shape, fixture->arena);
     assert_string_equal(verdicts_of(fixture, fork, question.peers, &question.asker),
@@ -152,6 +152,17 @@ static void test_replicas_count_against_each_other(void **state)
     check_placed(fixture, &APART, 12);
     check_placed(fixture, &TOGETHER, 20);
     check_placed(fixture, &SPREAD, 21); /* b1 is full with 10 */
+}
+
+/* More nodes in a zone than are looked at one by one. */
+static void test_replicas_spread_over_a_large_and_a_small_zone(void **state)
+{
+    struct fixture *fixture = *state;
+    for (unsigned i = 0; i < 20; i++)
+        fixture_put_node(fixture, arena_printf(fixture->arena, "a%u", i), "pods=10 cpu=10",
+                         "zone=a");
+    fixture_put_node(fixture, "b", "pods=10 cpu=10", "zone=b");
+    check_placed(fixture, &SPREAD, 21); /* b is full with 10 */
 }
 
 static void nominate(struct fixture *fixture, const char *uid, const char *node,
@@ -279,6 +290,7 @@ int main(void)
         TEST(test_anti_affinity_counts_in_both_directions),
         TEST(test_spread_counts_empty_domains_and_no_terminating_pods),
         TEST(test_replicas_count_against_each_other),
+        TEST(test_replicas_spread_over_a_large_and_a_small_zone),
         TEST(test_a_nominated_pod_counts_on_its_node_for_pods_of_its_priority),
         TEST(test_a_nominated_pod_satisfies_no_affinity),
         TEST(test_a_nominated_pod_raises_the_lowest_count),

@@ -348,14 +348,14 @@ static void test_a_fork_consumes_the_quota(void **state)
     struct fit_question asked = {.shape = cluster_resolve(fork, &facts, fixture->arena),
                                  .scope = FIT_OURS};
     asked.quota = quota_begin(fork, "a", asked.shape, NULL, fixture->arena);
-    assert_int_equal(what_if_more(fork, &asked), 3);
+    assert_int_equal(what_if_more(fork, &asked).n, 3);
     const struct node *nodes[5];
     assert_int_equal(what_if_place(fork, &asked, 2, nodes), 2);
     asked.quota = quota_begin(fork, "a-dev", asked.shape, NULL, fixture->arena);
-    assert_int_equal(what_if_more(fork, &asked), 1);
+    assert_int_equal(what_if_more(fork, &asked).n, 1);
     assert_int_equal(what_if_place(fork, &asked, 3, nodes), 1);
     assert_null(nodes[1]);
-    assert_int_equal(what_if_fill(fork, &asked, 5), 0);
+    assert_int_equal(what_if_fill(fork, &asked, 5).n, 0);
     const struct quota *quota = &fixture->policy.quotas[0];
     assert_int_equal(quota_used(fork, quota, &quota->limits[0]), 7);
     assert_int_equal(used(fixture, 0, 0), 1);

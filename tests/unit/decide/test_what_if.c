@@ -61,10 +61,10 @@ static void test_replicas_go_one_after_another_to_the_best_node(void **state)
     struct cluster *fork = cluster_fork(fixture->cluster);
     const struct node *nodes[6];
     const struct fit_question question = question_on(fixture, fork, GPU "=2");
-    assert_int_equal(what_if_more(fork, &question), 4);
+    assert_int_equal(what_if_more(fork, &question).n, 4);
     assert_int_equal(what_if_place(fork, &question, 6, nodes), 4);
     assert_string_equal(names_of(fixture, nodes, 6), "b c c c - -");
-    assert_int_equal(what_if_more(fork, &question), 0);
+    assert_int_equal(what_if_more(fork, &question).n, 0);
     assert_int_equal(what_if_place(fork, &question, 1, nodes), 0);
     assert_null(nodes[0]);
     assert_int_equal(what_if_place(fork, &question, 0, NULL), 0);
@@ -86,7 +86,7 @@ static void test_running_pods_are_counted(void **state)
     assert_string_equal(reason_name(verdicts[0]), "gpu_free");
     assert_string_equal(reason_name(verdicts[1]), "gpu_total");
     assert_string_equal(reason_name(verdicts[2]), "gpu_absent");
-    assert_int_equal(what_if_more(fork, &question), 0);
+    assert_int_equal(what_if_more(fork, &question).n, 0);
     cluster_fork_free(fork);
 }
 
@@ -124,12 +124,12 @@ static void test_two_forks_are_independent(void **state)
     const struct fit_question question = question_on(fixture, one, GPU "=2");
     assert_int_equal(what_if_place(one, &question, 3, nodes), 3);
     const struct fit_question other = question_on(fixture, two, GPU "=2");
-    assert_int_equal(what_if_more(two, &other), 4);
+    assert_int_equal(what_if_more(two, &other).n, 4);
     struct cluster *of_a_fork = cluster_fork(one);
     const struct fit_question third = question_on(fixture, of_a_fork, GPU "=2");
-    assert_int_equal(what_if_more(of_a_fork, &third), 1);
+    assert_int_equal(what_if_more(of_a_fork, &third).n, 1);
     cluster_fork_free(one);
-    assert_int_equal(what_if_more(of_a_fork, &third), 1);
+    assert_int_equal(what_if_more(of_a_fork, &third).n, 1);
     cluster_fork_free(two);
     cluster_fork_free(of_a_fork);
 }
@@ -151,7 +151,7 @@ static void test_later_events_do_not_change_a_fork(void **state)
     assert_int_equal(cluster_n_nodes(fork), 3);
     assert_int_equal(cluster_n_pods(fork), 0);
     const struct fit_question question = question_on(fixture, fork, GPU "=2");
-    assert_int_equal(what_if_more(fork, &question), 4);
+    assert_int_equal(what_if_more(fork, &question).n, 4);
     cluster_fork_free(fork);
 }
 
@@ -190,7 +190,7 @@ static void test_a_fork_has_the_present_nodes(void **state)
     const struct node *node = NULL;
     assert_int_equal(what_if_place(fork, &question, 1, &node), 0);
     assert_int_equal(what_if_place_each(fork, &question, NULL, NULL), 0);
-    assert_int_equal(what_if_more(fork, &question), 0);
+    assert_int_equal(what_if_more(fork, &question).n, 0);
     cluster_fork_free(fork);
 }
 
@@ -204,7 +204,7 @@ static void test_an_invalid_pod_is_placed_nowhere(void **state)
     const struct node *nodes[3];
     enum reason verdicts[3] = {0};
     assert_int_equal(what_if_place(fork, &question, 2, nodes), 0);
-    assert_int_equal(what_if_more(fork, &question), 0);
+    assert_int_equal(what_if_more(fork, &question).n, 0);
     assert_int_equal(what_if_place_each(fork, &question, nodes, verdicts), 3);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(verdicts[i], REASON_POD_INVALID);
@@ -249,9 +249,9 @@ static void test_placing_in_our_scope_judges_only_gpus(void **state)
     fixture_put_node(fixture, "n1", "cpu=1 pods=1 " GPU "=3", "");
     struct cluster *fork = cluster_fork(fixture->cluster);
     struct fit_question question = question_on(fixture, fork, "cpu=9 x.y/z=1 " GPU "=1");
-    assert_int_equal(what_if_more(fork, &question), 0);
+    assert_int_equal(what_if_more(fork, &question).n, 0);
     question.scope = FIT_OURS;
-    assert_int_equal(what_if_more(fork, &question), 3);
+    assert_int_equal(what_if_more(fork, &question).n, 3);
     const struct node *nodes[5];
     assert_int_equal(what_if_place(fork, &question, 5, nodes), 3);
     assert_string_equal(names_of(fixture, nodes, 5), "n1 n1 n1 - -");
@@ -265,7 +265,7 @@ static void test_count_saturates(void **state)
     fixture_put_node(fixture, "n2", "pods=max " GPU "=max", "");
     struct cluster *fork = cluster_fork(fixture->cluster);
     const struct fit_question question = question_on(fixture, fork, GPU "=1");
-    assert_int_equal(what_if_more(fork, &question), INT64_MAX);
+    assert_int_equal(what_if_more(fork, &question).n, INT64_MAX);
     cluster_fork_free(fork);
 }
 
