@@ -33,6 +33,10 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((returns_nonnull, format(printf, 2, 3)));
 /* Copies n items of the given size; NULL if n is 0. */
 void *arena_copy(struct arena *arena, const void *items, size_t n, size_t size);
+/* Room for one more after n items: returns the array, or a copy of twice its length if *room, the
+ * number that fits, is n. New items are zeroed. Start with NULL and 0. */
+void *arena_grow(struct arena *arena, void *items, size_t n, size_t *room, size_t size)
+    __attribute__((returns_nonnull));
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, type, n) ((type *)arena_array((arena), (n), sizeof(type)))

@@ -31,6 +31,7 @@ struct device_request_list {
     size_t n;
     size_t n_selectors; /* of all; the rest is left out, which is_cut says */
     bool is_cut;
+    bool lacks_classes; /* among what is left out */
 };
 
 #define DEVICE_REQUESTS_MAX ((size_t)200)

@@ -160,3 +160,14 @@ void *arena_copy(struct arena *arena, const void *items, size_t n, size_t size)
     memcpy(copy, items, n * size);
     return copy;
 }
+
+void *arena_grow(struct arena *arena, void *items, size_t n, size_t *room, size_t size)
+{
+    if (n < *room)
+        return items;
+    *room = n == 0 ? 4 : 2 * n;
+    void *more = arena_array(arena, *room, size);
+    if (n > 0)
+        memcpy(more, items, n * size);
+    return more;
+}

@@ -10,42 +10,46 @@ static struct cel_value no_operator(struct cel_run *run, const struct cel_node *
     return cel_error(run, "no such overload: %.*s", (int)node->name.len, node->name.bytes);
 }
 
+/* Holds all results for int and uint; where not, it holds OUT_OF_RANGE. */
+__extension__ typedef __int128 wide;
+#define OUT_OF_RANGE ((wide)1 << 100)
+
+/* Returns an error, or NULL. */
+static const char *compute(int function, wide a, wide b, wide *ret)
+{
+    if (function == F_ADD)
+        *ret = a + b;
+    else if (function == F_SUBTRACT)
+        *ret = a - b;
+    else if (function == F_MULTIPLY)
+        *ret = __builtin_mul_overflow(a, b, ret) ? OUT_OF_RANGE : *ret;
+    else if (b == 0)
+        return function == F_DIVIDE ? "division by zero" : "modulus by zero";
+    else if (a == INT64_MIN && b == -1) /* upstream's % overflows, too */
+        *ret = OUT_OF_RANGE;
+    else
+        *ret = function == F_DIVIDE ? a / b : a % b;
+    return NULL;
+}
+
 static struct cel_value of_ints(struct cel_run *run, int function, int64_t a, int64_t b)
 {
-    int64_t result = 0;
-    bool overflows = false;
-    if (function == F_ADD)
-        overflows = __builtin_add_overflow(a, b, &result);
-    else if (function == F_SUBTRACT)
-        overflows = __builtin_sub_overflow(a, b, &result);
-    else if (function == F_MULTIPLY)
-        overflows = __builtin_mul_overflow(a, b, &result);
-    else if (b == 0)
-        return cel_error(run, function == F_DIVIDE ? "division by zero" : "modulus by zero");
-    else if (a == INT64_MIN && b == -1)
-        overflows = true;
-    else
-        result = function == F_DIVIDE ? a / b : a % b;
-    return overflows ? cel_error(run, "integer overflow") : cel_int(result);
+    wide result = 0;
+    const char *error = compute(function, a, b, &result);
+    if (!error && (result < INT64_MIN || result > INT64_MAX))
+        error = "integer overflow";
+    return error ? cel_error(run, "%s", error) : cel_int((int64_t)result);
 }
 
 static struct cel_value of_uints(struct cel_run *run, int function, uint64_t a, uint64_t b)
 {
-    uint64_t result = 0;
-    bool overflows = false;
-    if (function == F_ADD)
-        overflows = __builtin_add_overflow(a, b, &result);
-    else if (function == F_SUBTRACT)
-        overflows = __builtin_sub_overflow(a, b, &result);
-    else if (function == F_MULTIPLY)
-        overflows = __builtin_mul_overflow(a, b, &result);
-    else if (b == 0)
-        return cel_error(run, function == F_DIVIDE ? "division by zero" : "modulus by zero");
-    else
-        result = function == F_DIVIDE ? a / b : a % b;
-    if (overflows)
-        return cel_error(run, "unsigned integer overflow");
-    return (struct cel_value){.kind = V_UINT, .natural = result};
+    wide result = 0;
+    const char *error = compute(function, a, b, &result);
+    if (!error && (result < 0 || result > UINT64_MAX))
+        error = "unsigned integer overflow";
+    if (error)
+        return cel_error(run, "%s", error);
+    return (struct cel_value){.kind = V_UINT, .natural = (uint64_t)result};
 }
 
 static struct cel_value of_doubles(int function, double a, double b)

@@ -76,7 +76,12 @@ struct cel_program *cel_compile(const char *expression, struct arena *arena)
         return program;
     }
     program->root = cel_parse(source, &program->fault);
-    if (program->root && cel_check(program->root, &program->fault)) {
+    if (!program->root || !cel_check(program->root, &program->fault))
+        return program;
+    if (cel_cost_bound(program->root) > CEL_COST_MAX) {
+        (void)cel_not_judged(&program->fault,
+                             "kube-apiserver may refuse it as too complex (estimated cost)");
+    } else {
         cel_find_reads(program, arena);
         cel_find_terms(program, arena);
     }

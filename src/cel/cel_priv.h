@@ -180,6 +180,9 @@ bool cel_validate(struct cel_node *root, struct cel_fault *fault);
 /* Whether upstream computes the node when it compiles. */
 bool cel_is_constant(const struct cel_node *node);
 
+/* cost.c: at least what upstream estimates. The root must be checked. */
+uint64_t cel_cost_bound(const struct cel_node *root);
+
 /* reads.c, terms.c */
 void cel_find_reads(struct cel_program *program, struct arena *arena);
 void cel_find_terms(struct cel_program *program, struct arena *arena);

@@ -49,14 +49,8 @@ static bool expect(struct cel_parser *parser, const char *op)
 
 void cel_list_add(struct cel_parser *parser, struct cel_list *list, struct cel_node *node)
 {
-    if (list->n == list->size) {
-        size_t size = list->size == 0 ? 2 : 2 * list->size;
-        struct cel_node **items = ARENA_ARRAY(parser->fault->arena, struct cel_node *, size);
-        if (list->n > 0)
-            memcpy(items, list->items, list->n * sizeof(struct cel_node *));
-        list->items = items;
-        list->size = size;
-    }
+    list->items = arena_grow(parser->fault->arena, list->items, list->n, &list->size,
+                             sizeof(struct cel_node *));
     list->items[list->n++] = node;
 }
 

@@ -33,14 +33,8 @@ static void add(struct reader *reader, const struct cel_path *path)
             same_text(program->reads[i].domain, read.domain) &&
             same_text(program->reads[i].name, read.name))
             return;
-    if (program->n_reads == reader->size) {
-        size_t size = reader->size == 0 ? 4 : 2 * reader->size;
-        struct cel_read *reads = ARENA_ARRAY(reader->arena, struct cel_read, size);
-        if (program->n_reads > 0)
-            memcpy(reads, program->reads, program->n_reads * sizeof *reads);
-        program->reads = reads;
-        reader->size = size;
-    }
+    program->reads =
+        arena_grow(reader->arena, program->reads, program->n_reads, &reader->size, sizeof read);
     program->reads[program->n_reads++] = read;
 }
 

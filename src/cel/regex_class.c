@@ -11,14 +11,8 @@
 
 static void add(struct regex_parser *parser, struct regex_class *class, uint32_t from, uint32_t to)
 {
-    if (class->n == class->size) {
-        size_t size = class->size == 0 ? 4 : 2 * class->size;
-        struct regex_range *ranges = ARENA_ARRAY(parser->arena, struct regex_range, size);
-        if (class->n > 0)
-            memcpy(ranges, class->ranges, class->n * sizeof *ranges);
-        class->ranges = ranges;
-        class->size = size;
-    }
+    class->ranges =
+        arena_grow(parser->arena, class->ranges, class->n, &class->size, sizeof *class->ranges);
     class->ranges[class->n++] = (struct regex_range){from, to};
 }
 

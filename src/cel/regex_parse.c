@@ -43,14 +43,8 @@ static struct regex_node *new_node(struct regex_parser *parser, enum regex_op op
 
 static void add_sub(struct regex_parser *parser, struct regex_node *node, struct regex_node *sub)
 {
-    if (node->n_subs == node->size) {
-        size_t size = node->size == 0 ? 2 : 2 * node->size;
-        struct regex_node **subs = ARENA_ARRAY(parser->arena, struct regex_node *, size);
-        if (node->n_subs > 0)
-            memcpy(subs, node->subs, node->n_subs * sizeof(struct regex_node *));
-        node->subs = subs;
-        node->size = size;
-    }
+    node->subs = arena_grow(parser->arena, node->subs, node->n_subs, &node->size,
+                            sizeof(struct regex_node *));
     node->subs[node->n_subs++] = sub;
 }
 

@@ -36,14 +36,8 @@ static void add(struct term_finder *finder, const struct cel_node *node, enum ce
     struct arena *arena = finder->arena;
     if (path->depth != 2)
         return;
-    if (program->n_terms == finder->size) {
-        size_t size = finder->size == 0 ? 4 : 2 * finder->size;
-        struct cel_kept_term *terms = ARENA_ARRAY(arena, struct cel_kept_term, size);
-        if (program->n_terms > 0)
-            memcpy(terms, program->terms, program->n_terms * sizeof *terms);
-        program->terms = terms;
-        finder->size = size;
-    }
+    program->terms =
+        arena_grow(arena, program->terms, program->n_terms, &finder->size, sizeof *program->terms);
     program->terms[program->n_terms++] = (struct cel_kept_term){
         .node = node,
         .shown = {.kind = kind,

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES_MAX 128  /* the API allows a domain of 63 and a name of 32 */
+#define NAME_BYTES_MAX 128 /* the API allows a domain of 63 and a name of 32 */
+/* Stands for those left out, where facts are written; a snapshot must read as the same. */
+#define LEFT_OUT "gpu-extender.io/left-out"
 #define VALUE_BYTES_MAX 256 /* the API allows 64 characters */
 
 static const char *value_text(const json_t *value, struct arena *arena)
@@ -53,8 +55,8 @@ static void add(struct attribute_reading *reading, const char *name, const char 
     const char *qualified = strchr(name, '/')
                                 ? arena_strdup(reading->arena, name)
                                 : arena_printf(reading->arena, "%s/%s", reading->driver, name);
-    if (reading->n == DEVICE_ATTRIBUTES_MAX || strlen(qualified) > NAME_BYTES_MAX ||
-        strlen(value) > VALUE_BYTES_MAX) {
+    if (reading->n == DEVICE_ATTRIBUTES_MAX || strcmp(name, LEFT_OUT) == 0 ||
+        strlen(qualified) > NAME_BYTES_MAX || strlen(value) > VALUE_BYTES_MAX) {
         reading->is_cut = true;
         return;
     }
@@ -95,6 +97,8 @@ static json_t *value_json(const char *value)
 
 void device_attributes_write(const struct device_facts *facts, json_t *attributes, json_t *capacity)
 {
+    if (facts->lacks_attributes)
+        (void)json_object_set_new(attributes, LEFT_OUT, json_pack("{s:b}", "bool", true));
     for (size_t i = 0; i < facts->n_attributes; i++) {
         const struct device_attribute *item = &facts->attributes[i];
         (void)json_object_set_new(item->value[0] == 'q' ? capacity : attributes, item->name,

@@ -49,6 +49,7 @@ static void add(const struct request_finder *finder, const json_t *from,
     struct device_request_list *list = finder->list;
     if (list->n == DEVICE_REQUESTS_MAX) {
         list->is_cut = true;
+        list->lacks_classes |= request.is_class;
         return;
     }
     if (!list->items)

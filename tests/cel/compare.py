@@ -18,10 +18,14 @@ class Tally:
     errors: int = 0
     true: int = 0
     invalid: int = 0
+    too_complex: int = 0  # not judged, and the API server refuses it for its estimated cost
     differences: list = dataclasses.field(default_factory=list)
 
     def share_not_judged(self):
         return self.not_judged / max(self.pairs, 1)
+
+
+COST_MAX = 1000000  # resourceapi.CELSelectorExpressionMaxCost
 
 
 def run(program, text):
@@ -57,13 +61,19 @@ def differs(ours, theirs, has_order):
 def compare_one(tally, question, ours, theirs):
     if "notJudged" in ours:
         tally.pairs += max(len(question["devices"]), 1)
-        tally.not_judged += max(len(question["devices"]), 1)
+        if "compileError" not in theirs and theirs["maxCost"] > COST_MAX:
+            tally.too_complex += max(len(question["devices"]), 1)
+        else:
+            tally.not_judged += max(len(question["devices"]), 1)
         return
     if "compileError" in ours or "compileError" in theirs:
         tally.pairs += 1
         tally.invalid += 1
         if ("compileError" in ours) != ("compileError" in theirs):
             tally.differences.append((question, ours, theirs))
+        return
+    if theirs["maxCost"] > COST_MAX:
+        tally.differences.append((question, ours, theirs))
         return
     has_order = any(word in question["expression"] for word in ("exists", "all(", "map(", "filter("))
     for device, mine, upstream in zip(question["devices"], ours["verdicts"], theirs["verdicts"], strict=True):

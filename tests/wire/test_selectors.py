@@ -93,6 +93,9 @@ def test_valid_selectors_are_counted_without_a_warning(service, expression, matc
         (f"{GPU}.profile == '1g.10gb'", ["no such key: profile", "12 of 13 devices", "all nodes"], None),
         (f"{GPU}.cudaComputeCapability == '9.0.0'", ["no such overload", "semver"], None),
         (f"{MEMORY}.compareTo(quantity('80GB')) >= 0", ["quantities must match", "80G"], None),
+        (f"{MEMORY} >= 80Gi", ["Syntax error", "quantity(\"40Gi\")"], None),
+        (f"{GPU}.memory >= 80737418240", ["no such key: memory", "device.capacity", "13 of 13 devices", "all nodes"], None),
+        (f"{GPU}.productName.lowerAscii().matches('^.*a10.*$')", ["NVIDIA A100-SXM4-40GB", "longer number"], 4),
     ],
 )
 def test_a_mistake_is_named(service, expression, parts, matching):
@@ -107,6 +110,48 @@ def test_what_is_not_judged_is_said_so_and_warns_of_nothing(service):
     warnings, request = only(service, "duration('1s') == duration('1s')")
     assert (warnings, request["matching"]) == ([], None)
     assert request["message"].startswith("not judged: ")
+
+
+def test_what_the_api_server_may_refuse_for_its_cost_is_not_judged(service):
+    warnings, request = only(service, f"{MEMORY} != quantity('40Gi')")
+    assert (warnings, request["matching"]) == ([], None)
+    assert "too complex" in request["message"]
+
+
+def requests_of(n, n_selectors, name):
+    selectors = [{"cel": {"expression": "true"}}] * n_selectors
+    spec = {"devices": {"requests": [{"name": f"r{i}", "exactly": {"deviceClassName": name, "selectors": selectors}} for i in range(n)]}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "many", "namespace": "ml"}, "spec": spec}
+
+
+CUT = ("deviceRequests", "has the first 200 requests with the first 400 selectors; the others are not judged")
+
+
+def judged(service, *objects):
+    answer = judge(service, *objects)
+    return answer["deviceRequests"], [(item["path"], item["message"]) for item in answer["warnings"]]
+
+
+def test_what_is_cut_is_said(service):
+    requests, warnings = judged(service, requests_of(200, 1, "gpu"))
+    assert warnings == []
+    assert [item["matching"] for item in requests] == [13] * 200
+    requests, warnings = judged(service, requests_of(201, 1, "gpu"))
+    assert warnings == [CUT]
+    assert [item["matching"] for item in requests] == [13] * 200
+
+
+def test_a_request_of_which_selectors_are_cut_is_not_judged(service):
+    requests, warnings = judged(service, requests_of(20, 30, "gpu"))
+    assert warnings == [CUT]
+    assert [item["matching"] for item in requests] == [None] * 14  # the class itself is not judged: no selectors are left for it
+    assert {item["message"].split(":")[0] for item in requests} == {"not judged"}
+
+
+def test_a_class_that_is_cut_is_neither_missing_nor_the_clusters(service):
+    requests, warnings = judged(service, requests_of(200, 0, "mig.nvidia.com"), device_class("true", "mig.nvidia.com"))
+    assert warnings == [CUT]
+    assert {item["message"] for item in requests} == {"not judged: the manifest has too many requests to look for the class"}
 
 
 def test_a_class_of_the_manifest_is_asked_first(service):

@@ -53,7 +53,7 @@ struct device_request_list device_classes_join(struct inventory *inventory,
     for (size_t i = 0; i < requests->n; i++)
         list.items[i] = requests->items[i];
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    for (size_t i = 0; i < requests->n; i++) {
+    for (size_t i = 0; i < requests->n && !requests->lacks_classes; i++) {
         const struct device_request *request = &requests->items[i];
         if (!request->is_class && device_classes_find(&list, request) == list.n)
             add_class(view.cluster, request->class_name, arena, &list);

@@ -8,8 +8,8 @@
 #include "inventory/inventory.h"
 #include "objects/device_requests.h"
 
-/* A copy of the list, with the cluster's classes after it that it names and does not have. All in
- * the arena. Takes the ledger's lock for reading. */
+/* A copy of the list, with the cluster's classes after it that it names and does not have: none if
+ * it lacks classes. All in the arena. Takes the ledger's lock for reading. */
 struct device_request_list device_classes_join(struct inventory *inventory,
                                                const struct device_request_list *requests,
                                                struct arena *arena);

@@ -38,17 +38,6 @@ struct view_reader {
     struct view_group *groups;
 };
 
-static void *more_room(struct arena *arena, void *items, size_t n, size_t *size, size_t item)
-{
-    if (n < *size)
-        return items;
-    *size = *size == 0 ? 16 : 2 * *size;
-    void *more = arena_array(arena, *size, item);
-    if (n > 0)
-        memcpy(more, items, n * item);
-    return more;
-}
-
 static enum keep keep_of(const struct view_reader *reader, const struct name_entry *entry,
                          bool is_capacity)
 {
@@ -95,8 +84,8 @@ static void count_name(struct view_reader *reader, struct name_entry *entry, boo
 {
     struct device_view *view = reader->view;
     if (entry->seen[is_capacity] == 0) {
-        view->names = more_room(reader->arena, view->names, view->n_names, &view->names_size,
-                                sizeof *view->names);
+        view->names = arena_grow(reader->arena, view->names, view->n_names, &view->names_size,
+                                 sizeof *view->names);
         view->names[view->n_names++] =
             (struct published_name){entry->domain, entry->name, is_capacity, 0};
         entry->seen[is_capacity] = view->n_names;
@@ -145,7 +134,7 @@ static size_t add_group(struct view_reader *reader, const struct published_devic
             facts[seen.device.n_facts++] = fact_of(reader, entry, attribute->value, is_capacity);
     }
     view->devices =
-        more_room(reader->arena, view->devices, view->n, &view->size, sizeof *view->devices);
+        arena_grow(reader->arena, view->devices, view->n, &view->size, sizeof *view->devices);
     view->devices[view->n] = seen;
     return view->n++;
 }

@@ -111,6 +111,13 @@ static bool has_class(const struct judge *judge, size_t i_class)
     return i_class < judge->list.n;
 }
 
+/* Names a class that there is not. */
+static bool lacks_class(const struct judge *judge, const struct device_request *request)
+{
+    return !request->is_class && request->class_name[0] &&
+           !has_class(judge, device_classes_find(&judge->list, request));
+}
+
 static void tally_of(struct judge *judge, struct judged_request *judged, size_t i_last,
                      const struct cel_answer *answer, size_t n_devices)
 {
@@ -195,8 +202,7 @@ static void warn_of_terms(struct judge *judge, const struct judged_request *judg
 /* What an error on devices may miss: the selectors of the class are not known. */
 static const char *unless_of(const struct judge *judge, const struct device_request *request)
 {
-    if (request->is_class || !request->class_name[0] ||
-        has_class(judge, device_classes_find(&judge->list, request)))
+    if (!lacks_class(judge, request))
         return "";
     return arena_printf(judge->dry_run->arena, ", unless the class %s leaves them out",
                         request->class_name);
@@ -255,15 +261,14 @@ static void warn_of_request(struct judge *judge, size_t i_request, bool is_of_ma
 {
     const struct judged_request *judged = &judge->requests[i_request];
     const struct device_request *request = judged->request;
-    if (!request->is_class && request->class_name[0] &&
-        !has_class(judge, device_classes_find(&judge->list, request)))
+    if (lacks_class(judge, request) && !judge->list.lacks_classes)
         warn_of_missing_class(judge, request);
     for (size_t i = 0; i < judged->compiled.n; i++)
         warn_of_selector(judge, judged, i, is_of_manifest);
 }
 
 static const char *message_of(const struct judge *judge, const struct count *count,
-                              const struct device_request *request, bool lacks_class)
+                              const struct device_request *request)
 {
     struct arena *arena = judge->dry_run->arena;
     if (count->not_judged)
@@ -271,7 +276,7 @@ static const char *message_of(const struct judge *judge, const struct count *cou
     if (count->has_error)
         return arena_printf(arena, "errs on some devices: the pod is rejected on all nodes%s",
                             unless_of(judge, request));
-    if (lacks_class)
+    if (lacks_class(judge, request))
         return arena_printf(arena,
                             "there is no DeviceClass %s; without it, the request matches %zu of "
                             "%zu devices",
@@ -283,6 +288,8 @@ static const char *message_of(const struct judge *judge, const struct count *cou
 static const char *fault_of(const struct judge *judge, size_t i_request, size_t i_class)
 {
     const size_t places[] = {i_request, i_class};
+    if (lacks_class(judge, judge->requests[i_request].request) && judge->list.lacks_classes)
+        return "not judged: the manifest has too many requests to look for the class";
     for (size_t i = 0; i < 2; i++) {
         if (!has_class(judge, places[i]))
             continue;
@@ -304,19 +311,29 @@ static json_t *request_json(struct judge *judge, size_t i)
 {
     const struct device_request *request = &judge->list.items[i];
     const size_t i_class = device_classes_find(&judge->list, request);
-    const bool lacks_class =
-        !request->is_class && request->class_name[0] && !has_class(judge, i_class);
     const char *message = fault_of(judge, i, i_class);
     struct count count = {.has_error = message};
     if (!message) {
         count = count_devices(judge, i, i_class);
-        message = message_of(judge, &count, request, lacks_class);
+        message = message_of(judge, &count, request);
     }
-    const bool is_counted = !count.not_judged && !count.has_error && !lacks_class;
+    const bool is_counted = !count.not_judged && !count.has_error && !lacks_class(judge, request);
     return json_pack("{s:s, s:s, s:o, s:I, s:s}", "object", request->object, "path", request->path,
                      "matching",
                      is_counted ? json_integer((json_int_t)count.n_matching) : json_null(),
                      "devices", (json_int_t)judge->view.n_all, "message", message);
+}
+
+static void warn_of_cut(const struct judge *judge)
+{
+    const char *message = arena_printf(
+        judge->dry_run->arena,
+        "has the first %zu requests with the first %zu selectors; the others are not judged",
+        DEVICE_REQUESTS_MAX, DEVICE_SELECTORS_MAX);
+    if (json_array_size(judge->dry_run->name_warnings) < WORKLOAD_WARNINGS_MAX)
+        (void)json_array_append_new(
+            judge->dry_run->name_warnings,
+            json_pack("{s:s, s:s}", "path", "deviceRequests", "message", message));
 }
 
 json_t *selectors_judge(struct dry_run *dry_run, const struct device_request_list *requests)
@@ -330,6 +347,8 @@ json_t *selectors_judge(struct dry_run *dry_run, const struct device_request_lis
     read_devices(&judge);
     for (size_t i = 0; i < requests->n; i++)
         (void)json_array_append_new(list, request_json(&judge, i));
+    if (requests->is_cut)
+        warn_of_cut(&judge);
     for (size_t i = 0; i < judge.list.n; i++)
         warn_of_request(&judge, i, i < requests->n);
     return list;

@@ -124,7 +124,7 @@ static void types_are_checked_before_any_device(void **state)
         {"[].size() == 0 && [] == []", "true"},
         {"true ? 1 : 'a'", "invalid: *" NO_OVERLOAD "'_?_:_'"},
         {GPU ".index.exists(x, true)", "invalid: *cannot be range of a comprehension"},
-        {"'a,b'.split(',').map(x, x + '!') == ['a!', 'b!']", "true"},
+        {"'a,b'.split(',').map(x, x) == ['a', 'b']", "true"},
         {"int('7') == 7", "true"},
         {"int('a') == 7", "invalid: program instantiation failed: *"},
         {"!!5", "invalid: must evaluate to bool or the unknown type, not int"},

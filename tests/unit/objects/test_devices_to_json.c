@@ -1,4 +1,6 @@
 /* devices_to_json: written facts of dynamic resource allocation read back as equal facts. */
+#include "base/buf.h"
+#include "base/mem.h"
 #include "facts_by_seed.h"
 #include "objects/device_taint_rule.h"
 #include "objects/resource_claim.h"
@@ -112,6 +114,69 @@ static void test_any_slice_reads_back(void **state)
         arena_free(dice.arena);
     }
     policy_fini(&policy);
+}
+
+static void assert_attributes(const struct device_facts *device, const char *wanted)
+{
+    struct buf got;
+    buf_init(&got, BUF_UNBOUNDED);
+    for (size_t i = 0; i < device->n_attributes; i++)
+        buf_printf(&got, "%s%s=%s", i > 0 ? " " : "", device->attributes[i].name,
+                   device->attributes[i].value);
+    buf_printf(&got, "%s%s", device->lacks_attributes ? " lacks" : "",
+               device->allows_multiple ? " multiple" : "");
+    assert_string_equal(buf_text(&got), wanted);
+    buf_fini(&got);
+}
+
+/* Read from JSON, written, and read again. */
+static void assert_attributes_read_back(const char *device, const char *wanted)
+{
+    struct policy policy;
+    struct err err;
+    struct slice_facts facts;
+    struct slice_facts back;
+    policy_init(&policy);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    json_auto_t *json =
+        json_pack("{s:{s:s}, s:{s:s, s:{s:s, s:i, s:i}, s:s, s:[o]}}", "metadata", "name", "s",
+                  "spec", "driver", "gpu.nvidia.com", "pool", "name", "p", "generation", 1,
+                  "resourceSliceCount", 1, "nodeName", "n", "devices", json_loads(device, 0, NULL));
+    assert_int_equal(resource_slice_from_json(json, &policy, arena, &facts, &err), 0);
+    assert_attributes(&facts.devices[0], wanted);
+    json_auto_t *again = through_text(resource_slice_to_json(&facts, &policy));
+    assert_int_equal(resource_slice_from_json(again, &policy, arena, &back, &err), 0);
+    assert_attributes(&back.devices[0], wanted);
+    policy_fini(&policy);
+}
+
+static void test_attributes_read_back(void **state)
+{
+    (void)state;
+    assert_attributes_read_back(
+        "{\"name\": \"d\", \"attributes\": {\"type\": {\"string\": \"gpu\"}, "
+        "\"x.example/i\": {\"int\": -9223372036854775808}, \"b\": {\"bool\": true}, "
+        "\"f\": {\"bool\": false}, \"v\": {\"version\": \"9.0.0\"}, "
+        "\"l\": {\"strings\": [\"a\"]}}, "
+        "\"capacity\": {\"memory\": {\"value\": \"40Gi\"}, \"n\": {\"value\": 7}}, "
+        "\"allowMultipleAllocations\": true}",
+        "gpu.nvidia.com/type=sgpu x.example/i=i-9223372036854775808 gpu.nvidia.com/b=btrue "
+        "gpu.nvidia.com/f=bfalse gpu.nvidia.com/v=v9.0.0 gpu.nvidia.com/l=? "
+        "gpu.nvidia.com/memory=q40Gi gpu.nvidia.com/n=q7 multiple");
+}
+
+static void test_that_attributes_are_left_out_reads_back(void **state)
+{
+    (void)state;
+    char name[200];
+    char device[400];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    (void)snprintf(device, sizeof device,
+                   "{\"name\": \"d\", \"attributes\": {\"type\": {\"string\": \"gpu\"}, "
+                   "\"%s\": {\"int\": 1}}}",
+                   name);
+    assert_attributes_read_back(device, "gpu.nvidia.com/type=sgpu lacks");
 }
 
 static void add_results(struct dice *dice, struct claim_facts *facts)
@@ -245,6 +310,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_slice_reads_back),
+        cmocka_unit_test(test_attributes_read_back),
+        cmocka_unit_test(test_that_attributes_are_left_out_reads_back),
         cmocka_unit_test(test_any_claim_reads_back),
         cmocka_unit_test(test_any_taint_rule_reads_back),
     };
