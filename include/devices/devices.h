@@ -156,17 +156,23 @@ const char *devices_continue_seen(struct devices *copy, const struct devices *or
 void devices_continue_seen_claim(struct devices *copy, const struct devices *original,
                                  const char *namespace_, const char *name);
 
-/* A device as selectors see it. Equal texts of attributes are one pointer. */
+/* A device as selectors see it. Equal texts of attributes are one pointer until the next change. */
 struct published_device {
-    const char *driver;
+    const char *slice, *driver;
     bool allows_multiple, lacks_attributes;
     const struct device_attribute *attributes;
     size_t n_attributes;
 };
-/* Visits the devices of the newest generations, in no order. */
-void devices_each(const struct devices *devices,
-                  void (*visit)(void *context, const struct published_device *device),
-                  void *context);
+/* A walk over the devices of the newest generations, slice by slice. Begin with zeros. Objects may
+ * change between two steps: a slice that is replaced comes again, last. */
+struct devices_walk {
+    uint64_t at; /* the last slice that was visited */
+    size_t work; /* a step ends at the end of a slice after so many devices and attributes */
+    void (*visit)(void *context, const struct published_device *device);
+    void *context;
+};
+/* Returns true after the last slice. */
+bool devices_each_some(const struct devices *devices, struct devices_walk *walk);
 
 /* A pool of a GPU driver of which nothing is free on a node. Valid until the next change. */
 struct device_pool {

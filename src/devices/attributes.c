@@ -30,24 +30,38 @@ void attributes_drop(struct devices *devices, struct device *device)
     free(device->attributes);
 }
 
-void devices_each(const struct devices *devices,
-                  void (*visit)(void *context, const struct published_device *device),
-                  void *context)
+/* Returns the work. */
+static size_t visit_slice(const struct kept_slice *slice, const struct devices_walk *walk)
 {
-    for (const struct object *object = devices->objects[DEVICES_SLICES]; object;
-         object = object->hh.next) {
-        const struct kept_slice *slice = CONTAINER_OF(object, struct kept_slice, object);
-        for (size_t i = 0; i < slice->n_devices; i++) {
-            const struct device *device = &slice->devices[i];
-            const struct published_device published = {
-                .driver = slice->pool->key.first,
-                .allows_multiple = device->allows_multiple,
-                .lacks_attributes = device->lacks_attributes,
-                .attributes = device->attributes,
-                .n_attributes = device->n_attributes,
-            };
-            if (device->is_current)
-                visit(context, &published);
-        }
+    size_t work = 1;
+    for (size_t i = 0; i < slice->n_devices; i++) {
+        const struct device *device = &slice->devices[i];
+        const struct published_device published = {
+            .slice = slice->name,
+            .driver = slice->pool->key.first,
+            .allows_multiple = device->allows_multiple,
+            .lacks_attributes = device->lacks_attributes,
+            .attributes = device->attributes,
+            .n_attributes = device->n_attributes,
+        };
+        if (device->is_current)
+            walk->visit(walk->context, &published);
+        work += 1 + device->n_attributes;
     }
+    return work;
+}
+
+bool devices_each_some(const struct devices *devices, struct devices_walk *walk)
+{
+    const struct object *object = devices->objects[DEVICES_SLICES];
+    size_t work = 0;
+    for (; object; object = object->hh.next) {
+        if (object->serial <= walk->at)
+            continue;
+        if (work >= walk->work)
+            return false;
+        work += visit_slice(CONTAINER_OF(object, struct kept_slice, object), walk);
+        walk->at = object->serial;
+    }
+    return true;
 }

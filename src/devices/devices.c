@@ -37,6 +37,7 @@ static void put(struct devices *devices, enum devices_kind kind, struct object *
                 const char *key, size_t len)
 {
     object->seen = devices->relists[kind];
+    object->serial = ++devices->n_serials;
     HASH_ADD_KEYPTR(hh, devices->objects[kind], key, len, object);
 }
 

@@ -23,7 +23,8 @@ struct pair {
 /* First member of slices, claims and rules. Their key is in hh. */
 struct object {
     UT_hash_handle hh;
-    uint64_t seen; /* the relist of its kind that named it last */
+    uint64_t seen;   /* the relist of its kind that named it last */
+    uint64_t serial; /* grows in the order of the table */
 };
 
 /* A model as devices publish it, parsed once. Key: text, profile, memory. */
@@ -301,7 +302,8 @@ struct devices {
     struct device_place *taken;             /* of the last devices_take_changed() */
     struct kept_claim *changed_claims;      /* list: prev_changed, next_changed */
     struct kept_claim *taken_claim;         /* of the last devices_take_changed_claim(), if gone */
-    struct device_place *checked_to;        /* next of devices_check_some(); NULL: the first */
+    uint64_t n_serials;
+    struct device_place *checked_to; /* next of devices_check_some(); NULL: the first */
 };
 
 /* devices.c. Applies everything that is marked as dirty. */

@@ -183,7 +183,7 @@ static void take_over(struct live_feed *feed)
 
 static struct change *new_change(struct live_feed *feed, enum change_type type)
 {
-    if (feed->n_changes == LIVE_BATCH)
+    if (feed->n_changes == LIVE_BATCH || arena_bytes(feed->arena) > LIVE_BATCH_BYTES)
         take_over(feed);
     struct change *change = &feed->changes[feed->n_changes++];
     *change = (struct change){.type = type, .key = {PROBLEMS_UNNAMED, ""}};

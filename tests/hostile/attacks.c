@@ -4,8 +4,10 @@
  * that grows with the product of two things that tenants choose exceeds them by far.
  */
 #include "attacks.h"
+#include "base/mem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Valid for four more calls. */
@@ -425,6 +427,82 @@ static json_t *generations(size_t i)
     return slice;
 }
 
+/* 128 devices of 32 attributes and capacities, with values of the longest kind, all different. */
+static json_t *longest_attributes(size_t i)
+{
+    json_t *slice = slice_of(i, i, 1, 1);
+    json_t *devices = part_of(slice, "spec", "devices", json_array());
+    for (size_t d = 0; d < 128; d++) {
+        json_t *attributes = json_object();
+        for (size_t a = 0; a < 32; a++)
+            (void)json_object_set_new(
+                attributes, text_of("example.com/a-name-of-32-characters-----", a),
+                json_pack("{s:o}", "string", json_sprintf("%064zu", (i * 128 + d) * 32 + a)));
+        (void)json_array_append_new(
+            devices, json_pack("{s:s, s:o}", "name", text_of("gpu-", d), "attributes", attributes));
+    }
+    return slice;
+}
+
+/* A selector of about 10,000 bytes: head, parts, tail. */
+static json_t *selector_of(const char *head, const char *part, size_t n, const char *tail)
+{
+    json_t *selector = NULL;
+    char *text = MEM_ARRAY(char, n *strlen(part) + strlen(head) + strlen(tail) + 1);
+    char *end = stpcpy(text, head);
+    for (size_t i = 0; i < n; i++)
+        end = stpcpy(end, part);
+    (void)stpcpy(end, tail);
+    selector = json_pack("{s:{s:s}}", "cel", "expression", text);
+    free(text);
+    return selector;
+}
+
+static json_t *hostile_selector(size_t i)
+{
+    static const struct {
+        const char *head, *part, *tail;
+        size_t n;
+    } SELECTORS[] = {
+        {"", "(", "true", 10000},
+        {"true", " ? true : false", "", 600},
+        {"true", " || device.attributes['d'].x == 1", "", 300},
+        {"'x'.matches('", "(((a{1,9}){1,9}){1,9}|[^a-z]*)*", "')", 300},
+        {"device.attributes.all(d, device.attributes[d].exists(n, true", " && n != 'x'", "))", 700},
+        {"device.attributes['example.com'].exists(n, n.matches('", "(a|b|cd?)*", "$'))", 900},
+        {"device.driver == ''", " || device.driver.contains('abcdefgh')", "", 250},
+        {"[", "device.driver, ", "'']  == []", 600},
+        {"cel.bind(a, 'aaaaaaaa', ", "cel.bind(a, a + a, ", "a == '')))))))))))", 10},
+    };
+    const size_t k = i % (sizeof SELECTORS / sizeof *SELECTORS);
+    return selector_of(SELECTORS[k].head, SELECTORS[k].part, SELECTORS[k].n, SELECTORS[k].tail);
+}
+
+/* 200 requests with 400 selectors, each as bad as it can be. */
+static json_t *hostile_selectors(void)
+{
+    json_t *requests = json_array();
+    for (size_t r = 0; r < 200; r++) {
+        json_t *exactly =
+            json_pack("{s:s, s:[o, o]}", "deviceClassName", text_of("class-", r), "selectors",
+                      hostile_selector(2 * r), hostile_selector(2 * r + 1));
+        (void)json_array_append_new(
+            requests, json_pack("{s:s, s:o}", "name", text_of("r", r), "exactly", exactly));
+    }
+    return claim_of(0, requests);
+}
+
+/* Reads every value of every device. */
+static json_t *reads_all(void)
+{
+    return claim_of(
+        0, json_pack("[{s:s, s:{s:s, s:[o]}}]", "name", "r", "exactly", "deviceClassName", "class",
+                     "selectors",
+                     selector_of("device.attributes.exists(d, device.attributes[d].exists(n, "
+                                 "device.attributes[d][n] == ''))",
+                                 "", 0, "")));
+}
+
 const struct attack ATTACKS[] = {
     /* name, target, kind, objects, maker, bytes each, hold ms, filter ms, bytes of metrics */
     {"invented-resources", "sums a node: 250 names a pod", CLUSTER_PODS, 2000, invented_resources,
@@ -480,6 +558,23 @@ const struct attack ATTACKS[] = {
      counters, 50000, HOLD_MS, FILTER_MS, 30000},
     {"generations", "one pool of all nodes, whose generations run backwards", CLUSTER_SLICES, 1000,
      generations, 1000, HOLD_MS, FILTER_MS, 4000},
+    {"longest-attributes", "memory and the dry run: 128 x 32 values of 64 characters a slice",
+     CLUSTER_SLICES, 100, longest_attributes, 2000000, HOLD_MS, FILTER_MS, 60000},
+    {"selectors", "the dry run: 400 selectors of 10 KB", CLUSTER_SLICES, 3, longest_attributes,
+     2000000, HOLD_MS, FILTER_MS, 4000},
 };
 
 const size_t N_ATTACKS = sizeof ATTACKS / sizeof *ATTACKS;
+
+static const struct hostile_manifest MANIFESTS[] = {
+    {"longest-attributes", reads_all, 6000},
+    {"selectors", hostile_selectors, 3000},
+};
+
+const struct hostile_manifest *attacks_manifest(const char *attack)
+{
+    for (size_t i = 0; i < sizeof MANIFESTS / sizeof *MANIFESTS; i++)
+        if (strcmp(MANIFESTS[i].attack, attack) == 0)
+            return &MANIFESTS[i];
+    return NULL;
+}

@@ -1,6 +1,7 @@
 /*
  * attacks: the catalogue of hostile objects: pods and claims that a tenant with the right to create
- * pods can write or cause, and slices of a driver that errs.
+ * pods can write or cause, and slices of a driver that errs; and
+ * manifests for the dry run.
  */
 #ifndef HOSTILE_ATTACKS_H
 #define HOSTILE_ATTACKS_H
@@ -29,5 +30,14 @@ struct attack {
 
 extern const struct attack ATTACKS[];
 extern const size_t N_ATTACKS;
+
+/* What is posted to the dry run while the objects of an attack are there. */
+struct hostile_manifest {
+    const char *attack;
+    json_t *(*make)(void); /* a new reference */
+    double max_ms;         /* CPU time of the dry run */
+};
+/* NULL: nothing is. */
+const struct hostile_manifest *attacks_manifest(const char *attack);
 
 #endif

@@ -9,6 +9,7 @@
  * Prints a row per attack. Exits with 1 if a bound is exceeded, the self-check finds a difference,
  * or memory is left over in the end.
  */
+#include "api/api.h"
 #include "attacks.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -105,7 +106,7 @@ static void harness_end(struct harness *harness)
 
 static void fail(const char *answer)
 {
-    printf("FAILED: filter finds no node: %.300s\n", answer);
+    printf("FAILED: unexpected answer: %.300s\n", answer);
     exit(EXIT_FAILURE);
 }
 
@@ -149,7 +150,7 @@ static double metrics_bytes(const struct harness *harness)
 }
 
 struct cost {
-    double bytes_each, hold_ms, filter_ms, metrics_bytes, kept_bytes;
+    double bytes_each, hold_ms, filter_ms, dry_run_ms, metrics_bytes, kept_bytes;
     size_t n_holds;
     bool sums_are_right;
 };
@@ -177,6 +178,26 @@ static void go(const struct harness *harness, const struct attack *attack)
     list(harness, attack->kind, 0, NULL); /* removes the others: a list without them */
 }
 
+/* The manifest must be answered; what the answer says is for other tests. */
+static double dry_run_ms(struct harness *harness, const struct hostile_manifest *posted)
+{
+    if (!posted)
+        return 0;
+    struct api api = {.inventory = harness->inventory, .max_object_bytes = 32 << 20};
+    json_t *manifest = posted->make();
+    char *body = json_dumps(manifest, JSON_COMPACT);
+    const struct fake_question question = {.body = body, .len = strlen(body)};
+    const double began_ms = meter_cpu_ms();
+    struct fake_answer answer = fake_ask(api_dry_run, &api, &question);
+    const double took_ms = meter_cpu_ms() - began_ms;
+    if (!strstr(answer.body, "\"deviceRequests\""))
+        fail(answer.body);
+    fake_answer_fini(&answer);
+    free(body);
+    json_decref(manifest);
+    return took_ms;
+}
+
 static struct cost measure(const struct attack *attack)
 {
     struct harness harness;
@@ -189,6 +210,7 @@ static struct cost measure(const struct attack *attack)
     come(&harness, attack);
     cost.bytes_each = (meter_bytes() - before) / (double)attack->n_objects;
     cost.filter_ms = filter_ms(&harness);
+    cost.dry_run_ms = dry_run_ms(&harness, attacks_manifest(attack->name));
     check_sums(&harness);
     put(&harness, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* forces demands to be settled again */
     flush(&harness, CLUSTER_NODES);
@@ -221,18 +243,21 @@ static double hold_ms_again(const struct attack *attack, double hold_ms)
 
 static bool run(const struct attack *attack)
 {
+    const struct hostile_manifest *posted = attacks_manifest(attack->name);
     struct cost cost = measure(attack);
     if (cost.hold_ms > attack->max_hold_ms)
         cost.hold_ms = hold_ms_again(attack, cost.hold_ms);
     bool ok = cost.sums_are_right;
-    printf("%-22s %7zu %12.0f %11.2f %11.2f %14.0f %8zu  %s\n", attack->name, attack->n_objects,
-           cost.bytes_each, cost.hold_ms, cost.filter_ms, cost.metrics_bytes, cost.n_holds,
-           attack->what);
+    printf("%-22s %7zu %12.0f %11.2f %11.2f %12.2f %14.0f %8zu  %s\n", attack->name,
+           attack->n_objects, cost.bytes_each, cost.hold_ms, cost.filter_ms, cost.dry_run_ms,
+           cost.metrics_bytes, cost.n_holds, attack->what);
     if (!ok)
         printf("    FAILED: the self-check has found a difference\n");
     ok &= is_within("bytes each", cost.bytes_each, attack->max_bytes_each);
     ok &= is_within("the longest hold, CPU ms,", cost.hold_ms, attack->max_hold_ms);
     ok &= is_within("a filter call, CPU ms,", cost.filter_ms, attack->max_filter_ms);
+    if (posted)
+        ok &= is_within("a dry run, CPU ms,", cost.dry_run_ms, posted->max_ms);
     ok &= is_within("more of metrics, bytes,", cost.metrics_bytes, attack->max_metrics_bytes);
     ok &= is_within("what is kept in the end, bytes,", cost.kept_bytes, KEPT_BYTES_MAX);
     return ok;
@@ -267,8 +292,8 @@ int main(int argc, char **argv)
     bool ok = true;
     size_t n_run = 0;
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
-    printf("%-22s %7s %12s %11s %11s %14s %8s  %s\n", "attack", "objects", "bytes each", "hold, ms",
-           "filter, ms", "metrics, bytes", "holds", "what it attacks");
+    printf("%-22s %7s %12s %11s %11s %12s %14s %8s  %s\n", "attack", "objects", "bytes each",
+           "hold, ms", "filter, ms", "dry run, ms", "metrics, bytes", "holds", "what it attacks");
     for (size_t i = 0; i < N_ATTACKS; i++) {
         if (!is_wanted(&ATTACKS[i], argv + 1, argc - 1))
             continue;

@@ -211,6 +211,15 @@ def test_templates_and_alternatives_are_read(service):
     assert [(item["path"], item["matching"]) for item in requests] == [(f"{prefix}[0]", 1), (f"{prefix}[1]", 13)]
 
 
+def test_many_devices_are_read_in_steps(start_over):
+    wide = {f"a{i}": {"string": f"value-{i}"} for i in range(28)}
+    slices = [slice_of(f"n{n}", [device(i, "NVIDIA H100 80GB HBM3", "80Gi", **wide, index={"int": 8 * n + i}) for i in range(8)]) for n in range(100)]
+    service = start_over(*slices, device_class("device.driver == 'gpu.nvidia.com'"))
+    for expression, matching in [("true", 800), (f"{GPU}.index < 300", 300), (f"{GPU}.a7 == 'value-7'", 800), (f"{GPU}.index == 799", 1)]:
+        (request,) = judge(service, claim(expression))["deviceRequests"]
+        assert (request["matching"], request["devices"]) == (matching, 800)
+
+
 def test_the_snapshot_keeps_what_selectors_read(service, start_over):
     copy = start_over(*service.get("/v1/snapshot").json()["items"])
     _, request = only(copy, f"{GPU}.cudaComputeCapability.compareTo(semver('9.0.0')) >= 0 && {MEMORY}.compareTo(quantity('40Gi')) == 0")

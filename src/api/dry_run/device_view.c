@@ -1,5 +1,6 @@
 /* device_view: see device_view.h. */
 #include "api/dry_run/device_view.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "devices/devices.h"
@@ -9,23 +10,34 @@
 #include <string.h>
 
 #define RECENT_NAMES 256
+/* Devices and attributes in one hold of the ledger's lock: about a millisecond. */
+#define STEP_WORK ((size_t)20000)
 
 /* How much of an attribute is kept. */
 enum keep { KEEP_NOTHING, KEEP_PRESENCE, KEEP_VALUE };
 
-/* A name in the ledger, as attribute [0] and capacity [1]. */
+/* A name, as attribute [0] and capacity [1]. */
 struct name_entry {
-    const char *key; /* the ledger's text: equal texts are one pointer */
-    UT_hash_handle hh;
+    UT_hash_handle hh; /* by its whole text */
     const char *domain, *name;
     enum keep keep[2];
     size_t seen[2]; /* its place in the view's names, from 1; 0: none yet */
 };
 
-/* Devices with the same key are one. The key is the ledger's pointers. */
+/* Devices of one step with the same key: what is read of them, by the ledger's pointers. */
+struct step_group {
+    UT_hash_handle hh;
+    struct seen_device seen;
+};
+
+/* Devices of the view with the same key: what is read of them, as bytes. */
 struct view_group {
     UT_hash_handle hh;
     size_t place;
+};
+
+struct seen_slice {
+    UT_hash_handle hh; /* by its name */
 };
 
 struct view_reader {
@@ -34,8 +46,14 @@ struct view_reader {
     struct arena *arena;
     struct device_view *view;
     struct name_entry *names;
-    struct name_entry *recent[RECENT_NAMES];
     struct view_group *groups;
+    struct seen_slice *slices;
+    /* Of one step: the ledger's texts may be others after it. */
+    const char *recent_keys[RECENT_NAMES];
+    struct name_entry *recent[RECENT_NAMES];
+    struct step_group *step_groups;
+    const char *slice; /* of the device before */
+    bool is_seen;      /* the slice was seen in a step before */
 };
 
 static enum keep keep_of(const struct view_reader *reader, const struct name_entry *entry,
@@ -60,24 +78,25 @@ static struct name_entry *new_name(struct view_reader *reader, const char *key)
     struct name_entry *entry = ARENA_NEW(reader->arena, struct name_entry);
     const char *slash = strchr(key, '/');
     size_t len = slash ? (size_t)(slash - key) : 0;
-    entry->key = key;
+    const char *copy = arena_strdup(reader->arena, key);
     entry->domain = arena_strndup(reader->arena, key, len);
-    entry->name = arena_strdup(reader->arena, slash ? slash + 1 : key);
+    entry->name = slash ? copy + len + 1 : copy;
     entry->keep[0] = keep_of(reader, entry, false);
     entry->keep[1] = keep_of(reader, entry, true);
-    HASH_ADD_PTR(reader->names, key, entry);
+    HASH_ADD_KEYPTR(hh, reader->names, copy, strlen(copy), entry);
     return entry;
 }
 
 static struct name_entry *name_of(struct view_reader *reader, const char *key)
 {
-    struct name_entry **recent = &reader->recent[((uintptr_t)key / 16) % RECENT_NAMES];
-    if (*recent && (*recent)->key == key)
-        return *recent;
+    const size_t slot = ((uintptr_t)key / 16) % RECENT_NAMES;
+    if (reader->recent_keys[slot] == key)
+        return reader->recent[slot];
     struct name_entry *entry = NULL;
-    HASH_FIND_PTR(reader->names, &key, entry);
-    *recent = entry ? entry : new_name(reader, key);
-    return *recent;
+    HASH_FIND_STR(reader->names, key, entry);
+    reader->recent_keys[slot] = key;
+    reader->recent[slot] = entry ? entry : new_name(reader, key);
+    return reader->recent[slot];
 }
 
 static void count_name(struct view_reader *reader, struct name_entry *entry, bool is_capacity)
@@ -116,9 +135,8 @@ static struct cel_fact fact_of(struct view_reader *reader, const struct name_ent
     return fact;
 }
 
-static size_t add_group(struct view_reader *reader, const struct published_device *device)
+static struct seen_device seen_of(struct view_reader *reader, const struct published_device *device)
 {
-    struct device_view *view = reader->view;
     struct cel_fact *facts = ARENA_ARRAY(reader->arena, struct cel_fact, device->n_attributes);
     struct seen_device seen = {.lacks_attributes = device->lacks_attributes};
     seen.device = (struct cel_device){.driver = arena_strdup(reader->arena, device->driver),
@@ -133,10 +151,24 @@ static size_t add_group(struct view_reader *reader, const struct published_devic
         else if (entry->keep[is_capacity] != KEEP_NOTHING)
             facts[seen.device.n_facts++] = fact_of(reader, entry, attribute->value, is_capacity);
     }
-    view->devices =
-        arena_grow(reader->arena, view->devices, view->n, &view->size, sizeof *view->devices);
-    view->devices[view->n] = seen;
-    return view->n++;
+    return seen;
+}
+
+/* Whether the slice was visited before: it was replaced since. */
+static bool is_seen_slice(struct view_reader *reader, const char *name)
+{
+    struct seen_slice *slice = NULL;
+    if (name == reader->slice)
+        return reader->is_seen;
+    reader->slice = name;
+    HASH_FIND_STR(reader->slices, name, slice);
+    reader->is_seen = slice != NULL;
+    if (slice)
+        return true;
+    slice = ARENA_NEW(reader->arena, struct seen_slice);
+    const char *copy = arena_strdup(reader->arena, name);
+    HASH_ADD_KEYPTR(hh, reader->slices, copy, strlen(copy), slice);
+    return false;
 }
 
 static void on_device(void *context, const struct published_device *device)
@@ -146,6 +178,8 @@ static void on_device(void *context, const struct published_device *device)
                                                       device->allows_multiple ? reader : NULL,
                                                       device->lacks_attributes ? reader : NULL};
     size_t n = 3;
+    if (is_seen_slice(reader, device->slice))
+        return;
     for (size_t i = 0; i < device->n_attributes; i++) {
         const struct device_attribute *attribute = &device->attributes[i];
         struct name_entry *entry = name_of(reader, attribute->name);
@@ -153,19 +187,79 @@ static void on_device(void *context, const struct published_device *device)
         count_name(reader, entry, is_capacity);
         if (entry->keep[is_capacity] == KEEP_NOTHING && attribute->value[0] != '?')
             continue;
-        key[n++] = attribute->name;
+        key[n++] = entry;
         key[n++] = entry->keep[is_capacity] == KEEP_PRESENCE ? NULL : attribute->value;
     }
-    struct view_group *group = NULL;
-    HASH_FIND(hh, reader->groups, key, n * sizeof *key, group);
+    struct step_group *group = NULL;
+    HASH_FIND(hh, reader->step_groups, key, n * sizeof *key, group);
     if (!group) {
-        group = ARENA_NEW(reader->arena, struct view_group);
-        group->place = add_group(reader, device);
+        group = ARENA_NEW(reader->arena, struct step_group);
+        group->seen = seen_of(reader, device);
         const void *kept = arena_copy(reader->arena, key, n, sizeof *key);
-        HASH_ADD_KEYPTR(hh, reader->groups, kept, n * sizeof *key, group);
+        HASH_ADD_KEYPTR(hh, reader->step_groups, kept, n * sizeof *key, group);
     }
-    reader->view->devices[group->place].n++;
+    group->seen.n++;
     reader->view->n_all++;
+}
+
+/* Names are one pointer each. */
+static void add_key(const struct seen_device *seen, struct buf *key)
+{
+    const struct cel_device *device = &seen->device;
+    const bool flags[] = {device->allows_multiple, seen->lacks_attributes};
+    buf_add(key, device->driver, strlen(device->driver) + 1);
+    buf_add(key, (const char *)flags, sizeof flags);
+    buf_add(key, (const char *)&device->unsupported, sizeof device->unsupported);
+    for (size_t i = 0; i < device->n_facts; i++) {
+        const struct cel_fact *fact = &device->facts[i];
+        buf_add(key, (const char *)&fact->name, sizeof fact->name);
+        buf_add(key, (const char *)&fact->kind, sizeof fact->kind);
+        buf_add(key, fact->text, strlen(fact->text) + 1);
+    }
+}
+
+static void merge(struct view_reader *reader, const struct seen_device *seen)
+{
+    struct device_view *view = reader->view;
+    struct view_group *group = NULL;
+    struct buf key;
+    buf_init(&key, BUF_UNBOUNDED);
+    add_key(seen, &key);
+    HASH_FIND(hh, reader->groups, key.data, key.len, group);
+    if (group) {
+        view->devices[group->place].n += seen->n;
+    } else {
+        group = ARENA_NEW(reader->arena, struct view_group);
+        group->place = view->n;
+        const char *kept = arena_copy(reader->arena, key.data, key.len, 1);
+        HASH_ADD_KEYPTR(hh, reader->groups, kept, key.len, group);
+        view->devices =
+            arena_grow(reader->arena, view->devices, view->n, &view->size, sizeof *view->devices);
+        view->devices[view->n++] = *seen;
+    }
+    buf_fini(&key);
+}
+
+/* Without the lock: what the step has seen. */
+static void end_step(struct view_reader *reader)
+{
+    for (const struct step_group *group = reader->step_groups; group; group = group->hh.next)
+        merge(reader, &group->seen);
+    HASH_CLEAR(hh, reader->step_groups);
+    reader->step_groups = NULL;
+    reader->slice = NULL;
+    memset(reader->recent_keys, 0, sizeof reader->recent_keys);
+}
+
+/* Another ledger, of another policy, is walked from its beginning. */
+static bool read_step(struct inventory *inventory, const struct cluster **cluster,
+                      struct devices_walk *walk)
+{
+    const struct inventory_view ledger CLEANUP(inventory_done) = inventory_read(inventory);
+    if (*cluster != ledger.cluster)
+        walk->at = 0;
+    *cluster = ledger.cluster;
+    return devices_each_some(cluster_devices(ledger.cluster), walk);
 }
 
 void device_view_read(struct inventory *inventory, const struct cel_read *reads, size_t n_reads,
@@ -173,9 +267,15 @@ void device_view_read(struct inventory *inventory, const struct cel_read *reads,
 {
     struct device_view view = {0};
     struct view_reader reader = {.reads = reads, .n_reads = n_reads, .arena = arena, .view = &view};
-    const struct inventory_view ledger CLEANUP(inventory_done) = inventory_read(inventory);
-    devices_each(cluster_devices(ledger.cluster), on_device, &reader);
+    struct devices_walk walk = {.work = STEP_WORK, .visit = on_device, .context = &reader};
+    const struct cluster *cluster = NULL;
+    bool is_done = false;
+    while (!is_done) {
+        is_done = read_step(inventory, &cluster, &walk);
+        end_step(&reader);
+    }
     HASH_CLEAR(hh, reader.names);
     HASH_CLEAR(hh, reader.groups);
+    HASH_CLEAR(hh, reader.slices);
     *ret_view = view;
 }

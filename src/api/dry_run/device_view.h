@@ -29,7 +29,8 @@ struct device_view {
     size_t n_names, names_size;
 };
 
-/* All in the arena. Holds the ledger's lock for a visit to each attribute of each device. */
+/* All in the arena. Holds the ledger's lock for reading in steps of about a millisecond; a slice
+ * that changes meanwhile counts as before or after. */
 void device_view_read(struct inventory *inventory, const struct cel_read *reads, size_t n_reads,
                       struct arena *arena, struct device_view *ret_view);
 

@@ -3,6 +3,7 @@
 #include "script.h"
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ struct fixture {
     struct policy policy;
     struct devices *devices;
     struct arena *arena;
+    char seen[64];
 };
 
 static int set_up(void **state)
@@ -388,6 +390,42 @@ static void test_facts_outlive_their_objects(void **state)
     assert_string_equal(rule.pool, "p");
 }
 
+/* The slices of the devices that a step visits. */
+static void note_slice(void *context, const struct published_device *device)
+{
+    struct fixture *fixture = context;
+    char *seen = fixture->seen;
+    (void)snprintf(seen + strlen(seen), sizeof fixture->seen - strlen(seen), "%s ", device->slice);
+}
+
+static bool walk(struct fixture *fixture, struct devices_walk *walk, const char *wanted)
+{
+    fixture->seen[0] = '\0';
+    const bool is_done = devices_each_some(fixture->devices, walk);
+    assert_string_equal(fixture->seen, wanted);
+    return is_done;
+}
+
+static void test_devices_are_visited_in_steps(void **state)
+{
+    struct fixture *fixture = *state;
+    struct devices_walk steps = {.work = 3, .visit = note_slice, .context = fixture};
+    assert_true(walk(fixture, &steps, ""));
+    const char *const names[] = {"a", "b", "c", "d", "e"};
+    for (size_t i = 0; i < 5; i++) {
+        const struct slice_facts slice = slice_of(names[i], &GPU);
+        devices_upsert_slice(fixture->devices, &slice);
+    }
+    assert_false(walk(fixture, &steps, "a b "));
+    devices_delete_slice(fixture->devices, "b"); /* where the walk stands */
+    devices_delete_slice(fixture->devices, "d");
+    const struct slice_facts again = slice_of("a", &GPU);
+    devices_upsert_slice(fixture->devices, &again);
+    assert_false(walk(fixture, &steps, "c e "));
+    assert_true(walk(fixture, &steps, "a "));
+    assert_true(walk(fixture, &steps, ""));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -405,6 +443,7 @@ int main(void)
         TEST(test_holders_are_bounded),
         TEST(test_slices_and_rules_as_facts),
         TEST(test_facts_outlive_their_objects),
+        TEST(test_devices_are_visited_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
