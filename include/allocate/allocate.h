@@ -48,6 +48,31 @@ struct allocate_counter_set {
     size_t n_counters;
 };
 
+/* Larger capacities are not judged. */
+#define ALLOCATE_CAPACITY_MAX (INT64_C(1) << 55)
+/* An amount that is no whole number, or too large. */
+#define ALLOCATE_UNKNOWN (-1)
+#define ALLOCATE_UNSET (-2)
+/* requestPolicy of a capacity. Amounts may be ALLOCATE_UNSET. */
+struct allocate_policy {
+    int64_t fallback; /* default */
+    bool has_range;   /* validRange */
+    int64_t min, max, step;
+    const int64_t *values; /* validValues, ascending */
+    size_t n_values;
+};
+struct allocate_capacity {
+    const char *name; /* as the device has it, with or without a domain */
+    int64_t value;
+    int64_t consumed;                     /* by allocations with a shareID */
+    const struct allocate_policy *policy; /* NULL: none */
+};
+/* Of a request. */
+struct allocate_amount {
+    const char *name;
+    int64_t value;
+};
+
 struct allocate_device {
     const char *name;
     /* Attributes and capacities; devices that are alike may share it. */
@@ -56,10 +81,12 @@ struct allocate_device {
     size_t n_taints;
     const struct allocate_counter_set *consumes;
     size_t n_consumes;
-    bool is_allocated; /* to a claim, not by admin access */
-    bool is_shared;    /* allocated in part: a result has a shareID */
+    bool is_allocated;          /* to a claim, not by admin access */
+    bool is_shared;             /* allocated in part: a result has a shareID */
+    bool has_consumed_capacity; /* one of these has consumedCapacity */
     bool has_binding_conditions;
-    bool has_request_policy; /* of a capacity */
+    const struct allocate_capacity *capacities;
+    size_t n_capacities;
     /* What of the device is not known: with it, no selector can be judged. NULL: nothing. */
     const char *not_judged;
 };
@@ -102,6 +129,8 @@ struct allocate_want {
     bool wants_all;           /* allocationMode All */
     int64_t n_devices;        /* of ExactCount */
     bool is_admin;            /* adminAccess */
+    const struct allocate_amount *capacities; /* capacity.requests */
+    size_t n_capacities;
     /* What of it is not judged; NULL: nothing. */
     const char *not_judged;
 };

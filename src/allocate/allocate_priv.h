@@ -18,7 +18,9 @@ struct offer {
     struct source_pool *pool;
     size_t index; /* among the offers of all pools */
     bool reaches_node;
-    uint64_t claims; /* to which it is given: a bit for each index */
+    uint64_t claims; /* to which it is given as a whole: a bit for each index */
+    size_t n_shares; /* that are given, if it allows multiple allocations */
+    int64_t *given;  /* of each capacity, with these; NULL: nothing yet */
 };
 
 /* A counter of a pool. */
@@ -119,9 +121,13 @@ enum attempt match_device(struct run *run, struct want_state *want, const struct
 /* Whether its taints allow it. */
 enum attempt match_taints(struct run *run, const struct want_state *want,
                           const struct allocate_device *device);
-/* Whether its capacity is enough. */
-enum attempt match_capacity(struct run *run, const struct want_state *want,
-                            const struct allocate_device *device);
+
+/* capacity.c. Whether its capacities are enough: NO, YES or STOPPED. */
+enum attempt capacity_suffices(struct run *run, const struct want_state *want,
+                               const struct offer *offer);
+/* For a device that allows multiple allocations. */
+void capacity_take(struct run *run, const struct allocate_want *want, struct offer *offer);
+void capacity_give_back(const struct allocate_want *want, struct offer *offer);
 
 /* constraints.c */
 /* YES or STOPPED. The claim's wants are set. */

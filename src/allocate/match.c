@@ -129,17 +129,3 @@ enum attempt match_taints(struct run *run, const struct want_state *want,
     }
     return YES;
 }
-
-enum attempt match_capacity(struct run *run, const struct want_state *want,
-                            const struct allocate_device *device)
-{
-    const char *what = NULL;
-    if (want->want->not_judged)
-        return allocate_do_not_judge(run, "request %s: %s", want->request_name,
-                                     want->want->not_judged);
-    if (device->facts->allows_multiple || device->is_shared)
-        what = "a device that allows multiple allocations";
-    else if (device->has_request_policy)
-        what = "a capacity with a request policy";
-    return what ? allocate_do_not_judge(run, "device %s: %s", device->name, what) : YES;
-}

@@ -29,7 +29,7 @@ static enum attempt collect_from(struct run *run, struct want_state *want,
         struct offer *offer = &pool->offers[i];
         enum attempt outcome = match_device(run, want, offer);
         if (outcome == YES)
-            outcome = match_capacity(run, want, offer->device);
+            outcome = capacity_suffices(run, want, offer);
         if (outcome == STOPPED)
             return STOPPED;
         if (outcome == YES)

@@ -33,34 +33,51 @@ static bool is_in_use(const struct want_state *want, const struct offer *offer)
     return offer->device->is_allocated || offer->claims;
 }
 
+/* Another share of a device takes no more counters. */
+static bool needs_counters(const struct offer *offer)
+{
+    const struct allocate_device *device = offer->device;
+    bool is_begun = device->has_consumed_capacity || offer->n_shares;
+    return device->n_consumes && !(device->facts->allows_multiple && is_begun);
+}
+
+/* All are wanted, so there is no way. */
+static enum attempt fail_constraint(struct run *run, const struct want_state *want,
+                                    const struct offer *offer)
+{
+    return allocate_fail(run,
+                         "claim %s, request %s: cannot add device %s/%s/%s because a claim "
+                         "constraint would not be satisfied",
+                         allocate_claim_name(run, run->claims[want->claim].claim),
+                         want->is_alternative ? want->want->name : want->request_name,
+                         offer->pool->driver, offer->pool->name, offer->device->name);
+}
+
+/* Taints, constraints and capacity, in upstream's order. */
 static enum attempt may_take(struct run *run, struct claim_search *claim,
                              const struct want_state *want, const struct offer *offer)
 {
-    const struct allocate_device *device = offer->device;
-    if (is_in_use(want, offer))
-        return NO;
-    enum attempt outcome = match_taints(run, want, device);
+    enum attempt outcome = match_taints(run, want, offer->device);
     if (outcome != YES)
         return outcome;
-    outcome = constraints_add(run, claim, want, device);
+    outcome = constraints_add(run, claim, want, offer->device);
     if (outcome == NO && want->want->wants_all)
-        return allocate_fail(run,
-                             "claim %s, request %s: cannot add device %s/%s/%s because a claim "
-                             "constraint would not be satisfied",
-                             allocate_claim_name(run, claim->claim),
-                             want->is_alternative ? want->want->name : want->request_name,
-                             offer->pool->driver, offer->pool->name, device->name);
+        return fail_constraint(run, want, offer);
+    if (outcome != YES)
+        return outcome;
+    outcome = capacity_suffices(run, want, offer);
+    if (outcome == NO)
+        constraints_remove(claim, want);
     return outcome;
 }
 
-/* In upstream's order: counters, taints, constraints. */
 static enum attempt may_take_with_counters(struct run *run, struct claim_search *claim,
                                            const struct want_state *want, const struct offer *offer)
 {
-    if (!offer->device->n_consumes)
-        return may_take(run, claim, want, offer);
     if (is_in_use(want, offer))
         return NO;
+    if (!needs_counters(offer))
+        return may_take(run, claim, want, offer);
     enum attempt outcome = counters_take(run, offer);
     if (outcome != YES)
         return outcome;
@@ -77,7 +94,10 @@ static enum attempt take(struct run *run, struct needed need, struct offer *offe
     enum attempt outcome = may_take_with_counters(run, claim, want, offer);
     if (outcome != YES)
         return outcome;
-    offer->claims |= UINT64_C(1) << need.claim;
+    if (offer->device->facts->allows_multiple)
+        capacity_take(run, want->want, offer);
+    else
+        offer->claims |= UINT64_C(1) << need.claim;
     claim->results.devices[claim->results.n++] = (struct allocate_result){
         .request = need.request, .want = need.want, .slice = offer->slice, .device = offer->device};
     return YES;
@@ -86,10 +106,14 @@ static enum attempt take(struct run *run, struct needed need, struct offer *offe
 static void give_back(struct run *run, struct needed need, struct offer *offer)
 {
     struct claim_search *claim = &run->claims[need.claim];
+    const struct want_state *want = want_of(run, need);
     claim->results.n--;
-    offer->claims &= ~(UINT64_C(1) << need.claim);
-    constraints_remove(claim, want_of(run, need));
-    if (offer->device->n_consumes)
+    if (offer->device->facts->allows_multiple)
+        capacity_give_back(want->want, offer);
+    else
+        offer->claims &= ~(UINT64_C(1) << need.claim);
+    constraints_remove(claim, want);
+    if (needs_counters(offer))
         counters_give_back(offer);
 }
 
@@ -116,7 +140,7 @@ static enum attempt suits(struct run *run, struct want_state *want, const struct
     if (is_in_use(want, offer))
         return NO;
     enum attempt outcome = match_device(run, want, offer);
-    return outcome == YES ? match_capacity(run, want, offer->device) : outcome;
+    return outcome == YES ? capacity_suffices(run, want, offer) : outcome;
 }
 
 static enum attempt search_pool(struct run *run, struct needed need, struct start start)

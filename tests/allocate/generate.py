@@ -90,10 +90,41 @@ class Generator:
         return {key: value for key, value in out.items() if value}
 
     def shared(self, device):
-        if self.dice.random() < 0.5:
+        if self.dice.random() < 0.6:
             device["allowMultipleAllocations"] = True
-        elif device["capacity"]:
-            device["capacity"]["memory"] = {"value": "80Gi", "requestPolicy": {"default": "10Gi", "validRange": {"min": "10Gi", "step": "10Gi"}}}
+        if self.dice.random() < 0.5:
+            device["capacity"]["slots"] = {"value": str(self.dice.choice([2, 4, 8]))}
+        for capacity in device["capacity"].values():
+            if self.dice.random() < 0.5:
+                capacity["requestPolicy"] = self.policy(capacity["value"])
+        if self.dice.random() < 0.1:
+            device["capacity"] = {}
+
+    def policy(self, value):
+        unit, most = ("Gi", 80) if value.endswith("Gi") else ("", 8)
+        amounts = sorted(self.dice.sample(range(1, most), self.dice.randint(2, 4)))
+        policy = {"default": f"{amounts[0]}{unit}"}
+        if self.dice.random() < 0.5:
+            policy["validValues"] = [f"{amount}{unit}" for amount in amounts]
+        else:
+            policy["validRange"] = {"min": f"{amounts[0]}{unit}"}
+            if self.dice.random() < 0.5:
+                policy["validRange"]["step"] = f"{self.dice.choice([1, 2, 3])}{unit}"
+            if self.dice.random() < 0.5:
+                policy["validRange"]["max"] = f"{amounts[-1]}{unit}"
+        if self.dice.random() < 0.1:
+            del policy["default"]
+        return policy
+
+    def amounts(self):
+        out = {}
+        if self.dice.random() < 0.8:
+            out["memory"] = self.dice.choice(["1Gi", "5Gi", "10Gi", "16Gi", "40Gi", "81Gi"])
+        if self.dice.random() < 0.3:
+            out["slots"] = str(self.dice.randint(1, 5))
+        if self.dice.random() < 0.02:
+            out["gpu.example.com/memory"] = "1"
+        return out
 
     def place(self, spec, node):
         kind = self.dice.choice(["name"] * 6 + ["selector", "field", "all", "device"])
@@ -205,7 +236,7 @@ class Generator:
         if self.chance("taint") or self.dice.random() < 0.1:
             out["tolerations"] = [self.toleration() for _ in range(self.dice.randint(1, 2))]
         if self.chance("capacity"):
-            out["capacity"] = {"requests": {"memory": self.dice.choice(["1Gi", "40Gi", "81Gi"])}}
+            out["capacity"] = {"requests": self.amounts()}
         return out
 
     def device_class(self):
@@ -242,7 +273,9 @@ class Generator:
                     if self.dice.random() < 0.1:
                         result["adminAccess"] = True
                     if self.chance("capacity"):
-                        result["shareID"], result["consumedCapacity"] = f"u{self.dice.randrange(9)}", {"memory": "10Gi"}
+                        result["shareID"] = f"u{self.dice.randrange(9)}"
+                        if self.dice.random() < 0.9:
+                            result["consumedCapacity"] = self.amounts()
                     out.append(result)
         return out
 

@@ -149,9 +149,61 @@ static bool is_id(const json_t *result, const struct allocate_slice *slice, cons
            strcmp(json_text(result, "device"), device) == 0;
 }
 
+static int64_t read_amount(const json_t *value)
+{
+    int64_t amount = ALLOCATE_UNKNOWN;
+    struct err err;
+    if (!value)
+        return ALLOCATE_UNSET;
+    (void)quantity_whole(json_string_value(value), &amount, &err);
+    return amount;
+}
+
+static const struct allocate_policy *read_policy(const struct reading *reading, const json_t *json)
+{
+    json_t *range = json_object_get(json, "validRange");
+    json_t *list = json_object_get(json, "validValues"), *item;
+    size_t n = json_array_size(list), i;
+    int64_t *values = ARENA_ARRAY(reading->arena, int64_t, n + 1);
+    json_array_foreach (list, i, item)
+        values[i] = read_amount(item);
+    struct allocate_policy *policy = ARENA_NEW(reading->arena, struct allocate_policy);
+    *policy = (struct allocate_policy){.fallback = read_amount(json_object_get(json, "default")),
+                                       .has_range = range != NULL,
+                                       .min = read_amount(json_object_get(range, "min")),
+                                       .max = read_amount(json_object_get(range, "max")),
+                                       .step = read_amount(json_object_get(range, "step")),
+                                       .values = values,
+                                       .n_values = n};
+    return json ? policy : NULL;
+}
+
+static void read_capacities(const struct reading *reading, const json_t *json,
+                            struct allocate_device *device, struct allocate_capacity *ret)
+{
+    const char *name;
+    json_t *capacity;
+    json_object_foreach (json_object_get(json, "capacity"), name, capacity)
+        ret[device->n_capacities++] = (struct allocate_capacity){
+            .name = name,
+            .value = read_amount(json_object_get(capacity, "value")),
+            .policy = read_policy(reading, json_object_get(capacity, "requestPolicy"))};
+    device->capacities = ret;
+}
+
+static void consume(const json_t *consumed, struct allocate_capacity *capacities, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        json_t *value = json_object_get(consumed, capacities[i].name);
+        int64_t amount = value ? read_amount(value) : 0;
+        bool is_known = amount >= 0 && capacities[i].consumed >= 0;
+        capacities[i].consumed = is_known ? capacities[i].consumed + amount : ALLOCATE_UNKNOWN;
+    }
+}
+
 /* What allocations of these claims do to the device. */
 static void apply_claims(const json_t *claims, const struct allocate_slice *slice,
-                         struct allocate_device *device)
+                         struct allocate_device *device, struct allocate_capacity *capacities)
 {
     size_t i, j;
     json_t *claim, *result;
@@ -163,21 +215,14 @@ static void apply_claims(const json_t *claims, const struct allocate_slice *slic
                 json_is_true(json_object_get(result, "adminAccess")))
                 continue;
             bool is_shared = json_object_get(result, "shareID") != NULL;
+            json_t *consumed = json_object_get(result, "consumedCapacity");
+            device->has_consumed_capacity |= is_shared && consumed;
+            if (is_shared)
+                consume(consumed, capacities, device->n_capacities);
             device->is_shared |= is_shared;
             device->is_allocated |= !is_shared;
         }
     }
-}
-
-static bool has_request_policy(const json_t *device)
-{
-    const char *name;
-    json_t *capacity;
-    json_object_foreach (json_object_get(device, "capacity"), name, capacity) {
-        if (json_object_get(capacity, "requestPolicy"))
-            return true;
-    }
-    return false;
 }
 
 /* Upstream goes over such attributes in no order. */
@@ -209,11 +254,14 @@ static struct allocate_device read_device(const struct reading *reading, const j
         .consumes = read_sets(reading, consumes, "counterSet"),
         .n_consumes = json_array_size(consumes),
         .has_binding_conditions = json_object_get(json, "bindingConditions") != NULL,
-        .has_request_policy = has_request_policy(json),
         .not_judged = has_fact_twice(facts) ? "an attribute twice" : NULL,
     };
-    apply_claims(json_object_get(reading->json, "others"), slice, &device);
-    apply_claims(json_object_get(reading->json, "claims"), slice, &device);
+    struct allocate_capacity *capacities =
+        ARENA_ARRAY(reading->arena, struct allocate_capacity,
+                    json_object_size(json_object_get(json, "capacity")) + 1);
+    read_capacities(reading, json, &device, capacities);
+    apply_claims(json_object_get(reading->json, "others"), slice, &device, capacities);
+    apply_claims(json_object_get(reading->json, "claims"), slice, &device, capacities);
     return device;
 }
 
@@ -284,6 +332,13 @@ static struct allocate_want read_want(const struct reading *reading, const json_
                                                       .op = json_text(item, "operator"),
                                                       .value = json_text(item, "value"),
                                                       .effect = json_text(item, "effect")};
+    json_t *asked = json_object_get(json_object_get(json, "capacity"), "requests");
+    struct allocate_amount *amounts =
+        ARENA_ARRAY(reading->arena, struct allocate_amount, json_object_size(asked) + 1);
+    const char *name;
+    i = 0;
+    json_object_foreach (asked, name, item)
+        amounts[i++] = (struct allocate_amount){name, read_amount(item)};
     return (struct allocate_want){
         .name = json_text(json, "name"),
         .class_name = json_text(json, "deviceClassName"),
@@ -295,7 +350,8 @@ static struct allocate_want read_want(const struct reading *reading, const json_
         .wants_all = strcmp(json_text(json, "allocationMode"), "All") == 0,
         .n_devices = json_integer_value(json_object_get(json, "count")),
         .is_admin = json_is_true(json_object_get(json, "adminAccess")),
-        .not_judged = json_object_get(json, "capacity") ? "capacity" : NULL,
+        .capacities = amounts,
+        .n_capacities = json_object_size(asked),
     };
 }
 

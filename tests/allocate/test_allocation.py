@@ -28,12 +28,12 @@ def compared(folder, questions):
 def test_upstreams_own_table(folder):
     with open(os.path.join(folder, "table.jsonl"), encoding="utf-8") as table:
         tally = compared(folder, [json.loads(line) for line in table])
-    assert tally.verdicts["fits"] > 50 and tally.verdicts["no"] > 20, tally
+    assert not tally.not_judged
 
 
 def test_random_clusters_and_claims(folder):
     dice = random.Random(SEED)
     tally = compared(folder, [generate.question(dice) for _ in range(CASES)])
-    assert tally.judged() > 0.8 * CASES
+    assert tally.judged() > 0.9 * CASES
     assert all(tally.verdicts[verdict] for verdict in ("fits", "no", "error", "pools", "elsewhere")), tally.verdicts
     assert tally.verdicts["fits"] > CASES / 10

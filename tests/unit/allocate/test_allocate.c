@@ -233,6 +233,90 @@ static void allocated_claims_keep_the_pod_on_their_nodes(void **state)
     assert_int_equal(node->answer.results[0].n, 0);
 }
 
+/* A request for capacity of a device that is given as a whole is a least size. */
+static void capacity_of_a_whole_device_must_be_enough(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s");
+    node_add_devices(node, slice, "x", 3);
+    struct allocate_capacity small = {.name = "memory", .value = 40};
+    struct allocate_capacity large = {.name = "memory", .value = 80};
+    node->devices[0][1].capacities = &small;
+    node->devices[0][2].capacities = &large;
+    node->devices[0][1].n_capacities = node->devices[0][2].n_capacities = 1;
+    struct allocate_want *want = node_add_request(node, node_add_claim(node), 1);
+    assert_string_equal(node_answer(node), "x0");
+    struct allocate_amount amount = {"memory", 40};
+    want->capacities = &amount;
+    want->n_capacities = 1;
+    assert_string_equal(node_answer(node), "x1");
+    amount.value = 41;
+    assert_string_equal(node_answer(node), "x2");
+    amount.value = 81;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+}
+
+static void devices_are_shared_as_long_as_there_is_capacity(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s");
+    struct allocate_device *device = node_add_device(node, slice, "x");
+    struct cel_device facts = {.driver = "d", .allows_multiple = true};
+    device->facts = &facts;
+    struct allocate_policy policy = {
+        .fallback = 10, .has_range = true, .min = 10, .max = 60, .step = 10};
+    struct allocate_capacity memory = {.name = "memory", .value = 80, .policy = &policy};
+    device->capacities = &memory;
+    device->n_capacities = 1;
+    struct allocate_claim *claim = node_add_claim(node);
+    struct allocate_want *one = node_add_request(node, claim, 1);
+    (void)node_add_request(node, claim, 1);
+    assert_string_equal(node_answer(node), "x,x");
+    /* 41 is rounded up to 50, and 50 + 10 + 20 is all there is. */
+    struct allocate_amount amount = {"memory", 41};
+    one->capacities = &amount;
+    one->n_capacities = 1;
+    memory.consumed = 20;
+    assert_string_equal(node_answer(node), "x,x");
+    memory.consumed = 21;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+    memory.consumed = 0;
+    amount.value = 61;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+    /* One request never gets a device twice. */
+    one->n_capacities = 0;
+    one->n_devices = 2;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+}
+
+static void only_the_first_share_takes_counters(void **state)
+{
+    (void)state;
+    struct node *node CLEANUP(node_free) = node_new();
+    struct allocate_slice *slice = node_add_slice(node, "p", "s1");
+    struct allocate_slice *sets = node_add_slice(node, "p", "s2");
+    slice->n_slices = sets->n_slices = 2;
+    struct allocate_counter slots = {"slots", 1};
+    struct allocate_counter_set set = {"set", &slots, 1};
+    sets->shared_counters = &set;
+    sets->n_shared_counters = 1;
+    struct cel_device facts = {.driver = "d", .allows_multiple = true};
+    node_add_devices(node, slice, "x", 2);
+    for (size_t i = 0; i < 2; i++) {
+        node->devices[0][i].facts = &facts;
+        node->devices[0][i].consumes = &set;
+        node->devices[0][i].n_consumes = 1;
+    }
+    struct allocate_claim *claim = node_add_claim(node);
+    struct allocate_want *want = node_add_request(node, claim, 1);
+    (void)node_add_request(node, claim, 1);
+    assert_string_equal(node_answer(node), "x0,x0");
+    want->n_devices = 2;
+    assert_string_equal(node_answer(node), "cannot allocate all claims");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +330,9 @@ int main(void)
         cmocka_unit_test(admin_access_shares_devices_but_not_in_one_claim),
         cmocka_unit_test(taints_keep_off_unless_tolerated),
         cmocka_unit_test(allocated_claims_keep_the_pod_on_their_nodes),
+        cmocka_unit_test(capacity_of_a_whole_device_must_be_enough),
+        cmocka_unit_test(devices_are_shared_as_long_as_there_is_capacity),
+        cmocka_unit_test(only_the_first_share_takes_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
