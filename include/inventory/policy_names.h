@@ -1,6 +1,6 @@
 /*
- * policy_names: names in the policy's quotas and aliases that no node has, with the nearest that
- * one has. The name may be misspelt, or the nodes do not exist yet.
+ * policy_names: names in the policy's quotas and aliases that the cluster does not have, with the
+ * nearest that it has. The name may be misspelt, or the nodes do not exist yet.
  */
 #ifndef INVENTORY_POLICY_NAMES_H
 #define INVENTORY_POLICY_NAMES_H
@@ -12,9 +12,9 @@ struct policy_name {
     const char *advice; /* "did you mean H100?" */
 };
 
-/* Models and resources of quotas; models of aliases only if one is near, as policies are shared
- * among clusters. In the arena. Returns their number. Compares at most POLICY_NAMES_COMPARED pairs
- * of models, so it may be called with the lock. */
+/* Models and resources of quotas; their namespaces, and the models of aliases, only if one is near,
+ * as policies are shared among clusters. In the arena. Returns their number. Compares at most
+ * POLICY_NAMES_COMPARED pairs of models, so it may be called with the lock. */
 #define POLICY_NAMES_COMPARED ((size_t)2000)
 size_t policy_names_missing(const struct cluster *cluster, struct arena *arena,
                             struct policy_name **ret_names);

@@ -13,6 +13,8 @@
 #ifndef TYPES_GPU_MODEL_H
 #define TYPES_GPU_MODEL_H
 
+#include "base/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,6 +78,12 @@ bool gpu_model_equal(const struct gpu_model *a, const struct gpu_model *b);
 /* The canonical text: "A100-SXM4-80GB"; parsing it returns the same model. Models are equal if and
  * only if their texts are. text must have 128 bytes and is returned; "" for no model. */
 const char *gpu_model_text(const struct gpu_model *model, char *text);
+
+/* The same with the kind of sharing, in the arena: "A100-SXM4-80GB", "T4-SHARED",
+ * "A100-MIG-1g.5gb". */
+const char *gpu_model_name(const struct gpu_model *model, struct arena *arena);
+/* That kind: "SHARED", "MIG-1g.5gb"; "": none. */
+const char *gpu_model_sharing(const struct gpu_model *model, struct arena *arena);
 
 /* Bytes of GPU memory in the name, 0 if none (GB count as GiB). For a MIG slice ("1g.5gb") the
  * slice's, not the whole GPU's. */

@@ -2,22 +2,22 @@
 #include "inventory/policy_names.h"
 #include "base/nearest.h"
 #include "decide/quota.h"
+#include "ledger/model_list.h"
 #include "types/policy.h"
 
 #include <string.h>
 
-#define MODELS_MAX ((size_t)100)
 #define ALL_MODELS 0
+/* Comparisons of a namespace that a quota names with one that exists. */
+#define NAMESPACES_COMPARED ((size_t)20000)
 
 struct missing_names {
     const struct cluster *cluster;
     const struct policy *policy;
     struct arena *arena;
     size_t n_nodes[QUOTA_MODELS_MAX]; /* of each model of the quotas */
-    struct gpu_model_there models[MODELS_MAX];
-    const char *words[MODELS_MAX]; /* of the models, as on the nodes */
-    size_t n_models;
-    size_t n_left; /* comparisons */
+    struct model_list models;
+    size_t n_namespaces_left; /* comparisons */
     struct policy_name *names;
     size_t n_names;
 };
@@ -27,27 +27,9 @@ static void add(struct missing_names *search, const char *seen, const char *advi
     search->names[search->n_names++] = (struct policy_name){seen, advice};
 }
 
-static void add_model(struct missing_names *search, const struct node_traits *traits)
+static const char *did_you_mean(const struct missing_names *search, const char *name)
 {
-    if (!traits->model.chip[0] || search->n_models == MODELS_MAX)
-        return;
-    for (size_t i = 0; i < search->n_models; i++) {
-        if (strcmp(search->words[i], traits->model_word) == 0)
-            return;
-    }
-    search->words[search->n_models] = traits->model_word;
-    search->models[search->n_models++] =
-        (struct gpu_model_there){traits->model, traits->gpu_memory_bytes};
-}
-
-static bool is_there(const struct missing_names *search, const struct gpu_model *want)
-{
-    for (size_t i = 0; i < search->n_models; i++) {
-        const struct gpu_model_there *there = &search->models[i];
-        if (gpu_model_satisfies(&there->model, there->memory_bytes, want))
-            return true;
-    }
-    return false;
+    return arena_printf(search->arena, "did you mean %s?", name);
 }
 
 /* "did you mean H100?"; NULL: none is near. */
@@ -55,15 +37,11 @@ static const char *near_model(struct missing_names *search, const char *name)
 {
     struct gpu_model want;
     struct gpu_model meant;
-    char text[128];
     if (!gpu_model_parse(name, search->policy->aliases, search->policy->n_aliases, &want) ||
-        is_there(search, &want) || search->n_left < search->n_models)
+        model_list_has(&search->models, &want) ||
+        !model_list_nearest(&search->models, &want, &meant))
         return NULL;
-    search->n_left -= search->n_models;
-    if (want.sharing != GPU_WHOLE ||
-        !gpu_model_nearest(&want, search->models, search->n_models, &meant))
-        return NULL;
-    return arena_printf(search->arena, "did you mean %s?", gpu_model_text(&meant, text));
+    return did_you_mean(search, gpu_model_name(&meant, search->arena));
 }
 
 static void check_model(struct missing_names *search, const struct quota *quota,
@@ -110,8 +88,25 @@ static void check_resource(struct missing_names *search, const struct quota *quo
         arena_printf(search->arena,
                      "quota %s: no node has the resource %s: its limit has no effect", quota->name,
                      limit->resource),
-        near ? arena_printf(search->arena, "did you mean %s?", near)
-             : "write the name of a resource of a node");
+        near ? did_you_mean(search, near) : "write the name of a resource of a node");
+}
+
+/* Only if one is near: a team's namespace may come later. */
+static void check_namespace(struct missing_names *search, const struct quota *quota,
+                            const char *name)
+{
+    const struct namespace *one = NULL;
+    if (cluster_has_namespace(search->cluster, name))
+        return;
+    while (search->n_namespaces_left > 0 && (one = cluster_next_namespace(search->cluster, one))) {
+        search->n_namespaces_left--;
+        if (!nearest_is_typo(name, one->name))
+            continue;
+        add(search,
+            arena_printf(search->arena, "quota %s: there is no namespace %s", quota->name, name),
+            did_you_mean(search, one->name));
+        return;
+    }
 }
 
 /* Limits of one resource stand together or not; a scope that was just checked is skipped. */
@@ -122,6 +117,8 @@ static void check_quota(struct missing_names *search, const struct quota *quota)
             check_resource(search, quota, &quota->limits[i]);
         check_model(search, quota, &quota->limits[i]);
     }
+    for (size_t i = 0; i < quota->n_namespaces; i++)
+        check_namespace(search, quota, quota->namespaces[i]);
 }
 
 static void check_alias(struct missing_names *search, const struct gpu_model_alias *alias)
@@ -139,7 +136,7 @@ static size_t count_names(const struct policy *policy)
 {
     size_t n = policy->n_aliases;
     for (size_t i = 0; i < policy->n_quotas; i++)
-        n += 2 * policy->quotas[i].n_limits;
+        n += 2 * policy->quotas[i].n_limits + policy->quotas[i].n_namespaces;
     return n;
 }
 
@@ -152,11 +149,13 @@ size_t policy_names_missing(const struct cluster *cluster, struct arena *arena,
         .cluster = cluster,
         .policy = policy,
         .arena = arena,
-        .n_left = POLICY_NAMES_COMPARED,
+        .models = {.n_left = POLICY_NAMES_COMPARED},
+        .n_namespaces_left = NAMESPACES_COMPARED,
         .names = ARENA_ARRAY(arena, struct policy_name, count_names(policy))};
     quota_count_nodes(cluster, search->n_nodes);
     for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));)
-        add_model(search, node_traits(node));
+        (void)model_list_add(&search->models, node_traits(node), arena);
+    model_list_seal(&search->models);
     for (size_t i = 0; i < policy->n_quotas; i++)
         check_quota(search, &policy->quotas[i]);
     for (size_t i = 0; i < policy->n_aliases; i++)

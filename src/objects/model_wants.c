@@ -11,7 +11,7 @@
 /* A smaller value lacks its unit. */
 #define MIN_SENSIBLE_BYTES ((int64_t)1024 * 1024)
 
-struct model_list {
+struct wanted_models {
     const struct gpu_model *items;
     size_t n;
 };
@@ -47,7 +47,7 @@ static int read_item(const char *item, const struct policy *policy, struct arena
 }
 
 static int read_models(const char *text, const struct policy *policy, struct arena *arena,
-                       struct model_list *ret_list, struct err *err)
+                       struct wanted_models *ret_list, struct err *err)
 {
     if (!text)
         return 0;
@@ -60,7 +60,7 @@ static int read_models(const char *text, const struct policy *policy, struct are
             return r;
         text += len + (text[len] == ',');
     }
-    *ret_list = (struct model_list){models, n};
+    *ret_list = (struct wanted_models){models, n};
     return 0;
 }
 
@@ -78,8 +78,8 @@ static int read_memory(const char *text, int64_t *ret_bytes, struct err *err)
 }
 
 /* An accepted model that an exclusion rules out entirely. */
-static int check_contradiction(const struct model_list *accept, const struct model_list *exclude,
-                               struct err *err)
+static int check_contradiction(const struct wanted_models *accept,
+                               const struct wanted_models *exclude, struct err *err)
 {
     char accepted[128];
     char excluded[128];
@@ -99,8 +99,8 @@ static int check_contradiction(const struct model_list *accept, const struct mod
 int model_wants_read(const struct model_wants_texts *texts, const struct policy *policy,
                      struct arena *arena, struct model_wants *ret_wants, struct err *err)
 {
-    struct model_list accept = {0};
-    struct model_list exclude = {0};
+    struct wanted_models accept = {0};
+    struct wanted_models exclude = {0};
     int64_t min_bytes = 0;
     int r = read_models(texts->models, policy, arena, &accept, err);
     if (r < 0) {

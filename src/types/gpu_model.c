@@ -295,6 +295,21 @@ static int32_t slice_gb(const char *profile)
     return strncmp(size, "gb", 2) == 0 ? gb : 0;
 }
 
+const char *gpu_model_sharing(const struct gpu_model *model, struct arena *arena)
+{
+    if (model->sharing == GPU_MIG_SLICED)
+        return arena_printf(arena, "MIG%s%s", model->mig_profile[0] ? "-" : "", model->mig_profile);
+    return model->sharing == GPU_TIME_SHARED ? "SHARED" : "";
+}
+
+const char *gpu_model_name(const struct gpu_model *model, struct arena *arena)
+{
+    char text[128];
+    const char *sharing = gpu_model_sharing(model, arena);
+    return arena_printf(arena, "%s%s%s", gpu_model_text(model, text), sharing[0] ? "-" : "",
+                        sharing);
+}
+
 int64_t gpu_model_memory_bytes(const struct gpu_model *model)
 {
     bool sliced = model->sharing == GPU_MIG_SLICED;

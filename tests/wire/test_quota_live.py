@@ -100,3 +100,16 @@ def test_check_warns_of_a_model_without_nodes(run_binary, write):
         f"{NO_NODE}; did you mean H100-80GB-HBM3?",
         "quota team-a: no node has the resource amd.com/gpu: its limit has no effect; write the name of a resource of a node",
     ]
+
+
+def test_check_warns_of_namespaces_and_kinds_of_sharing_that_are_misspelt(run_binary, write):
+    head = {"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy"}
+    limits = {"resource": GPU, "models": {"A1OO-MIG-1g.5gb": 8, "T4-SHARED": 8}}
+    config = write("policy.yaml", json.dumps({**head, **quotas(limits, namespaces=["ml-team", "ml-taem", "to-come"])}))
+    nodes = [node("m", 8, "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"), node("t", 8, "Tesla-T4-SHARED")]
+    done = run_binary("--config", config, "--cluster-file", write("cluster.json", list_text(*nodes, namespace("ml-team"))), "--check")
+    warnings = [line.partition("warning: ")[2] for line in done.stderr.splitlines() if "no node has" in line or "no namespace" in line]
+    assert done.returncode == 0 and sorted(warnings) == [
+        "quota team-a: no node has the model A1OO-MIG-1g.5gb: its limit has no effect; did you mean A100-SXM4-40GB-MIG-1g.5gb?",
+        "quota team-a: there is no namespace ml-taem; did you mean ml-team?",
+    ]

@@ -184,7 +184,7 @@ static void copy_node(const struct inventory_view *view, const struct node *node
     const struct node_traits *traits = node_traits(node);
     row->name = arena_strdup(copy->arena, node_name(node));
     (void)gpu_model_text(&traits->model, row->model);
-    row->sharing = model_words_sharing(&traits->model, copy->arena);
+    row->sharing = gpu_model_sharing(&traits->model, copy->arena);
     row->model_label = "";
     if (traits->model_label[0])
         row->model_label =

@@ -409,7 +409,7 @@ void api_dry_run(void *context, struct exchange *exchange)
         .given = &list.given,
         .n_replicas_left = api->max_replicas,
         .n_evictions_left = MAX_EVICTIONS,
-        .models = {.n_left = MODELS_HERE_COMPARISONS},
+        .models = {.list = {.n_left = MODELS_HERE_COMPARISONS}},
         .name_warnings = json_array(),
         .names_left = NAMES_WORK,
         .has_several_objects = list.n_objects > 1,

@@ -323,17 +323,17 @@ static void check_resources(const struct name_check *check, const struct pod_sha
 static void check_models(const struct name_check *check, const struct gpu_model *models, size_t n,
                          const char *path)
 {
-    struct models_here *here = &check->dry_run->models;
+    struct model_list *here = &check->dry_run->models.list;
     const struct model_wants *wants = &check->workload->pod.shape.wants;
     for (size_t i = 0; i < n && i < VALUES_CHECKED; i++) {
         struct gpu_model meant;
-        if (models_here_have(here, &models[i]) || !models_here_nearest(here, &models[i], &meant) ||
+        if (model_list_has(here, &models[i]) || !model_list_nearest(here, &models[i], &meant) ||
             (models == wants->accept && model_words_exclude(wants, &meant)))
             continue;
         warn(check, path,
              arena_printf(check->arena, "\"%s\": no node has it; did you mean %s?",
-                          models_here_name(&models[i], check->arena),
-                          models_here_name(&meant, check->arena)));
+                          gpu_model_name(&models[i], check->arena),
+                          gpu_model_name(&meant, check->arena)));
     }
 }
 
@@ -341,9 +341,9 @@ static bool is_here(const struct name_check *check, const char *name)
 {
     const struct policy *policy = cluster_policy(check->candidates->cluster);
     struct gpu_model model;
-    return may_work(check, COST_OF_COMPARISON + check->dry_run->models.n) &&
+    return may_work(check, COST_OF_COMPARISON + check->dry_run->models.list.n) &&
            gpu_model_parse(name, policy->aliases, policy->n_aliases, &model) &&
-           models_here_have(&check->dry_run->models, &model);
+           model_list_has(&check->dry_run->models.list, &model);
 }
 
 /* Returns how many tokens from the first one make the longest model that a node has. */

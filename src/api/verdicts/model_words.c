@@ -3,18 +3,11 @@
 #include "api/text.h"
 #include "types/quantity.h"
 
-const char *model_words_sharing(const struct gpu_model *model, struct arena *arena)
-{
-    if (model->sharing == GPU_MIG_SLICED)
-        return arena_printf(arena, "MIG%s%s", model->mig_profile[0] ? "-" : "", model->mig_profile);
-    return model->sharing == GPU_TIME_SHARED ? "SHARED" : "";
-}
-
 json_t *model_words_names(const struct gpu_model *models, size_t n, struct arena *arena)
 {
     json_t *names = json_array();
     for (size_t i = 0; i < n; i++)
-        (void)json_array_append_new(names, json_string(models_here_name(&models[i], arena)));
+        (void)json_array_append_new(names, json_string(gpu_model_name(&models[i], arena)));
     return names;
 }
 
@@ -94,11 +87,11 @@ static const char *guesses(const struct model_wants *wants, struct models_here *
     for (size_t i = 0; i < wants->n_accept && i < TEXT_NAMES_SHOWN; i++) {
         const struct gpu_model *want = &wants->accept[i];
         struct gpu_model meant;
-        if (models_here_have(here, want) || !models_here_nearest(here, want, &meant) ||
+        if (model_list_has(&here->list, want) || !model_list_nearest(&here->list, want, &meant) ||
             model_words_exclude(wants, &meant))
             continue;
         text = arena_printf(arena, "%s; \"%s\": no node has it; did you mean %s?", text,
-                            models_here_name(want, arena), models_here_name(&meant, arena));
+                            gpu_model_name(want, arena), gpu_model_name(&meant, arena));
     }
     return text;
 }

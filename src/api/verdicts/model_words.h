@@ -6,8 +6,6 @@
 
 #include <jansson.h>
 
-/* Suffix for the sharing of a GPU: "SHARED", "MIG-1g.5gb"; "" for a whole one. */
-const char *model_words_sharing(const struct gpu_model *model, struct arena *arena);
 /* The names of the models, an array of strings. */
 json_t *model_words_names(const struct gpu_model *models, size_t n, struct arena *arena);
 /* {models, excludeModels, minMemoryBytes}; null if any GPU is accepted. */
