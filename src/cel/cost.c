@@ -233,7 +233,7 @@ static void set_size_of_call(const struct cel_node *node, const struct bound *ar
 
 static struct bound bound_of_call(const struct cel_node *node, const struct bound_scope *scope)
 {
-    struct bound args[CEL_ARGS_MAX];
+    struct bound args[CEL_ARGS_MAX] = {0};
     uint64_t cost = 0;
     for (size_t i = 0; i < node->n_args && i < CEL_ARGS_MAX; i++) {
         args[i] = bound_of(node->args[i], scope);
