@@ -133,6 +133,12 @@ def test_workloads_of_a_manifest_share_what_is_left(service):
     assert tried(service, asking("a", 2), asking("b", 2), naming("one", "a"), naming("two", "b")) == {"one": (1, 4), "two": (0, 4)}
 
 
+def test_the_number_of_claims_in_a_manifest_is_bounded(service):
+    many = [template(f"t{number}", 1) for number in range(501)]
+    answer = service.post("/v1/dry-run", json.dumps({"kind": "List", "items": many})).json()
+    assert [each["name"] for each in answer["skipped"] if each["why"].startswith("unreadable: ")] == ["t500"]
+
+
 def test_an_unreadable_template_is_named(service):
     wrong = merged(template("new", 1), {"spec": {"spec": {"devices": {"requests": "one"}}}})
     answer = service.post("/v1/dry-run", json.dumps({"kind": "List", "items": [wrong, by_template("asks", "of-1")]})).json()
