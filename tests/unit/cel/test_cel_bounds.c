@@ -66,8 +66,8 @@ static void what_upstream_calls_too_complex_is_not_judged(void **state)
         "device.attributes['d'].?type.orValue('').contains('g')",
         "string(device.attributes['d'].type).lowerAscii() == 'gpu'",
         "device.attributes.d.type.matches('gpu')",
-        "device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, "
-        "device.attributes.all(d, a != b))))",
+        ("device.attributes.all(a, device.attributes.all(b, device.attributes.all(c, "
+         "device.attributes.all(d, a != b))))"),
         "['a', 'b'].join() == 'ab'",
     };
     for (size_t i = 0; i < sizeof EXPRESSIONS / sizeof *EXPRESSIONS; i++)
