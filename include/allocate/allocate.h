@@ -1,14 +1,14 @@
 /*
  * allocate: the devices that kube-scheduler would give the claims of a pod on a node.
  *
- * It follows k8s.io/dynamic-resource-allocation/structured 1.36.3, the allocator that is chosen by
- * the default feature gates of 1.36 ("incubating"): the same order of pools, slices and devices,
- * the same search with the same backtracking, so the same devices. Whatever is outside of that is
- * "not judged", and the message names it: a verdict is the same as upstream's, or there is none.
- * tests/allocate compares the two.
+ * It follows k8s.io/dynamic-resource-allocation/structured 1.36.3 ("upstream"), and there the
+ * allocator that the default feature gates of 1.36 choose ("incubating"). Pools, slices and devices
+ * are searched in the same order, with the same backtracking, so it finds the same devices. A
+ * verdict equals upstream's. Where that cannot be ensured, the verdict is ALLOCATE_NOT_JUDGED and
+ * the message names the cause. tests/allocate compares the two.
  *
- * Claims and slices are hostile: the steps, the depth and the memory of a search are bounded;
- * beyond a bound a node is not judged. Pure: no I/O, clock or lock.
+ * Claims and slices are untrusted: the steps, the depth and the memory of a search are bounded.
+ * Beyond a bound the node is not judged. Pure: no I/O, clock or lock.
  */
 #ifndef ALLOCATE_ALLOCATE_H
 #define ALLOCATE_ALLOCATE_H
@@ -20,18 +20,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a claim: resourceapi.AllocationResultsMaxSize. */
+/* Devices of one claim. Source: resourceapi.AllocationResultsMaxSize. */
 #define ALLOCATE_RESULTS_MAX 32
-/* Some milliseconds of a node. */
+/* Takes some milliseconds per node. */
 #define ALLOCATE_STEPS_MAX 1000000
-/* More claims of one pod are not judged. */
+/* Claims of one pod; with more, the pod is not judged. */
 #define ALLOCATE_CLAIMS_MAX 64
 
-/* Of a device: of its slice, or of a DeviceTaintRule. */
+/* A taint of a device, from its slice or from a DeviceTaintRule. */
 struct allocate_taint {
     const char *key, *value, *effect;
 };
-/* As in a request. "": not set. */
+/* A toleration of a request. "": not set. */
 struct allocate_toleration {
     const char *key, *op, *value, *effect;
 };
@@ -40,17 +40,17 @@ struct allocate_toleration {
 #define ALLOCATE_COUNTER_MAX (INT64_C(1) << 42)
 struct allocate_counter {
     const char *name;
-    int64_t amount; /* the quantity, if it is a whole number; -1: it is not, or it is too large */
+    int64_t amount; /* the quantity; -1: too large, or not a whole number */
 };
 struct allocate_counter_set {
     const char *name;
-    const struct allocate_counter *counters; /* names once */
+    const struct allocate_counter *counters; /* no name occurs twice */
     size_t n_counters;
 };
 
 /* Larger capacities are not judged. */
 #define ALLOCATE_CAPACITY_MAX (INT64_C(1) << 55)
-/* An amount that is no whole number, or too large. */
+/* An amount that is too large, or not a whole number. */
 #define ALLOCATE_UNKNOWN (-1)
 #define ALLOCATE_UNSET (-2)
 /* requestPolicy of a capacity. Amounts may be ALLOCATE_UNSET. */
@@ -67,7 +67,7 @@ struct allocate_capacity {
     int64_t consumed;                     /* by allocations with a shareID */
     const struct allocate_policy *policy; /* NULL: none */
 };
-/* Of a request. */
+/* An amount of a capacity that a request asks for. */
 struct allocate_amount {
     const char *name;
     int64_t value;
@@ -75,19 +75,19 @@ struct allocate_amount {
 
 struct allocate_device {
     const char *name;
-    /* Attributes and capacities; devices that are alike may share it. */
+    /* Attributes and capacities. Equal devices may share them. */
     const struct cel_device *facts;
     const struct allocate_taint *taints;
     size_t n_taints;
     const struct allocate_counter_set *consumes;
     size_t n_consumes;
-    bool is_allocated;          /* to a claim, not by admin access */
-    bool is_shared;             /* allocated in part: a result has a shareID */
-    bool has_consumed_capacity; /* one of these has consumedCapacity */
+    bool is_allocated;          /* to a claim without admin access */
+    bool is_shared;             /* partly allocated: by a result with a shareID */
+    bool has_consumed_capacity; /* such a result has consumedCapacity */
     bool has_binding_conditions;
     const struct allocate_capacity *capacities;
     size_t n_capacities;
-    /* What of the device is not known: with it, no selector can be judged. NULL: nothing. */
+    /* Why selectors and constraints cannot be judged on this device. NULL: they can. */
     const char *not_judged;
 };
 
@@ -96,9 +96,9 @@ struct allocate_slice {
     const char *name, *driver, *pool;
     int64_t generation;
     int64_t n_slices; /* resourceSliceCount */
-    /* The node is that of nodeName, or the nodeSelector holds, or allNodes is set. */
+    /* nodeName is this node, nodeSelector matches it, or allNodes is set. */
     bool reaches_node;
-    /* perDeviceNodeSelection: whether each device reaches the node; NULL: the slice says. */
+    /* perDeviceNodeSelection: whether each device reaches the node. NULL: as reaches_node. */
     const bool *devices_reach;
     const struct allocate_device *devices;
     size_t n_devices;
@@ -106,9 +106,9 @@ struct allocate_slice {
     size_t n_shared_counters;
 };
 
-/* All of them must be true of a device. */
+/* A device must pass all of them. */
 struct allocate_selectors {
-    struct cel_program *const *programs; /* NULL: a selector of another type */
+    struct cel_program *const *programs; /* an entry is NULL: the selector is not CEL */
     size_t n;
 };
 
@@ -119,19 +119,19 @@ struct allocate_class {
 
 /* What a request asks for, or one of its alternatives. */
 struct allocate_want {
-    const char *name; /* of the alternative */
+    const char *name; /* the alternative's name */
     const char *class_name;
-    const struct allocate_class *device_class; /* NULL: there is none of that name */
+    const struct allocate_class *device_class; /* NULL: no such class */
     struct allocate_selectors selectors;
     const struct allocate_toleration *tolerations;
     size_t n_tolerations;
-    const char *unknown_mode; /* another allocationMode than All and ExactCount; NULL: none */
+    const char *unknown_mode; /* an allocationMode besides All and ExactCount; else NULL */
     bool wants_all;           /* allocationMode All */
     int64_t n_devices;        /* of ExactCount */
     bool is_admin;            /* adminAccess */
     const struct allocate_amount *capacities; /* capacity.requests */
     size_t n_capacities;
-    /* What of it is not judged; NULL: nothing. */
+    /* Why it cannot be judged. NULL: it can. */
     const char *not_judged;
 };
 
@@ -147,7 +147,7 @@ enum allocate_constraint_kind { ALLOCATE_MATCH, ALLOCATE_DISTINCT, ALLOCATE_NO_C
 struct allocate_constraint {
     enum allocate_constraint_kind kind;
     const char *attribute;       /* "domain/name" */
-    const char *const *requests; /* "request" or "request/alternative"; none: all requests */
+    const char *const *requests; /* "request" or "request/alternative"; if empty, all requests */
     size_t n_requests;
 };
 
@@ -157,14 +157,14 @@ struct allocate_claim {
     size_t n_requests;
     const struct allocate_constraint *constraints;
     size_t n_constraints;
-    bool is_allocated; /* then the rest does not matter */
-    bool
-        reaches_node; /* of an allocated one: status.allocation.nodeSelector holds, or is not set */
+    bool is_allocated; /* then only reaches_node counts */
+    /* If allocated: status.allocation.nodeSelector matches the node, or is not set. */
+    bool reaches_node;
 };
 
 struct allocate_question {
-    /* All slices of each pool of which one reaches the node or has shared counters. Others may be
-     * there. In any order. */
+    /* In any order. Must have all slices of each pool in which a slice reaches the node or has
+     * shared counters. May have others. */
     const struct allocate_slice *slices;
     size_t n_slices;
     const struct allocate_claim *claims; /* of the pod, in the order of spec.resourceClaims */
@@ -175,15 +175,15 @@ struct allocate_question {
 enum allocate_verdict {
     ALLOCATE_FITS,
     ALLOCATE_NO,            /* upstream: "cannot allocate all claims" */
-    ALLOCATE_INVALID_POOLS, /* the same, and a pool of the node contradicts itself */
+    ALLOCATE_INVALID_POOLS, /* the same, and a pool of the node is invalid */
     ALLOCATE_ELSEWHERE,     /* an allocated claim keeps the pod off the node */
-    ALLOCATE_ERROR,         /* ends the attempt of the pod on all nodes; upstream's words */
+    ALLOCATE_ERROR,         /* upstream's error; ends the pod's attempt on all nodes */
     ALLOCATE_NOT_JUDGED
 };
 
-/* A device for a request. */
+/* A device that a request gets. */
 struct allocate_result {
-    size_t request, want; /* their indices */
+    size_t request, want; /* indices */
     const struct allocate_slice *slice;
     const struct allocate_device *device;
 };
@@ -195,12 +195,12 @@ struct allocate_results {
 struct allocate_answer {
     enum allocate_verdict verdict;
     const char *message; /* "" if it fits */
-    /* If it fits: of each claim; none of claims that are allocated already. In the arena. */
+    /* If it fits: one entry per claim; n is 0 if the claim was allocated before. In the arena. */
     const struct allocate_results *results;
-    uint64_t steps; /* the work that it took */
+    uint64_t steps; /* work done, as counted against max_steps */
 };
 
-/* Everything that the question points to must live as long as the answer. */
+/* The answer borrows from the question. */
 struct allocate_answer allocate_on_node(const struct allocate_question *question,
                                         struct arena *arena);
 

@@ -1,13 +1,13 @@
 /*
  * cel: judges the CEL selectors of device requests and classes, as kube-scheduler 1.36 does.
  *
- * The whole grammar is parsed and type-checked. Of the functions, those that selectors use are
- * evaluated. Whatever is outside of that is "not judged", and the message names it: a verdict is
- * the same as that of k8s.io/dynamic-resource-allocation/cel, or there is none. tests/cel compares
- * the two. Source: cel-spec's langdef.md, cel-go 0.26, k8s.io/apiserver/pkg/cel/library.
+ * It parses the whole grammar, checks types, and evaluates the functions that selectors use. A
+ * verdict equals that of k8s.io/dynamic-resource-allocation/cel ("upstream"). Where that cannot be
+ * ensured, the verdict is CEL_NOT_JUDGED and the message names the cause. tests/cel compares the
+ * two. Source: cel-spec's langdef.md, cel-go 0.26, k8s.io/apiserver/pkg/cel/library.
  *
- * Expressions are hostile. Their length, depth, number of nodes, work and memory are bounded;
- * beyond a bound they are not judged. Pure: no I/O, clock or lock.
+ * Expressions are untrusted. Their length, depth, number of nodes, work and memory are bounded.
+ * Beyond a bound they are not judged. Pure: no I/O, clock or lock.
  */
 #ifndef CEL_CEL_H
 #define CEL_CEL_H
@@ -22,25 +22,25 @@
 #define CEL_LENGTH_MAX 10240
 
 enum cel_verdict {
-    CEL_VALID,     /* compiled; of a device: there is a value */
-    CEL_INVALID,   /* does not compile; of a device: an error at run time */
-    CEL_NOT_JUDGED /* outside of what this folder knows */
+    CEL_VALID,     /* it compiles; cel_answer: it has a value */
+    CEL_INVALID,   /* it does not compile; cel_answer: it fails at run time */
+    CEL_NOT_JUDGED /* not supported here, or beyond a bound */
 };
 
 struct cel_program;
 
-/* Never NULL. Lives as long as the arena, and borrows nothing. */
+/* Lives as long as the arena, and borrows nothing. */
 struct cel_program *cel_compile(const char *expression, struct arena *arena)
     __attribute__((returns_nonnull));
 enum cel_verdict cel_verdict(const struct cel_program *program);
-/* Upstream's words, or why it is not judged. "" if valid. */
+/* Upstream's error, or why it is not judged. "" if valid. */
 const char *cel_message(const struct cel_program *program);
 
 enum cel_fact_kind { CEL_BOOL, CEL_INT, CEL_STRING, CEL_VERSION, CEL_QUANTITY };
 
-/* An attribute or, with CEL_QUANTITY, a capacity of a device. */
+/* An attribute of a device or, with CEL_QUANTITY, a capacity. */
 struct cel_fact {
-    const char *domain; /* before the slash of its name; without a slash: the driver */
+    const char *domain; /* the part before the slash of its name, else the driver */
     const char *name;
     enum cel_fact_kind kind;
     bool boolean;
@@ -51,8 +51,8 @@ struct cel_fact {
 struct cel_device {
     const char *driver;
     bool allows_multiple; /* allowMultipleAllocations */
-    const char
-        *unsupported; /* a name of an attribute of a type that 1.36 does not support, or NULL */
+    /* Name of an attribute whose type 1.36 does not support. NULL: none. */
+    const char *unsupported;
     const struct cel_fact *facts;
     size_t n_facts;
 };
@@ -60,17 +60,17 @@ struct cel_device {
 struct cel_answer {
     enum cel_verdict verdict;
     bool value;          /* if valid */
-    const char *message; /* upstream's words, or why it is not judged; in the arena */
-    uint64_t cost;       /* the work that it took, in steps */
+    const char *message; /* upstream's error, or why it is not judged; in the arena */
+    uint64_t cost;       /* work done, in steps */
 };
 
 /* Judges one device. The program must be valid. */
 struct cel_answer cel_evaluate(const struct cel_program *program, const struct cel_device *device,
                                struct arena *arena);
 
-/* A part of a device that an expression reads, besides its driver and allowMultipleAllocations: a
- * fact, whether a domain has facts (name ""), all of a domain (name NULL), or all (domain NULL).
- * Devices that agree in these have the same answer. */
+/* A part of a device that an expression reads: a fact, whether a domain has facts (name ""), all
+ * facts of a domain (name NULL), or all facts (domain NULL). The driver and
+ * allowMultipleAllocations may be read, too. Devices that agree in these get the same answer. */
 struct cel_read {
     bool is_capacity;
     const char *domain, *name;
@@ -78,11 +78,11 @@ struct cel_read {
 /* The program must be valid. */
 const struct cel_read *cel_reads(const struct cel_program *program, size_t *ret_n);
 
-/* A comparison of one fact with a literal without which the expression is not true. */
+/* A comparison of one fact with a literal. The expression is true only if the comparison is. */
 enum cel_term_kind {
     CEL_TERM_EQUAL,   /* == */
     CEL_TERM_TEXT,    /* matches, contains, startsWith, endsWith */
-    CEL_TERM_QUANTITY /* compareTo and the like, with quantity() */
+    CEL_TERM_QUANTITY /* comparisons with quantity(), such as compareTo */
 };
 struct cel_term {
     enum cel_term_kind kind;

@@ -1,6 +1,6 @@
 /*
- * selectors: all selectors of one device class or of one device request, compiled. kube-scheduler
- * asks those of the class first, then those of the request, each list in its order.
+ * selectors: the compiled selectors of one device class or of one device request. kube-scheduler
+ * evaluates those of the class first, then those of the request, each list in its order.
  */
 #ifndef CEL_SELECTORS_H
 #define CEL_SELECTORS_H
@@ -16,12 +16,12 @@ struct cel_selectors {
 /* Compiles each text. All in the arena. */
 struct cel_selectors cel_selectors_compile(const char *const *texts, size_t n, bool is_cut,
                                            struct arena *arena);
-/* The verdict of the first program that is not valid, with its message; not judged if some are left
- * out. A list that is not valid must not be evaluated. */
+/* The verdict and message of the first program that is not valid. If all are valid but some are
+ * left out: CEL_NOT_JUDGED. Evaluate only a valid list. */
 enum cel_verdict cel_selectors_verdict(const struct cel_selectors *selectors,
                                        const char **ret_message);
-/* True if all are true of the device. The first that is false, errs or is not judged ends it: that
- * one is *ret_i, else n. The cost is that of all that were evaluated. */
+/* The value is true if the device passes all programs. Stops at the first that is false, fails or
+ * is not judged: *ret_i is its index, else n. The cost is the sum of all evaluated programs. */
 struct cel_answer cel_selectors_evaluate(const struct cel_selectors *selectors,
                                          const struct cel_device *device, struct arena *arena,
                                          size_t *ret_i);

@@ -1,9 +1,10 @@
 /*
- * reload: reads the policy file again when it changes and on SIGHUP; on SIGHUP also a cluster file.
+ * reload: reads the policy file again when it changes. SIGHUP reads it at once, and then the
+ * cluster file, if there is one.
  *
- * A policy is taken as a whole, but for values that need a restart: these stay, and are named. A
- * file that cannot be used changes nothing. Over a cluster file a new policy comes with a new
- * reading of that file, or not at all.
+ * A new policy takes effect as a whole, except for values that need a restart. These stay
+ * unchanged, and the log and GET /v1/policy name them. An unusable file changes nothing. Over a
+ * cluster file, a new policy takes effect only if that file can be read under it.
  */
 #ifndef DAEMON_RELOAD_H
 #define DAEMON_RELOAD_H
@@ -18,18 +19,18 @@ struct reload;
 
 struct reload_parts {
     const struct options *options;
-    const struct settings *settings; /* of the start; they outlive the reload */
+    const struct settings *settings; /* those of the start; they must outlive the reload */
     struct inventory *inventory;
-    struct live_mode *live; /* NULL: over a file */
+    struct live_mode *live; /* NULL: over a cluster file */
 };
 
-/* Call before the threads that ask for the policy in force. Borrows the parts. */
+/* Call before starting threads that ask for the policy in force. Borrows the parts. */
 struct reload *reload_new(const struct reload_parts *parts);
-/* Call when the loops of live mode run. */
+/* Call once the loops of live mode run. */
 int reload_start(struct reload *reload, struct err *err);
-/* SIGHUP. */
+/* Call on SIGHUP. */
 void reload_now(struct reload *reload);
-/* Ends the thread; the policy in force stays. Before live_mode_stop(). */
+/* Ends the thread; the policy in force stays. Call before live_mode_stop(). */
 void reload_stop(struct reload *reload);
 void reload_free(struct reload *reload);
 

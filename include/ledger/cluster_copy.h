@@ -1,15 +1,15 @@
 /*
  * cluster_copy: a ledger under another policy, made beside the one in use.
  *
- * All that a ledger derives from its objects depends on the policy: models, quotas, sums. So a
- * change of the policy copies the objects, a few at a time, and the copy derives everything anew.
- * At the end it takes over reservations, claims on quotas and refusals of claims by bind, which may
- * change meanwhile, and replaces the old ledger.
+ * What a ledger derives from its objects depends on the policy: models, quotas, sums. So a change
+ * of the policy copies the objects, a few at a time, and the copy derives everything anew.
+ * Reservations, claims on quotas and claims that bind rejected may change meanwhile. The copy takes
+ * them over at the end, and then replaces the old ledger.
  *
- * Objects that the old policy read stay as it read them: GPU models in pods' annotations,
- * attributes of devices. Listing these objects again reads them by the new one.
+ * Facts that the old policy read from an object stay unchanged: GPU models in pods' annotations,
+ * attributes of devices. To read them by the new policy, list the objects again.
  *
- * Pure, like the ledger. A step reads the old ledger and changes only the copy.
+ * Pure, like the ledger. Each step reads the old ledger and changes only the copy.
  */
 #ifndef LEDGER_CLUSTER_COPY_H
 #define LEDGER_CLUSTER_COPY_H
@@ -18,22 +18,22 @@
 
 struct cluster_copy;
 
-/* Borrows the cluster, no fork, until cluster_copy_end(). Until then only reservations, claims
- * on quotas and refusals by bind may change in it. */
+/* Borrows the cluster, which must not be a fork, until cluster_copy_end(). Until then, only its
+ * reservations, claims on quotas and rejections by bind may change. */
 struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct policy *policy);
 /* Copies n objects. Returns true once all are copied. */
 bool cluster_copy_some(struct cluster_copy *copy, size_t n);
-/* After that, so that cluster_copy_end() has less to do: copies n claims on quotas. Returns true
- * once all are copied. */
+/* Call once all objects are copied, to shorten cluster_copy_end(). Copies n claims on quotas.
+ * Returns true once all are copied. */
 bool cluster_copy_claims(struct cluster_copy *copy, size_t n);
-/* After the last step, and again after changes: settles the copy (ledger/gpu_demand.h). */
+/* Call after the last step, and again after changes. Settles the copy (ledger/gpu_demand.h). */
 void cluster_copy_settle(struct cluster_copy *copy);
-/* Takes over reservations, with their serials, claims on quotas, and refusals by bind. Returns the
- * new ledger, whose versions continue those of the old one, and frees the copy. The claim of a pod
- * that the old ledger has not seen yet is lost, which is harmless (claims.h). */
+/* Takes over reservations (with their serials), claims on quotas, and rejections by bind. Returns
+ * the new ledger, whose versions continue those of the old one, and frees the copy. A claim on
+ * quotas of a pod that the old ledger has not seen yet is lost, which is harmless (claims.h). */
 struct cluster *cluster_copy_end(struct cluster_copy *copy);
 
-/* Whether forks of the cluster exist: they share parts with it. */
+/* Whether forks of the cluster exist. They share parts with it. */
 bool cluster_has_forks(const struct cluster *cluster);
 
 #endif

@@ -16,7 +16,7 @@
 struct device_class_facts {
     const char *name;
     const char *resource; /* "": none */
-    const char *driver;   /* of all its devices; "": not known */
+    const char *driver;   /* of all its devices; "": unknown */
     struct selector_texts selectors;
 };
 
@@ -31,7 +31,7 @@ union kind_facts {
     struct claim_facts claim;
     struct {
         struct device_taint_facts facts;
-        bool taints; /* else it is as if it were not there */
+        bool taints; /* else the rule is ignored */
     } device_taint;
     struct claim_template_facts claim_template;
     struct reservation_facts reservation;
@@ -40,17 +40,19 @@ union kind_facts {
 struct kind_row {
     const char *kind;        /* "Pod" */
     const char *api_version; /* compared over its length only */
-    /* No decision is made without its data. Of the others, claims are not counted, unless it is
-     * optional: then only what is said of pods before their claims exist lacks something. */
+    /* Without data of an essential kind no decision is made. Without those of another kind claims
+     * are not counted. Without those of an optional kind only answers about pods whose claims do
+     * not exist yet are incomplete. */
     bool is_essential, is_optional;
     bool is_namespaced;
-    bool is_pod;           /* its id is a UID */
-    bool drops_duplicates; /* all objects of a repeated name or UID: their amounts are unknown */
+    bool is_pod; /* objects are identified by UID */
+    /* Drops all objects that share a name or UID, as their amounts are unknown. */
+    bool drops_duplicates;
     /* Everything that the facts point to lives in the arena. */
     int (*decode)(const json_t *object, const struct policy *policy, struct arena *arena,
                   union kind_facts *ret_facts, struct err *err);
     void (*upsert)(struct cluster *cluster, const union kind_facts *facts);
-    /* id: from kinds_key(). keep NULL: the ledger keeps only the name. */
+    /* id: from kinds_key(). keep may be NULL: then the ledger keeps only the name. */
     void (*remove)(struct cluster *cluster, const char *id);
     void (*keep)(struct cluster *cluster, const char *id);
     size_t (*count)(const struct cluster *cluster);
@@ -58,7 +60,7 @@ struct kind_row {
 
 extern const struct kind_row KINDS[N_CLUSTER_KINDS];
 
-/* How many objects of the kind there may be, and the policy key that says so. */
+/* The largest number of objects of the kind, and the policy key that sets it. */
 struct kind_limit {
     size_t n;
     const char *key;
