@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Comparisons of peer_rules_weigh() in a search, which runs under the lock of the ledger: some
- * hundredths of a second. */
+/* Comparisons of peer_rules_weigh(), and verdicts of rules, in a search, which runs under the lock
+ * of the ledger: some hundredths of a second. */
 #define COMPARISONS_MAX ((int64_t)3000000)
 
 /* Added to util.GetPodPriority() it is never negative, so more victims mean a larger sum. */
@@ -93,13 +93,15 @@ static void change_rules(struct search *search, const struct node *room, const s
                               pod->terms, pod->terminating, false};
     if (search->n_rules == 0)
         return;
+    search->comparisons_left -= (int64_t)search->n_rules;
     peer_rules_weigh(search->question->peers, &peer, &search->comparisons_left, search->weight);
     for (size_t i = 0; i < search->n_rules; i++)
         search->change[i] += n * search->weight[i];
 }
 
-static bool rules_allow(const struct search *search, const struct node *room)
+static bool rules_allow(struct search *search, const struct node *room)
 {
+    search->comparisons_left -= (int64_t)search->n_rules;
     return peer_rules_judge_changed(search->question->peers, room, &search->question->asker,
                                     search->change) == REASON_FITS;
 }

@@ -189,7 +189,7 @@ static bool spread_counts(struct peer_rules *rules, const struct peer_rule *rule
     if (other->terminating || spread->selector.n_requirements == 0 ||
         strcmp(other->namespace_, rules->pod.namespace_) != 0)
         return false;
-    rules->comparisons_left -= 1 + (int64_t)term_comparisons(&spread->selector);
+    rules->comparisons_left -= (int64_t)(rules->n_spread + term_comparisons(&spread->selector));
     return rules->comparisons_left > 0 &&
            selects_pod(&spread->selector, spread->selects_none, other->labels) &&
            counts_here(rules, rule, other->node);
@@ -303,9 +303,11 @@ static void find_spread_domains(struct peer_rules *rules)
 {
     for (const struct node *node = cluster_next_node(rules->fork, NULL);
          node && rules->n_spread > 0; node = cluster_next_node(rules->fork, node)) {
+        if (!has_all_spread_keys(rules, node))
+            continue;
         for (size_t i = 0; i < rules->n_spread; i++) {
             struct peer_rule *rule = &rules->items[i];
-            if (counts_here(rules, rule, node))
+            if (takes_node(rules, rule->spread, node))
                 (void)find_or_add_domain(rules, rule, value_of(node, rule->key));
         }
     }

@@ -159,13 +159,13 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
 
 /* ---- many at once ---- */
 
-/* Verdicts of rules while pods are placed one by one: some tenths of a second. */
-#define VERDICTS_MAX ((int64_t)5000000)
+/* Rules judged while pods are placed one by one: some tenths of a second. */
+#define RULES_JUDGED_MAX ((int64_t)5000000)
 
 /* Pods that are placed one by one. */
 struct filling {
-    int64_t *room; /* what is left, an item a node */
-    int64_t n_verdicts_left;
+    int64_t *room; /* what is left, whatever other pods and quotas allow; an item a node */
+    int64_t n_rules_left;
     bool places; /* on the fork, too */
 };
 
@@ -175,41 +175,38 @@ static int64_t fill_once(struct cluster *fork, const struct fit_question *questi
 {
     int64_t n_left = n;
     int64_t *room = filling->room;
+    const int64_t n_rules = 1 + (int64_t)peer_rules_n(question->peers);
     for (const struct node *node = cluster_next_node(fork, NULL);
-         node && n_left > 0 && filling->n_verdicts_left > 0;
+         node && n_left > 0 && filling->n_rules_left > 0;
          node = cluster_next_node(fork, node), room++) {
         if (*room == 0)
             continue;
-        filling->n_verdicts_left--;
-        if (peer_rules_judge(question->peers, node, &question->asker) != REASON_FITS)
+        filling->n_rules_left -= n_rules;
+        if (quota_judge(question->quota, node) != REASON_FITS ||
+            peer_rules_judge(question->peers, node, &question->asker) != REASON_FITS)
             continue;
         (*room)--;
         n_left--;
-        if (filling->places)
+        if (filling->places) {
             (void)place(fork, node, question, 1);
-        else
-            (void)peer_rules_place(question->peers, node, 1);
+            continue;
+        }
+        quota_take(question->quota, node, 1);
+        (void)peer_rules_place(question->peers, node, 1);
     }
     return n - n_left;
 }
 
-/* Room on each node, whatever other pods allow; quotas are shared out in the nodes' order. */
-static int64_t *rooms_of(const struct cluster *fork, const struct fit_question *question,
-                         bool places)
+static int64_t *rooms_of(const struct cluster *fork, const struct fit_question *question)
 {
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct fit_question next = *question;
     int64_t *room = MEM_ARRAY(int64_t, cluster_n_nodes(fork));
     size_t i = 0;
     next.peers = NULL;
-    next.quota = quota_copy(question->quota, arena);
+    next.quota = NULL;
     for (const struct node *node = cluster_next_node(fork, NULL); node;
-         node = cluster_next_node(fork, node)) {
-        room[i] = fit_count(node, &next);
-        if (!places)
-            quota_take(next.quota, node, room[i]);
-        i++;
-    }
+         node = cluster_next_node(fork, node))
+        room[i++] = fit_count(node, &next);
     return room;
 }
 
@@ -217,15 +214,15 @@ static int64_t *rooms_of(const struct cluster *fork, const struct fit_question *
 static struct what_if_count fill_by_rules(struct cluster *fork, const struct fit_question *question,
                                           int64_t n, bool places)
 {
-    int64_t *room CLEANUP(mem_free_ptr) = rooms_of(fork, question, places);
-    struct filling filling = {room, VERDICTS_MAX, places};
+    int64_t *room CLEANUP(mem_free_ptr) = rooms_of(fork, question);
+    struct filling filling = {room, RULES_JUDGED_MAX, places};
     int64_t n_left = n;
     int64_t n_placed = 0;
     do {
         n_placed = fill_once(fork, question, &filling, n_left);
         n_left -= n_placed;
     } while (n_placed > 0 && n_left > 0);
-    return (struct what_if_count){n - n_left, n_left > 0 && filling.n_verdicts_left == 0};
+    return (struct what_if_count){n - n_left, n_left > 0 && filling.n_rules_left <= 0};
 }
 
 struct what_if_count what_if_fill(struct cluster *fork, const struct fit_question *question,
@@ -268,6 +265,7 @@ struct what_if_count what_if_more(struct cluster *fork, const struct fit_questio
     struct fit_question next = *question;
     if (peer_rules_depend_on_replicas(question->peers)) {
         next.peers = peer_rules_copy(question->peers, arena);
+        next.quota = quota_copy(question->quota, arena);
         struct what_if_count count = fill_by_rules(fork, &next, WHAT_IF_MORE_BY_RULES_MAX, false);
         count.is_cut |= count.n == WHAT_IF_MORE_BY_RULES_MAX;
         return count;

@@ -381,7 +381,7 @@ const struct gpu_demand *gpu_demand_with(const struct cluster *cluster,
                                          const struct pod_shape *shape, struct arena *arena)
 {
     const int64_t gpus = shape->facts.over ? 0 : shape_need(shape, demand->resource);
-    if (gpus <= 0)
+    if (gpus <= 0 || gpus > demand->max_gpus)
         return demand;
     struct gpu_demand *more = arena_copy(arena, demand, 1, sizeof *demand);
     struct demand_class class = class_of(shape, gpus, 1);

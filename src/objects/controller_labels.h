@@ -16,12 +16,13 @@ struct controller {
     bool is_known; /* all labels that it adds are in the table */
 };
 
-/* The template with these labels: a new reference, which shares the rest. An unknown value, such as
- * the hash of a template, becomes one that no label may have, so no running pod has it. */
-json_t *controller_labels_add(const json_t *template, const struct controller *controller);
+/* The pod template `made` with these labels: a new reference, which shares the rest. An unknown
+ * value, such as the hash of a template, becomes one that no label may have, so no running pod has
+ * it. */
+json_t *controller_labels_add(const json_t *made, const struct controller *controller);
 /* A line for each key of matchLabelKeys and mismatchLabelKeys, in required terms, whose value is
- * not known. template: without the added labels. */
-struct text_list controller_labels_not_evaluated(const json_t *template,
+ * not known. made: the template without the added labels. */
+struct text_list controller_labels_not_evaluated(const json_t *made,
                                                  const struct controller *controller,
                                                  struct arena *arena);
 

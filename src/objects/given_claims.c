@@ -10,7 +10,7 @@ static int append(const struct claim_template_facts *facts, struct given_list *l
                   struct arena *arena, struct err *err)
 {
     if (list->n == GIVEN_CLAIMS_MAX)
-        return err_set(err, EINVAL, "is one of more than %zu of its kind", GIVEN_CLAIMS_MAX);
+        return err_set(err, EINVAL, "is beyond the first %zu of its kind", GIVEN_CLAIMS_MAX);
     if (!list->items)
         list->items = ARENA_ARRAY(arena, struct claim_template_facts, GIVEN_CLAIMS_MAX);
     list->items[list->n++] = *facts;

@@ -12,6 +12,9 @@
 #include <string.h>
 
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
+/* Of an array. Each verdict costs as much as the pod has terms, and pods of tenants may have more
+ * than anybody writes. */
+#define ITEMS_MAX ((size_t)32)
 
 /* ---- selectors ---- */
 
@@ -47,6 +50,17 @@ static int read_selector(const json_t *object, const char *member, struct arena 
     return 0;
 }
 
+/* json_get_array() with a bound. */
+static int get_items(const json_t *object, const char *member, json_t **ret_items, struct err *err)
+{
+    const int r = json_get_array(object, member, ret_items, err);
+    const size_t n = json_array_size(*ret_items);
+    if (r == 0 && n > ITEMS_MAX)
+        return err_set(err, E2BIG, "%s: has %zu items, more than %zu are not judged", member, n,
+                       ITEMS_MAX);
+    return r;
+}
+
 static bool has_requirement(const struct selector_term *term, const struct requirement *wanted)
 {
     for (size_t i = 0; i < term->n_requirements; i++) {
@@ -66,7 +80,7 @@ static int merge_keys(const json_t *object, const char *member, enum selector_op
                       struct selector_term *term, struct err *err)
 {
     json_t *keys = NULL;
-    int r = json_get_array(object, member, &keys, err);
+    int r = get_items(object, member, &keys, err);
     if (r < 0)
         return r;
     struct requirement *merged =
@@ -151,7 +165,7 @@ static int read_terms(const json_t *affinity, const char *member, const struct p
     json_t *array = NULL;
     int r = json_get_object(affinity, member, &object, err);
     if (r == 0)
-        r = json_get_array(object, REQUIRED, &array, err);
+        r = get_items(object, REQUIRED, &array, err);
     const size_t n = json_array_size(array);
     struct peer_term *terms = ARENA_ARRAY(arena, struct peer_term, n);
     for (size_t i = 0; r == 0 && i < n; i++) {
@@ -216,7 +230,7 @@ static int read_spread(const json_t *spec, struct arena *arena, struct peer_fact
                        struct err *err)
 {
     json_t *array = NULL;
-    int r = json_get_array(spec, "topologySpreadConstraints", &array, err);
+    int r = get_items(spec, "topologySpreadConstraints", &array, err);
     struct spread_constraint *found =
         ARENA_ARRAY(arena, struct spread_constraint, json_array_size(array));
     size_t n = 0;

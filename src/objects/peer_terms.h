@@ -13,7 +13,8 @@
 
 #include <jansson.h>
 
-/* metadata, spec: of a pod. On an error the labels are read if they could be. */
+/* metadata, spec: of a pod. On an error the labels are read if they could be. -E2BIG: the API
+ * server allows it, but it has too many terms to judge. */
 int peer_terms_read(const json_t *metadata, const json_t *spec, struct arena *arena,
                     struct peer_facts *ret_facts, struct err *err);
 

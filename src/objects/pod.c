@@ -288,8 +288,8 @@ static int read_peers(struct pod_reading *reading, const json_t *metadata, const
     if (!reading->needs_peers)
         return 0;
     int r = peer_terms_read(metadata, spec, reading->arena, &reading->facts->peers, &why);
-    /* An API server has stored it, so a newer Kubernetes allows it. */
-    if (r < 0 && json_is_string(json_object_get(metadata, "uid"))) {
+    /* If an API server has stored it, a newer Kubernetes allows it. */
+    if (r == -E2BIG || (r < 0 && json_is_string(json_object_get(metadata, "uid")))) {
         reading->facts->peers = (struct peer_facts){0};
         reading->facts->lacks_peers = true;
         return 0;

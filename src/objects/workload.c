@@ -465,6 +465,17 @@ static int add_items(const struct manifest *manifest, int depth, struct err *err
     return 0;
 }
 
+static void read_claims(struct manifest *manifest)
+{
+    struct err err = {0};
+    if (given_claims_add(manifest->object, manifest->kind, manifest->arena, &manifest->list->given,
+                         &err) == 0)
+        return;
+    const struct warned object = warned_of(manifest);
+    warned_add(&object, "spec",
+               arena_printf(manifest->arena, "quotas do not count it: %s", err.text));
+}
+
 static int add_object(struct manifest *manifest, const char *default_kind, int depth,
                       struct err *err)
 {
@@ -485,9 +496,7 @@ static int add_object(struct manifest *manifest, const char *default_kind, int d
         return r;
     const char *api_version = json_string_value(json_member(manifest->object, "apiVersion"));
     manifest->api_version = api_version ? api_version : "";
-    if ((r = given_claims_add(manifest->object, manifest->kind, manifest->arena,
-                              &manifest->list->given, err)) < 0)
-        return r;
+    read_claims(manifest);
     manifest->list->n_objects++;
     if (strcasecmp(manifest->kind, "Pod") == 0)
         add_pod(manifest);

@@ -96,6 +96,10 @@ const char *wrong_value_of_amount(const json_t *value, const char *resource, str
         quantity_json_text(value, number, &text, NULL) < 0 ||
         quantity_value(text, &bytes, NULL) < 0 || bytes <= 0 || bytes >= MIB)
         return NULL;
-    return arena_printf(arena, "%s is less than 1Mi; did you mean %.*sMi?", quoted(arena, text),
-                        (int)strspn(text, "0123456789."), text);
+    const int n_digits = (int)strspn(text, "0123456789.");
+    const char *unit = text + n_digits;
+    const bool is_likely = *unit == '\0' || strcmp(unit, "m") == 0;
+    const char *meant =
+        is_likely ? arena_printf(arena, "; did you mean %.*sMi?", n_digits, text) : "";
+    return arena_printf(arena, "%s is less than 1Mi%s", quoted(arena, text), meant);
 }

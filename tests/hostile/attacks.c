@@ -478,18 +478,23 @@ static json_t *hostile_selector(size_t i)
     return selector_of(SELECTORS[k].head, SELECTORS[k].part, SELECTORS[k].n, SELECTORS[k].tail);
 }
 
-/* 200 requests with 400 selectors, each as bad as it can be. */
+/* Claims with 200 requests and 400 selectors, each as bad as it can be. */
 static json_t *hostile_selectors(void)
 {
-    json_t *requests = json_array();
+    json_t *claims = json_array();
+    json_t *requests = NULL;
     for (size_t r = 0; r < 200; r++) {
+        if (r % 25 == 0) {
+            requests = json_array();
+            (void)json_array_append_new(claims, claim_of(r, requests));
+        }
         json_t *exactly =
             json_pack("{s:s, s:[o, o]}", "deviceClassName", text_of("class-", r), "selectors",
                       hostile_selector(2 * r), hostile_selector(2 * r + 1));
         (void)json_array_append_new(
             requests, json_pack("{s:s, s:o}", "name", text_of("r", r), "exactly", exactly));
     }
-    return claim_of(0, requests);
+    return json_pack("{s:s, s:s, s:o}", "apiVersion", "v1", "kind", "List", "items", claims);
 }
 
 /* Reads every value of every device. */

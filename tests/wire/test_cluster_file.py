@@ -156,7 +156,7 @@ BAD = {
     "a quantity of 1.5 GPUs": (with_amounts("bad", "1.5"), "Node", "bad", ["status.", GPU, "1.5", "whole"]),
     "GPUs less than none": (with_amounts("bad", "-1"), "Node", "bad", [GPU, "-1"]),
     "GPUs in words": (with_amounts("bad", "many"), "Node", "bad", [GPU, "many"]),
-    "a JSON real as quantity": (with_amounts("bad", 1.5), "Node", "bad", [GPU, "1.5", "string"]),
+    "a JSON real as quantity": (with_amounts("bad", 1.5), "Node", "bad", [GPU, "1.5", "whole"]),
     "more than can be counted": (with_amounts("bad", "1e19"), "Node", "bad", [GPU, "1e19"]),
     "memory in words": (node("bad", status={"allocatable": {"memory": "2 GB"}}), "Node", "bad", ["memory", "2 GB"]),
     "labels that are none": (node("bad", metadata={"labels": ["a"]}), "Node", "bad", ["metadata.labels", "array"]),

@@ -226,7 +226,7 @@ def test_a_rejected_token_is_logged_with_its_file(api, follow, tmp_path):
     refused = [f"{kind}: never listed: refused\n" for kind in KINDS]
     refused += [f"claims are not counted: {kind}: never listed: refused\n" for kind in OF_CLAIMS]
     refused.append("claim templates are unknown: resourceclaimtemplates: never listed: refused\n")
-    assert service.get("/readyz").text == "".join(refused)
+    service.wait("each kind is refused", lambda: service.get("/readyz").text == "".join(refused))
     token.write_text("new")
     service.settle()
 

@@ -1,7 +1,7 @@
 """Affinity between pods and topology spread in explain, pending and the dry run, over cluster files."""
 
 import pytest
-from objects import node, pod
+from objects import list_text, node, pod
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 WEB = {"matchLabels": {"app": "web"}}
@@ -140,3 +140,34 @@ def test_pods_whose_labels_are_not_kept_are_named(module_service):
     for item in (service.get("/v1/pods/ml/asks/explain").json()["pod"], service.get("/v1/pending").json()["pods"][0]):
         (note,) = item["notEvaluated"]
         assert "not judged against 1 pods" in note
+
+
+QUOTA = """
+apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+limits: {dryRunReplicas: 2}
+quotas: [{name: team, namespaces: [ml], limits: [{total: 10}]}]
+"""
+
+
+@pytest.mark.parametrize(("replicas", "placed", "more"), [(1, 1, 9), (4, 4, 6), (40, 10, 0)])
+def test_replicas_that_spread_keep_to_a_quota(start_service, write, replicas, placed, more):
+    """Also beyond limits.dryRunReplicas, and each node gets its share of the quota."""
+    cluster = write("cluster.json", list_text(*(zoned(f"n-{i}", f"z-{i}") for i in range(12))))
+    service = start_service("--cluster-file", cluster, "--config", write("policy.yaml", QUOTA))
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {**pod(gpus=1)["spec"], "topologySpreadConstraints": [SPREAD]}}
+    spec = {"replicas": replicas, "selector": WEB, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "ml"}, "spec": spec}
+    (answer,) = service.post("/v1/dry-run", web).json()["workloads"]
+    assert (answer["placed"], answer["moreReplicas"]) == (placed, more)
+
+
+def test_a_pod_with_more_terms_than_are_judged_is_named(service):
+    """No verdict costs more than so many terms."""
+    (term,) = APART["affinity"]["podAntiAffinity"][REQUIRED]
+    for n, is_named in ((32, False), (33, True)):
+        many = labelled("many", affinity={"podAntiAffinity": {REQUIRED: [term] * n}})
+        for made in (many, {**many, "metadata": {**many["metadata"], "uid": None}}):
+            (answer,) = service.post("/v1/dry-run", made).json()["workloads"]
+            said = [line for line in answer["notEvaluated"] if line.startswith("affinity between pods")]
+            assert len(said) == is_named, answer["notEvaluated"]

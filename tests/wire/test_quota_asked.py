@@ -136,13 +136,14 @@ def test_workloads_of_a_manifest_share_what_is_left(service):
 def test_the_number_of_claims_in_a_manifest_is_bounded(service):
     many = [template(f"t{number}", 1) for number in range(501)]
     answer = service.post("/v1/dry-run", json.dumps({"kind": "List", "items": many})).json()
-    assert [each["name"] for each in answer["skipped"] if each["why"].startswith("unreadable: ")] == ["t500"]
+    assert [each["path"] for each in answer["warnings"] if "quotas" in each["message"]] == ["ResourceClaimTemplate ml/t500: spec"]
 
 
 def test_an_unreadable_template_is_named(service):
     wrong = merged(template("new", 1), {"spec": {"spec": {"devices": {"requests": "one"}}}})
     answer = service.post("/v1/dry-run", json.dumps({"kind": "List", "items": [wrong, by_template("asks", "of-1")]})).json()
-    assert [each["name"] for each in answer["skipped"]] == ["new"] and "spec.spec." in answer["skipped"][0]["why"]
+    assert [each["path"] for each in answer["warnings"] if "spec.spec." in each["message"]] == ["ResourceClaimTemplate ml/new: spec"]
+    assert [each["name"] for each in answer["workloads"]] == ["asks"]
 
 
 def fitting(service, name):

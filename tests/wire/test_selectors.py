@@ -119,9 +119,14 @@ def test_what_the_api_server_may_refuse_for_its_cost_is_not_judged(service):
 
 
 def requests_of(n, n_selectors, name):
+    """Claims with n requests in total, each claim with as many as the API allows."""
     selectors = [{"cel": {"expression": "true"}}] * n_selectors
-    spec = {"devices": {"requests": [{"name": f"r{i}", "exactly": {"deviceClassName": name, "selectors": selectors}} for i in range(n)]}}
-    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "many", "namespace": "ml"}, "spec": spec}
+    requests = [{"name": f"r{i}", "exactly": {"deviceClassName": name, "selectors": selectors}} for i in range(n)]
+    head = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim"}
+    return [
+        {**head, "metadata": {"name": f"many-{i}", "namespace": "ml"}, "spec": {"devices": {"requests": requests[i : i + 32]}}}
+        for i in range(0, n, 32)
+    ]
 
 
 CUT = ("deviceRequests", "has the first 200 requests with the first 400 selectors; the others are not judged")
@@ -133,23 +138,34 @@ def judged(service, *objects):
 
 
 def test_what_is_cut_is_said(service):
-    requests, warnings = judged(service, requests_of(200, 1, "gpu"))
+    requests, warnings = judged(service, *requests_of(200, 1, "gpu"))
     assert warnings == []
     assert [item["matching"] for item in requests] == [13] * 200
-    requests, warnings = judged(service, requests_of(201, 1, "gpu"))
+    requests, warnings = judged(service, *requests_of(201, 1, "gpu"))
     assert warnings == [CUT]
     assert [item["matching"] for item in requests] == [13] * 200
 
 
+def test_a_claim_with_too_many_requests_is_named(service):
+    """The API server refuses it. The rest of the manifest is answered."""
+    (few,), (many,) = requests_of(1, 0, "gpu"), requests_of(32, 0, "gpu")
+    many["spec"]["devices"]["requests"].append({"name": "r32", "exactly": {"deviceClassName": "gpu"}})
+    many["metadata"]["name"] = "more"
+    requests, warnings = judged(service, few, many)
+    assert len(requests) == 34
+    ((path, message),) = warnings
+    assert path == "ResourceClaim ml/more: spec" and "33" in message and "32" in message
+
+
 def test_a_request_of_which_selectors_are_cut_is_not_judged(service):
-    requests, warnings = judged(service, requests_of(20, 30, "gpu"))
+    requests, warnings = judged(service, *requests_of(20, 30, "gpu"))
     assert warnings == [CUT]
     assert [item["matching"] for item in requests] == [None] * 14  # the class itself is not judged: no selectors are left for it
     assert {item["message"].split(":")[0] for item in requests} == {"not judged"}
 
 
 def test_a_class_that_is_cut_is_neither_missing_nor_the_clusters(service):
-    requests, warnings = judged(service, requests_of(200, 0, "mig.nvidia.com"), device_class("true", "mig.nvidia.com"))
+    requests, warnings = judged(service, *requests_of(200, 0, "mig.nvidia.com"), device_class("true", "mig.nvidia.com"))
     assert warnings == [CUT]
     assert {item["message"] for item in requests} == {"not judged: the manifest has too many requests to look for the class"}
 

@@ -118,6 +118,14 @@ static bool lacks_class(const struct judge *judge, const struct device_request *
            !has_class(judge, device_classes_find(&judge->list, request));
 }
 
+/* A file that was saved without DeviceClasses does not tell which there are. */
+static bool has_no_classes(const struct judge *judge)
+{
+    const char *resource = "";
+    return !judge->dry_run->provenance.live &&
+           !cluster_next_device_class(judge->dry_run->fork, NULL, &resource);
+}
+
 static void tally_of(struct judge *judge, struct judged_request *judged, size_t i_last,
                      const struct cel_answer *answer, size_t n_devices)
 {
@@ -261,7 +269,7 @@ static void warn_of_request(struct judge *judge, size_t i_request, bool is_of_ma
 {
     const struct judged_request *judged = &judge->requests[i_request];
     const struct device_request *request = judged->request;
-    if (lacks_class(judge, request) && !judge->list.lacks_classes)
+    if (lacks_class(judge, request) && !judge->list.lacks_classes && !has_no_classes(judge))
         warn_of_missing_class(judge, request);
     for (size_t i = 0; i < judged->compiled.n; i++)
         warn_of_selector(judge, judged, i, is_of_manifest);
@@ -276,6 +284,11 @@ static const char *message_of(const struct judge *judge, const struct count *cou
     if (count->has_error)
         return arena_printf(arena, "errs on some devices: the pod is rejected on all nodes%s",
                             unless_of(judge, request));
+    if (lacks_class(judge, request) && has_no_classes(judge))
+        return arena_printf(arena,
+                            "matches %zu of %zu devices without its class %s: the saved cluster "
+                            "has no DeviceClasses",
+                            count->n_matching, judge->view.n_all, request->class_name);
     if (lacks_class(judge, request))
         return arena_printf(arena,
                             "there is no DeviceClass %s; without it, the request matches %zu of "
