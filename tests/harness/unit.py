@@ -96,7 +96,8 @@ def run(results, step, build, wanted, env, keep=lambda test: True):
         results.fail(
             step, f"no unit test is called {' or '.join(wanted)}" if wanted else "there are no unit tests"
         )
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    # Twice as many as cores, as some tests wait.
+    with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
         # Tests that meson marks as long start first.
         first = sorted(tests, key=lambda name: not is_long(tests[name]))
         runs = {name: pool.submit(run_one, tests[name], env) for name in first}
