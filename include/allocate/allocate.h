@@ -117,7 +117,7 @@ struct allocate_class {
     struct allocate_selectors selectors;
 };
 
-/* What a request asks for, or one of its alternatives. */
+/* The demand of a request, or of one of its alternatives. */
 struct allocate_want {
     const char *name; /* the alternative's name */
     const char *class_name;

@@ -1,8 +1,8 @@
 /*
  * cluster_copy: a ledger under another policy, made beside the one in use.
  *
- * What a ledger derives from its objects depends on the policy: models, quotas, sums. So a change
- * of the policy copies the objects, a few at a time, and the copy derives everything anew.
+ * Models, quotas and sums, which a ledger derives from its objects, depend on the policy. So a
+ * change of the policy copies the objects, a few at a time, and the copy derives everything anew.
  * Reservations, claims on quotas and claims that bind rejected may change meanwhile. The copy takes
  * them over at the end, and then replaces the old ledger.
  *

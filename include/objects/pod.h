@@ -38,7 +38,7 @@ struct text_list {
     size_t n;
 };
 
-/* What is judged of the resource claims of pods, and what is not. */
+/* Tells users how far the resource claims of pods are judged. */
 #define CLAIMS_JUDGED "claims are judged by quotas only, not by devices"
 
 /* Features of the pod that this program does not judge, one line each for users: "resource claim

@@ -51,7 +51,7 @@ struct source_pool {
     size_t n_offers;
 };
 
-/* What is kept of a struct allocate_want. */
+/* A struct allocate_want as the search keeps it. */
 struct want_state {
     const struct allocate_want *want;
     size_t claim, request; /* their indices */

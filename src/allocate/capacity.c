@@ -92,7 +92,7 @@ static int64_t round_up(const struct allocate_policy *policy, int64_t amount)
     return amount;
 }
 
-/* What the want takes of the capacity; ALLOCATE_UNKNOWN: it cannot be told. */
+/* The amount of the capacity that the want takes; ALLOCATE_UNKNOWN: it cannot be told. */
 static int64_t taken_of(const struct allocate_want *want, const struct allocate_capacity *capacity)
 {
     const struct allocate_amount *asked = find_amount(want, capacity->name);

@@ -69,7 +69,7 @@ static bool is_attribute(const struct cel_fact *fact, const char *attribute, con
            !fact->domain[n] && strcmp(fact->name, slash + 1) == 0;
 }
 
-/* What keeps the attribute of the device from being judged. YES: nothing. */
+/* Whether the attribute of the device can be judged. YES: it can. */
 static enum attempt check_facts(struct run *run, const char *attribute,
                                 const struct allocate_device *device)
 {

@@ -50,7 +50,7 @@ static enum attempt collect_all(struct run *run, struct want_state *want)
     return YES;
 }
 
-/* What upstream refuses in any cluster. YES: nothing. */
+/* Whether upstream accepts it, in whatever cluster. YES: it does. */
 static enum attempt check_want(struct run *run, const struct want_state *want)
 {
     const struct allocate_want *asked = want->want;

@@ -2,11 +2,8 @@
  * answer: allocate/ as a program, beside tests/allocate/oracle.go: each line of input is a question
  * (question.h), each line of output our answer.
  */
-#include "base/mem.h"
+#include "device_json.h"
 #include "question.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 static json_t *result_json(const struct allocate_claim *claim, const struct allocate_result *result)
 {
@@ -48,23 +45,14 @@ static json_t *answer_json(const struct allocate_question *question,
     return out;
 }
 
+static json_t *answer(const json_t *json, struct arena *arena)
+{
+    const struct allocate_question question = question_from_json(json, arena);
+    const struct allocate_answer given = allocate_on_node(&question, arena);
+    return answer_json(&question, &given);
+}
+
 int main(void)
 {
-    char *line = NULL;
-    size_t size = 0;
-    while (getline(&line, &size, stdin) > 0) {
-        struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-        json_t *json = json_loads(line, 0, NULL);
-        if (!json)
-            return 1;
-        struct allocate_question question = question_from_json(json, arena);
-        struct allocate_answer answer = allocate_on_node(&question, arena);
-        json_t *out = answer_json(&question, &answer);
-        (void)json_dumpf(out, stdout, JSON_COMPACT);
-        (void)putchar('\n');
-        json_decref(out);
-        json_decref(json);
-    }
-    free(line);
-    return 0;
+    return answer_lines(0, answer);
 }

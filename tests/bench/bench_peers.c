@@ -10,12 +10,11 @@
  * given. With labels, the pods of every tenth owner have required anti-affinity, by host, to each
  * other.
  */
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "decide/peer_rules.h"
 #include "decide/what_if.h"
-#include "inventory/live.h"
+#include "live_bench.h"
 #include "meter.h"
 
 #include <stdio.h>
@@ -39,20 +38,6 @@ static const char *text(char buf[TEXT], const char *prefix, size_t i)
 {
     (void)snprintf(buf, TEXT, "%s%zu", prefix, i);
     return buf;
-}
-
-static double rss_mib(void)
-{
-    char line[256];
-    double kib = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-    while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, "VmRSS:", strlen("VmRSS:")) == 0)
-            kib = strtod(line + strlen("VmRSS:"), NULL);
-    }
-    if (file)
-        (void)fclose(file);
-    return kib / 1024;
 }
 
 /* ---- the cluster ---- */
@@ -113,23 +98,6 @@ static json_t *make_pod(size_t i)
         (void)json_object_set_new(json_object_get(pod, "spec"), "affinity",
                                   make_anti_affinity(owner));
     return pod;
-}
-
-static void list(struct inventory *inventory, enum cluster_kind kind, size_t n,
-                 json_t *(*make)(size_t i))
-{
-    const struct reflector_store store = inventory_store(inventory, kind);
-    const struct reflector_status status = {.synced = true, .fresh_ms = clock_ms()};
-    store.list_begin(store.context);
-    for (size_t i = 0; i < n; i++) {
-        json_t *object = make(i);
-        store.upsert(store.context, object);
-        json_decref(object);
-        if (i % 64 == 0)
-            store.flush(store.context, &status);
-    }
-    store.list_end(store.context);
-    store.flush(store.context, &status);
 }
 
 /* ---- the dry run ---- */
@@ -198,12 +166,12 @@ int main(int argc, char **argv)
     policy_init(&policy);
     struct inventory *inventory = inventory_new(&policy, &LIMITS);
     inventory_go_live(inventory, "https://127.0.0.1:6443");
-    list(inventory, CLUSTER_NAMESPACES, N_NAMESPACES, make_namespace);
-    list(inventory, CLUSTER_NODES, N_NODES, make_node);
-    list(inventory, CLUSTER_PODS, N_PODS, make_pod);
+    live_bench_list(inventory, CLUSTER_NAMESPACES, N_NAMESPACES, make_namespace);
+    live_bench_list(inventory, CLUSTER_NODES, N_NODES, make_node);
+    live_bench_list(inventory, CLUSTER_PODS, N_PODS, make_pod);
     mem_give_back();
     printf("{\"nodes\": %d, \"pods\": %d, \"labels\": %zu, \"rss_mib\": %.1f}\n", N_NODES, N_PODS,
-           n_labels, rss_mib());
+           n_labels, live_bench_status_mib("VmRSS:"));
     for (size_t i = 0; i < sizeof ASKED / sizeof *ASKED; i++)
         dry_run(inventory, &ASKED[i]);
     inventory_free(inventory);

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "inventory/live.h"
 #include "ledger/claims.h"
+#include "live_bench.h"
 #include "meter.h"
 
 #include <stdio.h>
@@ -23,7 +23,6 @@
 #define N_NAMESPACES 60
 #define N_QUOTAS 60
 #define N_RELOADS 5
-#define FLUSH_EVERY 64
 #define TEXT 64
 #define NODE "ip-10-%zu.eu-west-1.compute"
 #define UID "0b9a3f52-66cf-4f0e-8d1c-%012zu"
@@ -31,21 +30,6 @@
 
 static const struct inventory_limits LIMITS = {
     .max_object_bytes = 1 << 20, .max_nodes = 10000, .max_pods = 300000};
-
-/* A line of /proc/self/status, in MiB. */
-static double status_mib(const char *name)
-{
-    char line[256];
-    double kib = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-    while (file && fgets(line, sizeof line, file)) {
-        if (strncmp(line, name, strlen(name)) == 0)
-            kib = strtod(line + strlen(name), NULL);
-    }
-    if (file)
-        (void)fclose(file);
-    return kib / 1024;
-}
 
 /* VmHWM is the peak since then. */
 static void reset_peak(void)
@@ -98,23 +82,6 @@ static json_t *make_pod(size_t i)
     if (!waits)
         (void)json_object_set_new(json_object_get(pod, "spec"), "nodeName", json_string(node));
     return pod;
-}
-
-static void list(struct inventory *inventory, enum cluster_kind kind, size_t n,
-                 json_t *(*make)(size_t i))
-{
-    const struct reflector_store store = inventory_store(inventory, kind);
-    const struct reflector_status status = {.synced = true, .fresh_ms = clock_ms()};
-    store.list_begin(store.context);
-    for (size_t i = 0; i < n; i++) {
-        json_t *object = make(i);
-        store.upsert(store.context, object);
-        json_decref(object);
-        if (i % FLUSH_EVERY == 0)
-            store.flush(store.context, &status);
-    }
-    store.list_end(store.context);
-    store.flush(store.context, &status);
 }
 
 /* Each covers one namespace: all models, and one. */
@@ -182,9 +149,9 @@ static void reserve(struct inventory *inventory, size_t i)
 static void fill(struct inventory *inventory)
 {
     inventory_go_live(inventory, "https://127.0.0.1:6443");
-    list(inventory, CLUSTER_NAMESPACES, N_NAMESPACES, make_namespace);
-    list(inventory, CLUSTER_NODES, N_NODES, make_node);
-    list(inventory, CLUSTER_PODS, N_PODS + N_WAITING, make_pod);
+    live_bench_list(inventory, CLUSTER_NAMESPACES, N_NAMESPACES, make_namespace);
+    live_bench_list(inventory, CLUSTER_NODES, N_NODES, make_node);
+    live_bench_list(inventory, CLUSTER_PODS, N_PODS + N_WAITING, make_pod);
     for (size_t i = N_PODS; i < N_PODS + N_WAITING; i++)
         claim(inventory, i);
     for (size_t i = 0; i < N_RESERVED; i++)
@@ -244,20 +211,21 @@ int main(void)
     struct inventory *inventory = inventory_new(&policies[0], &LIMITS);
     fill(inventory);
     mem_give_back();
-    const double before_mib = status_mib("VmRSS:");
+    const double before_mib = live_bench_status_mib("VmRSS:");
     reset_peak();
     for (size_t i = 1; i <= N_RELOADS; i++) {
         reload(inventory, &policies[i], &most);
         mem_give_back();
     }
-    const double peak_mib = status_mib("VmHWM:");
+    const double peak_mib = live_bench_status_mib("VmHWM:");
     check(inventory);
     printf("{\"nodes\": %d, \"pods\": %d, \"claims\": %d, \"reservations\": %d, \"reloads\": %d, "
            "\"longest_hold_cpu_ms\": %.2f, \"longest_write_cpu_ms\": %.2f, "
            "\"settle_cpu_ms\": %.2f, \"copy_cpu_ms\": %.1f, \"copy_ms\": %.1f, "
            "\"rss_mib\": %.1f, \"peak_mib\": %.1f, \"rss_after_mib\": %.1f}\n",
            N_NODES, N_PODS, N_WAITING, N_RESERVED, N_RELOADS, most.hold_ms, most.write_ms,
-           most.settle_ms, most.cpu_ms, most.took_ms, before_mib, peak_mib, status_mib("VmRSS:"));
+           most.settle_ms, most.cpu_ms, most.took_ms, before_mib, peak_mib,
+           live_bench_status_mib("VmRSS:"));
     inventory_free(inventory);
     for (size_t i = 0; i <= N_RELOADS; i++)
         policy_fini(&policies[i]);

@@ -5,9 +5,6 @@
 #include "base/mem.h"
 #include "device_json.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static json_t *answer_json(enum cel_verdict verdict, bool value, const char *message)
 {
     if (verdict == CEL_VALID)
@@ -42,19 +39,5 @@ static json_t *answer(const json_t *question, struct arena *arena)
 
 int main(void)
 {
-    char *line = NULL;
-    size_t size = 0;
-    while (getline(&line, &size, stdin) > 0) {
-        struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-        json_t *question = json_loads(line, JSON_ALLOW_NUL, NULL);
-        if (!question)
-            return 1;
-        json_t *out = answer(question, arena);
-        (void)json_dumpf(out, stdout, JSON_COMPACT);
-        (void)putchar('\n');
-        json_decref(out);
-        json_decref(question);
-    }
-    free(line);
-    return 0;
+    return answer_lines(JSON_ALLOW_NUL, answer);
 }

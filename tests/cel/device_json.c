@@ -1,6 +1,9 @@
 /* device_json: see device_json.h. */
 #include "device_json.h"
+#include "base/mem.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *json_text(const json_t *object, const char *key)
@@ -61,4 +64,23 @@ struct cel_device device_from_json(const json_t *json, const char *driver, struc
         fact->text = json_text(value, "value");
     }
     return device;
+}
+
+int answer_lines(size_t flags, json_t *(*answer)(const json_t *question, struct arena *arena))
+{
+    char *line = NULL;
+    size_t size = 0;
+    while (getline(&line, &size, stdin) > 0) {
+        struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+        json_t *question = json_loads(line, flags, NULL);
+        if (!question)
+            return 1;
+        json_t *out = answer(question, arena);
+        (void)json_dumpf(out, stdout, JSON_COMPACT);
+        (void)putchar('\n');
+        json_decref(out);
+        json_decref(question);
+    }
+    free(line);
+    return 0;
 }

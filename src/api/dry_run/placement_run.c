@@ -201,9 +201,8 @@ static json_t *notes_of(struct placement_run *run)
     note_namespace(run, notes);
     note_priority(run, notes);
     note_claims(run, notes);
-    peer_notes_add(run->dry_run->fork, run->query.question.peers, run->dry_run->arena, notes);
-    if (run->workload->pod.lacks_peers)
-        note(notes, "affinity between pods: the pod's own labels or terms are not kept");
+    peer_notes_add(run->dry_run->fork, run->query.question.peers, run->workload->pod.lacks_peers,
+                   run->dry_run->arena, notes);
     note_templates(run, notes);
     note_soft_preferences(run, notes);
     return notes;

@@ -169,11 +169,8 @@ static json_t *not_evaluated_json(const struct pod_report *report, const struct 
 {
     json_t *lines = json_array();
     if (is_judged)
-        peer_notes_add(report->fork, copy->peers->rules, report->arena, lines);
-    if (is_judged && copy->pod.lacks_peers)
-        (void)json_array_append_new(
-            lines,
-            json_string("affinity between pods: the pod's own labels or terms are not kept"));
+        peer_notes_add(report->fork, copy->peers->rules, copy->pod.lacks_peers, report->arena,
+                       lines);
     for (const char *at = copy->pod.not_evaluated; at && *at;) {
         const size_t len = strcspn(at, "\n");
         if (len > 0)

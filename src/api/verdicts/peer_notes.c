@@ -2,8 +2,8 @@
 #include "api/verdicts/peer_notes.h"
 #include "decide/peer_rules.h"
 
-void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, struct arena *arena,
-                    json_t *notes)
+void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, bool lacks_own,
+                    struct arena *arena, json_t *notes)
 {
     const size_t n = cluster_n_lacking_peers(fork);
     if (peer_rules_are_cut(rules))
@@ -19,4 +19,8 @@ void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, 
                 "over "
                 "limits.podShapeBytes or limits.podShapesBytes, or not shown by the watch yet",
                 n)));
+    if (lacks_own)
+        (void)json_array_append_new(
+            notes,
+            json_string("affinity between pods: the pod's own labels or terms are not kept"));
 }

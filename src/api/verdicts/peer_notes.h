@@ -6,12 +6,14 @@
 #include "base/arena.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct cluster;
 struct peer_rules;
 
-/* Adds to the lines under notEvaluated. rules NULL: none. */
-void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, struct arena *arena,
-                    json_t *notes);
+/* Adds to the lines under notEvaluated. rules NULL: none. lacks_own: as lacks_peers of the asking
+ * pod. */
+void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, bool lacks_own,
+                    struct arena *arena, json_t *notes);
 
 #endif
