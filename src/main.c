@@ -6,6 +6,7 @@
  * kubeconfig.
  */
 #include "api/api.h"
+#include "api/kubernetes.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -257,6 +258,12 @@ static void write_server_metrics(void *context, struct buf *out)
     reload_metrics(program->reload, out);
 }
 
+/* Over a cluster file there is no API server. */
+static bool is_aggregated(const struct program *program)
+{
+    return program->settings.aggregated_api && program->listening.has_tls && program->live;
+}
+
 static void create_gates(struct program *program)
 {
     program->election = live_mode_election(program->live);
@@ -264,6 +271,11 @@ static void create_gates(struct program *program)
                live_mode_reviewer(program->live), program->election,
                live_mode_beside(program->live));
     program->gates.extender = &program->extender;
+    if (!is_aggregated(program))
+        return;
+    program->gates.front = front_new(program->listening.tls);
+    const struct reflector_store store = front_store(program->gates.front);
+    live_mode_follow_front(program->live, &store);
 }
 
 static const char *role(void *context)
@@ -402,6 +414,9 @@ static int serve(struct program *program)
     struct api *api = &program->api;
     const struct gate *verbs = &program->gates.verbs;
     const struct gate *people = &program->gates.people;
+    const struct gate *fronted = &program->gates.fronted;
+    const unsigned aggregated = is_aggregated(program) ? LISTEN_PEOPLE : 0;
+    struct kubernetes kubernetes = {0};
     const struct route routes[] = {
         {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", extender_filter, extender, verbs,
          NULL},
@@ -426,8 +441,13 @@ static int serve(struct program *program)
         {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api, people, NULL},
         {"GET", "/livez", LISTEN_PROBES, "livez", api_livez, api, NULL, NULL},
         {"GET", "/readyz", LISTEN_PROBES, "readyz", api_readyz, api, NULL, NULL},
+        {"GET", "/apis", aggregated, "apis", kubernetes_handle, &kubernetes, fronted, NULL},
+        {"GET", "/apis/", aggregated, "apis", kubernetes_handle, &kubernetes, fronted, NULL},
+        {"POST", "/apis/", aggregated, "apis", kubernetes_handle, &kubernetes, fronted, NULL},
+        {"GET", "/openapi/", aggregated, "openapi", kubernetes_handle, &kubernetes, fronted, NULL},
         {0},
     };
+    kubernetes.routes = routes;
     struct err err;
     if (start_server(program, routes, &err) < 0)
         return complain(&err, EXIT_RUN_TIME);

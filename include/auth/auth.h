@@ -46,6 +46,19 @@ enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64
 /* Calls exchange_pass() or answers, now or later, on any thread. */
 void auth_ask(struct auth *auth, struct exchange *exchange, int64_t now_ms);
 
+/* A request of a user whom somebody else has authenticated; borrowed from the exchange. */
+struct auth_question {
+    const char *user;       /* name, for messages */
+    const char *members;    /* of a SubjectAccessReview's spec: user, groups, uid, extra */
+    const char *attributes; /* resourceAttributes, a JSON object */
+    const char *action;     /* for messages: "get resource ..." */
+};
+/* The same for such a request: one SubjectAccessReview, in the same cache and limits. */
+enum auth_verdict auth_judge_question(struct auth *auth, struct exchange *exchange,
+                                      const struct auth_question *question, int64_t now_ms);
+void auth_ask_question(struct auth *auth, struct exchange *exchange,
+                       const struct auth_question *question, int64_t now_ms);
+
 /* Writes reviews by kind and result, cache hits and reviews in flight: Prometheus text. */
 void auth_metrics(struct auth *auth, struct buf *out);
 

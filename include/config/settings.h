@@ -110,6 +110,7 @@ struct settings {
     bool insecure_people;
     struct settings_tls tls;
     struct settings_authentication authentication;
+    bool aggregated_api; /* serves /apis and /openapi to the API server */
     struct settings_scheduler scheduler;
     struct settings_kubernetes kubernetes;
     struct settings_election election;

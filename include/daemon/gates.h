@@ -5,6 +5,7 @@
 #define DAEMON_GATES_H
 
 #include "auth/auth.h"
+#include "auth/front.h"
 #include "config/settings.h"
 #include "daemon/beside.h"
 #include "daemon/election.h"
@@ -26,6 +27,9 @@ struct gates {
     struct gate verbs;  /* for kube-scheduler, by certificate, while this replica decides */
     struct gate people; /* for users, by certificate or token */
     struct auth *auth;
+
+    struct gate fronted; /* for the API server on behalf of users */
+    struct front *front; /* NULL: not served */
 };
 
 /* Borrows settings, election and beside (both may be NULL) until gates_fini(). The struct must not

@@ -13,6 +13,7 @@
 #include "extender/binds.h"
 #include "extender/waits.h"
 #include "inventory/inventory.h"
+#include "kube/reflector.h"
 #include "kube/request.h"
 #include "kube/target.h"
 
@@ -44,6 +45,9 @@ void live_mode_free(struct live_mode *live);
 
 struct binds *live_mode_binds(struct live_mode *live);
 struct waits *live_mode_waits(struct live_mode *live);
+/* Follows the ConfigMap with the front proxy's authorities; needs live_mode_reviewer(). Call before
+ * live_mode_start(). Borrows the store until live_mode_free(). */
+void live_mode_follow_front(struct live_mode *live, const struct reflector_store *store);
 /* For token reviews, valid until live_mode_stop(); send NULL without TLS. */
 struct kube_sender live_mode_reviewer(struct live_mode *live);
 /* NULL: no instance beside each kube-scheduler. */

@@ -22,6 +22,9 @@ struct parameter {
     const char *const *values; /* ends with NULL. NULL: any value, up to the handler */
 };
 
+/* Why the query does not suit the list of parameters, in the arena; NULL: it does. */
+const char *exchange_query_fault(struct exchange *exchange, const struct parameter *parameters);
+
 /* Strings are borrowed until the answer. */
 const char *exchange_method(const struct exchange *exchange);
 /* Decoded, without the query. (%00 stays encoded, here and in the query.) */
@@ -32,6 +35,10 @@ const char *exchange_query(const struct exchange *exchange, const char *name);
 const char *exchange_query_name(const struct exchange *exchange, size_t index);
 /* A request header, by name in any case; NULL: absent. */
 const char *exchange_header(const struct exchange *exchange, const char *name);
+/* Calls each(context, name, value) for all headers, in their order. */
+void exchange_each_header(const struct exchange *exchange,
+                          void (*each)(void *context, const char *name, const char *value),
+                          void *context);
 /* NUL-terminated; ret_len may be NULL. */
 const char *exchange_body(const struct exchange *exchange, size_t *ret_len);
 /* Unique within the process; part of every log line about this request. */
@@ -48,6 +55,10 @@ struct exchange_peer {
 const struct exchange_peer *exchange_peer(const struct exchange *exchange);
 /* The reason for NULL, a literal: "there is no client certificate", "the client certificate ..." */
 const char *exchange_peer_fault(const struct exchange *exchange);
+
+/* The same of a front proxy: verified against the authorities of tls_trust_front() and no others.
+ * Only a gate's judge() may call it. NULL: *ret_fault is the reason, a literal. */
+const struct exchange_peer *exchange_front(const struct exchange *exchange, const char **ret_fault);
 
 /* Whether the client has closed or reset its connection, or its sending side. From any thread,
  * until the answer. */
@@ -70,8 +81,8 @@ void exchange_set_tag(struct exchange *exchange, const char *tag);
  */
 bool exchange_knows_tag(const struct exchange *exchange, const char *tag);
 
-/* {"error": message} and a newline; with ?output=table "error: message". The message may contain
- * any bytes. */
+/* {"error": message} and a newline; with ?output=table "error: message". Below /apis and /openapi a
+ * Status of Kubernetes (metav1.Status). The message may contain any bytes. */
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message);
 /* The same with 503 and Retry-After: the same work is in progress for another caller. */
 void exchange_answer_busy(struct exchange *exchange, const char *message);
@@ -83,6 +94,11 @@ void exchange_pass(struct exchange *exchange);
 /* A number that the gate leaves for the handler; 0 until it is set. */
 void exchange_set_note(struct exchange *exchange, int note);
 int exchange_note(const struct exchange *exchange);
+
+/* A value that the gate's judge() leaves for its ask() and for the handler; NULL until it is set.
+ * It must live until the answer. */
+void exchange_set_memo(struct exchange *exchange, const void *memo);
+const void *exchange_memo(const struct exchange *exchange);
 
 /* Calls done(context), on any thread, when the exchange is over and its answer sent or dropped: to
  * limit the number of large answers, or to release what the request used. Call it before the

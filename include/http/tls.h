@@ -64,6 +64,11 @@ int tls_open(const struct tls_files *files, struct tls **ret_tls, struct err *er
 /* Call after the server that uses it has stopped; NULL does nothing. */
 void tls_close(struct tls *tls);
 
+/* authorities: certificates in PEM that vouch for front proxies; NULL: none. exchange_front() goes
+ * by them from now on, and exchange_peer() never does. -EINVAL: no certificate that can be read;
+ * then no front proxy is trusted. From any thread. */
+int tls_trust_front(struct tls *tls, const struct buf *authorities, struct err *err);
+
 /* Writes the certificate's expiry and the number of reloads: Prometheus text. */
 void tls_metrics(struct tls *tls, struct buf *out);
 

@@ -57,30 +57,38 @@ static const char *read_asking(const struct auth *auth, struct exchange *exchang
     return NULL;
 }
 
-static void forbid(struct exchange *exchange, const char *user)
+static void forbid(struct exchange *exchange, const struct auth_question *question,
+                   const char *user)
 {
     struct buf message;
     buf_init(&message, BUF_UNBOUNDED); /* a cut name, and a path from a bounded header */
     buf_add_text(&message, "forbidden: User ");
     buf_add_quoted(&message, user);
-    buf_printf(&message, " cannot %s path ", verb_of(exchange));
-    buf_add_quoted(&message, exchange_path(exchange));
+    if (question) {
+        buf_printf(&message, " cannot %s", question->action);
+    } else {
+        buf_printf(&message, " cannot %s path ", verb_of(exchange));
+        buf_add_quoted(&message, exchange_path(exchange));
+    }
     exchange_answer_error(exchange, 403, buf_text(&message));
     buf_fini(&message);
 }
 
 /* answer: any but ANSWER_ALLOWED. */
-static void refuse(struct exchange *exchange, const struct auth_answer *answer)
+static void refuse(struct exchange *exchange, const struct auth_question *question,
+                   const struct auth_answer *answer)
 {
     if (answer->kind == ANSWER_FORBIDDEN)
-        forbid(exchange, answer->user);
+        forbid(exchange, question, answer->user);
     else if (answer->kind == ANSWER_STRANGER)
         exchange_answer_error(
             exchange, 401,
             "the API server rejected the token: it is invalid, expired, or for another audience");
     else
         exchange_answer_busy(
-            exchange, "the API server could not verify the token and its permissions: try again");
+            exchange, question ? "the API server could not verify the user's permissions: try again"
+                               : "the API server could not verify the token and its permissions: "
+                                 "try again");
 }
 
 /* room: any but ROOM_YES. */
@@ -92,28 +100,24 @@ static void refuse_for_room(struct auth *auth, struct exchange *exchange, enum i
                                            : "too many unknown tokens were shown: try again");
 }
 
-void auth_settle(struct exchange *exchange, const struct auth_answer *answer)
+void auth_settle(struct exchange *exchange, const struct auth_question *question,
+                 const struct auth_answer *answer)
 {
     if (answer->kind == ANSWER_ALLOWED)
         exchange_pass(exchange);
     else
-        refuse(exchange, answer);
+        refuse(exchange, question, answer);
 }
 
 /* ---- the gate ---- */
 
-enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64_t now_ms)
+static enum auth_verdict judge(struct auth *auth, const struct asking *asking,
+                               struct exchange *exchange, int64_t now_ms)
 {
-    struct asking asking;
-    const char *fault = read_asking(auth, exchange, &asking);
-    if (fault) {
-        exchange_answer_error(exchange, 401, fault);
-        return AUTH_CLOSED;
-    }
     mutex_lock(&auth->lock);
-    const struct auth_answer answer = answers_find(&auth->answers, &asking.key, now_ms);
+    const struct auth_answer answer = answers_find(&auth->answers, &asking->key, now_ms);
     const bool known = answer.kind != ANSWER_NONE;
-    const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking.key, now_ms);
+    const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking->key, now_ms);
     mutex_unlock(&auth->lock);
     if (room != ROOM_YES) {
         refuse_for_room(auth, exchange, room);
@@ -124,7 +128,17 @@ enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64
         return AUTH_ASK;
     if (answer.kind == ANSWER_ALLOWED)
         return AUTH_OPEN;
-    refuse(exchange, &answer);
+    refuse(exchange, asking->question, &answer);
+    return AUTH_CLOSED;
+}
+
+enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64_t now_ms)
+{
+    struct asking asking = {0};
+    const char *fault = read_asking(auth, exchange, &asking);
+    if (!fault)
+        return judge(auth, &asking, exchange, now_ms);
+    exchange_answer_error(exchange, 401, fault);
     return AUTH_CLOSED;
 }
 
@@ -142,17 +156,38 @@ static void ask(struct auth *auth, const struct asking *asking, struct exchange 
     if (begun)
         auth_inquiry_send(begun);
     else if (known)
-        auth_settle(exchange, &answer);
+        auth_settle(exchange, asking->question, &answer);
     else if (room != ROOM_YES)
         refuse_for_room(auth, exchange, room);
 }
 
 void auth_ask(struct auth *auth, struct exchange *exchange, int64_t now_ms)
 {
-    struct asking asking;
+    struct asking asking = {0};
     const char *fault = read_asking(auth, exchange, &asking);
     if (fault)
         exchange_answer_error(exchange, 401, fault);
     else
         ask(auth, &asking, exchange, now_ms);
+}
+
+static struct asking asking_of(const struct auth *auth, const struct auth_question *question)
+{
+    struct asking asking = {.question = question};
+    key_make_of_user(&auth->secret, question->members, question->attributes, &asking.key);
+    return asking;
+}
+
+enum auth_verdict auth_judge_question(struct auth *auth, struct exchange *exchange,
+                                      const struct auth_question *question, int64_t now_ms)
+{
+    const struct asking asking = asking_of(auth, question);
+    return judge(auth, &asking, exchange, now_ms);
+}
+
+void auth_ask_question(struct auth *auth, struct exchange *exchange,
+                       const struct auth_question *question, int64_t now_ms)
+{
+    const struct asking asking = asking_of(auth, question);
+    ask(auth, &asking, exchange, now_ms);
 }

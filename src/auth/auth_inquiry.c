@@ -55,10 +55,12 @@ enum inquiry_room auth_inquiry_room(struct auth *auth, const struct answer_key *
     return is_open || is_known || auth->tickets_milli >= TICKET_MILLI ? ROOM_YES : ROOM_LIMITED;
 }
 
-static void wait_for(struct inquiry *inquiry, struct exchange *exchange)
+static void wait_for(struct inquiry *inquiry, const struct auth_question *question,
+                     struct exchange *exchange)
 {
     struct waiting *waiting = ARENA_NEW(exchange_arena(exchange), struct waiting);
     waiting->exchange = exchange;
+    waiting->question = question;
     LL_APPEND(inquiry->waiting, waiting);
     inquiry->auth->n_waiting++;
 }
@@ -82,7 +84,7 @@ struct inquiry *auth_inquiry_join(struct auth *auth, const struct asking *asking
     const bool is_new = !inquiry;
     if (is_new)
         inquiry = inquiry_new(auth, asking, now_ms);
-    wait_for(inquiry, exchange);
+    wait_for(inquiry, asking->question, exchange);
     return is_new ? inquiry : NULL;
 }
 
@@ -121,7 +123,7 @@ static void conclude(struct inquiry *inquiry, const struct auth_answer *answer)
     free(inquiry);
     while (waiting) {
         struct waiting *next = waiting->next; /* freed with its exchange */
-        auth_settle(waiting->exchange, answer);
+        auth_settle(waiting->exchange, waiting->question, answer);
         waiting = next;
     }
 }
@@ -162,6 +164,12 @@ static void note(struct inquiry *inquiry, enum review_kind kind, enum review_res
         log_failure(inquiry->auth, kind, why, now_ms);
 }
 
+static const char *user_of(const struct inquiry *inquiry)
+{
+    const struct auth_question *question = inquiry->asking.question;
+    return question ? question->user : inquiry->user.name;
+}
+
 static void take_access_review(void *context, const struct kube_answer *kube_answer)
 {
     struct inquiry *inquiry = context;
@@ -173,7 +181,7 @@ static void take_access_review(void *context, const struct kube_answer *kube_ans
         answer.kind = ANSWER_ALLOWED;
     } else if (result == REVIEW_NO) {
         answer.kind = ANSWER_FORBIDDEN;
-        (void)snprintf(answer.user, sizeof answer.user, "%s", inquiry->user.name);
+        (void)snprintf(answer.user, sizeof answer.user, "%s", user_of(inquiry));
     }
     conclude(inquiry, &answer);
 }
@@ -181,8 +189,10 @@ static void take_access_review(void *context, const struct kube_answer *kube_ans
 static void review_access(struct inquiry *inquiry, int64_t now_ms)
 {
     const struct asking *asking = &inquiry->asking;
+    const struct auth_question *question = asking->question;
     char *body CLEANUP(mem_free_ptr) =
-        review_access_body(&inquiry->user, asking->verb, asking->path);
+        question ? review_resource_body(question->members, question->attributes)
+                 : review_access_body(&inquiry->user, asking->verb, asking->path);
     send_review(inquiry, REVIEW_ACCESS_PATH, body, now_ms, take_access_review);
 }
 
@@ -203,6 +213,10 @@ static void take_token_review(void *context, const struct kube_answer *kube_answ
 
 void auth_inquiry_send(struct inquiry *inquiry)
 {
+    if (inquiry->asking.question) {
+        review_access(inquiry, inquiry->began_ms);
+        return;
+    }
     char *body = review_token_body(&inquiry->asking.bearer);
     send_review(inquiry, REVIEW_TOKEN_PATH, body, inquiry->began_ms, take_token_review);
     review_wipe(body);

@@ -27,12 +27,14 @@ struct asking {
     struct bearer bearer;
     const char *verb;
     const char *path;
+    const struct auth_question *question; /* NULL: by the bearer */
     struct answer_key key;
 };
 
 /* In the exchange's arena. */
 struct waiting {
     struct exchange *exchange;
+    const struct auth_question *question; /* its own; NULL: by the bearer */
     struct waiting *next;
 };
 
@@ -66,9 +68,10 @@ struct auth {
 /* Kubernetes' name of the review. */
 const char *auth_review_name(enum review_kind kind);
 
-/* Answers the exchange, or lets it pass. ANSWER_NONE: the API server could not be asked. Call it
- * without the lock. */
-void auth_settle(struct exchange *exchange, const struct auth_answer *answer);
+/* Answers the exchange, or lets it pass. question: of the asking. ANSWER_NONE: the API server could
+ * not be asked. Call it without the lock. */
+void auth_settle(struct exchange *exchange, const struct auth_question *question,
+                 const struct auth_answer *answer);
 
 /* ROOM_FULL: too many inquiries or waiting exchanges. ROOM_LIMITED: a new inquiry about an unknown
  * token, and the token bucket is empty. */

@@ -40,3 +40,13 @@ void key_make(const struct key_secret *secret, const struct bearer *bearer, cons
     digest(secret, token, ret_key->token);
     digest(secret, asked, ret_key->asked);
 }
+
+/* Neither a token nor a verb begins with NUL. */
+void key_make_of_user(const struct key_secret *secret, const char *user, const char *attributes,
+                      struct answer_key *ret_key)
+{
+    const struct part of_user[N_PARTS] = {{"", 1}, {user, strlen(user)}};
+    const struct part asked[N_PARTS] = {{"", 1}, {attributes, strlen(attributes)}};
+    digest(secret, of_user, ret_key->token);
+    digest(secret, asked, ret_key->asked);
+}

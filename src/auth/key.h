@@ -15,5 +15,8 @@ struct key_secret {
 void key_secret_init(struct key_secret *secret);
 void key_make(const struct key_secret *secret, const struct bearer *bearer, const char *verb,
               const char *path, struct answer_key *ret_key);
+/* The key of a user and resource attributes; it equals none of key_make(). */
+void key_make_of_user(const struct key_secret *secret, const char *user, const char *attributes,
+                      struct answer_key *ret_key);
 
 #endif

@@ -57,6 +57,17 @@ char *review_access_body(const struct review_user *user, const char *verb, const
     return buf_take(&body);
 }
 
+char *review_resource_body(const char *members, const char *attributes)
+{
+    struct buf body;
+    buf_init(&body, BUF_UNBOUNDED); /* both are bounded */
+    buf_printf(&body,
+               "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\","
+               "\"spec\":{%s,\"resourceAttributes\":%s}}",
+               members, attributes);
+    return buf_take(&body);
+}
+
 /* ---- answers ---- */
 
 __attribute__((format(printf, 2, 3))) static enum review_result fail(char *why, const char *format,

@@ -39,6 +39,8 @@ enum review_result review_read_token(const struct kube_answer *answer, const str
 
 /* The body of a SubjectAccessReview; the caller frees it. */
 char *review_access_body(const struct review_user *user, const char *verb, const char *path);
+/* members: user, groups, uid, extra. attributes: resourceAttributes. Both as JSON. */
+char *review_resource_body(const char *members, const char *attributes);
 enum review_result review_read_access(const struct kube_answer *answer, char *ret_why);
 
 #endif

@@ -50,6 +50,7 @@ const struct setting SETTINGS[] = {
     {"tls.verbClients", SETTING_CLIENTS, AT(tls.verb_clients)},
     {"tls.peopleClients", SETTING_CLIENTS, AT(tls.people_clients)},
     {"authentication.cacheSeconds", SETTING_COUNT, AT(authentication.cache_s), FROM_TO(0, 300, 10)},
+    {"aggregatedAPI.enabled", SETTING_SWITCH, AT(aggregated_api)},
     {"gpuResources", SETTING_NAMES, AT(policy.gpu_resources), N_AT(policy.n_gpu_resources),
      .check = syntax_resource},
     {"models.labels", SETTING_NAMES, LISTED, AT(policy.model_labels), N_AT(policy.n_model_labels),

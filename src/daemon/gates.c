@@ -1,6 +1,7 @@
 /* gates: see include/daemon/gates.h. Without TLS they are open: listening.c has checked the
  * addresses. */
 #include "daemon/gates.h"
+#include "api/kubernetes.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "inventory/inventory.h"
@@ -118,17 +119,9 @@ static void ask_for_a_token(struct exchange *exchange)
                                        fault));
 }
 
-static enum gate_verdict judge_people(void *context, struct exchange *exchange)
+static enum gate_verdict verdict_of(enum auth_verdict verdict)
 {
-    struct gates *gates = context;
-    const struct exchange_peer *peer = exchange_peer(exchange);
-    if (!gates->has_tls || (peer && is_named(peer, &gates->settings->tls.people_clients)))
-        return GATE_OPEN;
-    if (!exchange_header(exchange, "Authorization")) {
-        ask_for_a_token(exchange);
-        return GATE_CLOSED;
-    }
-    switch (auth_judge(gates->auth, exchange, clock_ms())) {
+    switch (verdict) {
     case AUTH_OPEN:
         return GATE_OPEN;
     case AUTH_ASK:
@@ -139,10 +132,61 @@ static enum gate_verdict judge_people(void *context, struct exchange *exchange)
     return GATE_CLOSED;
 }
 
+static enum gate_verdict judge_people(void *context, struct exchange *exchange)
+{
+    struct gates *gates = context;
+    const struct exchange_peer *peer = exchange_peer(exchange);
+    if (!gates->has_tls || (peer && is_named(peer, &gates->settings->tls.people_clients)))
+        return GATE_OPEN;
+    if (!exchange_header(exchange, "Authorization")) {
+        ask_for_a_token(exchange);
+        return GATE_CLOSED;
+    }
+    return verdict_of(auth_judge(gates->auth, exchange, clock_ms()));
+}
+
 static void ask_people(void *context, struct exchange *exchange)
 {
     const struct gates *gates = context;
     auth_ask(gates->auth, exchange, clock_ms());
+}
+
+/* ---- requests that the API server forwards ---- */
+
+/* NULL: the exchange has been answered. */
+static const struct auth_question *question_of(struct exchange *exchange,
+                                               const struct front_user *user)
+{
+    struct kubernetes_target target;
+    if (!kubernetes_read(exchange, &target))
+        return NULL;
+    struct auth_question *question = ARENA_NEW(exchange_arena(exchange), struct auth_question);
+    *question = (struct auth_question){user->name, user->members, target.attributes, target.action};
+    return question;
+}
+
+static enum gate_verdict judge_fronted(void *context, struct exchange *exchange)
+{
+    struct gates *gates = context;
+    const char *fault = NULL;
+    const struct front_user *user = front_user(gates->front, exchange, &fault);
+    if (!user) {
+        exchange_answer_error(exchange, 401, fault);
+        return GATE_CLOSED;
+    }
+    const struct auth_question *question = question_of(exchange, user);
+    if (!question)
+        return GATE_CLOSED;
+    if (!question->attributes || user->is_master)
+        return GATE_OPEN;
+    exchange_set_memo(exchange, question);
+    return verdict_of(auth_judge_question(gates->auth, exchange, question, clock_ms()));
+}
+
+static void ask_fronted(void *context, struct exchange *exchange)
+{
+    const struct gates *gates = context;
+    auth_ask_question(gates->auth, exchange, exchange_memo(exchange), clock_ms());
 }
 
 static struct auth *create_auth(const struct settings *settings, struct kube_sender sender)
@@ -162,6 +206,7 @@ void gates_init(struct gates *ret_gates, const struct settings *settings, bool h
         .settings = settings, .has_tls = has_tls, .election = election, .beside = beside};
     ret_gates->verbs = (struct gate){judge_verbs, ask_verbs, ret_gates};
     ret_gates->people = (struct gate){judge_people, ask_people, ret_gates};
+    ret_gates->fronted = (struct gate){judge_fronted, ask_fronted, ret_gates};
     ret_gates->auth = create_auth(settings, sender);
 }
 
@@ -169,6 +214,8 @@ void gates_fini(struct gates *gates)
 {
     auth_free(gates->auth);
     gates->auth = NULL;
+    front_free(gates->front);
+    gates->front = NULL;
 }
 
 void gates_metrics(const struct gates *gates, struct buf *out)

@@ -26,15 +26,19 @@
 /* Longer than the usual lag of a watch. */
 #define CONFIRM_MS (30 * SECOND_MS)
 #define MAX_KINDS ((size_t)9)
-/* Open at once: a watch or list per kind; bindings; reviews (auth/ has at most 32 in progress). */
+/* Open at once: a watch or list per kind; bindings; reviews (auth/ has at most 32 in
+ * progress) and the watch beside them. */
 #define READ_CONNECTIONS 16
 #define WRITE_CONNECTIONS 256
-#define REVIEW_CONNECTIONS 32
+#define REVIEW_CONNECTIONS 34
 /* A credential plugin's pipes, and open credential files. */
 #define CREDENTIAL_FILES 16
 /* Between two checks whether all bindings are answered. */
 #define NAP_NS 5000000
 #define BOUND_BY_MAX 320
+/* The watch of one ConfigMap, which is mostly silent. */
+#define FRONT_SILENCE_MS (60 * SECOND_MS)
+#define FRONT_BYTES ((size_t)1024 * 1024)
 /* A loop without a round for so long is stuck: several times its longest task. */
 #define STUCK_MS (20 * SECOND_MS)
 
@@ -47,6 +51,7 @@ struct live_mode {
     struct kube_loop *reviewing; /* NULL: no TLS, so no tokens */
     struct kube_watch *watches[MAX_KINDS];
     size_t n_watches;
+    struct kube_watch *front;  /* NULL: no aggregated API */
     struct election *election; /* NULL: the only replica */
     struct hold *hold;         /* NULL: with a Lease */
     struct beside *beside;     /* NULL: no instance beside each kube-scheduler */
@@ -347,6 +352,8 @@ void live_mode_free(struct live_mode *live)
     election_free(live->election);
     for (size_t i = 0; i < live->n_watches; i++)
         kube_watch_free(live->watches[i]);
+    if (live->front)
+        kube_watch_free(live->front);
     kube_credentials_free(live->credentials); /* first: a plugin may wake the loops */
     kube_loop_free(live->writing);
     kube_loop_free(live->reading);
@@ -381,6 +388,20 @@ struct binds *live_mode_binds(struct live_mode *live)
 struct waits *live_mode_waits(struct live_mode *live)
 {
     return live ? live->waits : NULL;
+}
+
+void live_mode_follow_front(struct live_mode *live, const struct reflector_store *store)
+{
+    static const struct reflector_kind KIND = {
+        .name = "extension-apiserver-authentication",
+        .path = "/api/v1/namespaces/kube-system/configmaps",
+        .field_selector = "metadata.name%3Dextension-apiserver-authentication"};
+    const struct reflector_settings settings = {.kind = &KIND,
+                                                .page_size = PAGE_SIZE,
+                                                .silence_ms = FRONT_SILENCE_MS,
+                                                .max_object_bytes = FRONT_BYTES,
+                                                .seed = random_seed()};
+    live->front = kube_watch_new(live->reviewing, &settings, store);
 }
 
 struct kube_sender live_mode_reviewer(struct live_mode *live)

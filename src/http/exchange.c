@@ -1,6 +1,6 @@
 /*
  * exchange: one request and its answer, which may come from any thread. exchange_priv.h states the
- * owners. The body of an error is {"error": "..."} and a newline, or a line of text.
+ * owners. The body of an error is {"error": "..."} and a newline, a line of text, or a Status.
  */
 #include "base/mem.h"
 #include "exchange_priv.h"
@@ -130,6 +130,15 @@ const char *exchange_header(const struct exchange *exchange, const char *name)
     return NULL;
 }
 
+void exchange_each_header(const struct exchange *exchange,
+                          void (*each)(void *context, const char *name, const char *value),
+                          void *context)
+{
+    const struct exchange_pair *pair = NULL;
+    LL_FOREACH (exchange->headers, pair)
+        each(context, pair->name, pair->value);
+}
+
 const char *exchange_body(const struct exchange *exchange, size_t *ret_len)
 {
     if (ret_len)
@@ -155,6 +164,12 @@ const struct exchange_peer *exchange_peer(const struct exchange *exchange)
 const char *exchange_peer_fault(const struct exchange *exchange)
 {
     return exchange->peer_fault;
+}
+
+const struct exchange_peer *exchange_front(const struct exchange *exchange, const char **ret_fault)
+{
+    *ret_fault = "there is no client certificate";
+    return exchange->front ? exchange->front(exchange->session, exchange->arena, ret_fault) : NULL;
 }
 
 void exchange_watch(struct exchange *exchange, bool (*has_left)(void *connection), void *connection)
@@ -238,18 +253,62 @@ static bool wants_table(const struct exchange *exchange)
     return output && strcmp(output, "table") == 0;
 }
 
+/* The error as a metav1.Status. */
+static void write_status(unsigned status, const char *message, struct buf *out)
+{
+    static const struct {
+        unsigned status;
+        const char *reason;
+    } REASONS[] = {
+        {400, "BadRequest"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "NotFound"},
+        {405, "MethodNotAllowed"},
+        {406, "NotAcceptable"},
+        {413, "RequestEntityTooLarge"},
+        {500, "InternalError"},
+        {503, "ServiceUnavailable"},
+    };
+    const char *reason = "";
+    for (size_t i = 0; i < sizeof REASONS / sizeof *REASONS; i++) {
+        if (REASONS[i].status == status)
+            reason = REASONS[i].reason;
+    }
+    buf_add_text(out, "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"metadata\": {}, "
+                      "\"status\": \"Failure\", \"message\": ");
+    buf_add_quoted(out, message);
+    buf_printf(out, ", \"reason\": \"%s\", \"code\": %u}\n", reason, status);
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    const size_t len = strlen(folder);
+    return strncmp(path, folder, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+static void write_error(bool is_text, const char *message, struct buf *out)
+{
+    buf_add_text(out, is_text ? "error: " : "{\"error\": ");
+    if (is_text)
+        buf_add_one_line(out, message);
+    else
+        buf_add_quoted(out, message);
+    buf_add_text(out, is_text ? "\n" : "}\n");
+}
+
 struct answer exchange_error(const struct exchange *exchange, unsigned status, const char *message,
                              unsigned flags)
 {
-    const bool is_text = wants_table(exchange);
+    const bool is_status =
+        is_below(exchange->path, "/apis") || is_below(exchange->path, "/openapi");
+    const bool is_text = !is_status && wants_table(exchange);
     struct buf body;
     buf_init(&body, BUF_UNBOUNDED); /* our messages are short */
-    buf_add_text(&body, is_text ? "error: " : "{\"error\": ");
-    if (is_text)
-        buf_add_one_line(&body, message);
+    if (is_status)
+        write_status(status, message, &body);
     else
-        buf_add_quoted(&body, message);
-    buf_add_text(&body, is_text ? "\n" : "}\n");
+        write_error(is_text, message, &body);
     struct answer answer = {.status = status,
                             .content_type =
                                 is_text ? "text/plain; charset=utf-8" : "application/json",
@@ -295,6 +354,16 @@ void exchange_set_note(struct exchange *exchange, int note)
 int exchange_note(const struct exchange *exchange)
 {
     return exchange->note;
+}
+
+void exchange_set_memo(struct exchange *exchange, const void *memo)
+{
+    exchange->memo = memo;
+}
+
+const void *exchange_memo(const struct exchange *exchange)
+{
+    return exchange->memo;
 }
 
 void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context)

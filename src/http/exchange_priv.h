@@ -63,6 +63,11 @@ struct exchange {
     bool has_tls;     /* of the connection */
     bool is_loopback; /* the listening address */
     int note;         /* of the gate */
+    const void *memo; /* of the gate */
+    /* Verifies the certificate of the session; NULL after judge(), as the session may end. */
+    const struct exchange_peer *(*front)(void *session, struct arena *arena,
+                                         const char **ret_fault);
+    void *session;
 
     /* Only on the transport's thread. */
     struct buf body;

@@ -1,6 +1,7 @@
-/* parameters: see parameters.h. */
-#include "parameters.h"
+/* parameters: checks the query of a request. A misspelt parameter must not be ignored: its caller
+ * would take the answer for what it asked. */
 #include "base/nearest.h"
+#include "http/exchange.h"
 
 #include <string.h>
 
@@ -71,9 +72,9 @@ static bool is_repeated(const struct exchange *exchange, size_t i, const char *n
     return false;
 }
 
-const char *parameters_fault(const struct parameter *known, const struct exchange *exchange,
-                             struct arena *arena)
+const char *exchange_query_fault(struct exchange *exchange, const struct parameter *known)
 {
+    struct arena *arena = exchange_arena(exchange);
     const char *name = NULL;
     const char *fault = NULL;
     for (size_t i = 0; !fault && (name = exchange_query_name(exchange, i)); i++) {

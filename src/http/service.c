@@ -2,7 +2,6 @@
 #include "service.h"
 #include "base/log.h"
 #include "foreign.h"
-#include "parameters.h"
 #include "routes.h"
 
 #include <assert.h>
@@ -148,7 +147,7 @@ static void handle(struct exchange *exchange)
 {
     const struct route *route = exchange->route;
     const char *fault =
-        route->parameters ? parameters_fault(route->parameters, exchange, exchange->arena) : NULL;
+        route->parameters ? exchange_query_fault(exchange, route->parameters) : NULL;
     if (fault)
         exchange_answer_error(exchange, 400, fault);
     else

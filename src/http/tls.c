@@ -23,6 +23,7 @@ struct tls {
 
     struct mutex lock; /* guards the rest */
     struct tls_set *set;
+    struct tls_set *front; /* authorities of front proxies; NULL: none is trusted */
 };
 
 /* The library requests a certificate without a context, so a process has one. */
@@ -176,6 +177,7 @@ void tls_close(struct tls *tls)
     file_watch_free(tls->watch);
     serving = NULL;
     tls_set_drop(tls->set);
+    tls_set_drop(tls->front);
     mutex_fini(&tls->lock);
     free(tls);
 }
@@ -198,6 +200,30 @@ const struct exchange_peer *tls_peer(void *session, struct arena *arena, const c
     struct tls_set *set = tls_serving();
     const struct exchange_peer *peer = tls_set_peer(set, session, arena, ret_fault);
     tls_set_drop(set);
+    return peer;
+}
+
+int tls_trust_front(struct tls *tls, const struct buf *authorities, struct err *err)
+{
+    struct tls_set *front = NULL;
+    int r = authorities ? tls_set_new_front(authorities, &front, err) : 0;
+    mutex_lock(&tls->lock);
+    struct tls_set *old = tls->front;
+    tls->front = front;
+    mutex_unlock(&tls->lock);
+    tls_set_drop(old);
+    return r;
+}
+
+const struct exchange_peer *tls_front(void *session, struct arena *arena, const char **ret_fault)
+{
+    mutex_lock(&serving->lock);
+    struct tls_set *front = serving->front ? tls_set_hold(serving->front) : NULL;
+    mutex_unlock(&serving->lock);
+    *ret_fault = "the front proxy's authorities are not known";
+    const struct exchange_peer *peer =
+        front ? tls_set_peer(front, session, arena, ret_fault) : NULL;
+    tls_set_drop(front);
     return peer;
 }
 

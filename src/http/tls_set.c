@@ -196,6 +196,22 @@ int tls_set_new(const struct tls_files *files, const struct buf texts[N_TLS_FILE
     return r;
 }
 
+int tls_set_new_front(const struct buf *authorities, struct tls_set **ret_set, struct err *err)
+{
+    struct tls_set *set = MEM_NEW(struct tls_set);
+    atomic_init(&set->n_holders, 1);
+    known_peers_init(&set->known);
+    set->crl_next_update = -1;
+    int r = import_authorities(authorities, &set->authorities);
+    if (r < 0) {
+        tls_set_drop(set);
+        return err_set(err, EINVAL, "holds no certificate in PEM that can be read: %s",
+                       gnutls_strerror(r));
+    }
+    *ret_set = set;
+    return 0;
+}
+
 struct tls_set *tls_set_hold(struct tls_set *set)
 {
     atomic_fetch_add_explicit(&set->n_holders, 1, memory_order_relaxed);

@@ -22,6 +22,9 @@ enum tls_file { TLS_CERTIFICATE, TLS_PRIVATE_KEY, TLS_CLIENT_CA, TLS_CLIENT_CRL,
  * match. */
 int tls_set_new(const struct tls_files *files, const struct buf texts[N_TLS_FILES],
                 struct tls_set **ret_set, struct err *err);
+/* A set of authorities only: tls_set_peer() works. -EINVAL: there is no certificate that can be
+ * read. */
+int tls_set_new_front(const struct buf *authorities, struct tls_set **ret_set, struct err *err);
 struct tls_set *tls_set_hold(struct tls_set *set);
 /* NULL does nothing. */
 void tls_set_drop(struct tls_set *set);
@@ -71,5 +74,7 @@ extern tls_function *const TLS_RETRIEVE_CERTIFICATE;
 /* In tls.c: the current set, with a reference for the caller; and the client's identity by it. */
 struct tls_set *tls_serving(void);
 const struct exchange_peer *tls_peer(void *session, struct arena *arena, const char **ret_fault);
+/* The same by the authorities of tls_trust_front(). */
+const struct exchange_peer *tls_front(void *session, struct arena *arena, const char **ret_fault);
 
 #endif

@@ -212,7 +212,10 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
     exchange->is_loopback = transport->is_loopback;
     if (transport->tls)
         exchange->peer = tls_peer(session_of(connection), exchange->arena, &exchange->peer_fault);
+    exchange->front = transport->tls ? tls_front : NULL;
+    exchange->session = session_of(connection);
     service_open(transport->service, transport->listeners, exchange);
+    exchange->front = NULL;
     connections_begin(transport->connections, entry_of(connection),
                       service_is_welcome(transport->listeners, exchange));
     const char *length = exchange_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);

@@ -30,10 +30,10 @@ MAY_INCLUDE = {
     "inventory": ["base", "types", "devices", "ledger", "decide", "formats", "objects", "kube"],
     "record": ["base", "types/reason.h"],
     "http": ["base"],
-    "auth": ["base", "formats", "http/exchange.h", "kube/request.h"],
+    "auth": ["base", "formats", "http/exchange.h", "http/tls.h", "kube/request.h", "kube/reflector.h"],
     "extender": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
-    "api": ["base", "types", "cel", "devices", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h"],
-    "daemon": ["base", "config", "extender", "inventory", "kube", "http", "auth"],
+    "api": ["base", "types", "cel", "devices", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "http/server.h"],
+    "daemon": ["base", "api", "config", "extender", "inventory", "kube", "http", "auth"],
     "doctor": ["base", "types", "ledger", "decide", "formats", "config", "kube", "inventory", "http/tls.h", "http/exchange.h"],
 }
 ALL_FOLDERS = list(MAY_INCLUDE)

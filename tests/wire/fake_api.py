@@ -24,6 +24,7 @@ COLLECTIONS = {
     "/api/v1/namespaces": "namespaces",
     "/apis/scheduling.k8s.io/v1/priorityclasses": "priorityclasses",
 }
+CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 RESOURCE_GROUP = "/apis/resource.k8s.io/"
 TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -35,6 +36,8 @@ CHUNK_BYTES = 1 << 20
 
 def kind_at(path, version):
     """The kind of a collection. version: of the group resource.k8s.io, the one that is served."""
+    if path == CONFIG_MAPS:
+        return "configmaps"
     within = f"{RESOURCE_GROUP}{version}/"
     return path[len(within) :] if path.startswith(within) else COLLECTIONS.get(path)
 
@@ -232,7 +235,8 @@ class FakeApi:
         self.streams = []
         self.token = None  # the required Authorization header, if not None
         self.people = {}  # token: its user, as in a TokenReview
-        self.rights = set()  # (user's name, verb, path)
+        self.rights = set()  # (user's name, verb, path or name of a view)
+        self.resource_reviews = []  # the spec of each SubjectAccessReview with resource attributes
         self.resource_version = "v1"  # the one version of resource.k8s.io that is served
         self.is_deaf = False  # connections are closed before anything is read
         self.era = 0  # connections of an earlier one are closed at their next request
@@ -304,7 +308,12 @@ class FakeApi:
         return 201, {**review, "status": said}, ()
 
     def reviewed_access(self, review):
-        spec, asked = review["spec"], review["spec"]["nonResourceAttributes"]
+        spec = review["spec"]
+        if "resourceAttributes" in spec:
+            self.resource_reviews.append(spec)
+            allowed = (spec["user"], spec["resourceAttributes"]["verb"], spec["resourceAttributes"]["name"]) in self.rights
+            return 201, {**review, "status": {"allowed": allowed}}, ()
+        asked = spec["nonResourceAttributes"]
         allowed = spec in [{**user_spec(user), "nonResourceAttributes": asked} for user in self.people.values()]
         allowed = allowed and (spec["user"], asked["verb"], asked["path"]) in self.rights
         return 201, {**review, "status": {"allowed": allowed, "reason": "so it is"}}, ()

@@ -31,7 +31,7 @@ PATHS = (
 DRY_RUN = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
 
-def tls_policy(folder, **authentication):
+def tls_policy(folder, aggregated=False, **authentication):
     """The text of the policy, and the client's TLS: without a certificate, and as the operator."""
     authority = Authority(folder / "authority")
     server, operator = authority.server(), authority.client("operator")
@@ -41,6 +41,7 @@ def tls_policy(folder, **authentication):
     whole["tls"]["clientCRLFile"] = str(authority.revoke())
     whole["tls"]["peopleClients"] = {"names": ["operator"]}
     whole["authentication"] = authentication
+    whole["aggregatedAPI"] = {"enabled": aggregated}
     nobody, known = (ssl.create_default_context(cafile=str(authority.certificate)) for _ in range(2))
     known.load_cert_chain(*map(str, operator))
     return json.dumps(whole), nobody, known

@@ -129,6 +129,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_clients_equal(&a->tls.verb_clients, &b->tls.verb_clients);
     assert_clients_equal(&a->tls.people_clients, &b->tls.people_clients);
     assert_int_equal(a->authentication.cache_s, b->authentication.cache_s);
+    assert_int_equal(a->aggregated_api, b->aggregated_api);
     assert_int_equal(a->scheduler.weight, b->scheduler.weight);
     assert_int_equal(a->scheduler.http_timeout_s, b->scheduler.http_timeout_s);
     assert_int_equal(a->scheduler.other_extenders, b->scheduler.other_extenders);
@@ -186,6 +187,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "  verbClients: {names: [kube-scheduler, 'system:\"x\"']}\n"
     "  peopleClients: {organizations: ['ops, EU'], names: null}\n"
     "authentication: {cacheSeconds: 300}\n"
+    "aggregatedAPI: {enabled: true}\n"
     "gpuResources: [example.com/gpu, example.com/slice-*]\n"
     "models:\n"
     "  labels: [example.com/model]\n"
@@ -251,6 +253,7 @@ static void test_every_key_is_read(void **state)
     const struct slot_price_policy slot_price = {1500, 0, 1000000000, 1};
     assert_memory_equal(&settings->policy.slot_price, &slot_price, sizeof slot_price);
     assert_int_equal(settings->authentication.cache_s, 300);
+    assert_true(settings->aggregated_api);
     assert_true(settings->election.enabled);
     assert_string_equal(settings->election.namespace_, "gpus");
     assert_string_equal(settings->election.lease_name, "one");

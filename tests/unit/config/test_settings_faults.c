@@ -69,13 +69,13 @@ static const struct fault UNKNOWN_KEYS[] = {
     {HEAD "\"two\\nlines\": 1\n",
      "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, "
      "listen, tls, "
-     "authentication, gpuResources, "
+     "authentication, aggregatedAPI, gpuResources, "
      "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
      "kubernetes, "
      "leaderElection, decisions, limits"},
     {HEAD "\"\": 1\n",
      "3:1: \"\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, listen, tls, "
-     "authentication, gpuResources, "
+     "authentication, aggregatedAPI, gpuResources, "
      "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
      "kubernetes, "
      "leaderElection, decisions, limits"},

@@ -1,0 +1,31 @@
+/*
+ * kubernetes: the aggregated API v1alpha1.visibility.gpu-extender.io, which the API server forwards
+ * (docs/AGGREGATED-API.md): discovery, OpenAPI, and each path /v1/X as the view X.
+ */
+#ifndef API_KUBERNETES_H
+#define API_KUBERNETES_H
+
+#include "http/exchange.h"
+#include "http/server.h"
+
+#include <stdbool.h>
+
+/* What a request asks for; the strings are of the exchange. */
+struct kubernetes_target {
+    const char *view;       /* NULL: discovery or OpenAPI, for every user */
+    const char *attributes; /* resourceAttributes of a SubjectAccessReview, a JSON object */
+    const char *action;     /* "get resource ...", for messages */
+};
+
+/* Returns false after answering: 404, or 405 for a watch. The right and the answer both go by this
+ * reading of the path. */
+bool kubernetes_read(struct exchange *exchange, struct kubernetes_target *ret_target);
+
+struct kubernetes {
+    const struct route *routes; /* of the program: their paths /v1/X are the views */
+};
+
+/* Of /apis and /openapi and all below them; context is the struct kubernetes. */
+void kubernetes_handle(void *context, struct exchange *exchange);
+
+#endif
