@@ -35,7 +35,6 @@ struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct p
     struct cluster_copy *copy = MEM_NEW(struct cluster_copy);
     copy->from = from;
     copy->to = cluster_new(policy);
-    pod_names_reserve(&copy->to->pod_names, from->pod_names.n_buckets);
     memcpy(copy->to->relists, from->relists, sizeof from->relists);
     devices_continue_relists(copy->to->devices, from->devices);
     cluster_set_claims_known(copy->to, cluster_claims_known(from));

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_BUCKETS 64
+#define LEAST_ROOMS 64
 
 static struct pod_entry **bucket_of(const struct pod_names *names, const char *namespace_,
                                     const char *name)
@@ -16,8 +16,8 @@ static struct pod_entry **bucket_of(const struct pod_names *names, const char *n
     struct siphash hash = siphash_begin(hash_key(), false);
     siphash_add(&hash, namespace_, strlen(namespace_) + 1, HASH_ROUNDS);
     siphash_add(&hash, name, strlen(name), HASH_ROUNDS);
-    return &names->buckets[siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS) &
-                           (names->n_buckets - 1)];
+    const size_t i = siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS) & names->mask;
+    return &names->buckets[i < names->n_buckets ? i : i & (names->mask >> 1)];
 }
 
 static void put(struct pod_names *names, struct pod_entry *pod)
@@ -27,37 +27,45 @@ static void put(struct pod_names *names, struct pod_entry *pod)
     *bucket = pod;
 }
 
-static void grow(struct pod_names *names)
+/* Makes room in the array. The table does not use it yet. */
+static void make_room(struct pod_names *names)
 {
-    const struct pod_names old = *names;
-    names->n_buckets = old.n_buckets ? 2 * old.n_buckets : LEAST_BUCKETS;
-    names->buckets = MEM_ARRAY(struct pod_entry *, names->n_buckets);
-    for (size_t i = 0; i < old.n_buckets; i++) {
-        struct pod_entry *next = NULL;
-        for (struct pod_entry *pod = old.buckets[i]; pod; pod = next) {
-            next = pod->next_named;
-            put(names, pod);
-        }
-    }
-    free(old.buckets);
+    const size_t n_rooms = names->n_rooms ? 2 * names->n_rooms : LEAST_ROOMS;
+    names->buckets = mem_grow(names->buckets, n_rooms, sizeof *names->buckets);
+    names->n_rooms = n_rooms;
 }
 
-void pod_names_reserve(struct pod_names *names, size_t n_buckets)
+/* Adds a bucket, and moves to it those pods of one other bucket that belong there now. */
+static void add_bucket(struct pod_names *names)
 {
-    names->n_buckets = n_buckets;
-    names->buckets = MEM_ARRAY(struct pod_entry *, n_buckets);
+    if (names->n_buckets == names->n_rooms)
+        make_room(names);
+    const size_t added = names->n_buckets++;
+    names->buckets[added] = NULL;
+    if (added == 0)
+        return;
+    if (added > names->mask)
+        names->mask = 2 * names->mask + 1;
+    struct pod_entry **split = &names->buckets[added & (names->mask >> 1)];
+    struct pod_entry *next = *split;
+    *split = NULL;
+    while (next) {
+        struct pod_entry *pod = next;
+        next = pod->next_named;
+        put(names, pod);
+    }
 }
 
 void pod_names_free(struct pod_names *names)
 {
     free(names->buckets);
-    *names = (struct pod_names){NULL, 0, 0};
+    *names = (struct pod_names){NULL, 0, 0, 0, 0};
 }
 
 void pod_names_add(struct pod_names *names, struct pod_entry *pod)
 {
     if (names->n == names->n_buckets)
-        grow(names);
+        add_bucket(names);
     put(names, pod);
     names->n++;
 }
