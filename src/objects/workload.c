@@ -261,23 +261,34 @@ static size_t group_len(const char *api_version)
     return slash ? (size_t)(slash - api_version) : 0;
 }
 
-/* Groups of others have a dot in their names; extensions is the group of old releases. */
-static void warn_of_group(const struct manifest *manifest)
+/* Whether both are of one group; extensions is the group of old releases. */
+static bool may_be_of_group(const char *given, const char *right)
+{
+    const size_t len = group_len(given);
+    return strncmp(given, "extensions/", strlen("extensions/")) == 0 ||
+           (len == group_len(right) && strncmp(given, right, len) == 0);
+}
+
+/* Groups of others have a dot in their names. Kubernetes 1.25 removed the last of the old versions
+ * of the kinds that version_of_kind() knows. */
+static void warn_of_version(const struct manifest *manifest)
 {
     const struct warned object = warned_of(manifest);
+    struct arena *arena = manifest->arena;
     const char *given = manifest->api_version;
     const char *right = version_of_kind(manifest->kind);
-    const size_t len = group_len(given);
-    if (right && !*given && !manifest->may_omit_version)
-        warned_add(&object, "apiVersion",
-                   arena_printf(manifest->arena, "is missing; write %s", right));
-    if (!right || !*given || !schema_is_own_group(given) ||
-        strncmp(given, "extensions/", strlen("extensions/")) == 0 ||
-        (len == group_len(right) && strncmp(given, right, len) == 0))
+    if (!right || (*given && !schema_is_own_group(given)) || strcmp(given, right) == 0)
         return;
-    warned_add(&object, "apiVersion",
-               arena_printf(manifest->arena, "%s is not in this group; did you mean %s?",
-                            manifest->kind, right));
+    if (*given && may_be_of_group(given, right))
+        warned_add(&object, "apiVersion",
+                   arena_printf(arena, "Kubernetes 1.25 and newer do not serve %s; write %s",
+                                quoted(arena, given), right));
+    else if (*given)
+        warned_add(&object, "apiVersion",
+                   arena_printf(arena, "%s is not in this group; did you mean %s?", manifest->kind,
+                                right));
+    else if (!manifest->may_omit_version)
+        warned_add(&object, "apiVersion", arena_printf(arena, "is missing; write %s", right));
 }
 
 /* Kinds of other groups may have any name. */
@@ -298,7 +309,7 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
 {
     const struct warned object = warned_of(manifest);
     warn_of_kind(manifest);
-    warn_of_group(manifest);
+    warn_of_version(manifest);
     if (found->n > 0 && !found->items[0].row)
         misplaced_find_outside(&object, &found->items[0]);
     for (size_t i = 0; i < found->n; i++) {
@@ -387,7 +398,7 @@ static void warn_of_pod(const struct manifest *manifest)
     const struct warned object = warned_of(manifest);
     const struct pod_template pod = {.path = "", .object = manifest->object};
     warn_of_kind(manifest);
-    warn_of_group(manifest);
+    warn_of_version(manifest);
     misplaced_find(&object, &pod);
     (void)unknown_fields_find(&object, manifest->api_version);
 }

@@ -181,10 +181,20 @@ const char *verdict_counts_text(const size_t counts[N_REASONS], size_t n_nodes, 
     return arena_printf(arena, "%zu of %zu nodes fit (%s)", counts[REASON_FITS], n_nodes, text);
 }
 
+/* Sizes of huge pages, and amounts of misspelt names such as mem. Counts are hardly multiples of
+ * this. */
+#define LEAST_OF_BYTES ((int64_t)1 << 20)
+
+static bool is_in_bytes(const char *resource, int64_t n)
+{
+    return strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0 ||
+           (n > 0 && n % LEAST_OF_BYTES == 0);
+}
+
 static const char *amount_text(const char *resource, int64_t n, struct arena *arena)
 {
     char bytes[32];
-    if (strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0)
+    if (strcmp(resource, "cpu") != 0 && is_in_bytes(resource, n))
         return arena_printf(arena, "%s %s", quantity_bytes_text(n, bytes), resource);
     if (strcmp(resource, "cpu") != 0)
         return arena_printf(arena, "%lld %s", (long long)n, resource);
