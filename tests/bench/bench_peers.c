@@ -17,6 +17,8 @@
 #include "live_bench.h"
 #include "meter.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,7 @@
 #define N_NAMESPACES 60
 #define N_REPLICAS 1000
 #define N_ZONES 3
+#define MAX_LABELS 100
 #define TEXT 64
 
 static const struct inventory_limits LIMITS = {
@@ -157,11 +160,32 @@ static void dry_run(struct inventory *inventory, const struct asked *asked)
            placed_ms - forked_ms, meter_cpu_ms() - placed_ms);
 }
 
+/* Whether the text is a number within the bounds. */
+static bool read_number(const char *given, size_t least, size_t most, size_t *ret_number)
+{
+    char *end = NULL;
+    const unsigned long number = strtoul(given, &end, 10);
+    if (!isdigit((unsigned char)given[0]) || *end != '\0' || number < least || number > most)
+        return false;
+    *ret_number = number;
+    return true;
+}
+
+static bool read_arguments(int argc, char **argv)
+{
+    return argc <= 3 && (argc <= 1 || read_number(argv[1], 0, MAX_LABELS, &n_labels)) &&
+           (argc <= 2 || read_number(argv[2], 1, N_PODS, &n_owners));
+}
+
 int main(int argc, char **argv)
 {
     struct policy policy;
-    n_labels = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
-    n_owners = argc > 2 ? strtoul(argv[2], NULL, 10) : n_owners;
+    if (!read_arguments(argc, argv)) {
+        (void)fprintf(stderr,
+                      "usage: bench_peers [LABELS [OWNERS]]: 0 to %d labels, 1 to %d owners\n",
+                      MAX_LABELS, N_PODS);
+        return EXIT_FAILURE;
+    }
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
     policy_init(&policy);
     struct inventory *inventory = inventory_new(&policy, &LIMITS);
