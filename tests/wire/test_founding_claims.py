@@ -1,0 +1,82 @@
+"""The dry run of the fourteen objects in founding_claims/, as a published guide has them, and of their forms in resource.k8s.io/v1.
+
+founding_claims/README.md names the guide. The cluster is examples/dra-cluster.yaml.
+"""
+
+import glob
+import os
+
+import pytest
+from service import Service
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDER = os.path.join(ROOT, "tests/wire/founding_claims")
+NUMBERS = [f"{n:02}" for n in range(1, 15)]
+CLASSES = {"01": 22, "02": 22, "03": 22, "08": 0}  # devices of 26 that match
+CLAIMS = {"04": [22], "05": [22, 22, 22], "13": [22]}  # of each request or alternative
+PODS = {
+    "06": "gpu-resource (exclusive-gpu-claim)",
+    "07": "shared-gpu (shared-gpu-claim)",
+    "09": "mig-partition (mig-gpu-claim)",
+    "11": "gpu-resource (maintenance-gpu-claim)",
+    "14": "monitor-gpu (monitoring-gpu-claim)",
+}
+
+
+def text_of(name):
+    with open(os.path.join(FOLDER, f"{name}.yaml"), encoding="utf-8") as file:
+        return file.read()
+
+
+@pytest.fixture(scope="module")
+def service():
+    running = Service("--cluster-file", os.path.join(ROOT, "examples/dra-cluster.yaml"))
+    yield running
+    running.stop()
+
+
+def ask(service, text):
+    answer = service.post("/v1/dry-run", text.encode())
+    assert answer.status == 200, answer
+    return answer.json()
+
+
+def test_all_fourteen_are_there():
+    for folder in (FOLDER, os.path.join(FOLDER, "v1")):
+        assert sorted(os.path.basename(path)[:-5] for path in glob.glob(os.path.join(folder, "*.yaml"))) == NUMBERS
+
+
+def test_the_guide_gives_no_comments():
+    assert not [number for number in NUMBERS if "#" in text_of(number)]
+
+
+@pytest.mark.parametrize("number", [number for number in NUMBERS if number not in PODS])
+def test_object_without_pods_is_skipped(service, number):
+    for name in (number, f"v1/{number}"):
+        answer = ask(service, text_of(name))
+        assert len(answer["skipped"]) == 1 and answer["workloads"] == []
+
+
+@pytest.mark.parametrize("number", PODS)
+def test_claim_of_a_pod_is_named(service, number):
+    for name in (number, f"v1/{number}"):
+        (workload,) = ask(service, text_of(name))["workloads"]
+        assert any(PODS[number] in note for note in workload["notEvaluated"])
+
+
+@pytest.mark.parametrize("number", CLASSES)
+def test_class_counts_its_devices(service, number):
+    (request,) = ask(service, text_of(f"v1/{number}"))["deviceRequests"]
+    assert (request["matching"], request["devices"]) == (CLASSES[number], 26)
+
+
+@pytest.mark.parametrize("number", CLAIMS)
+def test_claim_counts_its_devices(service, number):
+    classes = [text_of(f"v1/{one}") for one in CLASSES]
+    requests = ask(service, "---\n".join([*classes, text_of(f"v1/{number}")]))["deviceRequests"]
+    assert [request["matching"] for request in requests[len(classes) :]] == CLAIMS[number]
+
+
+def test_missing_profile_is_named_with_those_there_are(service):
+    (warning,) = ask(service, text_of("v1/08"))["warnings"]
+    assert '"1g.10gb" (4)' in warning["message"]
