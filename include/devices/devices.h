@@ -174,6 +174,25 @@ struct devices_walk {
 /* Returns true after the last slice. */
 bool devices_each_some(const struct devices *devices, struct devices_walk *walk);
 
+/* What claims and taints do to a device. */
+struct device_status {
+    bool is_allocated; /* a claim uses all of it, without admin access */
+    bool is_shared;    /* a claim uses a part of it */
+    bool is_tainted;   /* by the slice or a rule */
+};
+/* A walk over all slices, as devices_walk. Facts and the statuses of their devices are in the
+ * arena. */
+struct slices_walk {
+    uint64_t at;
+    size_t work;
+    struct arena *arena;
+    void (*visit)(void *context, const struct slice_facts *facts,
+                  const struct device_status *statuses);
+    void *context;
+};
+/* Returns true after the last slice. */
+bool devices_each_slice_some(const struct devices *devices, struct slices_walk *walk);
+
 /* A pool of a GPU driver of which nothing is free on a node. Valid until the next change. */
 struct device_pool {
     const char *driver, *pool, *node_name;

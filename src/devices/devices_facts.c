@@ -97,6 +97,46 @@ const char *devices_next_slice(const struct devices *devices, const char *name, 
     return ret_facts->name;
 }
 
+static struct device_status status_of(const struct device *device)
+{
+    struct device_status status = {.is_tainted = device->is_tainted || device->n_rules > 0};
+    for (const struct device_use *use = device->slot->uses; use; use = use->next) {
+        status.is_shared |= use->is_shared;
+        status.is_allocated |= !use->is_shared;
+    }
+    return status;
+}
+
+/* Returns the work. */
+static size_t visit_slice(const struct kept_slice *slice, const struct slices_walk *walk)
+{
+    const struct slice_facts facts = facts_of_slice(walk->arena, slice);
+    struct device_status *statuses =
+        ARENA_ARRAY(walk->arena, struct device_status, slice->n_devices);
+    size_t work = 1 + slice->n_counters;
+    for (size_t i = 0; i < slice->n_devices; i++) {
+        statuses[i] = status_of(&slice->devices[i]);
+        work += 1 + facts.devices[i].n_attributes + slice->devices[i].slot->n_uses;
+    }
+    walk->visit(walk->context, &facts, statuses);
+    return work;
+}
+
+bool devices_each_slice_some(const struct devices *devices, struct slices_walk *walk)
+{
+    const struct object *object = devices->objects[DEVICES_SLICES];
+    size_t work = 0;
+    for (; object; object = object->hh.next) {
+        if (object->serial <= walk->at)
+            continue;
+        if (work >= walk->work)
+            return false;
+        work += visit_slice(CONTAINER_OF(object, struct kept_slice, object), walk);
+        walk->at = object->serial;
+    }
+    return true;
+}
+
 const char *devices_next_taint(const struct devices *devices, const char *name, struct arena *arena,
                                struct device_taint_facts *ret_facts)
 {

@@ -1,0 +1,59 @@
+/*
+ * world: the devices of the cluster as the allocator sees them, copied from the ledger.
+ *
+ * The copy is made in steps, each a short hold of the ledger's lock. An object that changes between
+ * two steps counts as before or after. Devices that agree in what is read of them share one
+ * cel_device. A node's question has only the pools that concern the node. Whatever the ledger does
+ * not know exactly makes a node not judged, with the cause: taints, counters, shared devices, and
+ * devices that several nodes may reach. Slices of drivers that the policy does not name are not in
+ * the ledger: a claim that may ask for such devices cannot be judged by this copy.
+ *
+ * Pure: no I/O, clock or lock. One thread at a time.
+ */
+#ifndef CLAIMS_WORLD_H
+#define CLAIMS_WORLD_H
+
+#include "allocate/allocate.h"
+#include "base/arena.h"
+#include "cel/cel.h"
+#include "ledger/cluster.h"
+#include "types/selector.h"
+
+struct claims_world;
+
+/* With more, nothing is judged. */
+#define CLAIMS_WORLD_DEVICES_MAX ((size_t)400000)
+
+/* reads: what selectors read of devices, and the attributes that constraints compare. Borrowed. The
+ * world is in the arena, and claims_world_free() frees its tables. */
+struct claims_world *claims_world_new(const struct cel_read *reads, size_t n_reads,
+                                      struct arena *arena);
+void claims_world_free(struct claims_world *world);
+
+/* Copies some slices: about a millisecond. The caller holds the ledger's lock for reading. After
+ * each call, call claims_world_end_step(). Of another ledger than before, the copy begins anew. */
+void claims_world_read_some(struct claims_world *world, const struct cluster *cluster);
+/* Takes in what was read. Call it without the lock. Returns true after the last slice. */
+bool claims_world_end_step(struct claims_world *world);
+
+struct claims_world_slices {
+    const struct allocate_slice *slices; /* for struct allocate_question */
+    size_t n;
+    const char *not_judged; /* why the node cannot be judged; NULL: it can */
+};
+/* The slices that concern the node. The array is in the arena; devices are the world's own, so they
+ * change with claims_world_take(). */
+struct claims_world_slices claims_world_on_node(const struct claims_world *world,
+                                                const struct label_view *node, struct arena *arena);
+
+/* A placed replica uses the devices that one of its claims got, by claims_world_on_node(). Those of
+ * admin access stay as they are. */
+void claims_world_take(struct claims_world *world, const struct allocate_claim *claim,
+                       const struct allocate_results *results);
+/* Undoes the last calls of claims_world_take(), until n devices are taken. */
+void claims_world_give_back(struct claims_world *world, size_t n);
+size_t claims_world_n_taken(const struct claims_world *world);
+/* Whether the devices taken since the first n may change the verdict of the node. */
+bool claims_world_touches(const struct claims_world *world, size_t n, const char *node_name);
+
+#endif

@@ -1,0 +1,150 @@
+/* world_facts: what selectors and constraints read of devices. Equal devices share it. */
+#include "base/buf.h"
+#include "world_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_domain(const char *domain, const char *name, const char *slash)
+{
+    return strncmp(domain, name, (size_t)(slash - name)) == 0 && !domain[slash - name];
+}
+
+/* Also if only its presence is read. */
+static bool is_read(const struct claims_world *world, const struct device_attribute *attribute)
+{
+    const char *slash = strchr(attribute->name, '/');
+    for (size_t i = 0; slash && i < world->n_reads; i++) {
+        const struct cel_read *read = &world->reads[i];
+        if (read->is_capacity == (attribute->value[0] == 'q') &&
+            (!read->domain || is_domain(read->domain, attribute->name, slash)) &&
+            (!read->name || !read->name[0] || strcmp(read->name, slash + 1) == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool is_capacity(const struct device_attribute *attribute)
+{
+    return attribute->value[0] == 'q';
+}
+
+static bool is_unsupported(const struct device_attribute *attribute)
+{
+    return attribute->value[0] == '?';
+}
+
+/* Capacities belong to the key by their names, since requests ask for them. */
+static void add_key(const struct claims_world *world, const char *driver,
+                    const struct device_facts *facts, struct buf *key)
+{
+    const bool flags[] = {facts->allows_multiple, facts->lacks_attributes};
+    buf_add(key, driver, strlen(driver) + 1);
+    buf_add(key, (const char *)flags, sizeof flags);
+    for (size_t i = 0; i < facts->n_attributes; i++) {
+        const struct device_attribute *attribute = &facts->attributes[i];
+        const bool is_whole = is_unsupported(attribute) || is_read(world, attribute);
+        buf_add(key, attribute->name, strlen(attribute->name) + 1);
+        if (is_whole)
+            buf_add(key, attribute->value, strlen(attribute->value) + 1);
+        else
+            buf_add(key, is_capacity(attribute) ? "q" : "-", 2);
+    }
+}
+
+static struct cel_fact fact_of(struct arena *arena, const struct device_attribute *attribute)
+{
+    const char *slash = strchr(attribute->name, '/');
+    struct cel_fact fact = {
+        .domain = arena_strndup(arena, attribute->name, (size_t)(slash - attribute->name)),
+        .name = arena_strdup(arena, slash + 1),
+        .kind = CEL_BOOL,
+        .text = arena_strdup(arena, attribute->value + 1)};
+    if (attribute->value[0] == 's')
+        fact.kind = CEL_STRING;
+    else if (attribute->value[0] == 'v')
+        fact.kind = CEL_VERSION;
+    else if (attribute->value[0] == 'q')
+        fact.kind = CEL_QUANTITY;
+    else if (attribute->value[0] == 'i')
+        fact.kind = CEL_INT;
+    fact.integer = fact.kind == CEL_INT ? strtoll(fact.text, NULL, 10) : 0;
+    fact.boolean = strcmp(fact.text, "true") == 0;
+    return fact;
+}
+
+/* Its size and its policy are unknown, and whether its name has the driver's domain. */
+static void add_capacity(struct world_group *group, struct arena *arena, const char *driver,
+                         const char *name)
+{
+    const char *slash = strchr(name, '/');
+    const struct allocate_capacity unknown = {.value = ALLOCATE_UNKNOWN};
+    struct allocate_capacity *capacity = &group->capacities[group->n_capacities++];
+    *capacity = unknown;
+    capacity->name = arena_strdup(arena, name);
+    if (!slash || !is_domain(driver, name, slash))
+        return;
+    capacity = &group->capacities[group->n_capacities++];
+    *capacity = unknown;
+    capacity->name = arena_strdup(arena, slash + 1);
+}
+
+static const char *fault_of(const struct device_facts *facts)
+{
+    if (facts->lacks_attributes)
+        return "some of its attributes are not kept";
+    for (size_t i = 0; i < facts->n_attributes; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (is_capacity(&facts->attributes[i]) == is_capacity(&facts->attributes[j]) &&
+                strcmp(facts->attributes[i].name, facts->attributes[j].name) == 0)
+                return "it has an attribute twice";
+        }
+    }
+    return NULL;
+}
+
+static struct world_group *new_group(const struct claims_world *world, const char *driver,
+                                     const struct device_facts *device)
+{
+    struct arena *arena = world->arena;
+    struct world_group *group = ARENA_NEW(arena, struct world_group);
+    struct cel_fact *facts = ARENA_ARRAY(arena, struct cel_fact, device->n_attributes);
+    group->capacities = ARENA_ARRAY(arena, struct allocate_capacity, 2 * device->n_attributes);
+    group->not_judged = fault_of(device);
+    group->facts = (struct cel_device){.driver = arena_strdup(arena, driver),
+                                       .allows_multiple = device->allows_multiple,
+                                       .facts = facts};
+    for (size_t i = 0; i < device->n_attributes; i++) {
+        const struct device_attribute *attribute = &device->attributes[i];
+        const char *slash = strchr(attribute->name, '/');
+        if (is_unsupported(attribute))
+            group->facts.unsupported = arena_strdup(arena, slash ? slash + 1 : attribute->name);
+        else if (is_read(world, attribute))
+            facts[group->facts.n_facts++] = fact_of(arena, attribute);
+        if (is_capacity(attribute))
+            add_capacity(group, arena, driver, attribute->name);
+    }
+    return group;
+}
+
+const struct world_group *world_facts_of(struct claims_world *world, const char *driver,
+                                         const struct device_facts *facts)
+{
+    struct world_group *group = NULL;
+    struct buf key;
+    buf_init(&key, BUF_UNBOUNDED);
+    add_key(world, driver, facts, &key);
+    HASH_FIND(hh, world->groups, key.data, key.len, group);
+    if (!group) {
+        group = new_group(world, driver, facts);
+        const char *kept = arena_copy(world->arena, key.data, key.len, 1);
+        HASH_ADD_KEYPTR(hh, world->groups, kept, key.len, group);
+    }
+    buf_fini(&key);
+    return group;
+}
+
+void world_facts_free(struct claims_world *world)
+{
+    HASH_CLEAR(hh, world->groups);
+}

@@ -1,0 +1,211 @@
+/* The copy of the devices, beside the allocator. */
+#include "unit.h"
+
+#include "claims/world.h"
+#include "types/device_facts.h"
+#include "types/policy.h"
+
+#include <string.h>
+
+#define DRIVER "gpu.nvidia.com"
+
+struct fixture {
+    struct policy policy;
+    struct cluster *cluster;
+    struct arena *arena;
+    struct claims_world *world;
+};
+
+static void add_slice(struct fixture *fixture, const char *node, size_t n, bool is_tainted)
+{
+    static const char *const NAMES[] = {"gpu-0", "gpu-1", "gpu-2"};
+    static const struct device_attribute ATTRIBUTES[] = {{DRIVER "/type", "sgpu"},
+                                                         {DRIVER "/memory", "q40Gi"}};
+    struct device_facts devices[3];
+    for (size_t i = 0; i < n; i++)
+        devices[i] = (struct device_facts){.name = NAMES[i],
+                                           .model = "",
+                                           .profile = "",
+                                           .physical = "",
+                                           .node_name = "",
+                                           .attributes = ATTRIBUTES,
+                                           .n_attributes = 2,
+                                           .is_tainted = is_tainted};
+    const struct slice_facts slice = {.name = node,
+                                      .driver = DRIVER,
+                                      .pool = node,
+                                      .generation = 1,
+                                      .n_slices = 1,
+                                      .node_name = strcmp(node, "all") == 0 ? "" : node,
+                                      .devices = devices,
+                                      .n_devices = n};
+    cluster_upsert_slice(fixture->cluster, &slice);
+}
+
+static void use(struct fixture *fixture, const char *pool, const char *device)
+{
+    const struct claim_result result = {.driver = DRIVER, .pool = pool, .device = device};
+    const struct claim_facts claim = {.namespace_ = "ml",
+                                      .name = pool,
+                                      .uid = "u",
+                                      .extended_for_uid = "",
+                                      .is_allocated = true,
+                                      .results = &result,
+                                      .n_results = 1};
+    cluster_upsert_resource_claim(fixture->cluster, &claim);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = test_malloc(sizeof *fixture);
+    policy_init(&fixture->policy);
+    fixture->cluster = cluster_new(&fixture->policy);
+    fixture->arena = arena_new();
+    static const struct cel_read READS[] = {{false, DRIVER, "type"}};
+    fixture->world = claims_world_new(READS, 1, fixture->arena);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    claims_world_free(fixture->world);
+    cluster_free(fixture->cluster);
+    policy_fini(&fixture->policy);
+    arena_free(fixture->arena);
+    test_free(fixture);
+    return 0;
+}
+
+static void read_all(struct fixture *fixture)
+{
+    bool is_done = false;
+    while (!is_done) {
+        claims_world_read_some(fixture->world, fixture->cluster);
+        is_done = claims_world_end_step(fixture->world);
+    }
+}
+
+static struct claims_world_slices on_node(struct fixture *fixture, const char *name)
+{
+    const struct label_view node = {.node_name = name};
+    return claims_world_on_node(fixture->world, &node, fixture->arena);
+}
+
+static const struct allocate_want WANT = {.name = "", .n_devices = 2};
+static const struct allocate_request REQUEST = {.name = "gpus", .wants = &WANT, .n_wants = 1};
+static const struct allocate_claim CLAIM = {
+    .namespace_ = "ml", .name = "train", .requests = &REQUEST, .n_requests = 1};
+
+static struct allocate_answer ask(struct fixture *fixture, const char *name)
+{
+    const struct claims_world_slices slices = on_node(fixture, name);
+    struct allocate_class *class = arena_alloc(fixture->arena, sizeof *class);
+    class->name = "gpu";
+    struct cel_program **program = arena_alloc(fixture->arena, sizeof(void *));
+    *program = cel_compile("device.attributes['" DRIVER "'].type == 'gpu'", fixture->arena);
+    class->selectors = (struct allocate_selectors){program, 1};
+    struct allocate_want *want = arena_alloc(fixture->arena, sizeof *want);
+    *want = WANT;
+    want->class_name = "gpu";
+    want->device_class = class;
+    struct allocate_request *request = arena_alloc(fixture->arena, sizeof *request);
+    *request = REQUEST;
+    request->wants = want;
+    struct allocate_claim *claim = arena_alloc(fixture->arena, sizeof *claim);
+    *claim = CLAIM;
+    claim->requests = request;
+    const struct allocate_question question = {.slices = slices.slices,
+                                               .n_slices = slices.n,
+                                               .claims = claim,
+                                               .n_claims = 1,
+                                               .max_steps = ALLOCATE_STEPS_MAX};
+    assert_null(slices.not_judged);
+    return allocate_on_node(&question, fixture->arena);
+}
+
+static void test_the_allocator_gets_the_free_devices_of_the_node(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", 3, false);
+    add_slice(fixture, "b", 2, false);
+    use(fixture, "a", "gpu-0");
+    use(fixture, "b", "gpu-0");
+    read_all(fixture);
+    const struct allocate_answer answer = ask(fixture, "a");
+    assert_int_equal(answer.verdict, ALLOCATE_FITS);
+    assert_int_equal(answer.results[0].n, 2);
+    assert_string_equal(answer.results[0].devices[0].device->name, "gpu-1");
+    assert_int_equal(ask(fixture, "b").verdict, ALLOCATE_NO);
+    assert_int_equal(ask(fixture, "unknown").verdict, ALLOCATE_NO);
+}
+
+static void test_equal_devices_share_their_facts(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", 1, false);
+    add_slice(fixture, "b", 1, false);
+    read_all(fixture);
+    assert_ptr_equal(on_node(fixture, "a").slices[0].devices[0].facts,
+                     on_node(fixture, "b").slices[0].devices[0].facts);
+}
+
+static void test_taken_devices_are_allocated_until_given_back(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", 2, false);
+    read_all(fixture);
+    const struct allocate_answer answer = ask(fixture, "a");
+    claims_world_take(fixture->world, &CLAIM, answer.results);
+    assert_int_equal(claims_world_n_taken(fixture->world), 2);
+    assert_true(claims_world_touches(fixture->world, 0, "a"));
+    assert_false(claims_world_touches(fixture->world, 0, "b"));
+    assert_false(claims_world_touches(fixture->world, 2, "a"));
+    assert_int_equal(ask(fixture, "a").verdict, ALLOCATE_NO);
+    claims_world_give_back(fixture->world, 0);
+    assert_int_equal(ask(fixture, "a").verdict, ALLOCATE_FITS);
+}
+
+static void test_what_the_ledger_does_not_know_is_not_judged(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", 1, false);
+    add_slice(fixture, "tainted", 1, true);
+    read_all(fixture);
+    assert_null(on_node(fixture, "a").not_judged);
+    assert_string_equal(on_node(fixture, "tainted").not_judged, "a device has taints");
+}
+
+static void test_a_slice_of_several_nodes_concerns_all(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", 1, false);
+    add_slice(fixture, "all", 1, false);
+    read_all(fixture);
+    assert_string_equal(on_node(fixture, "a").not_judged, "several nodes may reach a slice");
+}
+
+static void test_unknown_claims_are_not_judged(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", 1, false);
+    cluster_set_claims_known(fixture->cluster, false);
+    read_all(fixture);
+    assert_string_equal(on_node(fixture, "a").not_judged, "the claims in the cluster are unknown");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_allocator_gets_the_free_devices_of_the_node),
+        TEST(test_equal_devices_share_their_facts),
+        TEST(test_taken_devices_are_allocated_until_given_back),
+        TEST(test_what_the_ledger_does_not_know_is_not_judged),
+        TEST(test_a_slice_of_several_nodes_concerns_all),
+        TEST(test_unknown_claims_are_not_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
