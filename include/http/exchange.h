@@ -23,7 +23,7 @@ struct parameter {
 };
 
 /* Why the query does not suit the list of parameters, in the arena; NULL: it does. */
-const char *exchange_query_fault(struct exchange *exchange, const struct parameter *parameters);
+const char *exchange_query_fault(struct exchange *exchange, const struct parameter *known);
 
 /* Strings are borrowed until the answer. */
 const char *exchange_method(const struct exchange *exchange);

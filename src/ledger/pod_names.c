@@ -31,7 +31,7 @@ static void put(struct pod_names *names, struct pod_entry *pod)
 static void make_room(struct pod_names *names)
 {
     const size_t n_rooms = names->n_rooms ? 2 * names->n_rooms : LEAST_ROOMS;
-    names->buckets = mem_grow(names->buckets, n_rooms, sizeof *names->buckets);
+    names->buckets = mem_grow(names->buckets, n_rooms, sizeof(struct pod_entry *));
     names->n_rooms = n_rooms;
 }
 
