@@ -2,6 +2,7 @@
 #include "question.h"
 
 #include "device_json.h"
+#include "objects/claim_spec.h"
 #include "types/quantity.h"
 #include "types/selector.h"
 
@@ -72,19 +73,6 @@ static bool reaches_node(const struct reading *reading, const json_t *object)
     return selector && selector_holds(reading, selector);
 }
 
-static struct allocate_selectors read_selectors(const struct reading *reading, const json_t *list)
-{
-    struct cel_program **programs =
-        ARENA_ARRAY(reading->arena, struct cel_program *, json_array_size(list) + 1);
-    size_t i;
-    json_t *item;
-    json_array_foreach (list, i, item)
-        if (json_object_get(item, "cel"))
-            programs[i] =
-                cel_compile(json_text(json_object_get(item, "cel"), "expression"), reading->arena);
-    return (struct allocate_selectors){programs, json_array_size(list)};
-}
-
 static void read_classes(struct reading *reading)
 {
     json_t *list = json_object_get(reading->json, "classes"), *item;
@@ -94,8 +82,8 @@ static void read_classes(struct reading *reading)
         ARENA_ARRAY(reading->arena, struct allocate_class, reading->n_classes + 1);
     json_array_foreach (list, i, item) {
         classes[i].name = json_text(json_object_get(item, "metadata"), "name");
-        classes[i].selectors =
-            read_selectors(reading, json_object_get(json_object_get(item, "spec"), "selectors"));
+        classes[i].selectors = claim_spec_selectors(
+            json_object_get(json_object_get(item, "spec"), "selectors"), reading->arena);
     }
     reading->classes = classes;
 }
@@ -305,8 +293,9 @@ static const struct allocate_slice *read_slices(const struct reading *reading, c
     return slices;
 }
 
-static const struct allocate_class *find_class(const struct reading *reading, const char *name)
+static const struct allocate_class *find_class(void *context, const char *name)
 {
+    const struct reading *reading = context;
     for (size_t i = 0; i < reading->n_classes; i++) {
         if (strcmp(reading->classes[i].name, name) == 0)
             return &reading->classes[i];
@@ -314,104 +303,20 @@ static const struct allocate_class *find_class(const struct reading *reading, co
     return NULL;
 }
 
-/* NULL: the mode is known. */
-static const char *unknown_mode(const json_t *want)
+static struct allocate_claim read_claim(struct reading *reading, const json_t *json)
 {
-    const char *mode = json_text(want, "allocationMode");
-    return strcmp(mode, "All") == 0 || strcmp(mode, "ExactCount") == 0 ? NULL : mode;
-}
-
-static struct allocate_want read_want(const struct reading *reading, const json_t *json)
-{
-    json_t *list = json_object_get(json, "tolerations"), *item;
-    size_t n = json_array_size(list), i;
-    struct allocate_toleration *tolerations =
-        ARENA_ARRAY(reading->arena, struct allocate_toleration, n + 1);
-    json_array_foreach (list, i, item)
-        tolerations[i] = (struct allocate_toleration){.key = json_text(item, "key"),
-                                                      .op = json_text(item, "operator"),
-                                                      .value = json_text(item, "value"),
-                                                      .effect = json_text(item, "effect")};
-    json_t *asked = json_object_get(json_object_get(json, "capacity"), "requests");
-    struct allocate_amount *amounts =
-        ARENA_ARRAY(reading->arena, struct allocate_amount, json_object_size(asked) + 1);
-    const char *name;
-    i = 0;
-    json_object_foreach (asked, name, item)
-        amounts[i++] = (struct allocate_amount){name, read_amount(item)};
-    return (struct allocate_want){
-        .name = json_text(json, "name"),
-        .class_name = json_text(json, "deviceClassName"),
-        .device_class = find_class(reading, json_text(json, "deviceClassName")),
-        .selectors = read_selectors(reading, json_object_get(json, "selectors")),
-        .tolerations = tolerations,
-        .n_tolerations = n,
-        .unknown_mode = unknown_mode(json),
-        .wants_all = strcmp(json_text(json, "allocationMode"), "All") == 0,
-        .n_devices = json_integer_value(json_object_get(json, "count")),
-        .is_admin = json_is_true(json_object_get(json, "adminAccess")),
-        .capacities = amounts,
-        .n_capacities = json_object_size(asked),
-    };
-}
-
-static struct allocate_request read_request(const struct reading *reading, const json_t *json)
-{
-    json_t *list = json_object_get(json, "firstAvailable"), *item;
-    size_t n = list ? json_array_size(list) : 1, i;
-    struct allocate_want *wants = ARENA_ARRAY(reading->arena, struct allocate_want, n + 1);
-    json_array_foreach (list, i, item)
-        wants[i] = read_want(reading, item);
-    if (!list)
-        wants[0] = read_want(reading, json_object_get(json, "exactly"));
-    return (struct allocate_request){.name = json_text(json, "name"),
-                                     .has_alternatives = list != NULL,
-                                     .wants = wants,
-                                     .n_wants = n};
-}
-
-static struct allocate_constraint read_constraint(const struct reading *reading, const json_t *json)
-{
-    json_t *names = json_object_get(json, "requests"), *item;
-    size_t n = json_array_size(names), i;
-    const char **kept = ARENA_ARRAY(reading->arena, const char *, n + 1);
-    json_array_foreach (names, i, item)
-        kept[i] = json_string_value(item);
-    struct allocate_constraint constraint = {
-        .kind = ALLOCATE_NO_CONSTRAINT, .requests = kept, .n_requests = n};
-    if (json_object_get(json, "matchAttribute")) {
-        constraint.kind = ALLOCATE_MATCH;
-        constraint.attribute = json_text(json, "matchAttribute");
-    } else if (json_object_get(json, "distinctAttribute")) {
-        constraint.kind = ALLOCATE_DISTINCT;
-        constraint.attribute = json_text(json, "distinctAttribute");
-    }
-    return constraint;
-}
-
-static struct allocate_claim read_claim(const struct reading *reading, const json_t *json)
-{
+    const struct claim_classes classes = {find_class, reading};
     json_t *metadata = json_object_get(json, "metadata");
-    json_t *devices = json_object_get(json_object_get(json, "spec"), "devices");
     json_t *allocation = json_object_get(json_object_get(json, "status"), "allocation");
-    json_t *asked = json_object_get(devices, "requests"), *item;
-    json_t *limits = json_object_get(devices, "constraints");
     json_t *selector = json_object_get(allocation, "nodeSelector");
-    struct allocate_request *requests =
-        ARENA_ARRAY(reading->arena, struct allocate_request, json_array_size(asked) + 1);
-    struct allocate_constraint *constraints =
-        ARENA_ARRAY(reading->arena, struct allocate_constraint, json_array_size(limits) + 1);
-    size_t i;
-    json_array_foreach (asked, i, item)
-        requests[i] = read_request(reading, item);
-    json_array_foreach (limits, i, item)
-        constraints[i] = read_constraint(reading, item);
+    const struct claim_spec spec =
+        claim_spec_from_json(json_object_get(json, "spec"), &classes, reading->arena);
     return (struct allocate_claim){.namespace_ = json_text(metadata, "namespace"),
                                    .name = json_text(metadata, "name"),
-                                   .requests = requests,
-                                   .n_requests = json_array_size(asked),
-                                   .constraints = constraints,
-                                   .n_constraints = json_array_size(limits),
+                                   .requests = spec.requests,
+                                   .n_requests = spec.n_requests,
+                                   .constraints = spec.constraints,
+                                   .n_constraints = spec.n_constraints,
                                    .is_allocated = allocation != NULL,
                                    .reaches_node = !selector || selector_holds(reading, selector)};
 }

@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "decide": PURE_BASE + ["types", "ledger"],
     "formats": ["base"],
     "config": ["base", "formats", "types/policy.h", "types/quantity.h", "types/gpu_model.h"],
-    "objects": ["base", "types", "ledger", "formats"],
+    "objects": ["base", "types", "cel", "allocate", "ledger", "formats"],
     "kube": ["base", "formats"],
     "inventory": ["base", "types", "devices", "ledger", "decide", "formats", "objects", "kube"],
     "record": ["base", "types/reason.h"],
