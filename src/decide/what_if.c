@@ -109,15 +109,20 @@ static size_t best_of(const struct open_nodes *open)
 }
 
 /* Only the node of the last placement changed. For the others only price and near replicas depend
- * on it. Quotas are judged again when a node's turn comes. */
-static void weigh_again(struct score *score, struct open_nodes *open)
+ * on it. Quotas are judged again when a node's turn comes. Returns the best, in the same pass: the
+ * nodes do not fit into a cache. */
+static size_t weigh_again(struct score *score, struct open_nodes *open)
 {
+    size_t best = 0;
     score_reprice(score);
     for (size_t i = 0; i < open->n; i++) {
         struct ranked_node *item = &open->items[i];
         item->cost.price = score_price(score, item->node);
         item->cost.near = score_near_cost(score, &item->near);
+        if (rank_compare(item, &open->items[best]) < 0)
+            best = i;
     }
+    return best;
 }
 
 /* The fork has no owners, so only `near` knows the placed replicas. */
@@ -135,11 +140,12 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
     struct score *score = score_begin(fork, question, arena);
     struct open_nodes open = find_open(fork, question, score);
     size_t n_placed = 0;
+    size_t at = best_of(&open);
     while (n_placed < n && open.n > 0) {
-        const size_t i = best_of(&open);
-        struct ranked_node *best = &open.items[i];
+        struct ranked_node *best = &open.items[at];
         if (fit_judge(best->node, question) != REASON_FITS) {
-            close_node(&open, i, question);
+            close_node(&open, at, question);
+            at = best_of(&open);
             continue;
         }
         ret_nodes[n_placed++] = best->node;
@@ -149,7 +155,7 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
         open.n_refused = 0;
         if (rises)
             unpark(&open);
-        weigh_again(score, &open);
+        at = weigh_again(score, &open);
     }
     for (size_t i = n_placed; i < n; i++)
         ret_nodes[i] = NULL;

@@ -55,8 +55,8 @@ static json_t *metadata_of(const json_t *first, const json_t *second)
 static json_t *make_kserve(const json_t *root, const json_t *owner, const json_t *object)
 {
     static const char *const SERVERS[] = {
-        "model",  "custom", "sklearn", "xgboost",     "tensorflow", "pytorch", "triton",
-        "paddle", "onnx",   "pmml",    "huggingface", "lightgbm",   "mlserver"};
+        "model", "custom", "sklearn",     "xgboost",  "tensorflow", "pytorch", "triton", "paddle",
+        "onnx",  "pmml",   "huggingface", "lightgbm", "mlserver",   "art",     "alibi"};
     (void)owner;
     json_t *containers = json_array();
     for (size_t i = 0; i < sizeof SERVERS / sizeof *SERVERS; i++)
@@ -67,6 +67,32 @@ static json_t *make_kserve(const json_t *root, const json_t *owner, const json_t
         return NULL;
     }
     return template_of(metadata_of(json_member(root, "metadata"), object), copy_or_new(object),
+                       containers);
+}
+
+/* A pipeline of several nodes: each replica is a head and its workers. */
+static int64_t count_kserve_workers(const json_t *owner, const json_t *object)
+{
+    const json_t *replicas = json_member(owner, "minReplicas");
+    const json_t *size = json_member(object, "pipelineParallelSize");
+    const json_int_t n = json_is_integer(replicas) ? json_integer_value(replicas) : 1;
+    const json_int_t n_nodes = json_is_integer(size) ? json_integer_value(size) : 2;
+    json_int_t product = 0;
+    if (n < 0 || n_nodes < 1 || __builtin_mul_overflow(n, n_nodes - 1, &product))
+        return 1;
+    return product;
+}
+
+/* Its templates are pod specs. */
+static json_t *make_llm_service(const json_t *root, const json_t *owner, const json_t *object)
+{
+    (void)owner;
+    const json_t *spec = json_member(object, "template");
+    if (json_array_size(json_member(spec, "containers")) == 0)
+        return NULL;
+    json_t *containers = json_array();
+    append_all(containers, json_member(spec, "containers"));
+    return template_of(metadata_of(json_member(root, "metadata"), object), copy_or_new(spec),
                        containers);
 }
 
@@ -146,11 +172,33 @@ static json_t *make_train_job(const json_t *root, const json_t *owner, const jso
     return template_of(json_object(), json_object(), containers_with(resources, "node"));
 }
 
+/* The claims as a pod names them. */
+static void add_nim_claims(json_t *spec)
+{
+    const json_t *claims = json_member(spec, "draResources");
+    json_t *named = json_array();
+    for (size_t i = 0; i < json_array_size(claims); i++)
+        append(named, json_array_get(claims, i), "gpu");
+    if (json_array_size(named) > 0)
+        (void)json_object_set(spec, "resourceClaims", named);
+    json_decref(named);
+}
+
+/* A service that spans several nodes has a group of pods for each replica. */
+static int64_t count_nim_group(const json_t *owner, const json_t *object)
+{
+    const json_t *size = json_member(json_member(object, "multiNode"), "size");
+    if (json_is_false(json_member(owner, "enabled"))) /* of a pipeline */
+        return 0;
+    return json_is_integer(size) && json_integer_value(size) > 0 ? json_integer_value(size) : 1;
+}
+
 static json_t *make_nim_service(const json_t *root, const json_t *owner, const json_t *object)
 {
     (void)root;
     (void)owner;
     json_t *spec = copy_or_new(object);
+    add_nim_claims(spec);
     json_t *containers = containers_with(json_member(object, "resources"), "nim");
     (void)json_object_del(spec, "resources"); /* else those of the whole pod */
     return template_of(metadata_of(NULL, object), spec, containers);
@@ -166,17 +214,31 @@ static json_t *make_nim_service(const json_t *root, const json_t *owner, const j
         key, &SCHEMA_CONTAINER                                                                     \
     }
 
+#define KSERVE_NOTE "KServe: what the serving runtime adds to the pods is unknown"
 #define KSERVE(...)                                                                                \
     {                                                                                              \
         .group = "serving.kserve.io", .kind = "InferenceService", .path = {__VA_ARGS__},           \
         .make = make_kserve, .type = &SCHEMA_POD_SPEC,                                             \
-        .parts = {SPEC_PARTS,         SERVER("model"),   SERVER("custom"),                         \
-                  SERVER("sklearn"),  SERVER("xgboost"), SERVER("tensorflow"),                     \
-                  SERVER("pytorch"),  SERVER("triton"),  SERVER("paddle"),                         \
-                  SERVER("onnx"),     SERVER("pmml"),    SERVER("huggingface"),                    \
-                  SERVER("lightgbm"), SERVER("mlserver")},                                         \
-        .count = "minReplicas", .one_by_default = true,                                            \
-        .note = "KServe: what the serving runtime adds to the pods is unknown",                    \
+        .parts = {SPEC_PARTS,         SERVER("model"),    SERVER("custom"),                        \
+                  SERVER("sklearn"),  SERVER("xgboost"),  SERVER("tensorflow"),                    \
+                  SERVER("pytorch"),  SERVER("triton"),   SERVER("paddle"),                        \
+                  SERVER("onnx"),     SERVER("pmml"),     SERVER("huggingface"),                   \
+                  SERVER("lightgbm"), SERVER("mlserver"), SERVER("art"),                           \
+                  SERVER("alibi")},                                                                \
+        .count = "minReplicas", .one_by_default = true, .note = KSERVE_NOTE,                       \
+    }
+#define LLM(...)                                                                                   \
+    {                                                                                              \
+        .group = "serving.kserve.io", .kind = "LLMInferenceService", .path = {__VA_ARGS__},        \
+        .make = make_llm_service, .parts = {{"template", &SCHEMA_POD_SPEC}}, .count = "replicas",  \
+        .one_by_default = true, .note = KSERVE_NOTE,                                               \
+    }
+#define NIM(nim_kind, ...)                                                                         \
+    {                                                                                              \
+        .group = "apps.nvidia.com", .kind = nim_kind, .path = {__VA_ARGS__},                       \
+        .make = make_nim_service, .type = &SCHEMA_POD_SPEC,                                        \
+        .parts = {SPEC_PARTS, {"resources", NULL}, {"draResources", NULL}}, .count = "replicas",   \
+        .one_by_default = true, .pods_each = count_nim_group,                                      \
     }
 #define ARGO(argo_kind, ...)                                                                       \
     {                                                                                              \
@@ -193,6 +255,17 @@ static const struct inline_pods ROWS[] = {
     KSERVE("predictor", "spec"),
     KSERVE("transformer", "spec"),
     KSERVE("explainer", "spec"),
+    {.group = "serving.kserve.io",
+     .kind = "InferenceService",
+     .path = {"workerSpec", "predictor", "spec"},
+     .make = make_kserve,
+     .type = &SCHEMA_POD_SPEC,
+     .parts = {SPEC_PARTS},
+     .one_by_default = true,
+     .pods_each = count_kserve_workers,
+     .note = KSERVE_NOTE},
+    LLM("spec"),
+    LLM("prefill", "spec"),
     ARGO("Workflow", "spec"),
     ARGO("WorkflowTemplate", "spec"),
     ARGO("ClusterWorkflowTemplate", "spec"),
@@ -204,14 +277,8 @@ static const struct inline_pods ROWS[] = {
      .parts = {{"resourcesPerNode", &SCHEMA_RESOURCES}},
      .count = "numNodes",
      .note = "TrainJob: what the training runtime adds to the pods is unknown"},
-    {.group = "apps.nvidia.com",
-     .kind = "NIMService",
-     .path = {"spec"},
-     .make = make_nim_service,
-     .type = &SCHEMA_POD_SPEC,
-     .parts = {SPEC_PARTS, {"resources", NULL}},
-     .count = "replicas",
-     .one_by_default = true},
+    NIM("NIMService", "spec"),
+    NIM("NIMPipeline", "spec", "[]", "services", "spec"),
     {.kind = ""},
 };
 

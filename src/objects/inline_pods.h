@@ -1,6 +1,7 @@
 /*
  * inline_pods: kinds that write parts of a pod's spec without a pod template around them: KServe's
- * InferenceService, Argo's Workflow, Kubeflow's TrainJob, NVIDIA's NIMService.
+ * InferenceService and LLMInferenceService, Argo's Workflow, Kubeflow's TrainJob, NVIDIA's
+ * NIMService and NIMPipeline.
  */
 #ifndef OBJECTS_INLINE_PODS_H
 #define OBJECTS_INLINE_PODS_H
@@ -8,9 +9,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define INLINE_PATH_MAX 4
-#define INLINE_PARTS_MAX 16
+#define INLINE_PARTS_MAX 18
 
 /* A member that the made pod contains. */
 struct inline_part {
@@ -31,7 +33,9 @@ struct inline_pods {
     struct inline_part parts[INLINE_PARTS_MAX];
     const char *count;   /* the key of the number of pods; NULL: nothing says how many */
     bool one_by_default; /* a missing count means 1 */
-    const char *note;    /* what else makes the pods, and is not evaluated; NULL: nothing */
+    /* How many pods the count stands for; NULL: one. */
+    int64_t (*pods_each)(const json_t *owner, const json_t *object);
+    const char *note; /* what else makes the pods, and is not evaluated; NULL: nothing */
 };
 
 /* Rows for the kind, which end at one of another kind; NULL: none. */

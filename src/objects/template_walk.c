@@ -32,6 +32,12 @@ struct walk {
     struct template_list found;
 };
 
+/* What has the object, or the array of it. */
+static const json_t *owner_of(const struct step *step)
+{
+    return step->object ? step->object : step->parent->object;
+}
+
 /* ---- number of pods that the objects around a template request ---- */
 
 /* General rule: replicas, numOfHosts, and parallelism with completions multiply. Objects with other
@@ -227,18 +233,32 @@ static void make_room(struct walk *walk)
     found->items = items;
 }
 
-/* An inline pod has its count inside. */
+/* An inline pod has its count inside: the objects around it count other things (the parallelism of
+ * a Workflow). */
+static int count_inline(const struct pod_template *found, const json_t *owner,
+                        struct pod_count *count, struct err *err)
+{
+    const struct inline_pods *row = found->row;
+    count->known = row->one_by_default;
+    if (row->pods_each) {
+        const bool known = count->known;
+        int r = multiply(count, "size", row->pods_each(owner, found->part), err);
+        count->known = known;
+        if (r < 0)
+            return r;
+    }
+    if (!row->count || !json_member(found->part, row->count))
+        return 0;
+    return multiply_by_member(found->part, row->count, "", count, err);
+}
+
 static int count_all(const struct pod_template *found, const struct step *step, struct arena *arena,
                      struct pod_count *count, struct err *err)
 {
-    const struct inline_pods *row = found->row;
-    int r = count_pods(step, arena, count, err);
-    if (r < 0 || !row)
-        return r;
-    count->known = row->one_by_default;
-    if (!row->count || !json_member(found->part, row->count))
-        return 0;
-    if ((r = multiply_by_member(found->part, row->count, "", count, err)) < 0)
+    if (!found->row)
+        return count_pods(step, arena, count, err);
+    int r = count_inline(found, owner_of(step), count, err);
+    if (r < 0)
         err_prefix(err, "%s.", found->path);
     return r;
 }
@@ -282,8 +302,7 @@ static const struct inline_pods *add_inline(struct walk *walk, const json_t *val
     if (!row || !inline_pods_is_more(question->rows, row) || !json_is_object(value) ||
         *question->n_inline == INLINE_PODS_MAX)
         return NULL;
-    const json_t *owner = step->object ? step->object : step->parent->object;
-    json_t *made = row->make(question->object, owner, value);
+    json_t *made = row->make(question->object, owner_of(step), value);
     if (!made)
         return NULL;
     ++*question->n_inline;
@@ -311,10 +330,19 @@ static const char *gpu_of(const struct walk *walk, const json_t *amounts)
     if (!json_is_object(amounts))
         return NULL;
     json_object_foreach ((json_t *)(uintptr_t)amounts, resource, amount) {
-        if (policy_is_gpu_resource(walk->question->policy, resource))
+        if (policy_is_gpu_resource(walk->question->policy, resource) ||
+            strcmp(resource, "gpu") == 0)
             return resource;
     }
     return NULL;
+}
+
+/* A name and a quantity, as in a SparkApplication. */
+static const char *gpu_by_name(const struct walk *walk, const json_t *object)
+{
+    const char *name = json_string_value(json_member(object, "name"));
+    const bool is_gpu = name && policy_is_gpu_resource(walk->question->policy, name);
+    return is_gpu && json_member(object, "quantity") ? name : NULL;
 }
 
 /* An object with limits or requests, or with claims. */
@@ -330,7 +358,10 @@ static void find_strays(struct walk *walk, const json_t *object, const struct st
             return;
         }
     }
-    if (json_array_size(json_member(object, "resourceClaims")) > 0)
+    const char *named = gpu_by_name(walk, object);
+    if (named)
+        add_stray(walk, step, "quantity", named);
+    else if (json_array_size(json_member(object, "resourceClaims")) > 0)
         add_stray(walk, step, "resourceClaims", "resourceClaims");
 }
 

@@ -183,6 +183,11 @@ static const char *shown(struct lines *lines, const char *text)
     return quoted_plain(lines->arena, text);
 }
 
+static const json_t *labels_of(const json_t *object)
+{
+    return json_member(json_member(object, "metadata"), "labels");
+}
+
 static bool is_filled(const json_t *value)
 {
     return json_array_size(value) > 0 || json_object_size(value) > 0;
@@ -233,9 +238,10 @@ static void add_groups(const json_t *metadata, const json_t *spec, struct lines 
     }
 }
 
-static void add_queue(const json_t *metadata, struct lines *lines)
+#define QUEUE_LABEL "kueue.x-k8s.io/queue-name"
+
+static void add_queue(const char *queue, struct lines *lines)
 {
-    const char *queue = text_of(json_member(metadata, "labels"), "kueue.x-k8s.io/queue-name");
     if (*queue)
         lines_add(lines, "queue %s: the quotas and the admission of Kueue are not judged",
                   shown(lines, queue));
@@ -340,6 +346,16 @@ static void add_scheduling(const json_t *spec, struct lines *lines)
     add_scheduler(spec, lines);
 }
 
+/* Argo's Workflow; Kubeflow's TrainJob. */
+static void add_changes_of_pods(const json_t *spec, struct lines *lines)
+{
+    static const char *const KEYS[] = {"podSpecPatch", "podTemplateOverrides"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        if (json_member(spec, KEYS[i]))
+            lines_add(lines, "spec.%s: how it changes the pods is unknown", KEYS[i]);
+    }
+}
+
 static struct text_list collect(const json_t *object, const struct policy *policy, bool admitted,
                                 struct arena *arena)
 {
@@ -352,10 +368,11 @@ static struct text_list collect(const json_t *object, const struct policy *polic
     add_tolerations(spec, &lines);
     add_annotations(json_member(object, "metadata"), managed_by_policy(spec, policy), &lines);
     if (!admitted) {
-        add_queue(json_member(object, "metadata"), &lines);
+        add_queue(text_of(labels_of(object), QUEUE_LABEL), &lines);
         add_admission(spec, &lines);
     }
     add_scheduling(spec, &lines);
+    add_changes_of_pods(spec, &lines);
     return lines_list(&lines);
 }
 
@@ -414,7 +431,10 @@ struct text_list pod_not_evaluated_around(const json_t *object, struct arena *ar
     const json_int_t group = min_available(spec);
     add_claim_templates(spec, &lines);
     add_suspension(spec, &lines);
-    add_queue(json_member(object, "metadata"), &lines);
+    add_queue(text_of(labels_of(object), QUEUE_LABEL), &lines);
+    if (strcmp(text_of(object, "kind"), "Workload") == 0) /* Kueue's */
+        add_queue(text_of(spec, "queueName"), &lines);
+    add_changes_of_pods(spec, &lines);
     if (group > 1)
         lines_add(&lines,
                   "minAvailable %" JSON_INTEGER_FORMAT ": nothing here holds these pods together",

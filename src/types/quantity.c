@@ -169,6 +169,8 @@ static int read_number(const char *text, struct number *ret_number, struct err *
     if (at < end && (*at == '-' || *at == '+'))
         at++;
     at = read_digits(at, end, &number);
+    if (number.n_digits == 0 && strncmp(at, "{{", 2) == 0)
+        return refuse(text, "it is an expression; write the amount that it stands for", err);
     if (number.n_digits == 0)
         return refuse(text, "it must begin with a number, as in \"1\", \"500m\" or \"40Gi\"", err);
     int r = read_suffix(text, at, end, &number, err);
