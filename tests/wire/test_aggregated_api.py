@@ -89,6 +89,8 @@ def test_a_view_is_the_path_of_v1(service, proxy):
     assert service.forward(proxy, f"{BASE}/views/dry-run", method="POST", body=DRY_RUN).status == 200
     table = service.forward(proxy, f"{INVENTORY}?output=table")
     assert table.status == 200 and table.headers["content-type"].startswith("text/plain")
+    as_table = {**JANE, "Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"}
+    status(service.forward(proxy, headers=as_table), 406, "NotAcceptable")
     assert "?output=tabel" in status(service.forward(proxy, f"{INVENTORY}?output=tabel"), 400, "BadRequest")
 
 

@@ -49,11 +49,16 @@ const char KUBERNETES_OPENAPI_V2[] =
     "\"version\":\"v1alpha1\",\"kind\":\"View\"},\"produces\":[\"application/json\"],"
     "\"responses\":{\"200\":{\"description\":\"OK\",\"schema\":{\"type\":\"object\"}}}},"
     "\"parameters\":[{\"name\":\"name\",\"in\":\"path\",\"required\":true,"
-    "\"type\":\"string\",\"uniqueItems\":true}]}},\"definitions\":{}}\n";
+    "\"type\":\"string\",\"uniqueItems\":true}]}},"
+    "\"definitions\":{\"io.gpu-extender.visibility.v1alpha1.View\":{"
+    "\"type\":\"object\",\"description\":\"An answer of gpu-extender's path /v1/X as the view X: "
+    "kubectl get --raw /apis/visibility.gpu-extender.io/v1alpha1/views/inventory\","
+    "\"x-kubernetes-group-version-kind\":[{\"group\":\"visibility.gpu-extender.io\","
+    "\"version\":\"v1alpha1\",\"kind\":\"View\"}]}}}\n";
 
 const char KUBERNETES_OPENAPI_PATHS[] =
     "{\"paths\":{\"apis/visibility.gpu-extender.io/v1alpha1\":{\"serverRelativeURL\":\"/openapi/v3/"
-    "apis/visibility.gpu-extender.io/v1alpha1?hash=1\"}}}\n";
+    "apis/visibility.gpu-extender.io/v1alpha1?hash=2\"}}}\n";
 
 const char KUBERNETES_OPENAPI_V3[] =
     "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"gpu-extender\","
@@ -74,4 +79,9 @@ const char KUBERNETES_OPENAPI_V3[] =
     "\"responses\":{\"200\":{\"description\":\"OK\","
     "\"content\":{\"application/json\":{\"schema\":{\"type\":\"object\"}}}}}},"
     "\"parameters\":[{\"name\":\"name\",\"in\":\"path\",\"required\":true,"
-    "\"schema\":{\"type\":\"string\"}}]}},\"components\":{\"schemas\":{}}}\n";
+    "\"schema\":{\"type\":\"string\"}}]}},"
+    "\"components\":{\"schemas\":{\"io.gpu-extender.visibility.v1alpha1.View\":{"
+    "\"type\":\"object\",\"description\":\"An answer of gpu-extender's path /v1/X as the view X: "
+    "kubectl get --raw /apis/visibility.gpu-extender.io/v1alpha1/views/inventory\","
+    "\"x-kubernetes-group-version-kind\":[{\"group\":\"visibility.gpu-extender.io\","
+    "\"version\":\"v1alpha1\",\"kind\":\"View\"}]}}}}\n";

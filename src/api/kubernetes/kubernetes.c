@@ -113,12 +113,22 @@ static const struct route *find_view(const struct route *routes, const char *vie
     return NULL;
 }
 
+/* Of "kubectl get views NAME", which would print an error with the whole answer in it. */
+static bool wants_object(const struct exchange *exchange)
+{
+    const char *accept = exchange_header(exchange, "Accept");
+    return accept && strstr(accept, "as=Table");
+}
+
 static void answer_view(const struct kubernetes *kubernetes, struct exchange *exchange,
                         const char *view)
 {
     const struct route *route = find_view(kubernetes->routes, view, is_read(exchange));
     const char *fault = route ? exchange_query_fault(exchange, route->parameters) : NULL;
-    if (!route)
+    if (wants_object(exchange))
+        exchange_answer_error(exchange, 406,
+                              "a view is no object: kubectl get --raw " VIEWS "NAME prints it");
+    else if (!route)
         exchange_answer_error(exchange, 404,
                               arena_printf(exchange_arena(exchange),
                                            "there is no view %.60s with this method: should be X "

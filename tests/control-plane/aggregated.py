@@ -1,0 +1,145 @@
+"""A control plane that forwards v1alpha1.visibility.gpu-extender.io to our service: the shipped manifests are applied, and the service
+runs with their account and certificates. Checks nothing."""
+
+import base64
+import contextlib
+import http.client
+import json
+import pathlib
+import ssl
+
+import identity
+from api import wait_until
+from certificates import Authority
+from kustomize import Kubectl
+from plane import HOST, Plane, free_port
+from service import Answer, Service
+
+NAMESPACE = "gpu-extender"
+GROUP = "visibility.gpu-extender.io"
+BASE = f"/apis/{GROUP}/v1alpha1"
+API_SERVICE = f"v1alpha1.{GROUP}"
+API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
+SERVICE = f"/api/v1/namespaces/{NAMESPACE}/services/gpu-extender"
+CONTROLLER = "kube-controller-manager"
+USERS = ("viewer", "stranger")
+
+
+class FrontedPlane(Plane):
+    """A plane with a front proxy, a controller that deletes namespaces, and two users without rights."""
+
+    def apiserver_options(self):
+        front = Authority(pathlib.Path(self.path("front")))
+        certificate, key = front.client("front-proxy-client")
+        return (
+            *super().apiserver_options(),
+            f"--requestheader-client-ca-file={front.certificate}",
+            "--requestheader-allowed-names=front-proxy-client",
+            "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-uid-headers=X-Remote-Uid",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            f"--proxy-client-cert-file={certificate}",
+            f"--proxy-client-key-file={key}",
+        )
+
+    def _make_keys(self):
+        super()._make_keys()
+        with open(self.path("tokens.csv"), "a", encoding="utf-8") as file:
+            file.writelines(f"{user}-token,{user},{user}\n" for user in USERS)
+
+    def start_controller(self):
+        """Deletes what is in deleted namespaces."""
+        options = (f"--kubeconfig={self.kubeconfig()}", "--controllers=namespace-controller", "--leader-elect=false", f"--bind-address={HOST}")
+        controller = self.start(CONTROLLER, *options, f"--secure-port={free_port()}", f"--cert-dir={self.path(CONTROLLER)}")
+        self.programs.callback(controller.kill)
+
+    def user(self, name):
+        """Options of kubectl for that user."""
+        return "--kubeconfig", self.write_kubeconfig(f"kubeconfig-{name}", {"token": f"{name}-token"}, self.port)
+
+
+class Fronted(Service):
+    """The service with the certificates of the overlay self-signed; its port stays the same over restarts."""
+
+    def __init__(self, plane, kubectl, port):
+        at = kubectl.path("overlays/self-signed/certificates/")
+        policy = {
+            "apiVersion": "gpu-extender.io/v1alpha1",
+            "kind": "SchedulerPolicy",
+            "listen": {"verbs": f"{HOST}:0", "people": f"{HOST}:{port}", "probes": "127.0.0.2:0"},
+            "tls": {"certificateFile": f"{at}server.crt", "privateKeyFile": f"{at}server.key", "clientCAFile": f"{at}ca.crt"},
+            "aggregatedAPI": {"enabled": True},
+        }
+        policy["tls"]["verbClients"] = {"names": ["gpu-extender-client"]}
+        token = identity.Token(plane.api, "gpu-extender", NAMESPACE).text
+        kubeconfig = plane.write_kubeconfig("kubeconfig-gpu-extender", {"token": token}, plane.port)
+        super().__init__("--kubeconfig", kubeconfig, "--config", plane.write("policy.json", json.dumps(policy)), listen=None)
+        self.address = self.addresses["probes"]
+
+    def forge(self, path, headers, client=None):
+        """A request to the service itself, without the API server. client: (certificate, key)."""
+        context = ssl._create_unverified_context()
+        if client:
+            context.load_cert_chain(*map(str, client))
+        connection = http.client.HTTPSConnection(*self.addresses["people"].split(":"), context=context)
+        with contextlib.closing(connection):
+            connection.request("GET", path, headers=headers)
+            return Answer(connection.getresponse())
+
+
+class Aggregated:
+    """A context manager: everything is applied, and the API server forwards."""
+
+    def __init__(self, programs, folder):
+        self.plane = FrontedPlane(programs, folder)
+        self.programs, self.port, self.service = programs, free_port(), None
+        self.ends = contextlib.ExitStack()
+
+    def __enter__(self):
+        with contextlib.ExitStack() as started:
+            started.enter_context(self.plane)
+            self.kubectl = Kubectl(self.programs, self.plane.folder, self.plane.kubeconfig())
+            self.plane.start_controller()
+            self._apply()
+            self.start()
+            started.callback(lambda: self.service.stop())
+            self.wait_until_available()
+            self.ends = started.pop_all()
+        return self
+
+    def __exit__(self, *failure):
+        return self.ends.__exit__(*failure)
+
+    def ask(self, *command):
+        """kubectl's output; it must succeed."""
+        status, said = self.kubectl.run(*command)
+        assert status == 0, said
+        return said
+
+    def _apply(self):
+        """Without a network of pods the Service cannot lead to our process: it becomes an alias of localhost."""
+        for overlay in ("self-signed", "aggregated-api"):
+            status, said = self.kubectl.apply(overlay)
+            assert status == 0, said
+        alias = {"spec": {"type": "ExternalName", "externalName": "localhost", "clusterIP": None, "clusterIPs": None, "selector": None}}
+        self.plane.api.merge(SERVICE, alias)
+        self.register()
+
+    def register(self):
+        """Sets what only this machine knows in the APIService: the port, and the CA by the documented command."""
+        self.plane.api.merge(f"{API_SERVICES}/{API_SERVICE}", {"spec": {"service": {"port": self.port}}})
+        authority = pathlib.Path(self.kubectl.path("overlays/self-signed/certificates/ca.crt")).read_bytes()
+        bundle = base64.b64encode(authority).decode()
+        self.plane.api.merge(f"{API_SERVICES}/{API_SERVICE}", {"spec": {"caBundle": bundle}})
+
+    def start(self):
+        self.service = Fronted(self.plane, self.kubectl, self.port)
+        self.service.log.wait_for({"mod": "front", "level": "info"})
+
+    def wait_until_available(self):
+        def available():
+            found = self.plane.api.get(f"{API_SERVICES}/{API_SERVICE}")
+            return any(each["type"] == "Available" and each["status"] == "True" for each in found.get("status", {}).get("conditions", []))
+
+        wait_until(available, lambda: self.plane.api.get(f"{API_SERVICES}/{API_SERVICE}"))

@@ -1,0 +1,168 @@
+"""The aggregated API through the real API server, with the real kubectl: rights, discovery, forged headers, and deleted namespaces while
+no replica answers."""
+
+import contextlib
+import json
+
+import pytest
+from aggregated import API_SERVICE, API_SERVICES, BASE, GROUP, USERS, Aggregated
+from api import wait_until
+from certificates import Authority
+from cluster import NODES, node, pod
+
+MODEL = "NVIDIA-H100-80GB-HBM3"
+INVENTORY = f"{BASE}/views/inventory"
+SECRET = "secret-project"
+NAMESPACES = "/api/v1/namespaces"
+GONE_S = 120
+
+
+@pytest.fixture(scope="module")
+def aggregated(programs, tmp_path_factory):
+    with Aggregated(programs, tmp_path_factory.mktemp("aggregated")) as running:
+        api = running.plane.api
+        api.create(NODES, node("node", MODEL, 8))
+        api.create(f"{NAMESPACES}/default/pods", pod(SECRET, 16))
+        running.ask("create", "clusterrolebinding", "viewers", "--clusterrole=gpu-extender-views", "--user=viewer")
+        wait_until(lambda: raw(running, "viewer", INVENTORY)[0] == 0, lambda: raw(running, "viewer", INVENTORY))
+        wait_until(lambda: SECRET in raw(running, "viewer", f"{BASE}/views/pending")[1], lambda: "the pod is unknown")
+        yield running
+
+
+def raw(aggregated, user, path, verb="get", *more):
+    """kubectl's exit status and output. user None: the administrator."""
+    return aggregated.kubectl.run(*(aggregated.plane.user(user) if user else ()), verb, "--raw", path, *more)
+
+
+def test_users_with_the_role_get_the_views(aggregated):
+    for user in (None, "viewer"):
+        status, said = raw(aggregated, user, INVENTORY)
+        assert status == 0, said
+        assert [each["name"] for each in json.loads(said)["nodes"]] == ["node"]
+    table = raw(aggregated, "viewer", f"{BASE}/views/pending?output=table")
+    assert table[0] == 0 and SECRET in table[1]
+
+
+def test_the_dry_run_is_a_view(aggregated):
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "fits"}, "spec": pod("fits", 1)["spec"]}
+    file = aggregated.plane.write("fits.json", json.dumps(manifest))
+    for user in (None, "viewer"):
+        status, said = raw(aggregated, user, f"{BASE}/views/dry-run", "create", "--filename", file)
+        assert status == 0, said
+    status, said = raw(aggregated, "stranger", f"{BASE}/views/dry-run", "create", "--filename", file)
+    assert status == 1 and "Forbidden" in said
+    status, said = raw(aggregated, "viewer", f"{BASE}/views/inventory", "create", "--filename", file)
+    assert status == 1 and "Forbidden" in said, "the role allows one view to be created"
+
+
+def test_others_learn_nothing(aggregated):
+    for view in ("inventory", "pending", "quota", "snapshot", "nothing", f"explain?namespace=default&name={SECRET}"):
+        status, said = raw(aggregated, "stranger", f"{BASE}/views/{view}")
+        assert status == 1 and said.startswith("Error from server (Forbidden): "), said
+        assert SECRET not in said and MODEL not in said
+    for user, may in (("stranger", "no"), ("viewer", "yes")):
+        said = aggregated.kubectl.run(*aggregated.plane.user(user), "auth", "can-i", "get", f"views.{GROUP}/inventory")[1]
+        assert said.split()[-1] == may, said
+
+
+@pytest.mark.parametrize("user", [None, *USERS])
+def test_discovery_works_for_everybody(aggregated, user):
+    """As clients do: resources and verbs of all groups, and OpenAPI."""
+    who = aggregated.plane.user(user) if user else ()
+
+    def ask(*command):
+        status, said = aggregated.kubectl.run(*who, *command)
+        assert status == 0, said
+        return said
+
+    assert f"views  {GROUP}/v1alpha1  false  View  create,get" in ["  ".join(line.split()[:5]) for line in ask("api-resources", "-o", "wide").split("\n")]
+    assert f"{GROUP}/v1alpha1" in ask("api-versions").split()
+    resources = json.loads(ask("get", "--raw", BASE))["resources"]
+    assert [(each["name"], each["verbs"]) for each in resources] == [("views", ["create", "get"])]
+    assert GROUP in [each["name"] for each in json.loads(ask("get", "--raw", "/apis"))["groups"]]
+
+
+def test_kubectl_works_as_before(aggregated):
+    assert SECRET in aggregated.ask("get", "all", "-A")
+    assert SECRET in aggregated.ask("get", "pods", "-A")
+    status, said = aggregated.kubectl.run("get", "views", "inventory")
+    assert status == 1 and said.startswith("Error from server (NotAcceptable): ") and "kubectl get --raw" in said, said
+
+
+def test_openapi_is_merged(aggregated):
+    def merged():
+        return f"{BASE}/views/{{name}}" in json.loads(aggregated.ask("get", "--raw", "/openapi/v2"))["paths"]
+
+    wait_until(merged, lambda: "the API server has not merged OpenAPI v2")
+    address = json.loads(aggregated.ask("get", "--raw", "/openapi/v3"))["paths"][BASE.removeprefix("/")]["serverRelativeURL"]
+    assert f"{BASE}/views/{{name}}" in json.loads(aggregated.ask("get", "--raw", address))["paths"]
+    assert "kubectl get --raw" in aggregated.ask("explain", "views", f"--api-version={GROUP}/v1alpha1")
+
+
+def test_headers_count_only_from_the_front_proxy(aggregated, tmp_path):
+    headers = {"X-Remote-User": "root", "X-Remote-Group": "system:masters"}
+    stranger = Authority(tmp_path / "stranger").client("front-proxy-client")
+    certificates = aggregated.kubectl.path("overlays/self-signed/certificates/")
+    for client in (None, stranger, (f"{certificates}client.crt", f"{certificates}client.key")):
+        for path in (INVENTORY, "/apis", "/openapi/v2"):
+            answer = aggregated.service.forge(path, headers, client)
+            assert (answer.status, answer.json()["reason"]) == (401, "Unauthorized")
+    assert raw(aggregated, "stranger", INVENTORY)[0] == 1
+
+
+def test_the_proxys_headers_replace_the_users(aggregated):
+    """Headers that a user sends are not the ones that reach us."""
+    api = aggregated.plane.api.with_token("stranger-token")
+    with api._connection() as connection:
+        connection.request("GET", INVENTORY, headers={"Authorization": "Bearer stranger-token", "X-Remote-User": "root", "X-Remote-Group": "system:masters"})
+        assert connection.getresponse().status == 403
+
+
+# ---- namespaces; the last tests, because they stop the service ----
+
+
+def delete_in_vain(aggregated, name):
+    """Deletes a namespace and waits until its controller reports that it could not find out what is in it."""
+    api = aggregated.plane.api
+    api.create(NAMESPACES, {"metadata": {"name": name}})
+    api.delete(f"{NAMESPACES}/{name}")
+    reason = "NamespaceDeletionDiscoveryFailure"
+    api.wait_for(
+        NAMESPACES,
+        f"metadata.name={name}",
+        lambda seen: any(each["type"] == reason and each["status"] == "True" for each in seen["status"].get("conditions", [])),
+    )
+
+
+def wait_until_gone(aggregated, name):
+    api, path = aggregated.plane.api, f"{NAMESPACES}/{name}"
+    with contextlib.closing(api.watch(NAMESPACES, f"metadata.name={name}", GONE_S)) as events:
+        is_gone = api.status_of("GET", path) == 404 or any(event == "DELETED" for event, _ in events)
+        assert is_gone or api.status_of("GET", path) == 404, f"{name} is still there after {GONE_S} s"
+
+
+@pytest.fixture
+def silent(aggregated):
+    """No replica answers, and the API server knows it."""
+    aggregated.service.stop()
+    aggregated.plane.api.wait_for(
+        API_SERVICES,
+        f"metadata.name={API_SERVICE}",
+        lambda seen: any(each["type"] == "Available" and each["status"] == "False" for each in seen["status"]["conditions"]),
+    )
+    return aggregated
+
+
+def test_namespaces_go_after_the_return_of_a_replica(silent):
+    delete_in_vain(silent, "returning")
+    assert SECRET in silent.ask("get", "pods", "-A")
+    silent.start()
+    wait_until_gone(silent, "returning")
+    silent.wait_until_available()
+
+
+def test_namespaces_go_after_the_removal(silent):
+    delete_in_vain(silent, "removing")
+    silent.ask("delete", "apiservice", API_SERVICE)
+    wait_until_gone(silent, "removing")
+    assert GROUP not in silent.ask("api-versions")
