@@ -116,23 +116,26 @@ static int follow_api_server(struct program *program, struct err *err)
 static void report_warnings(const struct program *program, void (*warn)(const char *text))
 {
     const char *text = NULL;
+    const struct settings *settings = &program->settings;
+    const struct {
+        bool is_set;
+        const char *key, *why;
+    } WITHOUT_EFFECT[] = {
+        {settings->election.enabled, "leaderElection.enabled",
+         "without an API server there is no Lease, and every instance decides by itself"},
+        {settings->scheduler.beside, "scheduler.beside",
+         "without an API server nothing is bound"},
+        {settings->aggregated_api, "aggregatedAPI.enabled",
+         "without an API server nobody forwards requests"},
+    };
     struct err err;
-    for (size_t i = 0; (text = settings_warning(&program->settings, i)); i++)
+    for (size_t i = 0; (text = settings_warning(settings, i)); i++)
         warn(text);
-    if (!program->options.cluster_file)
-        return;
-    if (program->settings.election.enabled) {
-        (void)err_set(&err, EINVAL,
-                      "%s: leaderElection.enabled: has no effect with --cluster-file: without an "
-                      "API server there is no Lease, and every instance decides by itself",
-                      program->options.config_file);
-        warn(err.text);
-    }
-    if (program->settings.scheduler.beside) {
-        (void)err_set(&err, EINVAL,
-                      "%s: scheduler.beside: has no effect with --cluster-file: without an API "
-                      "server nothing is bound",
-                      program->options.config_file);
+    for (size_t i = 0; i < sizeof WITHOUT_EFFECT / sizeof *WITHOUT_EFFECT; i++) {
+        if (!program->options.cluster_file || !WITHOUT_EFFECT[i].is_set)
+            continue;
+        (void)err_set(&err, EINVAL, "%s: %s: has no effect with --cluster-file: %s",
+                      program->options.config_file, WITHOUT_EFFECT[i].key, WITHOUT_EFFECT[i].why);
         warn(err.text);
     }
 }
@@ -438,6 +441,8 @@ static int serve(struct program *program)
         {"GET", "/v1/policy", LISTEN_PEOPLE, "policy", api_policy, api, people, API_OUTPUT},
         {"GET", "/v1/snapshot", LISTEN_PEOPLE, "snapshot", api_snapshot, api, people, API_NONE},
         {"GET", "/v1/pods/", LISTEN_PEOPLE, "explain", api_explain, api, people, API_OUTPUT},
+        {"GET", "/v1/explain", LISTEN_PEOPLE, "explain", api_explain_named, api, people,
+         API_EXPLAIN},
         {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api, people, NULL},
         {"GET", "/livez", LISTEN_PROBES, "livez", api_livez, api, NULL, NULL},
         {"GET", "/readyz", LISTEN_PROBES, "readyz", api_readyz, api, NULL, NULL},

@@ -53,6 +53,7 @@ void api_decisions(void *context, struct exchange *exchange); /* GET */
 void api_observed(void *context, struct exchange *exchange);  /* GET */
 void api_snapshot(void *context, struct exchange *exchange);  /* GET */
 void api_explain(void *context, struct exchange *exchange);   /* GET .../NAMESPACE/NAME/explain */
+void api_explain_named(void *context, struct exchange *exchange); /* GET ?namespace=&name= */
 void api_fragmentation(void *context, struct exchange *exchange); /* GET */
 void api_quota(void *context, struct exchange *exchange);         /* GET */
 void api_policy(void *context, struct exchange *exchange);        /* GET */
@@ -65,6 +66,7 @@ extern const struct parameter API_OUTPUT[]; /* ?output= only */
 extern const struct parameter API_DRY_RUN[];
 extern const struct parameter API_DECISIONS[];
 extern const struct parameter API_INVENTORY[];
+extern const struct parameter API_EXPLAIN[];
 extern const struct parameter API_PENDING[]; /* also of observed and quota */
 extern const struct parameter API_FRAGMENTATION[];
 extern const struct parameter API_NONE[];

@@ -25,6 +25,8 @@ const struct parameter API_INVENTORY[] = {
     {"sort", SORTS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_PENDING[] = {
     {"namespace", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
+const struct parameter API_EXPLAIN[] = {
+    {"namespace", NULL}, {"name", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_FRAGMENTATION[] = {
     {"model", NULL}, {"resource", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_NONE[] = {{0}};

@@ -70,6 +70,17 @@ static void warn_of_observing(const struct yaml_file *file, json_t *root, struct
                                "are recorded, and none takes effect");
 }
 
+static void warn_of_aggregated_api(const struct yaml_file *file, json_t *root,
+                                   struct settings *settings)
+{
+    const struct yaml_value at =
+        setting_place(root, "aggregatedAPI", "enabled", "aggregatedAPI.enabled");
+    if (settings->aggregated_api && !*settings->tls.certificate_file)
+        (void)yaml_fault(file, &at, new_warning(settings),
+                         "has no effect without TLS, should come with tls.certificateFile, "
+                         "tls.privateKeyFile and tls.clientCAFile");
+}
+
 void warnings_find(const struct yaml_file *file, json_t *root, struct settings *settings)
 {
     settings->n_warnings = 0;
@@ -77,6 +88,7 @@ void warnings_find(const struct yaml_file *file, json_t *root, struct settings *
     warn_of_all_pods(file, root, settings);
     warn_of_verb_clients(file, root, settings);
     warn_of_old_weight(file, root, settings);
+    warn_of_aggregated_api(file, root, settings);
 }
 
 const char *settings_warning(const struct settings *settings, size_t i)

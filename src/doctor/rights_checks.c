@@ -1,5 +1,5 @@
 /* rights_checks: see live_checks.h. The table is that of manifests/rbac/rbac.yaml,
- * manifests/base/replica-rbac.yaml and manifests/overlays/control-plane/rbac.yaml;
+ * manifests/base/replica-rbac.yaml and the overlays control-plane and aggregated-api;
  * tests/control-plane/test_doctor.py compares them. */
 #include "formats/json_get.h"
 #include "live_checks.h"
@@ -13,8 +13,8 @@
 #define VERBS_MAX 6
 #define PREFIX "system:serviceaccount:"
 
-enum right_when { ALWAYS, WITH_ELECTION, WITH_SERVICE, WITH_TLS, WITH_BESIDE };
-enum right_name { ANY_NAME, LEASE_NAME, SERVICE_NAME, SCHEDULER_NAME };
+enum right_when { ALWAYS, WITH_ELECTION, WITH_SERVICE, WITH_TLS, WITH_BESIDE, WITH_AGGREGATED };
+enum right_name { ANY_NAME, LEASE_NAME, SERVICE_NAME, SCHEDULER_NAME, FRONT_NAME };
 
 static const struct right {
     const char *group, *resource, *subresource;
@@ -140,6 +140,14 @@ static const struct right {
      SCHEDULER_NAME,
      FINDING_WARN,
      "all pods are listed after each pause between calls"},
+    {"",
+     "configmaps",
+     "",
+     {"get", "list", "watch"},
+     WITH_AGGREGATED,
+     FRONT_NAME,
+     FINDING_FAIL,
+     "requests that the API server forwards get 401"},
 };
 
 /* Whose rights are checked. */
@@ -187,6 +195,8 @@ static bool is_needed(const struct right *right, const struct settings *settings
         return *settings->tls.certificate_file;
     case WITH_BESIDE:
         return settings->scheduler.beside;
+    case WITH_AGGREGATED:
+        return settings->aggregated_api;
     }
     return true;
 }
@@ -200,6 +210,8 @@ static const char *name_of(const struct right *right, const struct settings *set
         return settings->election.service_name;
     case SCHEDULER_NAME:
         return "kube-scheduler";
+    case FRONT_NAME:
+        return "extension-apiserver-authentication";
     case ANY_NAME:
         break;
     }
@@ -208,7 +220,7 @@ static const char *name_of(const struct right *right, const struct settings *set
 
 static const char *namespace_of(const struct right *right, const struct subject *subject)
 {
-    if (right->when == WITH_BESIDE)
+    if (right->when == WITH_BESIDE || right->when == WITH_AGGREGATED)
         return "kube-system";
     return right->when == WITH_ELECTION || right->when == WITH_SERVICE ? subject->home : "";
 }

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from identity import Identity, attributes_of, manifests, renamed, wait_until_may, without
+from identity import Identity, attributes_of, manifests, renamed, wait_until_given, wait_until_may, without
 from replicas import Replicas, leads_since
 from rights import AT_HOME, EVERYWHERE
 from service import run_to_end
@@ -100,6 +100,21 @@ def test_every_right_of_the_manifests_is_checked(plane):
     found = Diagnosis("--kubeconfig", plane.kubeconfig(), "--config", "manifests/base/scheduler-policy.yaml")
     assert asked_rights(found) == EVERYWHERE | AT_HOME
     assert all("system:serviceaccount:gpu-extender:gpu-extender" in seen for _, seen in found.of("rights"))
+
+
+def test_the_right_of_the_aggregated_api_is_checked(plane):
+    """By the ConfigMap's name, in kube-system: that of the RoleBinding in manifests/overlays/aggregated-api."""
+    policy = plane.write("doctor-aggregated.yaml", POLICY + "aggregatedAPI: {enabled: true}\n")
+    found = Diagnosis("--kubeconfig", plane.kubeconfig(), "--config", policy, "--account", "kube-system/nobody")
+    (seen,) = [each for each in found.of("rights") if "configmaps" in each[1]]
+    assert seen[0] == "fail" and "may not get, list, watch configmaps extension-apiserver-authentication: " in seen[1]
+    reads = {"metadata": {"name": "front-reader", "namespace": "kube-system"}}
+    reads["roleRef"] = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "extension-apiserver-authentication-reader"}
+    reads["subjects"] = [{"kind": "ServiceAccount", "name": "nobody", "namespace": "kube-system"}]
+    plane.api.create("/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/rolebindings", reads)
+    wait_until_given(plane.api, reads)
+    found = Diagnosis("--kubeconfig", plane.kubeconfig(), "--config", policy, "--account", "kube-system/nobody")
+    assert [level for level, text in found.of("rights") if "configmaps" in text] == ["ok"]
 
 
 def test_the_leader_is_found(live):

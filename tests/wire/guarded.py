@@ -24,6 +24,7 @@ PATHS = (
     ("GET", "/v1/policy"),
     ("GET", "/v1/snapshot"),
     ("GET", "/v1/pods/ml/old-0/explain"),
+    ("GET", "/v1/explain?namespace=ml&name=old-0"),
     ("GET", "/metrics"),
     ("HEAD", "/v1/inventory"),
     ("POST", "/v1/dry-run"),

@@ -94,6 +94,16 @@ def test_a_view_is_the_path_of_v1(service, proxy):
     assert "?output=tabel" in status(service.forward(proxy, f"{INVENTORY}?output=tabel"), 400, "BadRequest")
 
 
+def test_explain_is_a_view(api, service, proxy):
+    api.rights.add(("jane", "get", "explain"))
+    pod = api.store.all("pods")[0]["metadata"]
+    seen = service.forward(proxy, f"{BASE}/views/explain?namespace={pod['namespace']}&name={pod['name']}")
+    direct = service.get(f"/v1/pods/{pod['namespace']}/{pod['name']}/explain")
+    assert seen.status == direct.status == 200 and seen.json()["pod"]["uid"] == direct.json()["pod"]["uid"] == pod["uid"]
+    status(service.forward(proxy, f"{BASE}/views/explain?namespace=ml&name=nobody"), 404, "NotFound")
+    status(service.forward(proxy, f"{BASE}/views/explain?name={pod['name']}"), 400, "BadRequest")
+
+
 def test_reviews_have_the_whole_user(api, service, proxy):
     headers = [("X-Remote-User", "jane"), ("X-Remote-Uid", "u-1"), ("X-Remote-Group", "ops"), ("x-remote-group", "dev")]
     headers += [("X-Remote-Extra-Example.com%2fTeam", "a"), ("X-Remote-Extra-Example.com%2fTeam", "b")]

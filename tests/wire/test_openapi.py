@@ -39,11 +39,19 @@ NOT_OVER_A_FILE = {
 
 
 def asked(method, path):
-    """The path with its parameters filled in, as its examples say."""
+    """The path with its required parameters filled in, as their examples say."""
+    query = []
     for parameter in JUDGE.operations().get((method, path), {}).get("parameters", []):
         if parameter.get("in") == "path":
             path = path.replace("{%s}" % parameter["name"], parameter["example"])
-    return path
+        elif parameter.get("required"):
+            query.append(f"{parameter['name']}={parameter['example']}")
+    return f"{path}?{'&'.join(query)}" if query else path
+
+
+def asked_for(output, method, path):
+    path = asked(method, path)
+    return f"{path}{'&' if '?' in path else '?'}output={output}"
 
 
 def judge(method, path, answer):
@@ -298,12 +306,12 @@ def good_body(path):
 
 def ask_well(service, method, path, media):
     parameters = JUDGE.operations()[method, path].get("parameters", [])
-    table = "?output=table" if parameters and media == "text/plain" else ""
-    return service.ask(method, asked(method, path) + table, good_body(path))
+    is_table = parameters and media == "text/plain"
+    return service.ask(method, asked_for("table", method, path) if is_table else asked(method, path), good_body(path))
 
 
 def ask_badly(service, method, path, _):
-    return service.ask(method, path, "{") if method == "POST" else service.ask(method, asked(method, path) + "?output=picture")
+    return service.ask(method, path, "{") if method == "POST" else service.ask(method, asked_for("picture", method, path))
 
 
 def ask_with_another_method(service, _, path, __):
@@ -311,7 +319,8 @@ def ask_with_another_method(service, _, path, __):
 
 
 def ask_for_what_is_not_there(service, method, path, _):
-    return service.ask(method, path + "?node=gone" if path == "/v1/inventory" else path)
+    gone = {"/v1/inventory": "?node=gone", "/v1/explain": "?namespace=gone&name=gone"}
+    return service.ask(method, path + gone.get(path, ""))
 
 
 def ask_too_much(service, method, path, _):

@@ -226,6 +226,15 @@ def test_an_election_over_a_file_is_warned_of(run_binary, start_service, write, 
     assert not warnings(run_binary("--check", "--config", policy))
 
 
+def test_an_aggregated_api_without_effect_is_warned_of(run_binary, write, cluster):
+    policy = write("policy.yaml", HEAD + "aggregatedAPI: {enabled: true}\n")
+    (without_tls,) = warnings(run_binary("--check", "--config", policy))
+    assert without_tls.startswith(f"{policy}:3:26: aggregatedAPI.enabled: has no effect without TLS, ")
+    over_file = warnings(run_binary("--check", "--config", policy, "--cluster-file", cluster))
+    assert over_file[0] == without_tls and over_file[1].startswith(f"{policy}: aggregatedAPI.enabled: has no effect with --cluster-file: ")
+    assert len(over_file) == 2 and not warnings(run_binary("--check", "--config", write("off.yaml", HEAD + "aggregatedAPI: {enabled: false}\n")))
+
+
 def test_check_prints_the_worst_case(run_binary, write):
     """With the shipped policy a vanished leader delays pods without GPUs by at most 10 s. The number is the sum of the policy's times."""
 

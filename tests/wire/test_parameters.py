@@ -18,6 +18,8 @@ def documented(method, path):
 
 def ask(service, method, path, query):
     path = path.replace("{namespace}", "ml-training").replace("{name}", "finetune-0")
+    if path == "/v1/explain":  # these two are required
+        path, query = path + "?namespace=ml-training&name=finetune-0", "&" + query[1:]
     return service.ask(method, path + query, POD if method == "POST" else None)
 
 
@@ -75,6 +77,7 @@ def test_a_long_unknown_word_is_shortened(service):
     [
         ("GET", "/v1/quota?output=table&x", None, 400, "?x: is unknown"),
         ("GET", "/v1/pods/a/b/explain?output=table", None, 404, "pod a/b: is not in the inventory"),
+        ("GET", "/v1/explain?output=table&namespace=a", None, 400, "?namespace= and ?name= are both needed"),
         ("GET", "/v1/nothing?output=table", None, 404, "no such path"),
         ("PUT", "/v1/dry-run?output=table", "", 405, "the method must be"),
         ("POST", "/v1/dry-run?output=table", "a: [", 400, "manifest: "),

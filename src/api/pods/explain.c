@@ -1,6 +1,6 @@
 /*
- * explain: GET /v1/pods/NAMESPACE/NAME/explain: one pod of the ledger, and every node's verdict
- * while it is pending.
+ * explain: GET /v1/pods/NAMESPACE/NAME/explain and GET /v1/explain?namespace=&name=: one pod of the
+ * ledger, and every node's verdict while it is pending.
  */
 #include "api/api.h"
 #include "api/pods/pod_json.h"
@@ -123,6 +123,20 @@ void api_explain(void *context, struct exchange *exchange)
     if (!read_path(exchange_path(exchange), exchange_arena(exchange), &path)) {
         exchange_answer_error(exchange, 404,
                               "there is no such path, should be " BASE "NAMESPACE/NAME/" VERB);
+        return;
+    }
+    if (reply_from(api->inventory, exchange))
+        answer_explanation(api, exchange, &path);
+}
+
+void api_explain_named(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    const struct pod_path path = {exchange_query(exchange, "namespace"),
+                                  exchange_query(exchange, "name")};
+    if (!path.namespace_ || !path.name) {
+        exchange_answer_error(exchange, 400,
+                              "?namespace= and ?name= are both needed, should be those of a pod");
         return;
     }
     if (reply_from(api->inventory, exchange))
