@@ -123,8 +123,7 @@ static void report_warnings(const struct program *program, void (*warn)(const ch
     } WITHOUT_EFFECT[] = {
         {settings->election.enabled, "leaderElection.enabled",
          "without an API server there is no Lease, and every instance decides by itself"},
-        {settings->scheduler.beside, "scheduler.beside",
-         "without an API server nothing is bound"},
+        {settings->scheduler.beside, "scheduler.beside", "without an API server nothing is bound"},
         {settings->aggregated_api, "aggregatedAPI.enabled",
          "without an API server nobody forwards requests"},
     };
@@ -420,7 +419,7 @@ static int serve(struct program *program)
     const struct gate *fronted = &program->gates.fronted;
     const unsigned aggregated = is_aggregated(program) ? LISTEN_PEOPLE : 0;
     struct kubernetes kubernetes = {0};
-    const struct route routes[] = {
+    const struct route others[] = {
         {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", extender_filter, extender, verbs,
          NULL},
         {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize", extender_prioritize, extender,
@@ -428,21 +427,6 @@ static int serve(struct program *program)
         {"POST", "/scheduler/preempt", LISTEN_VERBS, "preempt", extender_preempt, extender, verbs,
          NULL},
         {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", extender_bind, extender, verbs, NULL},
-        {"POST", "/v1/dry-run", LISTEN_PEOPLE, "dry_run", api_dry_run, api, people, API_DRY_RUN},
-        {"GET", "/v1/inventory", LISTEN_PEOPLE, "inventory", api_inventory, api, people,
-         API_INVENTORY},
-        {"GET", "/v1/pending", LISTEN_PEOPLE, "pending", api_pending, api, people, API_PENDING},
-        {"GET", "/v1/decisions", LISTEN_PEOPLE, "decisions", api_decisions, api, people,
-         API_DECISIONS},
-        {"GET", "/v1/observed", LISTEN_PEOPLE, "observed", api_observed, api, people, API_PENDING},
-        {"GET", "/v1/fragmentation", LISTEN_PEOPLE, "fragmentation", api_fragmentation, api, people,
-         API_FRAGMENTATION},
-        {"GET", "/v1/quota", LISTEN_PEOPLE, "quota", api_quota, api, people, API_PENDING},
-        {"GET", "/v1/policy", LISTEN_PEOPLE, "policy", api_policy, api, people, API_OUTPUT},
-        {"GET", "/v1/snapshot", LISTEN_PEOPLE, "snapshot", api_snapshot, api, people, API_NONE},
-        {"GET", "/v1/pods/", LISTEN_PEOPLE, "explain", api_explain, api, people, API_OUTPUT},
-        {"GET", "/v1/explain", LISTEN_PEOPLE, "explain", api_explain_named, api, people,
-         API_EXPLAIN},
         {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api, people, NULL},
         {"GET", "/livez", LISTEN_PROBES, "livez", api_livez, api, NULL, NULL},
         {"GET", "/readyz", LISTEN_PROBES, "readyz", api_readyz, api, NULL, NULL},
@@ -452,6 +436,9 @@ static int serve(struct program *program)
         {"GET", "/openapi/", aggregated, "openapi", kubernetes_handle, &kubernetes, fronted, NULL},
         {0},
     };
+    struct route routes[API_N_ROUTES + sizeof others / sizeof *others];
+    api_routes(api, people, routes);
+    memcpy(routes + API_N_ROUTES, others, sizeof others);
     kubernetes.routes = routes;
     struct err err;
     if (start_server(program, routes, &err) < 0)

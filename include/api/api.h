@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "http/exchange.h"
+#include "http/server.h"
 #include "inventory/inventory.h"
 #include "record/decisions.h"
 #include "record/observed.h"
@@ -44,6 +45,10 @@ struct api {
     void *policy_context;
     atomic_bool snapshot_under_way;
 };
+
+/* The paths /v1/..., as rows of a server's table. people: who may use them; NULL: everybody. */
+#define API_N_ROUTES 11
+void api_routes(struct api *api, const struct gate *people, struct route ret_routes[API_N_ROUTES]);
 
 /* Routes; context is the struct api. */
 void api_dry_run(void *context, struct exchange *exchange);   /* POST */
