@@ -11,7 +11,7 @@ from fake_api import event_bytes
 from objects import filter_args, pod
 
 LAG_S = 2
-BURST_BYTES = 4 << 20
+BURST_BYTES = 1 << 20
 BEHIND = re.compile(r"^pods: behind by \d+ s$", re.MULTILINE)
 LAG = "gpu_extender_watch_lag_seconds"
 
@@ -64,14 +64,16 @@ class Flood:
     def __init__(self, api, watch):
         shown = api.store.get("pods", "old-0", "ml")
         event = event_bytes("MODIFIED", shown)
-        self.burst, self.watch, self.api = event * (BURST_BYTES // len(event)), watch, api
-        self.over = False
+        self.n_events = BURST_BYTES // len(event)
+        self.burst, self.watch, self.api = event * self.n_events, watch, api
+        self.n_sent, self.over = 0, False
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
     def run(self):
         while not self.over:
             self.watch.say(self.burst)
+            self.n_sent += self.n_events
             while self.watch.commands and not self.over:
                 time.sleep(0.005)  # nothing reports when they are read
 
@@ -80,15 +82,27 @@ class Flood:
         self.thread.join()
 
 
+def n_read(service):
+    return service.metric("gpu_extender_watch_events_total", kind="pods", type="modified")
+
+
+def wait_until_read(service, n_events):
+    """Waits for more events again and again: a slow machine may need minutes for all of them."""
+    while (n_before := n_read(service)) < n_events:
+        service.wait("it reads on", lambda: n_read(service) > n_before)
+
+
 @pytest.mark.parametrize("api", ["http", "tls"], indirect=True)
 def test_a_flood_is_a_backlog(api, lagging):
     """Even while it processes other work, including events of the flood."""
     watch = api.watch("pods")
     watch.go_silent()
+    n_before = n_read(lagging)
     flood = Flood(api, watch)
     try:
         wait_until_behind(lagging)
     finally:
         flood.stop()
+    wait_until_read(lagging, n_before + flood.n_sent)
     lagging.settle()
     assert lagging.metric("gpu_extender_data_stale") == 0, "the API server was followed all the time"
