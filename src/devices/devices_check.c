@@ -25,26 +25,27 @@ static void differs(struct numbers_check *check, const char *node_name, const ch
 
 /* Everything again. */
 
-static void copy_slices(struct devices *copy, const struct devices *devices)
+static void copy_slice(struct devices *copy, const struct kept_slice *slice)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    struct slice_facts facts;
-    const char *name = NULL;
-    while ((name = devices_next_slice(devices, name, arena, &facts)) != NULL)
-        devices_upsert_slice(copy, &facts);
+    const struct slice_facts facts = devices_facts_for_counting(slice, arena);
+    devices_upsert_slice(copy, &facts);
+    if (slice->is_unreadable)
+        devices_keep_slice(copy, slice->name);
+}
+
+static void copy_slices(struct devices *copy, const struct devices *devices)
+{
     const struct object *object = devices->objects[DEVICES_SLICES];
-    for (; object; object = object->hh.next) {
-        const struct kept_slice *slice = CONTAINER_OF(object, struct kept_slice, object);
-        if (slice->is_unreadable)
-            devices_keep_slice(copy, slice->name);
-    }
+    for (; object; object = object->hh.next)
+        copy_slice(copy, CONTAINER_OF(object, struct kept_slice, object));
 }
 
 static void copy_claims(struct devices *copy, const struct devices *devices)
 {
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct device_claim *claim = NULL;
     while ((claim = devices_next_claim(devices, claim)) != NULL) {
+        struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
         const struct claim_facts facts = devices_claim_facts(claim, arena);
         devices_upsert_claim(copy, &facts);
     }

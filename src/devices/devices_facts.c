@@ -20,22 +20,28 @@ static struct counter_set facts_of_set(struct arena *arena, const struct set *se
         .name = text_copy(arena, set->key.second), .counters = copies, .n_counters = n};
 }
 
-static struct device_facts facts_of_device(struct arena *arena, const struct device *device)
+static struct device_attribute *attributes_of(struct arena *arena, const struct device *device)
+{
+    struct device_attribute *attributes =
+        ARENA_ARRAY(arena, struct device_attribute, device->n_attributes);
+    for (size_t i = 0; i < device->n_attributes; i++)
+        attributes[i] = (struct device_attribute){text_copy(arena, device->attributes[i].name),
+                                                  text_copy(arena, device->attributes[i].value)};
+    return attributes;
+}
+
+static struct device_facts facts_of_device(struct arena *arena, const struct device *device,
+                                           bool with_attributes)
 {
     struct counter_set *consumes = ARENA_ARRAY(arena, struct counter_set, device->n_consumptions);
     for (size_t i = 0; i < device->n_consumptions; i++) {
         const struct consumption *consumption = &device->consumptions[i];
         consumes[i] = facts_of_set(arena, consumption->set, consumption->counters, consumption->n);
     }
-    struct device_attribute *attributes =
-        ARENA_ARRAY(arena, struct device_attribute, device->n_attributes);
-    for (size_t i = 0; i < device->n_attributes; i++)
-        attributes[i] = (struct device_attribute){text_copy(arena, device->attributes[i].name),
-                                                  text_copy(arena, device->attributes[i].value)};
     return (struct device_facts){
         .name = text_copy(arena, device->slot->key.second),
-        .attributes = attributes,
-        .n_attributes = device->n_attributes,
+        .attributes = with_attributes ? attributes_of(arena, device) : NULL,
+        .n_attributes = with_attributes ? device->n_attributes : 0,
         .allows_multiple = device->allows_multiple,
         .lacks_attributes = device->lacks_attributes,
         .model = text_copy(arena, device->kind->key.text),
@@ -50,12 +56,13 @@ static struct device_facts facts_of_device(struct arena *arena, const struct dev
     };
 }
 
-static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_slice *slice)
+static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_slice *slice,
+                                         bool with_attributes)
 {
     struct device_facts *devices = ARENA_ARRAY(arena, struct device_facts, slice->n_devices);
     struct counter_set *sets = ARENA_ARRAY(arena, struct counter_set, slice->n_publications);
     for (size_t i = 0; i < slice->n_devices; i++)
-        devices[i] = facts_of_device(arena, &slice->devices[i]);
+        devices[i] = facts_of_device(arena, &slice->devices[i], with_attributes);
     for (size_t i = 0; i < slice->n_publications; i++) {
         const struct publication *publication = &slice->publications[i];
         sets[i] = facts_of_set(arena, publication->set, publication->counters, publication->n);
@@ -76,6 +83,11 @@ static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_
     };
 }
 
+struct slice_facts devices_facts_for_counting(const struct kept_slice *slice, struct arena *arena)
+{
+    return facts_of_slice(arena, slice, false);
+}
+
 /* The object after the one of that name; NULL: the first. */
 static const struct object *next_object(const struct devices *devices, enum devices_kind kind,
                                         const char *name)
@@ -93,7 +105,7 @@ const char *devices_next_slice(const struct devices *devices, const char *name, 
     const struct object *next = next_object(devices, DEVICES_SLICES, name);
     if (!next)
         return NULL;
-    *ret_facts = facts_of_slice(arena, CONTAINER_OF(next, struct kept_slice, object));
+    *ret_facts = facts_of_slice(arena, CONTAINER_OF(next, struct kept_slice, object), true);
     return ret_facts->name;
 }
 
@@ -110,7 +122,7 @@ static struct device_status status_of(const struct device *device)
 /* Returns the work. */
 static size_t visit_slice(const struct kept_slice *slice, const struct slices_walk *walk)
 {
-    const struct slice_facts facts = facts_of_slice(walk->arena, slice);
+    const struct slice_facts facts = facts_of_slice(walk->arena, slice, true);
     struct device_status *statuses =
         ARENA_ARRAY(walk->arena, struct device_status, slice->n_devices);
     size_t work = 1 + slice->n_counters;

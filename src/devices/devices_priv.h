@@ -322,6 +322,9 @@ void slices_attach(struct devices *devices, struct kept_slice *slice);
 void slices_detach(struct devices *devices, struct kept_slice *slice);
 void slices_free(struct devices *devices, struct kept_slice *slice); /* must be detached */
 
+/* devices_facts.c. Without attributes, on which no number depends. */
+struct slice_facts devices_facts_for_counting(const struct kept_slice *slice, struct arena *arena);
+
 /* attributes.c */
 void attributes_keep(struct devices *devices, struct device *device,
                      const struct device_facts *facts);

@@ -17,7 +17,7 @@ static void report(struct self_check *check, size_t n_differences, const struct 
 static size_t check_whole(struct inventory *inventory, struct err *err)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    return cluster_check(view.cluster, err);
+    return cluster_check_in_place(view.cluster, err);
 }
 
 void self_check_all(struct inventory *inventory)

@@ -592,25 +592,17 @@ static void check_namespaces(struct check *check, const struct cluster *cluster)
     free(quota_cells);
 }
 
-static void check_devices(struct check *check, const struct cluster *cluster)
+static void check_sums(struct check *check, const struct cluster *cluster)
 {
-    struct err *err = check->n_differences == 0 ? check->err : NULL;
-    check->n_differences += devices_check(cluster->devices, err);
-}
-
-size_t cluster_check(const struct cluster *cluster, struct err *err)
-{
-    struct check check = {.err = err};
-    check_nodes(&check, cluster);
-    check_reservations(&check, cluster);
-    check_nominations(&check, cluster);
-    check_names(&check, cluster);
-    check_owners(&check, cluster);
-    check_demands(&check, cluster);
-    check_peers(&check, cluster);
-    check_namespaces(&check, cluster);
-    check_devices(&check, cluster);
-    check_unless_same(&check, "wrong counts of device classes",
+    check_nodes(check, cluster);
+    check_reservations(check, cluster);
+    check_nominations(check, cluster);
+    check_names(check, cluster);
+    check_owners(check, cluster);
+    check_demands(check, cluster);
+    check_peers(check, cluster);
+    check_namespaces(check, cluster);
+    check_unless_same(check, "wrong counts of device classes",
                       cluster_device_classes_check(cluster), 0);
     size_t n_shape_refs = 0;
     size_t n_shape_bytes = 0;
@@ -618,11 +610,34 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
         n_shape_refs += shape->refs;
         n_shape_bytes += shape->bytes;
     }
-    check_unless_same(&check, "bytes of shapes", n_shape_bytes,
+    check_unless_same(check, "bytes of shapes", n_shape_bytes,
                       cluster->shapes->limited_bytes + cluster->shapes->demand_bytes);
-    check_unless_same(&check, "users of shapes", n_shape_refs,
+    check_unless_same(check, "users of shapes", n_shape_refs,
                       cluster_n_pods(cluster) + cluster_n_reservations(cluster) +
                           n_classes(cluster));
+}
+
+size_t cluster_check(const struct cluster *cluster, struct err *err)
+{
+    struct check check = {.err = err};
+    check_sums(&check, cluster);
+    return check.n_differences +
+           devices_check(cluster->devices, check.n_differences == 0 ? err : NULL);
+}
+
+/* Returns true after the last one. */
+static bool check_some_devices(struct check *check, const struct cluster *cluster, size_t work)
+{
+    struct err *err = check->n_differences == 0 ? check->err : NULL;
+    return devices_check_some(cluster->devices, work, &check->n_differences, err);
+}
+
+size_t cluster_check_in_place(const struct cluster *cluster, struct err *err)
+{
+    struct check check = {.err = err};
+    check_sums(&check, cluster);
+    while (!check_some_devices(&check, cluster, SIZE_MAX)) {
+    }
     return check.n_differences;
 }
 
@@ -665,13 +680,6 @@ static size_t check_part(struct check *check, struct check_walk *walk, size_t wo
     n_visited += check_rows(check, walk->node, walk->used);
     node_table_walk_to(walk, walk->node->next);
     return n_visited;
-}
-
-/* Returns true after the last one. */
-static bool check_some_devices(struct check *check, const struct cluster *cluster, size_t work)
-{
-    struct err *err = check->n_differences == 0 ? check->err : NULL;
-    return devices_check_some(cluster->devices, work, &check->n_differences, err);
 }
 
 static size_t check_next(struct check *check, struct check_walk *walk, size_t work)

@@ -7,8 +7,10 @@
 
 #include <jansson.h>
 
-/* Of a device's content. Sets the members for selectors. */
-void device_attributes_read(const json_t *content, const char *driver, struct arena *arena,
+/* Of a device's content. Sets the members for selectors. before: of the same slice, whose texts it
+ * may share; NULL: none. */
+void device_attributes_read(const json_t *content, const char *driver,
+                            const struct device_facts *before, struct arena *arena,
                             struct device_facts *facts);
 /* Adds them to the two objects. */
 void device_attributes_write(const struct device_facts *facts, json_t *attributes,

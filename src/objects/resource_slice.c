@@ -18,6 +18,7 @@ struct slice_reading {
     /* What the slice says for all its devices. */
     bool per_device;
     bool is_reach_known;
+    const struct device_facts *before; /* the device read last; NULL: none */
 };
 
 /* ---- which nodes reach it ---- */
@@ -143,7 +144,7 @@ static void read_content(const struct slice_reading *reading, const json_t *cont
     is_judged &= read_taints(content, &facts->is_tainted);
     is_judged &= read_consumed(reading, content, facts);
     facts->physical = physical_of(reading, attributes);
-    device_attributes_read(content, reading->driver->name, reading->arena, facts);
+    device_attributes_read(content, reading->driver->name, reading->before, reading->arena, facts);
     facts->not_judged = !is_judged;
 }
 
@@ -163,7 +164,7 @@ static int read_device(const struct slice_reading *reading, const json_t *device
     return 0;
 }
 
-static int read_devices(const struct slice_reading *reading, const json_t *spec,
+static int read_devices(struct slice_reading *reading, const json_t *spec,
                         struct slice_facts *facts, struct err *err)
 {
     json_t *list = NULL;
@@ -182,6 +183,7 @@ static int read_devices(const struct slice_reading *reading, const json_t *spec,
             err_prefix(err, "devices[%zu].", i);
             return r;
         }
+        reading->before = &devices[i];
     }
     facts->devices = devices;
     facts->n_devices = n;

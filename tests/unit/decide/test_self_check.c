@@ -257,6 +257,20 @@ static void test_each_fault_is_named(void **state)
     }
 }
 
+static void test_the_check_in_place_finds_the_same(void **state)
+{
+    struct fixture *fixture = *state;
+    struct err err = {""};
+    for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++) {
+        FAULTS[i].spoil(fixture);
+        const size_t n = cluster_check_in_place(fixture->cluster, &err);
+        FAULTS[i].spoil(fixture);
+        assert_int_equal(n, FAULTS[i].n);
+        assert_string_equal(err.text, FAULTS[i].first);
+    }
+    assert_int_equal(cluster_check_in_place(fixture->cluster, &err), 0);
+}
+
 /* Rounds end, however small the steps. */
 static void test_wrong_devices_are_found_in_steps(void **state)
 {
@@ -306,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SETUP_TEST(test_each_fault_is_named),
+        SETUP_TEST(test_the_check_in_place_finds_the_same),
         SETUP_TEST(test_wrong_devices_are_found_in_steps),
         SETUP_TEST(test_only_nominations_of_gpus_are_listed),
         SETUP_TEST(test_a_wrong_number_of_bytes_is_named),

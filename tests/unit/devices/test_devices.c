@@ -113,6 +113,42 @@ static void test_models(void **state)
     assert_string_equal(models[2].model->mig_profile, "3g.20gb");
 }
 
+/* Mostly those of the device before. */
+static void test_each_device_keeps_its_own_attributes(void **state)
+{
+    static const struct device_attribute FIRST[] = {{"d/a", "s1"}, {"d/b", "i2"}};
+    static const struct device_attribute OTHER[] = {{"d/a", "v1"}, {"d/c", "i2"}, {"d/d", "?"}};
+    const struct fixture *fixture = *state;
+    struct device_facts gpus[] = {GPU, GPU, GPU, GPU, GPU};
+    const char *const names[] = {"gpu-0", "gpu-1", "gpu-2", "gpu-3", "gpu-4"};
+    const struct device_attribute *const kept[] = {FIRST, FIRST, OTHER, NULL, OTHER};
+    const size_t n_kept[] = {2, 2, 3, 0, 2};
+    for (size_t i = 0; i < 5; i++) {
+        gpus[i].name = names[i];
+        gpus[i].attributes = kept[i];
+        gpus[i].n_attributes = n_kept[i];
+    }
+    struct slice_facts slice = slice_of("n", gpus);
+    slice.n_devices = 5;
+    devices_upsert_slice(fixture->devices, &slice);
+    slice.n_devices = 1;
+    slice.name = "m"; /* shares texts with the first, which goes */
+    devices_upsert_slice(fixture->devices, &slice);
+    struct slice_facts back;
+    assert_non_null(devices_next_slice(fixture->devices, NULL, fixture->arena, &back));
+    devices_delete_slice(fixture->devices, "n");
+    assert_int_equal(back.n_devices, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(back.devices[i].n_attributes, n_kept[i]);
+        for (size_t k = 0; k < n_kept[i]; k++) {
+            assert_string_equal(back.devices[i].attributes[k].name, kept[i][k].name);
+            assert_string_equal(back.devices[i].attributes[k].value, kept[i][k].value);
+        }
+    }
+    assert_non_null(devices_next_slice(fixture->devices, NULL, fixture->arena, &back));
+    assert_string_equal(back.devices[0].attributes[1].value, "i2");
+}
+
 static void test_other_drivers_do_not_count(void **state)
 {
     const struct fixture *fixture = *state;
@@ -433,6 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_numbers_are_published_node_by_node),
         TEST(test_models),
+        TEST(test_each_device_keeps_its_own_attributes),
         TEST(test_other_drivers_do_not_count),
         TEST(test_lists_delete_what_they_do_not_name),
         TEST(test_a_sweep_counts_devices),

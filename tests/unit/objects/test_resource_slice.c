@@ -82,6 +82,49 @@ static void test_names_with_the_domain_of_the_driver(void **state)
     assert_int_equal(device.memory_bytes, INT64_C(4864) << 20);
 }
 
+static void assert_attributes(const struct device_facts *device, const char *wanted)
+{
+    struct buf got;
+    buf_init(&got, BUF_UNBOUNDED);
+    for (size_t i = 0; i < device->n_attributes; i++)
+        buf_printf(&got, "%s=%s ", device->attributes[i].name, device->attributes[i].value);
+    assert_string_equal(buf_text(&got), wanted);
+    buf_fini(&got);
+}
+
+/* Devices of a slice share the texts that are equal in the same place. */
+static void test_each_device_has_its_own_attributes(void **state)
+{
+    static const struct {
+        const char *json, *wanted;
+    } DEVICES[] = {
+        {"'a': {'string': '1'}, 'b': {'int': 2}", "gpu.nvidia.com/a=s1 gpu.nvidia.com/b=i2 "},
+        {"'a': {'string': '1'}, 'b': {'int': 2}", "gpu.nvidia.com/a=s1 gpu.nvidia.com/b=i2 "},
+        {"'a': {'version': '1'}, 'b': {'int': 3}", "gpu.nvidia.com/a=v1 gpu.nvidia.com/b=i3 "},
+        {"'a': {'version': '11'}", "gpu.nvidia.com/a=v11 "},
+        {"'gpu.nvidia.com/a': {'version': '1'}, 'b': {'bool': true}",
+         "gpu.nvidia.com/a=v1 gpu.nvidia.com/b=btrue "},
+        {"'gpu.nvidia.com/a': {'version': '1'}, 'gpu.nvidia.com/b': {'string': 'true'}",
+         "gpu.nvidia.com/a=v1 gpu.nvidia.com/b=strue "},
+        {"'gpu.nvidia.co/a': {'string': '1'}, 'bb': {'string': 'tru'}",
+         "gpu.nvidia.co/a=s1 gpu.nvidia.com/bb=stru "},
+        {"'a': {'string': ''}, 'b': {'other': 1}", "gpu.nvidia.com/a=s gpu.nvidia.com/b=? "},
+        {"", ""},
+        {"'a': {'string': '?'}, 'b': {'string': ''}", "gpu.nvidia.com/a=s? gpu.nvidia.com/b=s "},
+    };
+    enum { N = sizeof DEVICES / sizeof *DEVICES };
+    struct fixture *fixture = *state;
+    const char *list = "";
+    for (size_t i = 0; i < N; i++)
+        list = arena_printf(fixture->arena, "%s%s{'name': 'd%zu', 'attributes': {%s}}", list,
+                            i > 0 ? ", " : "", i, DEVICES[i].json);
+    const struct slice_facts facts =
+        read_slice(fixture, arena_printf(fixture->arena, ON_NODE(", 'devices': [%s]"), list));
+    assert_int_equal(facts.n_devices, N);
+    for (size_t i = 0; i < N; i++)
+        assert_attributes(&facts.devices[i], DEVICES[i].wanted);
+}
+
 static void test_which_gpu_a_device_is_of(void **state)
 {
 #define PARENT "'parentUUID': {'string': 'GPU-1'}"
@@ -292,6 +335,7 @@ int main(void)
         FIXTURE_TEST(test_a_slice_of_a_node),
         FIXTURE_TEST(test_v1beta1),
         FIXTURE_TEST(test_names_with_the_domain_of_the_driver),
+        FIXTURE_TEST(test_each_device_has_its_own_attributes),
         FIXTURE_TEST(test_which_gpu_a_device_is_of),
         FIXTURE_TEST(test_the_policy_names_drivers),
         FIXTURE_TEST(test_which_node_reaches_a_slice),
