@@ -8,7 +8,6 @@
 #include "api/api.h"
 #include "api/kubernetes.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "commit.h"
 #include "config/options.h"
@@ -20,7 +19,7 @@
 #include "daemon/reload.h"
 #include "doctor/doctor.h"
 #include "extender/extender.h"
-#include "formats/json_get.h"
+#include "formats/hash_keys.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
 #include "inventory/live.h"
@@ -32,7 +31,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum exit_status { EXIT_FINE = 0, EXIT_RUN_TIME = 1, EXIT_BAD_INPUT = 2 };
 
@@ -510,25 +508,12 @@ static int run(struct program *program)
     return serve(program);
 }
 
-/* Call before the first table: all use this key. */
-static int make_hash_key(struct err *err)
-{
-    struct siphash_key key;
-    size_t json_seed = 0;
-    if (getrandom(&key, sizeof key, 0) != sizeof key ||
-        getrandom(&json_seed, sizeof json_seed, 0) != sizeof json_seed)
-        return err_set(err, errno, "getrandom: %s", strerror(errno));
-    hash_set_key(key);
-    json_set_seed(json_seed);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     struct program program = {0};
     struct err err;
     bool done = false;
-    if (make_hash_key(&err) < 0)
+    if (hash_keys_make(&err) < 0)
         return complain(&err, EXIT_RUN_TIME);
     if (options_parse(argc, argv, commit, &program.options, &done, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);

@@ -3,12 +3,15 @@ no replica answers."""
 
 import contextlib
 import json
+import os
+import subprocess
 
 import pytest
 from aggregated import API_SERVICE, API_SERVICES, BASE, GROUP, USERS, Aggregated
 from api import wait_until
 from certificates import Authority
 from cluster import NODES, node, pod
+from service import BINARY, ENV, SANITIZERS
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 INVENTORY = f"{BASE}/views/inventory"
@@ -116,6 +119,41 @@ def test_the_proxys_headers_replace_the_users(aggregated):
     with api._connection() as connection:
         connection.request("GET", INVENTORY, headers={"Authorization": "Bearer stranger-token", "X-Remote-User": "root", "X-Remote-Group": "system:masters"})
         assert connection.getresponse().status == 403
+
+
+def plugin(aggregated, user, *words):
+    """`kubectl gpu` finds the plugin in PATH, which finds kubectl there."""
+    folders = (os.path.dirname(BINARY), aggregated.programs, os.environ["PATH"])
+    who = aggregated.plane.user(user) if user else ("--kubeconfig", aggregated.kubectl.kubeconfig)
+    env = {**os.environ, **ENV, "PATH": ":".join(folders), "HOME": aggregated.kubectl.home}
+    command = [aggregated.kubectl.program, "gpu", *words, *who]
+    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert not SANITIZERS.search(done.stderr), done.stderr
+    return done
+
+
+def test_the_plugin_uses_the_users_rights(aggregated):
+    for user in (None, "viewer"):
+        for words in (("nodes",), ("pending",), ("why", SECRET), ("quota",), ("frag",), ("claims",)):
+            done = plugin(aggregated, user, *words)
+            assert (done.returncode, done.stderr) == (0, ""), done
+    assert plugin(aggregated, "viewer", "nodes", "-o", "name").stdout == "node/node\n"
+    assert plugin(aggregated, "viewer", "pending", "-o", "name").stdout == f"pod/{SECRET}\n"
+    assert plugin(aggregated, "viewer", "pending", "-n", "kube-system", "-o", "name").stdout == ""
+    assert plugin(aggregated, "viewer", "why", "nobody").returncode == 1
+    for words in (("nodes",), ("why", SECRET), ("claims",)):
+        done = plugin(aggregated, "stranger", *words)
+        assert (done.returncode, done.stdout) == (3, "") and "forbidden" in done.stderr and MODEL not in done.stderr
+    assert plugin(aggregated, None, "nodes", "--as=stranger").returncode == 3
+
+
+def test_the_plugins_exit_status_is_for_ci(aggregated):
+    for gpus, status in ((1, 0), (9, 1)):
+        manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asks"}, "spec": pod("asks", gpus)["spec"]}
+        file = aggregated.plane.write("asks.json", json.dumps(manifest))
+        assert plugin(aggregated, "viewer", "fit", "-f", file).returncode == status
+        assert plugin(aggregated, "stranger", "fit", "-f", file).returncode == 3
+    assert plugin(aggregated, "viewer", "fit", "-f", aggregated.plane.write("asks.json", "a: [")).returncode == 2
 
 
 # ---- namespaces; the last tests, because they stop the service ----

@@ -36,25 +36,26 @@ MAY_INCLUDE = {
     "api": ["base", "types", "cel", "devices", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "http/server.h"],
     "daemon": ["base", "api", "config", "extender", "inventory", "kube", "http", "auth"],
     "doctor": ["base", "types", "ledger", "decide", "formats", "config", "kube", "inventory", "http/tls.h", "http/exchange.h"],
+    "kubectl": ["base", "api", "config", "formats", "inventory", "http/local.h"],
 }
 ALL_FOLDERS = list(MAY_INCLUDE)
 
 # Subfolders in their order: each includes private headers of its own and of those before it.
 SUBFOLDERS = {"kube": ["config", "credentials", "transport", "watch", "leadership"]}
 
-# Third-party header -> the folders it may be included in, and whether in one .c file only.
+# Third-party header -> the folders it may be included in, and whether in one .c file of each only.
 EVERYWHERE = ALL_FOLDERS
 THIRD_PARTY = {
     "utarray.h": (EVERYWHERE, False),
     "utlist.h": (EVERYWHERE, False),
     "utstring.h": (EVERYWHERE, False),
-    "jansson.h": (["formats", "config", "objects", "kube", "inventory", "auth", "extender", "api", "doctor"], False),
+    "jansson.h": (["formats", "config", "objects", "kube", "inventory", "auth", "extender", "api", "doctor", "kubectl"], False),
     "yaml.h": (["formats"], True),
     "microhttpd.h": (["http"], True),
     "gnutls/gnutls.h": (["http"], True),
     "gnutls/abstract.h": (["http"], True),
     "gnutls/crypto.h": (["auth"], True),
-    "curl/curl.h": (["kube"], True),
+    "curl/curl.h": (["kube", "kubectl"], True),
 }
 
 # stdio.h is there for snprintf (symbols.py refuses the rest).
@@ -159,10 +160,10 @@ def check(root):
         found, used = check_file(root, path)
         faults += found
         for header in used:
-            users.setdefault(header, []).append(path)
-    for header, (_, in_one_file) in THIRD_PARTY.items():
-        if in_one_file and len(users.get(header, [])) > 1:
-            faults.append(f"{users[header][1]}:1: <{header}> is already in {users[header][0]}: one file only")
+            users.setdefault((header, folder_of(path)), []).append(path)
+    for (header, _), paths in users.items():
+        if THIRD_PARTY.get(header, (None, False))[1] and len(paths) > 1:
+            faults.append(f"{paths[1]}:1: <{header}> is already in {paths[0]}: one file only")
     return faults
 
 

@@ -7,6 +7,7 @@
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/table.h"
+#include "api/tables.h"
 #include "api/text.h"
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/verdict.h"
@@ -358,16 +359,16 @@ static void write_not_understood(const json_t *result, struct arena *arena, stru
     }
 }
 
-static void write_table(const json_t *result, bool wide, struct arena *arena, struct buf *out)
+void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    const json_t *workloads = json_object_get(result, "workloads");
-    const char *whole = text_member(result, "summary");
+    const json_t *workloads = json_object_get(answer, "workloads");
+    const char *whole = text_member(answer, "summary");
     size_t i = 0;
     json_t *workload = NULL;
-    provenance_write_warning(result, arena, out);
-    write_not_understood(result, arena, out);
-    write_warnings(result, arena, out);
-    write_device_requests(result, arena, out);
+    provenance_write_warning(answer, arena, out);
+    write_not_understood(answer, arena, out);
+    write_warnings(answer, arena, out);
+    write_device_requests(answer, arena, out);
     if (strcmp(whole, text_member(json_array_get(workloads, 0), "summary")) != 0)
         buf_printf(out, "%s\n", whole);
     json_array_foreach (workloads, i, workload) {
@@ -380,7 +381,7 @@ static void write_table(const json_t *result, bool wide, struct arena *arena, st
         eviction_write(json_object_get(workload, "preemption"), out);
         write_explanation(json_object_get(workload, "explain"), wide, arena, out);
     }
-    write_skipped(result, out);
+    write_skipped(answer, out);
 }
 
 static enum peers_wanted peers_wanted_by(const struct workload_list *list)
@@ -416,7 +417,7 @@ void api_dry_run(void *context, struct exchange *exchange)
         .explain = reply_flag(exchange, "explain"),
     };
     if (!is_too_much(&list, dry_run.fork, exchange))
-        reply(exchange, run(&dry_run, &list), write_table);
+        reply(exchange, run(&dry_run, &list), tables_write_dry_run);
     json_decref(dry_run.name_warnings);
     inventory_fork_free(api->inventory, dry_run.fork);
 }

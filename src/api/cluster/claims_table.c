@@ -1,0 +1,65 @@
+/* claims_table: the claims of an inventory, one line each; see include/api/tables.h. */
+#include "api/provenance.h"
+#include "api/table.h"
+#include "api/tables.h"
+#include "api/text.h"
+
+static const char *devices_of(const json_t *claim, struct arena *arena)
+{
+    struct name_list shown = {.text = ""};
+    size_t i = 0;
+    json_t *device = NULL;
+    json_array_foreach (json_object_get(claim, "devices"), i, device) {
+        const char *name = NULL;
+        if (!text_names_are_full(&shown))
+            name = arena_printf(arena, "%s/%s", text_member(device, "pool"),
+                                text_member(device, "device"));
+        text_names_add(&shown, name, arena);
+    }
+    return text_names(&shown, arena);
+}
+
+static const char *users_of(const json_t *claim, struct arena *arena)
+{
+    struct name_list shown = {.text = ""};
+    size_t i = 0;
+    json_t *user = NULL;
+    json_array_foreach (json_object_get(claim, "reservedFor"), i, user) {
+        const char *name = text_member(user, "pod");
+        text_names_add(&shown, *name ? name : text_member(user, "uid"), arena);
+    }
+    return text_names(&shown, arena);
+}
+
+static const char *state_of(const json_t *claim)
+{
+    if (json_is_true(json_object_get(claim, "terminating")))
+        return "terminating";
+    return json_is_true(json_object_get(claim, "unused")) ? "unused" : "in use";
+}
+
+void tables_write_claims(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"NAMESPACE", "CLAIM", "STATE",   "NODE",
+                                           "MODEL",     "PODS",  "DEVICES", NULL};
+    const json_t *claims = json_object_get(answer, "claims");
+    const json_int_t n_omitted = json_integer_value(json_object_get(answer, "claimsOmitted"));
+    struct table *table = table_new(arena, wide, HEADINGS);
+    size_t i = 0;
+    json_t *claim = NULL;
+    provenance_write_warning(answer, arena, out);
+    if (json_array_size(claims) == 0)
+        buf_add_text(out, "no claims hold GPUs\n");
+    json_array_foreach (claims, i, claim) {
+        const json_t *first = json_array_get(json_object_get(claim, "devices"), 0);
+        const char *const cells[] = {
+            text_member(claim, "namespace"), text_member(claim, "name"),  state_of(claim),
+            text_member(claim, "node"),      text_member(first, "model"), users_of(claim, arena),
+            devices_of(claim, arena)};
+        table_add(table, cells);
+    }
+    if (json_array_size(claims) > 0)
+        table_write(table, out);
+    if (n_omitted > 0)
+        buf_printf(out, "%lld more claims are left out\n", (long long)n_omitted);
+}

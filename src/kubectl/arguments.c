@@ -1,0 +1,281 @@
+/* arguments: see arguments.h. */
+#include "arguments.h"
+#include "base/nearest.h"
+
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HINT "; try kubectl gpu --help"
+
+static const struct {
+    const char *name, *object, *help;
+    bool needs_object;
+} VERBS[] = {
+    [VERB_NODES] = {"nodes", "[NODE]", "GPUs of each node, and the pods that use them", false},
+    [VERB_FIT] = {"fit", "-f FILE", "where a manifest's pods would go; exit status for CI", false},
+    [VERB_PENDING] = {"pending", "", "the pods that wait for GPUs, and why", false},
+    [VERB_QUOTA] = {"quota", "", "limits and use of each quota", false},
+    [VERB_WHY] = {"why", "POD | KIND/NAME", "one pod node by node: why it waits", true},
+    [VERB_FRAG] = {"frag", "", "free GPUs that typical pods cannot use", false},
+    [VERB_CLAIMS] = {"claims", "", "claims that hold GPUs, and the pods that use them", false},
+};
+#define N_VERBS (sizeof VERBS / sizeof *VERBS)
+
+static const char *const FORMS[] = {[FORM_TABLE] = "table",
+                                    [FORM_WIDE] = "wide",
+                                    [FORM_JSON] = "json",
+                                    [FORM_YAML] = "yaml",
+                                    [FORM_NAME] = "name"};
+
+enum key {
+    KEY_ALL = 'A',
+    KEY_HELP = 'h',
+    KEY_MANIFEST = 'f',
+    KEY_NAMESPACE = 'n',
+    KEY_OUTPUT = 'o',
+    KEY_SERVER = 's',
+    KEY_OF_KUBECTL = 256, /* passed on; not otherwise used */
+    KEY_AUTHORITY,
+    KEY_CERTIFICATE,
+    KEY_CLUSTER_FILE,
+    KEY_CONFIG,
+    KEY_INSECURE,
+    KEY_KEY,
+    KEY_MODEL,
+    KEY_NO_HEADERS,
+    KEY_TOKEN,
+    KEY_URL,
+    KEY_VERSION
+};
+
+static const struct option OPTIONS[] = {
+    {"all-namespaces", no_argument, NULL, KEY_ALL},
+    {"cluster-file", required_argument, NULL, KEY_CLUSTER_FILE},
+    {"config", required_argument, NULL, KEY_CONFIG},
+    {"filename", required_argument, NULL, KEY_MANIFEST},
+    {"help", no_argument, NULL, KEY_HELP},
+    {"model", required_argument, NULL, KEY_MODEL},
+    {"namespace", required_argument, NULL, KEY_NAMESPACE},
+    {"no-headers", no_argument, NULL, KEY_NO_HEADERS},
+    {"output", required_argument, NULL, KEY_OUTPUT},
+    {"url", required_argument, NULL, KEY_URL},
+    {"version", no_argument, NULL, KEY_VERSION},
+    /* Of kubectl. */
+    {"as", required_argument, NULL, KEY_OF_KUBECTL},
+    {"as-group", required_argument, NULL, KEY_OF_KUBECTL},
+    {"as-uid", required_argument, NULL, KEY_OF_KUBECTL},
+    {"cache-dir", required_argument, NULL, KEY_OF_KUBECTL},
+    {"certificate-authority", required_argument, NULL, KEY_AUTHORITY},
+    {"client-certificate", required_argument, NULL, KEY_CERTIFICATE},
+    {"client-key", required_argument, NULL, KEY_KEY},
+    {"cluster", required_argument, NULL, KEY_OF_KUBECTL},
+    {"context", required_argument, NULL, KEY_OF_KUBECTL},
+    {"insecure-skip-tls-verify", no_argument, NULL, KEY_INSECURE},
+    {"kubeconfig", required_argument, NULL, KEY_OF_KUBECTL},
+    {"request-timeout", required_argument, NULL, KEY_OF_KUBECTL},
+    {"server", required_argument, NULL, KEY_SERVER},
+    {"tls-server-name", required_argument, NULL, KEY_OF_KUBECTL},
+    {"token", required_argument, NULL, KEY_TOKEN},
+    {"user", required_argument, NULL, KEY_OF_KUBECTL},
+    {0},
+};
+
+static void print_help(void)
+{
+    (void)printf("Usage: kubectl gpu VERB [OPTION...]\n"
+                 "GPUs of a cluster, as gpu-extender sees them.\n\n");
+    for (size_t i = 0; i < N_VERBS; i++)
+        (void)printf("  %-8s%-16s%s\n", VERBS[i].name, VERBS[i].object, VERBS[i].help);
+    (void)printf(
+        "\nWhere to ask (without these: through kubectl and the aggregated API):\n"
+        "  --cluster-file FILE    a saved cluster, in this process; --config FILE: its policy\n"
+        "  --url URL              a gpu-extender, such as http://127.0.0.1:8888\n"
+        "  --context, --kubeconfig, --as, --token, --server ...: as kubectl's\n"
+        "\nWhat to show:\n"
+        "  -n, --namespace NAME   that namespace only (pending, quota, why, claims)\n"
+        "  -A, --all-namespaces   all namespaces\n"
+        "  --model MODEL          that GPU model only (nodes, frag)\n"
+        "  -o, --output FORM      table (the default), wide, json, yaml or name\n"
+        "  --no-headers           tables without headings\n"
+        "\nExit status:\n"
+        "  0  answered; of fit: everything fits\n"
+        "  1  of fit: something does not fit; of others: there is no such object\n"
+        "  2  wrong options; of fit: mistakes in the manifest, or parts not understood\n"
+        "  3  no answer: unreachable, no right, or the data are stale\n"
+        "\nExamples:\n"
+        "  kubectl gpu nodes\n"
+        "  kubectl gpu why job/train --namespace ml\n"
+        "  kubectl gpu fit -f job.yaml --cluster-file cluster.yaml\n");
+}
+
+static int read_verb(const char *word, enum verb *ret_verb, struct err *err)
+{
+    struct nearest nearest = {.asked = word, .least = SIZE_MAX};
+    for (size_t i = 0; i < N_VERBS; i++) {
+        (void)nearest_try(&nearest, VERBS[i].name);
+        if (strcmp(VERBS[i].name, word) != 0)
+            continue;
+        *ret_verb = (enum verb)i;
+        return 0;
+    }
+    return err_set(err, EINVAL, "%.60s: is no verb%s%s" HINT, word,
+                   nearest.found ? "; did you mean " : "", nearest.found ? nearest.found : "");
+}
+
+static int read_form(const char *word, enum form *ret_form, struct err *err)
+{
+    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
+        if (strcmp(FORMS[i], word) != 0)
+            continue;
+        *ret_form = (enum form)i;
+        return 0;
+    }
+    return err_set(err, EINVAL,
+                   "--output: is %.60s, should be table, wide, json, yaml or name" HINT, word);
+}
+
+/* Returns whether the option is one of kubectl. */
+static bool take_kubectl(int key, const char *value, struct arguments *arguments)
+{
+    switch (key) {
+    case KEY_AUTHORITY:
+        arguments->authority = value;
+        return true;
+    case KEY_CERTIFICATE:
+        arguments->certificate = value;
+        return true;
+    case KEY_INSECURE:
+        arguments->insecure = true;
+        return true;
+    case KEY_KEY:
+        arguments->key = value;
+        return true;
+    case KEY_TOKEN:
+        arguments->token = value;
+        return true;
+    default:
+        return key == KEY_OF_KUBECTL || key == KEY_SERVER;
+    }
+}
+
+static int take(int key, const char *value, struct arguments *arguments, struct err *err)
+{
+    switch (key) {
+    case KEY_ALL:
+        arguments->all_namespaces = true;
+        return 0;
+    case KEY_CLUSTER_FILE:
+        arguments->cluster_file = value;
+        return 0;
+    case KEY_CONFIG:
+        arguments->policy = value;
+        return 0;
+    case KEY_MANIFEST:
+        arguments->manifest = value;
+        return 0;
+    case KEY_MODEL:
+        arguments->model = value;
+        return 0;
+    case KEY_NAMESPACE:
+        arguments->namespace_ = value;
+        return 0;
+    case KEY_NO_HEADERS:
+        arguments->no_headers = true;
+        return 0;
+    case KEY_OUTPUT:
+        return read_form(value, &arguments->form, err);
+    case KEY_URL:
+        arguments->url = value;
+        return 0;
+    default:
+        return err_set(err, EINVAL, "this option is unknown, or needs a value" HINT);
+    }
+}
+
+static int read_words(int argc, char **argv, struct arguments *arguments, struct err *err)
+{
+    if (optind >= argc)
+        return err_set(err, EINVAL, "a verb is missing" HINT);
+    int r = read_verb(argv[optind], &arguments->verb, err);
+    if (r < 0)
+        return r;
+    const char *name = VERBS[arguments->verb].name;
+    const bool may_have = arguments->verb == VERB_NODES || arguments->verb == VERB_WHY;
+    if (argc - optind > (may_have ? 2 : 1))
+        return err_set(err, EINVAL, "%.60s: is one word too many after %s" HINT,
+                       argv[optind + (may_have ? 2 : 1)], name);
+    arguments->object = argv[optind + 1];
+    if (VERBS[arguments->verb].needs_object && !arguments->object)
+        return err_set(err, EINVAL, "%s: %s is missing" HINT, name, VERBS[arguments->verb].object);
+    return 0;
+}
+
+static int check_source(const struct arguments *arguments, struct err *err)
+{
+    if (arguments->url && arguments->cluster_file)
+        return err_set(err, EINVAL, "--url and --cluster-file: only one of them may be given");
+    if (arguments->policy && !arguments->cluster_file)
+        return err_set(err, EINVAL, "--config: is the policy of a --cluster-file, which is absent");
+    return 0;
+}
+
+/* Options that the verb does not have. */
+static int check_verb(const struct arguments *arguments, struct err *err)
+{
+    const enum verb verb = arguments->verb;
+    if (verb == VERB_FIT && !arguments->manifest)
+        return err_set(err, EINVAL, "-f FILE: is missing: the manifest, or - for standard input");
+    if (verb != VERB_FIT && arguments->manifest)
+        return err_set(err, EINVAL, "-f FILE: is for fit only");
+    if (arguments->model && verb != VERB_NODES && verb != VERB_FRAG)
+        return err_set(err, EINVAL, "--model: is for nodes and frag only");
+    if (arguments->form == FORM_NAME && verb == VERB_FRAG)
+        return err_set(err, EINVAL, "--output: is name, but frag lists no objects");
+    if (arguments->all_namespaces && verb == VERB_WHY)
+        return err_set(err, EINVAL, "-A: is not for why, which is about one pod");
+    if (arguments->all_namespaces && arguments->namespace_)
+        return err_set(err, EINVAL, "--namespace and -A: only one of them may be given");
+    return 0;
+}
+
+int arguments_parse(int argc, char **argv, struct arena *arena, struct arguments *ret_arguments,
+                    bool *ret_done, struct err *err)
+{
+    struct arguments arguments = {.of_kubectl = ARENA_ARRAY(arena, const char *, (size_t)argc + 1)};
+    int key = 0;
+    int i = 0;
+    opterr = 0;
+    while ((key = getopt_long(argc, argv, "Af:hn:o:s:", OPTIONS, &i)) != -1) {
+        const char *word = argv[optind - 1];
+        *ret_done = key == KEY_HELP || key == KEY_VERSION;
+        if (key == KEY_HELP)
+            print_help();
+        if (key == KEY_VERSION)
+            (void)printf("kubectl-gpu %s\n", GPU_EXTENDER_VERSION);
+        if (*ret_done)
+            return 0;
+        if (take_kubectl(key, optarg, &arguments)) {
+            const char *name = key == KEY_SERVER ? "server" : OPTIONS[i].name;
+            arguments.of_kubectl[arguments.n_of_kubectl++] =
+                optarg ? arena_printf(arena, "--%s=%s", name, optarg)
+                       : arena_printf(arena, "--%s", name);
+            continue;
+        }
+        int r = take(key, optarg, &arguments, err);
+        if (r < 0) {
+            if (key == '?')
+                err_prefix(err, "%.60s: ", word);
+            return r;
+        }
+    }
+    int r = read_words(argc, argv, &arguments, err);
+    if (r == 0)
+        r = check_source(&arguments, err);
+    if (r == 0)
+        r = check_verb(&arguments, err);
+    if (r == 0)
+        *ret_arguments = arguments;
+    return r;
+}

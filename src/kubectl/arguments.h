@@ -1,0 +1,43 @@
+/*
+ * arguments: the command line of kubectl gpu.
+ */
+#ifndef KUBECTL_ARGUMENTS_H
+#define KUBECTL_ARGUMENTS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum verb { VERB_NODES, VERB_FIT, VERB_PENDING, VERB_QUOTA, VERB_WHY, VERB_FRAG, VERB_CLAIMS };
+
+enum form { FORM_TABLE, FORM_WIDE, FORM_JSON, FORM_YAML, FORM_NAME };
+
+/* Strings are argv's or in the arena; NULL: not given. */
+struct arguments {
+    enum verb verb;
+    const char *object; /* NODE, POD or KIND/NAME */
+    const char *namespace_;
+    bool all_namespaces;
+    enum form form;
+    bool no_headers;
+    const char *manifest; /* "-": standard input */
+    const char *model;
+    /* One of these two, or neither: through kubectl. */
+    const char *cluster_file;
+    const char *url;
+    const char *policy; /* of the cluster file */
+    /* Options of kubectl that also count for url. */
+    const char *token, *authority, *certificate, *key;
+    bool insecure;
+    /* All options of kubectl, each as --NAME=VALUE; ends with NULL. */
+    const char **of_kubectl;
+    size_t n_of_kubectl;
+};
+
+/* -EINVAL with a message. --help and --version print to standard output and set *ret_done. */
+int arguments_parse(int argc, char **argv, struct arena *arena, struct arguments *ret_arguments,
+                    bool *ret_done, struct err *err);
+
+#endif

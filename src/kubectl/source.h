@@ -1,0 +1,47 @@
+/*
+ * source: where the answers come from: a saved cluster in this process, a gpu-extender by its URL,
+ * or the aggregated API through kubectl. All give the same JSON.
+ */
+#ifndef KUBECTL_SOURCE_H
+#define KUBECTL_SOURCE_H
+
+#include "arguments.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "http/local.h"
+
+/* Of an answer, and of what kubectl prints. */
+#define SOURCE_BYTES_MAX ((size_t)1024 * 1024 * 1024)
+
+/* The path /v1/VIEW. */
+struct question {
+    const char *view;
+    const struct local_parameter *query; /* ends with a name NULL */
+    const char *body;                    /* NULL: GET, else POST */
+    size_t len;
+};
+
+struct reply {
+    unsigned status; /* of HTTP */
+    struct buf text; /* the body; initialized by the caller */
+};
+
+/* -EINVAL: the cluster file or its policy is at fault; other errors: there is no answer. Errors
+ * that the service answers are replies. */
+int source_ask(const struct arguments *arguments, const struct question *question,
+               struct arena *arena, struct reply *ret_reply, struct err *err);
+/* The namespace of kubectl's context; "default" where it has none. */
+const char *source_namespace(const struct arguments *arguments, struct arena *arena);
+
+/* ---- private to the files of source ---- */
+
+/* "VIEW?NAME=VALUE&...", encoded. */
+const char *source_target(const struct question *question, struct arena *arena);
+int source_ask_file(const struct arguments *arguments, const struct question *question,
+                    struct reply *ret_reply, struct err *err);
+int source_ask_url(const struct arguments *arguments, const struct question *question,
+                   struct arena *arena, struct reply *ret_reply, struct err *err);
+int source_ask_kubectl(const struct arguments *arguments, const struct question *question,
+                       struct arena *arena, struct reply *ret_reply, struct err *err);
+
+#endif

@@ -1,0 +1,408 @@
+"""kubectl gpu: its answers are those of the API, from a saved cluster, by URL, and through kubectl; exit status; nothing stored reaches a
+terminal as a control character."""
+
+import contextlib
+import http.server
+import json
+import os
+import re
+import subprocess
+import threading
+
+import marked
+import pytest
+import yaml
+from objects import list_text, node, pod
+from service import BINARY, ENV, LIMIT_S, ROOT, SAMPLE_CLUSTER, SANITIZERS
+
+PLUGIN = os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
+CLAIMS = os.path.join(ROOT, "examples/dra-cluster.yaml")
+FILE = ("--cluster-file", SAMPLE_CLUSTER)
+FITS, TOO_LARGE = {"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "1000"}
+NAMED = {"namespace": "ml-training", "name": "finetune-0"}
+# Verb, its path below /v1, and that path's query.
+VIEWS = [
+    (("nodes",), "inventory", {}),
+    (("nodes", "a10-1"), "inventory", {"node": "a10-1"}),
+    (("nodes", "--model", "A10"), "inventory", {"model": "A10"}),
+    (("pending",), "pending", {}),
+    (("pending", "-n", "ml-training"), "pending", {"namespace": "ml-training"}),
+    (("quota",), "quota", {}),
+    (("frag", "--model=V100"), "fragmentation", {"model": "V100"}),
+    (("why", "finetune-0", "-n", "ml-training"), "explain", NAMED),
+    (("why", "pod/finetune-0", "--namespace=ml-training"), "explain", NAMED),
+    (("why", "Pod/big-train-0", "-n", "ml-training"), "explain", {**NAMED, "name": "big-train-0"}),
+]
+
+
+def gpu(*words, env=None, text=None):
+    done = subprocess.run(
+        [PLUGIN, *map(str, words)],
+        env={**os.environ, **ENV, **(env or {})},
+        input=text,
+        stdin=None if text is not None else subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert not SANITIZERS.search(done.stderr), done.stderr
+    return done
+
+
+def said(*words, status=0, **more):
+    """Its output; it must end with that status, and complain in one line or not at all."""
+    done = gpu(*words, **more)
+    assert done.returncode == status, done
+    assert done.stderr.count("\n") <= 1 and (not done.stderr or done.stderr.startswith("kubectl gpu: ")), done
+    return done.stdout
+
+
+def complaint(*words, status, **more):
+    done = gpu(*words, **more)
+    assert (done.returncode, done.stdout) == (status, ""), done
+    return done.stderr.removeprefix("kubectl gpu: ").rstrip("\n")
+
+
+def ageless(value):
+    """Without what passes with time."""
+    if isinstance(value, dict):
+        return {key: ageless(each) for key, each in value.items() if key not in ("asOf", "ageSeconds")}
+    return [ageless(each) for each in value] if isinstance(value, list) else value
+
+
+def manifest(resources, **more):
+    container = {"name": "main", "image": "example.com/none:1", "resources": {"limits": resources, "requests": {"cpu": "1", "memory": "1Gi"}}}
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asked", **more}, "spec": {"containers": [container]}})
+
+
+@pytest.fixture(scope="module")
+def url(service):
+    return "--url", f"http://{service.address}"
+
+
+def query_of(parameters):
+    return "?" + "&".join(f"{name}={value}" for name, value in parameters.items())
+
+
+# ---- the answers are those of the API ----
+
+
+@pytest.mark.parametrize("words, path, query", VIEWS, ids=lambda value: "-".join(value) if isinstance(value, tuple) else "")
+def test_answers_are_those_of_the_api(service, url, words, path, query):
+    for form, more in (("table", {"output": "table"}), ("wide", {"output": "table", "wide": "true"})):
+        api = service.get(f"/v1/{path}{query_of({**query, **more})}").text.replace("?wide=true", "--output=wide")
+        assert said(*words, *url, "-o", form) == said(*words, *FILE, f"--output={form}") == api
+    wanted = ageless(service.get(f"/v1/{path}{query_of(query)}").json())
+    for where in (url, FILE):
+        assert ageless(json.loads(said(*words, *where, "-o", "json"))) == wanted
+        assert ageless(yaml.safe_load(said(*words, *where, "-o", "yaml"))) == wanted
+
+
+def test_fit_is_the_dry_run(service, url):
+    for resources in (FITS, TOO_LARGE):
+        text, status = manifest(resources), 0 if resources == FITS else 1
+        table = service.post("/v1/dry-run?output=table", text).text
+        wanted = ageless(service.post("/v1/dry-run", text).json())
+        for where in (url, FILE):
+            assert said("fit", "-f", "-", *where, text=text, status=status) == table
+            assert ageless(json.loads(said("fit", "-f-", *where, "-o", "json", text=text, status=status))) == wanted
+
+
+def test_claims_are_those_of_the_inventory(start_service):
+    service = start_service("--cluster-file", CLAIMS)
+    inventory = service.get("/v1/inventory").json()
+    for where in (("--cluster-file", CLAIMS), ("--url", f"http://{service.address}/")):
+        answer = json.loads(said("claims", *where, "-o", "json"))
+        assert answer["claims"] == inventory["claims"] and answer["claims"]
+        assert "nodes" not in answer and answer["claimsCounted"] is True
+        table = said("claims", *where, "-o", "wide").splitlines()
+        assert [line.split()[:2] for line in table[1:]] == [[each["namespace"], each["name"]] for each in inventory["claims"]]
+        assert json.loads(said("claims", *where, "-n", "none", "-o", "json"))["claims"] == []
+
+
+def test_names(service):
+    nodes = [each["name"] for each in service.get("/v1/inventory").json()["nodes"]]
+    assert said("nodes", *FILE, "-o", "name").split() == [f"node/{name}" for name in nodes]
+    assert said("pending", *FILE, "-o", "name") == "pod/big-train-0\n"
+    assert said("why", "finetune-0", "-n", "ml-training", *FILE, "-o", "name") == "pod/finetune-0\n"
+    assert said("fit", "-f", "-", *FILE, "-o", "name", text=manifest(FITS)) == "pod/asked\n"
+    assert "resourceclaim/small" in said("claims", "--cluster-file", CLAIMS, "-o", "name").split()
+    assert complaint("frag", *FILE, "-o", "name", status=2).startswith("--output: ")
+
+
+def test_headings_can_be_left_out():
+    for verb in ("nodes", "pending", "frag"):
+        whole, rest = (said(verb, *FILE, *more).splitlines() for more in ((), ("--no-headers",)))
+        assert [line for line in whole if line not in rest] == [line for line in whole if re.match(r"[A-Z]{4}", line)] != []
+
+
+def test_the_policy_of_a_saved_cluster_counts(write):
+    policy = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nquotas: [{name: training, namespaces: [ml-training], limits: [{total: 8}]}]\n"
+    path = write("policy.yaml", policy)
+    assert said("quota", *FILE, "--config", path, "-o", "name") == "quota/training\n"
+    assert "quotas: is" in complaint("quota", *FILE, "--config", write("bad.yaml", policy.split("quotas")[0] + "quotas: 3\n"), status=2)
+
+
+def test_a_controller_stands_for_its_first_waiting_pod(write):
+    owned = [{"kind": "Job", "name": "train", "uid": "j", "controller": True}]
+    path = write("c.json", list_text(node("a", 1), pod("train-x", 4, metadata={"ownerReferences": owned})))
+    assert said("why", "job/train", "-n", "ml", "--cluster-file", path).startswith("ml/train-x: ")
+    for wrong in ("job/other", "deployment/train"):
+        assert complaint("why", wrong, "-n", "ml", "--cluster-file", path, status=1) == f"no pod of {wrong} waits for GPUs in the namespace ml"
+    assert complaint("why", "train-y", "-n", "ml", "--cluster-file", path, status=1).startswith("pod ml/train-y: is not in the inventory")
+
+
+# ---- exit status ----
+
+MISTAKES = {
+    "not YAML": "a: [",
+    "no workload": "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n",
+    "a misspelt annotation": manifest(FITS, annotations={"gpu-extender.io/modles": "A100"}),
+    "not understood": "apiVersion: example.com/v1\nkind: Odd\nmetadata: {name: o}\nspec: {worker: {resources: {limits: {nvidia.com/gpu: 1}}}}\n",
+    "in part unreadable": manifest(FITS) + "\n---\nmetadata: {}\n",
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_mistakes_of_a_manifest(url, write, what):
+    path = write("manifest.yaml", MISTAKES[what])
+    for where in (url, FILE):
+        done = gpu("fit", "-f", path, *where)
+        assert done.returncode == 2 and done.stdout + done.stderr, done
+
+
+WRONG = [
+    (),
+    ("nods",),
+    ("nodes", "a", "b"),
+    ("pending", "a"),
+    ("why",),
+    ("why", "a", "-A"),
+    ("fit",),
+    ("fit", "-f", "none.yaml"),
+    ("nodes", "-f", "x"),
+    ("pending", "-n", "a", "-A"),
+    ("quota", "--model", "T4"),
+    ("nodes", "-o", "xml"),
+    ("nodes", "--node=a"),
+    ("nodes", "-x"),
+    ("nodes", "--url"),
+    ("nodes", "--url", "http://127.0.0.1:1", "--cluster-file", "c"),
+    ("nodes", "--config", "c"),
+    ("nodes", "--cluster-file", "none.yaml"),
+    ("nodes", "--cluster-file", SAMPLE_CLUSTER, "--model", ""),
+]
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_wrong_options(words):
+    assert complaint(*words, status=2)
+
+
+def test_no_answer(tmp_path):
+    for words in (("nodes",), ("fit", "-f", SAMPLE_CLUSTER)):
+        assert complaint(*words, "--url", "http://127.0.0.1:1", status=3)
+        assert "kubectl" in complaint(*words, status=3, env={"PATH": str(tmp_path)})
+    assert complaint("nodes", "--url", "file:///etc/passwd", status=3)
+
+
+@contextlib.contextmanager
+def answering(body, status=200):
+    """The URL of a server that gives this answer to everything."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize("status, of_nodes, of_fit", [(400, 2, 2), (401, 3, 3), (403, 3, 3), (404, 1, 3), (413, 3, 2), (500, 3, 3), (503, 3, 3)])
+def test_answers_of_errors(status, of_nodes, of_fit):
+    with answering(b'{"error": "so it is"}\n', status) as there:
+        assert complaint("nodes", "--url", there, status=of_nodes) == "so it is"
+        assert complaint("fit", "-f", "-", "--url", there, text="{}", status=of_fit) == "so it is"
+
+
+def result(**more):
+    return json.dumps({"usable": True, "workloads": [{"replicas": 1, "placed": 1}], "notUnderstood": [], "warnings": [], "skipped": [], **more}).encode()
+
+
+RESULTS = [
+    (result(), 0),
+    (result(workloads=[{"replicas": 2, "placed": 1}]), 1),
+    (result(workloads=[{"replicas": 2, "placed": 1}], warnings=[{"path": "a", "message": "b"}]), 2),
+    (result(usable=False, unusableBecause="stale", warnings=[{"path": "a", "message": "b"}]), 3),
+    (b"{}", 3),
+]
+
+
+@pytest.mark.parametrize("body, status", RESULTS)
+def test_verdicts_of_fit(body, status):
+    with answering(body) as there:
+        for form in ("table", "json", "yaml", "name"):
+            assert gpu("fit", "-f", "-", "--url", there, "-o", form, text="{}").returncode == status
+
+
+ODD = [b"", b"null", b"[]", b"<html>", b"[" * 100000, b'{"nodes": 3}', b'{"nodes": [3, null, {"name": 3}]}', b"\xff\xfe", b'{"a": "\xff"}', b'{"claims": {"a": 1}}']
+ODD += [b'{"usable": true, "workloads": [1, null, {"nodes": 1, "placements": [3], "preemption": 1, "nearMisses": {}}], "skipped": [1], "summary": 1}']
+
+
+@pytest.mark.parametrize("body", ODD, ids=range(len(ODD)))
+def test_any_answer_is_survived(body):
+    with answering(body) as there:
+        for words in (("nodes",), ("fit", "-f", "-"), ("why", "job/x", "-n", "a"), ("claims",)):
+            for form in ("table", "json", "yaml", "name"):
+                assert gpu(*words, "--url", there, "-o", form, text="{}").returncode in (0, 1, 2, 3)
+
+
+# ---- terminals ----
+
+EVIL = "a\x1b]0;b\x07\x7f\u009b31m\r\nc"
+
+
+def has_control(text):
+    return bool(re.search("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f]", text))
+
+
+def test_control_characters_reach_no_terminal():
+    inventory = json.dumps({"usable": True, "nodes": [{"name": EVIL, EVIL: [EVIL]}], "claims": [{"namespace": EVIL, "name": EVIL}]}, ensure_ascii=False).encode()
+    for words in (("nodes",), ("claims",)):
+        for form in ("json", "yaml", "name"):
+            with answering(inventory) as there:
+                shown = said(*words, "--url", there, "-o", form)
+            assert not has_control(shown) and "a" in shown
+            if form != "name":
+                value = yaml.safe_load(shown)
+                assert EVIL in json.dumps(value, ensure_ascii=False).encode().decode() or value["nodes" if words == ("nodes",) else "claims"][0]["name"] == EVIL
+    with answering(f"NODE\n{EVIL}\n".encode() + b"\x9b31m\n") as there:
+        assert not has_control(said("nodes", "--url", there))
+        assert not has_control(said("claims", "--url", there, status=3))
+    with answering(inventory) as there:
+        assert not has_control(said("claims", "--url", there))
+    with answering(json.dumps({"error": EVIL}).encode(), 403) as there:
+        done = gpu("nodes", "--url", there)
+        assert not has_control(done.stderr) and done.stderr.count("\n") == 1
+
+
+# ---- through kubectl ----
+
+FAKE = """#!/bin/sh
+[ "$1" = config ] || [ "$3" = config ] && { printf '%s' "$FAKE_NAMESPACE"; exit 0; }
+printf '%s\\n' "$@" > "$FAKE/words"
+echo "$@" >> "$FAKE/all"
+cat > "$FAKE/input"
+cat "$FAKE/output"
+cat "$FAKE/complaint" >&2
+exit "$(cat "$FAKE/status")"
+"""
+
+
+class Kubectl:
+    def __init__(self, folder):
+        self.folder, self.env = folder, {"PATH": f"{folder}:{os.environ['PATH']}", "FAKE": str(folder), "FAKE_NAMESPACE": "here"}
+        (folder / "kubectl").write_text(FAKE)
+        (folder / "kubectl").chmod(0o755)
+        self.answer()
+
+    def answer(self, output="{}", complaint="", status=0):
+        for name, text in (("output", output), ("complaint", complaint), ("status", str(status))):
+            (self.folder / name).write_text(text)
+
+    def words(self):
+        return (self.folder / "words").read_text().splitlines()
+
+
+@pytest.fixture
+def kubectl(tmp_path):
+    return Kubectl(tmp_path)
+
+
+def test_the_users_options_are_passed_on(kubectl):
+    options = ["--context=c", "--as", "jane", "--as-group", "ops", "--kubeconfig", "k", "-s", "https://x", "--token", "t", "--insecure-skip-tls-verify"]
+    said("nodes", *options, "-o", "json", env=kubectl.env)
+    passed = ["--context=c", "--as=jane", "--as-group=ops", "--kubeconfig=k", "--server=https://x", "--token=t", "--insecure-skip-tls-verify"]
+    assert kubectl.words() == [*passed, "get", "--raw", "/apis/visibility.gpu-extender.io/v1alpha1/views/inventory"]
+
+
+def test_a_manifest_is_created(kubectl):
+    kubectl.answer(result().decode())
+    said("fit", "-f", "-", "-o", "json", text="kind: Pod\n" * 100000, env=kubectl.env)
+    assert kubectl.words() == ["create", "--raw", "/apis/visibility.gpu-extender.io/v1alpha1/views/dry-run", "--filename=-"]
+    assert (kubectl.folder / "input").read_text() == "kind: Pod\n" * 100000
+
+
+def test_the_namespace_is_that_of_the_context(kubectl):
+    views = "/apis/visibility.gpu-extender.io/v1alpha1/views/"
+    for more, wanted in (((), "?namespace=here"), (("-n", "a&b"), "?namespace=a%26b"), (("-A",), "")):
+        said("pending", "-o", "json", *more, env=kubectl.env)
+        assert kubectl.words()[-1] == views + "pending" + wanted
+    kubectl.env["FAKE_NAMESPACE"] = ""
+    said("why", "p", "-o", "json", env=kubectl.env)
+    assert kubectl.words()[-1] == views + "explain?namespace=default&name=p"
+
+
+@pytest.mark.parametrize(
+    "complained, status, shown",
+    [
+        ("Error from server (Forbidden): views is forbidden: no\n", 3, "views is forbidden: no"),
+        ("Error from server (NotFound): pod a/b: is not in the inventory\n", 1, "pod a/b: is not in the inventory"),
+        ("Error from server (NotFound): the server could not find the requested resource\n", 3, "aggregated API"),
+        ("Error from server (BadRequest): ?x: is unknown\n", 2, "?x: is unknown"),
+        ("Error from server (ServiceUnavailable): the server is currently unable\n", 3, "unable"),
+        ("The connection to the server x was refused\n", 3, "refused"),
+        ("", 3, "without a message"),
+    ],
+)
+def test_complaints_of_kubectl(kubectl, complained, status, shown):
+    kubectl.answer("", complained, 1)
+    assert shown in complaint("why", "b", env=kubectl.env, status=status)
+
+
+# ---- documents ----
+
+
+def test_the_table_of_verbs_is_true(kubectl, write):
+    """The paths and rights are those of the requests that the plugin makes."""
+    stated = {verb: re.findall(r"`(?:views/)?([a-z-]+)`", path) for verb, path, _ in marked.table("docs/KUBECTL-GPU.md", "verbs")}
+    asked = {}
+    for row in stated:
+        words = row.strip("`").replace(" [NODE]", "").replace("FILE", str(write("m.yaml", "{}"))).replace("KIND/NAME", "job/x").split()
+        kubectl.answer('{"owners": [{"kind": "Job", "name": "x", "firstPod": "y"}]}')
+        (kubectl.folder / "all").unlink(missing_ok=True)
+        assert gpu(*words, "-o", "json", env=kubectl.env).returncode in (0, 3)
+        asked[row] = re.findall(r"/views/([a-z-]+)", (kubectl.folder / "all").read_text())
+    assert asked == stated and len(stated) == 8
+    for verb, path, right in marked.table("docs/KUBECTL-GPU.md", "verbs"):
+        assert right.startswith("`create`" if verb == "`fit -f FILE`" else "`get`")
+        assert right.endswith(" both") or f"`{path.strip('`')}`" in right
+
+
+def test_help_and_man_page_have_all_verbs_and_options():
+    shown = said("--help")
+    with open(os.path.join(ROOT, "man/kubectl-gpu.1"), encoding="utf-8") as file:
+        page = file.read().replace("\\-", "-")
+    with open(os.path.join(ROOT, "src/kubectl/arguments.c"), encoding="utf-8") as file:
+        options = re.findall(r'^ +\{"([a-z-]+)", (?:no|required)_argument', file.read(), re.MULTILINE)
+    assert len(options) > 20 and [name for name in options if f"--{name}" not in page and name not in ("help", "version")] == []
+    assert set(re.findall(r"--[a-z-]+", shown)) <= {f"--{name}" for name in options}
+    verbs = re.findall(r"^  ([a-z]+) ", shown.partition("Where to ask")[0], re.MULTILINE)
+    assert len(verbs) == 7 and [verb for verb in verbs if not re.search(rf'^\.[A-Z]+ "?{verb}\b', page, re.MULTILINE)] == []
+    assert said("--version").startswith("kubectl-gpu ")
