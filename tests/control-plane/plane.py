@@ -21,7 +21,9 @@ HOST = "127.0.0.1"
 # without a network.
 ADVERTISED = "192.0.2.1"
 STOPS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
-BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "build")
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.join(HERE, "build")
+POD_DELETE = os.path.join(HERE, "pod-delete.yaml")
 NOT_HERE = 77
 
 
@@ -199,13 +201,14 @@ class Plane:
     def start_kwok(self):
         """Starts KWOK, which keeps nodes with its annotation ready, runs the pods bound to them, and ends deleted ones. It ends with the
         plane."""
-        stages = sorted(os.listdir(os.path.join(self.binaries, "kwok-stages")))
+        folder = os.path.join(self.binaries, "kwok-stages")
+        stages = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name != os.path.basename(POD_DELETE)]
         kwok = self.start(
             "kwok",
             f"--kubeconfig={self.kubeconfig()}",
             "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
             "--node-lease-duration-seconds=40",
-            *[f"--config={os.path.join(self.binaries, 'kwok-stages', stage)}" for stage in stages],
+            *[f"--config={stage}" for stage in (*stages, POD_DELETE)],
             env={"HOME": self.folder, "KWOK_WORKDIR": self.path("kwok")},
         )
         self.programs.callback(kwok.kill)
