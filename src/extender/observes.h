@@ -8,9 +8,8 @@
 #include "extender/args.h"
 #include "extender/extender.h"
 
-/* Before the call is answered, so that the watch cannot show the pod's node first. */
-
-/* verdicts: in the order of args->names; NULL: the data allow no decision. would_retry: if no node
+/* Call it before the answer, so that the watch cannot show the pod's node first.
+ * verdicts: in the order of args->names; NULL: the data allow no decision. would_retry: if no node
  * is left, kube-scheduler would have been asked to retry. */
 void observes_filter(const struct extender *extender, const struct args *args,
                      const enum reason *verdicts, bool would_retry);

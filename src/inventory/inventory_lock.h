@@ -15,8 +15,8 @@
 enum lock_mode { LOCK_TO_READ, LOCK_TO_WRITE, N_LOCK_MODES };
 
 struct inventory_lock {
-    pthread_mutex_t writers; /* writers take it before the lock and keep it as long */
-    pthread_cond_t changed;  /* of writers: see inventory_lock_signal() */
+    pthread_mutex_t writers; /* a writer locks it before `lock`, and unlocks it after `lock` */
+    pthread_cond_t changed;  /* used with `writers`: see inventory_lock_signal() */
     pthread_rwlock_t lock;
     struct histogram holds[N_LOCK_MODES]; /* from lock to unlock */
 };
@@ -29,14 +29,16 @@ void inventory_lock_metrics(const struct inventory_lock *lock, struct buf *out);
 
 void inventory_lock_to_read(struct inventory *inventory);
 void inventory_lock_to_write(struct inventory *inventory);
-/* Locks for reading a state that is_ready() accepts. If it does not, make_ready() runs first, under
- * the write lock. No other writer comes between that and the read lock. is_ready() runs with
- * writers excluded. Of many simultaneous callers one makes it ready, then all read in parallel. */
+/* Returns with the read lock held, over a state that is_ready() accepts. If is_ready() rejects the
+ * state, make_ready() changes it under the write lock; no other writer runs between make_ready()
+ * and the read lock. No writer runs during is_ready(). Of many simultaneous callers one calls
+ * make_ready(), then all read in parallel. */
 void inventory_lock_to_read_ready(struct inventory *inventory,
                                   bool (*is_ready)(const struct inventory *),
                                   void (*make_ready)(struct inventory *));
-/* Locks for writing once is_ready() accepts the state. It runs with writers excluded; a writer who
- * may have changed its result calls inventory_lock_signal() before it unlocks. */
+/* Waits until is_ready() accepts the state, and returns with the write lock held. No other writer
+ * runs during is_ready(). A writer that may have changed the result of is_ready() calls
+ * inventory_lock_signal() before it unlocks. */
 void inventory_lock_to_write_when(struct inventory *inventory,
                                   bool (*is_ready)(const struct inventory *));
 void inventory_lock_signal(struct inventory *inventory);

@@ -24,8 +24,8 @@ struct inventory {
     struct inventory_lock lock; /* guards state, and live's problems and refused pods */
     struct state state;
     struct cluster *replaced; /* by another policy, until its forks are freed; NULL: none */
-    bool loaded;
-    uint64_t n_loaded; /* complete files */
+    bool loaded;              /* a cluster file was read completely */
+    uint64_t n_loaded;        /* how often that was so */
     struct live
         *live; /* NULL: the ledger comes from a file. Set once, before other threads start. */
 };

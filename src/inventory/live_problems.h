@@ -21,7 +21,8 @@ bool live_problems_add(struct live_problems *problems, enum cluster_kind kind,
                        const struct kind_key *key, const char *what);
 /* The object became readable or was deleted. */
 void live_problems_resolve(struct live_problems *problems, enum cluster_kind kind, const char *id);
-/* Like cluster_relist_begin() and _end(): end removes objects that were not added since begin. */
+/* Like cluster_relist_begin() and cluster_relist_end(): the end removes the problems of objects
+ * that were not added since the begin. */
 void live_problems_relist_begin(struct live_problems *problems, enum cluster_kind kind);
 void live_problems_relist_end(struct live_problems *problems, enum cluster_kind kind);
 

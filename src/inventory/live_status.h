@@ -15,18 +15,19 @@ struct kind_status {
     struct err why;
     struct err too_many;  /* "": within the limit */
     char waiting_for[64]; /* "the first list of pods" */
-    int64_t lag_ms;       /* set by live_status_get() only; the same for the rest */
-    bool behind;
-    bool awaited; /* by decisions */
+    /* Set only in the copies that live_status_get() returns. */
+    int64_t lag_ms;
+    bool behind;  /* lag_ms is over the limit */
+    bool awaited; /* decisions wait for the kind's first list */
 };
 
 struct live_status {
     struct mutex mutex;
     struct kind_status kinds[N_CLUSTER_KINDS];
     int64_t began_ms;
-    bool claims_counted;             /* last reported; true at first */
-    bool templates_known;            /* the same */
-    atomic_bool usable;              /* last judgement; read by every decision */
+    bool claims_counted;             /* as live_status_claims_turn() last saw it; true at first */
+    bool templates_known;            /* the same of live_status_templates_turn() */
+    atomic_bool usable;              /* the last judgement; every decision reads it */
     atomic_int_fast64_t complete_ms; /* when all essential kinds were last complete; 0: never */
     /* reflector_lag_ms(). Readers compare it with the clock, because the read loop may be stuck. */
     atomic_int_fast64_t lag_since_ms[N_CLUSTER_KINDS];
@@ -44,7 +45,7 @@ enum live_turn { LIVE_AS_BEFORE, LIVE_USABLE_AGAIN, LIVE_UNUSABLE_NOW };
 enum live_turn live_status_set(struct live_status *status, enum cluster_kind kind,
                                const struct reflector_status *reflector, const char *too_many);
 
-/* Stores how far a kind may lag; cheap if usability does not change. */
+/* Stores the kind's lag, in the form of reflector_lag_ms(). Takes no lock if usability stays. */
 enum live_turn live_status_lags(struct live_status *status, enum cluster_kind kind,
                                 int64_t lag_since_ms);
 
@@ -52,11 +53,13 @@ enum live_turn live_status_lags(struct live_status *status, enum cluster_kind ki
 const char *live_status_waiting_for(struct live_status *status);
 bool live_status_usable(struct live_status *status, struct err *ret_why);
 bool live_status_counts_claims(struct live_status *status, struct err *ret_why);
-/* Whether the last changed since the last call, once each of its kinds was listed or failed. */
+/* Whether the result of live_status_counts_claims() has changed since the last call. LIVE_AS_BEFORE
+ * while a kind that claims need was neither listed nor given up. */
 enum live_turn live_status_claims_turn(struct live_status *status, struct err *ret_why);
-/* The same for templates of claims: they are followed. */
+/* The same for templates of claims: whether their list is current. */
 enum live_turn live_status_templates_turn(struct live_status *status, struct err *ret_why);
-/* Seconds since 1970; reads the clocks. */
+/* When all essential kinds were last complete, in seconds since 1970; 0: never. Reads the clocks.
+ */
 int64_t live_status_as_of_s(const struct live_status *status);
 void live_status_get(struct live_status *status, enum cluster_kind kind,
                      struct kind_status *ret_kind);

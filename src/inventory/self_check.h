@@ -8,13 +8,13 @@
 #include "base/metrics.h"
 #include "inventory/inventory.h"
 
-/* Pods and needs of pods per hold of the lock: a few milliseconds. */
+/* Limit of pods plus their needs that are checked in one hold of the lock: a few milliseconds. */
 #define SELF_CHECK_WORK ((size_t)20000)
 
 struct self_check {
     struct counter checks; /* rounds over the whole ledger */
     struct counter differences;
-    int64_t next_ms; /* only in its own thread */
+    int64_t next_ms; /* of the next check; only its own thread uses it */
 };
 
 /* Checks the whole ledger under one hold of the lock: only before decisions start. */

@@ -5,9 +5,9 @@
  * comes out. It knows no names, no texts and no callers: bind_steps.c carries the steps out.
  * At any moment it has at most one question under way.
  *
- * Room that is held is given up only when nothing of ours can take effect any more: every POST was
- * answered definitely, or the pod was seen unbound by a GET that was sent when the API server had
- * given the last POST up. Source: PROTOCOL 3.3 to 3.6.
+ * A reservation is released only when none of our POSTs can take effect any more: each got a
+ * definite answer, or a GET showed the pod unbound that was sent after the API server had given up
+ * on the last POST. Source: PROTOCOL 3.3 to 3.6.
  */
 #ifndef EXTENDER_BIND_BIND_ATTEMPT_H
 #define EXTENDER_BIND_BIND_ATTEMPT_H

@@ -2,8 +2,8 @@
  * bind_entry: pods being bound, and the calls that wait for them. Data only, under the lock of
  * binds. Private to extender.
  *
- * An entry lives until its attempt has nothing left to do. It stays while a request of it is in
- * progress, and ends only in an event of its own.
+ * An entry lives until its attempt has nothing left to do; that of a bound pod, until the ledger
+ * shows the binding. No entry is removed while one of its requests is in progress.
  */
 #ifndef EXTENDER_BIND_BIND_ENTRY_H
 #define EXTENDER_BIND_BIND_ENTRY_H
@@ -19,7 +19,7 @@
 /* Bound pods remembered until the ledger sees them. */
 #define BINDS_BOUND_MAX 16384
 
-/* Of a call. Same order as the names in bind_entry.c. */
+/* The outcome of a call of bind. Same order as the names in bind_entry.c. */
 enum bind_outcome {
     BIND_OUTCOME_BOUND,
     BIND_OUTCOME_ALREADY_BOUND, /* known before, or bound by another client */
@@ -47,7 +47,7 @@ struct bind_entry {
     struct bind_attempt attempt;
     uint64_t serial;             /* of the reservation */
     struct bind_caller *callers; /* callers for another node wait for this one's outcome */
-    /* The answer if it fails now. */
+    /* The answer to callers if the attempt fails now. */
     enum bind_outcome outcome;
     char *why;
     bool is_bound; /* counted in n_bound */
@@ -58,7 +58,7 @@ struct binds {
     char *bound_by;
     struct bind_timing timing;
     int64_t timeout_ms;
-    int64_t leave_ms; /* 0: as long as the caller waits */
+    int64_t leave_ms; /* a POST must leave within it after the call; 0: while the caller waits */
     uint64_t seed;
     bool (*may_post)(void *context, int64_t now_ms); /* NULL: always */
     void *may_post_context;

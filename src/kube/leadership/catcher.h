@@ -1,10 +1,10 @@
 /*
- * catcher: brings the ledger up to date, once for each number. Private to leadership, hold and
- * regain.
+ * catcher: brings the ledger up to date when asked to. The owner numbers the catch-ups: a new
+ * number asks for a new one. Private to leadership, hold and regain.
  *
- * From Kubernetes 1.35 on resourceVersions are comparable (PROTOCOL 8.5): a consistent
- * list of one pod returns the one to reach. If that fails for any reason, the pods are listed anew,
- * which is always correct.
+ * From Kubernetes 1.35 on, resourceVersions are comparable (PROTOCOL 8.5). So the catcher makes a
+ * consistent list of one pod, and the watch of pods must reach its resourceVersion. If the server
+ * is older, or that list fails, the pods are listed anew, which is always correct.
  */
 #ifndef KUBE_LEADERSHIP_CATCHER_H
 #define KUBE_LEADERSHIP_CATCHER_H
@@ -19,7 +19,7 @@
 struct catcher {
     struct kube_sender sender;
     struct catch_up_watch pods;
-    uint64_t number; /* of the catch-up under way or completed; 0: none */
+    uint64_t number; /* of the last catch-up, under way or completed; 0: none */
     enum { CATCHER_ASKS_SERVER, CATCHER_ASKS_PODS, CATCHER_BEGINS, CATCHER_WAITS } step;
     bool asks; /* a request is in flight */
     char path[256];
@@ -27,13 +27,15 @@ struct catcher {
     atomic_uint_fast64_t done;           /* the last completed catch-up */
 };
 
-/* Borrows what pods borrows. */
+/* Copies *pods; the watch and the path in it must outlive the catcher. */
 void catcher_init(struct catcher *catcher, const struct catch_up_watch *pods,
                   struct kube_sender sender);
-/* Takes the next step. A new number starts over and abandons the one before; then returns true.
- * Call on the sender's thread, again after each answer. The sender is woken on completion. */
+/* Takes the next step of catch-up `number`. Returns true if the number is new: this call has then
+ * abandoned the catch-up before it and begun this one. While a request is in flight it does
+ * nothing and returns false. Call on the sender's thread, and again after each answer. On
+ * completion the catcher wakes the sender. */
 bool catcher_work(struct catcher *catcher, uint64_t number);
-/* From any thread. */
+/* Whether catch-up `number` is complete and no later one is. From any thread. */
 bool catcher_is_done(const struct catcher *catcher, uint64_t number);
 
 #endif

@@ -9,9 +9,10 @@
 
 #include <jansson.h>
 
-/* Returns the JSON of a 200 or 201, the caller's; NULL: another answer, or no JSON. */
+/* Returns the JSON of an answer with status 200 or 201; the caller owns it. NULL: the request got
+ * another status or no answer, or the body is no JSON. */
 json_t *request_text_object(const struct kube_answer *answer);
-/* Replaces out by "PUT /apis/...: 403: the Status's message". */
+/* Replaces the text in out with the failure: "PUT /apis/...: 403: the Status's message". */
 void request_text_explain(struct buf *out, const char *method, const char *path,
                           const struct kube_answer *answer);
 

@@ -42,7 +42,7 @@ struct flight {
 struct listing {
     enum relist_cause cause;
     size_t n_unserved;   /* versions to which its first page was answered 404 */
-    bool is_counted;     /* as a relist */
+    bool is_counted;     /* it was counted in status.relists */
     bool has_begun;      /* list_begin() was called */
     bool has_items;      /* the current page has "items" */
     uint64_t catches_up; /* the number of the catch-up that was under way at its first page */
@@ -57,7 +57,7 @@ struct catching_up {
     uint64_t number;    /* the last requested */
     uint64_t done;      /* the last completed */
     struct buf version; /* the resourceVersion to catch up with; empty: none */
-    int64_t until_ms;   /* then the collection is listed anew */
+    int64_t until_ms;   /* if it is not done by then, the collection is listed anew */
 };
 
 struct reflector {
@@ -67,12 +67,12 @@ struct reflector {
     bool is_dirty;      /* the store was called, or the status changed */
     bool fresh;         /* the next request retires open connections */
     bool watch_is_open; /* the head was 200 */
-    bool is_filled;     /* the store has what a list brought */
-    bool is_doubtful;   /* is_filled, and the last list got a 404 in all versions */
+    bool is_filled;     /* the store has the objects of a list */
+    bool is_doubtful;   /* is_filled, but the last list got a 404 in all versions */
     char why[400];
     struct log_dedup log;
-    bool told_of_watch;
-    const char **event_drop; /* kind->drop, inside the object of an event */
+    bool told_of_watch;      /* the failure in `why` was one of a watch */
+    const char **event_drop; /* the paths of kind->drop, as paths in an event */
     uint64_t random;
     struct backoff backoff;
     enum reflector_step step;
