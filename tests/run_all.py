@@ -7,6 +7,7 @@ is "N passed, N failed"; the exit status is 0 when nothing failed.
 import argparse
 import collections
 import os
+import shutil
 import sys
 import threading
 import traceback
@@ -143,6 +144,13 @@ def thread_control_plane_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/control-plane", wanted or THREADED_CONTROL_PLANE, THREADED_BINARY)
 
 
+def ui_tests(run, name, wanted):
+    if not os.path.exists(os.path.join(commands.ROOT, ".cache/venv-ui")) or not shutil.which("chromium"):
+        run.results.skip(name, "chromium or playwright could not be installed")
+    elif run.builds.ready("test", name):
+        pytests.run(run.results, name, "tests/ui", wanted)
+
+
 def image_tests(run, name, wanted):
     if run.builds.ready("release", name):
         pytests.run(run.results, name, "tests/image", wanted)
@@ -205,6 +213,7 @@ LANES = [
             ("selectors", False, selector_tests),
             ("allocation", False, allocation_tests),
             ("wire", True, wire_tests),
+            ("ui", False, ui_tests),
             ("bench", False, bench_tests),
             ("lint/symbols", False, lint_symbols),
             ("thread/unit", False, thread_tests),

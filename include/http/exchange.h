@@ -67,6 +67,7 @@ bool exchange_has_left(struct exchange *exchange);
 enum exchange_flags {
     EXCHANGE_CLOSE = 1, /* Connection: close, so the last answer on it */
     EXCHANGE_RETRY = 2, /* Retry-After: 1 */
+    EXCHANGE_PAGE = 4,  /* a file for a browser, with the headers that confine it */
 };
 
 /* Takes ownership of body (malloc'ed; NULL with len 0: empty). content_type is a literal. Sets

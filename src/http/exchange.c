@@ -234,7 +234,8 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
                                   .len = len,
                                   .tag = status == 200 || status == 304 ? exchange->tag : NULL,
                                   .close = (flags & EXCHANGE_CLOSE) != 0,
-                                  .retry = (flags & EXCHANGE_RETRY) != 0};
+                                  .retry = (flags & EXCHANGE_RETRY) != 0,
+                                  .is_page = (flags & EXCHANGE_PAGE) != 0};
     assert(status >= 200 && status <= 599);
     mutex_lock(&exchange->lock);
     bool too_late = exchange->taken_back;

@@ -25,7 +25,8 @@ struct answer {
     char *body;        /* malloc'ed, NULL when empty */
     size_t len;
     bool close;
-    bool retry; /* Retry-After */
+    bool retry;   /* Retry-After */
+    bool is_page; /* headers that confine a page */
 };
 
 /* How a transport suspends a connection until its answer is there, and resumes it. */

@@ -35,6 +35,7 @@ MAY_INCLUDE = {
     "extender": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
     "api": ["base", "types", "cel", "devices", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "http/server.h"],
     "daemon": ["base", "api", "config", "extender", "inventory", "kube", "http", "auth"],
+    "ui": ["base", "http/exchange.h"],
     "doctor": ["base", "types", "ledger", "decide", "formats", "config", "kube", "inventory", "http/tls.h", "http/exchange.h"],
     "kubectl": ["base", "api", "config", "formats", "inventory", "http/local.h"],
 }

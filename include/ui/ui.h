@@ -1,0 +1,15 @@
+/*
+ * ui: the page for a browser: static files without data. Its scripts ask for data below /v1, with
+ * the rights that /v1 needs.
+ */
+#ifndef UI_UI_H
+#define UI_UI_H
+
+#include "http/exchange.h"
+
+#define UI_PATH "/ui/"
+
+/* GET of UI_PATH, and of each file below it. */
+void ui_handle(void *context, struct exchange *exchange);
+
+#endif

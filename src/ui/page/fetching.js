@@ -1,0 +1,105 @@
+// Requests below /v1. A token stays in this module's memory: it is in no storage, cookie or address.
+import { useEffect, useState } from "./vendor/preact-htm.js";
+
+const LIMIT_MS = 60000;
+let token = "";
+
+export function setToken(given) {
+  token = given.trim();
+}
+
+// status 0: no answer came.
+export class Failure extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+// Control and bidirectional characters could make a name look like another one. They are made visible, in the JSON text: raw, and as
+// an escape (an escaped backslash before it is read as such). Line ends stay.
+const HIDDEN = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|[^])/g;
+const visible = (code) => `⟨U+${code.toUpperCase().padStart(4, "0")}⟩`;
+export function parse(text) {
+  const shown = text
+    .replace(HIDDEN, (found) => visible(found.charCodeAt(0).toString(16)))
+    .replace(ESCAPE, (found, code) => {
+      if (!code) return found;
+      const unit = parseInt(code, 16);
+      return unit < 0x20 || String.fromCharCode(unit).match(HIDDEN) ? visible(code) : found;
+    });
+  return JSON.parse(shown);
+}
+
+async function send(path, options) {
+  const headers = { ...options.headers };
+  if (token) headers.Authorization = `Bearer ${token}`;
+  try {
+    const signal = AbortSignal.timeout(LIMIT_MS);
+    return await fetch(`../v1/${path}`, { ...options, headers, signal, cache: "no-store", credentials: "same-origin" });
+  } catch (fault) {
+    throw new Failure(0, fault.message);
+  }
+}
+
+async function read(response) {
+  const text = await response.text();
+  let value = null;
+  try {
+    value = parse(text);
+  } catch {
+    throw new Failure(response.status, text.slice(0, 200));
+  }
+  if (!response.ok) throw new Failure(response.status, value.error ?? response.statusText);
+  return value;
+}
+
+// path -> the last answer with an ETag.
+const kept = new Map();
+
+// The same object as before if nothing changed.
+export async function get(path) {
+  const last = kept.get(path);
+  const response = await send(path, { headers: last ? { "If-None-Match": last.tag } : {} });
+  if (response.status === 304 && last) return last.value;
+  const value = await read(response);
+  const tag = response.headers.get("ETag");
+  if (tag) kept.set(path, { tag, value });
+  return value;
+}
+
+export async function post(path, body) {
+  return read(await send(path, { method: "POST", body }));
+}
+
+// {value, failure, loadedAt}, asked again every everyMs while the page is visible. After a failure the last value stays. path "": nothing
+// is asked. again: another value asks at once.
+export function usePolled(path, everyMs, again) {
+  const [result, set] = useState({});
+  useEffect(() => {
+    let timer = 0;
+    let ended = false;
+    const ask = async () => {
+      clearTimeout(timer);
+      timer = 0;
+      if (document.hidden) return;
+      try {
+        const value = await get(path);
+        if (!ended) set({ path, value, loadedAt: Date.now() });
+      } catch (failure) {
+        if (!ended) set((old) => ({ ...(old.path === path ? old : { path }), failure }));
+      }
+      if (!ended) timer = setTimeout(ask, everyMs);
+    };
+    const shown = () => !document.hidden && ask();
+    document.addEventListener("visibilitychange", shown);
+    if (path) ask();
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", shown);
+    };
+  }, [path, everyMs, again]);
+  return result.path === path ? result : {};
+}

@@ -1,0 +1,100 @@
+// The page: the top line, the map, the details, the tabs.
+import { html, render, useMemo, useState } from "./vendor/preact-htm.js";
+import { setToken, usePolled } from "./fetching.js";
+import { Details } from "./details.js";
+import { ClusterMap } from "./map.js";
+import { Failed, Notice, Table } from "./parts.js";
+import { useAddress } from "./state.js";
+import { Tabs } from "./tabs.js";
+import { placesOf } from "./try.js";
+import { LANGUAGES, setLanguage, t } from "./words.js";
+
+const RELOAD_MS = 5000;
+const SUMS_MS = 15000;
+const NOWHERE = new Map();
+
+// Takes a token of the API server; renewed asks again with it.
+function TokenForm({ renewed }) {
+  const [text, setText] = useState("");
+  const use = (event) => {
+    event.preventDefault();
+    setToken(text);
+    setText("");
+    renewed();
+  };
+  return html`<form class="token" onSubmit=${use}>
+    <label for="token">${t("token")}</label>
+    <input id="token" type="password" autocomplete="off" value=${text} onInput=${(event) => setText(event.target.value)} />
+    <button type="submit">${t("useToken")}</button>
+    <p class="aside">${t("tokenHelp")}</p>
+  </form>`;
+}
+
+// GPUs that are of no use to typical pods, by the resource and model that /v1/inventory names. A driver's devices count in
+// /v1/fragmentation under the extended resource they stand for, so they get none here.
+function Totals({ inventory, fragmentation }) {
+  const ofNoUse = new Map((fragmentation?.models ?? []).map((row) => [`${row.resource} ${row.model}`, row.fragmented]));
+  const rows = [...inventory.models].sort((a, b) => b.capacity - a.capacity);
+  const sum = (name) => rows.reduce((all, row) => all + (row[name] ?? 0), 0);
+  return html`<p class="sum"><strong>${t("sum", sum("capacity"), sum("free"), sum("used"), sum("reserved"))}</strong></p>
+  <${Table} caption=${t("totals")} rows=${rows} columns=${[
+    [t("model"), (row) => row.model || t("modelUnknown")],
+    [t("resource"), (row) => row.resource],
+    [t("nodes"), (row) => row.nodes, true],
+    [t("total"), (row) => row.capacity, true],
+    [t("free"), (row) => row.free ?? "?", true],
+    [t("used"), (row) => row.used ?? "?", true],
+    [t("reserved"), (row) => row.reserved, true],
+    [t("outOfOrder"), (row) => row.capacity - row.allocatable, true],
+    [t("ofNoUse"), (row) => ofNoUse.get(`${row.resource} ${row.model}`)?.toFixed(1) ?? "", true],
+  ]} />`;
+}
+
+function Header({ inventory, policy, state, change }) {
+  const parts = inventory
+    ? [inventory.source, t("asOf", inventory.asOf.replace("T", " ").replace("Z", "")), inventory.role && t(`role_${inventory.role.split(" ")[0]}`), policy && t(`mode_${policy.values.mode}`)]
+    : [];
+  return html`<header>
+    <h1>${t("title")}</h1>
+    <p>${parts.filter(Boolean).join(" · ")}</p>
+    <label>${t("language")} <select onChange=${(event) => change({ lang: event.target.value })}>
+      ${Object.entries(LANGUAGES).map(([code, name]) => html`<option value=${code} lang=${code} selected=${document.documentElement.lang === code}>${name}</option>`)}
+    </select></label>
+  </header>`;
+}
+
+function Warnings({ inventory, failure }) {
+  return html`
+    <${Failed} failure=${failure} />
+    ${!inventory.usable && html`<${Notice} kind="error">${t("unusable")}: ${inventory.unusableBecause}</${Notice}>`}
+    ${!inventory.claimsCounted && html`<${Notice}>${inventory.claimsNotCountedBecause}</${Notice}>`}
+    ${inventory.problemCount > 0 && html`<details><summary>${t("problems", inventory.problemCount)}</summary>
+      <ul>${inventory.problems.slice(0, 100).map((one) => html`<li>${one.kind} ${one.name}: ${one.what}</li>`)}</ul></details>`}`;
+}
+
+function Page() {
+  const [state, change] = useAddress();
+  const [again, setAgain] = useState(0);
+  const [tried, setTried] = useState({});
+  setLanguage(state.lang);
+  const { value: inventory, failure } = usePolled("inventory", RELOAD_MS, again);
+  const { value: fragmentation } = usePolled("fragmentation", SUMS_MS, again);
+  const { value: policy } = usePolled("policy", SUMS_MS, again);
+  const placed = useMemo(() => (tried.answer ? placesOf(tried.answer) : NOWHERE), [tried]);
+  return html`
+    <${Header} inventory=${inventory} policy=${policy} state=${state} change=${change} />
+    <main>
+      ${failure?.status === 401 && html`<${TokenForm} renewed=${() => setAgain(again + 1)} />`}
+      ${!inventory && (failure ? html`<${Failed} failure=${failure} />` : html`<p>${t("loading")}</p>`)}
+      ${inventory && html`
+        <${Warnings} inventory=${inventory} failure=${failure} />
+        <div class="totals"><${Totals} inventory=${inventory} fragmentation=${fragmentation} /></div>
+        <${ClusterMap} inventory=${inventory} placed=${placed} state=${state} change=${change} />
+        <${Details} inventory=${inventory} state=${state} change=${change} />
+        <${Tabs} state=${state} change=${change} again=${again} tried=${tried} setTried=${setTried} />`}
+    </main>`;
+}
+
+const root = document.getElementById("page");
+root.replaceChildren();
+render(html`<${Page} />`, root);

@@ -1,0 +1,34 @@
+// What the page shows, kept in the fragment of its address, so that a link shows the same.
+import { useEffect, useState } from "./vendor/preact-htm.js";
+
+const DEFAULTS = { tab: "waiting", group: "model", view: "map", node: "", pod: "", holder: "", category: "", lang: "" };
+
+function read() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const state = {};
+  for (const name of Object.keys(DEFAULTS)) state[name] = given.get(name) ?? DEFAULTS[name];
+  return state;
+}
+
+function write(state) {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) if (value !== DEFAULTS[name]) given.set(name, value);
+  history.replaceState(null, "", `#${given}`);
+}
+
+// [state, change]: change({name: value}) also writes the address.
+export function useAddress() {
+  const [state, set] = useState(read);
+  useEffect(() => {
+    const again = () => set(read());
+    addEventListener("hashchange", again);
+    return () => removeEventListener("hashchange", again);
+  }, []);
+  const change = (changes) =>
+    set((old) => {
+      const changed = { ...old, ...changes };
+      write(changed);
+      return changed;
+    });
+  return [state, change];
+}

@@ -1,0 +1,91 @@
+// The tabs below the map, and those of them that only list an answer.
+import { html, useRef } from "./vendor/preact-htm.js";
+import { usePolled } from "./fetching.js";
+import { Failed, Notice, Table } from "./parts.js";
+import { Try } from "./try.js";
+import { Waiting } from "./waiting.js";
+import { t } from "./words.js";
+
+const RELOAD_MS = 15000;
+
+function Bar({ used, limit }) {
+  const share = limit > 0 ? Math.min(1, used / limit) : used > 0 ? 1 : 0;
+  return html`<span class="meter" aria-hidden="true"><span class=${used > limit ? "over" : ""} style=${{ width: `${share * 100}%` }}></span></span>`;
+}
+
+function Quotas({ again }) {
+  const { value, failure } = usePolled("quota", RELOAD_MS, again);
+  if (!value) return html`<${Failed} failure=${failure} />`;
+  const rows = value.quotas.flatMap((quota) => quota.limits.map((limit) => ({ quota, limit })));
+  return html`
+    <${Failed} failure=${failure} />
+    ${!value.claimsCounted && html`<${Notice}>${value.claimsNotCountedBecause}</${Notice}>`}
+    ${rows.length === 0 ? html`<p>${t("noQuotas")}</p>` : html`<${Table} caption=${t("quotas")} rows=${rows} columns=${[
+      [t("quota"), ({ quota }) => quota.name],
+      [t("namespaces"), ({ quota }) => quota.namespaces, true],
+      [t("resource"), ({ limit }) => limit.resource],
+      [t("model"), ({ limit }) => limit.model || t("anyModel")],
+      ["", ({ limit }) => html`<${Bar} used=${limit.used} limit=${limit.limit} />`],
+      [t("used"), ({ limit }) => limit.used, true],
+      [t("limit"), ({ limit }) => limit.limit, true],
+      [t("unknownModel"), ({ limit }) => limit.unknown, true],
+    ]} />`}`;
+}
+
+function Fragmentation({ again }) {
+  const { value, failure } = usePolled("fragmentation", RELOAD_MS, again);
+  if (!value) return html`<${Failed} failure=${failure} />`;
+  return html`
+    <${Failed} failure=${failure} />
+    <p>${value.summary}</p>
+    <${Table} caption=${t("fragmentation")} rows=${value.models} columns=${[
+      [t("model"), (row) => row.model || t("modelUnknown")],
+      [t("resource"), (row) => row.resource],
+      [t("nodes"), (row) => row.nodes, true],
+      [t("free"), (row) => row.free, true],
+      [t("ofNoUse"), (row) => row.fragmented.toFixed(1), true],
+      [t("largestBlock"), (row) => row.largestBlock, true],
+      [t("wholeNodes"), (row) => row.wholeNodes, true],
+    ]} />`;
+}
+
+function verdictsText(verdicts) {
+  return Object.entries(verdicts ?? {}).map(([name, n]) => `${n} × ${name}`).join(", ");
+}
+
+function Decisions({ again, change }) {
+  const { value, failure } = usePolled("decisions", RELOAD_MS, again);
+  if (!value) return html`<${Failed} failure=${failure} />`;
+  return html`
+    <${Failed} failure=${failure} />
+    ${value.decisions.length === 0 ? html`<p>${t("noDecisions")}</p>` : html`<${Table} caption=${t("decisionsCaption", value.keep)} rows=${value.decisions} columns=${[
+      [t("time"), (row) => row.time.replace("T", " ").replace("Z", "")],
+      [t("verb"), (row) => row.verb],
+      [t("pod"), (row) => html`<button class="link" onClick=${() => change({ pod: `${row.pod.namespace}/${row.pod.name}`, node: "" })}>${row.pod.namespace}/${row.pod.name}</button>`],
+      [t("node"), (row) => row.node ?? row.best?.[0]?.node ?? ""],
+      [t("reasons"), (row) => row.error ?? verdictsText(row.verdicts)],
+      ["ms", (row) => (row.tookMicroseconds / 1000).toFixed(1), true],
+    ]} />`}`;
+}
+
+const TABS = { waiting: Waiting, try: Try, quotas: Quotas, fragmentation: Fragmentation, decisions: Decisions };
+
+export function Tabs(properties) {
+  const { state, change } = properties;
+  const names = Object.keys(TABS);
+  const at = names.includes(state.tab) ? state.tab : names[0];
+  const list = useRef(null);
+  const move = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const next = names[(names.indexOf(at) + step + names.length) % names.length];
+    change({ tab: next });
+    list.current.querySelector(`#tab-${next}`).focus();
+  };
+  return html`<section class="tabs">
+    <div role="tablist" ref=${list} onKeyDown=${move}>
+      ${names.map((name) => html`<button role="tab" id=${`tab-${name}`} aria-selected=${name === at ? "true" : "false"} aria-controls="tab-panel" tabindex=${name === at ? 0 : -1} onClick=${() => change({ tab: name })}>${t(`tab_${name}`)}</button>`)}
+    </div>
+    <div role="tabpanel" id="tab-panel" aria-labelledby=${`tab-${at}`}><${TABS[at]} key=${at} ...${properties} /></div>
+  </section>`;
+}

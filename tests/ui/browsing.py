@@ -1,0 +1,46 @@
+"""Pages of a real browser, Chromium, driven by playwright.
+
+Whatever a test does, the browser may load only the service's own addresses, and may report no error: Pages.check() looks at the end.
+"""
+
+import glob
+import os
+import sys
+
+from service import ROOT
+
+sys.path.extend(glob.glob(os.path.join(ROOT, ".cache/venv-ui/lib/python3*/site-packages")))
+
+SHOTS = os.path.join(ROOT, "build/ui")
+WAIT_MS = 60000  # of every wait; reached only on a failure
+
+
+class Pages:
+    """Pages of one test. expected: texts of console errors that the test causes on purpose."""
+
+    def __init__(self, browser):
+        self.browser, self.contexts, self.faults, self.expected = browser, [], [], []
+
+    def open(self, service, fragment="", wait=".node", before=None, **options):
+        """before(page): called before the page is loaded. wait: what must be there."""
+        context = self.browser.new_context(viewport={"width": 1300, "height": 1000}, **options)
+        self.contexts.append(context)
+        context.set_default_timeout(WAIT_MS)
+        page = context.new_page()
+        origin = f"http://{service.addresses['people']}"
+        page.on("console", lambda message: message.type in ("error", "warning") and self.faults.append(message.text))
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("dialog", lambda dialog: (self.faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: request.url.startswith(origin + "/") or self.faults.append(f"request: {request.url}"))
+        if before:
+            before(page)
+        page.goto(f"{origin}/ui/{fragment}")
+        if wait:
+            page.wait_for_selector(wait)
+        return page
+
+    def check(self):
+        for context in self.contexts:
+            context.close()
+        unexpected = [fault for fault in self.faults if not any(text in fault for text in self.expected)]
+        assert not unexpected, unexpected

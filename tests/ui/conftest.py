@@ -1,0 +1,45 @@
+"""A browser, and the services that its pages are of."""
+
+import os
+
+import pytest
+from browsing import SHOTS, Pages
+from playwright.sync_api import sync_playwright
+from service import SAMPLE_CLUSTER, Service
+
+
+@pytest.fixture(scope="session")
+def browser():
+    os.makedirs(SHOTS, exist_ok=True)
+    with sync_playwright() as playwright:
+        # Chromium's sandbox refuses to run as root, which tests do in containers.
+        started = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def pages(browser):
+    made = Pages(browser)
+    yield made
+    made.check()
+
+
+@pytest.fixture(scope="session")
+def services():
+    """services(PATH) -> a Service over that cluster file, shared by all tests."""
+    running = {}
+
+    def over(path):
+        if path not in running:
+            running[path] = Service("--cluster-file", path)
+        return running[path]
+
+    yield over
+    for service in running.values():
+        service.stop()
+
+
+@pytest.fixture
+def sample(services):
+    return services(SAMPLE_CLUSTER)

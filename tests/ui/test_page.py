@@ -1,0 +1,342 @@
+"""The page shows what the API says, answers to keyboard and screen reader, and runs nothing that the cluster's objects contain."""
+
+import json
+import os
+import subprocess
+
+import objects
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browsing import SHOTS
+from service import ROOT, Service
+
+EXAMPLES = [os.path.join(ROOT, "examples", name) for name in ("sample-cluster.yaml", "openb-cluster.json", "dra-cluster.yaml")]
+MANIFEST = os.path.join(ROOT, "examples/workloads/deployment-models.yaml")
+TOO_BIG = os.path.join(ROOT, "examples/workloads/pod-too-big.yaml")
+LANGUAGES = ("en", "zh")
+TABS = ("waiting", "try", "quotas", "fragmentation", "decisions")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def shot(page, name):
+    page.screenshot(path=os.path.join(SHOTS, f"{name}.png"), full_page=True)
+
+
+def rows_of(page, caption):
+    """The table's rows, as lists of texts."""
+    return page.locator("table", has=page.locator("caption", has_text=caption)).locator("tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(cell => cell.innerText.trim()))"
+    )
+
+
+def cells_of(page):
+    """Node -> how many of its cells show each state, of the nodes in sight."""
+    return page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll(".lines .node")].map(node => {
+            const counts = {};
+            for (const cell of node.querySelectorAll(".cell")) {
+                const state = cell.classList[1];
+                counts[state] = (counts[state] ?? 0) + 1;
+            }
+            return [node.title, counts];
+        }))"""
+    )
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=os.path.basename)
+def test_totals_equal_the_api(services, pages, path):
+    service = services(path)
+    models = service.get("/v1/inventory").json()["models"]
+    page = pages.open(service)
+    shown = sorted((row[0], row[1], *map(int, row[2:7])) for row in rows_of(page, "GPUs by model"))
+    assert shown == sorted(
+        (m["model"] or "model unknown", m["resource"], m["nodes"], m["capacity"], m["free"], m["used"], m["reserved"]) for m in models
+    )
+    shot(page, os.path.basename(path).split(".", maxsplit=1)[0])
+
+
+def test_cells_equal_the_api(sample, pages):
+    page = pages.open(sample, "#view=apart")
+    page.set_viewport_size({"width": 1300, "height": 3000})
+    cells = cells_of(page)
+    resources = {model["resource"] for model in sample.get("/v1/inventory").json()["models"]}
+    for node in sample.get("/v1/inventory").json()["nodes"]:
+        rows = [row for name, row in node["resources"].items() if name in resources]
+        if not rows or node["name"] not in cells:
+            continue
+        free = "closed" if node["unschedulable"] or not node["ready"] else "free"
+        expected = {"used": sum(row["used"] for row in rows), free: sum(row["free"] for row in rows)}
+        assert cells[node["name"]] == {state: n for state, n in expected.items() if n > 0}, node["name"]
+    assert len(cells) > 20
+
+
+def test_devices_have_cells_and_a_claim_counts_once(services, pages):
+    page = pages.open(services(EXAMPLES[2]), "#view=apart")
+    cells = cells_of(page)
+    # 5 of 8 are allocated: one by a claim that no pod uses, one shared by two pods, one withdrawn from pods by a taint.
+    assert sum(cells["h100-1"].get(state, 0) for state in ("used", "claimed")) == 5
+    assert cells["h100-1"]["free"] == 2 and cells["h100-1"]["tainted"] == 1
+    assert cells["h100-3"] == {"free": 8}  # published twice
+
+
+def test_the_table_twin_has_every_node(sample, pages):
+    page = pages.open(sample, "#view=table", wait="table")
+    names = {row[0] for row in rows_of(page, "Map")}
+    inventory = sample.get("/v1/inventory").json()
+    resources = {model["resource"] for model in inventory["models"]}
+    assert names == {node["name"] for node in inventory["nodes"] if resources & set(node["resources"])}
+
+
+def test_a_pod_is_explained(sample, pages):
+    page = pages.open(sample, wait="[role=tabpanel] table")
+    page.get_by_role("button", name="ml-training/big-train-0").click()
+    page.wait_for_selector(".details table")
+    assert "0 of 25 nodes fit" in page.locator(".details").inner_text()
+    assert "pod=ml-training%2Fbig-train-0" in page.url  # a link shows the same
+    again = pages.open(sample, page.url[page.url.index("#") :], wait=".details table")
+    assert "0 of 25 nodes fit" in again.locator(".details").inner_text()
+
+
+def tried(page, manifest):
+    page.get_by_role("tab", name="Try").click()
+    page.locator("#manifest").fill(manifest)
+    page.get_by_role("button", name="Try it").click()
+    page.wait_for_selector("article")
+
+
+def test_a_manifest_lights_up_its_places(sample, pages):
+    answer = sample.post("/v1/dry-run", read(MANIFEST)).json()
+    page = pages.open(sample)
+    tried(page, read(MANIFEST))
+    assert answer["summary"] in page.locator("[role=tabpanel]").inner_text()
+    places = {one["node"] for workload in answer["workloads"] for one in workload["placements"] if one["node"]}
+    assert places
+    assert set(page.locator(".node.placed").evaluate_all("nodes => nodes.map(node => node.title)")) == places
+    shot(page, "try")
+
+
+def test_a_manifest_that_fits_nowhere_says_why(sample, pages):
+    answer = sample.post("/v1/dry-run", read(TOO_BIG)).json()
+    page = pages.open(sample)
+    tried(page, read(TOO_BIG))
+    assert page.locator(".node.placed").count() == 0
+    unfit = {node["node"]: node["message"] for node in answer["workloads"][0]["nodes"] if not node["fits"]}
+    assert {row[0]: row[1] for row in rows_of(page, "Why not on")} == unfit
+
+
+def test_a_wrong_manifest_gets_the_api_s_error(sample, pages):
+    pages.expected.append("400")
+    message = sample.post("/v1/dry-run", "kind: [").json()["error"]
+    page = pages.open(sample, "#tab=try")
+    page.locator("#manifest").fill("kind: [")
+    page.get_by_role("button", name="Try it").click()
+    page.wait_for_selector(".notice.error")
+    assert message in page.locator(".notice.error").inner_text()
+
+
+def test_the_copied_command_asks_the_same(sample, pages):
+    manifest = read(TOO_BIG) + "# it's \"quoted\" $HOME `id` \\ %s\n"
+    page = pages.open(sample, permissions=["clipboard-read", "clipboard-write"])
+    tried(page, manifest)
+    page.get_by_role("button", name="Copy as curl").click()
+    page.get_by_text("Copied.").wait_for()
+    command = page.evaluate("navigator.clipboard.readText()")
+    shown = subprocess.run(["sh", "-c", command.replace("curl ", "curl -sS --fail-with-body ", 1)], capture_output=True, text=True, check=True)
+    assert shown.stdout == sample.post("/v1/dry-run?output=table", manifest).text
+
+
+def test_an_unchanged_inventory_is_not_sent_again(sample, pages):
+    page = pages.open(sample, before=lambda page: page.clock.install())
+    with page.expect_response(lambda response: response.url.endswith("/v1/inventory")) as answered:
+        page.clock.fast_forward(20000)
+    assert answered.value.status == 304
+    assert rows_of(page, "GPUs by model")
+
+
+# Faults that a service over a file does not have.
+def answering(path, status, body):
+    return lambda page: page.route(f"**/v1/{path}", lambda route: route.fulfill(status=status, json=body))
+
+
+def test_stale_data_are_said_to_be_stale(sample, pages):
+    inventory = sample.get("/v1/inventory").json() | {"usable": False, "unusableBecause": "the pods are stale: refused"}
+    page = pages.open(sample, before=answering("inventory", 200, inventory))
+    assert "the pods are stale: refused" in page.locator(".notice.error").inner_text()
+    shot(page, "stale")
+
+
+def test_without_a_right_nothing_is_shown_but_the_reason(sample, pages):
+    pages.expected.append("403")
+    page = pages.open(sample, before=answering("*", 403, {"error": "may not get /v1/inventory"}), wait=".notice.error")
+    assert "may not get /v1/inventory" in page.locator(".notice.error").inner_text()
+    assert page.locator(".node").count() == 0
+    shot(page, "no-right")
+
+
+def test_a_token_is_asked_for_sent_and_not_stored(sample, pages):
+    pages.expected.append("401")
+
+    def gate(page):
+        def judge(route):
+            if route.request.headers.get("authorization") == "Bearer s3cret":
+                route.continue_()
+            else:
+                route.fulfill(status=401, json={"error": "there is no token"})
+
+        page.route("**/v1/**", judge)
+
+    page = pages.open(sample, before=gate, wait="#token")
+    page.locator("#token").fill("s3cret")
+    page.get_by_role("button", name="Use it").click()
+    page.wait_for_selector(".node")
+    kept = page.evaluate("JSON.stringify([location.href, document.cookie, {...localStorage}, {...sessionStorage}, document.body.innerHTML])")
+    assert "s3cret" not in kept
+
+
+def test_a_failing_service_keeps_the_last_data_and_says_so(sample, pages):
+    pages.expected.append("ERR_FAILED")
+    page = pages.open(sample, before=lambda page: page.clock.install())
+    page.route("**/v1/inventory", lambda route: route.abort())
+    page.clock.fast_forward(20000)
+    page.wait_for_selector(".notice.error")
+    assert page.locator(".node").count() > 0
+
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "\"'><script>alert(2)</script>",
+    "javascript:alert(3)",
+    "${alert(4)}",
+    "</textarea><svg onload=alert(5)>",
+    "\u202egpj.exe\u2066",
+    "\u001b[31mred\u0007",
+    "__proto__",
+    "constructor",
+    "\\u202e",
+]
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """A service over a cluster with these texts wherever a name, label, value or message is."""
+    items = []
+    for at, text in enumerate(HOSTILE):
+        items.append(
+            objects.node(
+                f"{text}-node-{at}",
+                model=text,
+                metadata={"labels": {text: text}},
+                status={"capacity": {f"nvidia.com/mig-{text}": "2"}, "allocatable": {f"nvidia.com/mig-{text}": "2"}},
+            )
+        )
+        held = objects.pod(f"{text}-pod-{at}", on=f"{text}-node-{at}", metadata={"namespace": f"{text}{at}"})
+        waits = objects.pod(f"{text}-waits-{at}", gpus=99, metadata={"namespace": f"{text}{at}", "annotations": {"gpu-extender.io/models": text}})
+        waits["status"]["conditions"] = [{"type": "PodScheduled", "status": "False", "reason": text, "message": text}]
+        items += [held, waits]
+    path = tmp_path_factory.mktemp("hostile") / "cluster.json"
+    path.write_text(objects.list_text(*items))
+    service = Service("--cluster-file", path)
+    yield service
+    service.stop()
+
+
+def test_hostile_texts_stay_texts(hostile, pages):
+    """No dialog, no request elsewhere, no violation of the page's policy (Pages checks), no hidden character."""
+    inventory = hostile.get("/v1/inventory").json()
+    assert len(inventory["nodes"]) > 5
+    pages.expected.append("404")  # no pod has such a name in a path
+    page = pages.open(hostile, wait="[role=tabpanel] table")
+    shot(page, "hostile")
+    for tab in TABS:
+        page.locator(f"#tab-{tab}").click()
+        page.locator("[role=tabpanel] > *").first.wait_for()
+    page.locator("#tab-waiting").click()
+    page.locator("[role=tabpanel] table .link").first.click()
+    page.wait_for_selector(".details")
+    tried(page, json.dumps(objects.pod(HOSTILE[1], metadata={"annotations": {"gpu-extender.io/models": HOSTILE[5]}})))
+    text = page.locator("body").inner_text()
+    assert HOSTILE[0] in text
+    assert not set(text) & set("\u202e\u2066\u001b\u0007")
+    assert page.locator("main img, main svg, main script").count() == 0
+
+
+def many_nodes(n):
+    for at in range(n):
+        node = f"node-{at:04}"
+        yield objects.node(node, model=("NVIDIA-H100-80GB-HBM3", objects.A100, "Tesla-V100-SXM2-32GB")[at % 3])
+        for number in range(at % 4):
+            yield objects.pod(f"pod-{at}-{number}", gpus=2, on=node, metadata={"namespace": f"team-{at % 11}"})
+
+
+def test_five_thousand_nodes_stay_few_elements(tmp_path, pages):
+    path = tmp_path / "cluster.json"
+    path.write_text(objects.list_text(*many_nodes(5000)))
+    service = Service("--cluster-file", path)
+    try:
+        page = pages.open(service)
+        shot(page, "5000-nodes")
+        assert page.evaluate("document.querySelectorAll('*').length") < 5000
+        page.locator(".lines").evaluate("lines => lines.scrollTo(0, lines.scrollHeight)")
+        page.locator(".node[title='node-4997']").wait_for()
+        assert page.evaluate("document.querySelectorAll('*').length") < 5000
+    finally:
+        service.stop()
+
+
+def test_an_empty_cluster_says_so(tmp_path, pages):
+    path = tmp_path / "cluster.json"
+    path.write_text(objects.list_text(objects.node("cpu-1", gpus=None)))
+    service = Service("--cluster-file", path)
+    try:
+        page = pages.open(service, wait="#map-title")
+        page.get_by_text("No node has GPUs.").wait_for()
+        shot(page, "empty")
+    finally:
+        service.stop()
+
+
+def test_the_keyboard_reaches_tabs_and_nodes(sample, pages):
+    page = pages.open(sample)
+    page.locator("#tab-waiting").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "tab-try"
+    page.wait_for_selector("#manifest")
+    page.locator(".node").first.focus()
+    page.keyboard.press("ArrowDown")
+    second = page.locator(".node").nth(1).get_attribute("title")
+    assert page.evaluate("document.activeElement.title") == second
+    page.keyboard.press("Enter")
+    assert page.locator("#details-title").inner_text() == second
+
+
+def test_both_languages_have_every_word(sample, pages):
+    page = pages.open(sample)
+    words = page.evaluate("import('./words.js').then(({WORDS}) => Object.entries(WORDS).map(([code, words]) => [code, Object.keys(words)]))")
+    assert {code: sorted(names) for code, names in words} == {code: sorted(words[0][1]) for code in LANGUAGES}
+
+
+def test_the_language_is_chosen_and_kept_in_the_address(sample, pages):
+    page = pages.open(sample)
+    page.locator("header select").select_option("zh")
+    page.get_by_role("heading", name="集群的 GPU").wait_for()
+    assert page.evaluate("document.documentElement.lang") == "zh"
+    again = pages.open(sample, page.url[page.url.index("#") :])
+    assert again.get_by_role("heading", name="集群的 GPU").count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_accessible(services, pages, language, scheme):
+    for path, fragment in ((EXAMPLES[0], "&node=h100-1"), (EXAMPLES[2], "&view=table"), (EXAMPLES[0], "&pod=ml-training/big-train-0")):
+        # The checker is a script that the page's policy would refuse.
+        page = pages.open(services(path), f"#lang={language}{fragment}", wait=".details table, .scrolling table", color_scheme=scheme, bypass_csp=True)
+        for tab in TABS:
+            page.locator(f"#tab-{tab}").click()
+            page.locator("[role=tabpanel] > *").first.wait_for()
+            results = Axe().run(page)
+            assert results.violations_count == 0, results.generate_report()
+    shot(page, f"{language}-{scheme}")

@@ -1,0 +1,34 @@
+"""The files of the page: open to all, without data, and confined by their headers. tests/ui has the page in a browser."""
+
+import pytest
+
+CONFINED = ("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'")
+
+
+@pytest.mark.parametrize(
+    "name, kind",
+    [("", "text/html"), ("index.html", "text/html"), ("main.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml"),
+     ("vendor/LICENSE.preact", "text/plain")],
+)  # fmt: skip
+def test_a_file_is_served_confined(service, name, kind):
+    answer = service.get(f"/ui/{name}")
+    assert answer.status == 200 and answer.body
+    assert answer.headers["content-type"].startswith(kind)
+    assert all(part in answer.headers["content-security-policy"] for part in CONFINED)
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_known_file_is_not_sent_again(service):
+    tag = service.get("/ui/main.js").headers["etag"]
+    again = service.get("/ui/main.js", {"If-None-Match": tag})
+    assert again.status == 304 and not again.body
+    assert service.get("/ui/style.css").headers["etag"] != tag
+
+
+@pytest.mark.parametrize("path", ["/ui/nothing.js", "/ui/../etc/passwd", "/ui/main.js/", "/ui/%2e%2e/main.c"])
+def test_there_is_nothing_else(service, path):
+    assert service.get(path).status == 404
+
+
+def test_a_post_is_refused(service):
+    assert service.post("/ui/", "x").status == 405
