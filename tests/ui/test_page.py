@@ -8,7 +8,7 @@ import objects
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsing import SHOTS
-from service import ROOT, Service
+from service import BINARY, ROOT, SAMPLE_CLUSTER, Service
 
 EXAMPLES = [os.path.join(ROOT, "examples", name) for name in ("sample-cluster.yaml", "openb-cluster.json", "dra-cluster.yaml")]
 MANIFEST = os.path.join(ROOT, "examples/workloads/deployment-models.yaml")
@@ -138,15 +138,29 @@ def test_a_wrong_manifest_gets_the_api_s_error(sample, pages):
     assert message in page.locator(".notice.error").inner_text()
 
 
-def test_the_copied_command_asks_the_same(sample, pages):
-    manifest = read(TOO_BIG) + "# it's \"quoted\" $HOME `id` \\ %s\n"
+# For a shell.
+SPECIAL = "# it's \"quoted\" $HOME `id` \\ %s\n"
+
+
+def copied(page, label):
+    page.get_by_role("button", name=label).click()
+    page.get_by_text("Copied.").first.wait_for()
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def run(command, **options):
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, **options)
+
+
+def test_the_copied_commands_ask_the_same(sample, pages):
+    manifest = read(TOO_BIG) + SPECIAL
     page = pages.open(sample, permissions=["clipboard-read", "clipboard-write"])
     tried(page, manifest)
-    page.get_by_role("button", name="Copy as curl").click()
-    page.get_by_text("Copied.").wait_for()
-    command = page.evaluate("navigator.clipboard.readText()")
-    shown = subprocess.run(["sh", "-c", command.replace("curl ", "curl -sS --fail-with-body ", 1)], capture_output=True, text=True, check=True)
+    shown = run(copied(page, "Copy as curl").replace("curl ", "curl -sS --fail-with-body ", 1), check=True)
     assert shown.stdout == sample.post("/v1/dry-run?output=table", manifest).text
+    plugin = os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
+    told = run(copied(page, "Copy as kubectl gpu").replace("kubectl gpu", plugin, 1) + f" --cluster-file {SAMPLE_CLUSTER}", check=False)
+    assert told.returncode == 1 and "0 of 1 replicas can be placed" in told.stdout, told
 
 
 def test_an_unchanged_inventory_is_not_sent_again(sample, pages):

@@ -38,6 +38,10 @@ function curlOf(manifest) {
   return `curl --data-raw ${quoted(manifest)} ${quoted(url.href)}`;
 }
 
+function kubectlOf(manifest) {
+  return `printf %s ${quoted(manifest)} | kubectl gpu fit -f -`;
+}
+
 function Workload({ workload, change }) {
   const unfit = workload.nodes.filter((node) => !node.fits);
   return html`<article>
@@ -86,7 +90,8 @@ export function Try({ tried, setTried, change }) {
       ${answer && html`<p><strong>${answer.summary}</strong></p>`}
     </div>
     ${answer && html`
-      <p class="bar"><${Copy} label=${t("copyCurl")} text=${() => curlOf(tried.manifest)} /></p>
+      <p class="bar"><${Copy} label=${t("copyCurl")} text=${() => curlOf(tried.manifest)} />
+        <${Copy} label=${t("copyKubectl")} text=${() => kubectlOf(tried.manifest)} /></p>
       ${answer.warnings.map((warning) => html`<${Notice}>${warning.path}: ${warning.message}</${Notice}>`)}
       ${answer.notUnderstood.map((one) => html`<${Notice}>${one.kind} ${one.name}: ${one.path}: ${one.message}</${Notice}>`)}
       ${answer.deviceRequests.map((one) => html`<p>${one.object}: ${one.path}: ${one.message}</p>`)}
