@@ -200,6 +200,11 @@ struct allocate_answer {
     uint64_t steps; /* work done, as counted against max_steps */
 };
 
+/* The amount that the want takes of a device that allows multiple allocations; ALLOCATE_UNKNOWN: it
+ * cannot be told. */
+int64_t allocate_amount_taken(const struct allocate_want *want,
+                              const struct allocate_capacity *capacity);
+
 /* The answer borrows from the question. */
 struct allocate_answer allocate_on_node(const struct allocate_question *question,
                                         struct arena *arena);

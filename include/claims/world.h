@@ -4,11 +4,11 @@
  * The copy is made in steps, each a short hold of the ledger's lock. An object that changes between
  * two steps counts as before or after. Devices that agree in what is read of them share one
  * cel_device. A node's question has only the pools that concern the node. Whatever the ledger does
- * not know exactly makes a node not judged, with the cause: taints, counters, shared devices, and
- * devices that several nodes may reach. Slices of drivers that the policy does not name are not in
- * the ledger: a claim that may ask for such devices cannot be judged by this copy.
+ * not know exactly makes a node not judged, with the cause. Slices of drivers that the policy does
+ * not name are not in the ledger: a claim that may ask for such devices cannot be judged by this
+ * copy.
  *
- * Pure: no I/O, clock or lock. One thread at a time.
+ * No I/O, clock or lock. One thread at a time.
  */
 #ifndef CLAIMS_WORLD_H
 #define CLAIMS_WORLD_H
@@ -41,10 +41,14 @@ struct claims_world_slices {
     size_t n;
     const char *not_judged; /* why the node cannot be judged; NULL: it can */
 };
-/* The slices that concern the node. The array is in the arena; devices are the world's own, so they
- * change with claims_world_take(). */
+/* The slices that concern the node; its labels are sorted by key. The array is in the arena;
+ * devices are the world's own, so they change with claims_world_take(). */
 struct claims_world_slices claims_world_on_node(const struct claims_world *world,
                                                 const struct label_view *node, struct arena *arena);
+
+/* Why kube-scheduler would wait before it binds a pod to these devices; NULL: it would not. In the
+ * arena. The verdict then is not known: the wait may end without them. */
+const char *claims_world_waits(const struct allocate_results *results, struct arena *arena);
 
 /* A placed replica uses the devices that one of its claims got, by claims_world_on_node(). Those of
  * admin access stay as they are. */

@@ -193,6 +193,12 @@ struct slices_walk {
 /* Returns true after the last slice. */
 bool devices_each_slice_some(const struct devices *devices, struct slices_walk *walk);
 
+/* Copies at most `room` rules after *at, and moves it; begin with 0. Returns how many; fewer than
+ * `room`: these are the last. Rules may change between two calls: one that is replaced comes
+ * again, last. */
+size_t devices_some_taints(const struct devices *devices, uint64_t *at, struct arena *arena,
+                           struct device_taint_facts *ret_facts, size_t room);
+
 /* A pool of a GPU driver of which nothing is free on a node. Valid until the next change. */
 struct device_pool {
     const char *driver, *pool, *node_name;

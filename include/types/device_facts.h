@@ -58,6 +58,7 @@ struct device_facts {
     bool lacks_attributes; /* some are left out: no selector can be judged */
     const struct counter_set *consumes; /* parts of sets of the pool, by their names */
     size_t n_consumes;
+    const char *details; /* what is not counted (objects/device_details.h); NULL: none */
 };
 
 struct slice_facts {
@@ -75,6 +76,7 @@ struct slice_facts {
     size_t n_devices;
     const struct counter_set *counter_sets;
     size_t n_counter_sets;
+    const char *details; /* as of a device */
 };
 
 /* One allocated device. */
@@ -131,6 +133,7 @@ struct claim_template_facts {
 struct device_taint_facts {
     const char *name; /* the key */
     const char *driver, *pool, *device;
+    const char *key, *value, *effect; /* NULL: not set */
 };
 
 #endif

@@ -92,8 +92,8 @@ static int64_t round_up(const struct allocate_policy *policy, int64_t amount)
     return amount;
 }
 
-/* The amount of the capacity that the want takes; ALLOCATE_UNKNOWN: it cannot be told. */
-static int64_t taken_of(const struct allocate_want *want, const struct allocate_capacity *capacity)
+int64_t allocate_amount_taken(const struct allocate_want *want,
+                              const struct allocate_capacity *capacity)
 {
     const struct allocate_amount *asked = find_amount(want, capacity->name);
     const struct allocate_policy *policy = capacity->policy;
@@ -114,7 +114,7 @@ static enum attempt suffices(struct run *run, const struct allocate_want *want,
     /* Then all of it is taken, however much that is. */
     if (!capacity->policy && !find_amount(want, capacity->name) && !capacity->consumed && !given)
         return YES;
-    int64_t taken = taken_of(want, capacity);
+    int64_t taken = allocate_amount_taken(want, capacity);
     if (taken == ALLOCATE_UNKNOWN || !is_known(capacity->value) || !is_known(capacity->consumed))
         return allocate_do_not_judge(run, "device %s: the size of its capacity %s",
                                      offer->device->name, capacity->name);
@@ -151,13 +151,13 @@ void capacity_take(struct run *run, const struct allocate_want *want, struct off
     if (!offer->given)
         offer->given = ARENA_ARRAY(run->arena, int64_t, n + 1);
     for (size_t i = 0; i < n; i++)
-        offer->given[i] += taken_of(want, &offer->device->capacities[i]);
+        offer->given[i] += allocate_amount_taken(want, &offer->device->capacities[i]);
     offer->n_shares++;
 }
 
 void capacity_give_back(const struct allocate_want *want, struct offer *offer)
 {
     for (size_t i = 0; i < offer->device->n_capacities; i++)
-        offer->given[i] -= taken_of(want, &offer->device->capacities[i]);
+        offer->given[i] -= allocate_amount_taken(want, &offer->device->capacities[i]);
     offer->n_shares--;
 }

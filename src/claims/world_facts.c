@@ -1,5 +1,6 @@
 /* world_facts: what selectors and constraints read of devices. Equal devices share it. */
 #include "base/buf.h"
+#include "types/quantity.h"
 #include "world_priv.h"
 
 #include <stdlib.h>
@@ -34,21 +35,40 @@ static bool is_unsupported(const struct device_attribute *attribute)
     return attribute->value[0] == '?';
 }
 
-/* Capacities belong to the key by their names, since requests ask for them. */
+struct world_details *world_details_of(struct claims_world *world, const char *text)
+{
+    struct world_details *details = NULL;
+    if (!text)
+        return NULL;
+    HASH_FIND_STR(world->details, text, details);
+    if (details)
+        return details;
+    details = ARENA_NEW(world->arena, struct world_details);
+    details->details = device_details_read(text, world->arena);
+    const char *key = arena_strdup(world->arena, text);
+    HASH_ADD_KEYPTR(hh, world->details, key, strlen(key), details);
+    return details;
+}
+
+/* Capacities belong to the key, since requests ask for them. policies: NULL if there are none. */
 static void add_key(const struct claims_world *world, const char *driver,
-                    const struct device_facts *facts, struct buf *key)
+                    const struct device_facts *facts, const struct world_details *policies,
+                    struct buf *key)
 {
     const bool flags[] = {facts->allows_multiple, facts->lacks_attributes};
     buf_add(key, driver, strlen(driver) + 1);
     buf_add(key, (const char *)flags, sizeof flags);
+    const uintptr_t id = (uintptr_t)policies;
+    buf_add(key, (const char *)&id, sizeof id);
     for (size_t i = 0; i < facts->n_attributes; i++) {
         const struct device_attribute *attribute = &facts->attributes[i];
-        const bool is_whole = is_unsupported(attribute) || is_read(world, attribute);
+        const bool is_whole =
+            is_unsupported(attribute) || is_capacity(attribute) || is_read(world, attribute);
         buf_add(key, attribute->name, strlen(attribute->name) + 1);
         if (is_whole)
             buf_add(key, attribute->value, strlen(attribute->value) + 1);
         else
-            buf_add(key, is_capacity(attribute) ? "q" : "-", 2);
+            buf_add(key, "-", 2);
     }
 }
 
@@ -73,20 +93,34 @@ static struct cel_fact fact_of(struct arena *arena, const struct device_attribut
     return fact;
 }
 
-/* Its size and its policy are unknown, and whether its name has the driver's domain. */
-static void add_capacity(struct world_group *group, struct arena *arena, const char *driver,
-                         const char *name)
+static const struct device_policy *find_policy(const struct device_details *details,
+                                               const char *name)
 {
+    for (size_t i = 0; i < details->n_policies; i++) {
+        if (strcmp(details->policies[i].name, name) == 0)
+            return &details->policies[i];
+    }
+    return NULL;
+}
+
+/* details tell the names that are written with the driver's domain. */
+static void add_capacity(struct world_group *group, struct arena *arena, const char *driver,
+                         const struct device_attribute *attribute,
+                         const struct device_details *details)
+{
+    const char *name = attribute->name;
     const char *slash = strchr(name, '/');
-    const struct allocate_capacity unknown = {.value = ALLOCATE_UNKNOWN};
+    const struct device_policy *policy = find_policy(details, name);
     struct allocate_capacity *capacity = &group->capacities[group->n_capacities++];
-    *capacity = unknown;
+    struct err err;
+    if (!policy && slash && is_domain(driver, name, slash)) {
+        name = slash + 1;
+        policy = find_policy(details, name);
+    }
     capacity->name = arena_strdup(arena, name);
-    if (!slash || !is_domain(driver, name, slash))
-        return;
-    capacity = &group->capacities[group->n_capacities++];
-    *capacity = unknown;
-    capacity->name = arena_strdup(arena, slash + 1);
+    capacity->policy = policy ? policy->policy : NULL;
+    if (quantity_whole(attribute->value + 1, &capacity->value, &err) < 0)
+        capacity->value = ALLOCATE_UNKNOWN;
 }
 
 static const char *fault_of(const struct device_facts *facts)
@@ -104,12 +138,14 @@ static const char *fault_of(const struct device_facts *facts)
 }
 
 static struct world_group *new_group(const struct claims_world *world, const char *driver,
-                                     const struct device_facts *device)
+                                     const struct device_facts *device,
+                                     const struct world_details *policies)
 {
+    static const struct device_details none;
     struct arena *arena = world->arena;
     struct world_group *group = ARENA_NEW(arena, struct world_group);
     struct cel_fact *facts = ARENA_ARRAY(arena, struct cel_fact, device->n_attributes);
-    group->capacities = ARENA_ARRAY(arena, struct allocate_capacity, 2 * device->n_attributes);
+    group->capacities = ARENA_ARRAY(arena, struct allocate_capacity, device->n_attributes);
     group->not_judged = fault_of(device);
     group->facts = (struct cel_device){.driver = arena_strdup(arena, driver),
                                        .allows_multiple = device->allows_multiple,
@@ -122,21 +158,24 @@ static struct world_group *new_group(const struct claims_world *world, const cha
         else if (is_read(world, attribute))
             facts[group->facts.n_facts++] = fact_of(arena, attribute);
         if (is_capacity(attribute))
-            add_capacity(group, arena, driver, attribute->name);
+            add_capacity(group, arena, driver, attribute, policies ? &policies->details : &none);
     }
     return group;
 }
 
 const struct world_group *world_facts_of(struct claims_world *world, const char *driver,
-                                         const struct device_facts *facts)
+                                         const struct device_facts *facts,
+                                         const struct world_details *details)
 {
+    const struct world_details *policies =
+        details && details->details.n_policies > 0 ? details : NULL;
     struct world_group *group = NULL;
     struct buf key;
     buf_init(&key, BUF_UNBOUNDED);
-    add_key(world, driver, facts, &key);
+    add_key(world, driver, facts, policies, &key);
     HASH_FIND(hh, world->groups, key.data, key.len, group);
     if (!group) {
-        group = new_group(world, driver, facts);
+        group = new_group(world, driver, facts, policies);
         const char *kept = arena_copy(world->arena, key.data, key.len, 1);
         HASH_ADD_KEYPTR(hh, world->groups, kept, key.len, group);
     }
@@ -147,4 +186,5 @@ const struct world_group *world_facts_of(struct claims_world *world, const char 
 void world_facts_free(struct claims_world *world)
 {
     HASH_CLEAR(hh, world->groups);
+    HASH_CLEAR(hh, world->details);
 }

@@ -5,66 +5,173 @@
 #include <string.h>
 #include <utlist.h>
 
-static bool reaches(const char *reached, const struct label_view *node)
+#define HOSTNAME "kubernetes.io/hostname"
+
+/* A question for one node. */
+struct node_question {
+    const struct claims_world *world;
+    const struct label_view *node;
+    struct arena *arena;
+    struct allocate_slice *slices;
+    size_t n, room;
+    const char *not_judged;
+};
+
+/* Each selector is asked once per question. */
+static bool selects(const struct node_question *question, struct world_details *nodes)
 {
-    return reached[0] && strcmp(reached, node->node_name) == 0;
+    if (nodes->asked != *question->world->n_questions) {
+        nodes->asked = *question->world->n_questions;
+        nodes->holds = node_selector_holds(nodes->details.nodes, question->node);
+    }
+    return nodes->holds;
 }
 
-static struct allocate_slice view_of(const struct world_slice *slice, const struct label_view *node,
-                                     struct arena *arena)
+static bool reaches(const struct node_question *question, const struct world_reach *reach)
+{
+    if (reach->node_name[0])
+        return strcmp(reach->node_name, question->node->node_name) == 0;
+    return !reach->nodes || !reach->nodes->details.nodes || selects(question, reach->nodes);
+}
+
+static struct allocate_slice view_of(const struct node_question *question,
+                                     const struct world_slice *slice)
 {
     struct allocate_slice view = slice->shown;
-    view.reaches_node = reaches(slice->node_name, node);
-    if (slice->device_nodes) {
-        bool *reach = ARENA_ARRAY(arena, bool, view.n_devices);
-        for (size_t i = 0; i < view.n_devices; i++)
-            reach[i] = reaches(slice->device_nodes[i], node);
-        view.devices_reach = reach;
+    if (!slice->device_reach) {
+        view.reaches_node = reaches(question, &slice->reach);
+        return view;
     }
+    bool *reach = ARENA_ARRAY(question->arena, bool, view.n_devices);
+    for (size_t i = 0; i < view.n_devices; i++)
+        reach[i] = reaches(question, &slice->device_reach[i]);
+    view.devices_reach = reach;
     return view;
 }
 
-static size_t n_slices_of(struct world_pool *const *pools, size_t n)
+static bool concerns_node(const struct node_question *question, const struct world_slice *slice)
+{
+    if (!slice->device_reach)
+        return reaches(question, &slice->reach);
+    for (size_t i = 0; i < slice->shown.n_devices; i++) {
+        if (reaches(question, &slice->device_reach[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool has_pool(const struct node_question *question, const struct world_pool *pool)
 {
     const struct world_slice *slice = NULL;
-    size_t n_slices = 0;
-    for (size_t i = 0; i < n; i++) {
-        LL_FOREACH2(pools[i]->slices, slice, next_of_pool)
-        {
-            n_slices++;
-        }
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        if (slice->shown.n_shared_counters > 0 || concerns_node(question, slice))
+            return true;
     }
-    return n_slices;
+    return false;
+}
+
+static void add_pool(struct node_question *question, struct world_pool *pool)
+{
+    const struct world_slice *slice = NULL;
+    if (pool->asked == *question->world->n_questions)
+        return;
+    pool->asked = *question->world->n_questions;
+    if (!has_pool(question, pool))
+        return;
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        question->slices = arena_grow(question->arena, question->slices, question->n,
+                                      &question->room, sizeof *question->slices);
+        question->slices[question->n++] = view_of(question, slice);
+        if (slice->not_judged)
+            question->not_judged = slice->not_judged;
+    }
+}
+
+static void add_pools_of(struct node_question *question, const struct world_node *nodes,
+                         const char *name)
+{
+    const struct world_node *node = NULL;
+    if (name)
+        HASH_FIND_STR(nodes, name, node);
+    for (size_t i = 0; node && i < node->n; i++)
+        add_pool(question, node->pools[i]);
 }
 
 struct claims_world_slices claims_world_on_node(const struct claims_world *world,
                                                 const struct label_view *node, struct arena *arena)
 {
-    const struct world_node *here = NULL;
-    const struct world_slice *slice = NULL;
-    struct claims_world_slices answer = {.not_judged = world->not_judged};
-    HASH_FIND_STR(world->nodes, node->node_name, here);
-    for (size_t i = 0; !answer.not_judged && i < world->n_wide; i++) {
-        LL_FOREACH2(world->wide[i]->slices, slice, next_of_pool)
-        {
-            if (slice->not_judged)
-                answer.not_judged = slice->not_judged;
+    struct node_question question = {.world = world, .node = node, .arena = arena};
+    ++*world->n_questions;
+    if (!world->not_judged) {
+        add_pools_of(&question, world->nodes, node->node_name);
+        add_pools_of(&question, world->hosts, labels_find(node->labels, node->n_labels, HOSTNAME));
+        for (size_t i = 0; i < world->n_wide; i++)
+            add_pool(&question, world->wide[i]);
+    }
+    return (struct claims_world_slices){.slices = question.slices,
+                                        .n = question.n,
+                                        .not_judged = world->not_judged ? world->not_judged
+                                                                        : question.not_judged};
+}
+
+const char *claims_world_waits(const struct allocate_results *results, struct arena *arena)
+{
+    for (size_t i = 0; i < results->n; i++) {
+        const struct allocate_device *device = results->devices[i].device;
+        if (device->has_binding_conditions)
+            return arena_printf(arena,
+                                "device %s has binding conditions: kube-scheduler waits until "
+                                "they are true",
+                                device->name);
+    }
+    return NULL;
+}
+
+/* ---- what replicas take ---- */
+
+static const struct allocate_capacity *capacities_after(struct arena *arena,
+                                                        const struct allocate_device *device,
+                                                        const struct allocate_want *want)
+{
+    struct allocate_capacity *after =
+        arena_copy(arena, device->capacities, device->n_capacities, sizeof *after);
+    for (size_t i = 0; i < device->n_capacities; i++) {
+        const int64_t amount = allocate_amount_taken(want, &after[i]);
+        const bool is_known = amount >= 0 && after[i].consumed >= 0;
+        after[i].consumed = is_known ? after[i].consumed + amount : ALLOCATE_UNKNOWN;
+    }
+    return after;
+}
+
+static void take_device(struct claims_world *world, struct world_slice *slice,
+                        struct allocate_device *device, const struct allocate_want *want)
+{
+    world->taken = arena_grow(world->arena, world->taken, world->n_taken, &world->taken_room,
+                              sizeof *world->taken);
+    world->taken[world->n_taken++] = (struct taken_device){slice, device, *device};
+    if (!device->facts->allows_multiple) {
+        device->is_allocated = true;
+        return;
+    }
+    device->capacities = capacities_after(world->arena, device, want);
+    device->is_shared = true;
+    device->has_consumed_capacity |= device->n_capacities > 0;
+}
+
+/* A name in a pool is one device, however many slices have it. */
+static void take_namesakes(struct claims_world *world, const struct world_slice *of,
+                           const struct allocate_device *taken, const struct allocate_want *want)
+{
+    struct world_slice *slice = NULL;
+    LL_FOREACH2(of->pool->slices, slice, next_of_pool)
+    {
+        for (size_t i = 0; i < slice->shown.n_devices; i++) {
+            if (&slice->devices[i] != taken && strcmp(slice->devices[i].name, taken->name) == 0)
+                take_device(world, slice, &slice->devices[i], want);
         }
     }
-    if (answer.not_judged || !here)
-        return answer;
-    struct allocate_slice *slices =
-        ARENA_ARRAY(arena, struct allocate_slice, n_slices_of(here->pools, here->n));
-    for (size_t i = 0; i < here->n; i++) {
-        LL_FOREACH2(here->pools[i]->slices, slice, next_of_pool)
-        {
-            slices[answer.n++] = view_of(slice, node, arena);
-            if (slice->not_judged)
-                answer.not_judged = slice->not_judged;
-        }
-    }
-    answer.slices = slices;
-    return answer;
 }
 
 void claims_world_take(struct claims_world *world, const struct allocate_claim *claim,
@@ -72,17 +179,17 @@ void claims_world_take(struct claims_world *world, const struct allocate_claim *
 {
     for (size_t i = 0; i < results->n; i++) {
         const struct allocate_result *result = &results->devices[i];
+        const struct allocate_want *want = &claim->requests[result->request].wants[result->want];
         struct world_slice *slice = NULL;
-        if (claim->requests[result->request].wants[result->want].is_admin)
+        if (want->is_admin)
             continue;
         HASH_FIND_STR(world->slices, result->slice->name, slice);
         if (!slice)
             continue;
-        const size_t device = (size_t)(result->device - slice->shown.devices);
-        slice->devices[device].is_allocated = true;
-        world->taken = arena_grow(world->arena, world->taken, world->n_taken, &world->taken_room,
-                                  sizeof *world->taken);
-        world->taken[world->n_taken++] = (struct taken_device){slice, device};
+        struct allocate_device *device = &slice->devices[result->device - slice->shown.devices];
+        take_device(world, slice, device, want);
+        if (slice->pool->repeats_names)
+            take_namesakes(world, slice, device, want);
     }
 }
 
@@ -90,7 +197,7 @@ void claims_world_give_back(struct claims_world *world, size_t n)
 {
     while (world->n_taken > n) {
         const struct taken_device *last = &world->taken[--world->n_taken];
-        last->slice->devices[last->device].is_allocated = false;
+        *last->device = last->before;
     }
 }
 
@@ -99,14 +206,33 @@ size_t claims_world_n_taken(const struct claims_world *world)
     return world->n_taken;
 }
 
-/* Without shared counters, a device matters only where it can be reached. */
+/* The label of the host is not known here. */
+static bool may_have_pool(const struct claims_world *world, const struct world_pool *pool,
+                          const char *node_name)
+{
+    const struct world_node *node = NULL;
+    if (pool->is_wide || pool->has_hosts)
+        return true;
+    HASH_FIND_STR(world->nodes, node_name, node);
+    for (size_t i = 0; node && i < node->n; i++) {
+        if (node->pools[i] == pool)
+            return true;
+    }
+    return false;
+}
+
 bool claims_world_touches(const struct claims_world *world, size_t n, const char *node_name)
 {
     for (size_t i = n; i < world->n_taken; i++) {
         const struct taken_device *taken = &world->taken[i];
-        const char *where = taken->slice->device_nodes ? taken->slice->device_nodes[taken->device]
-                                                       : taken->slice->node_name;
-        if (strcmp(where, node_name) == 0)
+        const struct world_slice *slice = taken->slice;
+        const struct world_reach *reach = slice->device_reach
+                                              ? &slice->device_reach[taken->device - slice->devices]
+                                              : &slice->reach;
+        /* Its counters are those of the pool. */
+        const bool is_alone = reach->node_name[0] && taken->device->n_consumes == 0;
+        if (is_alone ? strcmp(reach->node_name, node_name) == 0
+                     : may_have_pool(world, slice->pool, node_name))
             return true;
     }
     return false;

@@ -7,6 +7,15 @@
 #include "base/table.h"
 #include "claims/world.h"
 #include "devices/devices.h"
+#include "objects/device_details.h"
+
+/* What several devices or slices have in common, by its text. */
+struct world_details {
+    UT_hash_handle hh;
+    struct device_details details;
+    uint64_t asked; /* the last question of which `holds` is known */
+    bool holds;     /* its nodes have the node of the question */
+};
 
 /* Devices with the same bytes of what is read of them. */
 struct world_group {
@@ -17,31 +26,44 @@ struct world_group {
     const char *not_judged;
 };
 
+/* The nodes that reach a slice or a device. */
+struct world_reach {
+    const char *node_name;       /* "": several may */
+    struct world_details *nodes; /* their selector; NULL: all nodes */
+};
+
 struct world_slice {
     UT_hash_handle hh; /* by its name */
     struct allocate_slice shown;
     struct allocate_device *devices;
-    const char *node_name;     /* "": several nodes may reach it, or each device says */
-    const char **device_nodes; /* perDeviceNodeSelection; else NULL */
+    struct world_reach reach;
+    const struct world_reach *device_reach; /* perDeviceNodeSelection; else NULL */
     const char *not_judged;
+    struct world_pool *pool;
     struct world_slice *next_of_pool;
 };
 
 struct world_pool {
     UT_hash_handle hh; /* by driver and name */
+    const char *driver, *name;
     struct world_slice *slices;
-    bool is_wide; /* concerns nodes that the ledger does not know */
+    bool has_counters;
+    bool is_wide;       /* may concern nodes that no world_node has it for */
+    bool has_hosts;     /* a selector of its names hosts */
+    bool repeats_names; /* of devices */
+    uint64_t asked;     /* the last question that came across it */
 };
 
 struct world_node {
-    UT_hash_handle hh; /* by its name */
+    UT_hash_handle hh;
     struct world_pool **pools;
     size_t n, room;
 };
 
 struct taken_device {
     struct world_slice *slice;
-    size_t device;
+    struct allocate_device *device;
+    struct allocate_device before;
 };
 
 /* What one hold of the lock copied. */
@@ -58,22 +80,53 @@ struct claims_world {
     const struct cluster *cluster;
     const char *not_judged; /* all nodes */
     size_t n_devices;
+    size_t n_wide_reaches; /* slices and devices that several nodes may reach */
     struct world_slice *slices;
     struct world_pool *pools;
     struct world_pool **wide;
     size_t n_wide, wide_room;
-    struct world_node *nodes;
+    struct world_node *nodes; /* by name */
+    struct world_node *hosts; /* by the label kubernetes.io/hostname */
     struct world_group *groups;
+    struct world_details *details;
+    struct world_rule *rules;
+    struct world_target *targets;
+    struct world_mix *mixes;
+    size_t n_taints; /* of all mixes */
     struct taken_device *taken;
     size_t n_taken, taken_room;
+    uint64_t *n_questions; /* of nodes */
     struct slices_walk walk;
     struct read_slice *read; /* in walk.arena */
+    uint64_t rules_at;
+    struct device_taint_facts *read_rules; /* in walk.arena */
+    size_t n_read_rules;
+    bool has_rules; /* all rules were read */
     bool is_done;
 };
 
-/* world_facts.c. The shared facts of a device. */
+/* world_facts.c */
+/* NULL: none. */
+struct world_details *world_details_of(struct claims_world *world, const char *text);
+/* The shared facts of a device. */
 const struct world_group *world_facts_of(struct claims_world *world, const char *driver,
-                                         const struct device_facts *facts);
+                                         const struct device_facts *facts,
+                                         const struct world_details *details);
 void world_facts_free(struct claims_world *world);
+
+/* world_taints.c */
+void world_add_rule(struct claims_world *world, const struct device_taint_facts *rule);
+/* Those of the device and of rules. */
+void world_set_taints(struct claims_world *world, const struct slice_facts *slice,
+                      const struct world_details *details, struct allocate_device *device);
+void world_taints_free(struct claims_world *world);
+
+/* world_slices.c */
+void world_add_slice(struct claims_world *world, const struct read_slice *read);
+
+/* world_pools.c */
+void world_add_to_index(struct claims_world *world, struct world_slice *slice);
+/* After the last slice. */
+void world_finish_pools(struct claims_world *world);
 
 #endif

@@ -61,8 +61,12 @@ static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_
 {
     struct device_facts *devices = ARENA_ARRAY(arena, struct device_facts, slice->n_devices);
     struct counter_set *sets = ARENA_ARRAY(arena, struct counter_set, slice->n_publications);
-    for (size_t i = 0; i < slice->n_devices; i++)
+    for (size_t i = 0; i < slice->n_devices; i++) {
+        const bool is_same = i > 0 && slice->devices[i].details == slice->devices[i - 1].details;
         devices[i] = facts_of_device(arena, &slice->devices[i], with_attributes);
+        devices[i].details =
+            is_same ? devices[i - 1].details : text_copy(arena, slice->devices[i].details);
+    }
     for (size_t i = 0; i < slice->n_publications; i++) {
         const struct publication *publication = &slice->publications[i];
         sets[i] = facts_of_set(arena, publication->set, publication->counters, publication->n);
@@ -80,6 +84,7 @@ static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_
         .n_devices = slice->n_devices,
         .counter_sets = sets,
         .n_counter_sets = slice->n_publications,
+        .details = text_copy(arena, slice->details),
     };
 }
 
@@ -149,16 +154,38 @@ bool devices_each_slice_some(const struct devices *devices, struct slices_walk *
     return true;
 }
 
+static struct device_taint_facts facts_of_rule(struct arena *arena, const struct taint_rule *rule)
+{
+    return (struct device_taint_facts){.name = text_copy(arena, rule->name),
+                                       .driver = text_copy(arena, rule->driver),
+                                       .pool = text_copy(arena, rule->pool),
+                                       .device = text_copy(arena, rule->device),
+                                       .key = text_copy(arena, rule->key),
+                                       .value = text_copy(arena, rule->value),
+                                       .effect = text_copy(arena, rule->effect)};
+}
+
+size_t devices_some_taints(const struct devices *devices, uint64_t *at, struct arena *arena,
+                           struct device_taint_facts *ret_facts, size_t room)
+{
+    const struct object *object = devices->objects[DEVICES_TAINTS];
+    size_t n = 0;
+    for (; object && n < room; object = object->hh.next) {
+        if (object->serial <= *at)
+            continue;
+        ret_facts[n++] = facts_of_rule(arena, CONTAINER_OF(object, struct taint_rule, object));
+        *at = object->serial;
+    }
+    return n;
+}
+
 const char *devices_next_taint(const struct devices *devices, const char *name, struct arena *arena,
                                struct device_taint_facts *ret_facts)
 {
     const struct object *next = next_object(devices, DEVICES_TAINTS, name);
     if (!next)
         return NULL;
-    const struct taint_rule *rule = CONTAINER_OF(next, struct taint_rule, object);
-    *ret_facts =
-        (struct device_taint_facts){text_copy(arena, rule->name), text_copy(arena, rule->driver),
-                                    text_copy(arena, rule->pool), text_copy(arena, rule->device)};
+    *ret_facts = facts_of_rule(arena, CONTAINER_OF(next, struct taint_rule, object));
     return ret_facts->name;
 }
 

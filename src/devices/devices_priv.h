@@ -210,7 +210,8 @@ struct device {
     const char *physical;                /* interned */
     struct device_attribute *attributes; /* interned texts */
     uint32_t n_attributes;
-    struct gpu *gpu; /* of a current device */
+    struct gpu *gpu;     /* of a current device */
+    const char *details; /* interned; NULL: none */
     struct consumption *consumptions;
     uint32_t n_consumptions;
     uint32_t n_rules; /* that taint it; of a current device */
@@ -240,6 +241,7 @@ struct kept_slice {
     bool per_device;
     bool is_unreadable;
     const char *node_name; /* interned */
+    const char *details;   /* as of a device */
     struct device *devices;
     size_t n_devices;
     struct consumption *consumptions; /* of all devices */
@@ -277,6 +279,7 @@ struct kept_claim {
 struct taint_rule {
     struct object object;
     const char *driver, *pool, *device; /* interned; NULL: any */
+    const char *key, *value, *effect;   /* interned; NULL: not set */
     char name[];
 };
 

@@ -37,6 +37,17 @@ static void allocate(struct kept_slice *slice, const struct slice_facts *facts)
     slice->berths = MEM_ARRAY(struct berth, slice->per_device ? facts->n_devices : 1);
 }
 
+static const char *intern_some(struct devices *devices, const char *text)
+{
+    return text ? string_table_intern(&devices->strings, text) : NULL;
+}
+
+static void unref_some(struct devices *devices, const char *text)
+{
+    if (text)
+        string_table_unref(&devices->strings, text);
+}
+
 static int compare_names(const void *a, const void *b)
 {
     const struct counter_part *left = a;
@@ -97,6 +108,7 @@ static void copy_device(struct devices *devices, struct kept_slice *slice, struc
     device->kind = models_ref(devices, facts->model, facts->profile, facts->memory_bytes);
     device->physical = string_table_intern(&devices->strings, facts->physical);
     attributes_keep(devices, device, facts);
+    device->details = intern_some(devices, facts->details);
     device->is_tainted = facts->is_tainted;
     device->not_judged = facts->not_judged;
     device->n_consumptions = (uint32_t)facts->n_consumes;
@@ -117,6 +129,7 @@ struct kept_slice *slices_new(struct devices *devices, const struct slice_facts 
     slice->n_slices = facts->n_slices;
     slice->node_name = string_table_intern(&devices->strings, facts->node_name);
     slice->per_device = facts->per_device && !facts->node_name[0];
+    slice->details = intern_some(devices, facts->details);
     allocate(slice, facts);
     copy_publications(devices, slice, facts);
     struct consumption *consumptions = slice->consumptions;
@@ -155,6 +168,7 @@ static void free_device(struct devices *devices, struct device *device)
         counters_unref(devices, device->consumptions[i].set);
     string_table_unref(&devices->strings, device->physical);
     attributes_drop(devices, device);
+    unref_some(devices, device->details);
     models_unref(devices, device->kind);
     pools_unref_slot(devices, device->slot);
 }
@@ -170,6 +184,7 @@ void slices_free(struct devices *devices, struct kept_slice *slice)
     for (size_t i = 0; i < slice->n_berths; i++)
         seats_unref(devices, slice->berths[i].seat);
     string_table_unref(&devices->strings, slice->node_name);
+    unref_some(devices, slice->details);
     pools_unref(devices, slice->pool);
     free(slice->devices);
     free(slice->consumptions);

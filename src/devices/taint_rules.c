@@ -22,6 +22,9 @@ struct taint_rule *taint_rules_new(struct devices *devices, const struct device_
     rule->driver = intern(devices, facts->driver);
     rule->pool = intern(devices, facts->pool);
     rule->device = intern(devices, facts->device);
+    rule->key = intern(devices, facts->key);
+    rule->value = intern(devices, facts->value);
+    rule->effect = intern(devices, facts->effect);
     return rule;
 }
 
@@ -30,6 +33,9 @@ void taint_rules_free(struct devices *devices, struct taint_rule *rule)
     unref(devices, rule->driver);
     unref(devices, rule->pool);
     unref(devices, rule->device);
+    unref(devices, rule->key);
+    unref(devices, rule->value);
+    unref(devices, rule->effect);
     free(rule);
 }
 
@@ -92,5 +98,6 @@ static bool same_text(const char *a, const char *b)
 bool taint_rules_equal(const struct taint_rule *rule, const struct device_taint_facts *facts)
 {
     return same_text(rule->driver, facts->driver) && same_text(rule->pool, facts->pool) &&
-           same_text(rule->device, facts->device);
+           same_text(rule->device, facts->device) && same_text(rule->key, facts->key) &&
+           same_text(rule->value, facts->value) && same_text(rule->effect, facts->effect);
 }

@@ -13,6 +13,7 @@
 struct counter_sets {
     const struct counter_set *items;
     size_t n;
+    bool is_rounded; /* some amounts are no whole numbers */
 };
 
 /* Reads the member, empty if absent: a list of {name_key: NAME, counters: {NAME: {value}}}. All in

@@ -9,15 +9,37 @@
 #include <errno.h>
 #include <string.h>
 
-static int read_effect(const json_t *spec, struct arena *arena, bool *ret_taints, struct err *err)
+/* Longest key of a label. */
+#define KEY_BYTES_MAX 317
+
+static int read_text(const json_t *taint, const char *key, struct arena *arena,
+                     const char **ret_text, struct err *err)
+{
+    const char *text = "";
+    int r = json_get_string(taint, key, &text, err);
+    if (r < 0)
+        return r;
+    if (strlen(text) > KEY_BYTES_MAX)
+        return err_set(err, EINVAL, "%s: is longer than %d bytes", key, KEY_BYTES_MAX);
+    *ret_text = arena_strdup(arena, text);
+    return 0;
+}
+
+static int read_taint(const json_t *spec, struct arena *arena, struct device_taint_facts *facts,
+                      bool *ret_taints, struct err *err)
 {
     json_t *taint = NULL;
     const char *effect = "";
     int r = json_get_object(spec, "taint", &taint, err);
-    if (r == 0 && (r = json_get_string(taint, "effect", &effect, err)) < 0)
-        err_prefix(err, "taint.");
     if (r < 0)
         return r;
+    if ((r = read_text(taint, "key", arena, &facts->key, err)) < 0 ||
+        (r = read_text(taint, "value", arena, &facts->value, err)) < 0 ||
+        (r = read_text(taint, "effect", arena, &effect, err)) < 0) {
+        err_prefix(err, "taint.");
+        return r;
+    }
+    facts->effect = effect;
     bool taints = strcmp(effect, "NoSchedule") == 0 || strcmp(effect, "NoExecute") == 0;
     if (!taints && strcmp(effect, "None") != 0)
         return err_set(err, EINVAL, "taint.effect: is %s, should be None, NoSchedule or NoExecute",
@@ -57,7 +79,7 @@ static int read_spec(const json_t *spec, struct arena *arena, struct device_tain
 {
     json_t *selector = NULL;
     bool taints = false;
-    int r = read_effect(spec, arena, &taints, err);
+    int r = read_taint(spec, arena, facts, &taints, err);
     if (r == 0)
         r = json_get_object(spec, "deviceSelector", &selector, err);
     if (r < 0)

@@ -1,6 +1,7 @@
 /* devices_to_json: writes the facts of dynamic resource allocation. See
  * include/objects/to_json.h. */
 #include "driver_selector.h"
+#include "objects/device_details.h"
 #include "objects/to_json.h"
 
 #include "device_attributes.h"
@@ -48,24 +49,31 @@ static void set_attribute(json_t *attributes, const char *name, const char *text
         (void)json_object_set_new(attributes, name, json_pack("{s:s}", "string", text));
 }
 
-/* Whatever was not understood is not kept; an unknown effect is not understood either. */
-static json_t *taints_json(const struct device_facts *facts)
+static void add_taint(json_t *device, const char *key, const char *effect)
 {
-    json_t *list = json_array();
-    if (facts->is_tainted)
-        (void)json_array_append_new(list, json_pack("{s:s, s:s}", "key", "gpu-extender.io/tainted",
-                                                    "effect", "NoSchedule"));
-    if (facts->not_judged)
-        (void)json_array_append_new(
-            list,
-            json_pack("{s:s, s:s}", "key", "gpu-extender.io/not-judged", "effect", "NotJudged"));
-    return list;
+    json_t *taint = json_pack("{s:s, s:s}", "key", key, "effect", effect);
+    json_t *list = json_object_get(device, "taints");
+    if (list)
+        (void)json_array_append_new(list, taint);
+    else
+        (void)json_object_set_new(device, "taints", json_pack("[o]", taint));
 }
 
+/* Besides those of the details. Whatever was not understood is not kept; an unknown effect is not
+ * understood either. */
+static void add_taints(json_t *device, const struct device_facts *facts)
+{
+    if (facts->is_tainted && !json_object_get(device, "taints"))
+        add_taint(device, "gpu-extender.io/tainted", "NoSchedule");
+    if (facts->not_judged)
+        add_taint(device, "gpu-extender.io/not-judged", "NotJudged");
+}
+
+/* Besides the selector of the details. */
 static void set_reach(json_t *object, const char *node_name)
 {
     set_text(object, "nodeName", node_name);
-    if (!node_name[0])
+    if (!node_name[0] && !json_object_get(object, "nodeSelector"))
         (void)json_object_set_new(object, "allNodes", json_true());
 }
 
@@ -83,14 +91,12 @@ static json_t *device_json(const struct device_facts *facts, const struct slice_
     json_t *device = json_pack("{s:s, s:o}", "name", facts->name, "attributes", attributes);
     if (facts->memory_bytes > 0 && facts->n_attributes == 0)
         (void)json_object_set_new(capacity, "memory", amount_json(facts->memory_bytes));
-    if (json_object_size(capacity) > 0)
-        (void)json_object_set(device, "capacity", capacity);
-    json_decref(capacity);
+    device_details_write(facts->details, slice->driver, device, capacity);
     if (facts->allows_multiple)
         (void)json_object_set_new(device, "allowMultipleAllocations", json_true());
     if (slice->per_device)
         set_reach(device, facts->node_name);
-    set_list(device, "taints", taints_json(facts));
+    add_taints(device, facts);
     set_list(device, "consumesCounters",
              sets_json(facts->consumes, facts->n_consumes, "counterSet"));
     return device;
@@ -106,6 +112,7 @@ json_t *resource_slice_to_json(const struct slice_facts *facts, const struct pol
     json_t *spec = json_pack("{s:s, s:{s:s, s:I, s:I}}", "driver", facts->driver, "pool", "name",
                              facts->pool, "generation", (json_int_t)facts->generation,
                              "resourceSliceCount", (json_int_t)facts->n_slices);
+    device_details_write(facts->details, facts->driver, spec, NULL);
     if (facts->per_device)
         (void)json_object_set_new(spec, "perDeviceNodeSelection", json_true());
     else
@@ -260,11 +267,14 @@ json_t *claim_template_to_json(const struct claim_template_facts *facts)
 json_t *device_taint_rule_to_json(const struct device_taint_facts *facts)
 {
     json_t *selector = json_object();
+    json_t *taint = json_object();
     set_text(selector, "driver", facts->driver);
     set_text(selector, "pool", facts->pool);
     set_text(selector, "device", facts->device);
-    return json_pack("{s:s, s:s, s:{s:s}, s:{s:o, s:{s:s, s:s}}}", "apiVersion", GROUP_VERSION,
-                     "kind", "DeviceTaintRule", "metadata", "name", facts->name, "spec",
-                     "deviceSelector", selector, "taint", "key", "gpu-extender.io/tainted",
-                     "effect", "NoSchedule");
+    set_text(taint, "key", facts->key);
+    set_text(taint, "value", facts->value);
+    set_text(taint, "effect", facts->effect);
+    return json_pack("{s:s, s:s, s:{s:s}, s:{s:o, s:o}}", "apiVersion", GROUP_VERSION, "kind",
+                     "DeviceTaintRule", "metadata", "name", facts->name, "spec", "deviceSelector",
+                     selector, "taint", taint);
 }

@@ -6,6 +6,7 @@
 #include "element.h"
 #include "formats/json_get.h"
 #include "meta.h"
+#include "objects/device_details.h"
 #include "objects/identity.h"
 
 #include <errno.h>
@@ -53,6 +54,12 @@ static bool read_reach(const json_t *object, struct arena *arena, const char **r
         return false;
     *ret_node = arena_strdup(arena, node);
     return true;
+}
+
+/* says_reach: the nodes are said here, for all devices or for this one. */
+static bool selects_several(const json_t *object, bool says_reach, const char *node_name)
+{
+    return says_reach && !node_name[0] && json_member(object, "nodeSelector");
 }
 
 /* ---- a device ---- */
@@ -119,7 +126,7 @@ static bool read_taints(const json_t *content, bool *ret_is_tainted)
 }
 
 static bool read_consumed(const struct slice_reading *reading, const json_t *content,
-                          struct device_facts *facts)
+                          struct device_facts *facts, bool *ret_is_rounded)
 {
     struct counter_sets sets = {0};
     if (counter_sets_read(content, "consumesCounters", "counterSet", reading->arena, &sets, NULL) <
@@ -127,6 +134,7 @@ static bool read_consumed(const struct slice_reading *reading, const json_t *con
         return false;
     facts->consumes = sets.items;
     facts->n_consumes = sets.n;
+    *ret_is_rounded = sets.is_rounded;
     return true;
 }
 
@@ -135,6 +143,7 @@ static void read_content(const struct slice_reading *reading, const json_t *cont
                          struct device_facts *facts)
 {
     const json_t *attributes = json_member(content, "attributes");
+    struct device_details_source source = {0};
     bool is_judged = reading->per_device ? read_reach(content, reading->arena, &facts->node_name)
                                          : reading->is_reach_known;
     is_judged &=
@@ -142,9 +151,11 @@ static void read_content(const struct slice_reading *reading, const json_t *cont
     is_judged &= read_attribute(reading, attributes, "profile", &facts->profile);
     is_judged &= read_memory(reading, content, &facts->memory_bytes);
     is_judged &= read_taints(content, &facts->is_tainted);
-    is_judged &= read_consumed(reading, content, facts);
+    is_judged &= read_consumed(reading, content, facts, &source.is_rounded);
     facts->physical = physical_of(reading, attributes);
     device_attributes_read(content, reading->driver->name, reading->before, reading->arena, facts);
+    source.has_selector = selects_several(content, reading->per_device, facts->node_name);
+    facts->details = device_details_text(content, reading->driver->name, &source, reading->arena);
     facts->not_judged = !is_judged;
 }
 
@@ -229,6 +240,10 @@ static int read_gpus(const json_t *spec, const struct device_driver *driver, str
         return r;
     facts->counter_sets = sets.items;
     facts->n_counter_sets = sets.n;
+    const struct device_details_source source = {
+        .has_selector = selects_several(spec, reading.is_reach_known, facts->node_name),
+        .is_rounded = sets.is_rounded};
+    facts->details = slice_details_text(spec, &source, arena);
     return read_devices(&reading, spec, facts, err);
 }
 

@@ -5,8 +5,6 @@
 #include "types/device_facts.h"
 #include "types/policy.h"
 
-#include <string.h>
-
 #define DRIVER "gpu.nvidia.com"
 
 struct fixture {
@@ -16,7 +14,7 @@ struct fixture {
     struct claims_world *world;
 };
 
-static void add_slice(struct fixture *fixture, const char *node, size_t n, bool is_tainted)
+static void add_slice(struct fixture *fixture, const char *node, size_t n)
 {
     static const char *const NAMES[] = {"gpu-0", "gpu-1", "gpu-2"};
     static const struct device_attribute ATTRIBUTES[] = {{DRIVER "/type", "sgpu"},
@@ -29,14 +27,13 @@ static void add_slice(struct fixture *fixture, const char *node, size_t n, bool 
                                            .physical = "",
                                            .node_name = "",
                                            .attributes = ATTRIBUTES,
-                                           .n_attributes = 2,
-                                           .is_tainted = is_tainted};
+                                           .n_attributes = 2};
     const struct slice_facts slice = {.name = node,
                                       .driver = DRIVER,
                                       .pool = node,
                                       .generation = 1,
                                       .n_slices = 1,
-                                      .node_name = strcmp(node, "all") == 0 ? "" : node,
+                                      .node_name = node,
                                       .devices = devices,
                                       .n_devices = n};
     cluster_upsert_slice(fixture->cluster, &slice);
@@ -128,8 +125,8 @@ static struct allocate_answer ask(struct fixture *fixture, const char *name)
 static void test_the_allocator_gets_the_free_devices_of_the_node(void **state)
 {
     struct fixture *fixture = *state;
-    add_slice(fixture, "a", 3, false);
-    add_slice(fixture, "b", 2, false);
+    add_slice(fixture, "a", 3);
+    add_slice(fixture, "b", 2);
     use(fixture, "a", "gpu-0");
     use(fixture, "b", "gpu-0");
     read_all(fixture);
@@ -144,8 +141,8 @@ static void test_the_allocator_gets_the_free_devices_of_the_node(void **state)
 static void test_equal_devices_share_their_facts(void **state)
 {
     struct fixture *fixture = *state;
-    add_slice(fixture, "a", 1, false);
-    add_slice(fixture, "b", 1, false);
+    add_slice(fixture, "a", 1);
+    add_slice(fixture, "b", 1);
     read_all(fixture);
     assert_ptr_equal(on_node(fixture, "a").slices[0].devices[0].facts,
                      on_node(fixture, "b").slices[0].devices[0].facts);
@@ -154,7 +151,7 @@ static void test_equal_devices_share_their_facts(void **state)
 static void test_taken_devices_are_allocated_until_given_back(void **state)
 {
     struct fixture *fixture = *state;
-    add_slice(fixture, "a", 2, false);
+    add_slice(fixture, "a", 2);
     read_all(fixture);
     const struct allocate_answer answer = ask(fixture, "a");
     claims_world_take(fixture->world, &CLAIM, answer.results);
@@ -167,29 +164,10 @@ static void test_taken_devices_are_allocated_until_given_back(void **state)
     assert_int_equal(ask(fixture, "a").verdict, ALLOCATE_FITS);
 }
 
-static void test_what_the_ledger_does_not_know_is_not_judged(void **state)
-{
-    struct fixture *fixture = *state;
-    add_slice(fixture, "a", 1, false);
-    add_slice(fixture, "tainted", 1, true);
-    read_all(fixture);
-    assert_null(on_node(fixture, "a").not_judged);
-    assert_string_equal(on_node(fixture, "tainted").not_judged, "a device has taints");
-}
-
-static void test_a_slice_of_several_nodes_concerns_all(void **state)
-{
-    struct fixture *fixture = *state;
-    add_slice(fixture, "a", 1, false);
-    add_slice(fixture, "all", 1, false);
-    read_all(fixture);
-    assert_string_equal(on_node(fixture, "a").not_judged, "several nodes may reach a slice");
-}
-
 static void test_unknown_claims_are_not_judged(void **state)
 {
     struct fixture *fixture = *state;
-    add_slice(fixture, "a", 1, false);
+    add_slice(fixture, "a", 1);
     cluster_set_claims_known(fixture->cluster, false);
     read_all(fixture);
     assert_string_equal(on_node(fixture, "a").not_judged, "the claims in the cluster are unknown");
@@ -203,8 +181,6 @@ int main(void)
         TEST(test_the_allocator_gets_the_free_devices_of_the_node),
         TEST(test_equal_devices_share_their_facts),
         TEST(test_taken_devices_are_allocated_until_given_back),
-        TEST(test_what_the_ledger_does_not_know_is_not_judged),
-        TEST(test_a_slice_of_several_nodes_concerns_all),
         TEST(test_unknown_claims_are_not_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,8 +159,10 @@ static const char *unless_any(const char *word)
 
 static void put_taint(struct devices *devices, const struct parts *words)
 {
-    const struct device_taint_facts rule = {part(words, 1), unless_any(part(words, 2)),
-                                            unless_any(part(words, 3)), unless_any(part(words, 4))};
+    const struct device_taint_facts rule = {.name = part(words, 1),
+                                            .driver = unless_any(part(words, 2)),
+                                            .pool = unless_any(part(words, 3)),
+                                            .device = unless_any(part(words, 4))};
     devices_upsert_taint(devices, &rule);
 }
 

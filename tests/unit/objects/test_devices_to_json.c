@@ -288,9 +288,14 @@ static void test_any_taint_rule_reads_back(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
         struct dice dice = {seed, arena_new()};
-        const struct device_taint_facts facts = {word(&dice), chance(&dice) ? word(&dice) : NULL,
-                                                 chance(&dice) ? word(&dice) : NULL,
-                                                 chance(&dice) ? word(&dice) : NULL};
+        const struct device_taint_facts facts = {.name = word(&dice),
+                                                 .driver = chance(&dice) ? word(&dice) : NULL,
+                                                 .pool = chance(&dice) ? word(&dice) : NULL,
+                                                 .device = chance(&dice) ? word(&dice) : NULL,
+                                                 .key = word(&dice),
+                                                 .value = word(&dice),
+                                                 .effect =
+                                                     chance(&dice) ? "NoSchedule" : "NoExecute"};
         struct device_taint_facts back;
         struct err err;
         bool taints = false;
@@ -302,6 +307,9 @@ static void test_any_taint_rule_reads_back(void **state)
         assert_same(facts.driver, back.driver);
         assert_same(facts.pool, back.pool);
         assert_same(facts.device, back.device);
+        assert_string_equal(facts.key, back.key);
+        assert_string_equal(facts.value, back.value);
+        assert_string_equal(facts.effect, back.effect);
         arena_free(dice.arena);
     }
 }

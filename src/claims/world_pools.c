@@ -1,0 +1,279 @@
+/*
+ * world_pools: which pools may concern which nodes.
+ *
+ * A pool concerns the nodes that reach one of its slices or devices. Slices with shared counters
+ * concern all nodes, but matter on nodes without devices of the pool only if the pool is in
+ * disorder: only then is such a pool wide.
+ */
+#include "world_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* Slices and devices for several nodes, which every node must look at. */
+#define WIDE_REACHES_MAX ((size_t)4000)
+/* Devices of a pool times its counter sets; a pool with more is not looked through. */
+#define ORDER_WORK_MAX ((size_t)10000000)
+#define HOSTNAME "kubernetes.io/hostname"
+
+static struct world_pool *pool_of(struct claims_world *world, const struct allocate_slice *slice)
+{
+    struct world_pool *pool = NULL;
+    const char *key = arena_printf(world->arena, "%s/%s", slice->driver, slice->pool);
+    HASH_FIND_STR(world->pools, key, pool);
+    if (pool)
+        return pool;
+    pool = ARENA_NEW(world->arena, struct world_pool);
+    pool->driver = slice->driver;
+    pool->name = slice->pool;
+    HASH_ADD_KEYPTR(hh, world->pools, key, strlen(key), pool);
+    return pool;
+}
+
+static void add_to_node(struct arena *arena, struct world_node **nodes, const char *name,
+                        struct world_pool *pool)
+{
+    struct world_node *node = NULL;
+    HASH_FIND_STR(*nodes, name, node);
+    if (!node) {
+        node = ARENA_NEW(arena, struct world_node);
+        HASH_ADD_KEYPTR(hh, *nodes, name, strlen(name), node);
+    }
+    for (size_t i = 0; i < node->n; i++) {
+        if (node->pools[i] == pool)
+            return;
+    }
+    node->pools = arena_grow(arena, node->pools, node->n, &node->room, sizeof(void *));
+    node->pools[node->n++] = pool;
+}
+
+static void widen(struct claims_world *world, struct world_pool *pool)
+{
+    if (pool->is_wide)
+        return;
+    pool->is_wide = true;
+    world->wide =
+        arena_grow(world->arena, world->wide, world->n_wide, &world->wide_room, sizeof(void *));
+    world->wide[world->n_wide++] = pool;
+}
+
+/* NULL: the term allows any. */
+static const struct requirement *hosts_of(const struct selector_term *term)
+{
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        const struct requirement *requirement = &term->requirements[i];
+        if (!requirement->is_field && requirement->op == SELECTOR_IN &&
+            strcmp(requirement->key, HOSTNAME) == 0)
+            return requirement;
+    }
+    return NULL;
+}
+
+/* Whether the selector names its hosts, under which the pool then is. */
+static bool add_to_hosts(struct claims_world *world, struct world_pool *pool,
+                         const struct node_selector *selector)
+{
+    for (size_t i = 0; selector && i < selector->n_terms; i++) {
+        if (!hosts_of(&selector->terms[i]))
+            return false;
+    }
+    for (size_t i = 0; selector && i < selector->n_terms; i++) {
+        const struct requirement *hosts = hosts_of(&selector->terms[i]);
+        for (size_t j = 0; j < hosts->n_values; j++)
+            add_to_node(world->arena, &world->hosts, hosts->values[j], pool);
+    }
+    pool->has_hosts |= selector != NULL;
+    return selector != NULL;
+}
+
+static void add_reach(struct claims_world *world, struct world_pool *pool,
+                      const struct world_reach *reach)
+{
+    if (reach->node_name[0]) {
+        add_to_node(world->arena, &world->nodes, reach->node_name, pool);
+        return;
+    }
+    if (add_to_hosts(world, pool, reach->nodes ? reach->nodes->details.nodes : NULL))
+        return;
+    widen(world, pool);
+    if (++world->n_wide_reaches > WIDE_REACHES_MAX)
+        world->not_judged = "there are too many devices for several nodes";
+}
+
+void world_add_to_index(struct claims_world *world, struct world_slice *slice)
+{
+    struct world_pool *pool = pool_of(world, &slice->shown);
+    slice->pool = pool;
+    LL_PREPEND2(pool->slices, slice, next_of_pool);
+    pool->has_counters |= slice->shown.n_shared_counters > 0;
+    if (!slice->device_reach && (slice->shown.n_shared_counters == 0 || slice->reach.node_name[0]))
+        add_reach(world, pool, &slice->reach);
+    for (size_t i = 0; slice->device_reach && i < slice->shown.n_devices; i++)
+        add_reach(world, pool, &slice->device_reach[i]);
+}
+
+/* ---- order ---- */
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool repeats(const char **names, size_t n)
+{
+    if (n > 1)
+        qsort(names, n, sizeof(const char *), compare_texts);
+    for (size_t i = 1; i < n; i++) {
+        if (strcmp(names[i - 1], names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t n_devices_of(const struct world_pool *pool)
+{
+    const struct world_slice *slice = NULL;
+    size_t n = 0;
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        n += slice->shown.n_devices;
+    }
+    return n;
+}
+
+static bool repeats_names(const struct world_pool *pool, struct arena *arena)
+{
+    const char **names = ARENA_ARRAY(arena, const char *, n_devices_of(pool));
+    const struct world_slice *slice = NULL;
+    size_t n = 0;
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        for (size_t i = 0; i < slice->shown.n_devices; i++)
+            names[n++] = slice->devices[i].name;
+    }
+    return repeats(names, n);
+}
+
+static const struct allocate_counter_set *find_set(const struct world_pool *pool, const char *name,
+                                                   size_t *ret_n)
+{
+    const struct allocate_counter_set *found = NULL;
+    const struct world_slice *slice = NULL;
+    *ret_n = 0;
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        for (size_t i = 0; i < slice->shown.n_shared_counters; i++) {
+            if (strcmp(slice->shown.shared_counters[i].name, name) != 0)
+                continue;
+            found = &slice->shown.shared_counters[i];
+            ++*ret_n;
+        }
+    }
+    return found;
+}
+
+static bool has_counters(const struct allocate_counter_set *set,
+                         const struct allocate_counter_set *part)
+{
+    for (size_t i = 0; i < part->n_counters; i++) {
+        size_t j = 0;
+        while (j < set->n_counters && strcmp(set->counters[j].name, part->counters[i].name) != 0)
+            j++;
+        if (j == set->n_counters)
+            return false;
+    }
+    return true;
+}
+
+static bool consumes_published(const struct world_pool *pool, const struct allocate_device *device)
+{
+    for (size_t i = 0; i < device->n_consumes; i++) {
+        size_t n = 0;
+        const struct allocate_counter_set *set = find_set(pool, device->consumes[i].name, &n);
+        if (n != 1 || !has_counters(set, &device->consumes[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_slice_in_order(const struct world_pool *pool, const struct world_slice *slice)
+{
+    const struct allocate_slice *shown = &slice->shown;
+    size_t n = 0;
+    if (slice->not_judged || shown->generation != pool->slices->shown.generation ||
+        shown->n_slices != pool->slices->shown.n_slices)
+        return false;
+    for (size_t i = 0; i < shown->n_shared_counters; i++) {
+        (void)find_set(pool, shown->shared_counters[i].name, &n);
+        if (n != 1)
+            return false;
+    }
+    for (size_t i = 0; i < shown->n_devices; i++) {
+        if (!consumes_published(pool, &slice->devices[i]))
+            return false;
+    }
+    return true;
+}
+
+static size_t n_sets_of(const struct world_pool *pool)
+{
+    const struct world_slice *slice = NULL;
+    size_t n = 0;
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        n += slice->shown.n_shared_counters;
+    }
+    return n;
+}
+
+static bool is_in_order(const struct world_pool *pool)
+{
+    const struct world_slice *slice = NULL;
+    int64_t n = 0;
+    if (pool->repeats_names || n_devices_of(pool) * n_sets_of(pool) > ORDER_WORK_MAX)
+        return false;
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        n++;
+        if (!is_slice_in_order(pool, slice))
+            return false;
+    }
+    return n == pool->slices->shown.n_slices;
+}
+
+static int compare_pools(const void *a, const void *b)
+{
+    const struct world_pool *one = *(struct world_pool *const *)a;
+    const struct world_pool *other = *(struct world_pool *const *)b;
+    return strcmp(one->name, other->name);
+}
+
+/* Two drivers' pools of one name that have counters: the allocator must see both. */
+static void widen_namesakes(struct claims_world *world, struct world_pool **pools, size_t n)
+{
+    if (n > 1)
+        qsort(pools, n, sizeof(struct world_pool *), compare_pools);
+    for (size_t i = 1; i < n; i++) {
+        if (compare_pools(&pools[i - 1], &pools[i]) != 0)
+            continue;
+        widen(world, pools[i - 1]);
+        widen(world, pools[i]);
+    }
+}
+
+void world_finish_pools(struct claims_world *world)
+{
+    struct world_pool **with_counters =
+        ARENA_ARRAY(world->arena, struct world_pool *, HASH_COUNT(world->pools));
+    size_t n = 0;
+    for (struct world_pool *pool = world->pools; pool; pool = pool->hh.next) {
+        pool->repeats_names = repeats_names(pool, world->arena);
+        if (!pool->has_counters)
+            continue;
+        with_counters[n++] = pool;
+        if (!is_in_order(pool))
+            widen(world, pool);
+    }
+    widen_namesakes(world, with_counters, n);
+}
