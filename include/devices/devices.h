@@ -127,7 +127,8 @@ size_t devices_count_claims(const struct devices *devices, enum claim_state stat
 struct claimed_device {
     const char *driver, *pool, *device;
     bool is_admin, is_shared;
-    bool is_gpu; /* of a driver that the policy names */
+    const char *consumed; /* as claim_result has it */
+    bool is_gpu;          /* of a driver that the policy names */
     /* Of the published device. "": several nodes. NULL: not published. */
     const char *node_name;
     const char *model_name; /* as device_model.name; NULL: not published */
@@ -179,7 +180,14 @@ struct device_status {
     bool is_allocated; /* a claim uses all of it, without admin access */
     bool is_shared;    /* a claim uses a part of it */
     bool is_tainted;   /* by the slice or a rule */
+    bool is_cut;       /* more claims use it than a walk looks at: all else may be wrong */
+    const char *const *consumed; /* what those parts take, as claim_result has it */
+    size_t n_consumed;
 };
+/* Of one device; more are cut. */
+#define DEVICE_STATUS_USES_MAX 256
+/* Of the texts of consumed capacities of one slice; devices with more are cut. */
+#define SLICE_CONSUMED_BYTES_MAX ((size_t)256 << 10)
 /* A walk over all slices, as devices_walk. Facts and the statuses of their devices are in the
  * arena. */
 struct slices_walk {

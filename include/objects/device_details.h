@@ -40,6 +40,13 @@ const char *device_details_text(const json_t *content, const char *driver,
 const char *slice_details_text(const json_t *spec, const struct device_details_source *source,
                                struct arena *arena);
 
+/* Of a result's consumedCapacity: a text as above. NULL: it has none. */
+const char *consumed_capacity_text(const json_t *result, struct arena *arena);
+/* Adds what the text says to the consumed amounts. */
+void consumed_capacity_add(const char *text, struct allocate_capacity *capacities, size_t n);
+/* Adds the member to a result. */
+void consumed_capacity_write(const char *text, json_t *result);
+
 /* In the arena. */
 struct device_details device_details_read(const char *text, struct arena *arena);
 /* Adds them to the object, a device or a spec, of which `capacity` are the capacities by their

@@ -84,6 +84,8 @@ struct claim_result {
     const char *driver, *pool, *device;
     bool is_admin;  /* admin access: does not use the device */
     bool is_shared; /* has a shareID: other claims may use the device, too */
+    /* If shared, what it takes of capacities (objects/device_details.h); NULL: it does not say. */
+    const char *consumed;
 };
 
 /* Devices that a claim asks of one device class and one driver, by its spec. */

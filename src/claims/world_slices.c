@@ -11,7 +11,7 @@ static const char *fault_of_device(const struct device_facts *device,
         return "a device has a member that is not understood";
     if (details && details->details.not_judged)
         return details->details.not_judged;
-    return status->is_shared ? "a device is shared by claims" : NULL;
+    return status->is_cut ? "too many claims use a device" : NULL;
 }
 
 static const struct allocate_counter *copy_counters(struct arena *arena,
@@ -36,6 +36,21 @@ static const struct allocate_counter_set *copy_sets(struct arena *arena,
     return copies;
 }
 
+/* What claims take of the device. */
+static void share(struct arena *arena, const struct device_status *status,
+                  struct allocate_device *device)
+{
+    device->is_shared = status->is_shared;
+    device->has_consumed_capacity = status->n_consumed > 0;
+    if (status->n_consumed == 0)
+        return;
+    struct allocate_capacity *capacities =
+        arena_copy(arena, device->capacities, device->n_capacities, sizeof *capacities);
+    for (size_t i = 0; i < status->n_consumed; i++)
+        consumed_capacity_add(status->consumed[i], capacities, device->n_capacities);
+    device->capacities = capacities;
+}
+
 static void copy_device(struct claims_world *world, struct world_slice *slice,
                         const struct read_slice *read, size_t i)
 {
@@ -57,6 +72,7 @@ static void copy_device(struct claims_world *world, struct world_slice *slice,
         .n_capacities = group->n_capacities,
         .not_judged = group->not_judged};
     world_set_taints(world, &read->facts, details, device);
+    share(arena, status, device);
     if (fault && !slice->not_judged)
         slice->not_judged = fault;
 }

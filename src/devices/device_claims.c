@@ -98,6 +98,8 @@ struct kept_claim *device_claims_new(struct devices *devices, const struct claim
         claim->uses[i].claim = claim;
         claim->uses[i].is_admin = result->is_admin;
         claim->uses[i].is_shared = result->is_shared;
+        claim->uses[i].consumed =
+            result->consumed ? string_table_intern(&devices->strings, result->consumed) : NULL;
         claim->n_gpu_uses += pool->driver && !result->is_admin;
         pools_unref(devices, pool);
     }
@@ -163,8 +165,11 @@ void device_claims_use(struct devices *devices, struct kept_claim *claim, bool i
 
 void device_claims_remove(struct devices *devices, struct kept_claim *claim)
 {
-    for (size_t i = 0; i < claim->shown.n_results; i++)
+    for (size_t i = 0; i < claim->shown.n_results; i++) {
         pools_unref_slot(devices, claim->uses[i].slot);
+        if (claim->uses[i].consumed)
+            string_table_unref(&devices->strings, claim->uses[i].consumed);
+    }
     free(claim->uses);
     free(claim->wants);
     claim->uses = NULL;
@@ -222,6 +227,7 @@ struct claimed_device devices_of_claim(const struct device_claim *claim, size_t 
                                      .device = slot->key.second,
                                      .is_admin = use->is_admin,
                                      .is_shared = use->is_shared,
+                                     .consumed = use->consumed,
                                      .is_gpu = slot->pool->driver != NULL};
     describe(&claimed, slot);
     return claimed;

@@ -114,13 +114,43 @@ const char *devices_next_slice(const struct devices *devices, const char *name, 
     return ret_facts->name;
 }
 
-static struct device_status status_of(const struct device *device)
+/* Equal texts of neighbours are copied once. room: left for texts. */
+static void copy_consumed(struct arena *arena, const struct device *device, size_t *room,
+                          struct device_status *status)
+{
+    const char **texts = ARENA_ARRAY(arena, const char *, device->slot->n_uses);
+    const char *last = NULL;
+    status->consumed = texts;
+    for (const struct device_use *use = device->slot->uses; use; use = use->next) {
+        if (!use->is_shared || !use->consumed)
+            continue;
+        if (use->consumed != last) {
+            const size_t size = strlen(use->consumed) + 1;
+            status->is_cut = size > *room;
+            if (status->is_cut)
+                return;
+            *room -= size;
+        }
+        texts[status->n_consumed] =
+            use->consumed == last ? texts[status->n_consumed - 1] : text_copy(arena, use->consumed);
+        status->n_consumed++;
+        last = use->consumed;
+    }
+}
+
+static struct device_status status_of(struct arena *arena, const struct device *device,
+                                      size_t *room)
 {
     struct device_status status = {.is_tainted = device->is_tainted || device->n_rules > 0};
+    status.is_cut = device->slot->n_uses > DEVICE_STATUS_USES_MAX;
+    if (status.is_cut)
+        return status;
     for (const struct device_use *use = device->slot->uses; use; use = use->next) {
         status.is_shared |= use->is_shared;
         status.is_allocated |= !use->is_shared;
     }
+    if (status.is_shared)
+        copy_consumed(arena, device, room, &status);
     return status;
 }
 
@@ -131,9 +161,11 @@ static size_t visit_slice(const struct kept_slice *slice, const struct slices_wa
     struct device_status *statuses =
         ARENA_ARRAY(walk->arena, struct device_status, slice->n_devices);
     size_t work = 1 + slice->n_counters;
+    size_t room = SLICE_CONSUMED_BYTES_MAX;
     for (size_t i = 0; i < slice->n_devices; i++) {
-        statuses[i] = status_of(&slice->devices[i]);
-        work += 1 + facts.devices[i].n_attributes + slice->devices[i].slot->n_uses;
+        const size_t n_uses = slice->devices[i].slot->n_uses;
+        statuses[i] = status_of(walk->arena, &slice->devices[i], &room);
+        work += 1 + facts.devices[i].n_attributes + (statuses[i].is_cut ? 0 : n_uses);
     }
     walk->visit(walk->context, &facts, statuses);
     return work;
@@ -205,7 +237,8 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
                                            .pool = text_copy(arena, device.pool),
                                            .device = text_copy(arena, device.device),
                                            .is_admin = device.is_admin,
-                                           .is_shared = device.is_shared};
+                                           .is_shared = device.is_shared,
+                                           .consumed = text_copy(arena, device.consumed)};
     }
     for (size_t i = 0; i < claim->n_holders; i++)
         holders[i] = text_copy(arena, holder = devices_next_holder(claim, holder));

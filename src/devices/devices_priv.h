@@ -259,6 +259,7 @@ struct kept_slice {
 struct device_use {
     struct device_slot *slot;
     struct kept_claim *claim;
+    const char *consumed; /* interned; NULL: not said */
     bool is_admin, is_shared;
     struct device_use *prev, *next; /* of the slot */
 };

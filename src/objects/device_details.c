@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define TEXT_BYTES_MAX 16384
+#define CONSUMED_BYTES_MAX 1024
 #define NAME_BYTES_MAX 64 /* of a member that is not understood */
 /* Stand for what is not in the text. */
 #define LEFT_OUT "gpu-extender.io/left-out"
@@ -291,6 +292,41 @@ struct device_details device_details_read(const char *text, struct arena *arena)
     if (!json || unknown)
         details.not_judged = cause_of(json ? unknown : LEFT_OUT, arena);
     return details;
+}
+
+/* ---- consumed capacity ---- */
+
+const char *consumed_capacity_text(const json_t *result, struct arena *arena)
+{
+    char text[CONSUMED_BYTES_MAX];
+    const json_t *consumed = json_member(result, "consumedCapacity");
+    if (!consumed)
+        return NULL;
+    const size_t len =
+        json_dumpb(consumed, text, sizeof text, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+    return len <= sizeof text ? arena_strndup(arena, text, len) : "{\"" LEFT_OUT "\":\"\"}";
+}
+
+void consumed_capacity_add(const char *text, struct allocate_capacity *capacities, size_t n)
+{
+    json_auto_t *consumed = json_loads(text, JSON_DECODE_ANY, NULL);
+    const bool is_whole = json_is_object(consumed) && !json_member(consumed, LEFT_OUT);
+    for (size_t i = 0; i < n; i++) {
+        struct allocate_capacity *capacity = &capacities[i];
+        const json_t *value = json_member(consumed, capacity->name);
+        const int64_t amount = value ? read_amount(value) : 0;
+        const bool is_known = is_whole && amount >= 0 && amount <= ALLOCATE_CAPACITY_MAX &&
+                              capacity->consumed >= 0 &&
+                              capacity->consumed <= ALLOCATE_CAPACITY_MAX;
+        capacity->consumed = is_known ? capacity->consumed + amount : ALLOCATE_UNKNOWN;
+    }
+}
+
+void consumed_capacity_write(const char *text, json_t *result)
+{
+    if (text)
+        (void)json_object_set_new(result, "consumedCapacity",
+                                  json_loads(text, JSON_DECODE_ANY, NULL));
 }
 
 /* ---- to the object again ---- */

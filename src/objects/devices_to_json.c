@@ -202,6 +202,7 @@ static json_t *results_json(const struct claim_facts *facts)
             (void)json_object_set_new(json, "adminAccess", json_true());
         if (result->is_shared) /* the ID is not kept */
             set_text(json, "shareID", "00000000-0000-0000-0000-000000000000");
+        consumed_capacity_write(result->consumed, json);
         (void)json_array_append_new(list, json);
     }
     return list;

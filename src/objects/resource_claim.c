@@ -5,6 +5,7 @@
 #include "element.h"
 #include "formats/json_get.h"
 #include "meta.h"
+#include "objects/device_details.h"
 #include "objects/identity.h"
 
 #include <errno.h>
@@ -205,6 +206,7 @@ static int read_result(const json_t *object, struct arena *arena, struct claim_r
     if (!result.driver[0] || !result.pool[0] || !result.device[0])
         return err_set(err, EINVAL, "driver, pool or device: is missing");
     result.is_shared = share[0] != '\0';
+    result.consumed = result.is_shared ? consumed_capacity_text(object, arena) : NULL;
     *ret_result = result;
     return 0;
 }

@@ -332,6 +332,21 @@ static json_t *claims_of_one_device(size_t i)
     return claim;
 }
 
+static json_t *claims_of_capacity(size_t i)
+{
+    json_t *claim = claim_of(i, json_array());
+    json_t *results = json_array();
+    for (size_t k = 0; k < 32; k++) {
+        char name[1000];
+        (void)snprintf(name, sizeof name, "%0*zu", (int)sizeof name - 1, 32 * i + k);
+        json_t *result = result_of("node-0", k);
+        (void)json_object_set_new(result, "consumedCapacity", json_pack("{s:s}", name, "1"));
+        (void)json_array_append_new(results, result);
+    }
+    (void)allocate(claim, results);
+    return claim;
+}
+
 static json_t *crowded_claims(size_t i)
 {
     json_t *claim = claim_of(i, json_array());
@@ -555,6 +570,8 @@ const struct attack ATTACKS[] = {
      CLUSTER_CLAIM_TEMPLATES, 10000, claim_templates, 3000, HOLD_MS, FILTER_MS, 4000},
     {"one-device", "a device that 10,000 claims share", CLUSTER_CLAIMS, 10000, claims_of_one_device,
      1000, HOLD_MS, FILTER_MS, 4000},
+    {"consumed-capacities", "memory: claims with 32 shares, 1,000 bytes of capacities each",
+     CLUSTER_CLAIMS, 300, claims_of_capacity, 50000, HOLD_MS, FILTER_MS, 4000},
     {"crowded-claims", "claims with 32 devices and 256 pods each", CLUSTER_CLAIMS, 300,
      crowded_claims, 18000, HOLD_MS, FILTER_MS, 4000},
     {"wide-slices", "128 devices of 32 attributes a slice", CLUSTER_SLICES, 50, wide_slices, 150000,

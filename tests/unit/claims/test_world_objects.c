@@ -1,6 +1,7 @@
 /* What objects say of devices, as the allocator gets it. JSON with ' for ". */
 #include "base/buf.h"
 #include "claims/world.h"
+#include "devices/devices.h"
 #include "formats/json_get.h"
 #include "objects/device_taint_rule.h"
 #include "objects/resource_claim.h"
@@ -399,6 +400,104 @@ static void test_a_share_of_a_device_is_taken_and_given_back(void **state)
     assert_false(device->is_shared || device->has_consumed_capacity);
 }
 
+static void add_claim(struct fixture *fixture, size_t i, const char *result)
+{
+    struct claim_facts facts;
+    struct err err;
+    json_auto_t *object = parse(
+        fixture->arena,
+        arena_printf(fixture->arena,
+                     "{'metadata': {'namespace': 'n', 'name': 'c%zu', 'uid': 'u%zu'}, 'status': "
+                     "{'allocation': {'devices': {'results': [{'driver': '" DRIVER
+                     "', 'pool': 'a', 'device': 'd'%s}]}}}}",
+                     i, i, result));
+    if (resource_claim_from_json(object, fixture->arena, &facts, &err) < 0)
+        fail_msg("%s", err.text);
+    cluster_upsert_resource_claim(fixture->cluster, &facts);
+}
+
+#define SHARED                                                                                     \
+    "'nodeName': 'a', 'devices': [{'name': 'd', 'allowMultipleAllocations': true, 'capacity': "    \
+    "{'memory': {'value': '40Gi'}, 'cores': {'value': '8'}}}]"
+
+static void test_consumed_capacities_add_up(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", SHARED);
+    add_claim(fixture, 0, ", 'shareID': 's', 'consumedCapacity': {'memory': '1Gi', 'cores': '2'}");
+    add_claim(fixture, 1, ", 'shareID': 't', 'consumedCapacity': {'memory': '1Gi', 'cores': '2'}");
+    add_claim(fixture, 2, ", 'shareID': 'u', 'consumedCapacity': {'memory': '2Gi', 'x': '9'}");
+    add_claim(fixture, 3, ", 'adminAccess': true");
+    read_all(fixture);
+    const struct allocate_device *device = &slice_of(fixture, "a")->devices[0];
+    assert_true(device->is_shared && device->has_consumed_capacity && !device->is_allocated);
+    assert_true(capacity_of(device, "memory")->consumed == INT64_C(4) << 30);
+    assert_int_equal(capacity_of(device, "cores")->consumed, 4);
+}
+
+static void test_consumed_capacities_that_are_no_amounts(void **state)
+{
+    static const char *const CASES[] = {"{'memory': '500m'}", "{'memory': {}}", "7", "[]",
+                                        "{'memory': '8Ei'}"};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct fixture *fixture = *state;
+        claims_world_free(fixture->world);
+        add_slice(fixture, "a", SHARED);
+        add_claim(
+            fixture, 0,
+            arena_printf(fixture->arena, ", 'shareID': 's', 'consumedCapacity': %s", CASES[i]));
+        read_all(fixture);
+        const struct allocate_device *device = &slice_of(fixture, "a")->devices[0];
+        assert_int_equal(capacity_of(device, "memory")->consumed, ALLOCATE_UNKNOWN);
+    }
+}
+
+static void test_a_share_without_consumed_capacity(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", SHARED);
+    add_claim(fixture, 0, ", 'shareID': 's'");
+    read_all(fixture);
+    const struct allocate_device *device = &slice_of(fixture, "a")->devices[0];
+    assert_true(device->is_shared && !device->has_consumed_capacity);
+    assert_int_equal(capacity_of(device, "memory")->consumed, 0);
+}
+
+static void test_a_device_of_too_many_claims_is_not_judged(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", SHARED);
+    for (size_t i = 0; i < DEVICE_STATUS_USES_MAX; i++)
+        add_claim(fixture, i, ", 'shareID': 's', 'consumedCapacity': {'cores': '1'}");
+    read_all(fixture);
+    assert_int_equal(capacity_of(&slice_of(fixture, "a")->devices[0], "cores")->consumed,
+                     DEVICE_STATUS_USES_MAX);
+    claims_world_free(fixture->world);
+    add_claim(fixture, DEVICE_STATUS_USES_MAX, ", 'shareID': 's'");
+    read_all(fixture);
+    assert_string_equal(on_node(fixture, "a", "").not_judged, "too many claims use a device");
+}
+
+/* 250 claims with 1,000 bytes each, of two devices. */
+static void test_too_much_text_of_consumed_capacities_is_not_judged(void **state)
+{
+    struct fixture *fixture = *state;
+    char text[1000];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    add_slice(fixture, "a", "'nodeName': 'a', 'devices': [{'name': 'd'}, {'name': 'e'}]");
+    for (size_t i = 0; i < 250; i++) {
+        add_claim(fixture, i,
+                  arena_printf(fixture->arena,
+                               ", 'shareID': 's', 'consumedCapacity': {'%zu%s': '1'}}, {'driver': "
+                               "'" DRIVER "', 'pool': 'a', 'device': 'e', 'shareID': 's', "
+                               "'consumedCapacity': {'%zu%s': '2'}",
+                               i, text, i, text));
+    }
+    read_all(fixture);
+    assert_string_equal(on_node(fixture, "a", "").not_judged, "too many claims use a device");
+}
+
 static void test_which_nodes_a_taken_device_touches(void **state)
 {
     struct fixture *fixture = *state;
@@ -490,6 +589,11 @@ int main(void)
         TEST(test_capacities_and_their_policies),
         TEST(test_equal_policies_share_their_capacities),
         TEST(test_a_share_of_a_device_is_taken_and_given_back),
+        TEST(test_consumed_capacities_add_up),
+        TEST(test_consumed_capacities_that_are_no_amounts),
+        TEST(test_a_share_without_consumed_capacity),
+        TEST(test_a_device_of_too_many_claims_is_not_judged),
+        TEST(test_too_much_text_of_consumed_capacities_is_not_judged),
         TEST(test_which_nodes_a_taken_device_touches),
         TEST(test_what_is_not_understood_is_not_judged),
         TEST(test_details_that_are_too_long_are_not_judged),

@@ -184,8 +184,11 @@ static void add_results(struct dice *dice, struct claim_facts *facts)
     struct claim_result *results = ARENA_ARRAY(dice->arena, struct claim_result, 3);
     facts->n_results = roll(dice, 4);
     for (size_t i = 0; i < facts->n_results; i++)
-        results[i] =
-            (struct claim_result){word(dice), word(dice), word(dice), chance(dice), chance(dice)};
+        results[i] = (struct claim_result){word(dice),   word(dice),   word(dice),
+                                           chance(dice), chance(dice), NULL};
+    results[i].consumed = results[i].is_shared && chance(dice)
+                              ? arena_printf(dice->arena, "{\"%s\":\"1Gi\"}", word(dice))
+                              : NULL;
     facts->results = results;
 }
 
@@ -255,6 +258,9 @@ static void assert_claims_equal(const struct claim_facts *a, const struct claim_
         assert_string_equal(a->results[i].device, b->results[i].device);
         assert_int_equal(a->results[i].is_admin, b->results[i].is_admin);
         assert_int_equal(a->results[i].is_shared, b->results[i].is_shared);
+        assert_int_equal(!a->results[i].consumed, !b->results[i].consumed);
+        if (a->results[i].consumed)
+            assert_string_equal(a->results[i].consumed, b->results[i].consumed);
     }
     assert_int_equal(a->n_all_holders, b->n_all_holders);
     assert_int_equal(a->n_holders, b->n_holders);
