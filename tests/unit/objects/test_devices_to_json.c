@@ -183,12 +183,13 @@ static void add_results(struct dice *dice, struct claim_facts *facts)
 {
     struct claim_result *results = ARENA_ARRAY(dice->arena, struct claim_result, 3);
     facts->n_results = roll(dice, 4);
-    for (size_t i = 0; i < facts->n_results; i++)
+    for (size_t i = 0; i < facts->n_results; i++) {
         results[i] = (struct claim_result){word(dice),   word(dice),   word(dice),
                                            chance(dice), chance(dice), NULL};
-    results[i].consumed = results[i].is_shared && chance(dice)
-                              ? arena_printf(dice->arena, "{\"%s\":\"1Gi\"}", word(dice))
-                              : NULL;
+        results[i].consumed = results[i].is_shared && chance(dice)
+                                  ? arena_printf(dice->arena, "{\"%s\":\"1Gi\"}", word(dice))
+                                  : NULL;
+    }
     facts->results = results;
 }
 
