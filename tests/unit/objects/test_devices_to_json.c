@@ -186,9 +186,10 @@ static void add_results(struct dice *dice, struct claim_facts *facts)
     for (size_t i = 0; i < facts->n_results; i++) {
         results[i] = (struct claim_result){word(dice),   word(dice),   word(dice),
                                            chance(dice), chance(dice), NULL};
-        results[i].consumed = results[i].is_shared && chance(dice)
-                                  ? arena_printf(dice->arena, "{\"%s\":\"1Gi\"}", word(dice))
-                                  : NULL;
+        results[i].consumed =
+            results[i].is_shared && chance(dice)
+                ? arena_printf(dice->arena, "{\"memory\":\"%zuGi\"}", roll(dice, 9))
+                : NULL;
     }
     facts->results = results;
 }
