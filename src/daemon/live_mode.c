@@ -21,8 +21,9 @@
 #include <unistd.h>
 
 #define SECOND_MS ((int64_t)1000)
-/* Of a list; larger pages save requests, but the API server holds each in memory. */
-#define PAGE_SIZE 1000
+/* Of a list. The API server works on a page before it sends any of it, while we wait; but it holds
+ * each in memory. */
+#define PAGE_SIZE 5000
 /* Longer than the usual lag of a watch. */
 #define CONFIRM_MS (30 * SECOND_MS)
 #define MAX_KINDS ((size_t)9)

@@ -14,7 +14,7 @@
 /* Most objects in a batch. */
 #define LIVE_BATCH 64
 /* A batch of larger objects ends after so many bytes of facts, as one hold of the lock takes it. */
-#define LIVE_BATCH_BYTES ((size_t)512 * 1024)
+#define LIVE_BATCH_BYTES ((size_t)256 * 1024)
 
 enum change_type {
     CHANGE_LIST_BEGIN,
