@@ -3,6 +3,7 @@
  * answer is JSON with consistent numbers, or a table.
  */
 #include "api/api.h"
+#include "base/arena.h"
 #include "fake_exchange.h"
 #include "formats/json_get.h"
 #include "small_cluster.h"
@@ -12,6 +13,23 @@
 
 #define MAX_REPLICAS 30
 #define N_NODES 4 /* of the small cluster */
+
+/* Beside the small cluster, so that a quota counts the claims of the body. */
+#define RESOURCE(kind, metadata, spec)                                                             \
+    "- {apiVersion: resource.k8s.io/v1, kind: " kind ", metadata: {" metadata "}, spec: {" spec    \
+    "}}\n"
+#define DEVICE(name) "{name: " name ", attributes: {productName: {string: NVIDIA H100 80GB HBM3}}}"
+#define WANTED "devices: {requests: [{name: r, exactly: {deviceClassName: gpu.nvidia.com}}]}"
+/* clang-format off */
+static const char CLAIMS[] =
+    RESOURCE("DeviceClass", "name: gpu.nvidia.com",
+             "selectors: [{cel: {expression: device.driver == 'gpu.nvidia.com'}}]")
+    RESOURCE("ResourceSlice", "name: cpu-1",
+             "driver: gpu.nvidia.com, nodeName: cpu-1, pool: {name: cpu-1, generation: 1, "
+             "resourceSliceCount: 1}, devices: [" DEVICE("gpu-0") ", " DEVICE("gpu-1") "]")
+    RESOURCE("ResourceClaim", "name: one, namespace: ml", WANTED)
+    RESOURCE("ResourceClaimTemplate", "name: one, namespace: ml", "spec: {" WANTED "}");
+/* clang-format on */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -103,11 +121,24 @@ static void check_ledger(struct inventory *inventory, uint64_t version)
     require(cluster_version(view.cluster) == version && cluster_check(view.cluster, &err) == 0);
 }
 
+static void init(struct small_cluster *cluster)
+{
+    static const char *const NAMES[] = {"default", "ml"};
+    static const struct quota_limit LIMITS[] = {{.gpus = 4}, {.model = "H100", .gpus = 2}};
+    static const struct quota QUOTA = {
+        .name = "team", .namespaces = NAMES, .n_namespaces = 2, .limits = LIMITS, .n_limits = 2};
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    small_cluster_init(cluster, NULL);
+    require(policy_add_quota(&cluster->policy, &QUOTA, NULL) == 0);
+    const char *text = arena_printf(arena, "%s%s", SMALL_CLUSTER, CLAIMS);
+    require(small_cluster_load(cluster, text, NULL) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct small_cluster cluster;
     if (!cluster.inventory)
-        small_cluster_init(&cluster, SMALL_CLUSTER);
+        init(&cluster);
     const struct api api = {
         .inventory = cluster.inventory,
         .max_object_bytes = 1 << 16,
