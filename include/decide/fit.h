@@ -19,6 +19,7 @@ struct peer_rules;   /* decide/peer_rules.h */
 struct reservation;  /* ledger/reservation.h */
 struct quota_view;   /* decide/quota.h */
 struct asked_claims; /* ledger/asked_claims.h */
+struct claim_rules;  /* decide/claim_rules.h */
 
 struct fit_question {
     const struct pod_shape *shape;
@@ -40,6 +41,8 @@ struct fit_question {
      * FIT_ALL only, as kube-scheduler has judged them. */
     struct peer_rules *peers;
     const struct peer_pod *peer; /* the pod as others see it, once placed; NULL: not counted */
+    /* The devices of its claims; NULL: it has no claims, or they are not judged. FIT_ALL only. */
+    struct claim_rules *devices;
 };
 
 /* Completes `wanted` with the remaining quota for the namespace, shape and own reservation, without

@@ -8,19 +8,26 @@
 
 #include "allocate/allocate.h"
 #include "base/arena.h"
+#include "base/err.h"
+#include "types/facts.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct claim_spec {
     const struct allocate_request *requests;
     size_t n_requests;
     const struct allocate_constraint *constraints;
     size_t n_constraints;
+    bool is_covered; /* as classes->covers() says of each request's class */
 };
 
-/* find() returns the class of that name; NULL: there is none. */
+/* find() returns the class of that name; NULL: there is none. covers(): whether all devices are
+ * known that a request of the class may match. driver: the one that the request's first selector
+ * demands; "": not known. */
 struct claim_classes {
     const struct allocate_class *(*find)(void *context, const char *name);
+    bool (*covers)(void *context, const char *name, const char *driver);
     void *context;
 };
 
@@ -29,6 +36,16 @@ struct claim_classes {
  * and this does not makes a request not judged. */
 struct claim_spec claim_spec_from_json(const json_t *spec, const struct claim_classes *classes,
                                        struct arena *arena);
+/* JSON of the spec, as claim_facts.spec keeps it, in the arena. NULL: it is too long. */
+const char *claim_spec_text(const json_t *spec, struct arena *arena);
+/* The same as claim_spec_from_json() of such a text. */
+struct claim_spec claim_spec_from_text(const char *text, const struct claim_classes *classes,
+                                       struct arena *arena);
+/* The same for the nodeSelector of an allocation; "" for none, in either direction. */
+const char *claim_nodes_text(const json_t *selector, struct arena *arena);
+/* -EINVAL, -ENOTSUP: as affinity.h; then the selector is not known. */
+int claim_nodes_from_text(const char *text, struct arena *arena, struct node_selector *ret_nodes,
+                          struct err *err);
 /* Compiles each selector of the list. An entry is NULL: it is not CEL. */
 struct allocate_selectors claim_spec_selectors(const json_t *list, struct arena *arena);
 

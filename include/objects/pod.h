@@ -38,12 +38,12 @@ struct text_list {
     size_t n;
 };
 
-/* Tells users how far the resource claims of pods are judged. */
+/* Tells users how far pods are judged that get extended resources by a claim (DeviceClass). */
 #define CLAIMS_JUDGED "claims are judged by quotas only, not by devices"
 
-/* Features of the pod that this program does not judge, one line each for users: "resource claim
- * gpu (exclusive-gpu-claim): " CLAIMS_JUDGED, "spec.topologySpreadConstraints", annotations without
- * effect, possible changes by admission ... At most 100; unreadable ones are skipped. */
+/* Features of the pod that this program does not judge, one line each for users:
+ * "spec.topologySpreadConstraints", annotations without effect, possible changes by admission ...
+ * At most 100; unreadable ones are skipped. */
 struct text_list pod_not_evaluated(const json_t *object, const struct policy *policy,
                                    struct arena *arena);
 

@@ -119,7 +119,14 @@ struct claim_facts {
      * Tenants can forge it: it counts only if that pod's status names the claim. */
     const char *extended_for_uid;
     bool terminating; /* deletion has begun */
+    /* JSON of spec.devices without its config, and of the nodeSelector of an allocation ("": none).
+     * Only an unallocated claim has the first, only an allocated one the second. NULL: not kept. */
+    const char *spec, *nodes;
 };
+/* Longer ones are not kept. */
+#define CLAIM_TEXT_BYTES_MAX ((size_t)16384)
+/* Nor is what is beyond, of all claims or of all templates. */
+#define CLAIM_TEXTS_BYTES_MAX ((size_t)64 << 20)
 
 #define CLAIM_DEVICES_MAX (INT64_C(1) << 32)
 
@@ -128,6 +135,7 @@ struct claim_template_facts {
     const char *namespace_, *name;
     const struct claim_want *wants; /* as in struct claim_facts */
     size_t n_wants;
+    const char *spec; /* the same, of spec.spec */
 };
 
 /* A DeviceTaintRule with a deviceSelector, and the effect NoSchedule or NoExecute; others taint

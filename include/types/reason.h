@@ -41,6 +41,16 @@ enum reason {
     REASON_POD_AFFINITY,
     REASON_POD_ANTI_AFFINITY,
     REASON_POD_REPELLED, /* by the anti-affinity of a pod there */
+    /* Of the pod's resource claims: decide/claim_rules.h. */
+    REASON_CLAIM_MISSING,
+    REASON_CLAIM_CLASS,     /* there is no such DeviceClass */
+    REASON_CLAIM_ERROR,     /* kube-scheduler gives up the pod on all nodes */
+    REASON_CLAIM_HOLDERS,   /* as many pods use it as may */
+    REASON_CLAIM_ELSEWHERE, /* it is allocated, and its devices do not reach the node */
+    REASON_CLAIM_TOTAL,     /* too few devices match, even if all were free */
+    REASON_CLAIM_TAINTED,
+    REASON_CLAIM_FREE, /* too few of those that match are free */
+    REASON_CLAIM_NOT_JUDGED,
     N_REASONS
 };
 
@@ -50,7 +60,13 @@ enum reason {
 /* Whether other pods on the nodes are the cause: affinity between pods, topology spread. */
 static inline bool reason_is_of_peers(enum reason reason)
 {
-    return reason >= REASON_TOPOLOGY_SPREAD && reason < N_REASONS;
+    return reason >= REASON_TOPOLOGY_SPREAD && reason <= REASON_POD_REPELLED;
+}
+
+/* Whether the pod's resource claims are the cause. */
+static inline bool reason_is_of_claims(enum reason reason)
+{
+    return reason >= REASON_CLAIM_MISSING && reason <= REASON_CLAIM_NOT_JUDGED;
 }
 
 /* "gpu_free": for metrics and answers. */

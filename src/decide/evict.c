@@ -1,6 +1,7 @@
 /* evict: see include/decide/evict.h. */
 #include "decide/evict.h"
 #include "base/mem.h"
+#include "decide/claim_rules.h"
 #include "decide/peer_rules.h"
 #include "decide/quota.h"
 
@@ -189,11 +190,12 @@ static bool is_better(const struct choice *a, const struct choice *b)
 }
 
 /* Whether only room is missing, quota, which the victims' namespaces may share, or other pods are
- * in the way. kube-scheduler evicts nobody for affinity to pods. */
+ * in the way. kube-scheduler evicts nobody for affinity to pods, nor for claims. */
 static bool may_help(const struct node *node, const struct fit_question *question)
 {
     const enum reason reason = fit_judge(node, question);
-    return reason == REASON_QUOTA || (reason >= REASON_GPU_FREE && reason != REASON_POD_AFFINITY);
+    return reason == REASON_QUOTA || (reason >= REASON_GPU_FREE && reason != REASON_POD_AFFINITY &&
+                                      !reason_is_of_claims(reason));
 }
 
 /* kube-scheduler knows no quotas: it chooses victims without them and asks afterwards. */
@@ -222,6 +224,8 @@ static void look_at(struct search *search, const struct cluster *ledger, const s
 {
     const struct node *node = cluster_find_node(ledger, node_name(room));
     if (!node || search->comparisons_left <= 0 || !may_help(room, search->question))
+        return;
+    if (claim_rules_judge(search->question->devices, room) != REASON_FITS)
         return;
     collect_lower(search, node);
     if (search->n_pods == 0 || !fits_without(search, room))

@@ -1,5 +1,6 @@
 /* fit: see include/decide/fit.h. */
 #include "decide/fit.h"
+#include "decide/claim_rules.h"
 #include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "ledger/admit.h"
@@ -261,8 +262,9 @@ static enum reason judge(const struct node *node, const struct fit_question *que
         reason = judge_ours(node, question, round);
     if (reason == REASON_FITS)
         reason = judge_other_resources(node, question);
-    return reason == REASON_FITS ? peer_rules_judge(question->peers, node, &question->asker)
-                                 : reason;
+    if (reason == REASON_FITS)
+        reason = peer_rules_judge(question->peers, node, &question->asker);
+    return reason == REASON_FITS ? claim_rules_judge(question->devices, node) : reason;
 }
 
 enum reason fit_judge(const struct node *node, const struct fit_question *question)

@@ -81,6 +81,8 @@ static const struct pod_shape *shape_without(const struct pod_shape *shape, enum
 {
     struct pod_shape *without = ARENA_NEW(arena, struct pod_shape);
     *without = *shape;
+    if (reason_is_of_claims(reason))
+        return NULL;
     if (is_of_quota(reason) || reason_is_of_peers(reason))
         return shape;
     if (is_of_room(reason))

@@ -1,6 +1,7 @@
 /* what_if: see include/decide/what_if.h. */
 #include "decide/what_if.h"
 #include "base/mem.h"
+#include "decide/claim_rules.h"
 #include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "decide/rank.h"
@@ -84,7 +85,15 @@ static void unpark(struct open_nodes *open)
     open->n_parked = 0;
 }
 
-/* As peer_rules_place(). */
+/* kube-scheduler looks at all nodes again for the next pod. */
+static void place_claims(const struct node *node, const struct fit_question *question)
+{
+    claim_rules_place(question->devices, node);
+    if (fit_judge(node, question) == REASON_CLAIM_ERROR)
+        claim_rules_abort(question->devices, node);
+}
+
+/* As peer_rules_place(). With claims, n is 1. */
 static bool place(struct cluster *fork, const struct node *node,
                   const struct fit_question *question, int64_t n)
 {
@@ -95,7 +104,10 @@ static bool place(struct cluster *fork, const struct node *node,
         cluster_add_peers(
             fork, &(struct peer){node, peer->namespace_, peer->labels, peer->terms, false, false},
             n);
-    return peer_rules_place(question->peers, node, n);
+    const bool rises = peer_rules_place(question->peers, node, n);
+    if (question->devices)
+        place_claims(node, question);
+    return rises;
 }
 
 static size_t best_of(const struct open_nodes *open)
@@ -191,6 +203,10 @@ static int64_t fill_once(struct cluster *fork, const struct fit_question *questi
         if (quota_judge(question->quota, node) != REASON_FITS ||
             peer_rules_judge(question->peers, node, &question->asker) != REASON_FITS)
             continue;
+        if (claim_rules_judge(question->devices, node) != REASON_FITS) {
+            *room = 0; /* further pods free no devices */
+            continue;
+        }
         (*room)--;
         n_left--;
         if (filling->places) {
@@ -199,6 +215,7 @@ static int64_t fill_once(struct cluster *fork, const struct fit_question *questi
         }
         quota_take(question->quota, node, 1);
         (void)peer_rules_place(question->peers, node, 1);
+        claim_rules_place(question->devices, node);
     }
     return n - n_left;
 }
@@ -210,6 +227,7 @@ static int64_t *rooms_of(const struct cluster *fork, const struct fit_question *
     size_t i = 0;
     next.peers = NULL;
     next.quota = NULL;
+    next.devices = NULL;
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node))
         room[i++] = fit_count(node, &next);
@@ -228,14 +246,21 @@ static struct what_if_count fill_by_rules(struct cluster *fork, const struct fit
         n_placed = fill_once(fork, question, &filling, n_left);
         n_left -= n_placed;
     } while (n_placed > 0 && n_left > 0);
-    return (struct what_if_count){n - n_left, n_left > 0 && filling.n_rules_left <= 0};
+    const bool is_cut = filling.n_rules_left <= 0 || claim_rules_are_cut(question->devices);
+    return (struct what_if_count){n - n_left, n_left > 0 && is_cut};
+}
+
+/* Then pods are placed one by one, and fit_count() says too little. */
+static bool depend_on_replicas(const struct fit_question *question)
+{
+    return question->devices || peer_rules_depend_on_replicas(question->peers);
 }
 
 struct what_if_count what_if_fill(struct cluster *fork, const struct fit_question *question,
                                   int64_t n)
 {
     int64_t n_left = n;
-    if (n > 0 && peer_rules_depend_on_replicas(question->peers))
+    if (n > 0 && depend_on_replicas(question))
         return fill_by_rules(fork, question, n, true);
     for (const struct node *node = cluster_next_node(fork, NULL); node && n_left > 0;
          node = cluster_next_node(fork, node)) {
@@ -269,10 +294,12 @@ struct what_if_count what_if_more(struct cluster *fork, const struct fit_questio
     int64_t sum = 0;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct fit_question next = *question;
-    if (peer_rules_depend_on_replicas(question->peers)) {
+    if (depend_on_replicas(question)) {
         next.peers = peer_rules_copy(question->peers, arena);
         next.quota = quota_copy(question->quota, arena);
+        next.devices = claim_rules_try(question->devices, arena);
         struct what_if_count count = fill_by_rules(fork, &next, WHAT_IF_MORE_BY_RULES_MAX, false);
+        claim_rules_end_trial(next.devices);
         count.is_cut |= count.n == WHAT_IF_MORE_BY_RULES_MAX;
         return count;
     }

@@ -74,6 +74,24 @@ static void copy_texts(struct kept_claim *claim, const struct claim_facts *facts
     copy_wants(claim, facts, at);
 }
 
+/* Of these, many claims share each. */
+static const char *keep_text(struct devices *devices, const char *text)
+{
+    if (!text || strlen(text) > CLAIM_TEXTS_BYTES_MAX - devices->claim_text_bytes)
+        return NULL;
+    devices->claim_text_bytes += strlen(text);
+    return string_table_intern(&devices->strings, text);
+}
+
+static void drop_text(struct devices *devices, const char **text)
+{
+    if (!*text)
+        return;
+    devices->claim_text_bytes -= strlen(*text);
+    string_table_unref(&devices->strings, *text);
+    *text = NULL;
+}
+
 struct kept_claim *device_claims_new(struct devices *devices, const struct claim_facts *facts)
 {
     size_t n_holders = 0;
@@ -90,6 +108,8 @@ struct kept_claim *device_claims_new(struct devices *devices, const struct claim
                                          .n_all_holders = facts->n_all_holders,
                                          .n_results = facts->is_allocated ? facts->n_results : 0};
     copy_texts(claim, facts);
+    claim->shown.spec = keep_text(devices, facts->spec);
+    claim->shown.nodes = keep_text(devices, facts->nodes);
     claim->uses = MEM_ARRAY(struct device_use, claim->shown.n_results);
     for (size_t i = 0; i < claim->shown.n_results; i++) {
         const struct claim_result *result = &facts->results[i];
@@ -170,6 +190,8 @@ void device_claims_remove(struct devices *devices, struct kept_claim *claim)
         if (claim->uses[i].consumed)
             string_table_unref(&devices->strings, claim->uses[i].consumed);
     }
+    drop_text(devices, &claim->shown.spec);
+    drop_text(devices, &claim->shown.nodes);
     free(claim->uses);
     free(claim->wants);
     claim->uses = NULL;

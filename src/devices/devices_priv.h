@@ -289,6 +289,7 @@ struct devices {
     struct string_table strings;
     struct object *objects[N_DEVICES_KINDS];
     size_t n_claims[N_CLAIM_STATES];
+    size_t claim_text_bytes; /* at most CLAIM_TEXTS_BYTES_MAX; equal ones count each time */
     uint64_t relists[N_DEVICES_KINDS];
     struct object *swept_to[N_DEVICES_KINDS]; /* next of a sweep; NULL: the first */
     struct device_kind *kinds;

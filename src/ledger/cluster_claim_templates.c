@@ -36,13 +36,18 @@ static struct claim_template *find(const struct cluster *cluster, const char *na
     return found;
 }
 
+static size_t size_of_spec(const struct claim_template_facts *facts)
+{
+    return facts->spec ? strlen(facts->spec) + 1 : 0;
+}
+
 static size_t size_of_texts(const struct claim_template_facts *facts)
 {
     const size_t size_of_names = strlen(facts->namespace_) + strlen(facts->name) + 2;
     size_t size = 2 * size_of_names; /* the key and both names */
     for (size_t i = 0; i < facts->n_wants; i++)
         size += strlen(facts->wants[i].class_name) + strlen(facts->wants[i].driver) + 2;
-    return size;
+    return size + size_of_spec(facts);
 }
 
 static struct claim_template *template_new(const struct claim_template_facts *facts)
@@ -58,35 +63,46 @@ static struct claim_template *template_new(const struct claim_template_facts *fa
         template->wants[i] =
             (struct claim_want){append(&at, facts->wants[i].class_name),
                                 append(&at, facts->wants[i].driver), facts->wants[i].n_devices};
+    template->facts.spec = facts->spec ? append(&at, facts->spec) : NULL;
     return template;
 }
 
-static bool wants_equal(const struct claim_template_facts *a, const struct claim_template_facts *b)
+static bool specs_equal(const struct claim_template_facts *a, const struct claim_template_facts *b)
 {
-    bool are_equal = a->n_wants == b->n_wants;
-    for (size_t i = 0; are_equal && i < a->n_wants; i++)
-        are_equal = strcmp(a->wants[i].class_name, b->wants[i].class_name) == 0 &&
-                    strcmp(a->wants[i].driver, b->wants[i].driver) == 0 &&
-                    a->wants[i].n_devices == b->wants[i].n_devices;
-    return are_equal;
+    return a->spec && b->spec ? strcmp(a->spec, b->spec) == 0 : a->spec == b->spec;
+}
+
+static bool are_equal(const struct claim_template_facts *a, const struct claim_template_facts *b)
+{
+    bool equal = a->n_wants == b->n_wants && specs_equal(a, b);
+    for (size_t i = 0; equal && i < a->n_wants; i++)
+        equal = strcmp(a->wants[i].class_name, b->wants[i].class_name) == 0 &&
+                strcmp(a->wants[i].driver, b->wants[i].driver) == 0 &&
+                a->wants[i].n_devices == b->wants[i].n_devices;
+    return equal;
 }
 
 static void remove_template(struct cluster *cluster, struct claim_template *template)
 {
     if (cluster->template_swept_to == template)
         cluster->template_swept_to = template->hh.next;
+    cluster->template_spec_bytes -= size_of_spec(&template->facts);
     HASH_DEL(cluster->claim_templates, template);
     free(template);
 }
 
 static struct claim_template *put(struct cluster *cluster, const struct claim_template_facts *facts)
 {
+    struct claim_template_facts kept = *facts;
     struct claim_template *template = find(cluster, facts->namespace_, facts->name);
-    if (template && wants_equal(&template->facts, facts))
+    if (template && are_equal(&template->facts, facts))
         return template;
     if (template)
         remove_template(cluster, template);
-    template = template_new(facts);
+    if (size_of_spec(facts) > CLAIM_TEXTS_BYTES_MAX - cluster->template_spec_bytes)
+        kept.spec = NULL;
+    cluster->template_spec_bytes += size_of_spec(&kept);
+    template = template_new(&kept);
     HASH_ADD_KEYPTR(hh, cluster->claim_templates, template->texts, strlen(template->texts),
                     template);
     cluster->version++;

@@ -194,6 +194,7 @@ struct cluster {
     int64_t *quota_used; /* namespace_usage_n_cells() GPU counts per quota; NULL: no quotas */
     struct claim_template *claim_templates;   /* empty in a fork */
     struct claim_template *template_swept_to; /* as swept_to */
+    size_t template_spec_bytes;               /* at most CLAIM_TEXTS_BYTES_MAX */
     struct device_class *device_classes;
     struct claimed_resource *claimed_resources;
     size_t n_present_nodes;

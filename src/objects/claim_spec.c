@@ -1,8 +1,12 @@
 /* claim_spec: see include/objects/claim_spec.h. */
 #include "objects/claim_spec.h"
 
+#include "affinity.h"
+#include "base/mem.h"
+#include "driver_selector.h"
 #include "formats/json_get.h"
 #include "quantity_json.h"
+#include "types/device_facts.h"
 #include "types/quantity.h"
 
 #include <string.h>
@@ -10,6 +14,7 @@
 struct spec_reading {
     const struct claim_classes *classes;
     struct arena *arena;
+    bool is_covered; /* so far */
 };
 
 static const char *text_of(const struct spec_reading *reading, const json_t *object,
@@ -105,8 +110,19 @@ static void read_mode(const struct spec_reading *reading, const json_t *json,
         want->not_judged = "its count is no integer";
 }
 
-static struct allocate_want read_want(const struct spec_reading *reading, json_t *json)
+/* That a selector demands. */
+static const char *driver_of(const json_t *selector, struct arena *arena)
 {
+    const char *expression =
+        json_string_value(json_member(json_member(selector, "cel"), "expression"));
+    return driver_selector_of(expression ? expression : "", arena);
+}
+
+static struct allocate_want read_want(struct spec_reading *reading, json_t *json)
+{
+    const struct claim_classes *classes = reading->classes;
+    const json_t *first = json_array_get(json_member(json, "selectors"), 0);
+    const char *driver = driver_of(first, reading->arena);
     json_t *tolerations = json_member(json, "tolerations");
     json_t *amounts = json_member(json_member(json, "capacity"), "requests");
     struct allocate_want want = {
@@ -120,12 +136,13 @@ static struct allocate_want read_want(const struct spec_reading *reading, json_t
         .n_capacities = json_object_size(amounts),
         .not_judged = unknown_member(json),
     };
-    want.device_class = reading->classes->find(reading->classes->context, want.class_name);
+    want.device_class = classes->find(classes->context, want.class_name);
+    reading->is_covered &= classes->covers(classes->context, want.class_name, driver);
     read_mode(reading, json, &want);
     return want;
 }
 
-static struct allocate_request read_request(const struct spec_reading *reading, json_t *json)
+static struct allocate_request read_request(struct spec_reading *reading, json_t *json)
 {
     const json_t *list = json_member(json, "firstAvailable");
     json_t *exactly = json_member(json, "exactly");
@@ -163,10 +180,50 @@ static struct allocate_constraint read_constraint(const struct spec_reading *rea
     return constraint;
 }
 
+/* NULL: too long. */
+static const char *text_of_json(const json_t *json, struct arena *arena)
+{
+    char *dumped CLEANUP(mem_free_ptr) = json_dumps(json, JSON_COMPACT);
+    return dumped && strlen(dumped) <= CLAIM_TEXT_BYTES_MAX ? arena_strdup(arena, dumped) : NULL;
+}
+
+const char *claim_spec_text(const json_t *spec, struct arena *arena)
+{
+    const json_t *devices = json_member(spec, "devices");
+    json_auto_t *kept = json_pack("{s:O*, s:O*}", "requests", json_member(devices, "requests"),
+                                  "constraints", json_member(devices, "constraints"));
+    return text_of_json(kept, arena);
+}
+
+struct claim_spec claim_spec_from_text(const char *text, const struct claim_classes *classes,
+                                       struct arena *arena)
+{
+    json_auto_t *spec = json_pack("{s:o*}", "devices", json_loads(text, 0, NULL));
+    return claim_spec_from_json(spec, classes, arena);
+}
+
+const char *claim_nodes_text(const json_t *selector, struct arena *arena)
+{
+    return selector ? text_of_json(selector, arena) : "";
+}
+
+int claim_nodes_from_text(const char *text, struct arena *arena, struct node_selector *ret_nodes,
+                          struct err *err)
+{
+    struct node_affinity affinity = {0};
+    json_t *selector = json_loads(text, 0, NULL);
+    json_auto_t *json = json_pack("{s:{s:o*}}", "nodeAffinity",
+                                  "requiredDuringSchedulingIgnoredDuringExecution", selector);
+    int r = affinity_read_node_affinity(json, NULL, arena, &affinity, err);
+    if (r == 0)
+        *ret_nodes = affinity.required;
+    return r;
+}
+
 struct claim_spec claim_spec_from_json(const json_t *spec, const struct claim_classes *classes,
                                        struct arena *arena)
 {
-    const struct spec_reading reading = {classes, arena};
+    struct spec_reading reading = {classes, arena, true};
     const json_t *devices = json_member(spec, "devices");
     const json_t *asked = json_member(devices, "requests");
     const json_t *limits = json_member(devices, "constraints");
@@ -178,5 +235,6 @@ struct claim_spec claim_spec_from_json(const json_t *spec, const struct claim_cl
         requests[i] = read_request(&reading, json_array_get(asked, i));
     for (size_t i = 0; i < n_constraints; i++)
         constraints[i] = read_constraint(&reading, json_array_get(limits, i));
-    return (struct claim_spec){requests, n_requests, constraints, n_constraints};
+    return (struct claim_spec){requests, n_requests, constraints, n_constraints,
+                               reading.is_covered};
 }

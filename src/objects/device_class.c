@@ -26,6 +26,11 @@ const char *device_class_driver(const json_t *object, struct arena *arena)
     return driver_selector_read(json_member(json_member(object, "spec"), "selectors"), arena);
 }
 
+const char *device_class_driver_of(const char *expression, struct arena *arena)
+{
+    return driver_selector_of(expression, arena);
+}
+
 struct selector_texts device_class_selectors(const json_t *object, struct arena *arena)
 {
     return selector_texts_from_json(json_member(json_member(object, "spec"), "selectors"), arena);

@@ -239,17 +239,24 @@ static json_t *claim_metadata_json(const struct claim_facts *facts)
     return metadata;
 }
 
+/* As kept, else as far as it is known. */
+static json_t *devices_of_spec(const char *spec, const struct claim_facts *facts)
+{
+    return spec ? json_loads(spec, 0, NULL) : json_pack("{s:o}", "requests", requests_json(facts));
+}
+
 json_t *resource_claim_to_json(const struct claim_facts *facts)
 {
     json_t *status = json_object();
     if (facts->is_allocated)
         (void)json_object_set_new(
             status, "allocation",
-            json_pack("{s:{s:o}}", "devices", "results", results_json(facts)));
+            json_pack("{s:{s:o}, s:o*}", "devices", "results", results_json(facts), "nodeSelector",
+                      facts->nodes ? json_loads(facts->nodes, 0, NULL) : NULL));
     set_list(status, "reservedFor", holders_json(facts));
-    return json_pack("{s:s, s:s, s:o, s:{s:{s:o}}, s:o}", "apiVersion", GROUP_VERSION, "kind",
+    return json_pack("{s:s, s:s, s:o, s:{s:o}, s:o}", "apiVersion", GROUP_VERSION, "kind",
                      "ResourceClaim", "metadata", claim_metadata_json(facts), "spec", "devices",
-                     "requests", requests_json(facts), "status", status);
+                     devices_of_spec(facts->spec, facts), "status", status);
 }
 
 json_t *claim_template_to_json(const struct claim_template_facts *facts)
@@ -257,10 +264,9 @@ json_t *claim_template_to_json(const struct claim_template_facts *facts)
     struct claim_facts claim = {.wants = facts->wants, .n_wants = facts->n_wants};
     for (size_t i = 0; i < facts->n_wants; i++)
         claim.n_devices += facts->wants[i].n_devices;
-    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:{s:o}}}}", "apiVersion", GROUP_VERSION,
-                     "kind", "ResourceClaimTemplate", "metadata", "namespace", facts->namespace_,
-                     "name", facts->name, "spec", "spec", "devices", "requests",
-                     requests_json(&claim));
+    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:o}}}", "apiVersion", GROUP_VERSION, "kind",
+                     "ResourceClaimTemplate", "metadata", "namespace", facts->namespace_, "name",
+                     facts->name, "spec", "spec", "devices", devices_of_spec(facts->spec, &claim));
 }
 
 /* ---- taints by rule ---- */

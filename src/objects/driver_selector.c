@@ -18,13 +18,39 @@ static const char *skip_text(const char *at, const char *text)
     return at && strncmp(at, text, len) == 0 ? skip_spaces(at + len) : NULL;
 }
 
+/* The end of the quoted text that begins at text; NULL: none, or it is not simple to find. */
+static const char *skip_quoted(const char *text)
+{
+    const char stops[] = {*text, '\\', '\n', '\0'};
+    const size_t len = strcspn(text + 1, stops);
+    const char *end = text + 1 + len;
+    return *end == *text && (len > 0 || end[1] != *text) ? end : NULL;
+}
+
+/* Whether it has || or ?: outside of brackets, or that is not simple to tell. */
+static bool may_have_alternatives(const char *rest)
+{
+    int depth = 0;
+    for (const char *at = rest; *at; at++) {
+        if (*at == '"' || *at == '\'')
+            at = skip_quoted(at);
+        if (!at || strncmp(at, "//", 2) == 0)
+            return true;
+        depth += (strchr("([{", *at) != NULL) - (strchr(")]}", *at) != NULL);
+        const bool is_choice = *at == '?' && at[-1] != '.';
+        if (depth < 0 || (depth == 0 && (is_choice || strncmp(at, "||", 2) == 0)))
+            return true;
+    }
+    return false;
+}
+
 /* A conjunction holds only if its first part does. */
 static bool is_conjunction(const char *rest)
 {
-    return !rest[0] || (strncmp(rest, "&&", 2) == 0 && !strstr(rest, "||") && !strchr(rest, '?'));
+    return !rest[0] || (strncmp(rest, "&&", 2) == 0 && !may_have_alternatives(rest));
 }
 
-static const char *driver_of(const char *expression, struct arena *arena)
+const char *driver_selector_of(const char *expression, struct arena *arena)
 {
     const char *name = skip_text(skip_spaces(expression), "device.driver");
     name = skip_text(name, "==");
@@ -45,7 +71,7 @@ const char *driver_selector_read(const json_t *selectors, struct arena *arena)
     json_array_foreach (selectors, i, selector) {
         const char *expression =
             json_string_value(json_member(json_member(selector, "cel"), "expression"));
-        const char *driver = driver_of(expression ? expression : "", arena);
+        const char *driver = driver_selector_of(expression ? expression : "", arena);
         if (driver[0])
             return driver;
     }

@@ -2,6 +2,7 @@
 #include "given_claims.h"
 
 #include "formats/json_get.h"
+#include "objects/claim_spec.h"
 #include "objects/resource_claim.h"
 
 #include <strings.h>
@@ -32,7 +33,8 @@ static int add_claim(const json_t *object, struct arena *arena, struct given_cla
     struct claim_facts claim = {0};
     const int r = resource_claim_from_json(object, arena, &claim, err);
     const struct claim_template_facts facts = {claim.namespace_, claim.name, claim.wants,
-                                               claim.n_wants};
+                                               claim.n_wants,
+                                               claim_spec_text(json_member(object, "spec"), arena)};
     return r < 0 ? r : append(&facts, &given->claims, arena, err);
 }
 

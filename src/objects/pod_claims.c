@@ -35,10 +35,17 @@ static const char *name_by_status(const json_t *status, const char *entry, const
     return unmade;
 }
 
+/* Of the entry; before Kubernetes 1.31 inside "source". */
+static const char *member_of(const json_t *entry, const char *key)
+{
+    const json_t *outer = json_member(entry, key);
+    return json_string_value(outer ? outer : json_member(json_member(entry, "source"), key));
+}
+
 static const char *name_of(const json_t *entry, const json_t *status, struct arena *arena)
 {
-    const char *name = json_string_value(json_member(entry, "resourceClaimName"));
-    const char *template = json_string_value(json_member(entry, "resourceClaimTemplateName"));
+    const char *name = member_of(entry, "resourceClaimName");
+    const char *template = member_of(entry, "resourceClaimTemplateName");
     const char *as = json_string_value(json_member(entry, "name"));
     if (name)
         return usable(name);

@@ -5,6 +5,7 @@
 #include "element.h"
 #include "formats/json_get.h"
 #include "meta.h"
+#include "objects/claim_spec.h"
 #include "objects/device_details.h"
 #include "objects/identity.h"
 
@@ -243,6 +244,7 @@ static int read_allocation(const json_t *status, struct arena *arena, struct cla
     if (r < 0 || !allocation)
         return r;
     facts->is_allocated = true;
+    facts->nodes = claim_nodes_text(json_member(allocation, "nodeSelector"), arena);
     if ((r = json_get_object(allocation, "devices", &devices, err)) == 0 &&
         (r = read_results(devices, arena, facts, err)) < 0)
         err_prefix(err, "devices.");
@@ -357,6 +359,8 @@ int resource_claim_from_json(const json_t *object, struct arena *arena,
     }
     if ((r = read_status(status, arena, &facts, err)) < 0)
         return r;
+    if (!facts.is_allocated)
+        facts.spec = claim_spec_text(spec, arena);
     *ret_facts = facts;
     return 0;
 }
@@ -380,6 +384,7 @@ int claim_template_from_json(const json_t *object, struct arena *arena,
     *ret_facts = (struct claim_template_facts){.namespace_ = facts.namespace_,
                                                .name = facts.name,
                                                .wants = facts.wants,
-                                               .n_wants = facts.n_wants};
+                                               .n_wants = facts.n_wants,
+                                               .spec = claim_spec_text(spec, arena)};
     return 0;
 }

@@ -293,8 +293,13 @@ static void add_claims(const json_t *spec, struct lines *lines)
     const json_t *claims = json_member(spec, "resourceClaims");
     for (size_t i = 0; i < json_array_size(claims); i++) {
         const json_t *entry = json_array_get(claims, i);
-        lines_add(lines, "resource claim %s (%s): " CLAIMS_JUDGED,
-                  shown(lines, text_of(entry, "name")), shown(lines, claim_of(entry)));
+        if (json_member(entry, "source"))
+            lines_add(
+                lines,
+                "resource claim %s (%s): Kubernetes 1.31 removed source and rejects the pod: "
+                "write resourceClaimName or resourceClaimTemplateName beside the name; judged "
+                "as if it were so",
+                shown(lines, text_of(entry, "name")), shown(lines, claim_of(entry)));
     }
 }
 

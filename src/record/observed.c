@@ -19,7 +19,7 @@ static const struct {
 };
 
 /* A hash of a node's name, with its verdict in the low bits. */
-#define VERDICT_MASK UINT64_C(31)
+#define VERDICT_MASK UINT64_C(63)
 static_assert(N_REASONS <= VERDICT_MASK, "a verdict must fit into its bits");
 static_assert(N_OBSERVED_REASONS <= 64, "each reason needs a bit of counted");
 

@@ -98,6 +98,46 @@ static const struct reason_row REASONS[N_REASONS] = {
                                     "anti-affinity to the pod",
                              "wait until that pod ends, or correct its anti-affinity or the "
                              "labels of this pod"},
+    [REASON_CLAIM_MISSING] = {"claim_missing",
+                              PREFIX "a resource claim or template that the pod names does not "
+                                     "exist",
+                              "create it in the pod's namespace, or correct the name; the pod "
+                              "waits for it"},
+    [REASON_CLAIM_CLASS] = {"claim_class",
+                            PREFIX "a DeviceClass that the pod's resource claims name does not "
+                                   "exist",
+                            "create the class, or correct the name; the pod waits for it"},
+    [REASON_CLAIM_ERROR] = {"claim_error",
+                            PREFIX "a resource claim of the pod fails with an error, for which "
+                                   "kube-scheduler rejects the pod on all nodes",
+                            "correct what the message names, such as a selector"},
+    [REASON_CLAIM_HOLDERS] = {"claim_holders",
+                              PREFIX "as many pods use a resource claim of the pod as may",
+                              "at most 256 pods may use a claim: use one more, or a template, "
+                              "which makes a claim for each "
+                              "pod"},
+    [REASON_CLAIM_ELSEWHERE] = {"claim_elsewhere",
+                                PREFIX "a resource claim of the pod has devices that the node does "
+                                       "not reach",
+                                "none: pods that share a claim run where its devices are; for "
+                                "devices elsewhere, use another claim"},
+    [REASON_CLAIM_TOTAL] = {"claim_total",
+                            PREFIX "the node has too few devices that the pod's resource claims "
+                                   "may use",
+                            "ask for fewer devices, or correct the selectors and constraints; "
+                            "deviceRequests of a dry run says how many devices match each request"},
+    [REASON_CLAIM_TAINTED] = {"claim_tainted",
+                              PREFIX "taints keep the pod's resource claims off devices of the "
+                                     "node",
+                              "add a toleration to the claim's request, as tolerations of the pod "
+                              "do not count; or remove the taint"},
+    [REASON_CLAIM_FREE] = {"claim_free",
+                           PREFIX "too few of the node's devices that the pod's resource claims "
+                                  "may use are free now",
+                           "wait until claims there are deleted: nobody is evicted for them"},
+    [REASON_CLAIM_NOT_JUDGED] = {"claim_not_judged",
+                                 PREFIX "the pod's resource claims are not judged on the node",
+                                 "see docs/DRA.md for what is not judged; kube-scheduler decides"},
 };
 
 const char *reason_name(enum reason reason)

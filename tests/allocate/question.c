@@ -303,9 +303,17 @@ static const struct allocate_class *find_class(void *context, const char *name)
     return NULL;
 }
 
+static bool covers(void *context, const char *name, const char *driver)
+{
+    (void)context;
+    (void)name;
+    (void)driver;
+    return true;
+}
+
 static struct allocate_claim read_claim(struct reading *reading, const json_t *json)
 {
-    const struct claim_classes classes = {find_class, reading};
+    const struct claim_classes classes = {find_class, covers, reading};
     json_t *metadata = json_object_get(json, "metadata");
     json_t *allocation = json_object_get(json_object_get(json, "status"), "allocation");
     json_t *selector = json_object_get(allocation, "nodeSelector");

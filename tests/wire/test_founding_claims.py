@@ -4,9 +4,11 @@ founding_claims/README.md names the guide. The cluster is examples/dra-cluster.y
 """
 
 import glob
+import json
 import os
 
 import pytest
+import yaml
 from service import Service
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -14,7 +16,7 @@ FOLDER = os.path.join(ROOT, "tests/wire/founding_claims")
 NUMBERS = [f"{n:02}" for n in range(1, 15)]
 CLASSES = {"01": 22, "02": 22, "03": 22, "08": 0}  # devices of 26 that match
 CLAIMS = {"04": [22], "05": [22, 22, 22], "13": [22]}  # of each request or alternative
-PODS = {
+PODS = {  # the entry and the claim that nobody has made
     "06": "gpu-resource (exclusive-gpu-claim)",
     "07": "shared-gpu (shared-gpu-claim)",
     "09": "mig-partition (mig-gpu-claim)",
@@ -58,10 +60,57 @@ def test_object_without_pods_is_skipped(service, number):
 
 
 @pytest.mark.parametrize("number", PODS)
-def test_claim_of_a_pod_is_named(service, number):
+def test_pod_waits_for_its_claim(service, number):
+    entry, claim = PODS[number].rstrip(")").split(" (")
     for name in (number, f"v1/{number}"):
         (workload,) = ask(service, text_of(name))["workloads"]
-        assert any(PODS[number] in note for note in workload["notEvaluated"])
+        assert workload["placed"] == 0 and {node["reason"] for node in workload["nodes"]} == {"claim_missing"}
+        assert f"/{claim}" in workload["summary"]
+        of_form = [note for note in workload["notEvaluated"] if f"resource claim {entry} ({claim})" in note]
+        assert ["removed source" in note for note in of_form] == ([] if "/" in name else [True])
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """The cluster without taints and without partitions, of which nothing would be judged."""
+    with open(os.path.join(ROOT, "examples/dra-cluster.yaml"), encoding="utf-8") as file:
+        items = [item for item in yaml.safe_load(file)["items"] if item["kind"] != "DeviceTaintRule"]
+    path = tmp_path_factory.mktemp("plain") / "cluster.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [item for item in items if "a100-1" not in item["metadata"]["name"]]}))
+    running = Service("--cluster-file", path)
+    yield running
+    running.stop()
+
+
+def reasons_of(service, *texts):
+    (workload,) = ask(service, "---\n".join(texts))["workloads"]
+    return {node["node"]: node["reason"] for node in workload["nodes"]}
+
+
+OPEN = {"h100-1": "fits", "h100-2": "claim_total", "h100-3": "fits", "h100-4": "claim_total"}
+
+
+def test_pod_with_the_claim_and_its_class_is_judged(plain):
+    classes = [text_of(f"v1/{number}") for number in CLASSES]
+    exclusive = reasons_of(plain, *classes, text_of("v1/04"), text_of("v1/06"))
+    flexible = reasons_of(plain, *classes, text_of("v1/05"), text_of("v1/06").replace("exclusive-gpu-claim", "flexible-gpu-claim"))
+    assert exclusive == flexible == OPEN
+
+
+def test_pod_with_the_claim_and_without_its_class_waits(plain):
+    assert set(reasons_of(plain, text_of("v1/04"), text_of("v1/06")).values()) == {"claim_class"}
+
+
+def test_admin_access_gets_devices_in_use(plain):
+    monitor = text_of("v1/14").replace("name: gpu-monitor", "name: gpu-monitor\n  namespace: gpu-admin-namespace")
+    monitor = monitor.replace("monitoring-gpu-claim", "admin-gpu-claim")
+    assert reasons_of(plain, text_of("v1/02"), text_of("v1/13"), monitor) == OPEN
+
+
+def test_no_device_is_the_partition_that_is_asked_for(plain):
+    claim = text_of("v1/04").replace("exclusive-gpu-claim", "mig-gpu-claim").replace("nvidia-gpu-class", "mig-gpu-class").replace("ml-training", "default")
+    answers = reasons_of(plain, text_of("v1/08"), claim, text_of("v1/09"))
+    assert set(answers.values()) == {"claim_total"}
 
 
 @pytest.mark.parametrize("number", CLASSES)

@@ -241,9 +241,9 @@ static void copy_claim_templates(const struct cluster *cluster, struct snapshot_
             wants[i] = (struct claim_want){arena_strdup(arena, item->wants[i].class_name),
                                            arena_strdup(arena, item->wants[i].driver),
                                            item->wants[i].n_devices};
-        copy->claim_templates[copy->n_claim_templates++] =
-            (struct claim_template_facts){arena_strdup(arena, item->namespace_),
-                                          arena_strdup(arena, item->name), wants, item->n_wants};
+        copy->claim_templates[copy->n_claim_templates++] = (struct claim_template_facts){
+            arena_strdup(arena, item->namespace_), arena_strdup(arena, item->name), wants,
+            item->n_wants, item->spec ? arena_strdup(arena, item->spec) : NULL};
     }
 }
 

@@ -393,12 +393,25 @@ static enum peers_wanted peers_wanted_by(const struct workload_list *list)
     return PEERS_REPELLING;
 }
 
+static struct claim_lookup *look_up_claims(const struct api *api, const struct policy *policy,
+                                           const struct workload_list *list, struct arena *arena)
+{
+    const struct claim_sources sources = {api->inventory, policy, &list->given, &list->requests};
+    struct claim_lookup *lookup = claim_lookup_new(&sources, arena);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct workload *workload = &list->items[i];
+        if (!workload->problem)
+            claim_lookup_add(lookup, workload->namespace_, workload->pod.claims);
+    }
+    claim_lookup_run(lookup);
+    return lookup;
+}
+
 void api_dry_run(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
     /* Of the list's texts. */
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    (void)policy; /* only held; clang 14 would warn */
     struct workload_list list = {0};
     if (!read_manifest(api, exchange, &list))
         return;
@@ -416,8 +429,12 @@ void api_dry_run(void *context, struct exchange *exchange)
         .has_several_objects = list.n_objects > 1,
         .explain = reply_flag(exchange, "explain"),
     };
-    if (!is_too_much(&list, dry_run.fork, exchange))
-        reply(exchange, run(&dry_run, &list), tables_write_dry_run);
+    if (!is_too_much(&list, dry_run.fork, exchange)) {
+        dry_run.claims = look_up_claims(api, policy, &list, dry_run.arena);
+        json_t *answer = run(&dry_run, &list);
+        claim_lookup_free(dry_run.claims);
+        reply(exchange, answer, tables_write_dry_run);
+    }
     json_decref(dry_run.name_warnings);
     inventory_fork_free(api->inventory, dry_run.fork);
 }

@@ -2,6 +2,7 @@
 #include "api/dry_run/eviction.h"
 #include "api/pod_gpus.h"
 #include "api/text.h"
+#include "decide/claim_rules.h"
 #include "decide/evict.h"
 #include "ledger/peer.h"
 
@@ -120,9 +121,13 @@ json_t *eviction_json_of_never(const struct fit_question *question)
 json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
                       const struct fit_question *question, struct arena *arena)
 {
+    claim_rules_judge_all(question->devices, fork); /* not under the lock */
     const struct victims victims = find_victims(inventory, fork, question, arena);
     const int64_t priority = question->asker.priority;
-    return json_of(&victims, priority, summary_of(&victims, priority, arena));
+    const char *summary = summary_of(&victims, priority, arena);
+    if (question->devices)
+        summary = arena_printf(arena, "%s; nobody is evicted for the devices of claims", summary);
+    return json_of(&victims, priority, summary);
 }
 
 void eviction_write(const json_t *preemption, struct buf *out)

@@ -12,6 +12,7 @@
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/peer_notes.h"
 #include "api/verdicts/verdict.h"
+#include "decide/claim_rules.h"
 #include "decide/fragmentation.h"
 #include "decide/peer_rules.h"
 #include "decide/quota.h"
@@ -60,9 +61,11 @@ static const char *why_no_more(const struct placement_run *run)
         counts[reason]++;
         n_helped += reason == REASON_TAINT && verdict_admission_would_help(query, node);
     }
+    const char *fault = claim_rules_fault(query->question.devices);
     const char *text = arena_printf(
-        arena, "%s%s", verdict_counts_text(counts, candidates->n, arena),
-        model_words_hint(counts, &query->question.shape->facts.wants, candidates, arena));
+        arena, "%s%s%s%s", verdict_counts_text(counts, candidates->n, arena),
+        model_words_hint(counts, &query->question.shape->facts.wants, candidates, arena),
+        fault[0] ? ": " : "", fault);
     if (n_helped == 0)
         return text;
     return arena_printf(arena,
@@ -79,8 +82,6 @@ static const char *caveat_of(const struct placement_run *run)
                             run->refused_because);
     if (run->n_by_claim > 0)
         return arena_printf(run->dry_run->arena, "; on %zu nodes " CLAIMS_JUDGED, run->n_by_claim);
-    if (run->workload->has_claims)
-        return "; its " CLAIMS_JUDGED;
     return run->workload->pod.gated ? ", after its scheduling gates are removed" : "";
 }
 
@@ -460,6 +461,9 @@ static void ask(struct placement_run *run)
     run->query.question = fit_question_of(dry_run->fork, workload->namespace_, &wanted,
                                           QUOTA_NO_CLAIMS, dry_run->arena);
     ask_about_peers(run);
+    if (!run->query.question.refusal)
+        run->query.question.devices =
+            claim_lookup_rules(dry_run->claims, workload->namespace_, workload->pod.claims);
     verdict_query_admission(&run->query);
     run->n_replicas = workload->replicas;
     if (!run->query.question.refusal)
@@ -517,7 +521,7 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
                                 .candidates =
                                     candidates_of(dry_run->fork, &dry_run->models, dry_run->arena)};
     ask(&run);
-    candidates_judge(&run.candidates, &run.query.question);
+    candidates_judge_claims(&run.candidates, &run.query.question);
     names_warn(dry_run, workload, run.query.question.shape, &run.candidates);
     json_t *nodes = verdict_list(&run.query, &run.candidates);
     json_t *notes = notes_of(&run);

@@ -7,6 +7,7 @@
 
 #include "api/api.h"
 #include "api/provenance.h"
+#include "api/verdicts/claim_lookup.h"
 #include "api/verdicts/models_here.h"
 #include "objects/workload.h"
 
@@ -29,6 +30,7 @@ struct dry_run {
     struct arena *arena;
     size_t n_replicas_left; /* limit on replicas placed one by one */
     const struct given_claims *given;
+    struct claim_lookup *claims;
     const struct placed_claims *placed_claims; /* the last first */
     size_t n_placed_claims;
     bool explain;            /* include the ranking of nodes */

@@ -76,9 +76,9 @@ static bool is_judged(const struct pod_copy *copy)
 }
 
 static json_t *explanation_json(const struct pod_copies *copies, const struct cluster *fork,
-                                struct arena *arena)
+                                struct claim_lookup *claims, struct arena *arena)
 {
-    const struct pod_report report = {fork, arena, (int64_t)time(NULL), clock_ms()};
+    const struct pod_report report = {fork, arena, (int64_t)time(NULL), clock_ms(), claims};
     const struct pod_copy *copy = &copies->items[0];
     json_t *answer = provenance_json(&copies->provenance);
     json_t *rest = is_judged(copy) ? explain(&report, copy) : explain_unjudged(&report, copy);
@@ -108,8 +108,11 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
         answer_unknown(exchange, path);
         return;
     }
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
+    struct claim_lookup *claims = pod_json_claims(api->inventory, policy, &copies, arena);
     struct cluster *fork = inventory_fork(api->inventory, pod_copy_peers_wanted(&copies));
-    json_t *answer = explanation_json(&copies, fork, arena);
+    json_t *answer = explanation_json(&copies, fork, claims, arena);
+    claim_lookup_free(claims);
     inventory_fork_free(api->inventory, fork);
     pod_copy_fini(&copies);
     reply_end(api, exchange, tag);

@@ -94,7 +94,7 @@ static const struct verdicts *judge(struct pending *pending, const struct pod_co
 /* A pod that shares no verdicts: its rejection, nomination or claims are its own. */
 static bool is_of_its_own(const struct pod_copy *copy)
 {
-    return copy->pod.nominated_node[0] || copy->asked || copy->is_not_asked;
+    return copy->pod.nominated_node[0] || copy->pod.claims || copy->is_not_asked;
 }
 
 static bool is_alone(struct pending *pending, const struct pod_copy *copy)
@@ -154,11 +154,11 @@ static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
 }
 
 static json_t *pending_json(struct pod_copies *copies, const struct cluster *fork,
-                            struct arena *arena)
+                            struct claim_lookup *claims, struct arena *arena)
 {
     struct models_here models = {.list = {.n_left = MODELS_HERE_COMPARISONS}};
     struct pending pending = {
-        .report = {fork, arena, (int64_t)time(NULL), clock_ms()},
+        .report = {fork, arena, (int64_t)time(NULL), clock_ms(), claims},
         .candidates = candidates_of(fork, &models, arena),
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
@@ -181,8 +181,11 @@ void api_pending(void *context, struct exchange *exchange)
         return;
     struct pod_copies copies =
         pod_copy_pending(api->inventory, exchange_query(exchange, "namespace"), arena);
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
+    struct claim_lookup *claims = pod_json_claims(api->inventory, policy, &copies, arena);
     struct cluster *fork = inventory_fork(api->inventory, pod_copy_peers_wanted(&copies));
-    json_t *answer = pending_json(&copies, fork, arena);
+    json_t *answer = pending_json(&copies, fork, claims, arena);
+    claim_lookup_free(claims);
     inventory_fork_free(api->inventory, fork);
     pod_copy_fini(&copies);
     reply_end(api, exchange, tag);

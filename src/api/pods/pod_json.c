@@ -15,6 +15,20 @@ bool pod_json_is_pending(const struct pod *pod)
     return !pod->node_name[0] && !pod->finished;
 }
 
+struct claim_lookup *pod_json_claims(struct inventory *inventory, const struct policy *policy,
+                                     const struct pod_copies *copies, struct arena *arena)
+{
+    const struct claim_sources sources = {.inventory = inventory, .policy = policy};
+    struct claim_lookup *lookup = claim_lookup_new(&sources, arena);
+    for (size_t i = 0; i < copies->n; i++) {
+        const struct pod *pod = &copies->items[i].pod;
+        if (pod_json_is_pending(pod))
+            claim_lookup_add(lookup, pod->namespace_, pod->claims);
+    }
+    claim_lookup_run(lookup);
+    return lookup;
+}
+
 /* "5 nvidia.com/gpu" */
 static const char *gpus_text(const struct pod_report *report, const struct shape_facts *facts)
 {
@@ -110,6 +124,7 @@ struct pod_query pod_json_query(const struct pod_report *report, const struct po
         .asked = copy->asked,
     };
     wanted.peers = rules_of(report, copy, wanted.shape);
+    wanted.devices = claim_lookup_rules(report->claims, copy->pod.namespace_, copy->pod.claims);
     return (struct pod_query){.question = fit_question_of(report->fork, copy->pod.namespace_,
                                                           &wanted, QUOTA_NO_CLAIMS, report->arena),
                               .arena = report->arena};

@@ -5,16 +5,21 @@
 #define API_PODS_POD_JSON_H
 
 #include "api/pods/pod_copy.h"
+#include "api/verdicts/claim_lookup.h"
 #include "api/verdicts/verdicts.h"
 
 /* Context shared by all pods of an answer. */
 struct pod_report {
     const struct cluster *fork;
     struct arena *arena;
-    int64_t now_s;  /* seconds since 1970 */
-    int64_t now_ms; /* clock_ms() */
+    int64_t now_s;               /* seconds since 1970 */
+    int64_t now_ms;              /* clock_ms() */
+    struct claim_lookup *claims; /* that the pods name */
 };
 
+/* Looks up the claims of those that are pending. Release with claim_lookup_free(). */
+struct claim_lookup *pod_json_claims(struct inventory *inventory, const struct policy *policy,
+                                     const struct pod_copies *copies, struct arena *arena);
 bool pod_json_is_pending(const struct pod *pod);
 /* The question where a pending pod fits. */
 struct pod_query pod_json_query(const struct pod_report *report, const struct pod_copy *copy);

@@ -1,5 +1,6 @@
 /* candidates: see candidates.h. */
 #include "api/verdicts/candidates.h"
+#include "decide/claim_rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,18 @@ void candidates_judge(struct candidates *candidates, const struct fit_question *
     rank_nodes(candidates->cluster, question, candidates->fitting, candidates->n_fitting);
     for (size_t i = 0; i < candidates->n_fitting; i++)
         candidates->items[candidates->fitting[i].position].score = candidates->fitting[i].score;
+}
+
+void candidates_judge_claims(struct candidates *candidates, const struct fit_question *question)
+{
+    candidates_judge(candidates, question);
+    for (size_t i = 0; i < candidates->n; i++) {
+        if (candidates->items[i].verdict != REASON_CLAIM_ERROR)
+            continue;
+        claim_rules_abort(question->devices, candidates->items[i].node);
+        candidates_judge(candidates, question);
+        return;
+    }
 }
 
 static int compare_name(const void *key, const void *candidate)

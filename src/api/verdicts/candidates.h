@@ -28,6 +28,9 @@ struct candidates candidates_of(const struct cluster *cluster, struct models_her
                                 struct arena *arena);
 /* Replaces the results of the previous question. */
 void candidates_judge(struct candidates *candidates, const struct fit_question *question);
+/* The same. If kube-scheduler gives up the pod for an error with its claims on one node, no node
+ * fits. */
+void candidates_judge_claims(struct candidates *candidates, const struct fit_question *question);
 /* NULL: no such node. */
 const struct node_verdict *candidates_find(const struct candidates *candidates, const char *name);
 

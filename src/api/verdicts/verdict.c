@@ -3,6 +3,7 @@
 #include "api/table.h"
 #include "api/text.h"
 #include "base/table.h"
+#include "decide/claim_rules.h"
 #include "objects/pod.h"
 #include "types/quantity.h"
 
@@ -110,6 +111,16 @@ static const char *fits_message(const struct pod_query *query, const struct node
                         reason_text(REASON_FITS), need->resource->name);
 }
 
+/* "...: ResourceClaim ml/train" */
+static const char *claim_message(const struct pod_query *query, const struct node *node,
+                                 enum reason reason)
+{
+    const char *cause = claim_rules_cause(query->question.devices, node);
+    if (!cause[0])
+        return reason_text(reason);
+    return arena_printf(query->arena, "%s: %s", reason_text(reason), cause);
+}
+
 const char *verdict_message(const struct pod_query *query, const struct node *node,
                             enum reason reason)
 {
@@ -121,6 +132,8 @@ const char *verdict_message(const struct pod_query *query, const struct node *no
         return taint_message(query, node);
     if (reason == REASON_GPU_TOTAL)
         return total_message(query, node);
+    if (reason_is_of_claims(reason))
+        return claim_message(query, node, reason);
     if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_FREE ||
         reason == REASON_GPU_NOMINATED || reason == REASON_RESOURCE)
         return resource_message(query, node, reason);

@@ -39,7 +39,8 @@ static const struct node_verdict *find_closest(const struct candidates *candidat
     int64_t least = 0;
     for (size_t i = 0; i < candidates->n; i++) {
         const struct node_verdict *candidate = &candidates->items[i];
-        if (candidate->verdict < REASON_GPU_TOTAL || reason_is_of_peers(candidate->verdict))
+        if (candidate->verdict < REASON_GPU_TOTAL || reason_is_of_peers(candidate->verdict) ||
+            reason_is_of_claims(candidate->verdict))
             continue;
         const int64_t lack = verdict_lacking_gpus(question, candidate->node);
         const bool is_small = candidate->verdict == REASON_GPU_TOTAL;
@@ -84,7 +85,7 @@ static bool has_claims(const struct candidates *candidates, const struct pod_sha
 struct verdicts verdicts_of(struct candidates *candidates, const struct pod_query *query)
 {
     size_t counts[N_REASONS] = {0};
-    candidates_judge(candidates, &query->question);
+    candidates_judge_claims(candidates, &query->question);
     for (size_t i = 0; i < candidates->n; i++)
         counts[candidates->items[i].verdict]++;
     return (struct verdicts){

@@ -2,6 +2,8 @@
 #include "objects/claim_spec.h"
 
 #include "fixture.h"
+#include "types/device_facts.h"
+#include "types/selector.h"
 
 static const struct allocate_class GPU = {.name = "gpu"};
 
@@ -11,7 +13,13 @@ static const struct allocate_class *find(void *context, const char *name)
     return strcmp(name, GPU.name) == 0 ? &GPU : NULL;
 }
 
-static const struct claim_classes CLASSES = {find, NULL};
+static bool covers(void *context, const char *name, const char *driver)
+{
+    (void)context;
+    return name[0] && strcmp(driver, "other.example.com") != 0;
+}
+
+static const struct claim_classes CLASSES = {find, covers, NULL};
 
 static struct claim_spec read(struct fixture *fixture, const char *text)
 {
@@ -113,6 +121,78 @@ static void test_unknown_members_are_not_judged(void **state)
     assert_non_null(only_want(&count).not_judged);
 }
 
+static bool is_of_driver(void *context, const char *name, const char *driver)
+{
+    (void)context;
+    (void)name;
+    return strcmp(driver, "d") == 0;
+}
+
+static void test_driver_that_the_first_selector_demands(void **state)
+{
+    static const struct {
+        const char *expression;
+        bool is_covered;
+    } CASES[] = {
+        {"device.driver == \\\"d\\\"", true},
+        {"device.driver == \\\"d\\\" && (a || b) && c[?\\\"k\\\"].?m && \\\"||?\\\" == x", true},
+        {"device.driver == \\\"d\\\" && a || b", false},
+        {"device.driver == \\\"d\\\" && a ? b : c", false},
+        {"device.driver == \\\"d\\\" && (a)) || (b", false},
+        {"device.driver == \\\"d\\\" && \\\"x || y", false},
+        {"device.driver == \\\"d\\\" && \\\"\\\"\\\" || \\\"\\\"\\\" == x", false},
+        {"device.driver == \\\"d\\\" && a // (\\n || b", false},
+        {"device.driver == \\\"other\\\"", false},
+        {"true", false},
+    };
+    static const struct claim_classes classes = {find, is_of_driver, NULL};
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const char *text = arena_printf(
+            fixture->arena,
+            "{'devices': {'requests': [{'exactly': {'selectors': [{'cel': {'expression': '%s'}},"
+            " {'cel': {'expression': 'device.driver == \\\"d\\\"'}}]}}]}}",
+            CASES[i].expression);
+        const struct claim_spec spec =
+            claim_spec_from_json(fixture_json(fixture, text), &classes, fixture->arena);
+        if (spec.is_covered != CASES[i].is_covered)
+            fail_msg("%s", CASES[i].expression);
+    }
+}
+
+static void test_texts_read_back(void **state)
+{
+    struct fixture *fixture = *state;
+    struct arena *arena = fixture->arena;
+    const json_t *json =
+        fixture_json(fixture, "{'devices': {'config': [{}], 'requests': [{'name': 'a', 'exactly':"
+                              " {'deviceClassName': 'gpu', 'count': 4}}]}}");
+    const char *text = claim_spec_text(json, arena);
+    assert_null(strstr(text, "config"));
+    const struct claim_spec spec = claim_spec_from_text(text, &CLASSES, arena);
+    assert_int_equal(only_want(&spec).n_devices, 4);
+    char *name = arena_alloc(arena, CLAIM_TEXT_BYTES_MAX + 1);
+    memset(name, 'x', CLAIM_TEXT_BYTES_MAX);
+    json_auto_t *longer = json_pack("{s: {s: [{s: s}]}}", "devices", "requests", "name", name);
+    assert_null(claim_spec_text(longer, arena));
+    assert_string_equal(claim_nodes_text(NULL, arena), "");
+}
+
+static void test_nodes_of_an_allocation(void **state)
+{
+    struct fixture *fixture = *state;
+    struct node_selector nodes = {0};
+    const json_t *json =
+        fixture_json(fixture, "{'nodeSelectorTerms': [{'matchFields': [{'key': 'metadata.name',"
+                              " 'operator': 'In', 'values': ['a']}]}]}");
+    const char *text = claim_nodes_text(json, fixture->arena);
+    assert_int_equal(claim_nodes_from_text(text, fixture->arena, &nodes, &fixture->err), 0);
+    assert_true(node_selector_holds(&nodes, &(struct label_view){.node_name = "a"}));
+    assert_false(node_selector_holds(&nodes, &(struct label_view){.node_name = "b"}));
+    assert_true(claim_nodes_from_text("{\"nodeSelectorTerms\": 1}", fixture->arena, &nodes,
+                                      &fixture->err) < 0);
+}
+
 static void test_other_types_count_as_absent(void **state)
 {
     static const char *const TEXTS[] = {
@@ -133,6 +213,9 @@ int main(void)
         FIXTURE_TEST(test_a_request_of_v1beta1),
         FIXTURE_TEST(test_alternatives_and_constraints),
         FIXTURE_TEST(test_unknown_members_are_not_judged),
+        FIXTURE_TEST(test_driver_that_the_first_selector_demands),
+        FIXTURE_TEST(test_texts_read_back),
+        FIXTURE_TEST(test_nodes_of_an_allocation),
         FIXTURE_TEST(test_other_types_count_as_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,457 @@
+/* claim_lookup: see claim_lookup.h. First the claims, then their classes, then the devices. */
+#include "api/verdicts/claim_lookup.h"
+#include "base/table.h"
+#include "cel/selectors.h"
+#include "devices/devices.h"
+#include "objects/claim_spec.h"
+#include "objects/device_class.h"
+
+#include <string.h>
+
+/* Of an answer. */
+#define NAMED_CLAIMS_MAX ((size_t)2000)
+#define TEXT_BYTES_MAX ((size_t)1 << 20)
+#define READS_MAX ((size_t)500)
+/* Claims in one hold of the ledger's lock. */
+#define STEP_CLAIMS 50
+
+struct named_claim {
+    UT_hash_handle hh; /* by namespace and line */
+    const char *namespace_, *name;
+    struct pod_claim claim;
+    const char *spec, *nodes; /* as in claim_facts */
+};
+
+struct named_class {
+    UT_hash_handle hh; /* by its name */
+    struct allocate_class class;
+    const char *driver;     /* "": not known */
+    const char *not_judged; /* NULL: it is known whether it exists, and what it selects */
+    bool exists;
+};
+
+struct claim_lookup {
+    struct claim_sources sources;
+    struct arena *arena;
+    struct named_claim *claims;
+    struct named_class *classes;
+    struct claims_world *world;
+    size_t bytes_left;
+    uint64_t steps_left;
+    struct pod_claim beyond; /* for the claims that are not looked up */
+};
+
+struct claim_lookup *claim_lookup_new(const struct claim_sources *sources, struct arena *arena)
+{
+    struct claim_lookup *lookup = ARENA_NEW(arena, struct claim_lookup);
+    *lookup = (struct claim_lookup){
+        .sources = *sources,
+        .arena = arena,
+        .bytes_left = TEXT_BYTES_MAX,
+        .steps_left = CLAIM_RULES_STEPS_MAX,
+        .beyond = {.fault = REASON_CLAIM_NOT_JUDGED, .cause = "there are too many claims"}};
+    return lookup;
+}
+
+void claim_lookup_free(struct claim_lookup *lookup)
+{
+    HASH_CLEAR(hh, lookup->claims);
+    HASH_CLEAR(hh, lookup->classes);
+    if (lookup->world)
+        claims_world_free(lookup->world);
+}
+
+/* ---- claims ---- */
+
+static void fail(struct named_claim *claim, enum reason reason, const char *cause)
+{
+    claim->claim.fault = reason;
+    claim->claim.cause = cause;
+}
+
+static struct named_claim *find_claim(const struct claim_lookup *lookup, const char *key)
+{
+    struct named_claim *claim = NULL;
+    HASH_FIND_STR(lookup->claims, key, claim);
+    return claim;
+}
+
+/* The next line of *at, with the namespace. */
+static const char *take_key(struct claim_lookup *lookup, const char *namespace_, const char **at)
+{
+    const size_t len = strcspn(*at, "\n");
+    const char *key = arena_printf(lookup->arena, "%s\n%.*s", namespace_, (int)len, *at);
+    *at += len + ((*at)[len] != '\0');
+    return key;
+}
+
+static void add(struct claim_lookup *lookup, const char *key, const char *namespace_)
+{
+    struct named_claim *claim = ARENA_NEW(lookup->arena, struct named_claim);
+    const char *line = key + strlen(namespace_) + 1;
+    claim->namespace_ = namespace_;
+    claim->name = line + (line[0] == '/');
+    claim->claim.is_template = line[0] == '/';
+    claim->claim.asked = (struct allocate_claim){.namespace_ = namespace_, .name = claim->name};
+    if (!claim->name[0])
+        fail(claim, REASON_CLAIM_NOT_JUDGED, "the name of a claim is not known");
+    HASH_ADD_KEYPTR(hh, lookup->claims, key, strlen(key), claim);
+}
+
+void claim_lookup_add(struct claim_lookup *lookup, const char *namespace_, const char *claims)
+{
+    for (const char *at = claims; at && *at;) {
+        const char *key = take_key(lookup, namespace_, &at);
+        if (HASH_COUNT(lookup->claims) < NAMED_CLAIMS_MAX && !find_claim(lookup, key))
+            add(lookup, key, namespace_);
+    }
+}
+
+static const struct claim_template_facts *find_given(const struct given_list *list,
+                                                     const struct named_claim *claim)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(list->items[i].namespace_, claim->namespace_) == 0 &&
+            strcmp(list->items[i].name, claim->name) == 0)
+            return &list->items[i];
+    }
+    return NULL;
+}
+
+static const char *copy_of(const struct claim_lookup *lookup, const char *text)
+{
+    return text ? arena_strdup(lookup->arena, text) : NULL;
+}
+
+static void miss(struct claim_lookup *lookup, struct named_claim *claim, bool are_known)
+{
+    const char *kind = claim->claim.is_template ? "ResourceClaimTemplate" : "ResourceClaim";
+    const char *cause =
+        arena_printf(lookup->arena, "%s %s/%s", kind, claim->namespace_, claim->name);
+    if (are_known)
+        fail(claim, REASON_CLAIM_MISSING, cause);
+    else
+        fail(claim, REASON_CLAIM_NOT_JUDGED,
+             arena_printf(lookup->arena, "%s: the cluster's are not known", cause));
+}
+
+static void find_template(struct claim_lookup *lookup, const struct cluster *cluster,
+                          struct named_claim *claim)
+{
+    const struct given_claims *given = lookup->sources.given;
+    const struct claim_template_facts *facts = given ? find_given(&given->templates, claim) : NULL;
+    if (!facts)
+        facts = cluster_find_claim_template(cluster, claim->namespace_, claim->name);
+    if (facts)
+        claim->spec = copy_of(lookup, facts->spec);
+    else
+        miss(lookup, claim, cluster_claim_templates_known(cluster));
+}
+
+static void find_made(struct claim_lookup *lookup, const struct cluster *cluster,
+                      struct named_claim *claim)
+{
+    const struct given_claims *given = lookup->sources.given;
+    const struct device_claim *made =
+        devices_find_claim(cluster_devices(cluster), claim->namespace_, claim->name);
+    const struct claim_template_facts *facts =
+        given && !made ? find_given(&given->claims, claim) : NULL;
+    if (made) {
+        claim->claim.is_allocated = made->is_allocated;
+        claim->claim.n_holders = made->n_all_holders;
+        claim->spec = copy_of(lookup, made->spec);
+        claim->nodes = copy_of(lookup, made->nodes);
+    } else if (facts) {
+        claim->spec = copy_of(lookup, facts->spec);
+    } else {
+        miss(lookup, claim, cluster_claims_known(cluster));
+    }
+}
+
+/* Returns the next claim of those that are not found yet. */
+static struct named_claim *find_some(struct claim_lookup *lookup, struct named_claim *claim)
+{
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(lookup->sources.inventory);
+    for (size_t i = 0; claim && i < STEP_CLAIMS; i++, claim = claim->hh.next) {
+        if (claim->claim.fault != REASON_FITS)
+            continue;
+        if (claim->claim.is_template)
+            find_template(lookup, view.cluster, claim);
+        else
+            find_made(lookup, view.cluster, claim);
+    }
+    return claim;
+}
+
+/* ---- classes ---- */
+
+static struct cel_program **compile(const char *const *texts, size_t n, struct arena *arena)
+{
+    struct cel_program **programs = ARENA_ARRAY(arena, struct cel_program *, n);
+    for (size_t i = 0; i < n; i++)
+        programs[i] = cel_compile(texts[i], arena);
+    return programs;
+}
+
+/* Texts beyond what an answer reads are not read. */
+static bool pay(struct claim_lookup *lookup, size_t bytes)
+{
+    const bool is_affordable = bytes <= lookup->bytes_left;
+    lookup->bytes_left -= is_affordable ? bytes : lookup->bytes_left;
+    return is_affordable;
+}
+
+static void set_selectors(struct claim_lookup *lookup, struct named_class *class,
+                          const char *const *texts, size_t n, bool is_cut)
+{
+    size_t bytes = 0;
+    class->exists = true;
+    for (size_t i = 0; i < n; i++)
+        bytes += strlen(texts[i]);
+    if (is_cut || !pay(lookup, bytes)) {
+        class->not_judged = "a DeviceClass has too many selectors";
+        return;
+    }
+    if (n > 0) /* kube-scheduler asks the first of devices of all drivers */
+        class->driver = device_class_driver_of(texts[0], lookup->arena);
+    class->class.selectors = (struct allocate_selectors){compile(texts, n, lookup->arena), n};
+}
+
+static bool find_given_class(struct claim_lookup *lookup, struct named_class *class)
+{
+    const struct device_request_list *list = lookup->sources.requests;
+    for (size_t i = 0; list && i < list->n; i++) {
+        const struct device_request *item = &list->items[i];
+        if (!item->is_class || strcmp(item->class_name, class->class.name) != 0)
+            continue;
+        const char **texts = ARENA_ARRAY(lookup->arena, const char *, item->n_selectors);
+        for (size_t j = 0; j < item->n_selectors; j++)
+            texts[j] = item->selectors[j].expression;
+        set_selectors(lookup, class, texts, item->n_selectors, item->lacks_selectors);
+        return true;
+    }
+    return false;
+}
+
+/* The class as it is, and whether a missing one is known to be missing. */
+struct class_copy {
+    bool exists, are_known;
+    struct selector_texts texts;
+};
+
+static struct class_copy copy_class(struct claim_lookup *lookup, const char *name)
+{
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(lookup->sources.inventory);
+    const struct selector_texts *texts = cluster_device_class_selectors(view.cluster, name);
+    struct class_copy copy = {.exists = texts != NULL,
+                              .are_known = view.live || cluster_n_device_classes(view.cluster) > 0};
+    if (texts)
+        copy.texts = selector_texts_copy(texts, lookup->arena);
+    return copy;
+}
+
+static void find_class_of_cluster(struct claim_lookup *lookup, struct named_class *class)
+{
+    const struct class_copy copy = copy_class(lookup, class->class.name);
+    if (copy.exists)
+        set_selectors(lookup, class, copy.texts.texts, copy.texts.n, copy.texts.is_cut);
+    else if (!copy.are_known)
+        class->not_judged = "the saved cluster has no DeviceClasses";
+    else if (lookup->sources.requests && lookup->sources.requests->lacks_classes)
+        class->not_judged = "the manifest has too many requests to look for the class";
+}
+
+static struct named_class *class_of(struct claim_lookup *lookup, const char *name)
+{
+    struct named_class *class = NULL;
+    HASH_FIND_STR(lookup->classes, name, class);
+    if (class)
+        return class;
+    class = ARENA_NEW(lookup->arena, struct named_class);
+    class->class.name = arena_strdup(lookup->arena, name);
+    class->driver = "";
+    HASH_ADD_KEYPTR(hh, lookup->classes, class->class.name, strlen(class->class.name), class);
+    if (!find_given_class(lookup, class))
+        find_class_of_cluster(lookup, class);
+    return class;
+}
+
+static const struct allocate_class *find_class(void *context, const char *name)
+{
+    const struct named_class *class = class_of(context, name);
+    return class->exists ? &class->class : NULL;
+}
+
+/* The devices of other drivers are not in the ledger. */
+static bool covers(void *context, const char *name, const char *driver)
+{
+    struct claim_lookup *lookup = context;
+    const struct named_class *class = class_of(lookup, name);
+    if (class->driver[0] || class->class.selectors.n > 0)
+        driver = class->driver;
+    return !class->exists || policy_device_driver(lookup->sources.policy, driver);
+}
+
+/* ---- what they ask for ---- */
+
+static const char *fault_of_want(struct claim_lookup *lookup, struct named_claim *claim,
+                                 const struct allocate_want *want)
+{
+    const struct named_class *class = class_of(lookup, want->class_name);
+    if (!want->class_name[0]) /* the allocator says so */
+        return NULL;
+    if (class->not_judged)
+        fail(claim, REASON_CLAIM_NOT_JUDGED, class->not_judged);
+    else if (!class->exists)
+        fail(claim, REASON_CLAIM_CLASS,
+             arena_printf(lookup->arena, "DeviceClass %s", class->class.name));
+    return claim->claim.cause;
+}
+
+static void check_wants(struct claim_lookup *lookup, struct named_claim *claim)
+{
+    const struct allocate_claim *asked = &claim->claim.asked;
+    for (size_t i = 0; i < asked->n_requests; i++) {
+        for (size_t j = 0; j < asked->requests[i].n_wants; j++) {
+            if (fault_of_want(lookup, claim, &asked->requests[i].wants[j]))
+                return;
+        }
+    }
+}
+
+static void read_spec(struct claim_lookup *lookup, struct named_claim *claim)
+{
+    const struct claim_classes classes = {find_class, covers, lookup};
+    struct allocate_claim *asked = &claim->claim.asked;
+    if (!claim->spec || !pay(lookup, strlen(claim->spec))) {
+        fail(claim, REASON_CLAIM_NOT_JUDGED, "the claims are too long");
+        return;
+    }
+    const struct claim_spec spec = claim_spec_from_text(claim->spec, &classes, lookup->arena);
+    asked->requests = spec.requests;
+    asked->n_requests = spec.n_requests;
+    asked->constraints = spec.constraints;
+    asked->n_constraints = spec.n_constraints;
+    check_wants(lookup, claim);
+    if (claim->claim.fault == REASON_FITS && !spec.is_covered)
+        fail(claim, REASON_CLAIM_NOT_JUDGED,
+             "devices of drivers that the policy does not name may match");
+}
+
+static void read_nodes(struct claim_lookup *lookup, struct named_claim *claim)
+{
+    struct err err;
+    if (!claim->nodes || (claim->nodes[0] && claim_nodes_from_text(claim->nodes, lookup->arena,
+                                                                   &claim->claim.nodes, &err) < 0))
+        fail(claim, REASON_CLAIM_NOT_JUDGED, "the nodes of an allocated claim are not known");
+}
+
+/* ---- devices ---- */
+
+struct read_list {
+    struct cel_read *items;
+    size_t n; /* at READS_MAX, all is read */
+};
+
+static void add_read(struct read_list *reads, struct cel_read read)
+{
+    if (reads->n < READS_MAX)
+        reads->items[reads->n++] = read;
+}
+
+static void add_reads_of(const struct allocate_selectors *selectors, struct read_list *reads)
+{
+    for (size_t i = 0; i < selectors->n; i++) {
+        const struct cel_program *program = selectors->programs[i];
+        size_t n = 0;
+        const struct cel_read *own =
+            program && cel_verdict(program) == CEL_VALID ? cel_reads(program, &n) : NULL;
+        for (size_t j = 0; j < n; j++)
+            add_read(reads, own[j]);
+    }
+}
+
+static void add_attribute(struct claim_lookup *lookup, const char *attribute,
+                          struct read_list *reads)
+{
+    const char *slash = attribute ? strchr(attribute, '/') : NULL;
+    if (slash)
+        add_read(reads, (struct cel_read){.domain = arena_strndup(lookup->arena, attribute,
+                                                                  (size_t)(slash - attribute)),
+                                          .name = slash + 1});
+}
+
+static void add_reads_of_claim(struct claim_lookup *lookup, const struct allocate_claim *asked,
+                               struct read_list *reads)
+{
+    for (size_t i = 0; i < asked->n_requests; i++) {
+        for (size_t j = 0; j < asked->requests[i].n_wants; j++)
+            add_reads_of(&asked->requests[i].wants[j].selectors, reads);
+    }
+    for (size_t i = 0; i < asked->n_constraints; i++)
+        add_attribute(lookup, asked->constraints[i].attribute, reads);
+}
+
+static struct read_list reads_of(struct claim_lookup *lookup)
+{
+    struct read_list reads = {ARENA_ARRAY(lookup->arena, struct cel_read, READS_MAX), 0};
+    for (const struct named_class *class = lookup->classes; class; class = class->hh.next)
+        add_reads_of(&class->class.selectors, &reads);
+    for (const struct named_claim *claim = lookup->claims; claim; claim = claim->hh.next)
+        add_reads_of_claim(lookup, &claim->claim.asked, &reads);
+    if (reads.n == READS_MAX) {
+        reads.n = 0;
+        add_read(&reads, (struct cel_read){.is_capacity = false});
+        add_read(&reads, (struct cel_read){.is_capacity = true});
+    }
+    return reads;
+}
+
+static bool read_some(struct claim_lookup *lookup)
+{
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(lookup->sources.inventory);
+    claims_world_read_some(lookup->world, view.cluster);
+    return true;
+}
+
+static void read_devices(struct claim_lookup *lookup)
+{
+    const struct read_list reads = reads_of(lookup);
+    lookup->world = claims_world_new(reads.items, reads.n, lookup->arena);
+    while (read_some(lookup) && !claims_world_end_step(lookup->world)) {
+    }
+}
+
+void claim_lookup_run(struct claim_lookup *lookup)
+{
+    struct named_claim *claim = lookup->claims;
+    bool needs_devices = false;
+    while (claim)
+        claim = find_some(lookup, claim);
+    for (claim = lookup->claims; claim; claim = claim->hh.next) {
+        if (claim->claim.fault == REASON_FITS && claim->claim.is_allocated)
+            read_nodes(lookup, claim);
+        else if (claim->claim.fault == REASON_FITS)
+            read_spec(lookup, claim);
+        needs_devices |= claim->claim.fault == REASON_FITS && !claim->claim.is_allocated;
+    }
+    if (needs_devices)
+        read_devices(lookup);
+}
+
+struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *namespace_,
+                                       const char *claims)
+{
+    struct pod_claim *named[POD_CLAIMS_MAX];
+    size_t n = 0;
+    for (const char *at = claims; at && *at && n < POD_CLAIMS_MAX;) {
+        struct named_claim *claim = find_claim(lookup, take_key(lookup, namespace_, &at));
+        named[n++] = claim ? &claim->claim : &lookup->beyond;
+    }
+    if (n == POD_CLAIMS_MAX) /* the ledger may have left out some */
+        named[0] = &lookup->beyond;
+    return claim_rules_of(lookup->world, named, n, &lookup->steps_left, lookup->arena);
+}

@@ -1,0 +1,37 @@
+/*
+ * claim_lookup: the resource claims that the pods of an answer name, and the devices of the
+ * cluster, for decide/claim_rules.h. Private to api.
+ *
+ * Texts are copied under the ledger's lock, in short holds, and read without it. What one answer
+ * reads is bounded: beyond, claims are not judged.
+ */
+#ifndef API_VERDICTS_CLAIM_LOOKUP_H
+#define API_VERDICTS_CLAIM_LOOKUP_H
+
+#include "decide/claim_rules.h"
+#include "inventory/inventory.h"
+#include "ledger/asked_claims.h"
+#include "objects/device_requests.h"
+
+struct claim_lookup;
+
+struct claim_sources {
+    struct inventory *inventory;
+    const struct policy *policy; /* held */
+    /* Of a manifest; NULL: none. Its classes and templates hide the cluster's. */
+    const struct given_claims *given;
+    const struct device_request_list *requests;
+};
+
+/* All in the arena; claim_lookup_free() frees its tables. */
+struct claim_lookup *claim_lookup_new(const struct claim_sources *sources, struct arena *arena);
+void claim_lookup_free(struct claim_lookup *lookup);
+/* Names the claims of a pod, as in pod_facts. Borrows the texts. */
+void claim_lookup_add(struct claim_lookup *lookup, const char *namespace_, const char *claims);
+/* Finds all that are named, and copies the devices. Once, without the ledger's lock. */
+void claim_lookup_run(struct claim_lookup *lookup);
+/* Of a pod that was added. NULL: it names no claims. */
+struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *namespace_,
+                                       const char *claims);
+
+#endif

@@ -1,0 +1,431 @@
+/* claim_rules: see include/decide/claim_rules.h. First the allocator's question, then its answer as
+ * a reason, then placing. */
+#include "decide/claim_rules.h"
+#include "arena_table.h"
+#include "base/mem.h"
+
+#include <string.h>
+
+/* The last verdict of a node. */
+struct claim_verdict {
+    struct arena_item item;
+    const struct node *node;
+    enum reason reason;
+    const char *cause;
+    size_t n_taken;   /* devices that were taken then */
+    size_t n_pinned;  /* claims that were allocated to a node then */
+    bool is_outdated; /* a pod was placed there since */
+};
+
+struct claim_rules {
+    struct claims_world *world;
+    struct pod_claim **claims;
+    size_t n;
+    uint64_t *steps_left;
+    struct arena *arena;
+    struct arena_table verdicts;
+    size_t n_pinned;
+    const char *error; /* the pod is given up; NULL: it is not */
+    bool is_cut;
+    /* Of a trial. */
+    struct claim_rules *origin;
+    uint64_t trial_steps, trial_steps_left;
+    size_t n_taken_before;
+};
+
+#define POINTER_BYTES sizeof(const void *)
+
+struct claim_rules *claim_rules_of(struct claims_world *world, struct pod_claim *const *claims,
+                                   size_t n, uint64_t *steps_left, struct arena *arena)
+{
+    if (n == 0)
+        return NULL;
+    struct claim_rules *rules = ARENA_NEW(arena, struct claim_rules);
+    *rules = (struct claim_rules){
+        .world = world,
+        .claims = arena_copy(arena, claims, n, sizeof(struct pod_claim *)),
+        .n = n,
+        .steps_left = steps_left,
+        .arena = arena,
+    };
+    return rules;
+}
+
+/* ---- the allocator's question ---- */
+
+struct claims_on_node {
+    struct allocate_question asked;
+    const char *not_judged;
+    bool needs_devices; /* a claim is not allocated */
+    bool is_elsewhere;  /* an allocated one does not reach the node */
+};
+
+static bool reaches(const struct pod_claim *claim, const struct node *node)
+{
+    return node_selector_holds(&claim->nodes, &node_traits(node)->view) &&
+           (!claim->placed_on || strcmp(claim->placed_on, node_name(node)) == 0);
+}
+
+static struct claims_on_node question_of(const struct claim_rules *rules, const struct node *node,
+                                         struct arena *arena)
+{
+    struct claims_on_node question = {0};
+    struct allocate_claim *claims = ARENA_ARRAY(arena, struct allocate_claim, rules->n);
+    for (size_t i = 0; i < rules->n; i++) {
+        claims[i] = rules->claims[i]->asked;
+        claims[i].is_allocated = rules->claims[i]->is_allocated;
+        claims[i].reaches_node = claims[i].is_allocated && reaches(rules->claims[i], node);
+        question.needs_devices |= !claims[i].is_allocated;
+        question.is_elsewhere |= claims[i].is_allocated && !claims[i].reaches_node;
+    }
+    question.asked = (struct allocate_question){
+        .claims = claims, .n_claims = rules->n, .max_steps = ALLOCATE_STEPS_MAX};
+    if (!question.needs_devices)
+        return question;
+    const struct claims_world_slices slices =
+        claims_world_on_node(rules->world, &node_traits(node)->view, arena);
+    question.not_judged = slices.not_judged;
+    question.asked.slices = slices.slices;
+    question.asked.n_slices = slices.n;
+    return question;
+}
+
+static struct allocate_answer ask(struct claim_rules *rules, const struct allocate_question *asked,
+                                  struct arena *arena)
+{
+    struct allocate_question question = *asked;
+    if (*rules->steps_left < question.max_steps)
+        question.max_steps = *rules->steps_left;
+    const struct allocate_answer answer = allocate_on_node(&question, arena);
+    *rules->steps_left -= answer.steps;
+    rules->is_cut |= *rules->steps_left == 0;
+    return answer;
+}
+
+/* ---- why there are not enough devices ---- */
+
+struct wish {
+    bool all_free, no_taints;
+};
+
+static struct allocate_device device_by(const struct allocate_device *device, struct wish wish,
+                                        struct arena *arena)
+{
+    struct allocate_device wished = *device;
+    if (wish.no_taints)
+        wished.n_taints = 0;
+    if (!wish.all_free)
+        return wished;
+    struct allocate_capacity *capacities =
+        arena_copy(arena, device->capacities, device->n_capacities, sizeof *capacities);
+    for (size_t i = 0; i < device->n_capacities; i++)
+        capacities[i].consumed = 0;
+    wished.capacities = capacities;
+    wished.is_allocated = wished.is_shared = wished.has_consumed_capacity = false;
+    return wished;
+}
+
+/* Whether the claims would fit if the node's devices were so. */
+static bool would_fit(struct claim_rules *rules, const struct allocate_question *asked,
+                      struct wish wish, struct arena *arena)
+{
+    struct allocate_question question = *asked;
+    struct allocate_slice *slices =
+        arena_copy(arena, asked->slices, asked->n_slices, sizeof *slices);
+    for (size_t i = 0; i < asked->n_slices; i++) {
+        struct allocate_device *devices =
+            ARENA_ARRAY(arena, struct allocate_device, slices[i].n_devices);
+        for (size_t j = 0; j < slices[i].n_devices; j++)
+            devices[j] = device_by(&slices[i].devices[j], wish, arena);
+        slices[i].devices = devices;
+    }
+    question.slices = slices;
+    return ask(rules, &question, arena).verdict == ALLOCATE_FITS;
+}
+
+/* What some device of the node is. */
+static struct wish wishes_of(const struct allocate_question *asked)
+{
+    struct wish wish = {false, false};
+    for (size_t i = 0; i < asked->n_slices; i++) {
+        for (size_t j = 0; j < asked->slices[i].n_devices; j++) {
+            const struct allocate_device *device = &asked->slices[i].devices[j];
+            wish.all_free |= device->is_allocated || device->is_shared;
+            wish.no_taints |= device->n_taints > 0;
+        }
+    }
+    return wish;
+}
+
+static enum reason reason_of_no(struct claim_rules *rules, const struct allocate_question *asked,
+                                struct arena *arena)
+{
+    const struct wish both = wishes_of(asked);
+    if (both.no_taints && would_fit(rules, asked, (struct wish){.no_taints = true}, arena))
+        return REASON_CLAIM_TAINTED;
+    if (both.all_free && would_fit(rules, asked, both, arena))
+        return REASON_CLAIM_FREE;
+    return REASON_CLAIM_TOTAL;
+}
+
+/* ---- the verdict ---- */
+
+/* kube-scheduler may wait before it binds, and give up. */
+static const char *waits(const struct claim_rules *rules, const struct claims_on_node *question,
+                         const struct allocate_answer *answer, struct arena *arena)
+{
+    const char *cause = NULL;
+    for (size_t i = 0; !cause && question->needs_devices && i < rules->n; i++)
+        cause = claims_world_waits(&answer->results[i], arena);
+    return cause;
+}
+
+/* "2 of the 8 devices there are free" */
+static const char *devices_text(const struct allocate_question *asked, struct arena *arena)
+{
+    size_t n = 0, n_free = 0;
+    for (size_t i = 0; i < asked->n_slices; i++) {
+        const struct allocate_slice *slice = &asked->slices[i];
+        for (size_t j = 0; j < slice->n_devices; j++) {
+            const bool is_there =
+                slice->devices_reach ? slice->devices_reach[j] : slice->reaches_node;
+            n += is_there;
+            n_free += is_there && !slice->devices[j].is_allocated;
+        }
+    }
+    if (n == 0)
+        return "it has none";
+    return arena_printf(arena, "%zu of the %zu devices there are free", n_free, n);
+}
+
+static void set(struct claim_verdict *verdict, enum reason reason, const char *cause)
+{
+    verdict->reason = reason;
+    verdict->cause = cause;
+}
+
+static void set_no(struct claim_rules *rules, const struct allocate_question *asked,
+                   bool has_invalid_pool, struct arena *arena, struct claim_verdict *verdict)
+{
+    const char *pools = has_invalid_pool ? "; a pool of the node is invalid" : "";
+    set(verdict, reason_of_no(rules, asked, arena),
+        arena_printf(rules->arena, "%s%s", devices_text(asked, arena), pools));
+}
+
+static void search(struct claim_rules *rules, const struct node *node,
+                   struct claim_verdict *verdict)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct claims_on_node question = question_of(rules, node, arena);
+    if (question.is_elsewhere && (question.not_judged || !question.needs_devices)) {
+        set(verdict, REASON_CLAIM_ELSEWHERE, "");
+        return;
+    }
+    if (question.not_judged) {
+        set(verdict, REASON_CLAIM_NOT_JUDGED, question.not_judged);
+        return;
+    }
+    const struct allocate_answer answer = ask(rules, &question.asked, arena);
+    const char *cause = NULL;
+    if (rules->is_cut) {
+        set(verdict, REASON_CLAIM_NOT_JUDGED, "too much work for one answer");
+        return;
+    }
+    switch (answer.verdict) {
+    case ALLOCATE_FITS:
+        cause = waits(rules, &question, &answer, rules->arena);
+        set(verdict, cause ? REASON_CLAIM_NOT_JUDGED : REASON_FITS, cause ? cause : "");
+        break;
+    case ALLOCATE_NO:
+    case ALLOCATE_INVALID_POOLS:
+        set_no(rules, &question.asked, answer.verdict == ALLOCATE_INVALID_POOLS, arena, verdict);
+        break;
+    case ALLOCATE_ELSEWHERE:
+        set(verdict, REASON_CLAIM_ELSEWHERE, "");
+        break;
+    case ALLOCATE_ERROR:
+        set(verdict, REASON_CLAIM_ERROR, arena_strdup(rules->arena, answer.message));
+        break;
+    case ALLOCATE_NOT_JUDGED:
+        set(verdict, REASON_CLAIM_NOT_JUDGED, arena_strdup(rules->arena, answer.message));
+        break;
+    }
+}
+
+/* The first fault in the order of the reasons. */
+static const struct pod_claim *faulty(const struct claim_rules *rules)
+{
+    const struct pod_claim *first = NULL;
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct pod_claim *claim = rules->claims[i];
+        if (claim->fault != REASON_FITS && (!first || claim->fault < first->fault))
+            first = claim;
+    }
+    return first;
+}
+
+static const struct pod_claim *full(const struct claim_rules *rules)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        if (rules->claims[i]->n_holders >= CLAIM_RULES_HOLDERS_MAX)
+            return rules->claims[i];
+    }
+    return NULL;
+}
+
+static struct claim_verdict *find(const struct claim_rules *rules, const struct node *node)
+{
+    return (struct claim_verdict *)arena_table_find(&rules->verdicts, &node, POINTER_BYTES);
+}
+
+/* Taken devices turn no refusal into another verdict. */
+static bool holds(const struct claim_rules *rules, struct claim_verdict *verdict)
+{
+    if (!verdict || verdict->is_outdated || verdict->n_pinned != rules->n_pinned)
+        return false;
+    if (verdict->reason != REASON_FITS || !rules->world)
+        return true;
+    if (claims_world_touches(rules->world, verdict->n_taken, node_name(verdict->node)))
+        return false;
+    verdict->n_taken = claims_world_n_taken(rules->world);
+    return true;
+}
+
+static struct claim_verdict *find_or_add(struct claim_rules *rules, const struct node *node)
+{
+    struct claim_verdict *verdict = find(rules, node);
+    if (verdict)
+        return verdict;
+    verdict = ARENA_NEW(rules->arena, struct claim_verdict);
+    verdict->node = node;
+    verdict->is_outdated = true;
+    arena_table_add(&rules->verdicts, &verdict->item, &verdict->node, POINTER_BYTES, rules->arena);
+    return verdict;
+}
+
+static enum reason judge_by_search(struct claim_rules *rules, const struct node *node)
+{
+    const struct claim_verdict *before =
+        rules->origin && !find(rules, node) ? find(rules->origin, node) : NULL;
+    struct claim_verdict *verdict = find_or_add(rules, node);
+    if (before) {
+        const struct arena_item item = verdict->item;
+        *verdict = *before;
+        verdict->item = item;
+    }
+    if (holds(rules, verdict))
+        return verdict->reason;
+    search(rules, node, verdict);
+    verdict->n_taken = rules->world ? claims_world_n_taken(rules->world) : 0;
+    verdict->n_pinned = rules->n_pinned;
+    verdict->is_outdated = false;
+    return verdict->reason;
+}
+
+enum reason claim_rules_judge(struct claim_rules *rules, const struct node *node)
+{
+    const struct pod_claim *fault = NULL;
+    if (!rules)
+        return REASON_FITS;
+    if ((fault = faulty(rules)) != NULL)
+        return fault->fault;
+    if (rules->error)
+        return REASON_CLAIM_ERROR;
+    return full(rules) ? REASON_CLAIM_HOLDERS : judge_by_search(rules, node);
+}
+
+void claim_rules_judge_all(struct claim_rules *rules, const struct cluster *cluster)
+{
+    for (const struct node *node = cluster_next_node(cluster, NULL); rules && node;
+         node = cluster_next_node(cluster, node))
+        (void)claim_rules_judge(rules, node);
+}
+
+const char *claim_rules_fault(const struct claim_rules *rules)
+{
+    const struct pod_claim *claim = NULL;
+    if (!rules)
+        return "";
+    if ((claim = faulty(rules)) != NULL)
+        return claim->cause;
+    if (rules->error)
+        return rules->error;
+    claim = full(rules);
+    return claim ? claim->asked.name : "";
+}
+
+const char *claim_rules_cause(const struct claim_rules *rules, const struct node *node)
+{
+    const char *fault = claim_rules_fault(rules);
+    const struct claim_verdict *verdict = rules && !fault[0] ? find(rules, node) : NULL;
+    return verdict && verdict->cause ? verdict->cause : fault;
+}
+
+bool claim_rules_are_cut(const struct claim_rules *rules)
+{
+    return rules && rules->is_cut;
+}
+
+/* ---- placing ---- */
+
+static void allocate(struct claim_rules *rules, struct pod_claim *claim,
+                     const struct allocate_claim *asked, const struct allocate_results *results,
+                     const struct node *node)
+{
+    claims_world_take(rules->world, asked, results);
+    if (claim->is_template)
+        return;
+    claim->is_allocated = true;
+    claim->placed_on = results->n > 0 ? arena_strdup(rules->arena, node_name(node)) : NULL;
+    rules->n_pinned++;
+}
+
+void claim_rules_place(struct claim_rules *rules, const struct node *node)
+{
+    if (claim_rules_judge(rules, node) != REASON_FITS || !rules)
+        return;
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct claims_on_node question = question_of(rules, node, arena);
+    const struct allocate_answer answer = ask(rules, &question.asked, arena);
+    for (size_t i = 0; i < rules->n; i++) {
+        struct pod_claim *claim = rules->claims[i];
+        if (answer.verdict == ALLOCATE_FITS && !claim->is_allocated)
+            allocate(rules, claim, &question.asked.claims[i], &answer.results[i], node);
+        claim->n_holders += !claim->is_template;
+    }
+    find_or_add(rules, node)->is_outdated = true;
+}
+
+void claim_rules_abort(struct claim_rules *rules, const struct node *node)
+{
+    if (!rules->error)
+        rules->error = arena_printf(rules->arena, "on node %s: %s", node_name(node),
+                                    claim_rules_cause(rules, node));
+}
+
+struct claim_rules *claim_rules_try(struct claim_rules *rules, struct arena *arena)
+{
+    if (!rules)
+        return NULL;
+    struct claim_rules *trial = ARENA_NEW(arena, struct claim_rules);
+    *trial = *rules;
+    trial->arena = arena;
+    trial->origin = rules;
+    trial->verdicts = (struct arena_table){0};
+    trial->claims = ARENA_ARRAY(arena, struct pod_claim *, rules->n);
+    for (size_t i = 0; i < rules->n; i++)
+        trial->claims[i] = arena_copy(arena, rules->claims[i], 1, sizeof(struct pod_claim));
+    trial->trial_steps = trial->trial_steps_left = *rules->steps_left / 4;
+    trial->steps_left = &trial->trial_steps_left;
+    trial->n_taken_before = rules->world ? claims_world_n_taken(rules->world) : 0;
+    return trial;
+}
+
+void claim_rules_end_trial(struct claim_rules *trial)
+{
+    if (!trial)
+        return;
+    *trial->origin->steps_left -= trial->trial_steps - trial->trial_steps_left;
+    if (trial->world)
+        claims_world_give_back(trial->world, trial->n_taken_before);
+}

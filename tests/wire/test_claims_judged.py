@@ -1,0 +1,246 @@
+"""POST /v1/dry-run, explain and pending: on which nodes the devices are that the resource claims of a pod ask for (docs/DRA.md)."""
+
+import openapi
+import pytest
+from objects import merged, node, pod
+
+DRIVER = "gpu.nvidia.com"
+JUDGE = openapi.Judge(openapi.load())
+API = "resource.k8s.io/v1"
+
+
+def of_kind(kind, name, spec, namespace=None, **more):
+    metadata = {"name": name, "uid": f"{kind}-{name}", **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": API, "kind": kind, "metadata": metadata, "spec": spec, **more}
+
+
+def device_class(name=DRIVER, *terms):
+    expression = " && ".join([f"device.driver == '{DRIVER}'", *terms])
+    return of_kind("DeviceClass", name, {"selectors": [{"cel": {"expression": expression}}]})
+
+
+def device(name, **attributes):
+    return {"name": name, "attributes": {key: {"string": value} for key, value in {"type": "gpu", **attributes}.items()}}
+
+
+def slice_of(name, *devices, **pool):
+    pool = {"name": name, "generation": 1, "resourceSliceCount": 1, **pool}
+    return of_kind("ResourceSlice", name, {"driver": DRIVER, "nodeName": name, "pool": pool, "devices": list(devices)})
+
+
+def asks(count=1, selector=None, **more):
+    selectors = {"selectors": [{"cel": {"expression": selector}}]} if selector else {}
+    exactly = {"deviceClassName": DRIVER, "count": count, **selectors, **more}
+    return {"devices": {"requests": [{"name": "gpus", "exactly": exactly}]}}
+
+
+def claim(name, spec=None, on=None, holders=0):
+    """on: the node and devices that it has."""
+    status = {}
+    if on:
+        where, *devices = on
+        results = [{"request": "gpus", "driver": DRIVER, "pool": where, "device": device} for device in devices]
+        term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [where]}]}
+        status = {"allocation": {"devices": {"results": results}, "nodeSelector": {"nodeSelectorTerms": [term]}}}
+        status["reservedFor"] = [{"resource": "pods", "name": f"p{n}", "uid": f"p{n}"} for n in range(holders)]
+    return of_kind("ResourceClaim", name, spec or asks(), "ml", status=status)
+
+
+def template(name, spec):
+    return of_kind("ResourceClaimTemplate", name, {"spec": spec}, "ml")
+
+
+def cluster(*more):
+    """a has three devices, one of which is in use; b has one, c none."""
+    devices = [slice_of("a", *(device(f"gpu-{n}", model="big") for n in range(3))), slice_of("b", device("gpu-0"))]
+    nodes = [node(name, None, None) for name in "abc"]
+    return [*nodes, device_class(), *devices, claim("used", on=("a", "gpu-0"), holders=1), *more]
+
+
+def using(name="train", **claims):
+    """A pod with these claims: by name, or by template if the key begins with t_."""
+    entries = [{"name": key, ("resourceClaimTemplateName" if key[:2] == "t_" else "resourceClaimName"): value} for key, value in claims.items()]
+    return pod(name, None, spec={"resourceClaims": entries})
+
+
+def deployment(replicas, asking):
+    template_ = {"metadata": {"labels": {"app": "web"}}, "spec": asking["spec"]}
+    spec = {"replicas": replicas, "selector": {"matchLabels": {"app": "web"}}, "template": template_}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "ml"}, "spec": spec}
+
+
+def dry_run(service, *objects):
+    answer = service.post("/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": list(objects)})
+    assert answer.status == 200, answer
+    assert JUDGE.faults_of_answer("POST", "/v1/dry-run", answer) == []
+    return answer.json()["workloads"]
+
+
+def reasons(workload):
+    return {item["node"]: item["reason"] for item in workload["nodes"]}
+
+
+def messages(workload):
+    return {item["node"]: item["message"] for item in workload["nodes"]}
+
+
+def placed(workload):
+    return sorted(item["node"] for item in workload["placements"] if item["node"])
+
+
+ONE = template("one", asks())
+
+
+def test_too_few_in_total_or_free(start_over):
+    service = start_over(*cluster(ONE, template("three", asks(3))))
+    (one,) = dry_run(service, using(t_a="one"))
+    assert reasons(one) == {"a": "fits", "b": "fits", "c": "claim_total"}
+    (three,) = dry_run(service, using(t_a="three"))
+    assert reasons(three) == {"a": "claim_free", "b": "claim_total", "c": "claim_total"}
+
+
+def test_each_replica_gets_its_own_claim_of_a_template(start_over):
+    service = start_over(*cluster(ONE))
+    (workload,) = dry_run(service, deployment(5, using(t_a="one")))
+    assert (workload["placed"], placed(workload), workload["moreReplicas"]) == (3, ["a", "a", "b"], 0)
+    assert "nobody is evicted for the devices of claims" in workload["preemption"]["summary"]
+    (workload,) = dry_run(service, deployment(1, using(t_a="one")))
+    assert (workload["placed"], workload["moreReplicas"]) == (1, 2)
+
+
+def test_workloads_take_devices_from_each_other(start_over):
+    service = start_over(*cluster(ONE))
+    first, second = dry_run(service, deployment(2, using(t_a="one")), using(t_a="one", t_b="one"))
+    assert first["placed"] == 2 and second["placed"] == 0
+    assert set(reasons(second).values()) == {"claim_free", "claim_total"}
+
+
+def test_pods_that_name_a_claim_share_it(start_over):
+    service = start_over(*cluster(claim("shared", asks(2))))
+    first, second = dry_run(service, deployment(3, using(a="shared")), using(a="shared"))
+    assert placed(first) == ["a"] * 3 and placed(second) == ["a"]
+    assert reasons(second) == {"a": "fits", "b": "claim_elsewhere", "c": "claim_elsewhere"}
+
+
+def test_allocated_claim_pins_its_node(start_over):
+    service = start_over(*cluster())
+    (workload,) = dry_run(service, using(a="used"))
+    assert reasons(workload) == {"a": "fits", "b": "claim_elsewhere", "c": "claim_elsewhere"}
+    (workload,) = dry_run(service, using(a="used", t_b="one"), ONE)
+    assert reasons(workload)["a"] == "fits"
+
+
+def test_claim_that_is_in_use_by_too_many(start_over):
+    service = start_over(*cluster(claim("full", on=("a", "gpu-1"), holders=256), claim("nearly", on=("a", "gpu-2"), holders=255)))
+    (workload,) = dry_run(service, using(a="full"))
+    assert set(reasons(workload).values()) == {"claim_holders"}
+    (workload,) = dry_run(service, deployment(2, using(a="nearly")))
+    assert workload["placed"] == 1
+
+
+def test_what_is_missing_is_named(start_over):
+    service = start_over(*cluster(ONE, claim("odd", asks(deviceClassName="gone"))))
+    (workload,) = dry_run(service, using(a="nowhere"))
+    assert set(reasons(workload).values()) == {"claim_missing"} and "ResourceClaim ml/nowhere" in workload["summary"]
+    (workload,) = dry_run(service, using(t_a="nowhere"))
+    assert "ResourceClaimTemplate ml/nowhere" in messages(workload)["a"]
+    (workload,) = dry_run(service, using(a="odd"))
+    assert set(reasons(workload).values()) == {"claim_class"} and "DeviceClass gone" in messages(workload)["b"]
+
+
+def test_manifest_brings_its_claims_and_classes(start_over):
+    service = start_over(*cluster(ONE))
+    big = device_class("big", f"device.attributes['{DRIVER}'].type == 'gpu'", f"device.attributes['{DRIVER}'][?'model'].orValue('') == 'big'")
+    (workload,) = dry_run(service, using(a="mine"), claim("mine", asks(deviceClassName="big")), big)
+    assert reasons(workload) == {"a": "fits", "b": "claim_total", "c": "claim_total"}
+    (workload,) = dry_run(service, using(t_a="one"), template("one", asks(4)))
+    assert set(reasons(workload).values()) == {"claim_total"}
+    (workload,) = dry_run(service, using(a="used"), claim("used", asks(9)))
+    assert reasons(workload)["a"] == "fits", "the cluster's claim counts"
+
+
+FAILS = f"device.attributes['{DRIVER}'].model == 'big'"
+
+
+def test_error_on_one_node_rejects_the_pod_on_all(start_over):
+    service = start_over(*cluster(template("fails", asks(selector=FAILS))))
+    (workload,) = dry_run(service, using(t_a="fails"))
+    assert set(reasons(workload).values()) == {"claim_error"}
+    assert "no such key: model" in messages(workload)["a"] and "node b" in messages(workload)["a"]
+    assert workload["placed"] == 0 and "no such key: model" in workload["summary"]
+
+
+def test_error_on_a_node_that_is_ruled_out_before_rejects_nothing(start_over):
+    service = start_over(*cluster(template("fails", asks(selector=FAILS))))
+    asking = merged(using(t_a="fails"), {"spec": {"nodeName": "a"}})
+    (workload,) = dry_run(service, asking)
+    assert reasons(workload) == {"a": "fits", "b": "node_name", "c": "node_name"}
+
+
+def test_error_that_replicas_run_into_stops_them(start_over):
+    """gpu-1 is only asked when gpu-0 is taken."""
+    service = start_over(node("a", None, None), device_class(), slice_of("a", device("gpu-0", model="big"), device("gpu-1")), claim("other"))
+    (workload,) = dry_run(service, deployment(3, using(t_a="fails")), template("fails", asks(selector=FAILS)))
+    assert workload["placed"] == 1 and workload["moreReplicas"] == 0
+    assert "no such key: model" in workload["summary"]
+
+
+def test_invalid_pool_gives_nothing(start_over):
+    service = start_over(node("a", None, None), device_class(), slice_of("a", device("gpu-0"), resourceSliceCount=2), claim("other"), ONE)
+    (workload,) = dry_run(service, using(t_a="one"))
+    assert reasons(workload) == {"a": "claim_total"}
+
+
+@pytest.mark.parametrize("kind, claims", [("ResourceClaim", {"a": "used"}), ("ResourceClaimTemplate", {"t_a": "one"}), ("DeviceClass", {"t_a": "one"})])
+def test_kind_that_the_file_lacks_is_not_judged(kind, claims, start_over):
+    service = start_over(*(item for item in cluster(ONE) if item["kind"] != kind))
+    (workload,) = dry_run(service, using(**claims))
+    assert set(reasons(workload).values()) == {"claim_not_judged"}
+
+
+@pytest.mark.parametrize("expression", ["device.driver == 'tpu.example.com'", "true"])
+def test_devices_of_unknown_drivers_are_not_judged(expression, start_over):
+    other = of_kind("DeviceClass", "other", {"selectors": [{"cel": {"expression": expression}}]})
+    service = start_over(*cluster(other))
+    (workload,) = dry_run(service, using(t_a="any"), template("any", asks(deviceClassName="other")))
+    assert set(reasons(workload).values()) == {"claim_not_judged"}
+    assert "drivers" in messages(workload)["a"]
+
+
+def test_pod_with_many_claims_is_not_judged(start_over):
+    service = start_over(*cluster(ONE))
+    (workload,) = dry_run(service, using(**{f"t_{n}": "one" for n in range(40)}))
+    assert set(reasons(workload).values()) == {"claim_not_judged"}
+
+
+def test_old_form_of_a_pod_is_judged_as_the_new_one(start_over):
+    service = start_over(*cluster(ONE))
+    old = pod("old", None, spec={"resourceClaims": [{"name": "a", "source": {"resourceClaimTemplateName": "one"}}]})
+    (workload,) = dry_run(service, old)
+    assert reasons(workload) == {"a": "fits", "b": "fits", "c": "claim_total"}
+    assert any("removed source" in note for note in workload["notEvaluated"])
+
+
+def test_daemon_set_gets_devices_where_there_are_some(start_over):
+    service = start_over(*cluster(ONE))
+    daemons = merged(deployment(0, using(t_a="one")), {"kind": "DaemonSet", "spec": {"replicas": None}})
+    (workload,) = dry_run(service, daemons)
+    assert (workload["placed"], workload["replicas"], placed(workload)) == (2, 3, ["a", "b"])
+
+
+def test_explain_and_pending_judge_claims(start_over):
+    waits = merged(using("waits", a="wanted"), {"status": {"phase": "Pending"}})
+    service = start_over(*cluster(claim("wanted", asks(3)), waits))
+    answer = service.get("/v1/pods/ml/waits/explain")
+    assert JUDGE.faults_of_answer("GET", "/v1/pods/{namespace}/{name}/explain", answer) == []
+    assert {item["node"]: item["reason"] for item in answer.json()["nodes"]} == {"a": "claim_free", "b": "claim_total", "c": "claim_total"}
+    assert not any("resource claim" in note for note in answer.json()["pod"]["notEvaluated"])
+
+
+def test_snapshot_keeps_what_claims_ask_for(start_over, start_service, write):
+    objects = [claim("wanted", asks(3)), template("three", asks(3, selector=f"device.attributes['{DRIVER}'].type == 'gpu'"))]
+    service = start_over(*cluster(*objects))
+    asking = [using("first", a="wanted"), using("second", t_a="three"), using("third", a="used")]
+    before = dry_run(service, *asking)
+    snapshot = write("snapshot.json", service.get("/v1/snapshot").text)
+    assert dry_run(start_service("--cluster-file", snapshot), *asking) == before
