@@ -8,8 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #define N_STREAMS 3
 
 static void close_all(const int files[N_STREAMS])
