@@ -200,6 +200,14 @@ size_t cluster_n_priority_classes(const struct cluster *cluster);
 const char *cluster_next_priority_class(const struct cluster *cluster, const char *name,
                                         int64_t *ret_value, bool *ret_is_default);
 
+/* Runtime classes: only of cluster files. None: they are unknown. */
+void cluster_add_runtime_class(struct cluster *cluster, const char *name);
+void cluster_delete_runtime_class(struct cluster *cluster, const char *name);
+bool cluster_has_runtime_class(const struct cluster *cluster, const char *name);
+size_t cluster_n_runtime_classes(const struct cluster *cluster);
+/* Iterates in insertion order: NULL to NULL. */
+const char *cluster_next_runtime_class(const struct cluster *cluster, const char *name);
+
 /* Device classes (dynamic resource allocation): names, and the extended resource that each maps to
  * its devices; "": only the implicit name. Since Kubernetes 1.36 kube-scheduler creates a claim for
  * a pod that requests such a resource, on a node that has none of it allocatable. */

@@ -20,7 +20,6 @@
 #include "ledger/cluster.h"
 
 #define GPU_DEMAND_CLASSES_MAX 32
-#define GPU_DEMAND_EXPECTED_MAX 32 /* in forks, in addition */
 #define GPU_DEMAND_COMPARISONS_MAX 64
 
 /* The GPUs of one model under one resource name. */
@@ -49,7 +48,7 @@ struct gpu_demand {
     const struct resource *resource;
     struct model_pool **pools;
     size_t n_pools;
-    struct demand_class classes[GPU_DEMAND_CLASSES_MAX + GPU_DEMAND_EXPECTED_MAX];
+    struct demand_class classes[GPU_DEMAND_CLASSES_MAX]; /* those that take most first */
     size_t n_classes;
     int64_t max_gpus; /* the largest allocatable of a node, or its devices of one model */
 };
@@ -66,8 +65,8 @@ const struct gpu_demand *gpu_demand_next(const struct cluster *cluster,
                                          const struct gpu_demand *demand);
 
 /* Counts n more live pods of a shape resolved against the fork: a workload's replicas wait all at
- * once. The shape must live as long as the fork. At most GPU_DEMAND_EXPECTED_MAX new shapes
- * count. */
+ * once. The shape must live as long as the fork. Other pods of the shape count only if the fork's
+ * origin has it as a class. */
 void gpu_demand_expect(struct cluster *fork, const struct pod_shape *shape, int64_t n);
 
 /* Whether kube-scheduler asks about a pod that the watch has not shown yet, so that no class counts

@@ -23,6 +23,7 @@ json_t *node_to_json(const struct node_facts *facts);
 json_t *pod_to_json(const struct pod_facts *facts, const struct policy *policy);
 json_t *namespace_to_json(const struct namespace_facts *facts);
 json_t *priority_class_to_json(const struct priority_class_facts *facts);
+json_t *runtime_class_to_json(const char *name);
 /* resource, driver: "" if it maps none, or if the driver is unknown. */
 json_t *device_class_to_json(const char *name, const char *resource, const char *driver,
                              const struct selector_texts *selectors);

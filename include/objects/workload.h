@@ -23,9 +23,10 @@ struct workload {
     const char *namespace_;
     /* Annotations gpu-extender.io/models and exclude-models as written; NULL: none. */
     const char *models_text, *exclude_models_text;
-    int64_t replicas;    /* 0 or more */
-    bool replicas_known; /* false: the object has no readable count, and 1 was assumed */
-    bool per_node;       /* DaemonSet: replicas (1) on each node that admits it */
+    const char *runtime_class; /* "" if none */
+    int64_t replicas;          /* 0 or more */
+    bool replicas_known;       /* false: the object has no readable count, and 1 was assumed */
+    bool per_node;             /* DaemonSet: replicas (1) on each node that admits it */
     struct pod_facts pod;
     /* Not NULL: why the template is unreadable; pod is not set then. */
     const char *problem;

@@ -76,6 +76,22 @@ static void upsert_priority_class(struct cluster *cluster, const union kind_fact
                                   class->never_preempts);
 }
 
+static int decode_runtime_class(const json_t *object, const struct policy *policy,
+                                struct arena *arena, union kind_facts *ret_facts, struct err *err)
+{
+    struct identity identity;
+    (void)policy;
+    int r = identity_from_json(object, arena, &identity, err);
+    if (r == 0)
+        ret_facts->runtime_class = identity.name;
+    return r;
+}
+
+static void upsert_runtime_class(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_add_runtime_class(cluster, facts->runtime_class);
+}
+
 static int decode_device_class(const json_t *object, const struct policy *policy,
                                struct arena *arena, union kind_facts *ret_facts, struct err *err)
 {
@@ -272,8 +288,11 @@ struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_lim
     return (struct kind_limit){limits->max_pods, "limits.pods"};
 }
 
-/* Kinds that only snapshots contain. */
-static const struct kind_row KEPT[] = {
+/* Kinds that only cluster files contain: one that answers to users read, and a snapshot's own. */
+static const struct kind_row OF_FILES[] = {
+    {"RuntimeClass", "node.k8s.io/", .is_optional = true, .drops_duplicates = false,
+     decode_runtime_class, upsert_runtime_class, cluster_delete_runtime_class, NULL,
+     cluster_n_runtime_classes},
     {"KeptPod", SNAPSHOT_API_VERSION, .is_essential = true, .is_namespaced = true, .is_pod = true,
      .drops_duplicates = true, decode_kept_pod, upsert_pod, cluster_delete_pod, cluster_keep_pod,
      cluster_n_pods},
@@ -300,7 +319,7 @@ static const struct kind_row *find_among(const struct kind_row *rows, size_t n, 
 const struct kind_row *kinds_find(const char *kind, const char *api_version)
 {
     const struct kind_row *row = find_among(KINDS, N_CLUSTER_KINDS, kind, api_version);
-    return row ? row : find_among(KEPT, sizeof KEPT / sizeof *KEPT, kind, api_version);
+    return row ? row : find_among(OF_FILES, sizeof OF_FILES / sizeof *OF_FILES, kind, api_version);
 }
 
 struct kind_key kinds_key(const struct kind_row *row, const struct identity *identity,

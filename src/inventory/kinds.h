@@ -26,6 +26,7 @@ union kind_facts {
     struct pod_facts pod;
     struct namespace_facts namespace_;
     struct priority_class_facts priority_class;
+    const char *runtime_class; /* its name */
     struct device_class_facts device_class;
     struct slice_facts slice;
     struct claim_facts claim;
@@ -67,8 +68,8 @@ struct kind_limit {
 };
 struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_limits *limits);
 
-/* Also finds a snapshot's own kinds, which only cluster files contain. An empty api_version matches
- * any. NULL: the kind is not read. */
+/* Also finds kinds that only cluster files contain: runtime classes, and a snapshot's own. An empty
+ * api_version matches any. NULL: the kind is not read. */
 const struct kind_row *kinds_find(const char *kind, const char *api_version);
 
 /* The identity of an object within its kind. */

@@ -58,6 +58,7 @@ void cluster_free(struct cluster *cluster)
     cluster_peers_fork_free(cluster);
     gpu_demand_free_all(cluster);
     cluster_priority_classes_free_all(cluster);
+    cluster_runtime_classes_free_all(cluster);
     namespace_usage_free_all(cluster);
     cluster_device_classes_free_all(cluster);
     cluster_claim_templates_free_all(cluster);

@@ -12,6 +12,7 @@
 enum stage {
     STAGE_NAMESPACES,
     STAGE_PRIORITY_CLASSES,
+    STAGE_RUNTIME_CLASSES,
     STAGE_DEVICE_CLASSES,
     STAGE_NODES,
     STAGE_SLICES,
@@ -64,6 +65,14 @@ static const void *next_priority_class(struct cluster_copy *copy, const void *la
     const char *name = cluster_next_priority_class(copy->from, last, &value, &is_default);
     if (name)
         cluster_priority_classes_copy(copy->to, copy->from, name);
+    return name;
+}
+
+static const void *next_runtime_class(struct cluster_copy *copy, const void *last)
+{
+    const char *name = cluster_next_runtime_class(copy->from, last);
+    if (name)
+        cluster_add_runtime_class(copy->to, name);
     return name;
 }
 
@@ -199,6 +208,7 @@ static const void *next_pod(struct cluster_copy *copy, const void *last)
 static const void *(*const NEXT[N_STAGES])(struct cluster_copy *copy, const void *last) = {
     [STAGE_NAMESPACES] = next_namespace,
     [STAGE_PRIORITY_CLASSES] = next_priority_class,
+    [STAGE_RUNTIME_CLASSES] = next_runtime_class,
     [STAGE_DEVICE_CLASSES] = next_device_class,
     [STAGE_NODES] = next_node,
     [STAGE_SLICES] = next_slice,

@@ -77,6 +77,9 @@ struct cluster *cluster_fork(struct cluster *cluster)
     for (entry = cluster->priority_classes; entry; entry = entry->hh.next)
         cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default,
                                       entry->never_preempts);
+    const char *class = NULL;
+    while ((class = cluster_next_runtime_class(cluster, class)))
+        cluster_add_runtime_class(fork, class);
     namespace_usage_fork(fork, cluster);
     fork->version = cluster->version;
     fork->claims_unknown = cluster->claims_unknown;

@@ -318,26 +318,70 @@ static bool same_shape(const struct pod_shape *a, const struct pod_shape *b)
     return digest_a.low == digest_b.low && digest_a.high == digest_b.high;
 }
 
-static struct demand_class *find_class(struct gpu_demand *demand, const struct pod_shape *shape)
+/* Classes in their order, which is that of demand_index.h. */
+
+static bool comes_before(const struct demand_class *a, const struct demand_class *b)
 {
-    for (size_t i = 0; i < demand->n_classes; i++) {
-        if (demand->classes[i].shape && same_shape(demand->classes[i].shape, shape))
-            return &demand->classes[i];
-    }
-    return NULL;
+    const int64_t taken_a = amount_times(a->gpus, a->n_live);
+    const int64_t taken_b = amount_times(b->gpus, b->n_live);
+    if (taken_a != taken_b)
+        return taken_a > taken_b;
+    return a->shape && b->shape && shape_order(&a->shape->facts) < shape_order(&b->shape->facts);
+}
+
+/* GPU_DEMAND_CLASSES_MAX: it is none, as others take more. */
+static size_t place_of(const struct gpu_demand *demand, const struct demand_class *class)
+{
+    size_t at = demand->n_classes;
+    while (at > 0 && comes_before(class, &demand->classes[at - 1]))
+        at--;
+    return at;
+}
+
+static struct demand_class take_out(struct gpu_demand *demand, size_t at)
+{
+    struct demand_class *place = &demand->classes[at];
+    const struct demand_class class = *place;
+    demand->n_classes--;
+    memmove(place, place + 1, (demand->n_classes - at) * sizeof *place);
+    return class;
+}
+
+/* There must be room. */
+static void put_in(struct gpu_demand *demand, size_t at, const struct demand_class *class)
+{
+    struct demand_class *place = &demand->classes[at];
+    memmove(place + 1, place, (demand->n_classes - at) * sizeof *place);
+    *place = *class;
+    demand->n_classes++;
+}
+
+/* n_classes: none. */
+static size_t find_class(const struct gpu_demand *demand, const struct pod_shape *shape)
+{
+    size_t at = 0;
+    while (at < demand->n_classes &&
+           !(demand->classes[at].shape && same_shape(demand->classes[at].shape, shape)))
+        at++;
+    return at;
 }
 
 static void expect(struct cluster *fork, struct gpu_demand *demand, struct demand_class *class)
 {
-    struct demand_class *known = find_class(demand, class->shape);
-    if (known) {
-        known->n_live = amount_add(known->n_live, class->n_live);
-        return;
+    const size_t known = find_class(demand, class->shape);
+    if (known < demand->n_classes) {
+        const int64_t n = class->n_live;
+        *class = take_out(demand, known);
+        class->n_live = amount_add(class->n_live, n);
     }
-    if (demand->n_classes >= GPU_DEMAND_CLASSES_MAX + GPU_DEMAND_EXPECTED_MAX)
+    const size_t at = place_of(demand, class);
+    if (at == GPU_DEMAND_CLASSES_MAX)
         return;
-    admit(fork, demand, class);
-    demand->classes[demand->n_classes++] = *class;
+    if (!class->admitted)
+        admit(fork, demand, class);
+    if (demand->n_classes == GPU_DEMAND_CLASSES_MAX)
+        drop_class(fork, &demand->classes[--demand->n_classes]);
+    put_in(demand, at, class);
 }
 
 void gpu_demand_expect(struct cluster *fork, const struct pod_shape *shape, int64_t n)
@@ -376,6 +420,21 @@ static void admit_in_arena(const struct cluster *cluster, const struct gpu_deman
     free(admitted);
 }
 
+/* Live pods of the shape in the ledger, which is none of the classes. The rest of a long index is
+ * too small to become one. */
+static int64_t count_outside(const struct gpu_demand *demand, const struct demand_class *class)
+{
+    const struct demand_index *index = shapes_demand_index(demand->resource);
+    const uint64_t order = shape_order(&class->shape->facts);
+    for (size_t i = 0; i < index->n && i < LOOKED_AT_MAX; i++) {
+        const struct demand_index_item *item = &index->items[i];
+        if (item->amount == class->gpus && item->shape->order == order &&
+            same_shape(&item->shape->shape, class->shape))
+            return item->shape->n_live;
+    }
+    return 0;
+}
+
 const struct gpu_demand *gpu_demand_with(const struct cluster *cluster,
                                          const struct gpu_demand *demand,
                                          const struct pod_shape *shape, struct arena *arena)
@@ -384,15 +443,23 @@ const struct gpu_demand *gpu_demand_with(const struct cluster *cluster,
     if (gpus <= 0 || gpus > demand->max_gpus)
         return demand;
     struct gpu_demand *more = arena_copy(arena, demand, 1, sizeof *demand);
-    struct demand_class class = class_of(shape, gpus, 1);
-    for (size_t i = 0; i < more->n_classes; i++) {
-        if (!is_alike(&more->classes[i], &class))
-            continue;
-        more->classes[i].n_live = amount_add(more->classes[i].n_live, 1);
-        return more;
-    }
-    admit_in_arena(cluster, more, &class, arena);
-    more->classes[more->n_classes++] = class;
+    struct demand_class class = class_of(shape, gpus, 0);
+    size_t known = 0;
+    while (known < more->n_classes && !is_alike(&more->classes[known], &class))
+        known++;
+    if (known < more->n_classes)
+        class = take_out(more, known);
+    else if (more->n_classes == GPU_DEMAND_CLASSES_MAX)
+        class.n_live = count_outside(demand, &class);
+    class.n_live = amount_add(class.n_live, 1);
+    const size_t at = place_of(more, &class);
+    if (at == GPU_DEMAND_CLASSES_MAX)
+        return demand;
+    if (!class.admitted)
+        admit_in_arena(cluster, more, &class, arena);
+    if (more->n_classes == GPU_DEMAND_CLASSES_MAX)
+        more->n_classes--;
+    put_in(more, at, &class);
     return more;
 }
 

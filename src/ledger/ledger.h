@@ -143,6 +143,11 @@ struct priority_class {
     UT_hash_handle hh;
 };
 
+struct runtime_class {
+    char *name;
+    UT_hash_handle hh;
+};
+
 /* Position of cluster_check_some(). Sums of a node with many pods are kept between steps, and
  * started again if the node changed in between. */
 struct check_walk {
@@ -187,6 +192,7 @@ struct cluster {
     struct nomination_entry *nominations; /* of GPUs; empty without quotas */
     uint64_t claims_version;
     struct priority_class *priority_classes;
+    struct runtime_class *runtime_classes;
     struct namespace_entry *namespaces;
     struct claim_use *claim_uses; /* empty in a fork, and without quotas */
     struct claim_use *floating;   /* of these: claim_usage_floats() */
@@ -401,6 +407,9 @@ void cluster_device_classes_copy(struct cluster *to, const struct cluster *from,
 size_t cluster_device_classes_check(const struct cluster *cluster);
 /* Whether a device class maps this extended resource. */
 bool cluster_device_classes_map(const struct cluster *cluster, const char *resource);
+
+/* cluster_runtime_classes.c */
+void cluster_runtime_classes_free_all(struct cluster *cluster);
 
 /* cluster_claim_templates.c */
 void cluster_claim_templates_free_all(struct cluster *cluster);

@@ -186,6 +186,12 @@ json_t *priority_class_to_json(const struct priority_class_facts *facts)
                      "preemptionPolicy", facts->never_preempts ? "Never" : "PreemptLowerPriority");
 }
 
+json_t *runtime_class_to_json(const char *name)
+{
+    return json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "node.k8s.io/v1", "kind", "RuntimeClass",
+                     "metadata", "name", name);
+}
+
 json_t *device_class_to_json(const char *name, const char *resource, const char *driver,
                              const struct selector_texts *selectors)
 {

@@ -324,8 +324,7 @@ static void add_admission(const json_t *spec, struct lines *lines)
     if (*runtime_class)
         lines_add(
             lines,
-            "spec.runtimeClassName %s: whether the class exists is not checked; admission may "
-            "add overhead, a node selector and tolerations",
+            "spec.runtimeClassName %s: admission may add overhead, a node selector and tolerations",
             shown(lines, runtime_class));
 }
 

@@ -203,6 +203,14 @@ static void keep_texts(const struct manifest *manifest, const json_t *pod,
         workload->exclude_models_text = annotation_of(manifest, pod, ANNOTATION_EXCLUDE_MODELS);
 }
 
+static const char *runtime_class_of(const struct manifest *manifest, const json_t *pod)
+{
+    const char *name = "";
+    struct err err;
+    (void)meta_name(json_member(pod, "spec"), "runtimeClassName", manifest->arena, &name, &err);
+    return name;
+}
+
 static void read_template(const struct manifest *manifest, const struct pod_template *template,
                           const struct workload_kind *row, struct workload *workload)
 {
@@ -216,6 +224,7 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
     }
     name_pod(manifest, pod);
     keep_texts(manifest, template->object, workload);
+    workload->runtime_class = runtime_class_of(manifest, template->object);
     pod->replica_of = row->spreads ? pod->uid : "";
     if (row->per_node) {
         const json_t *spec = json_member(template->object, "spec");
@@ -422,6 +431,7 @@ static void add_pod(const struct manifest *manifest)
         workload.not_evaluated =
             pod_not_evaluated(manifest->object, manifest->policy, manifest->arena);
     keep_texts(manifest, manifest->object, &workload);
+    workload.runtime_class = runtime_class_of(manifest, manifest->object);
     workload.in_group = pod_in_group(manifest->object);
     add_workload(manifest, &workload);
     warn_of_pod(manifest);

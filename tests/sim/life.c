@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define KUBELET_MS 1000
+#define RELOADS_SALT ((uint64_t)10 << 40)
 
 /* ---- choice of objects ---- */
 
@@ -305,6 +306,22 @@ static void begin_habit(struct world *world, bool planned, void (*act)(struct wo
         agenda_in(&world->agenda, world_between(world, 1, 2 * (int64_t)every_ms), on_habit, habit);
 }
 
+static void on_reload(void *context)
+{
+    service_reload(context);
+}
+
+/* Once in four seeds. The dice are its own, so the other seeds are what they were without it. */
+static void begin_reloads(struct world *world)
+{
+    struct dice dice = {world->seed + RELOADS_SALT};
+    if (!dice_one_in(&dice, 4))
+        return;
+    for (unsigned i = 0; i < SERVICE_POLICIES_MAX * world->plan.n_replicas; i++)
+        agenda_in(&world->agenda, 1 + dice_below(&dice, PLAN_BURST_MS), on_reload,
+                  &world->services[i % world->plan.n_replicas]);
+}
+
 void life_begin(struct world *world)
 {
     const struct plan *plan = &world->plan;
@@ -329,4 +346,5 @@ void life_begin(struct world *world)
                 plan->is_focused ? 6000 : 10000);
     begin_habit(world, plan->cuts, cut, 4000);
     begin_habit(world, plan->black_holes, black_hole, 20000);
+    begin_reloads(world);
 }

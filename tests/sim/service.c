@@ -334,6 +334,27 @@ static bool may_post(void *context, int64_t now_ms)
 
 /* ---- start and stop ---- */
 
+/* Every other one has a quota, which no burst exceeds. */
+static struct policy *add_policy(struct service *service)
+{
+    struct policy *policy = &service->policies[service->n_policies++];
+    policy_init(policy);
+    if (service->n_policies % 2 == 1)
+        return policy;
+    const char **namespaces = ARENA_ARRAY(policy->arena, const char *, 1);
+    struct quota_limit *limits = ARENA_ARRAY(policy->arena, struct quota_limit, 1);
+    *namespaces = "ml";
+    *limits = (struct quota_limit){.gpus = 1000000};
+    const struct quota quota = {.name = "all",
+                                .namespaces = namespaces,
+                                .n_namespaces = 1,
+                                .limits = limits,
+                                .n_limits = 1};
+    if (policy_add_quota(policy, &quota, NULL) < 0)
+        abort();
+    return policy;
+}
+
 void service_init(struct service *service, struct world *world, unsigned number)
 {
     *service = (struct service){
@@ -342,7 +363,7 @@ void service_init(struct service *service, struct world *world, unsigned number)
         .bound_by = arena_printf(world->arena, "%s%u", WORLD_US, number),
     };
     wire_init(&service->wire, service);
-    policy_init(&service->policy);
+    add_policy(service);
     service_start(service);
 }
 
@@ -385,7 +406,7 @@ void service_start(struct service *service)
     service->suspended_ms = 0;
     service->missed_ms = 0;
     service->life++;
-    service->inventory = inventory_new(&service->policy, &LIMITS);
+    service->inventory = inventory_new(&service->policies[service->n_policies - 1], &LIMITS);
     inventory_go_live(service->inventory, "https://sim");
     inventory_on_turn(service->inventory, on_inventory, service);
     start_reflectors(service);
@@ -396,6 +417,20 @@ void service_start(struct service *service)
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         service_pump(service, i);
     service_tick(service);
+}
+
+void service_reload(struct service *service)
+{
+    if (!service->is_alive || world_now(service->world) < service->sleeps_until_ms ||
+        service->n_policies == SERVICE_POLICIES_MAX)
+        return;
+    world_tell(service->world, "service %u: reloads its policy", service->number);
+    inventory_take_policy(service->inventory, add_policy(service));
+    inventory_free_replaced(service->inventory);
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        reflector_list_again(service->reflectors[i]);
+        service_pump(service, i);
+    }
 }
 
 void service_kill(struct service *service)
@@ -450,7 +485,8 @@ void service_stop(struct service *service, void (*on_stopped)(struct service *se
 void service_fini(struct service *service)
 {
     service_kill(service);
-    policy_fini(&service->policy);
+    for (size_t i = 0; i < service->n_policies; i++)
+        policy_fini(&service->policies[i]);
 }
 
 /* ---- requests ---- */

@@ -17,6 +17,7 @@
 #define SERVICE_CONFIRM_MS 15000
 #define SERVICE_SILENCE_MS 20000
 #define SERVICE_PAGE 5
+#define SERVICE_POLICIES_MAX 4
 
 struct world;
 
@@ -34,7 +35,8 @@ struct service {
     int64_t suspended_ms;    /* start of its host's last suspension; 0: none */
     int64_t missed_ms;       /* total of earlier suspensions */
     unsigned life;           /* number of starts */
-    struct policy policy;
+    struct policy policies[SERVICE_POLICIES_MAX]; /* the last one is in force */
+    size_t n_policies;
     struct inventory *inventory;
     struct reflector *reflectors[N_CLUSTER_KINDS];
     struct stream *streams[N_CLUSTER_KINDS];
@@ -55,6 +57,10 @@ void service_kill(struct service *service);
 
 /* Like SIGTERM: answers its calls, releases the Lease, and ends. */
 void service_stop(struct service *service, void (*on_stopped)(struct service *service));
+
+/* Puts another policy in force, and lists again what the ledger did not keep. Not if it sleeps, or
+ * has had its most policies. */
+void service_reload(struct service *service);
 
 /* Whether it answers kube-scheduler. */
 bool service_may_decide(struct service *service);

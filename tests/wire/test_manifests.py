@@ -23,7 +23,11 @@ NOT_HERE = 77
 with open(f"{ROOT}/tests/cases/mistakes.yaml", encoding="utf-8") as _file:
     ROWS = yaml.safe_load(_file)
 LABELS = {"pool": "gpu-large", "node.kubernetes.io/instance-type": "p4d.24xlarge", "topology.kubernetes.io/zone": "z1"}
-KINDS = ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}}, {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high-priority"}, "value": 1000})
+KINDS = (
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}},
+    {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high-priority"}, "value": 1000},
+    {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}, "handler": "nvidia"},
+)
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,12 @@ def test_the_nearest_is_named(service, changes, path, message):
     assert warnings_of(service, **changes) == {path: message}
 
 
+def test_runtime_classes_that_the_file_lacks_are_unknown(service):
+    answer = service.post("/v1/dry-run", pod(spec={"runtimeClassName": "nvida"})).json()
+    assert answer["warnings"] == [] and answer["workloads"][0]["placed"] == 1
+    assert "runtimeClassName nvida: not checked, the runtime classes of the cluster are unknown" in answer["workloads"][0]["notEvaluated"]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -86,6 +86,7 @@ OTHERS = [
         "value": 9,
         "preemptionPolicy": "Never",
     },
+    {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}, "handler": "nvidia"},
     {
         "apiVersion": "resource.k8s.io/v1",
         "kind": "DeviceClass",

@@ -46,6 +46,8 @@ struct snapshot_copy {
     size_t n_namespaces;
     struct priority_class_facts *classes;
     size_t n_classes;
+    const char **runtime_classes;
+    size_t n_runtime_classes;
     struct snapshot_device_class *device_classes;
     size_t n_device_classes;
     struct slice_facts *slices;
@@ -178,6 +180,15 @@ static void copy_classes(const struct cluster *cluster, struct snapshot_copy *co
             .never_preempts = cluster_class_never_preempts(cluster, name)};
 }
 
+static void copy_runtime_classes(const struct cluster *cluster, struct snapshot_copy *copy)
+{
+    struct arena *arena = copy->arena;
+    const char *name = NULL;
+    copy->runtime_classes = ARENA_ARRAY(arena, const char *, cluster_n_runtime_classes(cluster));
+    while ((name = cluster_next_runtime_class(cluster, name)))
+        copy->runtime_classes[copy->n_runtime_classes++] = arena_strdup(arena, name);
+}
+
 static void copy_device_classes(const struct cluster *cluster, struct snapshot_copy *copy)
 {
     struct arena *arena = copy->arena;
@@ -272,6 +283,7 @@ static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *
     copy_reservations(view.cluster, &copy);
     copy_namespaces(view.cluster, &copy);
     copy_classes(view.cluster, &copy);
+    copy_runtime_classes(view.cluster, &copy);
     copy_device_classes(view.cluster, &copy);
     copy_devices(view.cluster, &copy);
     copy_claim_templates(view.cluster, &copy);
@@ -356,6 +368,8 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
         write_object(writing, namespace_to_json(&copy->namespaces[i]));
     for (size_t i = 0; i < copy->n_classes; i++)
         write_object(writing, priority_class_to_json(&copy->classes[i]));
+    for (size_t i = 0; i < copy->n_runtime_classes; i++)
+        write_object(writing, runtime_class_to_json(copy->runtime_classes[i]));
     for (size_t i = 0; i < copy->n_device_classes; i++)
         write_object(writing, device_class_to_json(copy->device_classes[i].name,
                                                    copy->device_classes[i].resource,

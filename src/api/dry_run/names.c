@@ -426,7 +426,7 @@ static void check_wishes(const struct name_check *check)
     check_separators(check, workload->exclude_models_text, exclude);
 }
 
-/* ---- the namespace, the priority class ---- */
+/* ---- the namespace, the classes ---- */
 
 static void warn_of_name(const struct name_check *check, const struct name_search *search,
                          const char *path, const char *what)
@@ -463,6 +463,17 @@ static void check_priority_class(const struct name_check *check)
     warn_of_name(check, &search, path_of(check, "spec", "priorityClassName"), "priority class");
 }
 
+static void check_runtime_class(const struct name_check *check)
+{
+    const struct cluster *cluster = check->candidates->cluster;
+    struct name_search search = {.check = check, .asked = check->workload->runtime_class};
+    if (!search.asked[0] || cluster_has_runtime_class(cluster, search.asked))
+        return;
+    for (const char *one = NULL; !search.found && (one = cluster_next_runtime_class(cluster, one));)
+        offer(&search, one);
+    warn_of_name(check, &search, path_of(check, "spec", "runtimeClassName"), "runtime class");
+}
+
 void names_warn(struct dry_run *dry_run, const struct workload *workload,
                 const struct pod_shape *shape, const struct candidates *candidates)
 {
@@ -474,4 +485,5 @@ void names_warn(struct dry_run *dry_run, const struct workload *workload,
     check_wishes(&check);
     check_namespace(&check);
     check_priority_class(&check);
+    check_runtime_class(&check);
 }

@@ -15,7 +15,8 @@
 #define NAMES_WORK ((size_t)200000)
 
 /* Appends warnings to dry_run->name_warnings: labels of nodeSelector and node affinity,
- * resources, models, the namespace and the priority class. The candidates must be judged. */
+ * resources, models, the namespace, the priority class and the runtime class. The candidates must
+ * be judged. */
 void names_warn(struct dry_run *dry_run, const struct workload *workload,
                 const struct pod_shape *shape, const struct candidates *candidates);
 

@@ -157,6 +157,21 @@ static void note_priority(struct placement_run *run, json_t *notes)
     note(notes, arena_printf(arena, "priorityClassName %s: %s", class, what));
 }
 
+static void note_runtime_class(struct placement_run *run, json_t *notes)
+{
+    const struct cluster *fork = run->dry_run->fork;
+    struct arena *arena = run->dry_run->arena;
+    const char *class = run->workload->runtime_class;
+    const char *what = "not checked, the runtime classes of the cluster are unknown";
+    if (!class[0] || cluster_has_runtime_class(fork, class))
+        return;
+    if (cluster_n_runtime_classes(fork) > 0) {
+        what = "is not in the cluster, the API server would reject the pods";
+        run->refused_because = arena_printf(arena, "there is no runtime class %s", class);
+    }
+    note(notes, arena_printf(arena, "runtimeClassName %s: %s", class, what));
+}
+
 static void note_soft_preferences(const struct placement_run *run, json_t *notes)
 {
     if (run->workload->pod.soft_preferences &&
@@ -201,6 +216,7 @@ static json_t *notes_of(struct placement_run *run)
         note(notes, "replicas: not given by the object, assumed 1");
     note_namespace(run, notes);
     note_priority(run, notes);
+    note_runtime_class(run, notes);
     note_claims(run, notes);
     peer_notes_add(run->dry_run->fork, run->query.question.peers, run->workload->pod.lacks_peers,
                    run->dry_run->arena, notes);

@@ -5,6 +5,7 @@
 #include "ledger/gpu_demand.h"
 #include "unit.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,7 +197,73 @@ static void test_an_oversized_class_may_go_everywhere(void **state)
     gpu_demand_expect(fork, shape, INT64_MAX);
     const struct gpu_demand *demand = gpu_demand_find(fork, shape->needs[0].resource);
     assert_int_equal(demand->n_classes, 2);
-    assert_true(demand->classes[1].n_live == INT64_MAX);
+    assert_true(demand->classes[0].n_live == INT64_MAX);
+    cluster_fork_free(fork);
+}
+
+static const char *classes_text(struct fixture *fixture, const struct gpu_demand *demand)
+{
+    const char *text = "";
+    for (size_t i = 0; i < demand->n_classes; i++)
+        text =
+            arena_printf(fixture->arena, "%s%" PRId64 "x%" PRId64 "/%" PRId64 "%s ", text,
+                         demand->classes[i].n_live, demand->classes[i].gpus,
+                         demand->classes[i].milli_cores, demand->classes[i].unconfined ? "" : "!");
+    return text;
+}
+
+/* Puts a pod that the demand counted before. */
+static void check_before_and_after(struct fixture *fixture, const char *demand_of_pod)
+{
+    const struct shape_facts facts = fixture_shape_facts(fixture, demand_of_pod);
+    const struct pod_shape *shape = cluster_resolve(fixture->cluster, &facts, fixture->arena);
+    const struct gpu_demand *before =
+        gpu_demand_with(fixture->cluster, demand_of(fixture, GPU), shape, fixture->arena);
+    const char *expected = classes_text(fixture, before);
+    fixture_put_pod(fixture, arena_printf(fixture->arena, "new %s", demand_of_pod), "",
+                    demand_of_pod);
+    assert_string_equal(classes_text(fixture, demand_of(fixture, GPU)), expected);
+    fixture_remove_pod(fixture, arena_printf(fixture->arena, "new %s", demand_of_pod));
+}
+
+/* Whatever the number of shapes, the watch changes no price. */
+static void test_a_pod_counts_alike_before_and_after_the_watch_shows_it(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=8 cpu=64000", T4);
+    for (int i = 0; i < GPU_DEMAND_CLASSES_MAX + 4; i++) {
+        check_before_and_after(fixture, GPU "=1 cpu=77");
+        check_before_and_after(fixture, GPU "=4 cpu=77");
+        fixture_put_pod(fixture, arena_printf(fixture->arena, "p-%d", i), "",
+                        arena_printf(fixture->arena, GPU "=%d cpu=%d", i % 2 ? 2 : 4, i + 1));
+    }
+    assert_int_equal(demand_of(fixture, GPU)->n_classes, GPU_DEMAND_CLASSES_MAX);
+    for (int i = 0; i < GPU_DEMAND_CLASSES_MAX + 4; i++)
+        check_before_and_after(
+            fixture, arena_printf(fixture->arena, GPU "=%d cpu=%d", i % 2 ? 2 : 4, i + 1));
+    check_before_and_after(fixture, GPU "=1 cpu=77");
+    check_before_and_after(fixture, GPU "=2 cpu=77");
+    check_before_and_after(fixture, GPU "=8 cpu=77");
+}
+
+/* As in the ledger, where its pods would take less than those of the others. */
+static void test_a_fork_counts_as_many_classes(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=8 cpu=64000", T4);
+    for (int i = 0; i < GPU_DEMAND_CLASSES_MAX; i++)
+        fixture_put_pod(fixture, arena_printf(fixture->arena, "p-%d", i), "",
+                        arena_printf(fixture->arena, GPU "=4 cpu=%d", i + 1));
+    const char *before = classes_text(fixture, demand_of(fixture, GPU));
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    const struct shape_facts one = fixture_shape_facts(fixture, GPU "=1 cpu=77");
+    const struct pod_shape *shape = cluster_resolve(fork, &one, fixture->arena);
+    const struct gpu_demand *demand = gpu_demand_find(fork, shape->needs[0].resource);
+    gpu_demand_expect(fork, shape, 3);
+    assert_string_equal(classes_text(fixture, demand), before);
+    gpu_demand_expect(fork, shape, 5);
+    assert_int_equal(demand->n_classes, GPU_DEMAND_CLASSES_MAX);
+    assert_int_equal(demand->classes[0].n_live, 5);
     cluster_fork_free(fork);
 }
 
@@ -232,9 +299,9 @@ static void test_a_fork_has_its_own_demands(void **state)
     const struct gpu_demand *demand = gpu_demand_find(fork, shapes[0]->needs[0].resource);
     assert_int_equal(demand->pools[0]->free, 3);
     assert_int_equal(demand->n_classes, 2);
-    assert_int_equal(demand->classes[0].n_live, 3);
-    assert_int_equal(demand->classes[1].n_live, 10);
-    assert_true(demand->classes[1].unconfined);
+    assert_int_equal(demand->classes[0].n_live, 10);
+    assert_int_equal(demand->classes[1].n_live, 3);
+    assert_true(demand->classes[0].unconfined);
     check_pool(fixture, "T4", 1, 7);
     check_classes(fixture, "1x1");
     cluster_fork_free(fork);
@@ -345,6 +412,8 @@ int main(void)
         TEST(test_nodes_of_a_class_do_not_depend_on_free_room),
         TEST(test_pods_larger_than_every_node_form_no_class),
         TEST(test_an_oversized_class_may_go_everywhere),
+        TEST(test_a_pod_counts_alike_before_and_after_the_watch_shows_it),
+        TEST(test_a_fork_counts_as_many_classes),
         TEST(test_demands_are_in_the_order_of_their_names),
         TEST(test_a_fork_has_its_own_demands),
         TEST(test_demands_equal_a_full_count),

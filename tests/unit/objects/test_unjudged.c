@@ -71,8 +71,8 @@ static const struct row SPECS[] = {
      "spec.tolerations[1]: operator 'Lt' is unknown and tolerates nothing, should be Exists "
      "or Equal\n"},
     {"'runtimeClassName': 'nvidia'",
-     "spec.runtimeClassName nvidia: whether the class exists is not checked; admission may add "
-     "overhead, a node selector and tolerations\n"},
+     "spec.runtimeClassName nvidia: admission may add overhead, a node selector and "
+     "tolerations\n"},
     {"'priorityClassName': 'high'", ""}, /* the ledger knows its value */
     {"'schedulingGates': [{'name': 'e.com/quota'}], 'nodeName': 'n1', 'schedulerName': 'volcano'",
      "scheduling gate e.com/quota: the pod waits until it is removed\n"
