@@ -149,7 +149,7 @@ def test_a_list_breaks_off(api, follow):
 
 def test_a_page_token_expires(api, follow):
     """The list is begun again."""
-    api.store.put(*(pod(f"many-{i:04}", on="a") for i in range(1500)))
+    api.store.put(*(pod(f"many-{i:04}", on="a") for i in range(5500)))  # more than a page
     api.faults.fail("page pods", 410, "Expired")
     service = follow()
     service.settle()
