@@ -19,7 +19,8 @@ struct claim_spec {
     size_t n_requests;
     const struct allocate_constraint *constraints;
     size_t n_constraints;
-    bool is_covered; /* as classes->covers() says of each request's class */
+    bool is_covered;        /* as classes->covers() says of each request's class */
+    const char *not_judged; /* why it is not; NULL: each request says it of itself */
 };
 
 /* find() returns the class of that name; NULL: there is none. covers(): whether all devices are
@@ -36,7 +37,8 @@ struct claim_classes {
  * and this does not makes a request not judged. */
 struct claim_spec claim_spec_from_json(const json_t *spec, const struct claim_classes *classes,
                                        struct arena *arena);
-/* JSON of the spec, as claim_facts.spec keeps it, in the arena. NULL: it is too long. */
+/* JSON of the spec, as claim_facts.spec keeps it, in the arena. NULL: it is too long, or a snapshot
+ * says that it was. */
 const char *claim_spec_text(const json_t *spec, struct arena *arena);
 /* The same as claim_spec_from_json() of such a text. */
 struct claim_spec claim_spec_from_text(const char *text, const struct claim_classes *classes,

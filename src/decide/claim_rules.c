@@ -190,7 +190,7 @@ static const char *devices_text(const struct allocate_question *asked, struct ar
             const bool is_there =
                 slice->devices_reach ? slice->devices_reach[j] : slice->reaches_node;
             n += is_there;
-            n_free += is_there && !slice->devices[j].is_allocated;
+            n_free += is_there && !slice->devices[j].is_allocated && !slice->devices[j].is_shared;
         }
     }
     if (n == 0)

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "driver_selector.h"
 #include "formats/json_get.h"
+#include "meta.h"
 #include "quantity_json.h"
 #include "types/device_facts.h"
 #include "types/quantity.h"
@@ -96,7 +97,34 @@ static const char *unknown_member(json_t *want)
     return NULL;
 }
 
-/* allocationMode is ExactCount, and count is 1, if absent. */
+/* NULL: the member is absent, or a list. */
+static const char *list_fault(const struct spec_reading *reading, const json_t *object,
+                              const char *key)
+{
+    const json_t *member = json_member(object, key);
+    return !member || json_is_array(member)
+               ? NULL
+               : arena_printf(reading->arena, "%s should be a list", key);
+}
+
+/* NULL: all members are known, and of the right type. */
+static const char *fault_of_want(const struct spec_reading *reading, json_t *want)
+{
+    const json_t *capacity = json_member(want, "capacity");
+    const json_t *amounts = json_member(capacity, "requests");
+    const char *fault = unknown_member(want);
+    if (!fault)
+        fault = list_fault(reading, want, "selectors");
+    if (!fault)
+        fault = list_fault(reading, want, "tolerations");
+    if (!fault &&
+        ((capacity && !json_is_object(capacity)) || (amounts && !json_is_object(amounts))))
+        fault = "capacity.requests should be a mapping";
+    return fault;
+}
+
+/* allocationMode is ExactCount, and count is 1, if absent; a count of 0 counts as absent. Source:
+ * SetDefaults_ExactDeviceRequest. */
 static void read_mode(const struct spec_reading *reading, const json_t *json,
                       struct allocate_want *want)
 {
@@ -106,6 +134,8 @@ static void read_mode(const struct spec_reading *reading, const json_t *json,
     if (mode[0] && !want->wants_all && strcmp(mode, "ExactCount") != 0)
         want->unknown_mode = mode;
     want->n_devices = count ? json_integer_value(count) : 1;
+    if (want->n_devices == 0)
+        want->n_devices = 1;
     if (count && !json_is_integer(count))
         want->not_judged = "its count is no integer";
 }
@@ -134,7 +164,7 @@ static struct allocate_want read_want(struct spec_reading *reading, json_t *json
         .is_admin = json_is_true(json_member(json, "adminAccess")),
         .capacities = read_amounts(reading, amounts),
         .n_capacities = json_object_size(amounts),
-        .not_judged = unknown_member(json),
+        .not_judged = fault_of_want(reading, json),
     };
     want.device_class = classes->find(classes->context, want.class_name);
     reading->is_covered &= classes->covers(classes->context, want.class_name, driver);
@@ -156,6 +186,13 @@ static struct allocate_request read_request(struct spec_reading *reading, json_t
                                      .has_alternatives = list != NULL,
                                      .wants = wants,
                                      .n_wants = n};
+}
+
+static const char *fault_of_request(const struct spec_reading *reading, const json_t *json)
+{
+    if (json_member(json, "exactly") && json_member(json, "firstAvailable"))
+        return "a request has both exactly and firstAvailable";
+    return list_fault(reading, json, "firstAvailable");
 }
 
 static struct allocate_constraint read_constraint(const struct spec_reading *reading,
@@ -190,6 +227,8 @@ static const char *text_of_json(const json_t *json, struct arena *arena)
 const char *claim_spec_text(const json_t *spec, struct arena *arena)
 {
     const json_t *devices = json_member(spec, "devices");
+    if (json_member(devices, META_LEFT_OUT))
+        return NULL;
     json_auto_t *kept = json_pack("{s:O*, s:O*}", "requests", json_member(devices, "requests"),
                                   "constraints", json_member(devices, "constraints"));
     return text_of_json(kept, arena);
@@ -204,6 +243,8 @@ struct claim_spec claim_spec_from_text(const char *text, const struct claim_clas
 
 const char *claim_nodes_text(const json_t *selector, struct arena *arena)
 {
+    if (json_member(selector, META_LEFT_OUT))
+        return NULL;
     return selector ? text_of_json(selector, arena) : "";
 }
 
@@ -235,6 +276,15 @@ struct claim_spec claim_spec_from_json(const json_t *spec, const struct claim_cl
         requests[i] = read_request(&reading, json_array_get(asked, i));
     for (size_t i = 0; i < n_constraints; i++)
         constraints[i] = read_constraint(&reading, json_array_get(limits, i));
-    return (struct claim_spec){requests, n_requests, constraints, n_constraints,
-                               reading.is_covered};
+    const char *fault = list_fault(&reading, devices, "requests");
+    if (!fault)
+        fault = list_fault(&reading, devices, "constraints");
+    for (size_t i = 0; !fault && i < n_requests; i++)
+        fault = fault_of_request(&reading, json_array_get(asked, i));
+    return (struct claim_spec){.requests = requests,
+                               .n_requests = n_requests,
+                               .constraints = constraints,
+                               .n_constraints = n_constraints,
+                               .is_covered = reading.is_covered,
+                               .not_judged = fault};
 }

@@ -1,5 +1,6 @@
 /* device_attributes: see device_attributes.h. */
 #include "device_attributes.h"
+#include "meta.h"
 
 #include "formats/json_get.h"
 
@@ -9,7 +10,6 @@
 
 #define NAME_BYTES_MAX 128 /* the API allows a domain of 63 and a name of 32 */
 /* Stands for those left out, where facts are written; a snapshot must read as the same. */
-#define LEFT_OUT "gpu-extender.io/left-out"
 #define VALUE_BYTES_MAX 256 /* the API allows 64 characters */
 
 struct attribute_reading {
@@ -92,7 +92,7 @@ static const char *qualified_name(const struct attribute_reading *reading, const
 static void add(struct attribute_reading *reading, const char *name, const char *value)
 {
     const char *qualified = qualified_name(reading, name);
-    if (reading->n == DEVICE_ATTRIBUTES_MAX || strcmp(name, LEFT_OUT) == 0 ||
+    if (reading->n == DEVICE_ATTRIBUTES_MAX || strcmp(name, META_LEFT_OUT) == 0 ||
         strlen(qualified) > NAME_BYTES_MAX || strlen(value) > VALUE_BYTES_MAX) {
         reading->is_cut = true;
         return;
@@ -137,7 +137,7 @@ static json_t *value_json(const char *value)
 void device_attributes_write(const struct device_facts *facts, json_t *attributes, json_t *capacity)
 {
     if (facts->lacks_attributes)
-        (void)json_object_set_new(attributes, LEFT_OUT, json_pack("{s:b}", "bool", true));
+        (void)json_object_set_new(attributes, META_LEFT_OUT, json_pack("{s:b}", "bool", true));
     for (size_t i = 0; i < facts->n_attributes; i++) {
         const struct device_attribute *item = &facts->attributes[i];
         (void)json_object_set_new(item->value[0] == 'q' ? capacity : attributes, item->name,

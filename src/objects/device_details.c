@@ -1,5 +1,6 @@
 /* device_details: see include/objects/device_details.h. */
 #include "objects/device_details.h"
+#include "meta.h"
 
 #include "formats/json_get.h"
 #include "quantity_json.h"
@@ -12,7 +13,6 @@
 #define CONSUMED_BYTES_MAX 1024
 #define NAME_BYTES_MAX 64 /* of a member that is not understood */
 /* Stand for what is not in the text. */
-#define LEFT_OUT "gpu-extender.io/left-out"
 #define ROUNDED "gpu-extender.io/rounded"
 
 /* ---- to text ---- */
@@ -55,7 +55,7 @@ static const char *unknown_member(const json_t *object, const char *const *names
             (!first || strcmp(name, first) < 0))
             first = name;
     }
-    return first && strlen(first) > NAME_BYTES_MAX ? LEFT_OUT : first;
+    return first && strlen(first) > NAME_BYTES_MAX ? META_LEFT_OUT : first;
 }
 
 static void keep_text(json_t *to, const json_t *from, const char *key)
@@ -137,8 +137,8 @@ static const char *text_of(json_t *details, const char *unknown,
         (void)json_object_set_new(details, "unknown", json_string(unknown));
     if (json_object_size(details) > 0) {
         const size_t len = json_dumpb(details, text, sizeof text, JSON_COMPACT | JSON_SORT_KEYS);
-        result =
-            len <= sizeof text ? arena_strndup(arena, text, len) : "{\"unknown\":\"" LEFT_OUT "\"}";
+        result = len <= sizeof text ? arena_strndup(arena, text, len)
+                                    : "{\"unknown\":\"" META_LEFT_OUT "\"}";
     }
     json_decref(details);
     return result;
@@ -271,7 +271,7 @@ static void read_policies(json_t *map, struct arena *arena, struct device_detail
 
 static const char *cause_of(const char *unknown, struct arena *arena)
 {
-    if (strcmp(unknown, LEFT_OUT) == 0)
+    if (strcmp(unknown, META_LEFT_OUT) == 0)
         return "not all of it is kept";
     if (strcmp(unknown, ROUNDED) == 0)
         return "its counters are no whole numbers";
@@ -290,7 +290,7 @@ struct device_details device_details_read(const char *text, struct arena *arena)
         read_nodes(selector, arena, &details);
     details.has_binding_conditions = json_member(json, "bindingConditions") != NULL;
     if (!json || unknown)
-        details.not_judged = cause_of(json ? unknown : LEFT_OUT, arena);
+        details.not_judged = cause_of(json ? unknown : META_LEFT_OUT, arena);
     return details;
 }
 
@@ -304,13 +304,13 @@ const char *consumed_capacity_text(const json_t *result, struct arena *arena)
         return NULL;
     const size_t len =
         json_dumpb(consumed, text, sizeof text, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
-    return len <= sizeof text ? arena_strndup(arena, text, len) : "{\"" LEFT_OUT "\":\"\"}";
+    return len <= sizeof text ? arena_strndup(arena, text, len) : "{\"" META_LEFT_OUT "\":\"\"}";
 }
 
 void consumed_capacity_add(const char *text, struct allocate_capacity *capacities, size_t n)
 {
     json_auto_t *consumed = json_loads(text, JSON_DECODE_ANY, NULL);
-    const bool is_whole = json_is_object(consumed) && !json_member(consumed, LEFT_OUT);
+    const bool is_whole = json_is_object(consumed) && !json_member(consumed, META_LEFT_OUT);
     for (size_t i = 0; i < n; i++) {
         struct allocate_capacity *capacity = &capacities[i];
         const json_t *value = json_member(consumed, capacity->name);

@@ -22,14 +22,17 @@ static void read_selectors(const struct request_finder *finder, const json_t *fr
                            struct device_request *request)
 {
     const json_t *list = json_member(from, "selectors");
+    request->lacks_selectors = list && !json_is_array(list);
     struct device_selector *selectors =
         ARENA_ARRAY(finder->arena, struct device_selector,
                     json_array_size(list) < DEVICE_SELECTORS_MAX ? json_array_size(list)
                                                                  : DEVICE_SELECTORS_MAX);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *cel = json_member(json_array_get(list, i), "cel");
-        if (!json_is_string(json_member(cel, "expression")))
+        if (!json_is_string(json_member(cel, "expression"))) {
+            request->lacks_selectors = true;
             continue;
+        }
         if (finder->list->n_selectors == DEVICE_SELECTORS_MAX) {
             finder->list->is_cut = true;
             request->lacks_selectors = true;

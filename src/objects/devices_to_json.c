@@ -5,6 +5,7 @@
 #include "objects/to_json.h"
 
 #include "device_attributes.h"
+#include "meta.h"
 
 #define GROUP_VERSION "resource.k8s.io/v1"
 
@@ -242,17 +243,27 @@ static json_t *claim_metadata_json(const struct claim_facts *facts)
 /* As kept, else as far as it is known. */
 static json_t *devices_of_spec(const char *spec, const struct claim_facts *facts)
 {
-    return spec ? json_loads(spec, 0, NULL) : json_pack("{s:o}", "requests", requests_json(facts));
+    json_t *devices =
+        spec ? json_loads(spec, 0, NULL) : json_pack("{s:o}", "requests", requests_json(facts));
+    if (!spec && !facts->is_allocated)
+        (void)json_object_set_new(devices, META_LEFT_OUT, json_true());
+    return devices;
+}
+
+/* NULL: it has none. */
+static json_t *nodes_json(const char *nodes)
+{
+    return nodes ? json_loads(nodes, 0, NULL) : json_pack("{s:b}", META_LEFT_OUT, true);
 }
 
 json_t *resource_claim_to_json(const struct claim_facts *facts)
 {
     json_t *status = json_object();
     if (facts->is_allocated)
-        (void)json_object_set_new(
-            status, "allocation",
-            json_pack("{s:{s:o}, s:o*}", "devices", "results", results_json(facts), "nodeSelector",
-                      facts->nodes ? json_loads(facts->nodes, 0, NULL) : NULL));
+        (void)json_object_set_new(status, "allocation",
+                                  json_pack("{s:{s:o}, s:o*}", "devices", "results",
+                                            results_json(facts), "nodeSelector",
+                                            nodes_json(facts->nodes)));
     set_list(status, "reservedFor", holders_json(facts));
     return json_pack("{s:s, s:s, s:o, s:{s:o}, s:o}", "apiVersion", GROUP_VERSION, "kind",
                      "ResourceClaim", "metadata", claim_metadata_json(facts), "spec", "devices",

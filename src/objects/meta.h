@@ -13,6 +13,9 @@
 /* Longest name in Kubernetes. */
 #define META_NAME_BYTES_MAX 253
 
+/* In a snapshot: what stood here is not kept. A domain of ours, so that nobody else uses it. */
+#define META_LEFT_OUT "gpu-extender.io/left-out"
+
 /* Copies a name into the arena; unchanged if absent or empty. -EINVAL: no string, or longer than
  * META_NAME_BYTES_MAX. */
 int meta_name(const json_t *object, const char *member, struct arena *arena, const char **ret_name,

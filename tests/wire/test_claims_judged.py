@@ -244,3 +244,73 @@ def test_snapshot_keeps_what_claims_ask_for(start_over, start_service, write):
     before = dry_run(service, *asking)
     snapshot = write("snapshot.json", service.get("/v1/snapshot").text)
     assert dry_run(start_service("--cluster-file", snapshot), *asking) == before
+
+
+def test_claim_that_is_being_deleted_keeps_the_pod_off(start_over):
+    deleted = merged(claim("going", on=("a", "gpu-1")), {"metadata": {"deletionTimestamp": "2026-11-28T00:00:00Z"}})
+    (workload,) = dry_run(start_over(*cluster(deleted)), using(a="going"))
+    assert set(reasons(workload).values()) == {"claim_missing"}
+    assert "being deleted" in messages(workload)["a"]
+
+
+def test_a_count_of_0_is_1(start_over):
+    service = start_over(*cluster(template("none", asks(0))))
+    (workload,) = dry_run(service, deployment(9, using(t_a="none")))
+    assert workload["placed"] == 3 and reasons(workload)["c"] == "claim_total"
+
+
+# A list without its dash, and the like.
+MISSHAPEN = {
+    "selectors": {"exactly": {"deviceClassName": DRIVER, "selectors": {"cel": {"expression": "false"}}}},
+    "tolerations": {"exactly": {"deviceClassName": DRIVER, "tolerations": "all"}},
+    "capacity": {"exactly": {"deviceClassName": DRIVER, "capacity": 5}},
+    "firstAvailable": {"firstAvailable": {"name": "x", "deviceClassName": DRIVER}},
+    "both": {"exactly": {"deviceClassName": DRIVER}, "firstAvailable": [{"name": "x", "deviceClassName": DRIVER}]},
+}
+
+
+@pytest.mark.parametrize("request_", MISSHAPEN.values(), ids=MISSHAPEN)
+def test_misshapen_request_is_not_judged(request_, start_over):
+    (workload,) = dry_run(start_over(*cluster()), using(t_a="odd"), template("odd", {"devices": {"requests": [{"name": "gpus", **request_}]}}))
+    assert workload["placed"] == 0 and reasons(workload)["a"] == "claim_not_judged"
+
+
+@pytest.mark.parametrize("devices", [{"requests": {"name": "gpus"}}, {"requests": [], "constraints": {"matchAttribute": "x/y"}}])
+def test_misshapen_claim_is_not_judged(devices, start_over):
+    (workload,) = dry_run(start_over(*cluster()), using(t_a="odd"), template("odd", {"devices": devices}))
+    assert set(reasons(workload).values()) == {"claim_not_judged"}
+
+
+@pytest.mark.parametrize("selectors", ["x", [{}], [5], [{"cel": {}}]])
+def test_misshapen_class_of_a_manifest_is_not_judged(selectors, start_over):
+    odd = of_kind("DeviceClass", "odd", {"selectors": selectors})
+    (workload,) = dry_run(start_over(*cluster()), using(t_a="any"), template("any", asks(deviceClassName="odd")), odd)
+    assert set(reasons(workload).values()) == {"claim_not_judged"}
+
+
+@pytest.mark.parametrize(("labels", "reason"), [({}, "claim_missing"), ({"resource.kubernetes.io/admin-access": "enabled"}, "claim_missing"), ({"resource.kubernetes.io/admin-access": "true"}, "fits")])
+def test_admin_access_needs_the_label_of_its_namespace(labels, reason, start_over):
+    ml = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": labels}}
+    (workload,) = dry_run(start_over(*cluster(ml, template("all", asks(3, adminAccess=True)))), using(t_a="all"))
+    assert reasons(workload)["a"] == reason
+
+
+def test_pending_lists_pods_that_wait_by_claims_alone(start_over):
+    waits = merged(using("waits", a="wanted"), {"status": {"phase": "Pending"}})
+    service = start_over(*cluster(claim("wanted", asks(3)), waits))
+    (waiting,) = service.get("/v1/pending").json()["pods"]
+    assert waiting["name"] == "waits"
+    assert {row["reason"] for row in waiting["reasons"]} == {"claim_free", "claim_total"}
+
+
+def test_snapshot_does_not_make_up_what_was_too_long(start_over, start_service, write):
+    """Neither a claim's selectors nor the nodes of an allocation."""
+    long_ = template("long", asks(selector="false && '" + "x" * 20000 + "' == ''"))
+    term = {"matchExpressions": [{"key": "k" * 20000, "operator": "Exists"}]}
+    far = merged(claim("far", on=("a", "gpu-1")), {"status": {"allocation": {"nodeSelector": {"nodeSelectorTerms": [term]}}}})
+    service = start_over(*cluster(long_, far))
+    asking = [using("first", t_a="long"), using("second", a="far")]
+    before = dry_run(service, *asking)
+    assert {reason for workload in before for reason in reasons(workload).values()} == {"claim_not_judged"}
+    snapshot = write("snapshot.json", service.get("/v1/snapshot").text)
+    assert dry_run(start_service("--cluster-file", snapshot), *asking) == before

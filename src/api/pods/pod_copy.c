@@ -151,7 +151,7 @@ static int compare_waiting(const void *a, const void *b)
 
 static bool is_pending(const struct pod *pod)
 {
-    return !pod->node_name[0] && !pod->finished && pod->shape->n_gpu_needs > 0;
+    return !pod->node_name[0] && !pod->finished && (pod->shape->n_gpu_needs > 0 || pod->claims);
 }
 
 static struct queued_pod *collect_pending(const struct cluster *cluster, const char *namespace_,

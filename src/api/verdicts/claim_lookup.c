@@ -20,7 +20,12 @@ struct named_claim {
     const char *namespace_, *name;
     struct pod_claim claim;
     const char *spec, *nodes; /* as in claim_facts */
+    bool lacks_admin_label;   /* it is yet to be made, in a namespace without that label */
 };
+
+/* Of a namespace: its new claims may have adminAccess. Source:
+ * resourceapi.DRAAdminNamespaceLabelKey. */
+#define ADMIN_LABEL "resource.kubernetes.io/admin-access"
 
 struct named_class {
     UT_hash_handle hh; /* by its name */
@@ -135,9 +140,20 @@ static void miss(struct claim_lookup *lookup, struct named_claim *claim, bool ar
              arena_printf(lookup->arena, "%s: the cluster's are not known", cause));
 }
 
+static bool lacks_admin_label(const struct cluster *cluster, const char *name)
+{
+    const struct namespace *namespace_ = cluster_find_namespace(cluster, name);
+    for (size_t i = 0; namespace_ && i < namespace_->n_labels; i++) {
+        if (strcmp(namespace_->labels[i].key, ADMIN_LABEL) == 0)
+            return strcmp(namespace_->labels[i].value, "true") != 0;
+    }
+    return namespace_ != NULL;
+}
+
 static void find_template(struct claim_lookup *lookup, const struct cluster *cluster,
                           struct named_claim *claim)
 {
+    claim->lacks_admin_label = lacks_admin_label(cluster, claim->namespace_);
     const struct given_claims *given = lookup->sources.given;
     const struct claim_template_facts *facts = given ? find_given(&given->templates, claim) : NULL;
     if (!facts)
@@ -163,9 +179,14 @@ static void find_made(struct claim_lookup *lookup, const struct cluster *cluster
         claim->nodes = copy_of(lookup, made->nodes);
     } else if (facts) {
         claim->spec = copy_of(lookup, facts->spec);
+        claim->lacks_admin_label = lacks_admin_label(cluster, claim->namespace_);
     } else {
         miss(lookup, claim, cluster_claims_known(cluster));
     }
+    if (made && made->terminating)
+        fail(claim, REASON_CLAIM_MISSING,
+             arena_printf(lookup->arena, "ResourceClaim %s/%s is being deleted", claim->namespace_,
+                          claim->name));
 }
 
 /* Returns the next claim of those that are not found yet. */
@@ -302,7 +323,14 @@ static const char *fault_of_want(struct claim_lookup *lookup, struct named_claim
     const struct named_class *class = class_of(lookup, want->class_name);
     if (!want->class_name[0]) /* the allocator says so */
         return NULL;
-    if (class->not_judged)
+    if (want->is_admin && claim->lacks_admin_label)
+        fail(claim, REASON_CLAIM_MISSING,
+             arena_printf(
+                 lookup->arena,
+                 "the API server rejects it, as its adminAccess needs the label " ADMIN_LABEL
+                 ": \"true\" on the namespace %s",
+                 claim->namespace_));
+    else if (class->not_judged)
         fail(claim, REASON_CLAIM_NOT_JUDGED, class->not_judged);
     else if (!class->exists)
         fail(claim, REASON_CLAIM_CLASS,
@@ -334,7 +362,10 @@ static void read_spec(struct claim_lookup *lookup, struct named_claim *claim)
     asked->n_requests = spec.n_requests;
     asked->constraints = spec.constraints;
     asked->n_constraints = spec.n_constraints;
-    check_wants(lookup, claim);
+    if (spec.not_judged)
+        fail(claim, REASON_CLAIM_NOT_JUDGED, spec.not_judged);
+    else
+        check_wants(lookup, claim);
     if (claim->claim.fault == REASON_FITS && !spec.is_covered)
         fail(claim, REASON_CLAIM_NOT_JUDGED,
              "devices of drivers that the policy does not name may match");

@@ -55,8 +55,9 @@ async function read(response) {
   return value;
 }
 
-// path -> the last answer with an ETag.
+// path -> the last answer with an ETag, the latest last.
 const kept = new Map();
+const KEPT_MAX = 20;
 
 // The same object as before if nothing changed.
 export async function get(path) {
@@ -65,7 +66,9 @@ export async function get(path) {
   if (response.status === 304 && last) return last.value;
   const value = await read(response);
   const tag = response.headers.get("ETag");
+  kept.delete(path);
   if (tag) kept.set(path, { tag, value });
+  if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value);
   return value;
 }
 
@@ -80,16 +83,19 @@ export function usePolled(path, everyMs, again) {
   useEffect(() => {
     let timer = 0;
     let ended = false;
+    let isAsking = false;
     const ask = async () => {
       clearTimeout(timer);
       timer = 0;
-      if (document.hidden) return;
+      if (document.hidden || isAsking) return;
+      isAsking = true;
       try {
         const value = await get(path);
         if (!ended) set({ path, value, loadedAt: Date.now() });
       } catch (failure) {
         if (!ended) set((old) => ({ ...(old.path === path ? old : { path }), failure }));
       }
+      isAsking = false;
       if (!ended) timer = setTimeout(ask, everyMs);
     };
     const shown = () => !document.hidden && ask();

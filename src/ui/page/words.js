@@ -269,8 +269,9 @@ let words = WORDS.en;
 // "": the browser's language.
 export function setLanguage(given) {
   const code = given || (navigator.language.startsWith("zh") ? "zh" : "en");
-  words = WORDS[code] ?? WORDS.en;
-  document.documentElement.lang = WORDS[code] ? code : "en";
+  const known = Object.hasOwn(WORDS, code) ? code : "en";
+  words = WORDS[known];
+  document.documentElement.lang = known;
   document.title = words.title;
 }
 
