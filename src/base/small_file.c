@@ -42,10 +42,10 @@ static int read_pieces(int fd, const char *path, char *piece, struct buf *text, 
     }
 }
 
-static int read_all(int fd, const char *path, struct buf *text, struct err *err)
+int small_file_read_open(int fd, const char *name, struct buf *text, struct err *err)
 {
     char piece[PIECE_BYTES];
-    int r = read_pieces(fd, path, piece, text, err);
+    int r = read_pieces(fd, name, piece, text, err);
     if (text->is_secret)
         explicit_bzero(piece, sizeof piece);
     return r;
@@ -56,7 +56,7 @@ int small_file_read(const char *path, bool may_wait, struct buf *text, struct er
     int fd = open_checked(path, may_wait, err);
     if (fd < 0)
         return fd;
-    int r = read_all(fd, path, text, err);
+    int r = small_file_read_open(fd, path, text, err);
     (void)close(fd);
     return r;
 }

@@ -101,7 +101,7 @@ static void print_help(void)
         "  --no-headers           tables without headings\n"
         "\nExit status:\n"
         "  0  answered; of fit: everything fits\n"
-        "  1  of fit: something does not fit; of others: there is no such object\n"
+        "  1  of fit: something does not fit or would be rejected; of others: no such object\n"
         "  2  wrong options; of fit: mistakes in the manifest, or parts not understood\n"
         "  3  no answer: unreachable, no right, or the data are stale\n"
         "\nExamples:\n"
@@ -221,6 +221,11 @@ static int check_source(const struct arguments *arguments, struct err *err)
     return 0;
 }
 
+bool arguments_have_namespaces(enum verb verb)
+{
+    return verb == VERB_PENDING || verb == VERB_QUOTA || verb == VERB_WHY || verb == VERB_CLAIMS;
+}
+
 /* Options that the verb does not have. */
 static int check_verb(const struct arguments *arguments, struct err *err)
 {
@@ -231,6 +236,11 @@ static int check_verb(const struct arguments *arguments, struct err *err)
         return err_set(err, EINVAL, "-f FILE: is for fit only");
     if (arguments->model && verb != VERB_NODES && verb != VERB_FRAG)
         return err_set(err, EINVAL, "--model: is for nodes and frag only");
+    if (arguments->namespace_ && verb == VERB_FIT)
+        return err_set(err, EINVAL,
+                       "--namespace: is not for fit, which takes namespaces from the manifest");
+    if (arguments->namespace_ && !arguments_have_namespaces(verb))
+        return err_set(err, EINVAL, "--namespace: is for pending, quota, why and claims only");
     if (arguments->form == FORM_NAME && verb == VERB_FRAG)
         return err_set(err, EINVAL, "--output: is name, but frag lists no objects");
     if (arguments->all_namespaces && verb == VERB_WHY)
@@ -238,6 +248,15 @@ static int check_verb(const struct arguments *arguments, struct err *err)
     if (arguments->all_namespaces && arguments->namespace_)
         return err_set(err, EINVAL, "--namespace and -A: only one of them may be given");
     return 0;
+}
+
+/* Of "-zA" getopt knows the letter, of an unknown long option only the word. */
+static void prefix_option(const char *word, struct err *err)
+{
+    if (optopt != 0 && optopt < KEY_OF_KUBECTL)
+        err_prefix(err, "-%c: ", optopt);
+    else
+        err_prefix(err, "%.60s: ", word);
 }
 
 int arguments_parse(int argc, char **argv, struct arena *arena, struct arguments *ret_arguments,
@@ -248,7 +267,6 @@ int arguments_parse(int argc, char **argv, struct arena *arena, struct arguments
     int i = 0;
     opterr = 0;
     while ((key = getopt_long(argc, argv, "Af:hn:o:s:", OPTIONS, &i)) != -1) {
-        const char *word = argv[optind - 1];
         *ret_done = key == KEY_HELP || key == KEY_VERSION;
         if (key == KEY_HELP)
             print_help();
@@ -266,7 +284,7 @@ int arguments_parse(int argc, char **argv, struct arena *arena, struct arguments
         int r = take(key, optarg, &arguments, err);
         if (r < 0) {
             if (key == '?')
-                err_prefix(err, "%.60s: ", word);
+                prefix_option(argv[optind - 1], err);
             return r;
         }
     }

@@ -36,6 +36,8 @@ struct arguments {
     size_t n_of_kubectl;
 };
 
+/* Whether the verb can be asked about one namespace. */
+bool arguments_have_namespaces(enum verb verb);
 /* -EINVAL with a message. --help and --version print to standard output and set *ret_done. */
 int arguments_parse(int argc, char **argv, struct arena *arena, struct arguments *ret_arguments,
                     bool *ret_done, struct err *err);

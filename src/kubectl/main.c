@@ -17,12 +17,14 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum end { EXIT_FINE = 0, EXIT_NOT = 1, EXIT_MISTAKE = 2, EXIT_NO_ANSWER = 3 };
 
 /* Larger manifests than any policy allows are not read. */
 #define MANIFEST_BYTES_MAX ((size_t)1024 * 1024 * 1024)
 #define QUERY_MAX 5
+#define BLANK " \t\r\n"
 
 static const struct {
     const char *view;
@@ -46,12 +48,12 @@ struct session {
     struct buf manifest;
 };
 
-/* The text of a server may end with newlines, and begin with "error: ". */
+/* The text of a server may end with newlines. */
 static int complain(const char *text, int status)
 {
     struct buf line;
     buf_init(&line, BUF_UNBOUNDED); /* a message of ours, or a bounded one */
-    buf_add_one_line(&line, strncmp(text, "error: ", 7) == 0 ? text + 7 : text);
+    buf_add_one_line(&line, text);
     while (line.len > 0 && line.data[line.len - 1] == ' ')
         line.data[--line.len] = '\0';
     (void)fprintf(stderr, "kubectl gpu: %s\n", buf_text(&line));
@@ -72,34 +74,72 @@ static bool is_table(const struct session *session)
 
 /* ---- asking ---- */
 
-/* {"error": "..."}, a Status of Kubernetes, or text. */
-static const char *message_of(const struct reply *reply, struct arena *arena)
+/* Errors of the service: "error: ..." where a table was asked for, else {"error": "..."}. */
+#define ERROR "error: "
+
+static const char *without_prefix(const char *text)
+{
+    return strncmp(text, ERROR, strlen(ERROR)) == 0 ? text + strlen(ERROR) : text;
+}
+
+static bool is_plain(const struct reply *reply)
+{
+    static const char PLAIN[] = "text/plain";
+    return !reply->type || strncasecmp(reply->type, PLAIN, strlen(PLAIN)) == 0;
+}
+
+struct failure {
+    const char *message; /* of the service, of a Status of Kubernetes, or the text */
+    bool is_ours;        /* has the form of the service's errors */
+};
+
+static struct failure read_failure(const struct reply *reply, struct arena *arena)
 {
     const char *text = buf_text(&reply->text);
+    struct failure failure = {.is_ours = reply->is_message};
     struct err err;
     json_t *value = NULL;
     if (json_parse(text, reply->text.len, 0, &value, &err) == 0) {
+        failure.is_ours |= json_is_string(json_member(value, "error"));
         (void)json_get_string(value, "error", &text, NULL);
         (void)json_get_string(value, "message", &text, NULL);
         text = arena_strdup(arena, text);
         json_decref(value);
+    } else if (is_plain(reply)) {
+        failure.is_ours |= without_prefix(text) != text;
     }
-    return arena_printf(arena, "%.2000s", text);
+    text = without_prefix(text);
+    failure.message = arena_printf(arena, "%.2000s", text);
+    if (text[strspn(text, BLANK)] == '\0')
+        failure.message =
+            arena_printf(arena, "the answer is HTTP status %u without a message", reply->status);
+    return failure;
 }
 
-static int failure_of(const struct session *session, const struct reply *reply)
+static int failure_of(const struct session *session, const char *view, const struct reply *reply)
 {
-    const bool is_fit = session->arguments.verb == VERB_FIT;
+    const enum verb verb = session->arguments.verb;
+    const bool is_of_object = session->arguments.object && strcmp(view, VIEWS[verb].view) == 0;
+    const struct failure failure = read_failure(reply, session->arena);
     int status = EXIT_NO_ANSWER;
-    if (reply->status == 400 || (reply->status == 413 && is_fit))
+    if (reply->status == 400 || (reply->status == 413 && verb == VERB_FIT))
         status = EXIT_MISTAKE;
-    else if (reply->status == 404 && !is_fit)
+    else if (reply->status == 404 && is_of_object && failure.is_ours)
         status = EXIT_NOT;
-    return complain(message_of(reply, session->arena), status);
+    return complain(failure.message, status);
+}
+
+/* JSON is checked by parse(). Tables are plain text; login pages and answers of other services are
+ * HTML or JSON, which no table begins like. */
+static bool may_be_table(const struct reply *reply)
+{
+    const char *text = buf_text(&reply->text);
+    const char first = text[strspn(text, BLANK)];
+    return is_plain(reply) && first != '<' && first != '{' && first != '[';
 }
 
 /* Returns EXIT_FINE with the text of a 200, or another status after its message. */
-static int ask(const struct session *session, const char *view, struct buf *ret_text)
+static int ask(const struct session *session, const char *view, bool as_table, struct buf *ret_text)
 {
     const bool has_body = session->arguments.verb == VERB_FIT;
     const struct question question = {view, session->query,
@@ -115,7 +155,9 @@ static int ask(const struct session *session, const char *view, struct buf *ret_
     else if (reply.text.overflowed)
         status = complain("the answer is larger than 1 GiB", EXIT_NO_ANSWER);
     else if (reply.status != 200)
-        status = failure_of(session, &reply);
+        status = failure_of(session, view, &reply);
+    else if (as_table && !may_be_table(&reply))
+        status = complain("the answer is not gpu-extender's: it is no table", EXIT_NO_ANSWER);
     if (status == EXIT_FINE)
         *ret_text = reply.text;
     else
@@ -138,7 +180,7 @@ static int parse(const struct buf *text, json_t **ret_value)
 static int ask_json(const struct session *session, const char *view, json_t **ret_value)
 {
     struct buf text;
-    int status = ask(session, view, &text);
+    int status = ask(session, view, false, &text);
     if (status != EXIT_FINE)
         return status;
     status = parse(&text, ret_value);
@@ -228,7 +270,7 @@ static int run_view(struct session *session)
         add_parameter(session, "output", "table");
     if (session->arguments.form == FORM_WIDE)
         add_parameter(session, "wide", "true");
-    int status = ask(session, view, &text);
+    int status = ask(session, view, is_table(session), &text);
     if (status != EXIT_FINE)
         return status;
     buf_init(&out, BUF_UNBOUNDED); /* a bounded answer */
@@ -265,19 +307,44 @@ static bool has_unreadable(const json_t *result)
     return false;
 }
 
+static bool is_count(const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+static bool is_workload(const json_t *workload)
+{
+    const json_t *refusal = json_member(workload, "refusedBecause");
+    return is_count(json_member(workload, "placed")) &&
+           is_count(json_member(workload, "replicas")) && (!refusal || json_is_string(refusal));
+}
+
+static bool is_dry_run(const json_t *result)
+{
+    const json_t *workloads = json_member(result, "workloads");
+    size_t i = 0;
+    json_t *workload = NULL;
+    json_array_foreach (workloads, i, workload) {
+        if (!is_workload(workload))
+            return false;
+    }
+    return json_is_array(workloads);
+}
+
 static int judge(const json_t *result)
 {
     size_t i = 0;
     json_t *workload = NULL;
-    if (!json_is_true(json_member(result, "usable")))
+    if (!is_dry_run(result) || !json_is_true(json_member(result, "usable")))
         return EXIT_NO_ANSWER;
     if (has_items(result, "notUnderstood") || has_items(result, "warnings") ||
         has_unreadable(result) || !has_items(result, "workloads"))
         return EXIT_MISTAKE;
     json_array_foreach (json_member(result, "workloads"), i, workload) {
         const json_t *placed = json_member(workload, "placed");
-        if (!placed ||
-            json_integer_value(placed) < json_integer_value(json_member(workload, "replicas")))
+        const json_t *replicas = json_member(workload, "replicas");
+        if (json_integer_value(placed) < json_integer_value(replicas) ||
+            json_member(workload, "refusedBecause"))
             return EXIT_NOT;
     }
     return EXIT_FINE;
@@ -288,8 +355,10 @@ static int run_fit(struct session *session)
     const char *file = session->arguments.manifest;
     struct err err;
     json_t *result = NULL;
-    if (small_file_read(strcmp(file, "-") == 0 ? "/dev/stdin" : file, true, &session->manifest,
-                        &err) < 0)
+    const int r = strcmp(file, "-") == 0 ? small_file_read_open(STDIN_FILENO, "standard input",
+                                                                &session->manifest, &err)
+                                         : small_file_read(file, true, &session->manifest, &err);
+    if (r < 0)
         return complain(err.text, EXIT_MISTAKE);
     int status = ask_json(session, VIEWS[VERB_FIT].view, &result);
     if (status == EXIT_FINE)
@@ -395,16 +464,11 @@ static int run_why(struct session *session)
 
 /* ---- the whole ---- */
 
-static bool has_namespaces(enum verb verb)
-{
-    return verb == VERB_PENDING || verb == VERB_QUOTA || verb == VERB_WHY || verb == VERB_CLAIMS;
-}
-
 /* As kubectl's, where kubectl is asked; else all, but one pod is in one namespace. */
 static const char *namespace_of(const struct session *session)
 {
     const struct arguments *arguments = &session->arguments;
-    if (arguments->all_namespaces || !has_namespaces(arguments->verb))
+    if (arguments->all_namespaces || !arguments_have_namespaces(arguments->verb))
         return NULL;
     if (arguments->namespace_)
         return arguments->namespace_;

@@ -24,6 +24,9 @@ struct question {
 struct reply {
     unsigned status; /* of HTTP */
     struct buf text; /* the body; initialized by the caller */
+    /* The Content-Type, "" if absent; NULL: not by HTTP. */
+    const char *type;
+    bool is_message; /* the text is the message of an error, as kubectl shows it */
 };
 
 /* -EINVAL: the cluster file or its policy is at fault; other errors: there is no answer. Errors

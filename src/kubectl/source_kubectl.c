@@ -58,6 +58,7 @@ static int explain(const struct buf *complaint, struct reply *ret_reply, struct 
                            ? "the API server does not serve gpu-extender's aggregated API: apply "
                              "the overlay aggregated-api, or use --url or --cluster-file"
                            : "");
+    ret_reply->is_message = true;
     buf_add_text(&ret_reply->text, begins(text, ERROR) && colon ? colon + 3 : text);
     return 0;
 }

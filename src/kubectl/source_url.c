@@ -61,6 +61,7 @@ int source_ask_url(const struct arguments *arguments, const struct question *que
     struct curl_slist *headers = headers_of(arguments, arena);
     CURL *curl = curl_easy_init();
     long status = 0;
+    const char *type = NULL;
     if (!curl) {
         curl_slist_free_all(headers);
         return err_set(err, EIO, "libcurl cannot be initialized");
@@ -72,6 +73,8 @@ int source_ask_url(const struct arguments *arguments, const struct question *que
     (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, &ret_reply->text);
     const CURLcode code = curl_easy_perform(curl);
     (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
+    ret_reply->type = arena_strdup(arena, type ? type : "");
     curl_easy_cleanup(curl);
     curl_slist_free_all(headers);
     ret_reply->status = (unsigned)status;

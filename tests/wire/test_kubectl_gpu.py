@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import re
+import socket
 import subprocess
 import threading
 
@@ -192,12 +193,33 @@ WRONG = [
     ("nodes", "--config", "c"),
     ("nodes", "--cluster-file", "none.yaml"),
     ("nodes", "--cluster-file", SAMPLE_CLUSTER, "--model", ""),
+    ("nodes", "-n", "a"),
+    ("frag", "--namespace=a"),
+    ("fit", "-f", SAMPLE_CLUSTER, "-n", "a"),
 ]
 
 
 @pytest.mark.parametrize("words", WRONG, ids=" ".join)
 def test_wrong_options(words):
     assert complaint(*words, status=2)
+
+
+@pytest.mark.parametrize(
+    "words, said_of_it",
+    [
+        (("fit", "-n", "a", "-f", SAMPLE_CLUSTER), "--namespace: is not for fit, which takes namespaces from the manifest"),
+        (("nodes", "--namespace", "a"), "--namespace: is for pending, quota, why and claims only"),
+        (("frag", "-n", "a"), "--namespace: is for pending, quota, why and claims only"),
+        (("nodes", "-zA"), "-z: this option is unknown"),
+        (("nodes", "-Az"), "-z: this option is unknown"),
+        (("nodes", "-o"), "-o: this option is unknown, or needs a value"),
+        (("nodes", "--zone", "a"), "--zone: this option is unknown"),
+        (("nodes", "--url"), "--url: this option is unknown, or needs a value"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_complaints_name_the_option(words, said_of_it):
+    assert complaint(*words, status=2).startswith(said_of_it)
 
 
 def test_no_answer(tmp_path):
@@ -208,7 +230,7 @@ def test_no_answer(tmp_path):
 
 
 @contextlib.contextmanager
-def answering(body, status=200):
+def answering(body, status=200, content="text/plain; charset=utf-8"):
     """The URL of a server that gives this answer to everything."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -216,6 +238,8 @@ def answering(body, status=200):
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
+            if content:
+                self.send_header("Content-Type", content)
             self.end_headers()
             self.wfile.write(body)
 
@@ -234,11 +258,40 @@ def answering(body, status=200):
             thread.join()
 
 
-@pytest.mark.parametrize("status, of_nodes, of_fit", [(400, 2, 2), (401, 3, 3), (403, 3, 3), (404, 1, 3), (413, 3, 2), (500, 3, 3), (503, 3, 3)])
+@pytest.mark.parametrize("status, of_nodes, of_fit", [(400, 2, 2), (401, 3, 3), (403, 3, 3), (404, 3, 3), (413, 3, 2), (500, 3, 3), (503, 3, 3)])
 def test_answers_of_errors(status, of_nodes, of_fit):
     with answering(b'{"error": "so it is"}\n', status) as there:
         assert complaint("nodes", "--url", there, status=of_nodes) == "so it is"
         assert complaint("fit", "-f", "-", "--url", there, text="{}", status=of_fit) == "so it is"
+
+
+@pytest.mark.parametrize("words, said_status", [(("nodes",), 3), (("nodes", "a"), 1), (("why", "a"), 1), (("why", "job/a"), 3), (("claims",), 3)])
+def test_no_such_object(words, said_status):
+    """Only where the service says so of the object asked for: a wrong URL or a proxy's page is no answer."""
+    for body, status in ((b'{"error": "so it is"}', said_status), (b"error: so it is\n", said_status), (b"<html>not found</html>", 3), (b'{"detail": "no"}', 3), (b'{"error": 3}', 3)):
+        with answering(body, 404) as there:
+            assert complaint(*words, "--url", there, status=status)
+
+
+@pytest.mark.parametrize("body", [b"", b" \r\n", b"error: \n", b'{"error": ""}', b'{"message": " "}'])
+def test_errors_without_a_message(body):
+    with answering(body, 502) as there:
+        for words in (("nodes",), ("fit", "-f", "-")):
+            assert complaint(*words, "--url", there, text="{}", status=3) == "the answer is HTTP status 502 without a message"
+
+
+PAGE = b"<!DOCTYPE html><html><body>Log in</body></html>\n"
+
+
+@pytest.mark.parametrize("body, content", [(PAGE, "text/html"), (PAGE, "text/plain"), (PAGE, None), (b"Log in", "text/html; charset=utf-8"), (b"Log in", None), (b' {"a": 1}', "text/plain")])
+def test_pages_of_others_are_no_answers(body, content, kubectl):
+    kubectl.answer(body.decode())
+    with answering(body, content=content) as there:
+        for words in (("nodes",), ("pending",), ("why", "a")):
+            for form in ("table", "wide") if b"{" in body else ("table", "wide", "json", "yaml", "name"):
+                assert complaint(*words, "--url", there, "-o", form, text="{}", status=3).startswith("the answer is not gpu-extender's")
+                if b"<" in body or b"{" in body:
+                    assert complaint(*words, "-o", form, env=kubectl.env, text="{}", status=3).startswith("the answer is not gpu-extender's")
 
 
 def result(**more):
@@ -251,6 +304,18 @@ RESULTS = [
     (result(workloads=[{"replicas": 2, "placed": 1}], warnings=[{"path": "a", "message": "b"}]), 2),
     (result(usable=False, unusableBecause="stale", warnings=[{"path": "a", "message": "b"}]), 3),
     (b"{}", 3),
+    (result(workloads=[{"replicas": 1, "placed": 1, "refusedBecause": None}]), 0),
+    (result(workloads=[{"replicas": 1, "placed": 1, "refusedBecause": "there is no namespace a"}]), 1),
+    (result(workloads=[{"replicas": 1, "placed": 1, "refusedBecause": True}]), 3),
+    (result(workloads=[{"replicas": 1}]), 3),
+    (result(workloads=[{"placed": 1}]), 3),
+    (result(workloads=[{"replicas": "1", "placed": 1}]), 3),
+    (result(workloads=[{"replicas": 1, "placed": 1.0}]), 3),
+    (result(workloads=[{"replicas": -1, "placed": 0}]), 3),
+    (result(workloads=[{"replicas": 1, "placed": -1}]), 3),
+    (result(workloads=[{"replicas": 1, "placed": None}], warnings=[{"path": "a", "message": "b"}]), 3),
+    (result(workloads=[3]), 3),
+    (result(workloads=3), 3),
 ]
 
 
@@ -259,6 +324,38 @@ def test_verdicts_of_fit(body, status):
     with answering(body) as there:
         for form in ("table", "json", "yaml", "name"):
             assert gpu("fit", "-f", "-", "--url", there, "-o", form, text="{}").returncode == status
+
+
+@pytest.mark.parametrize("kept", [{"namespace": "default"}, {"priorityClassName": "none"}, {"runtimeClassName": "none"}])
+def test_pods_that_the_api_server_would_reject_do_not_fit(write, kept):
+    """They find a node, but the summary says that they would be rejected; so do the answer and the exit status."""
+    kinds = [("v1", "Namespace", "ml"), ("scheduling.k8s.io/v1", "PriorityClass", "high"), ("node.k8s.io/v1", "RuntimeClass", "nvidia")]
+    objects = [{"apiVersion": version, "kind": kind, "metadata": {"name": name}, "value": 1, "handler": "x"} for version, kind, name in kinds]
+    path = write("c.json", list_text(node("a", 1), *objects))
+    asked = json.loads(manifest(FITS, namespace=kept.get("namespace", "ml")))
+    asked["spec"].update({name: value for name, value in kept.items() if name != "namespace"})
+    ask = ("fit", "-f", "-", "--cluster-file", path)
+    assert "the API server would reject the pods" in said(*ask, text=json.dumps(asked), status=1)
+    (workload,) = json.loads(said(*ask, "-o", "json", text=json.dumps(asked), status=1))["workloads"]
+    assert workload["placed"] == 1 and workload["refusedBecause"].startswith("there is no ")
+    assert f"({workload['refusedBecause']})" in workload["summary"]
+    fine = manifest(FITS, namespace="ml")
+    assert json.loads(said(*ask, "-o", "json", text=fine))["workloads"][0]["refusedBecause"] is None
+
+
+def test_notes_that_are_no_texts_are_left_out():
+    with answering(result(workloads=[{"replicas": 1, "placed": 1, "notEvaluated": [None, 3, "so"]}])) as there:
+        shown = said("fit", "-f", "-", "--url", there, text="{}")
+    assert re.findall("not evaluated.*", shown) == ["not evaluated: so"]
+
+
+def test_a_manifest_may_come_from_a_socket():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(manifest(FITS).encode())
+        ours.shutdown(socket.SHUT_WR)
+        done = subprocess.run([PLUGIN, "fit", "-f", "-", *FILE], env={**os.environ, **ENV}, stdin=theirs, capture_output=True, timeout=LIMIT_S, check=False)
+    assert (done.returncode, done.stderr) == (0, b""), done
 
 
 ODD = [b"", b"null", b"[]", b"<html>", b"[" * 100000, b'{"nodes": 3}', b'{"nodes": [3, null, {"name": 3}]}', b"\xff\xfe", b'{"a": "\xff"}', b'{"claims": {"a": 1}}']

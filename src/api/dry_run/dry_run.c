@@ -308,8 +308,10 @@ static void write_notes(const json_t *workload, struct buf *out)
 {
     size_t i = 0;
     json_t *note = NULL;
-    json_array_foreach (json_object_get(workload, "notEvaluated"), i, note)
-        buf_printf(out, "not evaluated: %s\n", json_string_value(note));
+    json_array_foreach (json_object_get(workload, "notEvaluated"), i, note) {
+        if (json_is_string(note))
+            buf_printf(out, "not evaluated: %s\n", json_string_value(note));
+    }
 }
 
 static void write_skipped(const json_t *result, struct buf *out)

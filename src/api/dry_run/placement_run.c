@@ -550,13 +550,13 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
         remember_claims(dry_run, workload);
     dry_run->n_placed_whole += !run.no_more[0] && !run.refused_because;
     json_t *json =
-        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "kind",
-                  workload->kind, "name", workload->name, "namespace", workload->namespace_,
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}",
+                  "kind", workload->kind, "name", workload->name, "namespace", workload->namespace_,
                   "summary", summary_of(&run), "replicas", (json_int_t)run.n_replicas, "placed",
-                  (json_int_t)run.n_placed, "moreReplicas", (json_int_t)run.n_more, "placements",
-                  placements, "nodes", nodes, "nearMisses",
-                  run.near_misses ? run.near_misses : json_array(), "notEvaluated", notes,
-                  "preemption", preemption_json(&run), "quotas", quotas, "explain", explain);
+                  (json_int_t)run.n_placed, "moreReplicas", (json_int_t)run.n_more,
+                  "refusedBecause", run.refused_because, "placements", placements, "nodes", nodes,
+                  "nearMisses", run.near_misses ? run.near_misses : json_array(), "notEvaluated",
+                  notes, "preemption", preemption_json(&run), "quotas", quotas, "explain", explain);
     add_understood(&run, json);
     return json;
 }
