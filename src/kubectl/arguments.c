@@ -226,6 +226,21 @@ bool arguments_have_namespaces(enum verb verb)
     return verb == VERB_PENDING || verb == VERB_QUOTA || verb == VERB_WHY || verb == VERB_CLAIMS;
 }
 
+static int check_namespaces(const struct arguments *arguments, struct err *err)
+{
+    const enum verb verb = arguments->verb;
+    if (arguments->namespace_ && verb == VERB_FIT)
+        return err_set(err, EINVAL,
+                       "--namespace: is not for fit, which takes namespaces from the manifest");
+    if (arguments->namespace_ && !arguments_have_namespaces(verb))
+        return err_set(err, EINVAL, "--namespace: is for pending, quota, why and claims only");
+    if (arguments->all_namespaces && verb == VERB_WHY)
+        return err_set(err, EINVAL, "-A: is not for why, which is about one pod");
+    if (arguments->all_namespaces && arguments->namespace_)
+        return err_set(err, EINVAL, "--namespace and -A: only one of them may be given");
+    return 0;
+}
+
 /* Options that the verb does not have. */
 static int check_verb(const struct arguments *arguments, struct err *err)
 {
@@ -236,18 +251,9 @@ static int check_verb(const struct arguments *arguments, struct err *err)
         return err_set(err, EINVAL, "-f FILE: is for fit only");
     if (arguments->model && verb != VERB_NODES && verb != VERB_FRAG)
         return err_set(err, EINVAL, "--model: is for nodes and frag only");
-    if (arguments->namespace_ && verb == VERB_FIT)
-        return err_set(err, EINVAL,
-                       "--namespace: is not for fit, which takes namespaces from the manifest");
-    if (arguments->namespace_ && !arguments_have_namespaces(verb))
-        return err_set(err, EINVAL, "--namespace: is for pending, quota, why and claims only");
     if (arguments->form == FORM_NAME && verb == VERB_FRAG)
         return err_set(err, EINVAL, "--output: is name, but frag lists no objects");
-    if (arguments->all_namespaces && verb == VERB_WHY)
-        return err_set(err, EINVAL, "-A: is not for why, which is about one pod");
-    if (arguments->all_namespaces && arguments->namespace_)
-        return err_set(err, EINVAL, "--namespace and -A: only one of them may be given");
-    return 0;
+    return check_namespaces(arguments, err);
 }
 
 /* Of "-zA" getopt knows the letter, of an unknown long option only the word. */
