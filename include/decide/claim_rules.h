@@ -41,9 +41,9 @@ struct claim_rules *claim_rules_of(struct claims_world *world, struct pod_claim 
 enum reason claim_rules_judge(struct claim_rules *rules, const struct node *node);
 /* Judges each node, so that claim_rules_judge() only looks up. */
 void claim_rules_judge_all(struct claim_rules *rules, const struct cluster *cluster);
-/* What the last verdict of the node means, for users; "": no more than its reason. */
+/* The cause of the last verdict of the node, for users; "": its reason says all. */
 const char *claim_rules_cause(const struct claim_rules *rules, const struct node *node);
-/* What keeps the pod off all nodes, for users; "": nothing does. */
+/* The cause that keeps the pod off all nodes, for users; "": there is none. */
 const char *claim_rules_fault(const struct claim_rules *rules);
 /* A further such pod runs on the node, if its devices are free there. */
 void claim_rules_place(struct claim_rules *rules, const struct node *node);

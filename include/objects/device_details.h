@@ -29,7 +29,7 @@ struct device_details {
     const char *not_judged; /* why it cannot be judged; NULL: it can */
 };
 
-/* What besides the object's members belongs to the details. */
+/* Parts of the details that are not members of the object. */
 struct device_details_source {
     bool has_selector; /* its nodeSelector counts, and selects more than one node by its name */
     bool is_rounded;   /* its counters are no whole numbers */

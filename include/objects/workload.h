@@ -31,8 +31,7 @@ struct workload {
     /* Not NULL: why the template is unreadable; pod is not set then. */
     const char *problem;
     struct text_list not_evaluated;
-    bool in_group;   /* its pods should start together, and nothing here sees to it */
-    bool has_claims; /* dynamic resource allocation: claims are not judged */
+    bool in_group; /* its pods should start together, and nothing here sees to it */
 };
 
 /* An object without pods, or one that is unreadable. */

@@ -9,7 +9,7 @@
 #include "devices/devices.h"
 #include "objects/device_details.h"
 
-/* What several devices or slices have in common, by its text. */
+/* Details that several devices or slices have in common, by their text. */
 struct world_details {
     UT_hash_handle hh;
     struct device_details details;

@@ -36,7 +36,7 @@ static const struct allocate_counter_set *copy_sets(struct arena *arena,
     return copies;
 }
 
-/* What claims take of the device. */
+/* Sets the shares of the device that claims use. */
 static void share(struct arena *arena, const struct device_status *status,
                   struct allocate_device *device)
 {

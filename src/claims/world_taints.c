@@ -16,7 +16,7 @@ struct world_rule {
     struct world_rule *next;
 };
 
-/* What rules may select. */
+/* The rules of one form with the same driver, pool and device. */
 struct world_target {
     UT_hash_handle hh;
     struct world_rule *rules;

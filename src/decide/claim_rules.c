@@ -143,7 +143,7 @@ static bool would_fit(struct claim_rules *rules, const struct allocate_question 
     return ask(rules, &question, arena).verdict == ALLOCATE_FITS;
 }
 
-/* What some device of the node is. */
+/* Each wish that would change some device of the node. */
 static struct wish wishes_of(const struct allocate_question *asked)
 {
     struct wish wish = {false, false};

@@ -22,7 +22,7 @@ struct attribute_reading {
     bool is_cut;
 };
 
-/* What the device before has in the same place: mostly the same. NULL: nothing. */
+/* The attribute of the device before in the same place: mostly the same. NULL: it has none. */
 static const struct device_attribute *likely(const struct attribute_reading *reading)
 {
     const struct device_facts *like = reading->like;

@@ -32,7 +32,7 @@ struct walk {
     struct template_list found;
 };
 
-/* What has the object, or the array of it. */
+/* The JSON that holds the object, or the array of it. */
 static const json_t *owner_of(const struct step *step)
 {
     return step->object ? step->object : step->parent->object;

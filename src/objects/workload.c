@@ -233,8 +233,6 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
     }
     workload->not_evaluated = not_evaluated(manifest, template);
     workload->in_group = pod_in_group(template->object) || pod_group_around(manifest->object);
-    workload->has_claims =
-        json_array_size(json_member(json_member(template->object, "spec"), "resourceClaims")) > 0;
 }
 
 static void add_template(const struct manifest *manifest, const struct pod_template *template,

@@ -22,14 +22,7 @@ static int setup(void **state)
     (void)fixture_setup(state);
     struct fixture *fixture = *state;
     fixture_add_quota(fixture, &TEAM);
-    cluster_upsert_device_class(fixture->cluster, CLASS, "");
-    cluster_set_device_class_driver(fixture->cluster, CLASS, NVIDIA_DRIVER);
-    fixture_put_node(fixture, "l4", "cpu=8000 pods=99", "");
-    fixture_put_node(fixture, "h100", "cpu=8000 pods=99", "");
-    fixture_put_node(fixture, "both", "cpu=8000 pods=99", "");
-    fixture_put_slice(fixture, "l4", NVIDIA_DRIVER, "L4, L4, L4, L4, L4, L4, L4, L4");
-    fixture_put_slice(fixture, "h100", NVIDIA_DRIVER, "H100, H100, H100, H100");
-    fixture_put_slice(fixture, "both", NVIDIA_DRIVER, "H100, H100, H100, L4");
+    fixture_put_l4_and_h100(fixture);
     return 0;
 }
 

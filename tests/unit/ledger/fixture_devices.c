@@ -62,6 +62,18 @@ void fixture_put_slice(struct fixture *fixture, const char *node, const char *dr
     fixture_check(fixture);
 }
 
+void fixture_put_l4_and_h100(struct fixture *fixture)
+{
+    cluster_upsert_device_class(fixture->cluster, NVIDIA_DRIVER, "");
+    cluster_set_device_class_driver(fixture->cluster, NVIDIA_DRIVER, NVIDIA_DRIVER);
+    fixture_put_node(fixture, "l4", "cpu=8000 pods=99", "");
+    fixture_put_node(fixture, "h100", "cpu=8000 pods=99", "");
+    fixture_put_node(fixture, "both", "cpu=8000 pods=99", "");
+    fixture_put_slice(fixture, "l4", NVIDIA_DRIVER, "L4, L4, L4, L4, L4, L4, L4, L4");
+    fixture_put_slice(fixture, "h100", NVIDIA_DRIVER, "H100, H100, H100, H100");
+    fixture_put_slice(fixture, "both", NVIDIA_DRIVER, "H100, H100, H100, L4");
+}
+
 void fixture_remove_slice(struct fixture *fixture, const char *node, const char *driver)
 {
     cluster_delete_slice(fixture->cluster, slice_name(fixture, node, driver));

@@ -17,6 +17,9 @@
  * model. Then the ledger checks itself, as after each of these events. */
 void fixture_put_slice(struct fixture *fixture, const char *node, const char *driver,
                        const char *models);
+/* The nodes l4, h100 and both, with 8 L4, 4 H100, and 3 H100 and a L4; and a class of the driver.
+ */
+void fixture_put_l4_and_h100(struct fixture *fixture);
 void fixture_remove_slice(struct fixture *fixture, const char *node, const char *driver);
 /* A claim in the namespace "default" that has these devices of the node ("gpu-0, gpu-1*": the
  * second by admin access); none: it is not allocated. */
