@@ -1,0 +1,61 @@
+{{- /*
+gpu-extender.objects: the objects that a kustomization in files/ lists as files, with its labels and namespace.
+Called with root (the chart's values) and folder; gives JSON, {"objects": [...], "labels": {...}}.
+*/}}
+{{- define "gpu-extender.objects" }}
+{{- $kustomization := printf "files/%s/kustomization.yaml" .folder | .root.Files.Get | fromYaml }}
+{{- $labels := dict }}
+{{- range $kustomization.labels }}
+{{- $labels = .pairs }}
+{{- end }}
+{{- $objects := list }}
+{{- range $kustomization.resources }}
+{{- if hasSuffix ".yaml" . }}
+{{- range splitList "\n---\n" (printf "files/%s/%s" $.folder . | $.root.Files.Get) }}
+{{- $object := fromYaml . }}
+{{- if hasKey $object "Error" }}
+{{- fail (printf "files/%s: %s" $.folder $object.Error) }}
+{{- end }}
+{{- if $labels }}
+{{- $_ := set $object.metadata "labels" (mergeOverwrite dict (default dict $object.metadata.labels) $labels) }}
+{{- end }}
+{{- if and $kustomization.namespace (not (hasPrefix "Cluster" $object.kind)) }}
+{{- $_ := set $object.metadata "namespace" $kustomization.namespace }}
+{{- end }}
+{{- $objects = append $objects $object }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- dict "objects" $objects "labels" $labels | toJson }}
+{{- end }}
+
+{{- /* gpu-extender.print: objects with Helm's labels. Called with root and objects. */}}
+{{- define "gpu-extender.print" }}
+{{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- $labels := dict "helm.sh/chart" $chart "app.kubernetes.io/managed-by" .root.Release.Service "app.kubernetes.io/instance" .root.Release.Name "app.kubernetes.io/version" .root.Chart.AppVersion }}
+{{- range .objects }}
+{{- $_ := set .metadata "labels" (mergeOverwrite dict (default dict .metadata.labels) $labels) }}
+---
+{{ toYaml . }}
+{{ end }}
+{{- end }}
+
+{{- /* gpu-extender.configMap: a ConfigMap of one file, as JSON. Called with name, labels, file and text. */}}
+{{- define "gpu-extender.configMap" }}
+{{- $metadata := dict "name" .name "namespace" "gpu-extender" "labels" .labels }}
+{{- dict "apiVersion" "v1" "kind" "ConfigMap" "metadata" $metadata "data" (dict .file .text) | toJson }}
+{{- end }}
+
+{{- /* gpu-extender.policy: the text of the policy file. */}}
+{{- define "gpu-extender.policy" }}
+{{- $file := .Files.Get "files/base/scheduler-policy.yaml" }}
+{{- $changes := deepCopy .Values.policy }}
+{{- if .Values.aggregatedAPI.enabled }}
+{{- $changes = mergeOverwrite $changes (dict "aggregatedAPI" (dict "enabled" true)) }}
+{{- end }}
+{{- if $changes }}
+{{- mergeOverwrite (fromYaml $file) $changes | toYaml }}
+{{- else }}
+{{- $file }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,258 @@
+"""The chart renders the objects of the kustomizations, rejects wrong values, and installs on a real API server.
+
+Listed differences, which same_form() takes out: Helm's own labels; the Namespace, which Helm makes itself; the order of objects; the
+hash in the name of a ConfigMap; and how the policy is written, whose values are compared.
+"""
+
+import copy
+import json
+import os
+import re
+
+import helm
+import kustomize
+import pytest
+import yaml
+from api import wait_until
+from helm import NAME, Helm
+from kustomize import Kubectl, one
+from plane import NotHere, Plane
+
+HELMS_LABELS = ("helm.sh/chart", "app.kubernetes.io/managed-by", "app.kubernetes.io/instance", "app.kubernetes.io/version")
+HASHED = re.compile(r"(gpu-scheduler-configuration)-\w{10}\b")
+EVERYTHING = {part: {"enabled": True} for part in ("monitoring", "secondScheduler", "aggregatedAPI", "admission")}
+
+
+@pytest.fixture(scope="module")
+def binaries():
+    try:
+        return helm.built()
+    except NotHere as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def chart(binaries, tmp_path_factory):
+    return Helm(binaries, tmp_path_factory.mktemp("chart"))
+
+
+@pytest.fixture(scope="module")
+def kubectl(programs, tmp_path_factory):
+    return Kubectl(programs, tmp_path_factory.mktemp("kustomized"))
+
+
+def same_form(objects):
+    """{(kind, namespace, name): object} without the listed differences."""
+    found = {}
+    for item in objects:
+        item = json.loads(HASHED.sub(r"\1", json.dumps(item)))
+        for label in HELMS_LABELS:
+            item["metadata"].get("labels", {}).pop(label, None)
+        if not item["metadata"].get("labels"):
+            item["metadata"].pop("labels", None)
+        if item["metadata"]["name"] == "gpu-extender-policy":
+            item["data"] = {name: yaml.safe_load(text) for name, text in item["data"].items()}
+        found[item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]] = item
+    found.pop(("Namespace", None, NAME), None)
+    return found
+
+
+def kustomized(kubectl, overlays, changes):
+    """The overlays together, and their policy with these changes."""
+    objects = [item for overlay in overlays for item in kubectl.rendered(overlay)]
+    made = one(objects, "ConfigMap", "gpu-extender-policy")
+    made["data"] = {name: yaml.safe_dump({**yaml.safe_load(text), **changes}) for name, text in made["data"].items()}
+    return objects
+
+
+# The values, the overlays, and what their documents say to change in the policy.
+FORMS = {
+    "cert-manager": ({}, ["cert-manager"], {}),
+    "monitoring": ({"monitoring": {"enabled": True}}, ["cert-manager", "monitoring"], {}),
+    "second-scheduler": ({"secondScheduler": {"enabled": True}}, ["cert-manager", "second-scheduler"], {}),
+    "aggregated-api": ({"aggregatedAPI": {"enabled": True}}, ["cert-manager", "aggregated-api"], {"aggregatedAPI": {"enabled": True}}),
+    "admission": ({"admission": {"enabled": True}}, ["cert-manager", "admission"], {}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_chart_and_kustomization_have_the_same_objects(chart, kubectl, form):
+    values, overlays, changes = FORMS[form]
+    ours, shipped = same_form(chart.rendered(values)), same_form(kustomized(kubectl, overlays, changes))
+    assert sorted(map(str, ours)) == sorted(map(str, shipped))
+    for key, item in shipped.items():
+        assert ours[key] == item
+
+
+def test_unchanged_policy_is_the_file_itself(chart):
+    with open(os.path.join(kustomize.MANIFESTS, "base/scheduler-policy.yaml"), encoding="utf-8") as file:
+        assert one(chart.rendered({}), "ConfigMap", "gpu-extender-policy")["data"] == {"scheduler-policy.yaml": file.read()}
+
+
+def test_own_secrets_take_the_place_of_cert_manager(chart, kubectl):
+    """As with the overlay self-signed, whose Secrets you make yourself."""
+    ours = same_form(chart.rendered({"tls": {"certManager": False}}))
+    shipped = {key: item for key, item in same_form(kubectl.rendered("self-signed")).items() if key[0] != "Secret"}
+    assert ours == shipped
+    named = {"tls": {"certManager": False, "secretName": "server", "clientSecretName": "client"}, "secondScheduler": {"enabled": True}, "monitoring": {"enabled": True}}
+    objects = chart.rendered(named)
+    assert secrets_of(objects, NAME) == ["server"] and secrets_of(objects, "gpu-scheduler") == ["client"]
+    assert one(objects, "ServiceMonitor")["spec"]["endpoints"][0]["tlsConfig"]["ca"]["secret"]["name"] == "server"
+
+
+def secrets_of(objects, name):
+    volumes = one(objects, "Deployment", name)["spec"]["template"]["spec"]["volumes"]
+    return [item["secret"]["secretName"] for item in volumes if "secret" in item]
+
+
+def test_values_change_what_they_name_and_nothing_else(chart):
+    toleration = {"key": "nvidia.com/gpu", "operator": "Exists"}
+    values = {
+        "image": {"repository": "registry.example.com/gpu-extender", "tag": "1.2.3", "pullSecrets": ["pulls"]},
+        "replicas": 3,
+        "resources": {"requests": {"cpu": "1"}},
+        "nodeSelector": {"pool": "system"},
+        "tolerations": [toleration],
+        "policy": {"mode": "observe", "limits": {"bodiesBytes": 268435456}},
+        "networkPolicy": {"verbsFrom": ["10.0.0.0/28"]},
+        "monitoring": {"enabled": True, "namespace": "prom", "serviceAccount": "scraper", "labels": {"release": "stack"}},
+        "secondScheduler": {"enabled": True, "image": {"tag": "v1.35.1"}},
+        "admission": {"enabled": True, "settings": {"schedulerNames": "default-scheduler"}},
+    }
+    ours, shipped = same_form(chart.rendered(values)), same_form(chart.rendered({name: {"enabled": True} for name in ("monitoring", "secondScheduler", "admission")}))
+    wanted = copy.deepcopy(shipped)
+    spec = wanted["Deployment", NAME, NAME]["spec"]
+    spec["replicas"] = 3
+    pod = spec["template"]["spec"]
+    pod["imagePullSecrets"] = [{"name": "pulls"}]
+    pod["nodeSelector"]["pool"] = "system"
+    pod["tolerations"].append(toleration)
+    pod["containers"][0].update(image="registry.example.com/gpu-extender:1.2.3", resources={"requests": {"cpu": "1"}})
+    wanted["ConfigMap", NAME, "gpu-extender-policy"]["data"]["scheduler-policy.yaml"].update(values["policy"])
+    verbs, people = {"from": [{"ipBlock": {"cidr": "10.0.0.0/28"}}], "ports": [{"port": "verbs"}]}, shipped["NetworkPolicy", NAME, NAME]["spec"]["ingress"][1]
+    wanted["NetworkPolicy", NAME, NAME]["spec"]["ingress"] = [verbs, people, {"ports": [{"port": "probes"}]}]
+    wanted["ClusterRoleBinding", None, "gpu-extender-metrics"]["subjects"] = [{"kind": "ServiceAccount", "name": "scraper", "namespace": "prom"}]
+    wanted["NetworkPolicy", NAME, "gpu-extender-metrics"]["spec"]["ingress"][0]["from"][0]["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] = "prom"
+    for kind in ("ServiceMonitor", "PrometheusRule"):
+        wanted[kind, NAME, NAME]["metadata"]["labels"]["release"] = "stack"
+    scheduler = wanted["Deployment", NAME, "gpu-scheduler"]["spec"]["template"]["spec"]["containers"][0]
+    scheduler["image"] = scheduler["image"].rpartition(":")[0] + ":v1.35.1"
+    wanted["ConfigMap", NAME, "gpu-extender-admission"]["data"]["schedulerNames"] = "default-scheduler"
+    assert ours == wanted
+
+
+# ---- wrong values ----
+
+WRONG = [
+    ({"replica": 2}, "replica"),
+    ({"replicas": 0}, "replicas"),
+    ({"replicas": "2"}, "replicas"),
+    ({"image": "gpu-extender:0.1.0"}, "image"),
+    ({"image": {"name": "x"}}, "image"),
+    ({"policy": {"mode": "observer"}}, "policy/mode"),
+    ({"tls": {"certmanager": False}}, "tls"),
+    ({"networkPolicy": {"verbsFrom": ["10.0.0.1"]}}, "networkPolicy/verbsFrom/0"),
+    ({"secondScheduler": {"enabled": "yes"}}, "secondScheduler/enabled"),
+    ({"secondScheduler": {"image": {"tag": "1.36"}}}, "secondScheduler/image/tag"),
+    ({"monitoring": {"labels": {"release": 1}}}, "monitoring/labels/release"),
+    ({"admission": {"settings": {"schedulers": "x"}}}, "admission/settings"),
+    ({"tls": {"secretName": "mine"}}, "set tls.certManager=false, too"),
+    ({"tls": {"certManager": False}, "aggregatedAPI": {"enabled": True}}, "aggregatedAPI.caBundle is empty"),
+]
+
+
+@pytest.mark.parametrize("values, named", WRONG, ids=[json.dumps(values) for values, _ in WRONG])
+def test_wrong_values_are_rejected_by_name(chart, values, named):
+    status, _, error = chart.template(values)
+    assert status != 0 and named in error, error
+
+
+def test_another_namespace_is_rejected(chart):
+    status, _, error = chart.template({}, namespace="other")
+    assert status != 0 and "the namespace is other, should be gpu-extender" in error
+
+
+def leaves(schema, path=()):
+    for name, below in schema.get("properties", {}).items():
+        yield (*path, name), below
+        yield from leaves(below, (*path, name))
+
+
+def test_schema_describes_every_value():
+    folder = os.path.join(helm.ROOT, "charts/gpu-extender")
+    with open(os.path.join(folder, "values.schema.json"), encoding="utf-8") as file:
+        schema = json.load(file)
+    assert [path for path, below in leaves(schema) if not below.get("description")] == []
+    with open(os.path.join(folder, "values.yaml"), encoding="utf-8") as file:
+        values = yaml.safe_load(file)
+    assert set(values) == set(schema["properties"]) - {"global"}
+    for name, value in values.items():
+        assert not isinstance(value, dict) or set(value) <= set(schema["properties"][name].get("properties", {}))
+
+
+def test_chart_is_of_this_version():
+    with open(os.path.join(helm.ROOT, "charts/gpu-extender/Chart.yaml"), encoding="utf-8") as file:
+        told = yaml.safe_load(file)
+    with open(os.path.join(helm.ROOT, "meson.build"), encoding="utf-8") as file:
+        version = re.search(r"version: '(.*?)'", file.read())[1]
+    assert told["version"] == told["appVersion"] == version
+
+
+def test_package_contains_no_key(chart, kubectl, tmp_path):
+    """The overlays with links do not have the folder in which make-certificates puts the authority's key."""
+    status, said, error = chart.run("package", "charts/gpu-extender", "--destination", str(tmp_path))
+    assert status == 0, said + error
+    (archive,) = os.listdir(tmp_path)
+    status, said, error = chart.run("template", NAME, str(tmp_path / archive), "--namespace", NAME)
+    assert (status, error) == (0, "") and same_form(yaml.safe_load_all(said)) == same_form(kubectl.rendered("cert-manager"))
+
+
+# ---- a real API server ----
+
+
+@pytest.fixture(scope="module")
+def live(programs, binaries, tmp_path_factory):
+    """(plane, Helm) of an API server that knows cert-manager's and Prometheus' kinds, and nothing else of ours."""
+    try:
+        definitions = kustomize.definitions()
+    except NotHere as error:
+        pytest.skip(str(error))
+    with Plane(programs, tmp_path_factory.mktemp("helm")) as plane:
+        kubectl = Kubectl(programs, plane.folder, plane.kubeconfig())
+        for command in (["apply", "--server-side"], ["wait", "--for=condition=Established", "--timeout=60s"]):
+            status, said = kubectl.run(*command, "--filename", definitions)
+            assert status == 0, said
+        kinds = {"certificates.cert-manager.io", "issuers.cert-manager.io", "servicemonitors.monitoring.coreos.com", "prometheusrules.monitoring.coreos.com"}
+        wait_until(lambda: kinds <= set(kubectl.run("api-resources", "--output=name")[1].split()), lambda: f"not all of {kinds} are served")
+        chart = Helm(binaries, tmp_path_factory.mktemp("released"), plane.kubeconfig())
+        chart.accept_any_version()
+        yield plane, kubectl, chart
+
+
+def existing(kubectl, objects):
+    """Those that the API server has: [kind/name]."""
+    text = "---\n".join(yaml.safe_dump(item) for item in objects)
+    path = os.path.join(kubectl.home, "asked.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    status, said = kubectl.run("get", "--ignore-not-found", "--output=name", "--filename", path)
+    assert status == 0, said
+    return said.split()
+
+
+def test_release_is_installed_changed_rolled_back_and_removed(live):
+    plane, kubectl, chart = live
+    objects = chart.rendered(EVERYTHING)
+    on = [f"--set={part}.enabled=true" for part in EVERYTHING]
+    install = ["upgrade", "--install", NAME, "charts/gpu-extender", "--namespace", NAME, "--create-namespace"]
+
+    def replicas():
+        return plane.api.get(f"/apis/apps/v1/namespaces/{NAME}/deployments/{NAME}")["spec"]["replicas"]
+
+    for command, count in (([*install, *on], 2), ([*install, *on, "--set=replicas=3"], 3), (["rollback", NAME, "1", "--namespace", NAME], 2)):
+        status, said, error = chart.run(*command)
+        assert (status, error) == (0, ""), said + error
+        assert replicas() == count and len(existing(kubectl, objects)) == len(objects)
+    status, said, error = chart.run("uninstall", NAME, "--namespace", NAME, "--cascade=background")
+    assert status == 0, said + error
+    wait_until(lambda: existing(kubectl, objects) == [], lambda: existing(kubectl, objects))
