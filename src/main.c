@@ -439,7 +439,7 @@ static int serve(struct program *program)
     struct route routes[API_N_ROUTES + sizeof others / sizeof *others];
     api_routes(api, people, routes);
     memcpy(routes + API_N_ROUTES, others, sizeof others);
-    kubernetes.routes = routes;
+    kubernetes = (struct kubernetes){api, routes};
     struct err err;
     if (start_server(program, routes, &err) < 0)
         return complain(&err, EXIT_RUN_TIME);

@@ -22,11 +22,11 @@ API_SERVICE = f"v1alpha1.{GROUP}"
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 SERVICE = f"/api/v1/namespaces/{NAMESPACE}/services/gpu-extender"
 CONTROLLER = "kube-controller-manager"
-USERS = ("viewer", "stranger")
+USERS = ("viewer", "stranger", "tenant")
 
 
 class FrontedPlane(Plane):
-    """A plane with a front proxy, a controller that deletes namespaces, and two users without rights."""
+    """A plane with a front proxy, controllers for deleted namespaces and aggregated roles, and users without rights."""
 
     def apiserver_options(self):
         front = Authority(pathlib.Path(self.path("front")))
@@ -49,8 +49,9 @@ class FrontedPlane(Plane):
             file.writelines(f"{user}-token,{user},{user}\n" for user in USERS)
 
     def start_controller(self):
-        """Deletes what is in deleted namespaces."""
-        options = (f"--kubeconfig={self.kubeconfig()}", "--controllers=namespace-controller", "--leader-elect=false", f"--bind-address={HOST}")
+        """Deletes what is in deleted namespaces, and fills in aggregated ClusterRoles."""
+        controllers = "--controllers=namespace-controller,clusterrole-aggregation-controller"
+        options = (f"--kubeconfig={self.kubeconfig()}", controllers, "--leader-elect=false", f"--bind-address={HOST}")
         controller = self.start(CONTROLLER, *options, f"--secure-port={free_port()}", f"--cert-dir={self.path(CONTROLLER)}")
         self.programs.callback(controller.kill)
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 
 import pytest
+import yaml
 from aggregated import API_SERVICE, API_SERVICES, BASE, GROUP, USERS, Aggregated
 from api import wait_until
 from certificates import Authority
@@ -81,7 +82,7 @@ def test_discovery_works_for_everybody(aggregated, user):
     assert f"views  {GROUP}/v1alpha1  false  View  create,get" in ["  ".join(line.split()[:5]) for line in ask("api-resources", "-o", "wide").split("\n")]
     assert f"{GROUP}/v1alpha1" in ask("api-versions").split()
     resources = json.loads(ask("get", "--raw", BASE))["resources"]
-    assert [(each["name"], each["verbs"]) for each in resources] == [("views", ["create", "get"])]
+    assert {"views", "gpunodes", "gpupods", "gpupods/explain", "gpupending"} <= {each["name"] for each in resources}
     assert GROUP in [each["name"] for each in json.loads(ask("get", "--raw", "/apis"))["groups"]]
 
 
@@ -90,6 +91,47 @@ def test_kubectl_works_as_before(aggregated):
     assert SECRET in aggregated.ask("get", "pods", "-A")
     status, said = aggregated.kubectl.run("get", "views", "inventory")
     assert status == 1 and said.startswith("Error from server (NotAcceptable): ") and "kubectl get --raw" in said, said
+
+
+def granted(aggregated, user, *words):
+    """What kubectl prints once the aggregated roles have the right."""
+    who = aggregated.plane.user(user) if user else ()
+    wait_until(lambda: aggregated.kubectl.run(*who, *words)[0] == 0, lambda: aggregated.kubectl.run(*who, *words))
+    return aggregated.kubectl.run(*who, *words)[1]
+
+
+def test_kubectl_lists_the_objects(aggregated):
+    """The columns of kubectl's tables, names, YAML and explanations."""
+    assert granted(aggregated, None, "get", "gpunodes").split("\n")[0].split() == ["NAME", "STATUS", "MODEL", "FREE"]
+    assert "8 of 8 nvidia.com/gpu" in aggregated.ask("get", "gpunodes")
+    assert "SHARING" in aggregated.ask("get", "gpunodes", "-o", "wide").split("\n")[0]
+    assert aggregated.ask("get", "gpunode", "node", "-o", "name") == f"gpunode.{GROUP}/node\n"
+    assert yaml.safe_load(aggregated.ask("get", "gpupending", "-A", "-o", "yaml"))["items"][0]["kind"] == "GPUPending"
+    assert SECRET in aggregated.ask("get", "gpupending", "--field-selector", f"metadata.name={SECRET}")
+    assert SECRET not in aggregated.ask("get", "gpupending", "-A", "--selector", "none=none")
+    assert SECRET in aggregated.ask("describe", "gpupending", SECRET)
+    for resource, said in (("views", "kubectl get"), ("gpupending", "waits for GPUs"), ("gpupending.status.why", "Why it waits"), ("gpunodes.status", "free")):
+        assert said in aggregated.ask("explain", resource, f"--api-version={GROUP}/v1alpha1"), resource
+    status, said = aggregated.kubectl.run("get", "gpunodes", "--watch-only")
+    assert status == 1 and "MethodNotAllowed" in said, said
+
+
+def test_a_tenant_sees_one_namespace(aggregated):
+    """The ClusterRole view has the right by aggregation; bound in one namespace, it gives nothing elsewhere."""
+    tenant = aggregated.plane.user("tenant")
+    aggregated.ask("create", "rolebinding", "tenant", "--clusterrole=view", "--user=tenant", "--namespace=default")
+    assert SECRET in granted(aggregated, "tenant", "get", "gpupending", "-o", "wide")
+    explained = json.loads(granted(aggregated, "tenant", "get", "--raw", f"{BASE}/namespaces/default/gpupods/{SECRET}/explain"))
+    assert explained["status"]["pod"]["name"] == SECRET
+    assert "No resources found" in granted(aggregated, "tenant", "get", "gpupods")
+    for words in (("gpupending", "-A"), ("gpupods", "-n", "kube-system"), ("gpunodes",)):
+        status, said = aggregated.kubectl.run(*tenant, "get", *words)
+        assert status == 1 and "Forbidden" in said and SECRET not in said, said
+    for verb, what, may in (("list", f"gpupending.{GROUP}", "yes"), ("list", f"gpunodes.{GROUP}", "no"), ("watch", f"gpupending.{GROUP}", "no")):
+        assert aggregated.kubectl.run(*tenant, "auth", "can-i", verb, what)[1].split()[-1] == may
+    for kind in ("gpupods", "gpupending", "gpunodes"):
+        status, said = aggregated.kubectl.run(*aggregated.plane.user("stranger"), "get", kind)
+        assert status == 1 and "Forbidden" in said and SECRET not in said and MODEL not in said, said
 
 
 def test_openapi_is_merged(aggregated):

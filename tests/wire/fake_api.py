@@ -236,6 +236,7 @@ class FakeApi:
         self.token = None  # the required Authorization header, if not None
         self.people = {}  # token: its user, as in a TokenReview
         self.rights = set()  # (user's name, verb, path or name of a view)
+        self.resource_rights = set()  # (user's name, verb, resource or resource/subresource, namespace; "": all)
         self.resource_reviews = []  # the spec of each SubjectAccessReview with resource attributes
         self.resource_version = "v1"  # the one version of resource.k8s.io that is served
         self.is_deaf = False  # connections are closed before anything is read
@@ -311,7 +312,10 @@ class FakeApi:
         spec = review["spec"]
         if "resourceAttributes" in spec:
             self.resource_reviews.append(spec)
-            allowed = (spec["user"], spec["resourceAttributes"]["verb"], spec["resourceAttributes"]["name"]) in self.rights
+            asked = spec["resourceAttributes"]
+            resource = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
+            allowed = (spec["user"], asked["verb"], asked.get("name")) in self.rights
+            allowed = allowed or (spec["user"], asked["verb"], resource, asked.get("namespace", "")) in self.resource_rights
             return 201, {**review, "status": {"allowed": allowed}}, ()
         asked = spec["nonResourceAttributes"]
         allowed = spec in [{**user_spec(user), "nonResourceAttributes": asked} for user in self.people.values()]

@@ -1,55 +1,13 @@
 """The aggregated API: the front proxy's certificate and headers, SubjectAccessReviews with resource attributes, discovery, and the
 views. Nothing but a certificate by the authorities of the ConfigMap makes the headers count, and it counts for these paths only."""
 
-import contextlib
 import functools
-import json
 
 import pytest
 from certificates import Authority
+from fronted import BASE, GROUP, INVENTORY, JANE, NAMED, Fronted, config_map, status
 from guarded import DRY_RUN, GuardedFollower
-from secured import context
-from service import Answer, stopping
-
-GROUP = "/apis/visibility.gpu-extender.io"
-BASE = f"{GROUP}/v1alpha1"
-INVENTORY = f"{BASE}/views/inventory"
-JANE = {"X-Remote-User": "jane"}
-NAMED = "front-proxy-client"
-
-
-def config_map(authority, **more):
-    data = {
-        "requestheader-client-ca-file": authority.certificate.read_text(encoding="utf-8"),
-        "requestheader-allowed-names": json.dumps([NAMED]),
-        "requestheader-username-headers": json.dumps(["X-Remote-User"]),
-        "requestheader-uid-headers": json.dumps(["X-Remote-Uid"]),
-        "requestheader-group-headers": json.dumps(["X-Remote-Group"]),
-        "requestheader-extra-headers-prefix": json.dumps(["X-Remote-Extra-"]),
-    }
-    metadata = {"name": "extension-apiserver-authentication", "namespace": "kube-system"}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {**data, **more}}
-
-
-class Fronted(GuardedFollower):
-    def __init__(self, api, folder, **authentication):
-        super().__init__(api, folder, aggregated=True, **authentication)
-        self.own = Authority(folder / "authority")
-
-    def forward(self, client, path=INVENTORY, headers=JANE, method="GET", body=None):
-        """headers: a dict, or pairs."""
-        pairs = headers.items() if isinstance(headers, dict) else headers
-        with contextlib.closing(self.connect(context(self.own, client))) as connection:
-            connection.putrequest(method, path)
-            text = json.dumps(body).encode() if body else b""
-            for name, value in (*pairs, ("Content-Length", str(len(text)))):
-                connection.putheader(name, value)
-            connection.endheaders(text)
-            return Answer(connection.getresponse())
-
-    def trusts(self, after=0):
-        self.log.wait_for({"mod": "front", "level": "info"}, after=after)
-
+from service import stopping
 
 @pytest.fixture
 def front(tmp_path):
@@ -74,12 +32,6 @@ def service(start):
     started = start(cacheSeconds=0)
     started.trusts()
     return started
-
-
-def status(answer, code, reason):
-    body = answer.json()
-    assert (answer.status, body["kind"], body["apiVersion"], body["code"], body["reason"]) == (code, "Status", "v1", code, reason), body
-    return body["message"]
 
 
 def test_a_view_is_the_path_of_v1(service, proxy):
@@ -190,9 +142,19 @@ def test_discovery_is_for_every_user_of_the_front_proxy(api, service, proxy):
 
     assert [group["name"] for group in read("/apis")["groups"]] == ["visibility.gpu-extender.io"]
     assert read(GROUP)["preferredVersion"]["version"] == "v1alpha1"
-    assert [(each["name"], each["verbs"]) for each in read(BASE)["resources"]] == [("views", ["create", "get"])]
+    legacy = read(BASE)["resources"]
+    assert ("views", ["create", "get"]) in [(each["name"], each["verbs"]) for each in legacy]
     accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
-    assert read("/apis", Accept=accept)["items"][0]["versions"][0]["resources"][0]["resource"] == "views"
+    listed = read("/apis", Accept=accept)["items"][0]["versions"][0]["resources"]
+    under = [
+        (f"{each['resource']}/{sub['subresource']}", sub["verbs"], each["scope"], sub["responseKind"]["kind"])
+        for each in listed
+        for sub in each.get("subresources", [])
+    ]
+    assert sorted((each["name"], each["verbs"], "Namespaced" if each["namespaced"] else "Cluster", each["kind"]) for each in legacy) == sorted(
+        [*((each["resource"], each["verbs"], each["scope"], each["responseKind"]["kind"]) for each in listed), *under]
+    )
+    assert not any({"watch", "delete", "update"} & set(each["verbs"]) for each in legacy)
     assert read("/openapi/v2")["swagger"] == "2.0"
     address = next(iter(read("/openapi/v3")["paths"].values()))["serverRelativeURL"]
     assert read(address)["openapi"] == "3.0.0"

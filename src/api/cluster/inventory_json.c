@@ -1,6 +1,7 @@
 /*
  * inventory_json: GET /v1/inventory. Copies the data under the lock, and writes JSON after it.
  */
+#include "api/cluster/inventory_json.h"
 #include "api/api.h"
 #include "api/cluster/inventory_claims.h"
 #include "api/cluster/inventory_devices.h"
@@ -29,6 +30,8 @@ struct node_row {
     const char *model_label; /* "KEY=VALUE" */
     const char *sharing;
     bool ready, unschedulable;
+    struct label *labels; /* only without pods */
+    size_t n_labels;
     struct resource_row {
         const char *name;
         bool is_gpu;
@@ -178,7 +181,8 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
         qsort(row->resources, row->n_resources, sizeof *row->resources, compare_resources);
 }
 
-static void copy_node(const struct inventory_view *view, const struct node *node, struct copy *copy)
+static struct node_row *copy_totals(const struct inventory_view *view, const struct node *node,
+                                    struct copy *copy)
 {
     struct node_row *row = &copy->nodes[copy->n_nodes++];
     const struct node_traits *traits = node_traits(node);
@@ -193,6 +197,12 @@ static void copy_node(const struct inventory_view *view, const struct node *node
     row->unschedulable = traits->unschedulable;
     copy_resources(node, copy->arena, row);
     row->devices = inventory_devices_copy(view, node, copy->arena);
+    return row;
+}
+
+static void copy_node(const struct inventory_view *view, const struct node *node, struct copy *copy)
+{
+    struct node_row *row = copy_totals(view, node, copy);
     copy_holders(node, copy->arena, row);
     copy_reservations(node, copy->arena, row);
 }
@@ -370,17 +380,24 @@ static json_t *astray_json(const struct copy *copy)
     return list;
 }
 
-static json_t *node_json(const struct node_row *row)
+static json_t *totals_json(const struct node_row *row)
 {
     json_t *resources = json_object();
     for (size_t i = 0; i < row->n_resources; i++)
         (void)json_object_set_new(resources, row->resources[i].name,
                                   amounts_json(&row->resources[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:o, s:o}", "name", row->name,
-                     "model", row->model, "modelLabel", row->model_label, "sharing", row->sharing,
-                     "ready", row->ready, "unschedulable", row->unschedulable, "resources",
-                     resources, "devices", inventory_devices_json(&row->devices), "holders",
-                     holders_json(row), "reservations", reservations_json(row));
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o}", "name", row->name, "model",
+                     row->model, "modelLabel", row->model_label, "sharing", row->sharing, "ready",
+                     row->ready, "unschedulable", row->unschedulable, "resources", resources,
+                     "devices", inventory_devices_json(&row->devices));
+}
+
+static json_t *node_json(const struct node_row *row)
+{
+    json_t *json = totals_json(row);
+    (void)json_object_set_new(json, "holders", holders_json(row));
+    (void)json_object_set_new(json, "reservations", reservations_json(row));
+    return json;
 }
 
 /* Totals by model and resource. */
@@ -583,4 +600,44 @@ void api_inventory(void *context, struct exchange *exchange)
     (void)json_object_update_new(value, devices_json(&copy));
     reply_end(api, exchange, tag);
     reply(exchange, value, inventory_table_write);
+}
+
+/* ---- for other answers ---- */
+
+static void copy_labels(const struct node *node, struct arena *arena, struct node_row *row)
+{
+    const struct label_view *view = &node_traits(node)->view;
+    row->labels = ARENA_ARRAY(arena, struct label, view->n_labels);
+    for (; row->n_labels < view->n_labels; row->n_labels++)
+        row->labels[row->n_labels] =
+            (struct label){arena_strdup(arena, view->labels[row->n_labels].key),
+                           arena_strdup(arena, view->labels[row->n_labels].value)};
+}
+
+static void copy_without_pods(struct inventory *inventory, const char *name, struct copy *copy)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    copy->nodes = ARENA_ARRAY(copy->arena, struct node_row, cluster_n_nodes(view.cluster));
+    for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
+         node = cluster_next_node(view.cluster, node)) {
+        if (!name || strcmp(name, node_name(node)) == 0)
+            copy_labels(node, copy->arena, copy_totals(&view, node, copy));
+    }
+}
+
+json_t *inventory_json_of_nodes(struct inventory *inventory, const char *node, struct arena *arena)
+{
+    struct copy copy = {.arena = arena};
+    json_t *nodes = json_array();
+    copy_without_pods(inventory, node, &copy);
+    for (size_t i = 0; i < copy.n_nodes; i++) {
+        json_t *json = totals_json(&copy.nodes[i]);
+        json_t *labels = json_object();
+        for (size_t j = 0; j < copy.nodes[i].n_labels; j++)
+            (void)json_object_set_new(labels, copy.nodes[i].labels[j].key,
+                                      json_string(copy.nodes[i].labels[j].value));
+        (void)json_object_set_new(json, "labels", labels);
+        (void)json_array_append_new(nodes, json);
+    }
+    return nodes;
 }

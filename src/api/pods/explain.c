@@ -2,6 +2,7 @@
  * explain: GET /v1/pods/NAMESPACE/NAME/explain and GET /v1/explain?namespace=&name=: one pod of the
  * ledger, and every node's verdict while it is pending.
  */
+#include "api/pods/explain.h"
 #include "api/api.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_table.h"
@@ -96,25 +97,34 @@ static void answer_unknown(struct exchange *exchange, const struct pod_path *pat
                      SHOWN_BYTES, path->namespace_, SHOWN_BYTES, path->name));
 }
 
+json_t *explain_answer(struct inventory *inventory, const char *namespace_, const char *name,
+                       struct arena *arena)
+{
+    struct pod_copies copies = pod_copy_named(inventory, namespace_, name, arena);
+    if (copies.n == 0)
+        return NULL;
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
+    struct claim_lookup *claims = pod_json_claims(inventory, policy, &copies, arena);
+    struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(&copies));
+    json_t *answer = explanation_json(&copies, fork, claims, arena);
+    claim_lookup_free(claims);
+    inventory_fork_free(inventory, fork);
+    pod_copy_fini(&copies);
+    return answer;
+}
+
 static void answer_explanation(const struct api *api, struct exchange *exchange,
                                const struct pod_path *path)
 {
-    struct arena *arena = exchange_arena(exchange);
     const char *tag = NULL;
     if (!reply_begin(api, exchange, &tag))
         return;
-    struct pod_copies copies = pod_copy_named(api->inventory, path->namespace_, path->name, arena);
-    if (copies.n == 0) {
+    json_t *answer =
+        explain_answer(api->inventory, path->namespace_, path->name, exchange_arena(exchange));
+    if (!answer) {
         answer_unknown(exchange, path);
         return;
     }
-    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    struct claim_lookup *claims = pod_json_claims(api->inventory, policy, &copies, arena);
-    struct cluster *fork = inventory_fork(api->inventory, pod_copy_peers_wanted(&copies));
-    json_t *answer = explanation_json(&copies, fork, claims, arena);
-    claim_lookup_free(claims);
-    inventory_fork_free(api->inventory, fork);
-    pod_copy_fini(&copies);
     reply_end(api, exchange, tag);
     reply(exchange, answer, pod_table_write_explanation);
 }

@@ -1,6 +1,7 @@
 /*
  * pending: GET /v1/pending. Copies pods under the lock, and judges each kind of pod once on a fork.
  */
+#include "api/pods/pending.h"
 #include "api/api.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_owners.h"
@@ -172,6 +173,18 @@ static json_t *pending_json(struct pod_copies *copies, const struct cluster *for
     return answer;
 }
 
+json_t *pending_answer(struct inventory *inventory, struct pod_copies *copies, struct arena *arena)
+{
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
+    struct claim_lookup *claims = pod_json_claims(inventory, policy, copies, arena);
+    struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(copies));
+    json_t *answer = pending_json(copies, fork, claims, arena);
+    claim_lookup_free(claims);
+    inventory_fork_free(inventory, fork);
+    pod_copy_fini(copies);
+    return answer;
+}
+
 void api_pending(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
@@ -181,13 +194,7 @@ void api_pending(void *context, struct exchange *exchange)
         return;
     struct pod_copies copies =
         pod_copy_pending(api->inventory, exchange_query(exchange, "namespace"), arena);
-    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    struct claim_lookup *claims = pod_json_claims(api->inventory, policy, &copies, arena);
-    struct cluster *fork = inventory_fork(api->inventory, pod_copy_peers_wanted(&copies));
-    json_t *answer = pending_json(&copies, fork, claims, arena);
-    claim_lookup_free(claims);
-    inventory_fork_free(api->inventory, fork);
-    pod_copy_fini(&copies);
+    json_t *answer = pending_answer(api->inventory, &copies, arena);
     reply_end(api, exchange, tag);
     reply(exchange, answer, pod_table_write_pending);
 }

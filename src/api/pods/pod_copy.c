@@ -149,7 +149,7 @@ static int compare_waiting(const void *a, const void *b)
     return COMPARE(left->position, right->position);
 }
 
-static bool is_pending(const struct pod *pod)
+bool pod_copy_is_pending(const struct pod *pod)
 {
     return !pod->node_name[0] && !pod->finished && (pod->shape->n_gpu_needs > 0 || pod->claims);
 }
@@ -161,7 +161,7 @@ static struct queued_pod *collect_pending(const struct cluster *cluster, const c
     size_t n = 0;
     for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
          pod = cluster_next_pod(cluster, pod)) {
-        if (!is_pending(pod) || (namespace_ && strcmp(pod->namespace_, namespace_) != 0))
+        if (!pod_copy_is_pending(pod) || (namespace_ && strcmp(pod->namespace_, namespace_) != 0))
             continue;
         queued[n] = (struct queued_pod){pod->priority, pod->created_s, n, pod};
         n++;
@@ -193,6 +193,80 @@ struct pod_copies pod_copy_pending(struct inventory *inventory, const char *name
                               .copies = {.provenance = provenance_of(inventory, arena)}};
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     copy_pending(&copying, view.cluster, namespace_);
+    return copying.copies;
+}
+
+/* The first pods of those that are added. */
+struct first_pods {
+    const struct pod **items; /* room for twice `limit` */
+    size_t n, limit;
+    const struct pod *last; /* of `limit` that come before it; NULL: there are fewer */
+    bool is_cut;            /* some are left out */
+};
+
+static int order_of(const struct pod *pod, const char *namespace_, const char *name)
+{
+    const int order = strcmp(pod->namespace_, namespace_);
+    return order != 0 ? order : strcmp(pod->name, name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct pod *right = *(const struct pod *const *)b;
+    return order_of(*(const struct pod *const *)a, right->namespace_, right->name);
+}
+
+static void drop_later(struct first_pods *first)
+{
+    if (first->n > 1)
+        qsort(first->items, first->n, sizeof(const struct pod *), compare_names);
+    if (first->n < first->limit)
+        return;
+    first->is_cut = first->is_cut || first->n > first->limit;
+    first->n = first->limit;
+    first->last = first->items[first->n - 1];
+}
+
+static void add_first(struct first_pods *first, const struct pod *pod)
+{
+    if (first->last && compare_names(&pod, &first->last) > 0) {
+        first->is_cut = true;
+        return;
+    }
+    first->items[first->n++] = pod;
+    if (first->n == 2 * first->limit)
+        drop_later(first);
+}
+
+static void copy_page(struct copying *copying, const struct cluster *cluster,
+                      const struct pod_page *page)
+{
+    struct pod_copies *copies = &copying->copies;
+    struct first_pods first = {.limit = page->limit};
+    const struct pod **items CLEANUP(mem_free_ptr) = MEM_ARRAY(const struct pod *, 2 * page->limit);
+    first.items = items;
+    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
+         pod = cluster_next_pod(cluster, pod)) {
+        if (order_of(pod, page->after_namespace, page->after_name) > 0 &&
+            page->admits(page->context, cluster, pod))
+            add_first(&first, pod);
+    }
+    drop_later(&first);
+    copies->items = ARENA_ARRAY(copying->arena, struct pod_copy, first.n);
+    for (size_t i = 0; i < first.n; i++) {
+        copy_pod(copying, cluster, first.items[i]);
+        copy_asked(copying, cluster, first.items[i]);
+    }
+    copies->n_all = copies->n + first.is_cut;
+}
+
+struct pod_copies pod_copy_page(struct inventory *inventory, const struct pod_page *page,
+                                struct arena *arena)
+{
+    struct copying copying = {.arena = arena,
+                              .copies = {.provenance = provenance_of(inventory, arena)}};
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    copy_page(&copying, view.cluster, page);
     return copying.copies;
 }
 

@@ -82,6 +82,19 @@ struct pod_copies {
  * kube-scheduler takes first: by priority, then by age. All in the arena. */
 struct pod_copies pod_copy_pending(struct inventory *inventory, const char *namespace_,
                                    struct arena *arena);
+/* A page of pods in the order of namespace and name. */
+struct pod_page {
+    /* Under the inventory's lock. */
+    bool (*admits)(const void *context, const struct cluster *cluster, const struct pod *pod);
+    const void *context;
+    const char *after_namespace, *after_name; /* only later ones; "": all */
+    size_t limit;                             /* from 1 to POD_COPIES_MAX */
+};
+/* n_all exceeds n if more follow the page. */
+struct pod_copies pod_copy_page(struct inventory *inventory, const struct pod_page *page,
+                                struct arena *arena);
+/* Whether it is unfinished, without a node, and asks for GPUs or claims. */
+bool pod_copy_is_pending(const struct pod *pod);
 /* The pod of that name, if any. */
 struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,
                                  const char *name, struct arena *arena);

@@ -29,8 +29,7 @@ struct claim_lookup *pod_json_claims(struct inventory *inventory, const struct p
     return lookup;
 }
 
-/* "5 nvidia.com/gpu" */
-static const char *gpus_text(const struct pod_report *report, const struct shape_facts *facts)
+const char *pod_json_gpus(const struct pod_report *report, const struct shape_facts *facts)
 {
     const struct policy *policy = cluster_policy(report->fork);
     const char *text = "";
@@ -39,15 +38,16 @@ static const char *gpus_text(const struct pod_report *report, const struct shape
             text = arena_printf(report->arena, "%s%s%" PRId64 " %s", text, text[0] ? ", " : "",
                                 facts->demand[i].amount, facts->demand[i].resource);
     }
-    return text[0] ? text : "no GPUs";
+    return text;
 }
 
 static const char *bound_text(const struct pod_report *report, const struct pod_copy *copy)
 {
     const struct pod *pod = &copy->pod;
     const bool is_there = cluster_find_node(report->fork, pod->node_name) != NULL;
+    const char *gpus = pod_json_gpus(report, &copy->shape->facts);
     return arena_printf(report->arena, "is on the node %s and uses %s there%s%s", pod->node_name,
-                        gpus_text(report, &copy->shape->facts),
+                        gpus[0] ? gpus : "no GPUs",
                         pod->terminating ? " until it is gone: it is being deleted" : "",
                         is_there ? "" : "; that node is not in the inventory");
 }

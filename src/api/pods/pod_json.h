@@ -23,6 +23,8 @@ struct claim_lookup *pod_json_claims(struct inventory *inventory, const struct p
 bool pod_json_is_pending(const struct pod *pod);
 /* The question where a pending pod fits. */
 struct pod_query pod_json_query(const struct pod_report *report, const struct pod_copy *copy);
+/* "5 nvidia.com/gpu"; "": it asks for none. */
+const char *pod_json_gpus(const struct pod_report *report, const struct shape_facts *facts);
 /* verdicts NULL: the pod was not judged. */
 json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
                  const struct verdicts *verdicts);

@@ -1,0 +1,15 @@
+/*
+ * explain: one pod, and every node's verdict while it is pending. Private to api.
+ */
+#ifndef API_PODS_EXPLAIN_H
+#define API_PODS_EXPLAIN_H
+
+#include "inventory/inventory.h"
+
+#include <jansson.h>
+
+/* The answer of GET /v1/explain; NULL: there is no such pod. */
+json_t *explain_answer(struct inventory *inventory, const char *namespace_, const char *name,
+                       struct arena *arena);
+
+#endif

@@ -1,0 +1,248 @@
+"""The objects of the aggregated API: what each user may see of them, tables, selectors and pages. The fake API server decides rights as
+RBAC does; control-plane/test_aggregated_api has the real one."""
+
+import functools
+import json
+import urllib.parse
+
+import pytest
+from certificates import Authority
+from fronted import BASE, JANE, NAMED, Fronted, config_map, status
+from objects import node, pod
+from service import stopping
+
+TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"}
+VERSION = "visibility.gpu-extender.io/v1alpha1"
+NAMESPACED = ("gpupods", "gpupending")
+
+
+def of(namespace, name, gpus, on=None, **labels):
+    metadata = {"namespace": namespace, "uid": f"uid-{namespace}-{name}", "labels": labels, "creationTimestamp": "2026-01-01T00:00:00Z"}
+    return pod(name, gpus, on, metadata=metadata)
+
+
+def fill(store):
+    """Two tenants, each with a pod that holds GPUs and one that waits."""
+    store.put(node("n", 8, metadata={"labels": {"zone": "a"}}), node("m", 4, metadata={"labels": {"zone": "b"}}), node("cpu", 0, model=None))
+    for namespace in ("ours", "theirs"):
+        store.put({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": namespace, "uid": f"uid-{namespace}"}})
+        store.put(of(namespace, f"{namespace}-runs", 2, "n", app=namespace), of(namespace, f"{namespace}-waits", 16, app=namespace))
+
+
+class Tenants(Fronted):
+    """Asks as jane."""
+
+    def see(self, path, table=False, status_code=200, **query):
+        encoded = f"?{urllib.parse.urlencode(query)}" if query else ""
+        answer = self.forward(self.proxy, f"{BASE}/{path}{encoded}", {**JANE, **(TABLE if table else {})})
+        assert answer.status == status_code, answer.text
+        return answer.json()
+
+    def names(self, path, **query):
+        return [each["metadata"]["name"] for each in self.see(path, **query)["items"]]
+
+    def refuse(self, path, code, reason, method="GET", **query):
+        encoded = f"?{urllib.parse.urlencode(query)}" if query else ""
+        answer = self.forward(self.proxy, f"{BASE}/{path}{encoded}", method=method, body={} if method == "POST" else None)
+        assert "theirs-" not in answer.text, answer.text
+        return status(answer, code, reason)
+
+
+@pytest.fixture
+def tenants(api, tmp_path):
+    front = Authority(tmp_path / "front")
+    api.store.put(config_map(front))
+    fill(api.store)
+    with stopping(functools.partial(Tenants, api, tmp_path)) as begin:
+        started = begin(cacheSeconds=0)
+        started.trusts()
+        started.proxy = front.client(NAMED)
+        yield started
+
+
+def grant(api, *rights):
+    """(verb, resource, namespace) that jane has."""
+    api.resource_rights |= {("jane", *right) for right in rights}
+
+
+@pytest.fixture
+def tenant(api):
+    """jane may view the namespace `ours`."""
+    grant(api, *((verb, kind, "ours") for verb in ("get", "list") for kind in NAMESPACED), ("get", "gpupods/explain", "ours"))
+
+
+@pytest.fixture
+def viewer(api):
+    """jane may list everything."""
+    grant(api, *((verb, kind, "") for verb in ("get", "list") for kind in (*NAMESPACED, "gpunodes")))
+
+
+def resources(api):
+    return [each["resourceAttributes"] for each in api.resource_reviews]
+
+
+def test_a_tenant_lists_what_is_in_the_namespace(api, tenants, tenant):
+    pods = tenants.see("namespaces/ours/gpupods")
+    assert (pods["kind"], pods["apiVersion"], pods["metadata"]) == ("GPUPodList", VERSION, {})
+    (one,) = pods["items"]
+    assert (one["kind"], one["apiVersion"]) == ("GPUPod", VERSION)
+    labels, created = {"app": "ours"}, "2026-01-01T00:00:00Z"
+    assert one["metadata"] == {"name": "ours-runs", "namespace": "ours", "labels": labels, "creationTimestamp": created}
+    assert (one["status"]["gpus"], one["status"]["node"], one["status"]["uid"]) == ("2 nvidia.com/gpu", "n", "uid-ours-ours-runs")
+    (waits,) = tenants.see("namespaces/ours/gpupending")["items"]
+    assert waits["metadata"]["name"] == "ours-waits" and waits["status"]["asksFor"] == "16 nvidia.com/gpu"
+    assert waits["status"]["why"].startswith("0 of 5 nodes fit") and waits["status"]["fits"] == 0
+    assert tenants.see("namespaces/ours/gpupods/ours-runs") == one
+    assert {each.get("namespace") for each in resources(api)} == {"ours"}
+
+
+def test_a_tenant_learns_nothing_of_others(tenants, tenant):
+    for kind in NAMESPACED:
+        assert "theirs" not in json.dumps(tenants.see(f"namespaces/ours/{kind}"))
+        assert "theirs" not in json.dumps(tenants.see(f"namespaces/ours/{kind}", table=True, includeObject="Object"))
+        for path in (kind, f"namespaces/theirs/{kind}", f"namespaces/theirs/{kind}/theirs-runs"):
+            tenants.refuse(path, 403, "Forbidden")
+        tenants.refuse(f"namespaces/ours/{kind}/nobody", 404, "NotFound")
+        tenants.refuse(kind, 403, "Forbidden", fieldSelector="metadata.namespace=ours")
+    tenants.refuse("namespaces/theirs/gpupods/theirs-runs/explain", 403, "Forbidden")
+    for path in ("gpunodes", "gpunodes/n"):
+        tenants.refuse(path, 403, "Forbidden")
+
+
+def test_without_a_right_nothing_is_seen(tenants):
+    for path in ("gpunodes", *NAMESPACED, *(f"namespaces/ours/{kind}" for kind in NAMESPACED), "namespaces/ours/gpupods/ours-runs/explain"):
+        tenants.refuse(path, 403, "Forbidden")
+
+
+def test_lists_of_all_namespaces_need_a_cluster_wide_right(tenants, viewer):
+    assert tenants.names("gpupods", labelSelector="app") == ["ours-runs", "theirs-runs"]
+    assert tenants.names("gpupending", labelSelector="app") == ["ours-waits", "theirs-waits"]
+    assert tenants.see("namespaces/ours/gpupods", status_code=403)["reason"] == "Forbidden", "the fake grants no namespaces then"
+
+
+def test_an_object_is_the_same_for_all_who_may_read_it(tenants, tenant, viewer):
+    for kind in NAMESPACED:
+        (one,) = tenants.see(f"namespaces/ours/{kind}")["items"]
+        assert one in tenants.see(kind)["items"]
+
+
+def test_nodes_have_totals_only(tenants, viewer):
+    answer = tenants.see("gpunodes")
+    found = {each["metadata"]["name"]: each["status"] for each in answer["items"]}
+    assert found["n"]["free"] == "4 of 8 nvidia.com/gpu" and found["n"]["resources"]["nvidia.com/gpu"]["used"] == 4
+    assert found["n"]["state"] == "Ready" and "cpu" not in found and "cpu" not in found["n"]["resources"]
+    text = json.dumps(answer) + json.dumps(tenants.see("gpunodes", table=True, includeObject="Object"))
+    assert "ours" not in text and "theirs" not in text
+    one = tenants.see("gpunodes/n")
+    assert one in answer["items"] and one["metadata"]["labels"]["zone"] == "a"
+    said = tenants.refuse("gpunodes/none", 404, "NotFound")
+    assert said == 'gpunodes.visibility.gpu-extender.io "none" not found'
+
+
+def test_tables_are_those_of_kubectl(tenants, tenant):
+    for path, query in (("gpupods", {"limit": 500}), ("gpupods/ours-runs", {})):
+        table = tenants.see(f"namespaces/ours/{path}", table=True, **query)
+        assert (table["kind"], table["apiVersion"]) == ("Table", "meta.k8s.io/v1")
+        columns = [(each["name"], each["priority"]) for each in table["columnDefinitions"]]
+        assert columns == [("Name", 0), ("GPUs", 0), ("Node", 0), ("Age", 0), ("Model", 1), ("Priority", 1)]
+        (row,) = table["rows"]
+        assert row["cells"][:3] == ["ours-runs", "2 nvidia.com/gpu", "n"] and len(row["cells"]) == len(columns)
+        assert row["object"]["kind"] == "PartialObjectMetadata" and row["object"]["metadata"]["namespace"] == "ours"
+    whole = tenants.see("namespaces/ours/gpupods", table=True, includeObject="Object")
+    assert whole["rows"][0]["object"]["status"]["node"] == "n"
+    assert "object" not in tenants.see("namespaces/ours/gpupods", table=True, includeObject="None")["rows"][0]
+    assert tenants.see("namespaces/ours/gpupods", table=True, includeObject="All", status_code=400)["reason"] == "BadRequest"
+
+
+def test_clients_choose_the_form(tenants, tenant):
+    def ask(path, accept):
+        return tenants.forward(tenants.proxy, f"{BASE}/namespaces/ours/{path}", {**JANE, "Accept": accept})
+
+    proto = "application/vnd.kubernetes.protobuf"
+    metadata = "{}as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
+    accept = f"{metadata.format(proto + ';', 'List')},{metadata.format('application/json;', 'List')},application/json"
+    partial = ask("gpupods", accept).json()
+    assert partial["kind"] == "PartialObjectMetadataList" and set(partial["items"][0]) == {"kind", "apiVersion", "metadata"}
+    one = ask("gpupods/ours-runs", metadata.format("application/json;", "")).json()
+    assert one == partial["items"][0]
+    assert ask("gpupods", f"{proto},application/json").json()["kind"] == "GPUPodList"
+    assert ask("gpupods", "*/*").json()["kind"] == "GPUPodList"
+    for accept in (proto, "application/yaml", "text/html", "application/json;as=Table;v=v1beta1;g=meta.k8s.io"):
+        status(ask("gpupods", accept), 406, "NotAcceptable")
+
+
+def test_label_selectors(tenants, viewer):
+    for selector, names in {
+        "zone": ["m", "n"],
+        "zone=a": ["n"],
+        "zone==b": ["m"],
+        "zone!=a": ["m"],
+        "!zone": [],
+        " zone in ( a , b ) , zone notin (b)": ["n"],
+        "none": [],
+        "none!=a": ["m", "n"],
+    }.items():
+        assert [name for name in tenants.names("gpunodes", labelSelector=selector) if name in "mn"] == names, selector
+    assert tenants.names("gpupods", labelSelector="app=theirs") == ["theirs-runs"]
+    for wrong in ("=a", "a=b,", "a in b", "a in (b", "a b", "a=b c", "a=(b)", ",".join(["a"] * 65), f"a in ({','.join('b' * 65)})"):
+        tenants.refuse("gpupods", 400, "BadRequest", labelSelector=wrong)
+
+
+def test_field_selectors(api, tenants, viewer):
+    assert tenants.names("gpupods", fieldSelector="metadata.name=ours-runs") == ["ours-runs"]
+    assert resources(api)[-1]["name"] == "ours-runs", "the API server asks so"
+    assert tenants.names("gpupods", fieldSelector="metadata.namespace==theirs,metadata.name!=x") == ["theirs-runs"]
+    assert "theirs-runs" in tenants.names("gpupods", fieldSelector="status.node=n")
+    assert tenants.names("gpupods", fieldSelector="status.node=m") == []
+    assert tenants.names("gpunodes", fieldSelector="metadata.name=m") == ["m"]
+    for wrong in ("spec.nodeName=n", "status.node", "status.gpus=2", "metadata.name>x"):
+        tenants.refuse("gpupods", 400, "BadRequest", fieldSelector=wrong)
+    tenants.refuse("gpunodes", 400, "BadRequest", fieldSelector="status.node=n")
+
+
+def test_pages(api, tenants, viewer):
+    for i in range(7):
+        api.store.put(of(f"ns-{i % 3}", f"p-{i}", 1, "m", paged="yes"))
+    tenants.wait("the ledger is the truth", lambda: tenants.ledger() == tenants.truth())
+
+    def pages(kind, **query):
+        token, found = None, []
+        while token != "":
+            answer = tenants.see(kind, **query, **({"continue": token} if token else {}))
+            token = answer["metadata"].get("continue", "")
+            found.append([f"{each['metadata'].get('namespace', '')}/{each['metadata']['name']}" for each in answer["items"]])
+        return found
+
+    whole = pages("gpupods", labelSelector="paged")
+    assert whole == [["ns-0/p-0", "ns-0/p-3", "ns-0/p-6", "ns-1/p-1", "ns-1/p-4", "ns-2/p-2", "ns-2/p-5"]]
+    for limit in (1, 2, 3, 6, 7, 8):
+        cut = pages("gpupods", labelSelector="paged", limit=limit)
+        assert sum(cut, []) == whole[0] and all(len(page) == limit for page in cut[:-1])
+    assert sum(pages("gpunodes", limit=1), []) == sum(pages("gpunodes"), [])
+    assert pages("gpupods", labelSelector="paged", limit=0) == whole
+    assert tenants.see("gpupods", table=True, limit=1)["metadata"]["continue"]
+    for query in ({"limit": "-1"}, {"limit": "x"}, {"continue": "x"}, {"continue": "x/"}, {"resourceVersion": "7"}):
+        tenants.refuse("gpupods", 400, "BadRequest", **query)
+    assert tenants.names("gpupods", resourceVersion="0", labelSelector="paged", limit="99999999999999999999")
+
+
+def test_explain_is_a_subresource(tenants, tenant):
+    for name in ("ours-waits", "ours-runs"):
+        seen = tenants.see(f"namespaces/ours/gpupods/{name}/explain")
+        direct = tenants.get(f"/v1/pods/ours/{name}/explain").json()
+        assert (seen["kind"], seen["metadata"]) == ("GPUPodExplanation", {"name": name, "namespace": "ours"})
+        assert seen["status"]["nodes"] == direct["nodes"] and seen["status"]["pod"]["uid"] == direct["pod"]["uid"]
+        assert "theirs" not in json.dumps(seen)
+    table = tenants.forward(tenants.proxy, f"{BASE}/namespaces/ours/gpupods/ours-waits/explain?output=table").text
+    assert table.startswith("ours/ours-waits: ")
+    tenants.refuse("namespaces/ours/gpupods/nobody/explain", 404, "NotFound")
+
+
+def test_objects_are_only_read(tenants, tenant):
+    there = "namespaces/ours/gpupods"
+    tenants.refuse(there, 405, "MethodNotAllowed", watch="1")
+    tenants.refuse(there, 405, "MethodNotAllowed", method="POST")
+    tenants.refuse(there, 405, "MethodNotAllowed", method="DELETE")
+    wrong = ("namespaces/ours", "namespaces/ours/", "namespaces//gpupods", "namespaces/ours/gpunodes", "gpupods/a", "gpunodes/", "gpunodes/a/b", "gpupodsx")
+    for path in (*wrong, f"{there}/", f"{there}/a/", f"{there}/a/status", f"{there}/a/explain/b", "gpupods/a/explain"):
+        tenants.refuse(path, 404, "NotFound")
