@@ -200,6 +200,10 @@ struct allocate_answer {
     uint64_t steps; /* work done, as counted against max_steps */
 };
 
+/* Whether one of the taints keeps the want off a device: NoSchedule or NoExecute, not tolerated. */
+bool allocate_keeps_off(const struct allocate_want *want, const struct allocate_taint *taints,
+                        size_t n_taints);
+
 /* The amount that the want takes of a device that allows multiple allocations; ALLOCATE_UNKNOWN: it
  * cannot be told. */
 int64_t allocate_amount_taken(const struct allocate_want *want,

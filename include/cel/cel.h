@@ -68,6 +68,11 @@ struct cel_answer {
 struct cel_answer cel_evaluate(const struct cel_program *program, const struct cel_device *device,
                                struct arena *arena);
 
+/* The texts of the parts that the outermost && join; of another expression, its own. The expression
+ * is true only if each is. The program must be valid. In the arena. */
+const char *const *cel_conjuncts(const struct cel_program *program, struct arena *arena,
+                                 size_t *ret_n);
+
 /* A part of a device that an expression reads: a fact, whether a domain has facts (name ""), all
  * facts of a domain (name NULL), or all facts (domain NULL). The driver and
  * allowMultipleAllocations may be read, too. Devices that agree in these get the same answer. */

@@ -46,6 +46,20 @@ struct claims_world_slices {
 struct claims_world_slices claims_world_on_node(const struct claims_world *world,
                                                 const struct label_view *node, struct arena *arena);
 
+/* Devices that agree in what is read of them, in their taints, and in whether a claim uses them. */
+struct claims_world_kind {
+    const struct cel_device *facts;
+    const char *not_judged; /* why selectors cannot be judged on them; NULL: they can */
+    const struct allocate_taint *taints;
+    size_t n_taints;
+    bool is_free; /* no claim uses any of it */
+    size_t n;
+};
+/* All devices of the newest generations, as placed replicas have left them. Takes a visit to each
+ * device. In the arena; NULL: there are none. */
+const struct claims_world_kind *claims_world_kinds(const struct claims_world *world,
+                                                   struct arena *arena, size_t *ret_n);
+
 /* Why kube-scheduler would wait before it binds a pod to these devices; NULL: it would not. In the
  * arena. The verdict then is not known: the wait may end without them. */
 const char *claims_world_waits(const struct allocate_results *results, struct arena *arena);

@@ -24,6 +24,16 @@ struct pod_claim {
     struct node_selector nodes; /* of an allocation in the cluster */
     const char *placed_on;      /* the only node that reaches it, by a placed pod; NULL: none */
     size_t n_holders;           /* pods that use it */
+    /* UIDs of some of them. */
+    const char *const *known_holders;
+    size_t n_known_holders;
+};
+
+/* The claims that a pod names, in its order. */
+struct claims_of_pod {
+    struct pod_claim *const *claims;
+    size_t n;
+    const char *uid; /* "": a new pod */
 };
 
 /* Pods that may use a claim: resourceapi.ResourceClaimReservedForMaxSize. */
@@ -31,10 +41,10 @@ struct pod_claim {
 /* Steps of an answer: about a second. */
 #define CLAIM_RULES_STEPS_MAX UINT64_C(200000000)
 
-/* Of pods that name these claims, in this order. Borrows all. world NULL: all are allocated.
- * steps_left: of the answer; lowered. In the arena. */
-struct claim_rules *claim_rules_of(struct claims_world *world, struct pod_claim *const *claims,
-                                   size_t n, uint64_t *steps_left, struct arena *arena);
+/* Borrows all but the list. world NULL: all claims are allocated. steps_left: of the answer;
+ * lowered. In the arena. NULL: the pod names no claims. */
+struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct claims_world *world,
+                                   uint64_t *steps_left, struct arena *arena);
 
 /* REASON_FITS, or one of the reasons from REASON_CLAIM_MISSING on. rules NULL: fits. Remembers the
  * verdict. One thread at a time. */
@@ -45,6 +55,23 @@ void claim_rules_judge_all(struct claim_rules *rules, const struct cluster *clus
 const char *claim_rules_cause(const struct claim_rules *rules, const struct node *node);
 /* The cause that keeps the pod off all nodes, for users; "": there is none. */
 const char *claim_rules_fault(const struct claim_rules *rules);
+
+/* The pod's claims; rules NULL: 0. */
+size_t claim_rules_n(const struct claim_rules *rules);
+const struct pod_claim *claim_rules_claim(const struct claim_rules *rules, size_t i);
+/* The want that a request gets on the node by the last verdict; SIZE_MAX: unknown. */
+size_t claim_rules_alternative(const struct claim_rules *rules, const struct node *node,
+                               size_t claim, size_t request);
+/* Of a request with alternatives; all are indices. */
+struct claim_alternative {
+    size_t claim, request, want;
+};
+/* As claim_rules_judge(), if the request had only that alternative. *ret_cause: for users; "": the
+ * reason says all. */
+enum reason claim_rules_judge_alternative(struct claim_rules *rules, const struct node *node,
+                                          const struct claim_alternative *alternative,
+                                          const char **ret_cause);
+
 /* A further such pod runs on the node, if its devices are free there. */
 void claim_rules_place(struct claim_rules *rules, const struct node *node);
 /* The verdict of the node is REASON_CLAIM_ERROR, and the pod passed all that kube-scheduler asks

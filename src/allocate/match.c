@@ -115,17 +115,22 @@ static bool is_tolerated(const struct allocate_want *want, const struct allocate
     return false;
 }
 
+bool allocate_keeps_off(const struct allocate_want *want, const struct allocate_taint *taints,
+                        size_t n_taints)
+{
+    for (size_t i = 0; i < n_taints; i++) {
+        const bool may_keep_off = strcmp(taints[i].effect, "NoSchedule") == 0 ||
+                                  strcmp(taints[i].effect, "NoExecute") == 0;
+        if (may_keep_off && !is_tolerated(want, &taints[i]))
+            return true;
+    }
+    return false;
+}
+
 enum attempt match_taints(struct run *run, const struct want_state *want,
                           const struct allocate_device *device)
 {
     if (!allocate_spend(run, device->n_taints * (1 + want->want->n_tolerations)))
         return STOPPED;
-    for (size_t i = 0; i < device->n_taints; i++) {
-        const struct allocate_taint *taint = &device->taints[i];
-        bool keeps_off =
-            strcmp(taint->effect, "NoSchedule") == 0 || strcmp(taint->effect, "NoExecute") == 0;
-        if (keeps_off && !is_tolerated(want->want, taint))
-            return NO;
-    }
-    return YES;
+    return allocate_keeps_off(want->want, device->taints, device->n_taints) ? NO : YES;
 }

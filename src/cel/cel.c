@@ -70,6 +70,7 @@ struct cel_program *cel_compile(const char *expression, struct arena *arena)
         return program;
     }
     struct cel_text source = {arena_strndup(arena, expression, len), len};
+    program->expression = source.bytes;
     program->fault.source = source;
     if (!cel_utf8_is_valid(source)) {
         (void)cel_not_judged(&program->fault, "it is not UTF-8");

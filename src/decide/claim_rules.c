@@ -15,7 +15,11 @@ struct claim_verdict {
     size_t n_taken;   /* devices that were taken then */
     size_t n_pinned;  /* claims that were allocated to a node then */
     bool is_outdated; /* a pod was placed there since */
+    /* If it fits: the want that each request of each claim gets. NULL: not kept. */
+    const size_t *wants;
 };
+/* Of all claims together; the wants of more are not kept. */
+#define REQUESTS_KEPT 32
 
 struct claim_rules {
     struct claims_world *world;
@@ -26,6 +30,7 @@ struct claim_rules {
     struct arena_table verdicts;
     size_t n_pinned;
     const char *error; /* the pod is given up; NULL: it is not */
+    const char *uid;   /* of the pod; "": it is new */
     bool is_cut;
     /* Of a trial. */
     struct claim_rules *origin;
@@ -35,16 +40,17 @@ struct claim_rules {
 
 #define POINTER_BYTES sizeof(const void *)
 
-struct claim_rules *claim_rules_of(struct claims_world *world, struct pod_claim *const *claims,
-                                   size_t n, uint64_t *steps_left, struct arena *arena)
+struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct claims_world *world,
+                                   uint64_t *steps_left, struct arena *arena)
 {
-    if (n == 0)
+    if (pod->n == 0)
         return NULL;
     struct claim_rules *rules = ARENA_NEW(arena, struct claim_rules);
     *rules = (struct claim_rules){
         .world = world,
-        .claims = arena_copy(arena, claims, n, sizeof(struct pod_claim *)),
-        .n = n,
+        .claims = arena_copy(arena, pod->claims, pod->n, sizeof(struct pod_claim *)),
+        .n = pod->n,
+        .uid = pod->uid,
         .steps_left = steps_left,
         .arena = arena,
     };
@@ -212,20 +218,55 @@ static void set_no(struct claim_rules *rules, const struct allocate_question *as
         arena_printf(rules->arena, "%s%s", devices_text(asked, arena), pools));
 }
 
-static void search(struct claim_rules *rules, const struct node *node,
-                   struct claim_verdict *verdict)
+/* The place of the claim's first request among the requests of all claims. */
+static size_t first_request(const struct claim_rules *rules, size_t claim)
 {
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct claims_on_node question = question_of(rules, node, arena);
-    if (question.is_elsewhere && (question.not_judged || !question.needs_devices)) {
+    size_t n = 0;
+    for (size_t i = 0; i < claim; i++)
+        n += rules->claims[i]->asked.n_requests;
+    return n;
+}
+
+static const size_t *wants_of(const struct claim_rules *rules, const struct allocate_answer *answer)
+{
+    const size_t n = first_request(rules, rules->n);
+    if (n > REQUESTS_KEPT)
+        return NULL;
+    size_t *wants = ARENA_ARRAY(rules->arena, size_t, n);
+    for (size_t i = 0; i < n; i++)
+        wants[i] = SIZE_MAX;
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct allocate_results *results = &answer->results[i];
+        for (size_t j = 0; j < results->n; j++)
+            wants[first_request(rules, i) + results->devices[j].request] = results->devices[j].want;
+    }
+    return wants;
+}
+
+static bool have_alternatives(const struct claim_rules *rules)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct allocate_claim *asked = &rules->claims[i]->asked;
+        for (size_t j = 0; !rules->claims[i]->is_allocated && j < asked->n_requests; j++) {
+            if (asked->requests[j].has_alternatives)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void judge(struct claim_rules *rules, const struct claims_on_node *question,
+                  struct arena *arena, struct claim_verdict *verdict)
+{
+    if (question->is_elsewhere && (question->not_judged || !question->needs_devices)) {
         set(verdict, REASON_CLAIM_ELSEWHERE, "");
         return;
     }
-    if (question.not_judged) {
-        set(verdict, REASON_CLAIM_NOT_JUDGED, question.not_judged);
+    if (question->not_judged) {
+        set(verdict, REASON_CLAIM_NOT_JUDGED, question->not_judged);
         return;
     }
-    const struct allocate_answer answer = ask(rules, &question.asked, arena);
+    const struct allocate_answer answer = ask(rules, &question->asked, arena);
     const char *cause = NULL;
     if (rules->is_cut) {
         set(verdict, REASON_CLAIM_NOT_JUDGED, "too much work for one answer");
@@ -233,12 +274,13 @@ static void search(struct claim_rules *rules, const struct node *node,
     }
     switch (answer.verdict) {
     case ALLOCATE_FITS:
-        cause = waits(rules, &question, &answer, rules->arena);
+        cause = waits(rules, question, &answer, rules->arena);
         set(verdict, cause ? REASON_CLAIM_NOT_JUDGED : REASON_FITS, cause ? cause : "");
+        verdict->wants = have_alternatives(rules) ? wants_of(rules, &answer) : NULL;
         break;
     case ALLOCATE_NO:
     case ALLOCATE_INVALID_POOLS:
-        set_no(rules, &question.asked, answer.verdict == ALLOCATE_INVALID_POOLS, arena, verdict);
+        set_no(rules, &question->asked, answer.verdict == ALLOCATE_INVALID_POOLS, arena, verdict);
         break;
     case ALLOCATE_ELSEWHERE:
         set(verdict, REASON_CLAIM_ELSEWHERE, "");
@@ -250,6 +292,14 @@ static void search(struct claim_rules *rules, const struct node *node,
         set(verdict, REASON_CLAIM_NOT_JUDGED, arena_strdup(rules->arena, answer.message));
         break;
     }
+}
+
+static void search(struct claim_rules *rules, const struct node *node,
+                   struct claim_verdict *verdict)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct claims_on_node question = question_of(rules, node, arena);
+    judge(rules, &question, arena, verdict);
 }
 
 /* The first fault in the order of the reasons. */
@@ -264,13 +314,35 @@ static const struct pod_claim *faulty(const struct claim_rules *rules)
     return first;
 }
 
+static bool is_holder(const struct claim_rules *rules, const struct pod_claim *claim)
+{
+    for (size_t i = 0; i < claim->n_known_holders; i++) {
+        if (strcmp(claim->known_holders[i], rules->uid) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A new pod is no holder. */
+static bool may_hold(const struct claim_rules *rules, const struct pod_claim *claim)
+{
+    return rules->uid[0] && claim->n_known_holders < claim->n_holders;
+}
+
+/* The first claim that as many other pods use as may, or may use. */
 static const struct pod_claim *full(const struct claim_rules *rules)
 {
     for (size_t i = 0; i < rules->n; i++) {
-        if (rules->claims[i]->n_holders >= CLAIM_RULES_HOLDERS_MAX)
-            return rules->claims[i];
+        const struct pod_claim *claim = rules->claims[i];
+        if (claim->n_holders >= CLAIM_RULES_HOLDERS_MAX && !is_holder(rules, claim))
+            return claim;
     }
     return NULL;
+}
+
+static enum reason reason_of_full(const struct claim_rules *rules, const struct pod_claim *claim)
+{
+    return may_hold(rules, claim) ? REASON_CLAIM_NOT_JUDGED : REASON_CLAIM_HOLDERS;
 }
 
 static struct claim_verdict *find(const struct claim_rules *rules, const struct node *node)
@@ -331,7 +403,9 @@ enum reason claim_rules_judge(struct claim_rules *rules, const struct node *node
         return fault->fault;
     if (rules->error)
         return REASON_CLAIM_ERROR;
-    return full(rules) ? REASON_CLAIM_HOLDERS : judge_by_search(rules, node);
+    if ((fault = full(rules)) != NULL)
+        return reason_of_full(rules, fault);
+    return judge_by_search(rules, node);
 }
 
 void claim_rules_judge_all(struct claim_rules *rules, const struct cluster *cluster)
@@ -350,8 +424,12 @@ const char *claim_rules_fault(const struct claim_rules *rules)
         return claim->cause;
     if (rules->error)
         return rules->error;
-    claim = full(rules);
-    return claim ? claim->asked.name : "";
+    if ((claim = full(rules)) == NULL)
+        return "";
+    if (reason_of_full(rules, claim) == REASON_CLAIM_HOLDERS)
+        return claim->asked.name;
+    return arena_printf(rules->arena, "%zu pods use the claim %s, and this one may be among them",
+                        claim->n_holders, claim->asked.name);
 }
 
 const char *claim_rules_cause(const struct claim_rules *rules, const struct node *node)
@@ -359,6 +437,48 @@ const char *claim_rules_cause(const struct claim_rules *rules, const struct node
     const char *fault = claim_rules_fault(rules);
     const struct claim_verdict *verdict = rules && !fault[0] ? find(rules, node) : NULL;
     return verdict && verdict->cause ? verdict->cause : fault;
+}
+
+/* ---- what the pod gets ---- */
+
+size_t claim_rules_n(const struct claim_rules *rules)
+{
+    return rules ? rules->n : 0;
+}
+
+const struct pod_claim *claim_rules_claim(const struct claim_rules *rules, size_t i)
+{
+    return rules->claims[i];
+}
+
+size_t claim_rules_alternative(const struct claim_rules *rules, const struct node *node,
+                               size_t claim, size_t request)
+{
+    const struct claim_verdict *verdict = find(rules, node);
+    if (!verdict || verdict->reason != REASON_FITS || !verdict->wants)
+        return SIZE_MAX;
+    return verdict->wants[first_request(rules, claim) + request];
+}
+
+enum reason claim_rules_judge_alternative(struct claim_rules *rules, const struct node *node,
+                                          const struct claim_alternative *alternative,
+                                          const char **ret_cause)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct claims_on_node question = question_of(rules, node, arena);
+    struct allocate_claim *claims =
+        arena_copy(arena, question.asked.claims, rules->n, sizeof *claims);
+    struct allocate_claim *claim = &claims[alternative->claim];
+    struct allocate_request *requests =
+        arena_copy(arena, claim->requests, claim->n_requests, sizeof *requests);
+    struct claim_verdict verdict = {0};
+    requests[alternative->request].wants += alternative->want;
+    requests[alternative->request].n_wants = 1;
+    claim->requests = requests;
+    question.asked.claims = claims;
+    judge(rules, &question, arena, &verdict);
+    *ret_cause = verdict.cause;
+    return verdict.reason;
 }
 
 bool claim_rules_are_cut(const struct claim_rules *rules)

@@ -314,3 +314,109 @@ def test_snapshot_does_not_make_up_what_was_too_long(start_over, start_service, 
     assert {reason for workload in before for reason in reasons(workload).values()} == {"claim_not_judged"}
     snapshot = write("snapshot.json", service.get("/v1/snapshot").text)
     assert dry_run(start_service("--cluster-file", snapshot), *asking) == before
+
+
+def claims_of(workload):
+    """The requests of each claim, and the message of each."""
+    return {answer["claim"]: answer["requests"] for answer in workload["claims"]}
+
+
+def numbers(entry):
+    return [entry[key] for key in ("devices", "matching", "free", "tainted")]
+
+
+def test_answer_counts_devices_of_each_request(start_over):
+    """gpu-0 of a is in use."""
+    service = start_over(*cluster(ONE))
+    big = f"device.attributes['{DRIVER}'].type == 'gpu' && device.attributes['{DRIVER}'][?'model'].orValue('') == 'big'"
+    (workload,) = dry_run(service, using(t_a="one", t_b="big"), template("big", asks(2, selector=big)))
+    answers = claims_of(workload)
+    assert list(answers) == ["ResourceClaimTemplate ml/one", "ResourceClaimTemplate ml/big"]
+    ((one,), (two,)) = answers.values()
+    assert (one["request"], one["alternative"], one["deviceClass"], one["count"]) == ("gpus", None, DRIVER, 1)
+    assert numbers(one) == [4, 4, 3, 0] and numbers(two) == [4, 3, 2, 0]
+    assert [(item["selector"], item["devices"]) for item in two["removed"]] == [("selector 0", 1)]
+    assert two["removed"][0]["term"] == big.split(" && ")[1]
+    assert "nobody is evicted" in two["message"]
+
+
+def test_answer_names_the_selector_that_rules_out_devices_and_the_nearest_value(start_over):
+    service = start_over(*cluster(device_class("typed", f"device.attributes['{DRIVER}'].type == 'gpus'")))
+    named = f"device.attributes['{DRIVER}'][?'model'].orValue('none') == 'x'"
+    asking = [template("typed", asks(deviceClassName="typed")), template("named", asks(selector=named))]
+    (workload,) = dry_run(service, using(t_a="typed", t_b="named"), *asking)
+    ((typed,), (named_,)) = claims_of(workload).values()
+    assert typed["removed"] == [{"selector": "DeviceClass typed, selector 0", "term": f"device.attributes['{DRIVER}'].type == 'gpus'", "devices": 4, "nearest": "gpu"}]
+    assert sum(item["devices"] for item in named_["removed"]) == 4
+    assert typed["matching"] == named_["matching"] == 0 and typed["nodes"] == 0
+
+
+def test_nearest_amount_of_a_capacity(start_over):
+    sizes = [{**device(f"gpu-{n}"), "capacity": {"memory": {"value": size}}} for n, size in enumerate(["40Gi", "81559Mi", "16Gi"])]
+    service = start_over(node("a", None, None), device_class(), slice_of("a", *sizes), claim("other"))
+    selector = f"device.capacity['{DRIVER}'].memory.compareTo(quantity('80Gi')) >= 0"
+    (workload,) = dry_run(service, using(t_a="large"), template("large", asks(selector=selector)))
+    ((large,),) = claims_of(workload).values()
+    assert [(item["devices"], item["nearest"]) for item in large["removed"]] == [(3, "81559Mi")]
+
+
+def any_of(*alternatives):
+    listed = [{"name": name, "deviceClassName": DRIVER, **asked} for name, asked in alternatives]
+    return {"devices": {"requests": [{"name": "gpus", "firstAvailable": listed}]}}
+
+
+def test_answer_says_which_alternative_and_why_not_an_earlier_one(start_over):
+    service = start_over(*cluster())
+    wishes = any_of(("four", {"count": 4}), ("three", {"count": 3}), ("two", {"count": 2}), ("one", {}))
+    (workload,) = dry_run(service, using(t_a="any"), template("any", wishes))
+    entries = {entry["alternative"]: entry for (requests) in claims_of(workload).values() for entry in requests}
+    assert reasons(workload) == {"a": "fits", "b": "fits", "c": "claim_total"}
+    assert {name: entry["nodes"] for name, entry in entries.items()} == {"four": 0, "three": 0, "two": 1, "one": 1}
+    best = workload["placements"][0]["node"]
+    taken = {"a": "two", "b": "one"}[best]
+    assert [name for name, entry in entries.items() if entry["choice"].startswith("taken")] == [taken]
+    assert "too few devices" in entries["four"]["choice"]
+    on_a = dry_run(service, merged(using(t_a="any"), {"spec": {"nodeName": "a"}}), template("any", wishes))
+    entries = {entry["alternative"]: entry for entry in claims_of(on_a[0])["ResourceClaimTemplate ml/any"]}
+    assert "are free now" in entries["three"]["choice"] and entries["one"]["choice"].startswith("not needed on a")
+
+
+def test_answer_about_taints_and_devices_that_replicas_took(start_over):
+    tainted = {**device("gpu-0"), "taints": [{"key": "k", "effect": "NoSchedule"}]}
+    service = start_over(node("a", None, None), device_class(), slice_of("a", tainted, device("gpu-1")), claim("other"), ONE)
+    first, second = dry_run(service, using("first", t_a="one"), using("second", t_a="one"))
+    assert [numbers(claims_of(workload)["ResourceClaimTemplate ml/one"][0]) for workload in (first, second)] == [[2, 2, 1, 1], [2, 2, 0, 1]]
+    assert reasons(second) == {"a": "claim_tainted"}
+    tolerant = template("tolerant", asks(tolerations=[{"operator": "Exists"}]))
+    (workload,) = dry_run(service, using(t_a="tolerant"), tolerant)
+    assert numbers(claims_of(workload)["ResourceClaimTemplate ml/tolerant"][0]) == [2, 2, 2, 0]
+
+
+def test_answer_about_claims_without_numbers(start_over):
+    failing = template("fails", asks(selector=FAILS))
+    service = start_over(*cluster(failing))
+    (workload,) = dry_run(service, using(a="used", b="nowhere", t_c="fails"))
+    used, nowhere, fails = workload["claims"]
+    assert "is allocated" in used["message"] and used["requests"] == nowhere["requests"] == []
+    assert "does not exist" in nowhere["message"]
+    assert numbers(fails["requests"][0]) == [4, None, None, None] and "no such key: model" in fails["requests"][0]["message"]
+
+
+def test_tables_show_the_numbers(start_over):
+    waits = merged(using("waits", a="wanted"), {"status": {"phase": "Pending"}})
+    service = start_over(*cluster(claim("wanted", asks(3)), waits))
+    expected = "request gpus: 4 of 4 devices match, 3 of them are free"
+    assert expected in service.get("/v1/pods/ml/waits/explain?output=table").text
+    assert expected in service.get("/v1/pending?output=table&wide=true").text
+    assert expected in service.post("/v1/dry-run?output=table", using(a="wanted")).text
+    (pod_,) = service.get("/v1/pending").json()["pods"]
+    assert pod_["claims"] == service.get("/v1/pods/ml/waits/explain").json()["pod"]["claims"] != []
+
+
+@pytest.mark.parametrize(("uid", "reason"), [("p7", "fits"), ("p300", "claim_not_judged")])
+def test_pod_that_holds_its_place_among_256_keeps_it(uid, reason, start_over):
+    """The ledger knows only the first holders."""
+    waits = merged(using("waits", a="full"), {"metadata": {"uid": uid}, "status": {"phase": "Pending"}})
+    service = start_over(*cluster(claim("full", on=("a", "gpu-1"), holders=256), waits))
+    answer = service.get("/v1/pods/ml/waits/explain").json()
+    assert {item["node"]: item["reason"] for item in answer["nodes"]}["a"] == reason

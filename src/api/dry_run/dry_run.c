@@ -9,6 +9,7 @@
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
+#include "api/verdicts/claim_answers.h"
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/verdict.h"
 
@@ -376,6 +377,7 @@ void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, 
     json_array_foreach (workloads, i, workload) {
         buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
         write_understood(workload, arena, out);
+        claim_answers_write(json_object_get(workload, "claims"), "", arena, out);
         write_notes(workload, out);
         write_placements(workload, wide, arena, out);
         verdict_write_table(json_object_get(workload, "nodes"), wide, arena, out);

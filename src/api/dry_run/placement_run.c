@@ -8,6 +8,7 @@
 #include "api/dry_run/eviction.h"
 #include "api/dry_run/names.h"
 #include "api/verdicts/asks_for.h"
+#include "api/verdicts/claim_answers.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/peer_notes.h"
@@ -479,7 +480,7 @@ static void ask(struct placement_run *run)
     ask_about_peers(run);
     if (!run->query.question.refusal)
         run->query.question.devices =
-            claim_lookup_rules(dry_run->claims, workload->namespace_, workload->pod.claims);
+            claim_lookup_rules(dry_run->claims, workload->namespace_, workload->pod.claims, "");
     verdict_query_admission(&run->query);
     run->n_replicas = workload->replicas;
     if (!run->query.question.refusal)
@@ -540,6 +541,8 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
     candidates_judge_claims(&run.candidates, &run.query.question);
     names_warn(dry_run, workload, run.query.question.shape, &run.candidates);
     json_t *nodes = verdict_list(&run.query, &run.candidates);
+    json_t *claims = claim_answers_json(dry_run->claims, run.query.question.devices,
+                                        &run.candidates, dry_run->arena);
     json_t *notes = notes_of(&run);
     const struct quota_view *asked = run.query.question.quota;
     json_t *quotas =
@@ -549,14 +552,15 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
     if (run.n_placed > 0)
         remember_claims(dry_run, workload);
     dry_run->n_placed_whole += !run.no_more[0] && !run.refused_because;
-    json_t *json =
-        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}",
-                  "kind", workload->kind, "name", workload->name, "namespace", workload->namespace_,
-                  "summary", summary_of(&run), "replicas", (json_int_t)run.n_replicas, "placed",
-                  (json_int_t)run.n_placed, "moreReplicas", (json_int_t)run.n_more,
-                  "refusedBecause", run.refused_because, "placements", placements, "nodes", nodes,
-                  "nearMisses", run.near_misses ? run.near_misses : json_array(), "notEvaluated",
-                  notes, "preemption", preemption_json(&run), "quotas", quotas, "explain", explain);
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o*}",
+        "kind", workload->kind, "name", workload->name, "namespace", workload->namespace_,
+        "summary", summary_of(&run), "replicas", (json_int_t)run.n_replicas, "placed",
+        (json_int_t)run.n_placed, "moreReplicas", (json_int_t)run.n_more, "refusedBecause",
+        run.refused_because, "placements", placements, "nodes", nodes, "nearMisses",
+        run.near_misses ? run.near_misses : json_array(), "notEvaluated", notes, "preemption",
+        preemption_json(&run), "quotas", quotas, "claims", claims, "explain", explain);
     add_understood(&run, json);
     return json;
 }

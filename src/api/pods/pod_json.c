@@ -124,9 +124,11 @@ struct pod_query pod_json_query(const struct pod_report *report, const struct po
         .asked = copy->asked,
     };
     wanted.peers = rules_of(report, copy, wanted.shape);
-    wanted.devices = claim_lookup_rules(report->claims, copy->pod.namespace_, copy->pod.claims);
+    wanted.devices =
+        claim_lookup_rules(report->claims, copy->pod.namespace_, copy->pod.claims, copy->pod.uid);
     return (struct pod_query){.question = fit_question_of(report->fork, copy->pod.namespace_,
                                                           &wanted, QUOTA_NO_CLAIMS, report->arena),
+                              .claims = report->claims,
                               .arena = report->arena};
 }
 
@@ -211,6 +213,7 @@ static void set_verdicts(json_t *object, const struct verdicts *verdicts)
     set(object, "fitsOn", verdicts ? json_incref(verdicts->fits_on) : json_array());
     set(object, "reasons", verdicts ? json_incref(verdicts->reasons) : json_array());
     set(object, "closest", verdicts ? json_incref(verdicts->closest) : json_null());
+    set(object, "claims", verdicts ? json_incref(verdicts->claims) : json_array());
 }
 
 json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,

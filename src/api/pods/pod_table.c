@@ -6,6 +6,7 @@
 #include "api/provenance.h"
 #include "api/table.h"
 #include "api/text.h"
+#include "api/verdicts/claim_answers.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/verdict.h"
@@ -103,6 +104,7 @@ static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
     buf_printf(out, "%s\n", text_one_line(text_member(pod, "summary"), arena));
     write_scheduler(pod, arena, out);
     write_requests(pod, arena, out);
+    claim_answers_write(json_object_get(pod, "claims"), "  ", arena, out);
     write_notes(pod, arena, out);
     write_fits_on(pod, arena, out);
     write_closest(pod, arena, out);

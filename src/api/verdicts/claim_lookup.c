@@ -12,6 +12,9 @@
 #define NAMED_CLAIMS_MAX ((size_t)2000)
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
 #define READS_MAX ((size_t)500)
+/* Of counting, and devices visited. */
+#define COUNT_STEPS_MAX UINT64_C(3000000)
+#define DEVICES_OF_A_STEP 4
 /* Claims in one hold of the ledger's lock. */
 #define STEP_CLAIMS 50
 
@@ -35,6 +38,15 @@ struct named_class {
     bool exists;
 };
 
+/* The devices for a want, when n_taken were taken. */
+struct want_counts {
+    UT_hash_handle hh; /* by the pointer */
+    const struct allocate_want *want;
+    struct claims_count count;
+    size_t n_taken;
+    bool is_known;
+};
+
 struct claim_lookup {
     struct claim_sources sources;
     struct arena *arena;
@@ -42,7 +54,12 @@ struct claim_lookup {
     struct named_class *classes;
     struct claims_world *world;
     size_t bytes_left;
-    uint64_t steps_left;
+    uint64_t steps_left, count_steps_left;
+    /* The devices by kind, when n_taken were taken. */
+    const struct claims_world_kind *kinds;
+    size_t n_kinds, n_taken;
+    bool has_kinds;
+    struct want_counts *counts;
     struct pod_claim beyond; /* for the claims that are not looked up */
 };
 
@@ -54,6 +71,7 @@ struct claim_lookup *claim_lookup_new(const struct claim_sources *sources, struc
         .arena = arena,
         .bytes_left = TEXT_BYTES_MAX,
         .steps_left = CLAIM_RULES_STEPS_MAX,
+        .count_steps_left = COUNT_STEPS_MAX,
         .beyond = {.fault = REASON_CLAIM_NOT_JUDGED, .cause = "there are too many claims"}};
     return lookup;
 }
@@ -62,6 +80,7 @@ void claim_lookup_free(struct claim_lookup *lookup)
 {
     HASH_CLEAR(hh, lookup->claims);
     HASH_CLEAR(hh, lookup->classes);
+    HASH_CLEAR(hh, lookup->counts);
     if (lookup->world)
         claims_world_free(lookup->world);
 }
@@ -164,6 +183,19 @@ static void find_template(struct claim_lookup *lookup, const struct cluster *clu
         miss(lookup, claim, cluster_claim_templates_known(cluster));
 }
 
+/* Only of a claim that no more pods may use. */
+static void copy_holders(const struct claim_lookup *lookup, const struct device_claim *made,
+                         struct pod_claim *claim)
+{
+    const char **holders = ARENA_ARRAY(lookup->arena, const char *, made->n_holders);
+    if (made->n_all_holders < CLAIM_RULES_HOLDERS_MAX)
+        return;
+    for (const char *uid = devices_next_holder(made, NULL); uid;
+         uid = devices_next_holder(made, uid))
+        holders[claim->n_known_holders++] = arena_strdup(lookup->arena, uid);
+    claim->known_holders = holders;
+}
+
 static void find_made(struct claim_lookup *lookup, const struct cluster *cluster,
                       struct named_claim *claim)
 {
@@ -175,6 +207,7 @@ static void find_made(struct claim_lookup *lookup, const struct cluster *cluster
     if (made) {
         claim->claim.is_allocated = made->is_allocated;
         claim->claim.n_holders = made->n_all_holders;
+        copy_holders(lookup, made, &claim->claim);
         claim->spec = copy_of(lookup, made->spec);
         claim->nodes = copy_of(lookup, made->nodes);
     } else if (facts) {
@@ -474,7 +507,7 @@ void claim_lookup_run(struct claim_lookup *lookup)
 }
 
 struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *namespace_,
-                                       const char *claims)
+                                       const char *claims, const char *uid)
 {
     struct pod_claim *named[POD_CLAIMS_MAX];
     size_t n = 0;
@@ -484,5 +517,51 @@ struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *
     }
     if (n == POD_CLAIMS_MAX) /* the ledger may have left out some */
         named[0] = &lookup->beyond;
-    return claim_rules_of(lookup->world, named, n, &lookup->steps_left, lookup->arena);
+    const struct claims_of_pod pod = {named, n, uid};
+    return claim_rules_of(&pod, lookup->world, &lookup->steps_left, lookup->arena);
+}
+
+/* ---- counts ---- */
+
+/* Keeps those of before when too much work was done. */
+static void find_kinds(struct claim_lookup *lookup)
+{
+    const size_t n_taken = claims_world_n_taken(lookup->world);
+    if (lookup->has_kinds && (lookup->n_taken == n_taken || lookup->count_steps_left == 0))
+        return;
+    lookup->kinds = claims_world_kinds(lookup->world, lookup->arena, &lookup->n_kinds);
+    size_t n_devices = 0;
+    for (size_t i = 0; i < lookup->n_kinds; i++)
+        n_devices += lookup->kinds[i].n;
+    const uint64_t steps = n_devices / DEVICES_OF_A_STEP;
+    lookup->count_steps_left -= steps < lookup->count_steps_left ? steps : lookup->count_steps_left;
+    lookup->has_kinds = true;
+    lookup->n_taken = n_taken;
+}
+
+static struct want_counts *counts_of(struct claim_lookup *lookup, const struct allocate_want *want)
+{
+    struct want_counts *counts = NULL;
+    HASH_FIND_PTR(lookup->counts, &want, counts);
+    if (counts)
+        return counts;
+    counts = ARENA_NEW(lookup->arena, struct want_counts);
+    counts->want = want;
+    HASH_ADD_PTR(lookup->counts, want, counts);
+    return counts;
+}
+
+const struct claims_count *claim_lookup_count(struct claim_lookup *lookup,
+                                              const struct allocate_want *want)
+{
+    if (!lookup->world || !want->device_class)
+        return NULL;
+    find_kinds(lookup);
+    struct want_counts *counts = counts_of(lookup, want);
+    if (!counts->is_known || counts->n_taken != lookup->n_taken)
+        counts->count = claims_count(want, lookup->kinds, lookup->n_kinds,
+                                     &lookup->count_steps_left, lookup->arena);
+    counts->is_known = true;
+    counts->n_taken = lookup->n_taken;
+    return &counts->count;
 }

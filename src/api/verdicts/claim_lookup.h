@@ -8,6 +8,7 @@
 #ifndef API_VERDICTS_CLAIM_LOOKUP_H
 #define API_VERDICTS_CLAIM_LOOKUP_H
 
+#include "claims/count.h"
 #include "decide/claim_rules.h"
 #include "inventory/inventory.h"
 #include "ledger/asked_claims.h"
@@ -30,8 +31,12 @@ void claim_lookup_free(struct claim_lookup *lookup);
 void claim_lookup_add(struct claim_lookup *lookup, const char *namespace_, const char *claims);
 /* Finds all that are named, and copies the devices. Once, without the ledger's lock. */
 void claim_lookup_run(struct claim_lookup *lookup);
-/* Of a pod that was added. NULL: it names no claims. */
+/* Of a pod that was added; uid "": a new one. NULL: it names no claims. */
 struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *namespace_,
-                                       const char *claims);
+                                       const char *claims, const char *uid);
+/* The devices for a want of a claim that was found, as placed replicas have left them; valid until
+ * more are placed. NULL: its class or the devices are unknown. */
+const struct claims_count *claim_lookup_count(struct claim_lookup *lookup,
+                                              const struct allocate_want *want);
 
 #endif

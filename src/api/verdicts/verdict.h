@@ -16,7 +16,8 @@ struct pod_query {
     /* With the tolerations that the admission plugin ExtendedResourceToleration would add; shape
      * NULL: not tried. */
     struct fit_question tolerant;
-    struct arena *arena; /* for texts */
+    struct claim_lookup *claims; /* of question.devices; NULL: there are none */
+    struct arena *arena;         /* for texts */
 };
 
 /* For pods before admission: also tries its tolerations. */

@@ -1,6 +1,7 @@
 /* verdicts: see verdicts.h. */
 #include "api/verdicts/verdicts.h"
 #include "api/text.h"
+#include "api/verdicts/claim_answers.h"
 #include "api/verdicts/model_words.h"
 
 /* Best nodes listed. */
@@ -97,6 +98,8 @@ struct verdicts verdicts_of(struct candidates *candidates, const struct pod_quer
         .reasons = reasons_json(counts, query),
         .fits_on = best_json(candidates),
         .closest = closest_json(candidates, query),
+        .claims =
+            claim_answers_json(query->claims, query->question.devices, candidates, query->arena),
     };
 }
 
@@ -105,5 +108,6 @@ void verdicts_fini(struct verdicts *verdicts)
     json_decref(verdicts->reasons);
     json_decref(verdicts->fits_on);
     json_decref(verdicts->closest);
+    json_decref(verdicts->claims);
     *verdicts = (struct verdicts){0};
 }

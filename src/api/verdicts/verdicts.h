@@ -17,6 +17,7 @@ struct verdicts {
     json_t *reasons;    /* [{reason, message, nodes}] of nodes that do not fit */
     json_t *fits_on;    /* names of the best nodes */
     json_t *closest;    /* {node, reason, message, lacks}: the node lacking least; or null */
+    json_t *claims;     /* claim_answers_json() */
 };
 
 /* Judges the candidates again. Release with verdicts_fini(). */

@@ -1,0 +1,264 @@
+/* claim_answers: see claim_answers.h. First one want, then one claim, then the lines. */
+#include "api/verdicts/claim_answers.h"
+#include "api/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Of a term and of a value in an answer. */
+#define SHOWN_BYTES ((size_t)200)
+/* Alternatives that did not come to pass, of all answers about a pod. */
+#define JUDGED_MAX ((size_t)16)
+
+struct answer_context {
+    struct claim_lookup *lookup;
+    struct claim_rules *rules;
+    const struct candidates *candidates;
+    struct arena *arena;
+    size_t n_judged_left;
+};
+
+/* A want of the claim. */
+struct asked_want {
+    struct claim_alternative place;
+    const struct allocate_request *request;
+    const struct allocate_want *want;
+};
+
+static const char *shortened(const char *text, struct arena *arena)
+{
+    size_t len = strlen(text);
+    if (len <= SHOWN_BYTES)
+        return text;
+    len = SHOWN_BYTES;
+    while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+        len--;
+    return arena_printf(arena, "%.*s...", (int)len, text);
+}
+
+static json_t *number(const struct claims_count *count, size_t n)
+{
+    return count && !count->not_judged && count->n_errors == 0 ? json_integer((json_int_t)n)
+                                                               : json_null();
+}
+
+/* ---- devices ---- */
+
+static json_t *removals_json(const struct asked_want *asked, const struct claims_count *count,
+                             struct arena *arena)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; count && i < count->n_removals; i++) {
+        const struct claims_removal *removal = &count->removals[i];
+        const char *selector = removal->is_of_class
+                                   ? arena_printf(arena, "DeviceClass %s, selector %zu",
+                                                  asked->want->class_name, removal->selector)
+                                   : arena_printf(arena, "selector %zu", removal->selector);
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:s, s:s, s:I, s:s?}", "selector", selector, "term",
+                      shortened(removal->term, arena), "devices", (json_int_t)removal->n, "nearest",
+                      removal->nearest ? shortened(removal->nearest, arena) : NULL));
+    }
+    return list;
+}
+
+static const char *devices_text(const struct claims_count *count, struct arena *arena)
+{
+    if (!count)
+        return "not counted";
+    if (count->not_judged)
+        return arena_printf(arena, "not counted: %s", count->not_judged);
+    if (count->n_errors > 0)
+        return arena_printf(arena,
+                            "a selector fails on %zu of %zu devices (%s); if kube-scheduler "
+                            "evaluates one of them, it rejects the pod on all nodes",
+                            count->n_errors, count->n_all, count->error);
+    const char *text = arena_printf(arena, "%zu of %zu devices match, %zu of them are free",
+                                    count->n_matching, count->n_all, count->n_free);
+    if (count->n_tainted > 0)
+        text = arena_printf(arena, "%s, taints keep the claim off %zu", text, count->n_tainted);
+    if (count->n_free + count->n_tainted < count->n_matching)
+        text = arena_printf(arena, "%s; nobody is evicted for devices in use", text);
+    return text;
+}
+
+/* ---- alternatives ---- */
+
+/* Nodes that fit and where the request gets this want. */
+static size_t n_nodes_of(const struct answer_context *context, const struct asked_want *asked)
+{
+    const struct candidates *candidates = context->candidates;
+    const struct claim_alternative *place = &asked->place;
+    size_t n = 0;
+    if (!asked->request->has_alternatives)
+        return candidates->n_fitting;
+    for (size_t i = 0; i < candidates->n_fitting; i++)
+        n += claim_rules_alternative(context->rules, candidates->fitting[i].node, place->claim,
+                                     place->request) == place->want;
+    return n;
+}
+
+/* Why the best node gives another alternative. */
+static const char *why_not(struct answer_context *context, const struct asked_want *asked,
+                           const struct node *best)
+{
+    const char *cause = "";
+    if (context->n_judged_left == 0)
+        return "not judged: there are too many alternatives";
+    context->n_judged_left--;
+    const enum reason reason =
+        claim_rules_judge_alternative(context->rules, best, &asked->place, &cause);
+    if (reason == REASON_FITS)
+        return "alternatives of other requests come first";
+    return arena_printf(context->arena, "%s%s%s", reason_text(reason), cause[0] ? ": " : "", cause);
+}
+
+/* "taken on h100-1, the best node". NULL: nothing to say. */
+static const char *choice_text(struct answer_context *context, const struct asked_want *asked)
+{
+    const struct candidates *candidates = context->candidates;
+    if (!asked->request->has_alternatives || candidates->n_fitting == 0)
+        return NULL;
+    const struct node *best = candidates->fitting[0].node;
+    const size_t chosen =
+        claim_rules_alternative(context->rules, best, asked->place.claim, asked->place.request);
+    if (chosen == SIZE_MAX)
+        return NULL;
+    const char *best_text = arena_printf(context->arena, "%s, the best node", node_name(best));
+    if (chosen == asked->place.want)
+        return arena_printf(context->arena, "taken on %s", best_text);
+    if (chosen < asked->place.want)
+        return arena_printf(context->arena, "not needed on %s", best_text);
+    return arena_printf(context->arena, "not on %s: %s", best_text, why_not(context, asked, best));
+}
+
+/* ---- a want ---- */
+
+static json_t *want_json(struct answer_context *context, const struct asked_want *asked)
+{
+    struct arena *arena = context->arena;
+    const struct claims_count *count = claim_lookup_count(context->lookup, asked->want);
+    const char *choice = choice_text(context, asked);
+    const char *message = devices_text(count, arena);
+    const size_t n_nodes = n_nodes_of(context, asked);
+    if (choice)
+        message = arena_printf(arena, "%s; taken on %zu of %zu nodes that fit; %s", message,
+                               n_nodes, context->candidates->n_fitting, choice);
+    return json_pack(
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:s?, s:s}", "request",
+        asked->request->name, "alternative",
+        asked->request->has_alternatives ? json_string(asked->want->name) : json_null(),
+        "deviceClass", asked->want->class_name, "count",
+        asked->want->wants_all ? json_null() : json_integer(asked->want->n_devices), "devices",
+        count ? json_integer((json_int_t)count->n_all) : json_null(), "matching",
+        number(count, count ? count->n_matching : 0), "free",
+        number(count, count ? count->n_free : 0), "tainted",
+        number(count, count ? count->n_tainted : 0), "nodes", (json_int_t)n_nodes, "removed",
+        removals_json(asked, count, arena), "choice", choice, "message", message);
+}
+
+/* ---- a claim ---- */
+
+static const char *name_of(const struct pod_claim *claim, struct arena *arena)
+{
+    return arena_printf(arena, "%s %s/%s",
+                        claim->is_template ? "ResourceClaimTemplate" : "ResourceClaim",
+                        claim->asked.namespace_, claim->asked.name);
+}
+
+static const char *message_of(const struct pod_claim *claim, struct arena *arena)
+{
+    if (claim->fault != REASON_FITS)
+        return arena_printf(arena, "%s%s%s", reason_text(claim->fault), claim->cause ? ": " : "",
+                            claim->cause ? claim->cause : "");
+    if (claim->is_allocated)
+        return arena_printf(arena, "is allocated, and %zu pod%s it", claim->n_holders,
+                            claim->n_holders == 1 ? " uses" : "s use");
+    return claim->is_template ? "each pod gets a claim of its own"
+                              : "all pods that name it share its devices";
+}
+
+static json_t *requests_json(struct answer_context *context, size_t i_claim)
+{
+    const struct pod_claim *claim = claim_rules_claim(context->rules, i_claim);
+    json_t *list = json_array();
+    if (claim->is_allocated)
+        return list;
+    for (size_t i = 0; i < claim->asked.n_requests; i++) {
+        const struct allocate_request *request = &claim->asked.requests[i];
+        for (size_t j = 0; j < request->n_wants; j++) {
+            const struct asked_want asked = {{i_claim, i, j}, request, &request->wants[j]};
+            (void)json_array_append_new(list, want_json(context, &asked));
+        }
+    }
+    return list;
+}
+
+json_t *claim_answers_json(struct claim_lookup *lookup, struct claim_rules *rules,
+                           const struct candidates *candidates, struct arena *arena)
+{
+    struct answer_context context = {lookup, rules, candidates, arena, JUDGED_MAX};
+    json_t *list = json_array();
+    for (size_t i = 0; i < claim_rules_n(rules); i++) {
+        const struct pod_claim *claim = claim_rules_claim(rules, i);
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o}", "claim", name_of(claim, arena), "message",
+                            message_of(claim, arena), "requests", requests_json(&context, i)));
+    }
+    return list;
+}
+
+/* ---- lines ---- */
+
+static void write_line(const char *indent, const char *text, struct arena *arena, struct buf *out)
+{
+    buf_add_text(out, indent);
+    buf_add_text(out, text_one_line(text, arena));
+    buf_add_text(out, "\n");
+}
+
+static const char *request_name(const json_t *request, struct arena *arena)
+{
+    const char *alternative = text_member(request, "alternative");
+    return arena_printf(arena, "%s%s%s", text_member(request, "request"), alternative[0] ? "/" : "",
+                        alternative);
+}
+
+static void write_request(const json_t *request, const char *indent, struct arena *arena,
+                          struct buf *out)
+{
+    size_t i = 0;
+    json_t *removal = NULL;
+    write_line(indent,
+               arena_printf(arena, "  request %s: %s", request_name(request, arena),
+                            text_member(request, "message")),
+               arena, out);
+    json_array_foreach (json_object_get(request, "removed"), i, removal) {
+        const char *nearest = text_member(removal, "nearest");
+        write_line(indent,
+                   arena_printf(arena, "    %s ruled out by %s: %s%s%s%s",
+                                text_number(removal, "devices", arena),
+                                text_member(removal, "selector"), text_member(removal, "term"),
+                                nearest[0] ? " (the nearest value is " : "", nearest,
+                                nearest[0] ? ")" : ""),
+                   arena, out);
+    }
+}
+
+void claim_answers_write(const json_t *answers, const char *indent, struct arena *arena,
+                         struct buf *out)
+{
+    size_t i = 0;
+    size_t j = 0;
+    json_t *claim = NULL;
+    json_t *request = NULL;
+    json_array_foreach (answers, i, claim) {
+        write_line(indent,
+                   arena_printf(arena, "%s: %s", text_member(claim, "claim"),
+                                text_member(claim, "message")),
+                   arena, out);
+        json_array_foreach (json_object_get(claim, "requests"), j, request)
+            write_request(request, indent, arena, out);
+    }
+}

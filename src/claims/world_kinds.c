@@ -1,0 +1,78 @@
+/* world_kinds: how many devices there are of each kind. */
+#include "world_priv.h"
+
+#include <string.h>
+#include <utlist.h>
+
+struct kind_entry {
+    UT_hash_handle hh;
+    struct kind_key {
+        const struct cel_device *facts;
+        const struct allocate_taint *taints;
+        size_t n_taints;
+        size_t is_free; /* no padding */
+    } key;
+    size_t place;
+};
+
+struct kind_list {
+    struct arena *arena;
+    struct kind_entry *entries;
+    struct claims_world_kind *kinds;
+    size_t n, room;
+};
+
+static void add(struct kind_list *list, const struct allocate_device *device)
+{
+    const struct kind_key key = {device->facts, device->taints, device->n_taints,
+                                 !device->is_allocated && !device->is_shared};
+    struct kind_entry *entry = NULL;
+    HASH_FIND(hh, list->entries, &key, sizeof key, entry);
+    if (!entry) {
+        entry = ARENA_NEW(list->arena, struct kind_entry);
+        entry->key = key;
+        entry->place = list->n;
+        HASH_ADD(hh, list->entries, key, sizeof entry->key, entry);
+        list->kinds =
+            arena_grow(list->arena, list->kinds, list->n, &list->room, sizeof *list->kinds);
+        list->kinds[list->n++] = (struct claims_world_kind){.facts = key.facts,
+                                                            .not_judged = device->not_judged,
+                                                            .taints = key.taints,
+                                                            .n_taints = key.n_taints,
+                                                            .is_free = key.is_free};
+    }
+    list->kinds[entry->place].n++;
+}
+
+static int64_t newest_of(const struct world_pool *pool)
+{
+    const struct world_slice *slice = NULL;
+    int64_t newest = pool->slices->shown.generation;
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        if (slice->shown.generation > newest)
+            newest = slice->shown.generation;
+    }
+    return newest;
+}
+
+const struct claims_world_kind *claims_world_kinds(const struct claims_world *world,
+                                                   struct arena *arena, size_t *ret_n)
+{
+    struct kind_list list = {.arena = arena};
+    const struct world_pool *pool = world->not_judged ? NULL : world->pools;
+    for (; pool; pool = pool->hh.next) {
+        const int64_t newest = newest_of(pool);
+        const struct world_slice *slice = NULL;
+        LL_FOREACH2(pool->slices, slice, next_of_pool)
+        {
+            if (slice->shown.generation != newest)
+                continue;
+            for (size_t i = 0; i < slice->shown.n_devices; i++)
+                add(&list, &slice->devices[i]);
+        }
+    }
+    HASH_CLEAR(hh, list.entries);
+    *ret_n = list.n;
+    return list.kinds;
+}
