@@ -76,11 +76,16 @@ def example():
 # ---- the document ----
 
 
+def body_of(path):
+    with open(os.path.join(ROOT, path), "rb") as file:
+        return file.read()
+
+
 @pytest.mark.parametrize("command, output", marked.commands("docs/DRA.md", "dra"), ids=lambda text: text[:60])
 def test_commands_of_the_document(example, command, output):
-    path = re.fullmatch(r"curl -sS 'http://127\.0\.0\.1:8888(\S+)'(?: \| grep (\w+))?", command)
-    text = example.get(path[1]).text
-    said = "".join(line for line in text.splitlines(keepends=True) if not path[2] or path[2] in line)
+    path = re.fullmatch(r"curl -sS 'http://127\.0\.0\.1:8888(\S+)'(?: --data-binary @(\S+))?(?: \| grep (\w+))?", command)
+    text = (example.post(path[1], body_of(path[2])) if path[2] else example.get(path[1])).text
+    said = "".join(line for line in text.splitlines(keepends=True) if not path[3] or path[3] in line)
     pattern = "".join("(?:.*\n)*" if line == "...\n" else re.escape(line) for line in output.splitlines(keepends=True))
     assert re.fullmatch(pattern, said), said
 

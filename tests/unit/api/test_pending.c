@@ -75,7 +75,7 @@ static void test_a_pending_pod(void **state)
         "{'reason':'gpu_free','message':'the node has too few free GPUs now',"
         "'help':'wait until pods there end, or evict some','nodes':1}],"
         "'closest':{'node':'a','reason':'gpu_free','message':'the node has too few free GPUs now: "
-        "nvidia.com/gpu','lacks':{'nvidia.com/gpu':3}}}");
+        "nvidia.com/gpu','lacks':{'nvidia.com/gpu':3}},'claims':[]}");
     json_decref(answer);
 }
 
