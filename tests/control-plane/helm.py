@@ -46,10 +46,13 @@ class Helm:
         said = [line for line in done.stderr.splitlines() if "found symbolic link" not in line]
         return done.returncode, done.stdout, "\n".join(said)
 
-    def template(self, values, namespace=NAME):
-        """values: as in a values file."""
+    def write_values(self, values):
+        """Into values.yaml."""
         with open(os.path.join(self.folder, "values.yaml"), "w", encoding="utf-8") as file:
             yaml.safe_dump(values, file)
+
+    def template(self, values, namespace=NAME):
+        self.write_values(values)
         return self.run("template", NAME, "charts/gpu-extender", "--namespace", namespace, "--values", "values.yaml")
 
     def rendered(self, values):

@@ -8,12 +8,14 @@ import copy
 import json
 import os
 import re
+import subprocess
 
 import helm
 import kustomize
+import marked
 import pytest
 import yaml
-from api import wait_until
+from api import LIMIT_S, wait_until
 from helm import NAME, Helm
 from kustomize import Kubectl, one
 from plane import NotHere, Plane
@@ -240,19 +242,40 @@ def existing(kubectl, objects):
     return said.split()
 
 
-def test_release_is_installed_changed_rolled_back_and_removed(live):
+@pytest.fixture(scope="module")
+def shell(live, binaries):
+    """shell(commands): in the folder with charts/, with both programs."""
+    plane, _, chart = live
+
+    def run(commands):
+        env = {"PATH": f"{binaries}:{plane.binaries}:{os.environ['PATH']}", "HOME": chart.folder, "KUBECONFIG": plane.kubeconfig()}
+        command = ["bash", "-euo", "pipefail", "-c", commands]
+        done = subprocess.run(command, cwd=chart.folder, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return run
+
+
+def test_release_is_installed_changed_rolled_back_and_removed_as_documented(live, shell):
     plane, kubectl, chart = live
-    objects = chart.rendered(EVERYTHING)
-    on = [f"--set={part}.enabled=true" for part in EVERYTHING]
-    install = ["upgrade", "--install", NAME, "charts/gpu-extender", "--namespace", NAME, "--create-namespace"]
+    values = yaml.safe_load(marked.block("docs/INSTALL.md", "helm-values"))
+    few, everything = chart.rendered(values), chart.rendered({**values, **EVERYTHING})
+    assert len(few) < len(everything)
 
-    def replicas():
-        return plane.api.get(f"/apis/apps/v1/namespaces/{NAME}/deployments/{NAME}")["spec"]["replicas"]
+    def image():
+        (container,) = plane.api.get(f"/apis/apps/v1/namespaces/{NAME}/deployments/{NAME}")["spec"]["template"]["spec"]["containers"]
+        return container["image"]
 
-    for command, count in (([*install, *on], 2), ([*install, *on, "--set=replicas=3"], 3), (["rollback", NAME, "1", "--namespace", NAME], 2)):
-        status, said, error = chart.run(*command)
-        assert (status, error) == (0, ""), said + error
-        assert replicas() == count and len(existing(kubectl, objects)) == len(objects)
-    status, said, error = chart.run("uninstall", NAME, "--namespace", NAME, "--cascade=background")
-    assert status == 0, said + error
-    wait_until(lambda: existing(kubectl, objects) == [], lambda: existing(kubectl, objects))
+    chart.write_values(values)
+    install = marked.block("docs/INSTALL.md", "helm-install")
+    shell(install)
+    assert image().startswith("registry.example.com/gpu-extender:") and existing(kubectl, everything) == existing(kubectl, few)
+    assert len(existing(kubectl, few)) == len(few)
+    more = " ".join(f"--set={part}.enabled=true" for part in EVERYTHING)
+    shell(install.replace("--values values.yaml", f"--values values.yaml --set=image.tag=2.0.0 {more}"))
+    assert image().endswith(":2.0.0") and len(existing(kubectl, everything)) == len(everything)
+    shell(marked.block("docs/INSTALL.md", "helm-roll-back"))
+    assert not image().endswith(":2.0.0") and existing(kubectl, everything) == existing(kubectl, few)
+    # No controller empties the namespace here, so kubectl would wait for it.
+    shell(marked.block("docs/INSTALL.md", "helm-take-out").replace("delete namespace", "delete --wait=false namespace"))
+    wait_until(lambda: existing(kubectl, everything) == [], lambda: existing(kubectl, everything))

@@ -1,4 +1,4 @@
-"""gpu-extender in the cluster, installed by the commands of docs/OPERATIONS.md: the image of scripts/image, and an overlay of manifests/
+"""gpu-extender in the cluster, installed by the commands of docs/INSTALL.md: the image of scripts/image, and an overlay of manifests/
 with certificates from its script; then kube-scheduler is configured to call it."""
 
 import datetime
@@ -21,7 +21,7 @@ SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAME}/endpointslices"
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAME}/leases"
 SERVICES = f"/api/v1/namespaces/{NAME}/services"
 OVERLAY = "overlays/self-signed"
-APPLY = marked.line("docs/OPERATIONS.md", "install-self-signed", "kubectl ")
+APPLY = marked.line("docs/INSTALL.md", "install-self-signed", "kubectl ")
 VERBS, VERBS_PORT = f"{NAME}-verbs", 8443
 PEOPLE, PEOPLE_PORT = NAME, 8444
 PROBES_PORT = 8080
@@ -77,7 +77,7 @@ class Ours:
 
     def make_certificates(self):
         """For the replicas and kube-scheduler; each time new ones of the same authority."""
-        self.shell(marked.line("docs/OPERATIONS.md", "install-self-signed", "manifests/"))
+        self.shell(marked.line("docs/INSTALL.md", "install-self-signed", "manifests/"))
 
     def apply(self):
         self.shell(APPLY)

@@ -1,4 +1,4 @@
-"""The commands of docs/OPERATIONS.md that change an installation, run as written, with their effects. ours.py runs those of the
+"""The commands of docs/INSTALL.md and docs/OPERATIONS.md that change an installation, run as written, with their effects. ours.py runs those of the
 installation; test_changes.py tests new certificates."""
 
 import os
@@ -35,11 +35,12 @@ def wait_until_bound_by(ours):
 @pytest.fixture
 def own(ours):
     """The documented kustomization, with its image on the node, and its policy."""
-    folder, text = ours.cluster.folder, marked.block("docs/OPERATIONS.md", "own-kustomization")
+    folder, text = ours.cluster.folder, marked.block("docs/INSTALL.md", "own-kustomization")
     (image,) = yaml.safe_load(text)["images"]
     ours.cluster.ctr("images", "tag", f"docker.io/library/{NAME}:{image['newTag']}", f"{image['newName']}:{image['newTag']}")
-    assert SHIPPED in text
-    ours.cluster.write("kustomization.yaml", text.replace(SHIPPED, OVERLAY) + f"replicas: [{{name: {NAME}, count: 3}}]\n")
+    shipped = f"../gpu-extender/manifests/{SHIPPED}"
+    assert shipped in text
+    ours.cluster.write("kustomization.yaml", text.replace(shipped, f"manifests/{OVERLAY}") + f"replicas: [{{name: {NAME}, count: 3}}]\n")
     policy = pathlib.Path(ours.manifests, "base/scheduler-policy.yaml").read_text(encoding="utf-8")
     ours.cluster.write("scheduler-policy.yaml", policy + "  leaseDurationSeconds: 20\n")
     yield f"{image['newName']}:{image['newTag']}"
@@ -94,7 +95,7 @@ def test_manual_scaling_conflicts_with_the_kustomization(ours):
 def test_a_group_of_users_is_admitted(ours):
     """An answer of the API server is cached for a while."""
     asks = ours.people(ours.cluster.person)
-    commands = marked.block("docs/OPERATIONS.md", "admit-people")
+    commands = marked.block("docs/INSTALL.md", "admit-people")
     assert asks.get("/v1/inventory").status == 403 and f"--group {GROUP}\n" in commands
     ours.shell(f"kubectl create namespace ml-tools\n{commands}")
     wait_until(lambda: asks.get("/v1/inventory").status == 200, lambda: "people of the group are answered")
@@ -108,7 +109,7 @@ def copied(ours, tmp_path):
     """Files from the commands for kubeadm's kube-scheduler, and the command that copies certificates again; here for another folder."""
     (tmp_path / "kubernetes").mkdir()
     shutil.copy(ours.cluster.kubeconfig(), tmp_path / "kubernetes/admin.conf")
-    commands = marked.block("docs/OPERATIONS.md", "kubeadm-files").replace(KUBEADMS, str(tmp_path / "kubernetes"))
+    commands = marked.block("docs/INSTALL.md", "kubeadm-files").replace(KUBEADMS, str(tmp_path / "kubernetes"))
     ours.shell(commands)
     loop, _, _ = commands.partition("\ndone\n")
     yield tmp_path / f"kubernetes/{NAME}", f"{loop}\ndone\n"

@@ -7,9 +7,9 @@ from ours import NAME
 
 DOCUMENT = marked.read("docs/RUNBOOKS.md")
 ASKED = sorted(set(re.findall(r"`(ask [^`|>]*[^`|> ])", DOCUMENT)))
-IN_TEXT = re.findall(r"`(kubectl [^`\n]*)`", DOCUMENT + marked.read("docs/OPERATIONS.md"))
+IN_TEXT = re.findall(r"`(kubectl [^`\n]*)`", DOCUMENT + marked.read("docs/OPERATIONS.md") + marked.read("docs/INSTALL.md"))
 LOOKED_AT = [command for command in IN_TEXT if not re.search(r"\b(POD|NODE|NAMESPACE|certificates|apply|edit|logs|drain|restart)\b", command)]
-LOOKED_AT += [marked.block("docs/OPERATIONS.md", "wait-until-ready"), marked.block("docs/OPERATIONS.md", "who-leads")]
+LOOKED_AT += [marked.block("docs/INSTALL.md", "wait-until-ready"), marked.block("docs/OPERATIONS.md", "who-leads")]
 LOOKED_AT += [marked.block("docs/RUNBOOKS.md", "certificate-dates")]
 
 

@@ -17,7 +17,7 @@ def test_removal_affects_no_running_pod(ours, make):
     """GPU pods wait while kube-scheduler is configured to call us, and are bound without us as soon as it is not; other pods never wait."""
     make(range(RUNNING))
     before = ours.api.wait_for_all(PODS, lambda items: [item["status"]["phase"] for item in items.values()] == ["Running"] * RUNNING)
-    ours.shell(marked.block("docs/OPERATIONS.md", "take-out").replace("overlays/cert-manager", OVERLAY))
+    ours.shell(marked.block("docs/INSTALL.md", "take-out").replace("overlays/cert-manager", OVERLAY))
     make(range(RUNNING, RUNNING + WAITING))
     ours.api.wait_for_all(PODS, lambda items: sum(map(is_undecided, items.values())) == WAITING)
     ours.cluster.configure_scheduler({})
