@@ -130,6 +130,13 @@ def test_allocated_claim_pins_its_node(start_over):
     assert reasons(workload)["a"] == "fits"
 
 
+def test_claim_that_no_pod_uses_may_lose_its_devices(start_over):
+    """kube-scheduler frees it for a pod that fits nowhere (its PostFilter), so elsewhere is not its last word."""
+    service = start_over(*cluster(claim("unused", on=("a", "gpu-1"), holders=0)))
+    said = {name: messages(dry_run(service, using(a=name))[0])["b"] for name in ("used", "unused")}
+    assert "no pod uses the claim" in said["unused"] and "no pod uses the claim" not in said["used"]
+
+
 def test_claim_that_is_in_use_by_too_many(start_over):
     service = start_over(*cluster(claim("full", on=("a", "gpu-1"), holders=256), claim("nearly", on=("a", "gpu-2"), holders=255)))
     (workload,) = dry_run(service, using(a="full"))
