@@ -91,16 +91,6 @@ static const char *short_text(const json_t *reference, const char *member)
     return text && strlen(text) <= META_NAME_BYTES_MAX && !strchr(text, '/') ? text : "";
 }
 
-/* Of all other pods on nodes, most of which hold no GPU, nobody asks for the controller. */
-static bool needs_controller(const struct pod_reading *reading)
-{
-    const struct pod_facts *facts = reading->facts;
-    bool has_gpus = facts->claims != NULL;
-    for (size_t i = 0; i < facts->shape.n_demand; i++)
-        has_gpus |= policy_is_gpu_resource(reading->policy, facts->shape.demand[i].resource);
-    return !facts->finished && (has_gpus || !facts->node_name[0]);
-}
-
 /* "Job/train" */
 static const char *controller_of(const json_t *metadata, struct arena *arena)
 {
@@ -387,7 +377,7 @@ static int read_pod(struct pod_reading reading, const json_t *object, struct pod
     if ((r = read_demand(&reading, spec, status, err)) < 0 ||
         (r = read_constraints(&reading, metadata, spec, err)) < 0)
         return r;
-    if (needs_controller(&reading))
+    if (!facts.finished)
         facts.controller = controller_of(metadata, reading.arena);
     shape_limit(&facts.shape, reading.policy);
     *ret_facts = facts;

@@ -24,8 +24,7 @@ static json_t *item_json(const struct fragmentation *item)
     return json;
 }
 
-/* A ModelFragmentation for each item. */
-static json_t *list_json(const struct fragmentations *all)
+json_t *fragmentation_json_list(const struct fragmentations *all)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < all->n; i++)
@@ -148,7 +147,7 @@ static void add_members(const struct api *api, const struct cluster *fork,
     struct fragmentations all = fragmentation_of(fork, arena);
     keep_wanted(&wanted, &all);
     (void)json_object_set_new(answer, "summary", json_string(summary_of(&all, arena)));
-    (void)json_object_set_new(answer, "models", list_json(&all));
+    (void)json_object_set_new(answer, "models", fragmentation_json_list(&all));
     if (reply_flag(exchange, "nodes"))
         (void)json_object_set_new(answer, "nodes", nodes_json(fork, &wanted, arena));
 }

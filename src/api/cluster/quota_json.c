@@ -52,6 +52,22 @@ static json_t *limits_with(const struct limit_context *context, size_t at)
     return limits;
 }
 
+json_t *quota_json_all(const struct cluster *fork)
+{
+    const struct policy *policy = cluster_policy(fork);
+    json_t *list = json_array();
+    for (size_t i = 0; i < policy->n_quotas; i++) {
+        size_t j = 0;
+        json_t *limit = NULL;
+        json_t *limits = limits_json(fork, &policy->quotas[i]);
+        json_array_foreach (limits, j, limit)
+            (void)json_object_set_new(limit, "quota", json_string(policy->quotas[i].name));
+        (void)json_array_extend(list, limits);
+        json_decref(limits);
+    }
+    return list;
+}
+
 static void add_needed(const struct cluster *fork, const struct quota *quota,
                        const struct quota_view *asked, json_t *list)
 {

@@ -1,0 +1,28 @@
+/*
+ * dry_run: judges the workloads of a manifest on a fork. Private to api.
+ */
+#ifndef API_DRY_RUN_DRY_RUN_H
+#define API_DRY_RUN_DRY_RUN_H
+
+#include "api/dry_run/placement_run.h"
+
+/* The peers that the fork must have to judge these. */
+enum peers_wanted dry_run_peers_wanted(const struct workload_list *list);
+/* Whether judging them would take too long, after answering 413. */
+bool dry_run_is_too_much(const struct workload_list *list, const struct cluster *fork,
+                         struct exchange *exchange);
+struct dry_run_question {
+    const struct api *api;
+    const struct provenance *provenance;
+    const struct policy *policy; /* of the list's texts; held */
+    struct cluster *fork;
+    const struct workload_list *list;
+    bool explain;
+};
+/* The members of DryRunResult but those of provenance. Places the replicas on the fork. */
+json_t *dry_run_judge(const struct dry_run_question *question, struct arena *arena);
+/* The warnings of such an answer as text, and then its workloads. */
+void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out);
+void dry_run_write_workloads(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+
+#endif
