@@ -18,6 +18,10 @@ int64_t *namespace_usage_unknown_cell(const struct policy *policy, int64_t *cell
 /* The sums over a quota's namespaces; quota: its index in the policy's list. */
 int64_t *namespace_usage_quota_cells(const struct cluster *cluster, size_t quota);
 
+/* The GPUs that the namespace itself uses in that cell; 0 in a fork. */
+int64_t namespace_usage_in(const struct cluster *cluster, const char *namespace_, size_t scope,
+                           size_t column);
+
 /* The GPUs of the scope that a pod of the shape uses. */
 int64_t namespace_usage_need(const struct pod_shape *shape, size_t scope);
 /* The same for needs; other resources count for no scope. */
@@ -32,17 +36,6 @@ const size_t *namespace_usage_covering(const struct cluster *cluster, const char
  * the array is the ledger's or in the arena. */
 size_t namespace_usage_find_quotas(const struct cluster *cluster, const char *namespace_,
                                    struct arena *arena, const size_t **ret_quotas);
-
-/* A namespace that uses GPUs or has used some. It may not exist. */
-struct namespace_user {
-    const char *name;
-    const size_t *quotas; /* as namespace_usage_covering() */
-    size_t n_quotas;
-    const int64_t *cells;
-};
-/* Iterates: NULL to NULL, with the name of the one before. None without quotas, and in a fork. */
-bool namespace_usage_next_user(const struct cluster *cluster, const char *before,
-                               struct namespace_user *ret_user);
 
 /* Adds the use of n pods of the shape on that node to these quotas of a fork. */
 void namespace_usage_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,

@@ -180,6 +180,14 @@ void namespace_usage_free_all(struct cluster *cluster)
     free(cluster->quota_used);
 }
 
+int64_t namespace_usage_in(const struct cluster *cluster, const char *namespace_, size_t scope,
+                           size_t column)
+{
+    const struct namespace_entry *entry = namespace_usage_find(cluster, namespace_);
+    const size_t cell = namespace_usage_cell_index(cluster->policy, scope, column);
+    return entry && entry->used ? entry->used[cell] : 0;
+}
+
 void namespace_usage_release(struct cluster *cluster, struct namespace_entry *entry)
 {
     if (!entry->there && entry->n_users == 0)
@@ -205,19 +213,6 @@ size_t namespace_usage_find_quotas(const struct cluster *cluster, const char *na
     size_t *quotas = ARENA_ARRAY(arena, size_t, cluster->policy->n_quotas);
     *ret_quotas = quotas;
     return find_quotas(cluster->policy, &unknown, quotas);
-}
-
-bool namespace_usage_next_user(const struct cluster *cluster, const char *before,
-                               struct namespace_user *ret_user)
-{
-    const struct namespace_entry *entry =
-        before ? namespace_usage_find(cluster, before)->hh.next : cluster->namespaces;
-    while (entry && !entry->used)
-        entry = entry->hh.next;
-    if (entry)
-        *ret_user = (struct namespace_user){entry->namespace_.name, entry->quotas, entry->n_quotas,
-                                            entry->used};
-    return entry != NULL;
 }
 
 void namespace_usage_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,

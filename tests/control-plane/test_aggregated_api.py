@@ -82,7 +82,8 @@ def test_discovery_works_for_everybody(aggregated, user):
     assert f"views  {GROUP}/v1alpha1  false  View  create,get" in ["  ".join(line.split()[:5]) for line in ask("api-resources", "-o", "wide").split("\n")]
     assert f"{GROUP}/v1alpha1" in ask("api-versions").split()
     resources = json.loads(ask("get", "--raw", BASE))["resources"]
-    assert {"views", "gpunodes", "gpupods", "gpupods/explain", "gpupending"} <= {each["name"] for each in resources}
+    kinds = {"views", "gpunodes", "gpupods", "gpupods/explain", "gpupending", "gpuclaims", "gpuquotas", "gpudecisions", "dryruns"}
+    assert {each["name"] for each in resources} == kinds
     assert GROUP in [each["name"] for each in json.loads(ask("get", "--raw", "/apis"))["groups"]]
 
 
@@ -112,6 +113,8 @@ def test_kubectl_lists_the_objects(aggregated):
     assert SECRET in aggregated.ask("describe", "gpupending", SECRET)
     for resource, said in (("views", "kubectl get"), ("gpupending", "waits for GPUs"), ("gpupending.status.why", "Why it waits"), ("gpunodes.status", "free")):
         assert said in aggregated.ask("explain", resource, f"--api-version={GROUP}/v1alpha1"), resource
+    for kind in ("gpuclaims", "gpuquotas", "gpudecisions"):
+        assert "No resources found" in aggregated.ask("get", kind, "-A") or kind == "gpuquotas"
     status, said = aggregated.kubectl.run("get", "gpunodes", "--watch-only")
     assert status == 1 and "MethodNotAllowed" in said, said
 
@@ -129,9 +132,51 @@ def test_a_tenant_sees_one_namespace(aggregated):
         assert status == 1 and "Forbidden" in said and SECRET not in said, said
     for verb, what, may in (("list", f"gpupending.{GROUP}", "yes"), ("list", f"gpunodes.{GROUP}", "no"), ("watch", f"gpupending.{GROUP}", "no")):
         assert aggregated.kubectl.run(*tenant, "auth", "can-i", verb, what)[1].split()[-1] == may
-    for kind in ("gpupods", "gpupending", "gpunodes"):
+    for kind in ("gpupods", "gpupending", "gpunodes", "gpuclaims", "gpuquotas", "gpudecisions"):
         status, said = aggregated.kubectl.run(*aggregated.plane.user("stranger"), "get", kind)
         assert status == 1 and "Forbidden" in said and SECRET not in said and MODEL not in said, said
+
+
+def test_clients_of_libraries(aggregated):
+    """What client-go and k9s ask: aggregated discovery, metadata only, and tables with whole objects."""
+    api = aggregated.plane.api
+
+    def ask(path, accept):
+        with api._connection() as connection:
+            connection.request("GET", path, headers={"Accept": accept, "Authorization": f"Bearer {api.token}"})
+            answer = connection.getresponse()
+            assert answer.status == 200, answer.read()
+            return json.loads(answer.read())
+
+    found = ask("/apis", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
+    ours = next(each for each in found["items"] if each["metadata"]["name"] == GROUP)["versions"][0]
+    assert ours["freshness"] == "Current" and "gpupending" in [each["resource"] for each in ours["resources"]]
+    pending = f"{BASE}/namespaces/default/gpupending"
+    partial = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+    metadata = ask(pending, f"application/vnd.kubernetes.protobuf;{partial},application/json;{partial},application/json")
+    assert metadata["kind"] == "PartialObjectMetadataList" and metadata["items"][0]["metadata"]["name"] == SECRET
+    table = ask(f"{pending}?includeObject=Object", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
+    assert table["kind"] == "Table" and table["rows"][0]["object"]["status"]["asksFor"] == "16 nvidia.com/gpu"
+
+
+def test_dry_runs(aggregated):
+    """Without --validate=false kubectl lists CustomResourceDefinitions, which the tenant may not."""
+    aggregated.ask("create", "rolebinding", "runner", "--clusterrole=gpu-extender-dry-runs", "--user=tenant", "--namespace=default")
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "fits"}, "spec": pod("fits", 1)["spec"]}
+    asked = {"apiVersion": f"{GROUP}/v1alpha1", "kind": "DryRun", "metadata": {"name": "try"}, "spec": {"objects": [manifest]}}
+    file = aggregated.plane.write("try.json", json.dumps(asked))
+    tenant = aggregated.plane.user("tenant")
+    assert f"dryrun.{GROUP}/try created" in aggregated.ask("create", "--filename", file)
+    answered = yaml.safe_load(granted(aggregated, "tenant", "create", "--validate=false", "--filename", file, "--output", "yaml"))
+    assert answered["status"]["workloads"][0]["placements"][0]["node"] == "node"
+    wrong = aggregated.plane.write("wrong.json", json.dumps({**asked, "spec": {"objets": []}}))
+    for who, more in ((tenant, ["--validate=false"]), ((), [])):
+        status, said = aggregated.kubectl.run(*who, "create", *more, "--filename", wrong)
+        assert status == 1 and "objets" in said
+    for user, namespace in (("tenant", "kube-system"), ("stranger", "default")):
+        status, said = aggregated.kubectl.run(*aggregated.plane.user(user), "create", "--validate=false", "--filename", file, "--namespace", namespace)
+        assert status == 1 and "Forbidden" in said.replace("forbidden", "Forbidden"), said
+    assert "spec" in aggregated.ask("explain", "dryruns", f"--api-version={GROUP}/v1alpha1")
 
 
 def test_openapi_is_merged(aggregated):

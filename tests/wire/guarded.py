@@ -28,16 +28,15 @@ PATHS = (
     ("GET", "/metrics"),
     ("HEAD", "/v1/inventory"),
     ("POST", "/v1/dry-run"),
-    ("POST", "/v1/what-if"),
 )
 DRY_RUN = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
 
-def tls_policy(folder, aggregated=False, **authentication):
+def tls_policy(folder, aggregated=False, more=None, **authentication):
     """The text of the policy, and the client's TLS: without a certificate, and as the operator."""
     authority = Authority(folder / "authority")
     server, operator = authority.server(), authority.client("operator")
-    whole = json.loads(policy())
+    whole = json.loads(policy(more))
     whole["listen"] = {"verbs": f"{HOST}:0", "people": f"{HOST}:0", "probes": "127.0.0.2:0"}
     whole["tls"] = {"certificateFile": str(server[0]), "privateKeyFile": str(server[1]), "clientCAFile": str(authority.certificate)}
     whole["tls"]["clientCRLFile"] = str(authority.revoke())

@@ -8,12 +8,15 @@ import urllib.parse
 import pytest
 from certificates import Authority
 from fronted import BASE, JANE, NAMED, Fronted, config_map, status
-from objects import node, pod
+from objects import filter_args, node, pod
 from service import stopping
+from test_devices import claim, resource_slice
 
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"}
 VERSION = "visibility.gpu-extender.io/v1alpha1"
-NAMESPACED = ("gpupods", "gpupending")
+NAMESPACED = ("gpupods", "gpupending", "gpuclaims", "gpuquotas", "gpudecisions")
+TEAM = {"name": "team", "namespaces": ["ours", "theirs"], "limits": [{"total": 60}, {"resource": "nvidia.com/gpu", "models": {"A100": 50}}]}
+QUOTAS = {"quotas": [TEAM, {"name": "all", "namespaceSelector": {}, "limits": [{"total": 100}]}]}
 
 
 def of(namespace, name, gpus, on=None, **labels):
@@ -21,11 +24,22 @@ def of(namespace, name, gpus, on=None, **labels):
     return pod(name, gpus, on, metadata=metadata)
 
 
+def claiming(namespace, name, named):
+    made = of(namespace, name, None, "devices")
+    made["spec"]["resourceClaims"] = [{"name": "gpus", "resourceClaimName": named}]
+    return made
+
+
 def fill(store):
     """Two tenants, each with a pod that holds GPUs and one that waits."""
+    store.put(resource_slice("devices", 4), node("devices", None, model=None))
     store.put(node("n", 8, metadata={"labels": {"zone": "a"}}), node("m", 4, metadata={"labels": {"zone": "b"}}), node("cpu", 0, model=None))
     for namespace in ("ours", "theirs"):
         store.put({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": namespace, "uid": f"uid-{namespace}"}})
+        held = claim(f"{namespace}-claim", "devices", [0 if namespace == "ours" else 1], [])
+        held["metadata"]["namespace"] = namespace
+        held["status"]["reservedFor"] = [{"resource": "pods", "name": f"{namespace}-claims", "uid": f"uid-{namespace}-{namespace}-claims"}]
+        store.put(held, claiming(namespace, f"{namespace}-claims", f"{namespace}-claim"))
         store.put(of(namespace, f"{namespace}-runs", 2, "n", app=namespace), of(namespace, f"{namespace}-waits", 16, app=namespace))
 
 
@@ -54,9 +68,12 @@ def tenants(api, tmp_path):
     api.store.put(config_map(front))
     fill(api.store)
     with stopping(functools.partial(Tenants, api, tmp_path)) as begin:
-        started = begin(cacheSeconds=0)
+        started = begin(cacheSeconds=0, more=QUOTAS)
         started.trusts()
         started.proxy = front.client(NAMED)
+        for namespace in ("ours", "theirs"):
+            asking = next(each for each in api.store.all("pods") if each["metadata"]["name"] == f"{namespace}-waits")
+            assert started.post("/scheduler/filter", filter_args(asking, ["n", "m"])).status == 200
         yield started
 
 
@@ -84,14 +101,15 @@ def resources(api):
 def test_a_tenant_lists_what_is_in_the_namespace(api, tenants, tenant):
     pods = tenants.see("namespaces/ours/gpupods")
     assert (pods["kind"], pods["apiVersion"], pods["metadata"]) == ("GPUPodList", VERSION, {})
-    (one,) = pods["items"]
+    claims, one = pods["items"]
+    assert (claims["metadata"]["name"], claims["status"]["gpus"]) == ("ours-claims", "1 gpu.nvidia.com")
     assert (one["kind"], one["apiVersion"]) == ("GPUPod", VERSION)
     labels, created = {"app": "ours"}, "2026-01-01T00:00:00Z"
     assert one["metadata"] == {"name": "ours-runs", "namespace": "ours", "labels": labels, "creationTimestamp": created}
     assert (one["status"]["gpus"], one["status"]["node"], one["status"]["uid"]) == ("2 nvidia.com/gpu", "n", "uid-ours-ours-runs")
     (waits,) = tenants.see("namespaces/ours/gpupending")["items"]
     assert waits["metadata"]["name"] == "ours-waits" and waits["status"]["asksFor"] == "16 nvidia.com/gpu"
-    assert waits["status"]["why"].startswith("0 of 5 nodes fit") and waits["status"]["fits"] == 0
+    assert waits["status"]["why"].startswith("0 of 6 nodes fit") and waits["status"]["fits"] == 0
     assert tenants.see("namespaces/ours/gpupods/ours-runs") == one
     assert {each.get("namespace") for each in resources(api)} == {"ours"}
 
@@ -115,6 +133,7 @@ def test_without_a_right_nothing_is_seen(tenants):
 
 
 def test_lists_of_all_namespaces_need_a_cluster_wide_right(tenants, viewer):
+    assert tenants.names("gpuclaims") == ["ours-claim", "theirs-claim"]
     assert tenants.names("gpupods", labelSelector="app") == ["ours-runs", "theirs-runs"]
     assert tenants.names("gpupending", labelSelector="app") == ["ours-waits", "theirs-waits"]
     assert tenants.see("namespaces/ours/gpupods", status_code=403)["reason"] == "Forbidden", "the fake grants no namespaces then"
@@ -122,8 +141,10 @@ def test_lists_of_all_namespaces_need_a_cluster_wide_right(tenants, viewer):
 
 def test_an_object_is_the_same_for_all_who_may_read_it(tenants, tenant, viewer):
     for kind in NAMESPACED:
-        (one,) = tenants.see(f"namespaces/ours/{kind}")["items"]
-        assert one in tenants.see(kind)["items"]
+        mine = tenants.see(f"namespaces/ours/{kind}")["items"]
+        assert mine and [each for each in tenants.see(kind)["items"] if each["metadata"]["namespace"] == "ours"] == mine
+        for one in mine:
+            assert tenants.see(f"namespaces/ours/{kind}/{one['metadata']['name']}") == one
 
 
 def test_nodes_have_totals_only(tenants, viewer):
@@ -140,7 +161,7 @@ def test_nodes_have_totals_only(tenants, viewer):
 
 
 def test_tables_are_those_of_kubectl(tenants, tenant):
-    for path, query in (("gpupods", {"limit": 500}), ("gpupods/ours-runs", {})):
+    for path, query in (("gpupods", {"labelSelector": "app", "limit": 500}), ("gpupods/ours-runs", {})):
         table = tenants.see(f"namespaces/ours/{path}", table=True, **query)
         assert (table["kind"], table["apiVersion"]) == ("Table", "meta.k8s.io/v1")
         columns = [(each["name"], each["priority"]) for each in table["columnDefinitions"]]
@@ -149,7 +170,7 @@ def test_tables_are_those_of_kubectl(tenants, tenant):
         assert row["cells"][:3] == ["ours-runs", "2 nvidia.com/gpu", "n"] and len(row["cells"]) == len(columns)
         assert row["object"]["kind"] == "PartialObjectMetadata" and row["object"]["metadata"]["namespace"] == "ours"
     whole = tenants.see("namespaces/ours/gpupods", table=True, includeObject="Object")
-    assert whole["rows"][0]["object"]["status"]["node"] == "n"
+    assert whole["rows"][1]["object"]["status"]["node"] == "n"
     assert "object" not in tenants.see("namespaces/ours/gpupods", table=True, includeObject="None")["rows"][0]
     assert tenants.see("namespaces/ours/gpupods", table=True, includeObject="All", status_code=400)["reason"] == "BadRequest"
 
@@ -164,7 +185,7 @@ def test_clients_choose_the_form(tenants, tenant):
     partial = ask("gpupods", accept).json()
     assert partial["kind"] == "PartialObjectMetadataList" and set(partial["items"][0]) == {"kind", "apiVersion", "metadata"}
     one = ask("gpupods/ours-runs", metadata.format("application/json;", "")).json()
-    assert one == partial["items"][0]
+    assert one == partial["items"][1]
     assert ask("gpupods", f"{proto},application/json").json()["kind"] == "GPUPodList"
     assert ask("gpupods", "*/*").json()["kind"] == "GPUPodList"
     for accept in (proto, "application/yaml", "text/html", "application/json;as=Table;v=v1beta1;g=meta.k8s.io"):
@@ -191,7 +212,7 @@ def test_label_selectors(tenants, viewer):
 def test_field_selectors(api, tenants, viewer):
     assert tenants.names("gpupods", fieldSelector="metadata.name=ours-runs") == ["ours-runs"]
     assert resources(api)[-1]["name"] == "ours-runs", "the API server asks so"
-    assert tenants.names("gpupods", fieldSelector="metadata.namespace==theirs,metadata.name!=x") == ["theirs-runs"]
+    assert tenants.names("gpupods", fieldSelector="metadata.namespace==theirs,metadata.name!=theirs-claims") == ["theirs-runs"]
     assert "theirs-runs" in tenants.names("gpupods", fieldSelector="status.node=n")
     assert tenants.names("gpupods", fieldSelector="status.node=m") == []
     assert tenants.names("gpunodes", fieldSelector="metadata.name=m") == ["m"]
@@ -203,7 +224,7 @@ def test_field_selectors(api, tenants, viewer):
 def test_pages(api, tenants, viewer):
     for i in range(7):
         api.store.put(of(f"ns-{i % 3}", f"p-{i}", 1, "m", paged="yes"))
-    tenants.wait("the ledger is the truth", lambda: tenants.ledger() == tenants.truth())
+    tenants.wait("the pods are known", lambda: len(tenants.names("gpupods", labelSelector="paged")) == 7)
 
     def pages(kind, **query):
         token, found = None, []
@@ -236,6 +257,113 @@ def test_explain_is_a_subresource(tenants, tenant):
     table = tenants.forward(tenants.proxy, f"{BASE}/namespaces/ours/gpupods/ours-waits/explain?output=table").text
     assert table.startswith("ours/ours-waits: ")
     tenants.refuse("namespaces/ours/gpupods/nobody/explain", 404, "NotFound")
+
+
+def test_claims(tenants, tenant):
+    (one,) = tenants.see("namespaces/ours/gpuclaims")["items"]
+    assert (one["metadata"], one["status"]["node"]) == ({"name": "ours-claim", "namespace": "ours"}, "devices")
+    assert (one["status"]["state"], one["status"]["pods"], one["status"]["deviceNames"]) == ("in use", "ours-claims", "devices/gpu-0")
+    (row,) = tenants.see("namespaces/ours/gpuclaims", table=True)["rows"]
+    assert row["cells"] == ["ours-claim", "in use", "devices", "H100-80GB-HBM3", "ours-claims", "devices/gpu-0"]
+    assert tenants.names("namespaces/ours/gpuclaims", fieldSelector="status.node!=devices") == []
+
+
+def test_quotas_of_the_namespace(tenants, tenant):
+    everything, team = tenants.see("namespaces/ours/gpuquotas")["items"]
+    assert (everything["metadata"]["name"], team["metadata"]["name"]) == ("all", "team")
+    assert team["status"]["used"] == "6 of 60 GPUs, 4 of 50 A100 of nvidia.com/gpu"
+    assert team["status"]["usedHere"] == "3 GPUs, 2 A100 of nvidia.com/gpu"
+    total = {"resource": "", "model": "", "limit": 60, "used": 6, "usedHere": 3}
+    assert team["status"]["limits"][0] == total and team["status"]["claimsCounted"] is True
+    assert [each["cells"][0] for each in tenants.see("namespaces/ours/gpuquotas", table=True)["rows"]] == ["all", "team"]
+
+
+def test_decisions_on_pods_of_the_namespace(tenants, tenant):
+    (one,) = tenants.see("namespaces/ours/gpudecisions")["items"]
+    assert one["metadata"]["name"] == "0000000001" and one["metadata"]["creationTimestamp"].startswith("20")
+    assert (one["status"]["verb"], one["status"]["pod"], one["status"]["nodesAsked"]) == ("filter", "ours-waits", 2)
+    assert tenants.names("namespaces/ours/gpudecisions", fieldSelector="status.pod=ours-waits") == ["0000000001"]
+    assert tenants.names("namespaces/ours/gpudecisions", fieldSelector="status.pod=other") == []
+
+
+# ---- dry runs ----
+
+
+def dry_run(*objects, **more):
+    return {"apiVersion": VERSION, "kind": "DryRun", "metadata": {"name": "try"}, "spec": {"objects": list(objects), **more}}
+
+
+def asking(gpus=2, **metadata):
+    made = pod("asks", gpus, metadata={"uid": None, "namespace": None, **metadata})
+    made["spec"]["priorityClassName"] = "high"
+    return made
+
+
+@pytest.fixture
+def runner(api):
+    """jane may create dry runs in `ours`."""
+    high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
+    api.store.put(high)
+    grant(api, ("create", "dryruns", "ours"))
+
+
+def create(tenants, body, code=201, namespace="ours", query=""):
+    answer = tenants.forward(tenants.proxy, f"{BASE}/namespaces/{namespace}/dryruns{query}", method="POST", body=body)
+    assert answer.status == code, answer.text
+    return answer
+
+
+def test_a_dry_run_is_created_and_answered(tenants, runner):
+    tenants.wait("the class is known", lambda: "high" in tenants.get("/v1/snapshot").text)
+    made = create(tenants, dry_run(asking(1))).json()
+    assert (made["kind"], made["apiVersion"], made["metadata"]) == ("DryRun", VERSION, {"name": "try", "namespace": "ours"})
+    (workload,) = made["status"]["workloads"]
+    assert workload["namespace"] == "ours" and "team" in json.dumps(workload["quotas"])
+    assert "explain" not in workload or workload["explain"] is None
+    (explained,) = create(tenants, dry_run(asking(1), explain=True)).json()["status"]["workloads"]
+    assert explained["explain"]["ranking"]
+    table = create(tenants, dry_run(asking(1)), 200, query="?output=table&fieldManager=kubectl-create").text
+    assert table.startswith("Pod ours/asks: ")
+
+
+def test_a_dry_run_names_no_pods_of_others(api, tenants, runner):
+    """The node is full: two of the victims are ours, the others theirs."""
+    for namespace in ("ours", "theirs"):
+        api.store.put(of(namespace, f"{namespace}-fills", 2, "n"))
+    tenants.wait("the pods are known", lambda: "theirs-fills" in tenants.get("/v1/inventory").text)
+    tenants.wait("the class is known", lambda: "high" in tenants.get("/v1/snapshot").text)
+    asks = asking(8)
+    asks["spec"]["nodeSelector"] = {"zone": "a"}
+    answer = create(tenants, dry_run(asks, explain=True))
+    assert "theirs" not in answer.text
+    found = answer.json()["status"]["workloads"][0]["preemption"]
+    assert {each["name"] for each in found["victims"]} == {"ours-runs", "ours-fills"} and found["victimCount"] == 4
+    assert "2 in other namespaces" in found["summary"]
+    table = create(tenants, dry_run(asks), 200, query="?output=table&wide=true").text
+    assert "ours-fills" in table and "theirs" not in table
+    whole = tenants.post("/v1/dry-run", {**asks, "metadata": {"name": "asks", "namespace": "ours"}}).json()["workloads"][0]["preemption"]
+    assert {"theirs-runs", "theirs-fills"} < {each["name"] for each in whole["victims"]}, "the administrator's answer has all"
+
+
+def test_dry_runs_are_of_one_namespace(tenants, runner):
+    inside = {"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "PodList", "items": [asking(namespace="theirs")]}]}
+    for wrong in (asking(namespace="theirs"), inside, "text", ["list"], {**asking(), "metadata": "text"}, {**asking(), "metadata": {"namespace": 1}}):
+        said = status(create(tenants, dry_run(wrong), 400), 400, "BadRequest")
+        assert "spec.objects" in said or "namespace" in said
+    assert create(tenants, dry_run(asking(namespace="ours")))
+    other = dry_run(asking())
+    other["metadata"]["namespace"] = "theirs"
+    status(create(tenants, other, 400), 400, "BadRequest")
+    for body in (None, {}, {**dry_run(asking()), "kind": "Pod"}, dry_run(), dry_run(asking(), explane=True), {**dry_run(asking()), "more": 1}):
+        status(create(tenants, body, 400), 400, "BadRequest")
+    status(create(tenants, dry_run(asking(), explain="yes"), 400), 400, "BadRequest")
+    status(create(tenants, dry_run(asking()), 403, "theirs"), 403, "Forbidden")
+    status(tenants.forward(tenants.proxy, f"{BASE}/dryruns", method="POST", body=dry_run(asking())), 405, "MethodNotAllowed")
+    for path in ("dryruns", "namespaces/ours/dryruns", "namespaces/ours/dryruns/try"):
+        assert tenants.refuse(path, 405, "MethodNotAllowed")
+
+
+# ---- what there is not ----
 
 
 def test_objects_are_only_read(tenants, tenant):

@@ -1,10 +1,11 @@
 /* claims_table: the claims of an inventory, one line each; see include/api/tables.h. */
+#include "api/cluster/claims_table.h"
 #include "api/provenance.h"
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
 
-static const char *devices_of(const json_t *claim, struct arena *arena)
+const char *claims_table_devices(const json_t *claim, struct arena *arena)
 {
     struct name_list shown = {.text = ""};
     size_t i = 0;
@@ -19,7 +20,7 @@ static const char *devices_of(const json_t *claim, struct arena *arena)
     return text_names(&shown, arena);
 }
 
-static const char *users_of(const json_t *claim, struct arena *arena)
+const char *claims_table_users(const json_t *claim, struct arena *arena)
 {
     struct name_list shown = {.text = ""};
     size_t i = 0;
@@ -31,7 +32,7 @@ static const char *users_of(const json_t *claim, struct arena *arena)
     return text_names(&shown, arena);
 }
 
-static const char *state_of(const json_t *claim)
+const char *claims_table_state(const json_t *claim)
 {
     if (json_is_true(json_object_get(claim, "terminating")))
         return "terminating";
@@ -53,9 +54,10 @@ void tables_write_claims(const json_t *answer, bool wide, struct arena *arena, s
     json_array_foreach (claims, i, claim) {
         const json_t *first = json_array_get(json_object_get(claim, "devices"), 0);
         const char *const cells[] = {
-            text_member(claim, "namespace"), text_member(claim, "name"),  state_of(claim),
-            text_member(claim, "node"),      text_member(first, "model"), users_of(claim, arena),
-            devices_of(claim, arena)};
+            text_member(claim, "namespace"),   text_member(claim, "name"),
+            claims_table_state(claim),         text_member(claim, "node"),
+            text_member(first, "model"),       claims_table_users(claim, arena),
+            claims_table_devices(claim, arena)};
         table_add(table, cells);
     }
     if (json_array_size(claims) > 0)

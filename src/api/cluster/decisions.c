@@ -1,6 +1,7 @@
 /* decisions: GET /v1/decisions: the latest answers to kube-scheduler, newest first. */
 #include "record/decisions.h"
 #include "api/api.h"
+#include "api/cluster/decisions_json.h"
 #include "api/reply.h"
 #include "api/table.h"
 #include "api/text.h"
@@ -125,7 +126,7 @@ static const char *best_text(const json_t *best, struct arena *arena)
     return text;
 }
 
-static const char *outcome_text(const json_t *decision, struct arena *arena)
+const char *decisions_json_outcome(const json_t *decision, struct arena *arena)
 {
     const char *node = text_member(decision, "node");
     const char *error = text_member(decision, "error");
@@ -156,33 +157,52 @@ static void write_table(const json_t *decisions, bool wide, struct arena *arena,
                                    arena_printf(arena, "%s us",
                                                 text_number(decision, "tookMicroseconds", arena)),
                                    text_number(decision, "ledgerVersion", arena),
-                                   outcome_text(decision, arena)});
+                                   decisions_json_outcome(decision, arena)});
     }
     if (json_integer_value(json_object_get(decisions, "keep")) == 0)
         buf_add_text(out, "no decisions are kept: decisions.keep of the policy is 0\n\n");
     table_write(table, out);
 }
 
+static json_t *list_json(const struct api *api, const struct decision_query *query,
+                         struct arena *arena)
+{
+    struct decision *found = NULL;
+    const size_t n = decisions_find(api->decisions, query, arena, &found);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        (void)json_array_append_new(list, decision_json(&found[i], arena));
+    return list;
+}
+
+json_t *decisions_json_of(const struct api *api, const char *namespace_, struct arena *arena)
+{
+    const struct decision_query query = {
+        .namespace_ = namespace_, .verb = N_DECISION_VERBS, .limit = DECISIONS_KEEP_MAX};
+    return list_json(api, &query, arena);
+}
+
+bool decisions_json_are_here(const struct api *api, struct exchange *exchange)
+{
+    const char *elsewhere =
+        api->elsewhere ? api->elsewhere(api->elsewhere_context, exchange_arena(exchange)) : NULL;
+    if (elsewhere)
+        exchange_answer_busy(exchange, elsewhere);
+    return !elsewhere;
+}
+
 void api_decisions(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    struct arena *arena = exchange_arena(exchange);
     struct decision_query query;
-    struct decision *found = NULL;
-    const char *elsewhere = api->elsewhere ? api->elsewhere(api->elsewhere_context, arena) : NULL;
-    if (elsewhere) {
-        exchange_answer_busy(exchange, elsewhere);
+    if (!decisions_json_are_here(api, exchange))
         return;
-    }
     const char *fault = read_query(exchange, &query);
     if (fault) {
         exchange_answer_error(exchange, 400, fault);
         return;
     }
-    const size_t n = decisions_find(api->decisions, &query, arena, &found);
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++)
-        (void)json_array_append_new(list, decision_json(&found[i], arena));
+    json_t *list = list_json(api, &query, exchange_arena(exchange));
     json_t *answer = json_pack("{s:I, s:o}", "keep", (json_int_t)decisions_keep(api->decisions),
                                "decisions", list);
     reply(exchange, answer, write_table);

@@ -60,14 +60,16 @@ static struct claim_copy *copy_claim(const struct device_claim *claim, struct ar
     return copy;
 }
 
-static void copy_claims(const struct inventory_view *view, struct claims_copy *copy)
+static void copy_claims(const struct inventory_view *view, const char *namespace_,
+                        struct claims_copy *copy)
 {
     const struct devices *devices = cluster_devices(view->cluster);
     size_t n_items[N_CLAIM_STATES] = {0};
     for (const struct device_claim *claim = devices_next_claim(devices, NULL); claim;
          claim = devices_next_claim(devices, claim)) {
         const enum claim_state state = devices_claim_state(claim);
-        if (state != CLAIM_USED && state != CLAIM_UNUSED)
+        if ((state != CLAIM_USED && state != CLAIM_UNUSED) ||
+            (namespace_ && strcmp(namespace_, claim->namespace_) != 0))
             continue;
         const size_t n = 1 + claim->n_results + claim->n_holders;
         if (n_items[state] + n > ITEMS_MAX) {
@@ -110,10 +112,11 @@ static int compare_claims(const struct claim_copy *a, const struct claim_copy *b
     return order != 0 ? order : strcmp(a->name, b->name);
 }
 
-static void copy_under_lock(struct inventory *inventory, struct claims_copy *copy)
+static void copy_under_lock(struct inventory *inventory, const char *namespace_,
+                            struct claims_copy *copy)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    copy_claims(&view, copy);
+    copy_claims(&view, namespace_, copy);
     copy_pools(&view, copy);
 }
 
@@ -125,7 +128,6 @@ static void name_pod(const struct cluster *cluster, struct arena *arena,
         return;
     holder->name = arena_strdup(arena, pod->name);
     holder->node_name = pod->node_name ? arena_strdup(arena, pod->node_name) : "";
-    holder->traits = holder_traits_copy(pod, arena);
 }
 
 /* Returns the first claim that is not done. */
@@ -143,10 +145,11 @@ static struct claim_copy *name_some_pods(struct inventory *inventory, struct cla
     return claim;
 }
 
-struct claims_copy inventory_claims_copy(struct inventory *inventory, struct arena *arena)
+struct claims_copy inventory_claims_copy(struct inventory *inventory, const char *namespace_,
+                                         struct arena *arena)
 {
     struct claims_copy copy = {.arena = arena};
-    copy_under_lock(inventory, &copy);
+    copy_under_lock(inventory, namespace_, &copy);
     for (struct claim_copy *claim = copy.claims; claim;)
         claim = name_some_pods(inventory, claim, arena);
     LL_SORT(copy.claims, compare_claims);
@@ -224,7 +227,6 @@ static json_t *find_holder(const struct answer_index *index, const struct claim_
         return holder;
     holder = json_pack("{s:s, s:s, s:s, s:{}, s:{}}", "namespace", claim->namespace_, "pod",
                        pod->name, "uid", pod->uid, "gpus", "devices");
-    holder_traits_add_json(&pod->traits, holder);
     (void)json_array_append_new(json_object_get(node, "holders"), holder);
     (void)json_object_set(index->holders, pod->uid, holder);
     return holder;

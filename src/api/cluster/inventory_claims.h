@@ -5,7 +5,6 @@
 #ifndef API_CLUSTER_INVENTORY_CLAIMS_H
 #define API_CLUSTER_INVENTORY_CLAIMS_H
 
-#include "api/cluster/inventory_holders.h"
 #include "devices/devices.h"
 #include "inventory/inventory.h"
 
@@ -18,7 +17,6 @@ struct claim_holder {
     const char *uid;
     const char *name;      /* of the pod; "": not in the inventory */
     const char *node_name; /* of the pod; "": none */
-    struct holder_traits traits;
     struct claim_holder *next;
 };
 
@@ -42,9 +40,11 @@ struct claims_copy {
     size_t n_pools, n_all_pools;
 };
 
-/* In the arena, by namespace and name. Takes the inventory's lock several times, so that others
- * need not wait for long: pods may be gone that their claims still name. */
-struct claims_copy inventory_claims_copy(struct inventory *inventory, struct arena *arena);
+/* Of the namespace (NULL: of all), in the arena, by namespace and name. Takes the inventory's lock
+ * several times, so that others need not wait for long: pods may be gone that their claims still
+ * name. */
+struct claims_copy inventory_claims_copy(struct inventory *inventory, const char *namespace_,
+                                         struct arena *arena);
 
 /* A list of claims. */
 json_t *inventory_claims_json(const struct claims_copy *copy);

@@ -3,6 +3,7 @@
 #include "api/dry_run/eviction.h"
 #include "api/dry_run/manifest.h"
 #include "api/dry_run/names.h"
+#include "api/dry_run/placement_run.h"
 #include "api/dry_run/selectors.h"
 #include "api/provenance.h"
 #include "api/reply.h"
@@ -98,30 +99,48 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     json_t *workloads = json_array();
     for (size_t i = 0; i < list->n; i++)
         (void)json_array_append_new(workloads, placement_run_json(dry_run, &list->items[i]));
+    json_t *answer = provenance_json(&dry_run->provenance);
     json_t *requests = selectors_judge(dry_run, &list->requests);
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "summary", summary(dry_run, list, workloads),
-                     "workloads", workloads, "notUnderstood",
-                     not_understood_json(list, dry_run->arena), "skipped", skipped_json(list),
-                     "deviceRequests", requests, "warnings", warnings_json(dry_run, list));
+    json_t *rest = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o}", "summary", summary(dry_run, list, workloads), "workloads",
+        workloads, "notUnderstood", not_understood_json(list, dry_run->arena), "skipped",
+        skipped_json(list), "deviceRequests", requests, "warnings", warnings_json(dry_run, list));
+    (void)json_object_update_new(answer, rest);
+    return answer;
+}
+
+/* NULL, or the name of a workload in another namespace. */
+static const char *find_stranger(const struct workload_list *list, const char *only)
+{
+    for (size_t i = 0; only && i < list->n; i++) {
+        if (strcmp(list->items[i].namespace_, only) != 0)
+            return list->items[i].name;
+    }
+    return NULL;
 }
 
 /* Returns the workloads, or answers with an error. */
 static bool read_manifest(const struct api *api, struct exchange *exchange,
-                          struct workload_list *ret_list)
+                          const struct dry_run_question *question, struct workload_list *ret_list)
 {
     struct err err;
-    size_t len = 0;
-    const char *body = exchange_body(exchange, &len);
+    struct arena *arena = exchange_arena(exchange);
     if (!reply_from(api->inventory, exchange))
         return false;
-    int r = manifest_read(body, len, api, exchange_arena(exchange), ret_list, &err);
+    int r = manifest_read(question->manifest, question->len, api, arena, ret_list, &err);
+    const char *stranger = r == 0 ? find_stranger(ret_list, question->only) : NULL;
+    if (stranger) {
+        (void)err_set(&err, EINVAL, "%.253s: is in another namespace than %.253s", stranger,
+                      question->only);
+        r = -EINVAL;
+    }
     if (r < 0)
         exchange_answer_error(exchange, r == -EMSGSIZE ? 413 : 400, err.text);
     return r == 0;
 }
 
-bool dry_run_is_too_much(const struct workload_list *list, const struct cluster *fork,
-                         struct exchange *exchange)
+static bool is_too_much(const struct workload_list *list, const struct cluster *fork,
+                        struct exchange *exchange)
 {
     const size_t n_nodes = cluster_n_nodes(fork);
     size_t n_a_node = 0;
@@ -359,18 +378,19 @@ static void write_not_understood(const json_t *result, struct arena *arena, stru
     }
 }
 
-void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out)
+void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
+    const json_t *workloads = json_object_get(answer, "workloads");
+    const char *whole = text_member(answer, "summary");
+    size_t i = 0;
+    json_t *workload = NULL;
+    provenance_write_warning(answer, arena, out);
     write_not_understood(answer, arena, out);
     write_warnings(answer, arena, out);
     write_device_requests(answer, arena, out);
-}
-
-void dry_run_write_workloads(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
-{
-    size_t i = 0;
-    json_t *workload = NULL;
-    json_array_foreach (json_object_get(answer, "workloads"), i, workload) {
+    if (strcmp(whole, text_member(json_array_get(workloads, 0), "summary")) != 0)
+        buf_printf(out, "%s\n", whole);
+    json_array_foreach (workloads, i, workload) {
         buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
         write_understood(workload, arena, out);
         claim_answers_write(json_object_get(workload, "claims"), "", arena, out);
@@ -384,18 +404,7 @@ void dry_run_write_workloads(const json_t *answer, bool wide, struct arena *aren
     write_skipped(answer, out);
 }
 
-void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
-{
-    const json_t *workloads = json_object_get(answer, "workloads");
-    const char *whole = text_member(answer, "summary");
-    provenance_write_warning(answer, arena, out);
-    dry_run_write_warnings(answer, arena, out);
-    if (strcmp(whole, text_member(json_array_get(workloads, 0), "summary")) != 0)
-        buf_printf(out, "%s\n", whole);
-    dry_run_write_workloads(answer, wide, arena, out);
-}
-
-enum peers_wanted dry_run_peers_wanted(const struct workload_list *list)
+static enum peers_wanted peers_wanted_by(const struct workload_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         if (!list->items[i].problem && peer_facts_have_terms(&list->items[i].pod.peers))
@@ -407,8 +416,7 @@ enum peers_wanted dry_run_peers_wanted(const struct workload_list *list)
 static struct claim_lookup *look_up_claims(const struct api *api, const struct policy *policy,
                                            const struct workload_list *list, struct arena *arena)
 {
-    const struct claim_sources sources = {api->inventory, policy, &list->given,
-                                          &list->given_devices, &list->requests};
+    const struct claim_sources sources = {api->inventory, policy, &list->given, &list->requests};
     struct claim_lookup *lookup = claim_lookup_new(&sources, arena);
     for (size_t i = 0; i < list->n; i++) {
         const struct workload *workload = &list->items[i];
@@ -419,47 +427,45 @@ static struct claim_lookup *look_up_claims(const struct api *api, const struct p
     return lookup;
 }
 
-json_t *dry_run_judge(const struct dry_run_question *question, struct arena *arena)
+json_t *dry_run_answer(const struct api *api, struct exchange *exchange,
+                       const struct dry_run_question *question)
 {
-    const struct workload_list *list = question->list;
+    /* Of the list's texts. */
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
+    struct workload_list list = {0};
+    json_t *answer = NULL;
+    if (!read_manifest(api, exchange, question, &list))
+        return NULL;
     struct dry_run dry_run = {
-        .api = question->api,
-        .provenance = question->provenance,
-        .fork = question->fork,
-        .arena = arena,
-        .given = &list->given,
-        .n_replicas_left = question->api->max_replicas,
+        .api = api,
+        .provenance = provenance_of(api->inventory, exchange_arena(exchange)),
+        .fork = inventory_fork(api->inventory, peers_wanted_by(&list)),
+        .arena = exchange_arena(exchange),
+        .given = &list.given,
+        .n_replicas_left = api->max_replicas,
         .n_evictions_left = MAX_EVICTIONS,
         .models = {.list = {.n_left = MODELS_HERE_COMPARISONS}},
         .name_warnings = json_array(),
         .names_left = NAMES_WORK,
-        .has_several_objects = list->n_objects > 1,
+        .has_several_objects = list.n_objects > 1,
+        .only = question->only,
         .explain = question->explain,
     };
-    dry_run.claims = look_up_claims(question->api, question->policy, list, arena);
-    json_t *answer = run(&dry_run, list);
-    claim_lookup_free(dry_run.claims);
+    if (!is_too_much(&list, dry_run.fork, exchange)) {
+        dry_run.claims = look_up_claims(api, policy, &list, dry_run.arena);
+        answer = run(&dry_run, &list);
+        claim_lookup_free(dry_run.claims);
+    }
     json_decref(dry_run.name_warnings);
+    inventory_fork_free(api->inventory, dry_run.fork);
     return answer;
 }
 
 void api_dry_run(void *context, struct exchange *exchange)
 {
-    const struct api *api = context;
-    struct arena *arena = exchange_arena(exchange);
-    /* Of the list's texts. */
-    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    struct workload_list list = {0};
-    if (!read_manifest(api, exchange, &list))
-        return;
-    const struct provenance provenance = provenance_of(api->inventory, arena);
-    struct cluster *fork = inventory_fork(api->inventory, dry_run_peers_wanted(&list));
-    const struct dry_run_question question = {api,  &provenance, policy,
-                                              fork, &list,       reply_flag(exchange, "explain")};
-    if (!dry_run_is_too_much(&list, fork, exchange)) {
-        json_t *answer = provenance_json(&provenance);
-        (void)json_object_update_new(answer, dry_run_judge(&question, arena));
+    struct dry_run_question question = {.explain = reply_flag(exchange, "explain")};
+    question.manifest = exchange_body(exchange, &question.len);
+    json_t *answer = dry_run_answer(context, exchange, &question);
+    if (answer)
         reply(exchange, answer, tables_write_dry_run);
-    }
-    inventory_fork_free(api->inventory, fork);
 }

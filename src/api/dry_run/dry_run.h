@@ -1,28 +1,22 @@
 /*
- * dry_run: judges the workloads of a manifest on a fork. Private to api.
+ * dry_run: the dry run for other answers. Private to api.
  */
 #ifndef API_DRY_RUN_DRY_RUN_H
 #define API_DRY_RUN_DRY_RUN_H
 
-#include "api/dry_run/placement_run.h"
+#include "api/api.h"
 
-/* The peers that the fork must have to judge these. */
-enum peers_wanted dry_run_peers_wanted(const struct workload_list *list);
-/* Whether judging them would take too long, after answering 413. */
-bool dry_run_is_too_much(const struct workload_list *list, const struct cluster *fork,
-                         struct exchange *exchange);
+#include <jansson.h>
+
 struct dry_run_question {
-    const struct api *api;
-    const struct provenance *provenance;
-    const struct policy *policy; /* of the list's texts; held */
-    struct cluster *fork;
-    const struct workload_list *list;
+    const char *manifest; /* NUL-terminated */
+    size_t len;
+    const char *only; /* all objects must be of this namespace, and no other is named; NULL: any */
     bool explain;
 };
-/* The members of DryRunResult but those of provenance. Places the replicas on the fork. */
-json_t *dry_run_judge(const struct dry_run_question *question, struct arena *arena);
-/* The warnings of such an answer as text, and then its workloads. */
-void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out);
-void dry_run_write_workloads(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+
+/* The answer of POST /v1/dry-run; NULL: it has answered the exchange. */
+json_t *dry_run_answer(const struct api *api, struct exchange *exchange,
+                       const struct dry_run_question *question);
 
 #endif

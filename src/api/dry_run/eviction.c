@@ -7,6 +7,7 @@
 #include "ledger/peer.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Further victims are only counted. */
 #define VICTIMS_LISTED ((size_t)100)
@@ -23,6 +24,7 @@ struct victims {
     struct victim *items;
     size_t n;         /* in items */
     size_t n_all;     /* in total */
+    size_t n_hidden;  /* of these, in namespaces that are not named */
     bool is_cut;      /* as in struct eviction */
     bool is_replaced; /* the ledger, since it was forked: its resources are others */
 };
@@ -34,7 +36,8 @@ static struct victim copy_of(const struct pod *pod, struct arena *arena)
 }
 
 static struct victims find_victims(struct inventory *inventory, const struct cluster *fork,
-                                   const struct fit_question *question, struct arena *arena)
+                                   const struct fit_question *question, const char *only,
+                                   struct arena *arena)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     if (!cluster_is_fork_of(fork, view.cluster))
@@ -43,8 +46,12 @@ static struct victims find_victims(struct inventory *inventory, const struct clu
     struct victims victims = {
         .node = eviction.node, .n_all = eviction.n_victims, .is_cut = eviction.is_cut};
     victims.items = ARENA_ARRAY(arena, struct victim, VICTIMS_LISTED);
-    for (; victims.n < eviction.n_victims && victims.n < VICTIMS_LISTED; victims.n++)
-        victims.items[victims.n] = copy_of(eviction.victims[victims.n], arena);
+    for (size_t i = 0; i < eviction.n_victims; i++) {
+        if (only && strcmp(eviction.victims[i]->namespace_, only) != 0)
+            victims.n_hidden++;
+        else if (victims.n < VICTIMS_LISTED)
+            victims.items[victims.n++] = copy_of(eviction.victims[i], arena);
+    }
     return victims;
 }
 
@@ -66,8 +73,12 @@ static const char *victims_text(const struct victims *victims, struct arena *are
         text_names_add(&shown,
                        text_names_are_full(&shown) ? NULL : victim_text(&victims->items[i], arena),
                        arena);
-    shown.n = victims->n_all;
-    return text_names(&shown, arena);
+    shown.n = victims->n_all - victims->n_hidden;
+    const char *text = shown.n > 0 ? text_names(&shown, arena) : "";
+    if (victims->n_hidden == 0)
+        return text;
+    return arena_printf(arena, "%s%s%zu in other namespaces", text, text[0] ? " and " : "",
+                        victims->n_hidden);
 }
 
 static const char *summary_of(const struct victims *victims, int64_t priority, struct arena *arena)
@@ -119,10 +130,10 @@ json_t *eviction_json_of_never(const struct fit_question *question)
 }
 
 json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
-                      const struct fit_question *question, struct arena *arena)
+                      const struct fit_question *question, const char *only, struct arena *arena)
 {
     claim_rules_judge_all(question->devices, fork); /* not under the lock */
-    const struct victims victims = find_victims(inventory, fork, question, arena);
+    const struct victims victims = find_victims(inventory, fork, question, only, arena);
     const int64_t priority = question->asker.priority;
     const char *summary = summary_of(&victims, priority, arena);
     if (question->devices)

@@ -11,9 +11,9 @@
 #include <jansson.h>
 
 /* A Preemption: pods that kube-scheduler would evict for one more pod, which fits nowhere on the
- * fork. */
+ * fork. only: names no pods of other namespaces than this one; NULL: all. */
 json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
-                      const struct fit_question *question, struct arena *arena);
+                      const struct fit_question *question, const char *only, struct arena *arena);
 /* A Preemption for a pod that never preempts. */
 json_t *eviction_json_of_never(const struct fit_question *question);
 /* Writes it as text; nothing for null. */

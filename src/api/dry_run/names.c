@@ -441,7 +441,7 @@ static void check_namespace(const struct name_check *check)
 {
     const struct cluster *cluster = check->candidates->cluster;
     struct name_search search = {.check = check, .asked = check->workload->namespace_};
-    if (cluster_has_namespace(cluster, search.asked))
+    if (check->dry_run->only || cluster_has_namespace(cluster, search.asked))
         return;
     for (const struct namespace *one = NULL;
          !search.found && (one = cluster_next_namespace(cluster, one));)

@@ -511,7 +511,7 @@ static json_t *preemption_json(const struct placement_run *run)
     if (pod->never_preempts || cluster_class_never_preempts(dry_run->fork, pod->priority_class))
         return eviction_json_of_never(&run->query.question);
     return eviction_json(dry_run->api->inventory, dry_run->fork, &run->query.question,
-                         dry_run->arena);
+                         dry_run->only, dry_run->arena);
 }
 
 /* The demand read in the manifest. Adds the members asksFor, models and understood. */

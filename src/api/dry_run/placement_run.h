@@ -25,7 +25,7 @@ struct placed_claims {
 
 struct dry_run {
     const struct api *api;
-    const struct provenance *provenance;
+    struct provenance provenance;
     struct cluster *fork; /* earlier workloads are placed on it */
     struct arena *arena;
     size_t n_replicas_left; /* limit on replicas placed one by one */
@@ -33,6 +33,7 @@ struct dry_run {
     struct claim_lookup *claims;
     const struct placed_claims *placed_claims; /* the last first */
     size_t n_placed_claims;
+    const char *only;        /* the namespace of all workloads, and no other is named; NULL: any */
     bool explain;            /* include the ranking of nodes */
     size_t n_evictions_left; /* limit on workloads with a search for victims */
     struct models_here models;

@@ -33,6 +33,7 @@ struct object_kind {
     const struct kind_member *spec, *status; /* NULL: it has none */
     const struct kind_column *columns;
     objects_find *find; /* NULL: it has no lists */
+    void (*create)(const struct objects_query *query);
 };
 
 /* A resource NULL ends the list. */

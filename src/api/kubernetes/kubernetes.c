@@ -220,6 +220,8 @@ void kubernetes_handle(void *context, struct exchange *exchange)
         answer_view(kubernetes, exchange, target.view);
     else if (target.is_explanation)
         pods_explain(&query);
+    else if (target.kind->create)
+        target.kind->create(&query);
     else
         objects_answer(&query);
 }
