@@ -10,9 +10,22 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-/* Of /v1/dry-run: the text of ?output=table. */
+/* Characters in a line of tables that are not wide; 100 without this. Of the process: call it
+ * before other threads write tables. */
+void tables_set_width(size_t width);
+
+/* Of paths of /v1: the text of ?output=table. */
 void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+void tables_write_inventory(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+void tables_write_pending(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+void tables_write_explanation(const json_t *answer, bool wide, struct arena *arena,
+                              struct buf *out);
+void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *arena,
+                                struct buf *out);
+void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 /* The claims of /v1/inventory. */
 void tables_write_claims(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 

@@ -40,8 +40,8 @@ void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(
 /* Adds the text in double quotes with JSON's escapes (logfmt reads them too). Invalid UTF-8 becomes
  * U+FFFD. If the text does not fit, adds its beginning. */
 void buf_add_quoted(struct buf *buf, const char *text);
-/* Adds foreign text with spaces for control characters: it must not imitate our lines or control a
- * terminal. Invalid UTF-8 becomes U+FFFD. */
+/* Adds foreign text with spaces for control, invisible and bidirectional characters: it must not
+ * imitate our lines, control a terminal or look like other text. Invalid UTF-8 becomes U+FFFD. */
 void buf_add_one_line(struct buf *buf, const char *text);
 void buf_add_decimal(struct buf *buf, int64_t number);
 

@@ -1,10 +1,27 @@
 /* table: see table.h. */
 #include "api/table.h"
+#include "api/tables.h"
 #include "api/text.h"
 
 #include <string.h>
 
-#define GAP ((size_t)3)
+static size_t line_width = TABLE_WIDTH;
+
+void tables_set_width(size_t width)
+{
+    line_width = width;
+}
+
+bool table_is_narrow(void)
+{
+    return line_width < TABLE_WIDTH;
+}
+
+/* Spaces between columns. */
+static size_t gap(void)
+{
+    return table_is_narrow() ? 2 : 3;
+}
 
 struct row {
     const char *cells[TABLE_MAX_COLUMNS];
@@ -102,7 +119,7 @@ void table_add(struct table *table, const char *const *cells)
 static size_t cut(const struct table *table, const size_t *least, const size_t *most, size_t level,
                   size_t *ret_widths)
 {
-    size_t sum = table->n_columns > 0 ? (table->n_columns - 1) * GAP : 0;
+    size_t sum = table->n_columns > 0 ? (table->n_columns - 1) * gap() : 0;
     for (size_t i = 0; i < table->n_columns; i++) {
         ret_widths[i] = larger(least[i], smaller(most[i], level));
         sum += ret_widths[i];
@@ -116,14 +133,14 @@ static void fit_widths(const struct table *table, size_t *ret_widths)
     static const size_t NONE[TABLE_MAX_COLUMNS];
     const size_t *words = table->longest_words;
     if (table->wide ||
-        cut(table, table->widths, table->widths, TABLE_WIDTH, ret_widths) <= TABLE_WIDTH) {
+        cut(table, table->widths, table->widths, line_width, ret_widths) <= line_width) {
         memcpy(ret_widths, table->widths, sizeof table->widths);
         return;
     }
-    const bool words_fit = cut(table, words, words, TABLE_WIDTH, ret_widths) <= TABLE_WIDTH;
-    size_t level = TABLE_WIDTH;
+    const bool words_fit = cut(table, words, words, line_width, ret_widths) <= line_width;
+    size_t level = line_width;
     while (level > 1 && cut(table, words_fit ? words : NONE, words_fit ? table->widths : words,
-                            level, ret_widths) > TABLE_WIDTH)
+                            level, ret_widths) > line_width)
         level--;
 }
 
@@ -180,7 +197,7 @@ static bool write_line_of_row(const struct table *table, const size_t *widths, c
             n = write_line(&cells[i], widths[i], out);
         }
         goes_on |= cells[i][0] != '\0';
-        n_spaces += widths[i] - n + GAP;
+        n_spaces += widths[i] - n + gap();
     }
     buf_add_text(out, "\n");
     return goes_on;

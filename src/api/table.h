@@ -2,7 +2,7 @@
  * table: text columns. Private to api.
  *
  * A wide table has one line per row, and each column is as wide as its widest cell. Others fit in
- * TABLE_WIDTH: cells wrap at spaces and after / and commas, and longer words anywhere.
+ * the width of tables.h: cells wrap at spaces and after / and commas, and longer words anywhere.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H
@@ -13,10 +13,13 @@
 #include <stdbool.h>
 
 #define TABLE_MAX_COLUMNS 10
-/* Characters. */
+/* Characters; the default of tables_set_width(). */
 #define TABLE_WIDTH ((size_t)100)
 /* Rows from which a table folds nodes that look alike, unless it is wide. */
 #define TABLE_FOLD_ROWS ((size_t)40)
+
+/* Whether tables that are not wide have less room than TABLE_WIDTH. */
+bool table_is_narrow(void);
 
 struct table;
 

@@ -176,10 +176,26 @@ void buf_add_quoted(struct buf *buf, const char *text)
         (void)add(buf, "\"", 1);
 }
 
-/* C1 controls have two bytes in UTF-8. */
+static bool is_within(unsigned char byte, unsigned char first, unsigned char last)
+{
+    return byte >= first && byte <= last;
+}
+
+/* C0 and C1 controls and DEL. */
 static bool is_control(const unsigned char *p)
 {
-    return p[0] < ' ' || p[0] == 0x7f || (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0);
+    return p[0] < ' ' || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
+}
+
+/* Invisible, or turns the direction of a line, so that a name looks like another one: U+061C,
+ * U+200B to 200F, 2028 to 202E, 2060 to 2069, FEFF. */
+static bool is_misleading(const unsigned char *p)
+{
+    if (p[0] == 0xe2 && p[1] == 0x80)
+        return is_within(p[2], 0x8b, 0x8f) || is_within(p[2], 0xa8, 0xae);
+    if (p[0] == 0xe2 && p[1] == 0x81)
+        return is_within(p[2], 0xa0, 0xa9);
+    return (p[0] == 0xd8 && p[1] == 0x9c) || (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf);
 }
 
 void buf_add_one_line(struct buf *buf, const char *text)
@@ -187,7 +203,7 @@ void buf_add_one_line(struct buf *buf, const char *text)
     const unsigned char *p = (const unsigned char *)text;
     while (*p) {
         const size_t len = *p < 0x80 ? 1 : utf8_len(p);
-        if (len > 0 && is_control(p))
+        if (len > 0 && (is_control(p) || is_misleading(p)))
             buf_add_text(buf, " ");
         else if (len > 0)
             buf_add(buf, p, len);

@@ -5,7 +5,7 @@
 #define DOCTOR_CERTIFICATE_CHECKS_H
 
 #include "config/settings.h"
-#include "findings.h"
+#include "doctor/findings.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 #ifndef DOCTOR_CLUSTER_CHECKS_H
 #define DOCTOR_CLUSTER_CHECKS_H
 
-#include "findings.h"
+#include "doctor/findings.h"
 #include "inventory/inventory.h"
 #include "scheduler_file.h"
 

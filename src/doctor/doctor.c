@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "certificate_checks.h"
 #include "cluster_checks.h"
-#include "findings.h"
+#include "doctor/findings.h"
 #include "kube/credentials.h"
 #include "kube/target.h"
 #include "live_checks.h"

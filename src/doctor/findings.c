@@ -1,5 +1,5 @@
 /* findings: see findings.h. */
-#include "findings.h"
+#include "doctor/findings.h"
 
 #include "base/err.h"
 #include "base/mem.h"

@@ -7,7 +7,7 @@
 #include "api_server.h"
 #include "config/options.h"
 #include "config/settings.h"
-#include "findings.h"
+#include "doctor/findings.h"
 #include "inventory/inventory.h"
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #define DOCTOR_SCHEDULER_CHECKS_H
 
 #include "config/settings.h"
-#include "findings.h"
+#include "doctor/findings.h"
 #include "scheduler_file.h"
 
 /* All checks of the file; finds file->ours. */

@@ -6,7 +6,7 @@
 #define DOCTOR_SCHEDULER_REPORT_H
 
 #include "config/settings.h"
-#include "findings.h"
+#include "doctor/findings.h"
 #include "scheduler_file.h"
 
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #ifndef DOCTOR_SCHEDULER_SCHEMA_H
 #define DOCTOR_SCHEDULER_SCHEMA_H
 
-#include "findings.h"
+#include "doctor/findings.h"
 #include "scheduler_file.h"
 
 /* A finding for each unknown key and each value of a wrong type, an ok if there is none. */

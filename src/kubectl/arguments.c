@@ -1,5 +1,6 @@
 /* arguments: see arguments.h. */
 #include "arguments.h"
+#include "base/buf.h"
 #include "base/nearest.h"
 
 #include <getopt.h>
@@ -7,21 +8,38 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HINT "; try kubectl gpu --help"
+#define IN_NAMESPACES (TAKES_NAMESPACE | TAKES_ALL)
 
 static const struct {
     const char *name, *object, *help;
-    bool needs_object;
+    unsigned takes;
 } VERBS[] = {
-    [VERB_NODES] = {"nodes", "[NODE]", "GPUs of each node, and the pods that use them", false},
-    [VERB_FIT] = {"fit", "-f FILE", "where a manifest's pods would go; exit status for CI", false},
-    [VERB_PENDING] = {"pending", "", "the pods that wait for GPUs, and why", false},
-    [VERB_QUOTA] = {"quota", "", "limits and use of each quota", false},
-    [VERB_WHY] = {"why", "POD | KIND/NAME", "one pod node by node: why it waits", true},
-    [VERB_FRAG] = {"frag", "", "free GPUs that typical pods cannot use", false},
-    [VERB_CLAIMS] = {"claims", "", "claims that hold GPUs, and the pods that use them", false},
+    [VERB_NODES] = {"nodes", "[NODE]", "GPUs of each node, and the pods that use them",
+                    TAKES_MODEL | TAKES_OBJECT | TAKES_NAMES},
+    [VERB_FIT] = {"fit", "-f FILE", "where a manifest's pods would go; exit status for CI",
+                  TAKES_MANIFEST | TAKES_NAMES},
+    [VERB_PENDING] = {"pending", "", "the pods that wait for GPUs, and why",
+                      IN_NAMESPACES | TAKES_NAMES},
+    [VERB_QUOTA] = {"quota", "", "limits and use of each quota", IN_NAMESPACES | TAKES_NAMES},
+    [VERB_WHY] = {"why", "POD | KIND/NAME", "one pod node by node: why it waits",
+                  TAKES_NAMESPACE | TAKES_NAMES | TAKES_OBJECT | NEEDS_OBJECT},
+    [VERB_FRAG] = {"frag", "", "free GPUs that typical pods cannot use", TAKES_MODEL},
+    [VERB_CLAIMS] = {"claims", "", "claims that hold GPUs, and the pods that use them",
+                     IN_NAMESPACES | TAKES_NAMES},
+    [VERB_DECISIONS] = {"decisions", "[POD]",
+                        "the last answers to kube-scheduler; -w: and new ones",
+                        IN_NAMESPACES | TAKES_WATCH | TAKES_OBJECT | TAKES_NAMES},
+    [VERB_DOCTOR] = {"doctor", "", "whether the answers can be had and the data are sound", 0},
 };
 #define N_VERBS (sizeof VERBS / sizeof *VERBS)
+
+/* Options that only some verbs take. */
+static const struct {
+    unsigned bit;
+    const char *option;
+} LIMITED[] = {{TAKES_NAMESPACE, "--namespace"}, {TAKES_ALL, "--all-namespaces"},
+               {TAKES_MODEL, "--model"},         {TAKES_MANIFEST, "--filename"},
+               {TAKES_WATCH, "--watch"},         {TAKES_NAMES, "--output=name"}};
 
 static const char *const FORMS[] = {[FORM_TABLE] = "table",
                                     [FORM_WIDE] = "wide",
@@ -36,6 +54,7 @@ enum key {
     KEY_NAMESPACE = 'n',
     KEY_OUTPUT = 'o',
     KEY_SERVER = 's',
+    KEY_WATCH = 'w',
     KEY_OF_KUBECTL = 256, /* passed on; not otherwise used */
     KEY_AUTHORITY,
     KEY_CERTIFICATE,
@@ -62,6 +81,7 @@ static const struct option OPTIONS[] = {
     {"output", required_argument, NULL, KEY_OUTPUT},
     {"url", required_argument, NULL, KEY_URL},
     {"version", no_argument, NULL, KEY_VERSION},
+    {"watch", no_argument, NULL, KEY_WATCH},
     /* Of kubectl. */
     {"as", required_argument, NULL, KEY_OF_KUBECTL},
     {"as-group", required_argument, NULL, KEY_OF_KUBECTL},
@@ -82,32 +102,36 @@ static const struct option OPTIONS[] = {
     {0},
 };
 
-static void print_help(void)
+static void print_help(const char *program)
 {
-    (void)printf("Usage: kubectl gpu VERB [OPTION...]\n"
-                 "GPUs of a cluster, as gpu-extender sees them.\n\n");
+    (void)printf("Usage: %s VERB [OPTION...]\n"
+                 "GPUs of a cluster, as gpu-extender sees them.\n\n",
+                 program);
     for (size_t i = 0; i < N_VERBS; i++)
-        (void)printf("  %-8s%-16s%s\n", VERBS[i].name, VERBS[i].object, VERBS[i].help);
+        (void)printf("  %-10s%-16s%s\n", VERBS[i].name, VERBS[i].object, VERBS[i].help);
     (void)printf(
         "\nWhere to ask (without these: through kubectl and the aggregated API):\n"
         "  --cluster-file FILE    a saved cluster, in this process; --config FILE: its policy\n"
         "  --url URL              a gpu-extender, such as http://127.0.0.1:8888\n"
         "  --context, --kubeconfig, --as, --token, --server ...: as kubectl's\n"
         "\nWhat to show:\n"
-        "  -n, --namespace NAME   that namespace only (pending, quota, why, claims)\n"
+        "  -n, --namespace NAME   that namespace only\n"
         "  -A, --all-namespaces   all namespaces\n"
         "  --model MODEL          that GPU model only (nodes, frag)\n"
-        "  -o, --output FORM      table (the default), wide, json, yaml or name\n"
+        "  -w, --watch            go on with new decisions\n"
+        "  -o, --output FORM      table (80 columns, the default), wide, json, yaml or name\n"
         "  --no-headers           tables without headings\n"
         "\nExit status:\n"
-        "  0  answered; of fit: everything fits\n"
-        "  1  of fit: something does not fit or would be rejected; of others: no such object\n"
+        "  0  answered; of fit: everything fits; of doctor: nothing fails\n"
+        "  1  of fit: something does not fit or would be rejected; of doctor: something fails;\n"
+        "     of others: no such object\n"
         "  2  wrong options; of fit: mistakes in the manifest, or parts not understood\n"
-        "  3  no answer: unreachable, no right, or the data are stale\n"
+        "  3  no answer: unreachable, no right; of fit: or the data are stale\n"
         "\nExamples:\n"
-        "  kubectl gpu nodes\n"
-        "  kubectl gpu why job/train --namespace ml\n"
-        "  kubectl gpu fit -f job.yaml --cluster-file cluster.yaml\n");
+        "  %s nodes\n"
+        "  %s why job/train --namespace ml\n"
+        "  %s fit -f job.yaml --cluster-file cluster.yaml\n",
+        program, program, program);
 }
 
 static int read_verb(const char *word, enum verb *ret_verb, struct err *err)
@@ -120,7 +144,7 @@ static int read_verb(const char *word, enum verb *ret_verb, struct err *err)
         *ret_verb = (enum verb)i;
         return 0;
     }
-    return err_set(err, EINVAL, "%.60s: is no verb%s%s" HINT, word,
+    return err_set(err, EINVAL, "%.60s: is no verb%s%s", word,
                    nearest.found ? "; did you mean " : "", nearest.found ? nearest.found : "");
 }
 
@@ -132,8 +156,8 @@ static int read_form(const char *word, enum form *ret_form, struct err *err)
         *ret_form = (enum form)i;
         return 0;
     }
-    return err_set(err, EINVAL,
-                   "--output: is %.60s, should be table, wide, json, yaml or name" HINT, word);
+    return err_set(err, EINVAL, "--output: is %.60s, should be table, wide, json, yaml or name",
+                   word);
 }
 
 /* Returns whether the option is one of kubectl. */
@@ -160,11 +184,21 @@ static bool take_kubectl(int key, const char *value, struct arguments *arguments
     }
 }
 
+static int take_form(const char *value, struct arguments *arguments, struct err *err)
+{
+    const int r = read_form(value, &arguments->form, err);
+    if (r == 0 && arguments->form == FORM_NAME)
+        arguments->given |= TAKES_NAMES;
+    else
+        arguments->given &= ~(unsigned)TAKES_NAMES;
+    return r;
+}
+
 static int take(int key, const char *value, struct arguments *arguments, struct err *err)
 {
     switch (key) {
     case KEY_ALL:
-        arguments->all_namespaces = true;
+        arguments->given |= TAKES_ALL;
         return 0;
     case KEY_CLUSTER_FILE:
         arguments->cluster_file = value;
@@ -174,41 +208,48 @@ static int take(int key, const char *value, struct arguments *arguments, struct 
         return 0;
     case KEY_MANIFEST:
         arguments->manifest = value;
+        arguments->given |= TAKES_MANIFEST;
         return 0;
     case KEY_MODEL:
         arguments->model = value;
+        arguments->given |= TAKES_MODEL;
         return 0;
     case KEY_NAMESPACE:
         arguments->namespace_ = value;
+        arguments->given |= TAKES_NAMESPACE;
         return 0;
     case KEY_NO_HEADERS:
         arguments->no_headers = true;
         return 0;
-    case KEY_OUTPUT:
-        return read_form(value, &arguments->form, err);
     case KEY_URL:
         arguments->url = value;
         return 0;
+    case KEY_WATCH:
+        arguments->given |= TAKES_WATCH;
+        return 0;
+    case KEY_OUTPUT:
+        return take_form(value, arguments, err);
     default:
-        return err_set(err, EINVAL, "this option is unknown, or needs a value" HINT);
+        return err_set(err, EINVAL, "this option is unknown, or needs a value");
     }
 }
 
 static int read_words(int argc, char **argv, struct arguments *arguments, struct err *err)
 {
     if (optind >= argc)
-        return err_set(err, EINVAL, "a verb is missing" HINT);
+        return err_set(err, EINVAL, "a verb is missing");
     int r = read_verb(argv[optind], &arguments->verb, err);
     if (r < 0)
         return r;
     const char *name = VERBS[arguments->verb].name;
-    const bool may_have = arguments->verb == VERB_NODES || arguments->verb == VERB_WHY;
-    if (argc - optind > (may_have ? 2 : 1))
-        return err_set(err, EINVAL, "%.60s: is one word too many after %s" HINT,
-                       argv[optind + (may_have ? 2 : 1)], name);
+    const unsigned takes = VERBS[arguments->verb].takes;
+    const int n_words_max = takes & TAKES_OBJECT ? 2 : 1;
+    if (argc - optind > n_words_max)
+        return err_set(err, EINVAL, "%.60s: is one word too many after %s",
+                       argv[optind + n_words_max], name);
     arguments->object = argv[optind + 1];
-    if (VERBS[arguments->verb].needs_object && !arguments->object)
-        return err_set(err, EINVAL, "%s: %s is missing" HINT, name, VERBS[arguments->verb].object);
+    if (takes & NEEDS_OBJECT && !arguments->object)
+        return err_set(err, EINVAL, "%s: %s is missing", name, VERBS[arguments->verb].object);
     return 0;
 }
 
@@ -223,37 +264,44 @@ static int check_source(const struct arguments *arguments, struct err *err)
 
 bool arguments_have_namespaces(enum verb verb)
 {
-    return verb == VERB_PENDING || verb == VERB_QUOTA || verb == VERB_WHY || verb == VERB_CLAIMS;
+    return VERBS[verb].takes & TAKES_NAMESPACE;
 }
 
-static int check_namespaces(const struct arguments *arguments, struct err *err)
+/* "--model: is not for quota, only for nodes, frag" */
+static int refuse(size_t limited, enum verb verb, struct err *err)
 {
-    const enum verb verb = arguments->verb;
-    if (arguments->namespace_ && verb == VERB_FIT)
-        return err_set(err, EINVAL,
-                       "--namespace: is not for fit, which takes namespaces from the manifest");
-    if (arguments->namespace_ && !arguments_have_namespaces(verb))
-        return err_set(err, EINVAL, "--namespace: is for pending, quota, why and claims only");
-    if (arguments->all_namespaces && verb == VERB_WHY)
-        return err_set(err, EINVAL, "-A: is not for why, which is about one pod");
-    if (arguments->all_namespaces && arguments->namespace_)
-        return err_set(err, EINVAL, "--namespace and -A: only one of them may be given");
-    return 0;
+    struct buf verbs;
+    buf_init(&verbs, ERR_TEXT_MAX);
+    for (size_t i = 0; i < N_VERBS; i++) {
+        if (VERBS[i].takes & LIMITED[limited].bit)
+            buf_printf(&verbs, "%s%s", verbs.len > 0 ? ", " : "", VERBS[i].name);
+    }
+    (void)err_set(err, EINVAL, "%s: is not for %s, only for %s", LIMITED[limited].option,
+                  VERBS[verb].name, buf_text(&verbs));
+    buf_fini(&verbs);
+    return -EINVAL;
 }
 
-/* Options that the verb does not have. */
+/* Options that the verb does not take. */
 static int check_verb(const struct arguments *arguments, struct err *err)
 {
     const enum verb verb = arguments->verb;
+    const unsigned both = IN_NAMESPACES;
+    if (verb == VERB_FIT && arguments->given & both)
+        return err_set(err, EINVAL, "%s: is not for fit, which takes namespaces from the manifest",
+                       arguments->given & TAKES_ALL ? "--all-namespaces" : "--namespace");
+    for (size_t i = 0; i < sizeof LIMITED / sizeof *LIMITED; i++) {
+        if (arguments->given & LIMITED[i].bit && !(VERBS[verb].takes & LIMITED[i].bit))
+            return refuse(i, verb, err);
+    }
     if (verb == VERB_FIT && !arguments->manifest)
         return err_set(err, EINVAL, "-f FILE: is missing: the manifest, or - for standard input");
-    if (verb != VERB_FIT && arguments->manifest)
-        return err_set(err, EINVAL, "-f FILE: is for fit only");
-    if (arguments->model && verb != VERB_NODES && verb != VERB_FRAG)
-        return err_set(err, EINVAL, "--model: is for nodes and frag only");
-    if (arguments->form == FORM_NAME && verb == VERB_FRAG)
-        return err_set(err, EINVAL, "--output: is name, but frag lists no objects");
-    return check_namespaces(arguments, err);
+    if (verb == VERB_DECISIONS && arguments->cluster_file)
+        return err_set(err, EINVAL,
+                       "--cluster-file: is not for decisions: a saved cluster has none");
+    if ((arguments->given & both) == both)
+        return err_set(err, EINVAL, "--namespace and -A: only one of them may be given");
+    return 0;
 }
 
 /* Of "-zA" getopt knows the letter, of an unknown long option only the word. */
@@ -265,17 +313,17 @@ static void prefix_option(const char *word, struct err *err)
         err_prefix(err, "%.60s: ", word);
 }
 
-int arguments_parse(int argc, char **argv, struct arena *arena, struct arguments *ret_arguments,
-                    bool *ret_done, struct err *err)
+int arguments_parse(int argc, char **argv, const char *program, struct arena *arena,
+                    struct arguments *ret_arguments, bool *ret_done, struct err *err)
 {
     struct arguments arguments = {.of_kubectl = ARENA_ARRAY(arena, const char *, (size_t)argc + 1)};
     int key = 0;
     int i = 0;
     opterr = 0;
-    while ((key = getopt_long(argc, argv, "Af:hn:o:s:", OPTIONS, &i)) != -1) {
+    while ((key = getopt_long(argc, argv, "Af:hn:o:s:w", OPTIONS, &i)) != -1) {
         *ret_done = key == KEY_HELP || key == KEY_VERSION;
         if (key == KEY_HELP)
-            print_help();
+            print_help(program);
         if (key == KEY_VERSION)
             (void)printf("kubectl-gpu %s\n", GPU_EXTENDER_VERSION);
         if (*ret_done)

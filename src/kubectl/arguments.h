@@ -10,20 +10,42 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum verb { VERB_NODES, VERB_FIT, VERB_PENDING, VERB_QUOTA, VERB_WHY, VERB_FRAG, VERB_CLAIMS };
+enum verb {
+    VERB_NODES,
+    VERB_FIT,
+    VERB_PENDING,
+    VERB_QUOTA,
+    VERB_WHY,
+    VERB_FRAG,
+    VERB_CLAIMS,
+    VERB_DECISIONS,
+    VERB_DOCTOR
+};
 
 enum form { FORM_TABLE, FORM_WIDE, FORM_JSON, FORM_YAML, FORM_NAME };
+
+/* A set of bits: options and words that some verbs take. */
+enum takes {
+    TAKES_NAMESPACE = 1,
+    TAKES_ALL = 2,
+    TAKES_MODEL = 4,
+    TAKES_MANIFEST = 8,
+    TAKES_WATCH = 16,
+    TAKES_NAMES = 32, /* --output=name */
+    TAKES_OBJECT = 64,
+    NEEDS_OBJECT = 128
+};
 
 /* Strings are argv's or in the arena; NULL: not given. */
 struct arguments {
     enum verb verb;
     const char *object; /* NODE, POD or KIND/NAME */
     const char *namespace_;
-    bool all_namespaces;
     enum form form;
     bool no_headers;
     const char *manifest; /* "-": standard input */
     const char *model;
+    unsigned given; /* bits of enum takes */
     /* One of these two, or neither: through kubectl. */
     const char *cluster_file;
     const char *url;
@@ -38,8 +60,9 @@ struct arguments {
 
 /* Whether the verb can be asked about one namespace. */
 bool arguments_have_namespaces(enum verb verb);
-/* -EINVAL with a message. --help and --version print to standard output and set *ret_done. */
-int arguments_parse(int argc, char **argv, struct arena *arena, struct arguments *ret_arguments,
-                    bool *ret_done, struct err *err);
+/* -EINVAL with a message. --help and --version print to standard output and set *ret_done.
+ * program: the command as users type it, for --help. */
+int arguments_parse(int argc, char **argv, const char *program, struct arena *arena,
+                    struct arguments *ret_arguments, bool *ret_done, struct err *err);
 
 #endif

@@ -10,51 +10,130 @@
 /* In tables that have a wide form; it is for a query. */
 #define WIDE_HINT "?wide=true"
 
-static void add_line(const char *line, size_t len, struct buf *out)
+#define BOLD "\x1b[1m"
+#define PLAIN "\x1b[0m"
+
+static size_t n_characters(const char *text, size_t len)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++)
+        n += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* Bytes of the line's beginning that fit, up to a space; all if no space is where it could end. */
+static size_t fitting(const char *line, size_t indent)
+{
+    size_t end = 0;
+    size_t n = indent;
+    for (size_t at = 0; line[at];) {
+        const size_t word =
+            strspn(line + at, " ") + strcspn(line + at + strspn(line + at, " "), " ");
+        n += n_characters(line + at, word);
+        if (end > 0 && n > SHOWN_COLUMNS)
+            return end;
+        at += word;
+        end = at;
+    }
+    return end;
+}
+
+/* The next lines of a sentence are indented further than its first. */
+static void add_wrapped(const char *line, struct buf *out)
+{
+    const size_t indent = strspn(line, " ") + strlen("  ");
+    size_t len = fitting(line, 0);
+    buf_add(out, line, len);
+    for (line += len; *line; line += len) {
+        line += strspn(line, " ");
+        len = fitting(line, indent);
+        buf_printf(out, "\n%*s%.*s", (int)indent, "", (int)len, line);
+    }
+}
+
+static void add_line(const char *line, size_t len, bool is_wrapped, struct buf *out)
 {
     char *copy CLEANUP(mem_free_ptr) = mem_strndup(line, len);
     const char *rest = copy;
+    struct buf text;
+    buf_init(&text, BUF_UNBOUNDED); /* a line of a bounded answer */
     if (strncmp(copy, WIDE_HINT, strlen(WIDE_HINT)) == 0) {
-        buf_add_text(out, "--output=wide");
+        buf_add_text(&text, "--output=wide");
         rest += strlen(WIDE_HINT);
     }
-    buf_add_one_line(out, rest);
-    buf_add_text(out, "\n");
+    buf_add_one_line(&text, rest);
+    if (is_wrapped)
+        add_wrapped(buf_text(&text), out);
+    else
+        buf_add(out, buf_text(&text), text.len);
+    buf_fini(&text);
 }
 
-static bool has_small_letter(const char *line, size_t len)
+/* No name of Kubernetes is in capitals. */
+static bool is_heading(const char *line, size_t len)
 {
+    bool has_letter = false;
     for (size_t i = 0; i < len; i++) {
-        if (islower((unsigned char)line[i]))
-            return true;
+        if (!isupper((unsigned char)line[i]) && line[i] != ' ')
+            return false;
+        has_letter |= line[i] != ' ';
     }
-    return false;
+    return has_letter;
 }
 
-void shown_add_table(const char *text, bool has_headings, struct buf *out)
+void shown_add_table(const char *text, const struct shown_style *style, struct buf *out)
 {
-    bool begins = true; /* a table may begin with this line */
+    bool begins = true; /* this line may be a heading: after none, or after one */
     while (*text) {
         const size_t len = strcspn(text, "\n");
-        const bool is_heading = begins && len > 0 && !has_small_letter(text, len);
-        if (has_headings || !is_heading)
-            add_line(text, len, out);
-        begins = len == 0;
+        begins = begins && is_heading(text, len);
+        if (begins && style->has_headings && style->has_colour)
+            buf_add_text(out, BOLD);
+        if (!begins || style->has_headings) {
+            add_line(text, len, style->is_wrapped, out);
+            buf_add_text(out, begins && style->has_colour ? PLAIN "\n" : "\n");
+        }
+        begins |= len == 0;
         text += len + (text[len] == '\n');
     }
 }
 
-/* Part of JSON, with DEL and C1, which JSON does not escape, escaped. */
+/* The code point of what JSON does not escape and no terminal should get (buf_add_one_line());
+ * *ret_len: its bytes. 0: the next byte is fine. */
+static unsigned hidden(const char *text, size_t *ret_len)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    char copy[4] = "";
+    struct buf shown;
+    *ret_len = p[0] == 0x7f                   ? 1
+               : p[0] == 0xc2 || p[0] == 0xd8 ? 2
+               : p[0] == 0xe2 || p[0] == 0xef ? 3
+                                              : 0;
+    if (*ret_len == 0 || strnlen(text, *ret_len) < *ret_len)
+        return 0;
+    memcpy(copy, text, *ret_len);
+    buf_init(&shown, sizeof copy);
+    buf_add_one_line(&shown, copy);
+    const bool is_hidden = strcmp(buf_text(&shown), " ") == 0;
+    buf_fini(&shown);
+    if (!is_hidden)
+        return 0;
+    if (*ret_len == 1)
+        return p[0];
+    return *ret_len == 2 ? (p[0] & 0x1fU) << 6 | (p[1] & 0x3fU)
+                         : (p[0] & 0xfU) << 12 | (p[1] & 0x3fU) << 6 | (p[2] & 0x3fU);
+}
+
+/* Part of JSON. */
 static void add_escaped(const char *text, struct buf *out)
 {
-    for (; *text; text++) {
-        const unsigned char *at = (const unsigned char *)text;
-        const bool is_c1 = at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f;
-        if (at[0] == 0x7f || is_c1)
-            buf_printf(out, "\\u%04x", is_c1 ? at[1] : at[0]);
+    size_t len = 0;
+    for (; *text; text += len) {
+        const unsigned code = hidden(text, &len);
+        if (code)
+            buf_printf(out, "\\u%04x", code);
         else
-            buf_add(out, text, 1);
-        text += is_c1;
+            buf_add(out, text, len = 1);
     }
 }
 

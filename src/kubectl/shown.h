@@ -9,8 +9,17 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* A table of the API. Headings begin a table, and no name of Kubernetes is in capitals. */
-void shown_add_table(const char *text, bool has_headings, struct buf *out);
+/* Of tables that are not wide, and their sentences. */
+#define SHOWN_COLUMNS ((size_t)80)
+
+struct shown_style {
+    bool has_headings; /* headings begin a table, and are in capitals */
+    bool has_colour;   /* bold headings */
+    bool is_wrapped;   /* sentences wrap as tables do */
+};
+
+/* A table of the API. */
+void shown_add_table(const char *text, const struct shown_style *style, struct buf *out);
 /* The JSON text as it is, with control characters escaped. */
 void shown_add_json(const char *text, struct buf *out);
 void shown_add_yaml(const json_t *value, struct buf *out);

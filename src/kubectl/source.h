@@ -33,6 +33,9 @@ struct reply {
  * that the service answers are replies. */
 int source_ask(const struct arguments *arguments, const struct question *question,
                struct arena *arena, struct reply *ret_reply, struct err *err);
+/* The same for a path of the API server, through kubectl. */
+int source_get_kubectl(const struct arguments *arguments, const char *path, struct arena *arena,
+                       struct reply *ret_reply, struct err *err);
 /* The namespace of kubectl's context; "default" where it has none. */
 const char *source_namespace(const struct arguments *arguments, struct arena *arena);
 

@@ -63,25 +63,39 @@ static int explain(const struct buf *complaint, struct reply *ret_reply, struct 
     return 0;
 }
 
-int source_ask_kubectl(const struct arguments *arguments, const struct question *question,
-                       struct arena *arena, struct reply *ret_reply, struct err *err)
+static int run(const struct arguments *arguments, const char *const *words,
+               const struct question *question, struct arena *arena, struct reply *ret_reply,
+               struct err *err)
 {
-    const char *path = arena_printf(arena, VIEWS "%s", source_target(question, arena));
-    const char *const get[] = {"get", "--raw", path, NULL};
-    const char *const create[] = {"create", "--raw", path, "--filename=-", NULL};
     struct buf complaint;
     int status = 0;
     buf_init(&complaint, COMPLAINT_BYTES_MAX);
     const struct child_streams streams = {question->body, question->len, &ret_reply->text,
                                           &complaint};
-    int r =
-        child_run(command(arguments, question->body ? create : get, arena), &streams, &status, err);
+    int r = child_run(command(arguments, words, arena), &streams, &status, err);
     if (r == 0 && status == 0)
         ret_reply->status = 200;
     else if (r == 0)
         r = explain(&complaint, ret_reply, err);
     buf_fini(&complaint);
     return r;
+}
+
+int source_ask_kubectl(const struct arguments *arguments, const struct question *question,
+                       struct arena *arena, struct reply *ret_reply, struct err *err)
+{
+    const char *path = arena_printf(arena, VIEWS "%s", source_target(question, arena));
+    const char *const get[] = {"get", "--raw", path, NULL};
+    const char *const create[] = {"create", "--raw", path, "--filename=-", NULL};
+    return run(arguments, question->body ? create : get, question, arena, ret_reply, err);
+}
+
+int source_get_kubectl(const struct arguments *arguments, const char *path, struct arena *arena,
+                       struct reply *ret_reply, struct err *err)
+{
+    const char *const get[] = {"get", "--raw", path, NULL};
+    const struct question nothing = {.body = NULL};
+    return run(arguments, get, &nothing, arena, ret_reply, err);
 }
 
 const char *source_namespace(const struct arguments *arguments, struct arena *arena)

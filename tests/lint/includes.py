@@ -37,7 +37,7 @@ MAY_INCLUDE = {
     "daemon": ["base", "api", "config", "extender", "inventory", "kube", "http", "auth"],
     "ui": ["base", "http/exchange.h"],
     "doctor": ["base", "types", "ledger", "decide", "formats", "config", "kube", "inventory", "http/tls.h", "http/exchange.h"],
-    "kubectl": ["base", "api", "config", "formats", "inventory", "http/local.h"],
+    "kubectl": ["base", "api", "config", "doctor/findings.h", "formats", "inventory", "http/local.h"],
 }
 ALL_FOLDERS = list(MAY_INCLUDE)
 

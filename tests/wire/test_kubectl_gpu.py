@@ -1,24 +1,20 @@
 """kubectl gpu: its answers are those of the API, from a saved cluster, by URL, and through kubectl; exit status; nothing stored reaches a
 terminal as a control character."""
 
-import contextlib
-import http.server
 import json
 import os
 import re
 import socket
 import subprocess
-import threading
 
 import marked
 import pytest
 import yaml
+from kubectl_gpu import FILE, PLUGIN, Kubectl, answering, complaint, gpu, said
 from objects import list_text, node, pod
-from service import BINARY, ENV, LIMIT_S, ROOT, SAMPLE_CLUSTER, SANITIZERS
+from service import ENV, LIMIT_S, ROOT, SAMPLE_CLUSTER
 
-PLUGIN = os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
 CLAIMS = os.path.join(ROOT, "examples/dra-cluster.yaml")
-FILE = ("--cluster-file", SAMPLE_CLUSTER)
 FITS, TOO_LARGE = {"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "1000"}
 NAMED = {"namespace": "ml-training", "name": "finetune-0"}
 # Verb, its path below /v1, and that path's query.
@@ -34,35 +30,6 @@ VIEWS = [
     (("why", "pod/finetune-0", "--namespace=ml-training"), "explain", NAMED),
     (("why", "Pod/big-train-0", "-n", "ml-training"), "explain", {**NAMED, "name": "big-train-0"}),
 ]
-
-
-def gpu(*words, env=None, text=None):
-    done = subprocess.run(
-        [PLUGIN, *map(str, words)],
-        env={**os.environ, **ENV, **(env or {})},
-        input=text,
-        stdin=None if text is not None else subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=LIMIT_S,
-        check=False,
-    )
-    assert not SANITIZERS.search(done.stderr), done.stderr
-    return done
-
-
-def said(*words, status=0, **more):
-    """Its output; it must end with that status, and complain in one line or not at all."""
-    done = gpu(*words, **more)
-    assert done.returncode == status, done
-    assert done.stderr.count("\n") <= 1 and (not done.stderr or done.stderr.startswith("kubectl gpu: ")), done
-    return done.stdout
-
-
-def complaint(*words, status, **more):
-    done = gpu(*words, **more)
-    assert (done.returncode, done.stdout) == (status, ""), done
-    return done.stderr.removeprefix("kubectl gpu: ").rstrip("\n")
 
 
 def ageless(value):
@@ -86,14 +53,21 @@ def query_of(parameters):
     return "?" + "&".join(f"{name}={value}" for name, value in parameters.items())
 
 
+@pytest.fixture
+def kubectl(tmp_path):
+    return Kubectl(tmp_path)
+
+
 # ---- the answers are those of the API ----
 
 
 @pytest.mark.parametrize("words, path, query", VIEWS, ids=lambda value: "-".join(value) if isinstance(value, tuple) else "")
 def test_answers_are_those_of_the_api(service, url, words, path, query):
-    for form, more in (("table", {"output": "table"}), ("wide", {"output": "table", "wide": "true"})):
-        api = service.get(f"/v1/{path}{query_of({**query, **more})}").text.replace("?wide=true", "--output=wide")
-        assert said(*words, *url, "-o", form) == said(*words, *FILE, f"--output={form}") == api
+    api = service.get(f"/v1/{path}{query_of({**query, 'output': 'table', 'wide': 'true'})}").text
+    assert said(*words, *url, "-o", "wide") == said(*words, *FILE, "--output=wide") == api
+    table = said(*words, *url)
+    assert table == said(*words, *FILE, "--output=table") and "?wide" not in table
+    assert all(len(line) <= 80 for line in table.splitlines())
     wanted = ageless(service.get(f"/v1/{path}{query_of(query)}").json())
     for where in (url, FILE):
         assert ageless(json.loads(said(*words, *where, "-o", "json"))) == wanted
@@ -103,10 +77,11 @@ def test_answers_are_those_of_the_api(service, url, words, path, query):
 def test_fit_is_the_dry_run(service, url):
     for resources in (FITS, TOO_LARGE):
         text, status = manifest(resources), 0 if resources == FITS else 1
-        table = service.post("/v1/dry-run?output=table", text).text
+        table = service.post("/v1/dry-run?output=table&wide=true", text).text
         wanted = ageless(service.post("/v1/dry-run", text).json())
         for where in (url, FILE):
-            assert said("fit", "-f", "-", *where, text=text, status=status) == table
+            assert said("fit", "-f", "-", *where, "-o", "wide", text=text, status=status) == table
+            assert all(len(line) <= 80 for line in said("fit", "-f", "-", *where, text=text, status=status).splitlines())
             assert ageless(json.loads(said("fit", "-f-", *where, "-o", "json", text=text, status=status))) == wanted
 
 
@@ -129,13 +104,13 @@ def test_names(service):
     assert said("why", "finetune-0", "-n", "ml-training", *FILE, "-o", "name") == "pod/finetune-0\n"
     assert said("fit", "-f", "-", *FILE, "-o", "name", text=manifest(FITS)) == "pod/asked\n"
     assert "resourceclaim/small" in said("claims", "--cluster-file", CLAIMS, "-o", "name").split()
-    assert complaint("frag", *FILE, "-o", "name", status=2).startswith("--output: ")
+    assert complaint("frag", *FILE, "-o", "name", status=2).startswith("--output=name: is not for frag")
 
 
 def test_headings_can_be_left_out():
     for verb in ("nodes", "pending", "frag"):
         whole, rest = (said(verb, *FILE, *more).splitlines() for more in ((), ("--no-headers",)))
-        assert [line for line in whole if line not in rest] == [line for line in whole if re.match(r"[A-Z]{4}", line)] != []
+        assert [line for line in whole if line not in rest] == [line for line in whole if re.fullmatch(r"[A-Z ]+", line)] != []
 
 
 def test_the_policy_of_a_saved_cluster_counts(write):
@@ -180,6 +155,13 @@ WRONG = [
     ("pending", "a"),
     ("why",),
     ("why", "a", "-A"),
+    ("nodes", "-A"),
+    ("frag", "-A"),
+    ("doctor", "-A"),
+    ("fit", "-f", SAMPLE_CLUSTER, "-A"),
+    ("nodes", "-w"),
+    ("doctor", "-o", "name"),
+    ("decisions", "--cluster-file", SAMPLE_CLUSTER),
     ("fit",),
     ("fit", "-f", "none.yaml"),
     ("nodes", "-f", "x"),
@@ -208,8 +190,8 @@ def test_wrong_options(words):
     "words, said_of_it",
     [
         (("fit", "-n", "a", "-f", SAMPLE_CLUSTER), "--namespace: is not for fit, which takes namespaces from the manifest"),
-        (("nodes", "--namespace", "a"), "--namespace: is for pending, quota, why and claims only"),
-        (("frag", "-n", "a"), "--namespace: is for pending, quota, why and claims only"),
+        (("nodes", "--namespace", "a"), "--namespace: is not for nodes, only for pending, quota, why, claims, decisions; try kubectl gpu --help"),
+        (("frag", "-n", "a"), "--namespace: is not for frag, only for pending, quota, why, claims, decisions; try kubectl gpu --help"),
         (("nodes", "-zA"), "-z: this option is unknown"),
         (("nodes", "-Az"), "-z: this option is unknown"),
         (("nodes", "-o"), "-o: this option is unknown, or needs a value"),
@@ -227,35 +209,6 @@ def test_no_answer(tmp_path):
         assert complaint(*words, "--url", "http://127.0.0.1:1", status=3)
         assert "kubectl" in complaint(*words, status=3, env={"PATH": str(tmp_path)})
     assert complaint("nodes", "--url", "file:///etc/passwd", status=3)
-
-
-@contextlib.contextmanager
-def answering(body, status=200, content="text/plain; charset=utf-8"):
-    """The URL of a server that gives this answer to everything."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            if content:
-                self.send_header("Content-Type", content)
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_POST = do_GET
-
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.mark.parametrize("status, of_nodes, of_fit", [(400, 2, 2), (401, 3, 3), (403, 3, 3), (404, 3, 3), (413, 3, 2), (500, 3, 3), (503, 3, 3)])
@@ -288,7 +241,7 @@ def test_pages_of_others_are_no_answers(body, content, kubectl):
     kubectl.answer(body.decode())
     with answering(body, content=content) as there:
         for words in (("nodes",), ("pending",), ("why", "a")):
-            for form in ("table", "wide") if b"{" in body else ("table", "wide", "json", "yaml", "name"):
+            for form in ("table", "wide", "json", "yaml", "name"):
                 assert complaint(*words, "--url", there, "-o", form, text="{}", status=3).startswith("the answer is not gpu-extender's")
                 if b"<" in body or b"{" in body:
                     assert complaint(*words, "-o", form, env=kubectl.env, text="{}", status=3).startswith("the answer is not gpu-extender's")
@@ -335,7 +288,7 @@ def test_pods_that_the_api_server_would_reject_do_not_fit(write, kept):
     asked = json.loads(manifest(FITS, namespace=kept.get("namespace", "ml")))
     asked["spec"].update({name: value for name, value in kept.items() if name != "namespace"})
     ask = ("fit", "-f", "-", "--cluster-file", path)
-    assert "the API server would reject the pods" in said(*ask, text=json.dumps(asked), status=1)
+    assert "the API server would reject the pods" in " ".join(said(*ask, text=json.dumps(asked), status=1).split())
     (workload,) = json.loads(said(*ask, "-o", "json", text=json.dumps(asked), status=1))["workloads"]
     assert workload["placed"] == 1 and workload["refusedBecause"].startswith("there is no ")
     assert f"({workload['refusedBecause']})" in workload["summary"]
@@ -372,15 +325,15 @@ def test_any_answer_is_survived(body):
 
 # ---- terminals ----
 
-EVIL = "a\x1b]0;b\x07\x7f\u009b31m\r\nc"
+EVIL = "a\x1b]0;b\x07\x7f\u009b31m\r\nc\u202e\u200b\ufeff\u2066d\u061c"
 
 
 def has_control(text):
-    return bool(re.search("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f]", text))
+    return bool(re.search("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]", text))
 
 
 def test_control_characters_reach_no_terminal():
-    inventory = json.dumps({"usable": True, "nodes": [{"name": EVIL, EVIL: [EVIL]}], "claims": [{"namespace": EVIL, "name": EVIL}]}, ensure_ascii=False).encode()
+    inventory = json.dumps({"usable": True, "models": [], "nodes": [{"name": EVIL, EVIL: [EVIL]}], "claims": [{"namespace": EVIL, "name": EVIL}]}, ensure_ascii=False).encode()
     for words in (("nodes",), ("claims",)):
         for form in ("json", "yaml", "name"):
             with answering(inventory) as there:
@@ -389,11 +342,9 @@ def test_control_characters_reach_no_terminal():
             if form != "name":
                 value = yaml.safe_load(shown)
                 assert EVIL in json.dumps(value, ensure_ascii=False).encode().decode() or value["nodes" if words == ("nodes",) else "claims"][0]["name"] == EVIL
-    with answering(f"NODE\n{EVIL}\n".encode() + b"\x9b31m\n") as there:
-        assert not has_control(said("nodes", "--url", there))
-        assert not has_control(said("claims", "--url", there, status=3))
     with answering(inventory) as there:
-        assert not has_control(said("claims", "--url", there))
+        for verb in ("nodes", "claims"):
+            assert not has_control(said(verb, "--url", there)) and not has_control(said(verb, "--url", there, "-o", "wide"))
     with answering(json.dumps({"error": EVIL}).encode(), 403) as there:
         done = gpu("nodes", "--url", there)
         assert not has_control(done.stderr) and done.stderr.count("\n") == 1
@@ -401,38 +352,8 @@ def test_control_characters_reach_no_terminal():
 
 # ---- through kubectl ----
 
-FAKE = """#!/bin/sh
-[ "$1" = config ] || [ "$3" = config ] && { printf '%s' "$FAKE_NAMESPACE"; exit 0; }
-printf '%s\\n' "$@" > "$FAKE/words"
-echo "$@" >> "$FAKE/all"
-cat > "$FAKE/input"
-cat "$FAKE/output"
-cat "$FAKE/complaint" >&2
-exit "$(cat "$FAKE/status")"
-"""
-
-
-class Kubectl:
-    def __init__(self, folder):
-        self.folder, self.env = folder, {"PATH": f"{folder}:{os.environ['PATH']}", "FAKE": str(folder), "FAKE_NAMESPACE": "here"}
-        (folder / "kubectl").write_text(FAKE)
-        (folder / "kubectl").chmod(0o755)
-        self.answer()
-
-    def answer(self, output="{}", complaint="", status=0):
-        for name, text in (("output", output), ("complaint", complaint), ("status", str(status))):
-            (self.folder / name).write_text(text)
-
-    def words(self):
-        return (self.folder / "words").read_text().splitlines()
-
-
-@pytest.fixture
-def kubectl(tmp_path):
-    return Kubectl(tmp_path)
-
-
 def test_the_users_options_are_passed_on(kubectl):
+    kubectl.answer('{"nodes": [], "models": []}')
     options = ["--context=c", "--as", "jane", "--as-group", "ops", "--kubeconfig", "k", "-s", "https://x", "--token", "t", "--insecure-skip-tls-verify"]
     said("nodes", *options, "-o", "json", env=kubectl.env)
     passed = ["--context=c", "--as=jane", "--as-group=ops", "--kubeconfig=k", "--server=https://x", "--token=t", "--insecure-skip-tls-verify"]
@@ -448,10 +369,12 @@ def test_a_manifest_is_created(kubectl):
 
 def test_the_namespace_is_that_of_the_context(kubectl):
     views = "/apis/visibility.gpu-extender.io/v1alpha1/views/"
+    kubectl.answer('{"pods": [], "owners": []}')
     for more, wanted in (((), "?namespace=here"), (("-n", "a&b"), "?namespace=a%26b"), (("-A",), "")):
         said("pending", "-o", "json", *more, env=kubectl.env)
         assert kubectl.words()[-1] == views + "pending" + wanted
     kubectl.env["FAKE_NAMESPACE"] = ""
+    kubectl.answer('{"pod": {}, "nodes": []}')
     said("why", "p", "-o", "json", env=kubectl.env)
     assert kubectl.words()[-1] == views + "explain?namespace=default&name=p"
 
@@ -481,15 +404,16 @@ def test_the_table_of_verbs_is_true(kubectl, write):
     stated = {verb: re.findall(r"`(?:views/)?([a-z-]+)`", path) for verb, path, _ in marked.table("docs/KUBECTL-GPU.md", "verbs")}
     asked = {}
     for row in stated:
-        words = row.strip("`").replace(" [NODE]", "").replace("FILE", str(write("m.yaml", "{}"))).replace("KIND/NAME", "job/x").split()
-        kubectl.answer('{"owners": [{"kind": "Job", "name": "x", "firstPod": "y"}]}')
+        words = row.strip("`").replace(" [NODE]", "").replace(" [POD]", "").replace("FILE", str(write("m.yaml", "{}"))).replace("KIND/NAME", "job/x").split()
+        lists = {name: [] for name in ("pods", "nodes", "models", "quotas", "decisions")}
+        kubectl.answer(json.dumps({**lists, "owners": [{"kind": "Job", "name": "x", "firstPod": "y"}], "values": {}}))
         (kubectl.folder / "all").unlink(missing_ok=True)
-        assert gpu(*words, "-o", "json", env=kubectl.env).returncode in (0, 3)
+        assert gpu(*words, "-o", "json", env=kubectl.env).returncode in (0, 1, 3)
         asked[row] = re.findall(r"/views/([a-z-]+)", (kubectl.folder / "all").read_text())
-    assert asked == stated and len(stated) == 8
+    assert asked == stated and len(stated) == 10
     for verb, path, right in marked.table("docs/KUBECTL-GPU.md", "verbs"):
         assert right.startswith("`create`" if verb == "`fit -f FILE`" else "`get`")
-        assert right.endswith(" both") or f"`{path.strip('`')}`" in right
+        assert right.endswith((" both", " all")) or f"`{path.strip('`')}`" in right
 
 
 def test_help_and_man_page_have_all_verbs_and_options():
@@ -501,5 +425,5 @@ def test_help_and_man_page_have_all_verbs_and_options():
     assert len(options) > 20 and [name for name in options if f"--{name}" not in page and name not in ("help", "version")] == []
     assert set(re.findall(r"--[a-z-]+", shown)) <= {f"--{name}" for name in options}
     verbs = re.findall(r"^  ([a-z]+) ", shown.partition("Where to ask")[0], re.MULTILINE)
-    assert len(verbs) == 7 and [verb for verb in verbs if not re.search(rf'^\.[A-Z]+ "?{verb}\b', page, re.MULTILINE)] == []
+    assert len(verbs) == 9 and [verb for verb in verbs if not re.search(rf'^\.[A-Z]+ "?{verb}\b', page, re.MULTILINE)] == []
     assert said("--version").startswith("kubectl-gpu ")

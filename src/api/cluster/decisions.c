@@ -4,6 +4,7 @@
 #include "api/cluster/decisions_json.h"
 #include "api/reply.h"
 #include "api/table.h"
+#include "api/tables.h"
 #include "api/text.h"
 
 #include <errno.h>
@@ -139,14 +140,14 @@ const char *decisions_json_outcome(const json_t *decision, struct arena *arena)
                                      : verdicts_text(json_object_get(decision, "verdicts"), arena);
 }
 
-static void write_table(const json_t *decisions, bool wide, struct arena *arena, struct buf *out)
+void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"TIME", "VERB",   "POD",     "ASKED", "ON",
                                            "TOOK", "LEDGER", "OUTCOME", NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *decision = NULL;
-    json_array_foreach (json_object_get(decisions, "decisions"), i, decision) {
+    json_array_foreach (json_object_get(answer, "decisions"), i, decision) {
         const json_t *pod = json_object_get(decision, "pod");
         table_add(table,
                   (const char *[]){text_member(decision, "time"), text_member(decision, "verb"),
@@ -159,7 +160,7 @@ static void write_table(const json_t *decisions, bool wide, struct arena *arena,
                                    text_number(decision, "ledgerVersion", arena),
                                    decisions_json_outcome(decision, arena)});
     }
-    if (json_integer_value(json_object_get(decisions, "keep")) == 0)
+    if (json_integer_value(json_object_get(answer, "keep")) == 0)
         buf_add_text(out, "no decisions are kept: decisions.keep of the policy is 0\n\n");
     table_write(table, out);
 }
@@ -205,5 +206,5 @@ void api_decisions(void *context, struct exchange *exchange)
     json_t *list = list_json(api, &query, exchange_arena(exchange));
     json_t *answer = json_pack("{s:I, s:o}", "keep", (json_int_t)decisions_keep(api->decisions),
                                "decisions", list);
-    reply(exchange, answer, write_table);
+    reply(exchange, answer, tables_write_decisions);
 }

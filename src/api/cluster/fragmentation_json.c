@@ -4,6 +4,7 @@
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/table.h"
+#include "api/tables.h"
 #include "api/text.h"
 
 #include <inttypes.h>
@@ -63,7 +64,8 @@ static const char *summary_of(const struct fragmentations *all, struct arena *ar
                         free, fragmented);
 }
 
-static void write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *arena,
+                                struct buf *out)
 {
     static const char *const HEADINGS[] = {"RESOURCE",  "MODEL",         "NODES",       "FREE",
                                            "OF NO USE", "LARGEST BLOCK", "WHOLE NODES", NULL};
@@ -123,5 +125,5 @@ void api_fragmentation(void *context, struct exchange *exchange)
     const struct api *api = context;
     struct reply_model model;
     if (reply_read_model(api, exchange, &model))
-        reply_of_fork(api, exchange, add_members, write_table);
+        reply_of_fork(api, exchange, add_members, tables_write_fragmentation);
 }

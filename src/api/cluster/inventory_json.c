@@ -6,10 +6,10 @@
 #include "api/cluster/inventory_claims.h"
 #include "api/cluster/inventory_devices.h"
 #include "api/cluster/inventory_problems.h"
-#include "api/cluster/inventory_table.h"
 #include "api/pod_gpus.h"
 #include "api/provenance.h"
 #include "api/reply.h"
+#include "api/tables.h"
 #include "api/verdicts/model_words.h"
 #include "base/clock.h"
 #include "base/table.h"
@@ -599,7 +599,7 @@ void api_inventory(void *context, struct exchange *exchange)
     add_members(api, &copy, value);
     (void)json_object_update_new(value, devices_json(&copy));
     reply_end(api, exchange, tag);
-    reply(exchange, value, inventory_table_write);
+    reply(exchange, value, tables_write_inventory);
 }
 
 /* ---- for other answers ---- */

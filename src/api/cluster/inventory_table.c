@@ -1,9 +1,9 @@
-/* inventory_table: see inventory_table.h. Shows only GPUs; the JSON has all resources,
- * and the claims. */
-#include "api/cluster/inventory_table.h"
+/* inventory_table: an Inventory as a table; see include/api/tables.h. It shows only GPUs; the JSON
+ * has all resources, and the claims. */
 #include "api/cluster/node_lines.h"
 #include "api/provenance.h"
 #include "api/table.h"
+#include "api/tables.h"
 #include "api/text.h"
 
 #include <stdbool.h>
@@ -313,7 +313,8 @@ static void write_source(const json_t *inventory, bool wide, struct arena *arena
     table_write(table, out);
 }
 
-void inventory_table_write(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)
+void tables_write_inventory(const json_t *inventory, bool wide, struct arena *arena,
+                            struct buf *out)
 {
     provenance_write_warning(inventory, arena, out);
     write_nodes(inventory, wide, arena, out);

@@ -60,11 +60,12 @@ static void write_all(const struct node_lines *lines, bool wide, const char *con
 
 static void write_narrow(const struct node_lines *lines, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"NODE", "STATE", "MODEL", "RESOURCE", "TOTAL",
-                                           "USED", "FREE",  "PODS",  NULL};
+    const char *const headings[] = {"NODE",  "STATE", "MODEL", "RESOURCE",
+                                    "TOTAL", "USED",  "FREE",  table_is_narrow() ? NULL : "PODS",
+                                    NULL};
     static const size_t CELLS[] = {LINE_NODE,  LINE_STATE, LINE_MODEL, LINE_RESOURCE,
                                    LINE_TOTAL, LINE_USED,  LINE_FREE,  LINE_PODS};
-    write_all(lines, false, HEADINGS, CELLS, out);
+    write_all(lines, false, headings, CELLS, out);
 }
 
 static void write_wide(const struct node_lines *lines, bool with_reserved, struct buf *out)

@@ -4,6 +4,7 @@
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/table.h"
+#include "api/tables.h"
 #include "api/text.h"
 
 static const char *or_all(const char *name)
@@ -169,7 +170,7 @@ static void add_rows(const json_t *quota, struct table *table, struct arena *are
                       text_number(quota, "unenforcedNamespaces", arena)});
 }
 
-static void write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"QUOTA",      "RESOURCE", "MODEL", "USED",
                                            "LIMIT",      "UNKNOWN",  "NODES", "NAMESPACES",
@@ -189,5 +190,5 @@ static void write_table(const json_t *answer, bool wide, struct arena *arena, st
 void api_quota(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    reply_of_fork(api, exchange, add_members, write_table);
+    reply_of_fork(api, exchange, add_members, tables_write_quota);
 }

@@ -4,8 +4,8 @@
 #include "api/pods/pending.h"
 #include "api/pods/pod_devices.h"
 #include "api/pods/pod_json.h"
-#include "api/pods/pod_table.h"
 #include "api/reply.h"
+#include "api/tables.h"
 #include "api/text.h"
 #include "base/clock.h"
 
@@ -240,7 +240,7 @@ bool pods_find_pending(const struct objects_query *query, struct objects *object
 
 static void write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    pod_table_write_explanation(json_object_get(answer, "status"), wide, arena, out);
+    tables_write_explanation(json_object_get(answer, "status"), wide, arena, out);
 }
 
 void pods_explain(const struct objects_query *query)

@@ -5,8 +5,8 @@
 #include "api/pods/explain.h"
 #include "api/api.h"
 #include "api/pods/pod_json.h"
-#include "api/pods/pod_table.h"
 #include "api/reply.h"
+#include "api/tables.h"
 #include "api/verdicts/near_misses.h"
 #include "base/clock.h"
 
@@ -126,7 +126,7 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
         return;
     }
     reply_end(api, exchange, tag);
-    reply(exchange, answer, pod_table_write_explanation);
+    reply(exchange, answer, tables_write_explanation);
 }
 
 void api_explain(void *context, struct exchange *exchange)

@@ -5,8 +5,8 @@
 #include "api/api.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_owners.h"
-#include "api/pods/pod_table.h"
 #include "api/reply.h"
+#include "api/tables.h"
 #include "base/clock.h"
 #include "types/facts.h"
 
@@ -196,5 +196,5 @@ void api_pending(void *context, struct exchange *exchange)
         pod_copy_pending(api->inventory, exchange_query(exchange, "namespace"), arena);
     json_t *answer = pending_answer(api->inventory, &copies, arena);
     reply_end(api, exchange, tag);
-    reply(exchange, answer, pod_table_write_pending);
+    reply(exchange, answer, tables_write_pending);
 }

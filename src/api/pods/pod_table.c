@@ -1,10 +1,10 @@
 /*
- * pod_table: see pod_table.h. A pod is a block of lines. A value takes one line, whatever bytes it
- * contains.
+ * pod_table: PendingPods and a PodExplanation as text; see include/api/tables.h. A pod is a block
+ * of lines. A value takes one line, whatever bytes it contains.
  */
-#include "api/pods/pod_table.h"
 #include "api/provenance.h"
 #include "api/table.h"
+#include "api/tables.h"
 #include "api/text.h"
 #include "api/verdicts/claim_answers.h"
 #include "api/verdicts/model_words.h"
@@ -67,7 +67,7 @@ static void write_fits_on(const json_t *pod, struct arena *arena, struct buf *ou
     size_t i = 0;
     json_t *name = NULL;
     json_array_foreach (json_object_get(pod, "fitsOn"), i, name)
-        text_names_add(&shown, json_string_value(name), arena);
+        text_names_add(&shown, json_is_string(name) ? json_string_value(name) : "", arena);
     const json_int_t n = json_integer_value(json_object_get(pod, "fits"));
     if (n > (json_int_t)shown.n)
         shown.n = (size_t)n;
@@ -95,8 +95,10 @@ static void write_notes(const json_t *pod, struct arena *arena, struct buf *out)
 {
     size_t i = 0;
     json_t *note = NULL;
-    json_array_foreach (json_object_get(pod, "notEvaluated"), i, note)
-        write_line("not evaluated", json_string_value(note), arena, out);
+    json_array_foreach (json_object_get(pod, "notEvaluated"), i, note) {
+        if (json_is_string(note))
+            write_line("not evaluated", json_string_value(note), arena, out);
+    }
 }
 
 static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
@@ -151,26 +153,26 @@ static void write_each(const json_t *pending, struct arena *arena, struct buf *o
     }
 }
 
-void pod_table_write_pending(const json_t *pending, bool wide, struct arena *arena, struct buf *out)
+/* A row per owner; wide: a block of lines per pod. */
+void tables_write_pending(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    const json_int_t count = json_integer_value(json_object_get(pending, "podCount"));
-    const json_int_t omitted = json_integer_value(json_object_get(pending, "omitted"));
-    provenance_write_warning(pending, arena, out);
+    const json_int_t count = json_integer_value(json_object_get(answer, "podCount"));
+    const json_int_t omitted = json_integer_value(json_object_get(answer, "omitted"));
+    provenance_write_warning(answer, arena, out);
     buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
     if (omitted > 0)
         buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);
     buf_add_text(out, "\n");
     if (wide)
-        write_each(pending, arena, out);
+        write_each(answer, arena, out);
     else
-        write_owners(pending, arena, out);
+        write_owners(answer, arena, out);
 }
 
-void pod_table_write_explanation(const json_t *explanation, bool wide, struct arena *arena,
-                                 struct buf *out)
+void tables_write_explanation(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    provenance_write_warning(explanation, arena, out);
-    write_pod(json_object_get(explanation, "pod"), arena, out);
-    verdict_write_table(json_object_get(explanation, "nodes"), wide, arena, out);
-    near_misses_write(json_object_get(explanation, "nearMisses"), out);
+    provenance_write_warning(answer, arena, out);
+    write_pod(json_object_get(answer, "pod"), arena, out);
+    verdict_write_table(json_object_get(answer, "nodes"), wide, arena, out);
+    near_misses_write(json_object_get(answer, "nearMisses"), out);
 }

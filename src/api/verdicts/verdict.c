@@ -265,7 +265,7 @@ static void write_fitting_by_score(const json_t *nodes, struct arena *arena, str
     json_t *node = NULL;
     json_array_foreach (nodes, i, node) {
         const json_int_t score = json_integer_value(json_object_get(node, "score"));
-        if (fits(node) && by_score[score].n++ == 0)
+        if (fits(node) && score >= 0 && score <= SCORE_MAX && by_score[score].n++ == 0)
             by_score[score].first = text_member(node, "node");
     }
     for (size_t score = SCORE_MAX + 1; score-- > 0;) {

@@ -1,6 +1,6 @@
 /* findings: both outputs, and the bounds on what servers and files can write into them. */
 #include "base/mem.h"
-#include "findings.h"
+#include "doctor/findings.h"
 #include "unit.h"
 
 #include <string.h>

@@ -1,0 +1,187 @@
+/* session: see session.h. Answers are checked here: a login page, or the JSON of another service,
+ * is no answer. */
+#include "session.h"
+#include "formats/json_get.h"
+#include "source.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#define BLANK " \t\r\n"
+#define PLUGIN "kubectl-"
+#define COMPLETER "kubectl_complete-"
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+const char *session_program(const char *file, struct arena *arena)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = slash ? slash + 1 : file;
+    const bool is_completer = begins(name, COMPLETER);
+    if (!is_completer && !begins(name, PLUGIN))
+        return arena_strdup(arena, name);
+    char *words = arena_strdup(arena, name + strlen(is_completer ? COMPLETER : PLUGIN));
+    for (char *at = words; *at; at++)
+        *at = *at == '-' ? ' ' : *at == '_' ? '-' : *at;
+    return arena_printf(arena, "kubectl %s", words);
+}
+
+/* The text of a server may end with newlines. */
+int session_complain(const struct session *session, const char *text, int status)
+{
+    struct buf line;
+    buf_init(&line, BUF_UNBOUNDED); /* a message of ours, or a bounded one */
+    buf_add_one_line(&line, text);
+    while (line.len > 0 && line.data[line.len - 1] == ' ')
+        line.data[--line.len] = '\0';
+    (void)fprintf(stderr, "%s: %s\n", session->program, buf_text(&line));
+    buf_fini(&line);
+    return status;
+}
+
+void session_add_parameter(struct session *session, const char *name, const char *value)
+{
+    if (value)
+        session->query[session->n_query++] = (struct local_parameter){name, value};
+}
+
+/* ---- failures ---- */
+
+/* Errors of the service: "error: ..." where a table was asked for, else {"error": "..."}. */
+#define ERROR "error: "
+
+static const char *without_prefix(const char *text)
+{
+    return begins(text, ERROR) ? text + strlen(ERROR) : text;
+}
+
+static bool is_plain(const struct reply *reply)
+{
+    static const char PLAIN[] = "text/plain";
+    return !reply->type || strncasecmp(reply->type, PLAIN, strlen(PLAIN)) == 0;
+}
+
+/* *ret_is_ours: it has the form of the service's errors. */
+static const char *message_of(const struct reply *reply, bool *ret_is_ours, struct arena *arena)
+{
+    const char *text = buf_text(&reply->text);
+    struct err err;
+    json_t *value = NULL;
+    *ret_is_ours = reply->is_message;
+    if (json_parse(text, reply->text.len, 0, &value, &err) == 0) {
+        *ret_is_ours |= json_is_string(json_member(value, "error"));
+        (void)json_get_string(value, "error", &text, NULL);
+        (void)json_get_string(value, "message", &text, NULL);
+        text = arena_strdup(arena, text);
+        json_decref(value);
+    } else if (is_plain(reply)) {
+        *ret_is_ours |= without_prefix(text) != text;
+    }
+    text = without_prefix(text);
+    if (text[strspn(text, BLANK)] == '\0')
+        return arena_printf(arena, "the answer is HTTP status %u without a message", reply->status);
+    return arena_printf(arena, "%.2000s", text);
+}
+
+static struct asked failure_of(const struct session *session, const char *view,
+                               const struct reply *reply)
+{
+    static const char *const OF_OBJECTS[] = {"inventory", "explain"};
+    bool is_of_object = false;
+    bool is_ours = false;
+    for (size_t i = 0; session->arguments.object && i < 2; i++)
+        is_of_object |= strcmp(view, OF_OBJECTS[i]) == 0;
+    struct asked answer = {EXIT_NO_ANSWER, reply->status,
+                           message_of(reply, &is_ours, session->arena), NULL};
+    if (reply->status == 400 || (reply->status == 413 && strcmp(view, "dry-run") == 0))
+        answer.status = EXIT_MISTAKE;
+    else if (reply->status == 404 && is_of_object && is_ours)
+        answer.status = EXIT_NOT;
+    return answer;
+}
+
+/* ---- answers ---- */
+
+/* Members that each answer has: lists, or an object. */
+static const struct {
+    const char *view;
+    const char *lists[2];
+    const char *object;
+} SHAPES[] = {
+    {"inventory", {"nodes", "models"}, NULL},  {"pending", {"pods", "owners"}, NULL},
+    {"quota", {"quotas", NULL}, NULL},         {"explain", {"nodes", NULL}, "pod"},
+    {"fragmentation", {"models", NULL}, NULL}, {"dry-run", {"workloads", NULL}, NULL},
+    {"decisions", {"decisions", NULL}, NULL},  {"policy", {NULL, NULL}, "values"},
+};
+
+/* The member that the answer lacks; NULL: it is what was asked for. */
+static const char *lacking(const char *view, const json_t *value)
+{
+    for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
+        if (strcmp(SHAPES[i].view, view) != 0)
+            continue;
+        for (size_t j = 0; j < 2 && SHAPES[i].lists[j]; j++) {
+            if (!json_is_array(json_member(value, SHAPES[i].lists[j])))
+                return SHAPES[i].lists[j];
+        }
+        if (SHAPES[i].object && !json_is_object(json_member(value, SHAPES[i].object)))
+            return SHAPES[i].object;
+    }
+    return NULL;
+}
+
+#define NOT_OURS "the answer is not gpu-extender's: "
+
+static struct asked read_answer(const struct session *session, const char *view,
+                                const struct reply *reply)
+{
+    struct asked answer = {EXIT_NO_ANSWER, reply->status, NULL, NULL};
+    struct err err;
+    json_t *value = NULL;
+    if (reply->text.overflowed)
+        answer.message = "the answer is larger than 1 GiB";
+    else if (json_parse(buf_text(&reply->text), reply->text.len, 0, &value, &err) < 0 ||
+             !json_is_object(value))
+        answer.message = NOT_OURS "it is no JSON object";
+    else if (lacking(view, value))
+        answer.message =
+            arena_printf(session->arena, NOT_OURS "it has no %s", lacking(view, value));
+    else
+        return (struct asked){EXIT_FINE, reply->status, NULL, value};
+    json_decref(value);
+    return answer;
+}
+
+struct asked session_ask(const struct session *session, const char *view, const struct buf *body)
+{
+    const struct question question = {view, session->query, body ? buf_text(body) : NULL,
+                                      body ? body->len : 0};
+    struct reply reply = {0};
+    struct asked answer = {EXIT_NO_ANSWER, 0, NULL, NULL};
+    struct err err;
+    buf_init(&reply.text, SOURCE_BYTES_MAX);
+    const int r = source_ask(&session->arguments, &question, session->arena, &reply, &err);
+    if (r == -EINVAL)
+        answer.status = EXIT_MISTAKE;
+    if (r < 0)
+        answer.message = arena_strdup(session->arena, err.text);
+    else if (reply.status != 200)
+        answer = failure_of(session, view, &reply);
+    else
+        answer = read_answer(session, view, &reply);
+    buf_fini(&reply.text);
+    return answer;
+}
+
+int session_ask_or_complain(const struct session *session, const char *view, const struct buf *body,
+                            json_t **ret_value)
+{
+    const struct asked answer = session_ask(session, view, body);
+    if (answer.status != EXIT_FINE)
+        return session_complain(session, answer.message, answer.status);
+    *ret_value = answer.value;
+    return EXIT_FINE;
+}

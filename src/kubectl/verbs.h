@@ -1,0 +1,19 @@
+/*
+ * verbs: what kubectl gpu does. Each asks, prints, and returns the exit status.
+ */
+#ifndef KUBECTL_VERBS_H
+#define KUBECTL_VERBS_H
+
+#include "session.h"
+
+int verbs_nodes(struct session *session);
+int verbs_pending(struct session *session);
+int verbs_quota(struct session *session);
+int verbs_why(struct session *session);
+int verbs_frag(struct session *session);
+int verbs_claims(struct session *session);
+int verbs_fit(struct session *session);       /* fit.c */
+int verbs_decisions(struct session *session); /* decisions.c */
+int verbs_doctor(struct session *session);    /* doctor.c */
+
+#endif

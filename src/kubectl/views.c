@@ -1,0 +1,145 @@
+/* views: the verbs that show one answer. */
+#include "api/tables.h"
+#include "formats/json_get.h"
+#include "print.h"
+#include "verbs.h"
+
+#include <strings.h>
+
+static int show(const struct session *session, const char *view, print_table *write,
+                const struct print_names *names)
+{
+    json_t *answer = NULL;
+    int status = session_ask_or_complain(session, view, NULL, &answer);
+    if (status == EXIT_FINE)
+        status = print_answer(session, answer, write, names, true, EXIT_FINE);
+    json_decref(answer);
+    return status;
+}
+
+int verbs_nodes(struct session *session)
+{
+    static const struct print_names NAMES = {"nodes", "node"};
+    session_add_parameter(session, "node", session->arguments.object);
+    session_add_parameter(session, "model", session->arguments.model);
+    return show(session, "inventory", tables_write_inventory, &NAMES);
+}
+
+int verbs_pending(struct session *session)
+{
+    static const struct print_names NAMES = {"pods", "pod"};
+    session_add_parameter(session, "namespace", session->namespace_);
+    return show(session, "pending", tables_write_pending, &NAMES);
+}
+
+int verbs_quota(struct session *session)
+{
+    static const struct print_names NAMES = {"quotas", "quota"};
+    session_add_parameter(session, "namespace", session->namespace_);
+    return show(session, "quota", tables_write_quota, &NAMES);
+}
+
+int verbs_frag(struct session *session)
+{
+    session_add_parameter(session, "model", session->arguments.model);
+    return show(session, "fragmentation", tables_write_fragmentation, NULL);
+}
+
+/* ---- claims ---- */
+
+/* Of the inventory the claims, those of the namespace, and what says how good the data are. */
+static json_t *claims_of(const json_t *inventory, const char *namespace_)
+{
+    static const char *const KEPT[] = {"asOf",
+                                       "source",
+                                       "live",
+                                       "usable",
+                                       "unusableBecause",
+                                       "claimsCounted",
+                                       "claimsNotCountedBecause",
+                                       "claimsOmitted"};
+    json_t *answer = json_object();
+    json_t *claims = json_array();
+    size_t i = 0;
+    json_t *claim = NULL;
+    for (size_t j = 0; j < sizeof KEPT / sizeof *KEPT; j++)
+        (void)json_object_set(answer, KEPT[j], json_object_get(inventory, KEPT[j]));
+    json_array_foreach (json_member(inventory, "claims"), i, claim) {
+        const char *of_claim = "";
+        (void)json_get_string(claim, "namespace", &of_claim, NULL);
+        if (!namespace_ || strcmp(of_claim, namespace_) == 0)
+            (void)json_array_append(claims, claim);
+    }
+    (void)json_object_set_new(answer, "claims", claims);
+    return answer;
+}
+
+int verbs_claims(struct session *session)
+{
+    static const struct print_names NAMES = {"claims", "resourceclaim"};
+    json_t *inventory = NULL;
+    int status = session_ask_or_complain(session, "inventory", NULL, &inventory);
+    if (status != EXIT_FINE)
+        return status;
+    json_t *claims = claims_of(inventory, session->namespace_);
+    status = print_answer(session, claims, tables_write_claims, &NAMES, true, EXIT_FINE);
+    json_decref(claims);
+    json_decref(inventory);
+    return status;
+}
+
+/* ---- why ---- */
+
+static bool is_owner(const json_t *owner, const char *object)
+{
+    const char *kind = "";
+    const char *name = "";
+    const size_t len = strcspn(object, "/");
+    (void)json_get_string(owner, "kind", &kind, NULL);
+    (void)json_get_string(owner, "name", &name, NULL);
+    return strlen(kind) == len && strncasecmp(kind, object, len) == 0 &&
+           strcmp(name, object + len + 1) == 0;
+}
+
+/* The first waiting pod of KIND/NAME. */
+static int find_pod(const struct session *session, const char **ret_pod)
+{
+    const char *object = session->arguments.object;
+    const char *pod = NULL;
+    json_t *pending = NULL;
+    size_t i = 0;
+    json_t *owner = NULL;
+    int status = session_ask_or_complain(session, "pending", NULL, &pending);
+    if (status != EXIT_FINE)
+        return status;
+    json_array_foreach (json_member(pending, "owners"), i, owner) {
+        if (is_owner(owner, object))
+            (void)json_get_string(owner, "firstPod", &pod, NULL);
+    }
+    if (pod)
+        *ret_pod = arena_strdup(session->arena, pod);
+    json_decref(pending);
+    if (pod)
+        return EXIT_FINE;
+    return session_complain(session,
+                            arena_printf(session->arena,
+                                         "no pod of %.300s waits for GPUs in the namespace %.300s",
+                                         object, session->namespace_),
+                            EXIT_NOT);
+}
+
+int verbs_why(struct session *session)
+{
+    static const struct print_names NAMES = {"pod", "pod"};
+    const char *pod = session->arguments.object;
+    session_add_parameter(session, "namespace", session->namespace_);
+    if (strncasecmp(pod, "pod/", strlen("pod/")) == 0)
+        pod += strlen("pod/");
+    if (strchr(pod, '/')) {
+        const int status = find_pod(session, &pod);
+        if (status != EXIT_FINE)
+            return status;
+    }
+    session_add_parameter(session, "name", pod);
+    return show(session, "explain", tables_write_explanation, &NAMES);
+}

@@ -1,0 +1,228 @@
+"""kubectl gpu: decisions and those that follow, doctor, colours on a terminal only, and the name under which it was called."""
+
+import contextlib
+import json
+import os
+import pty
+import shutil
+import subprocess
+
+import pytest
+import yaml
+from kubectl_gpu import FILE, PLUGIN, Kubectl, answering, complaint, gpu, said
+from objects import filter_args, list_text, node, pod
+from service import ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS
+
+NODES = [node("a", 8), node("b", 8)]
+
+
+@pytest.fixture
+def service(start_over):
+    return start_over(*NODES)
+
+
+def url_of(service):
+    return "--url", f"http://{service.address}"
+
+
+def decide(service, name, namespace="ml"):
+    asking = pod(name, 1)
+    asking["metadata"]["namespace"] = namespace
+    assert service.post("/scheduler/filter", filter_args(asking, ["a", "b"])).status == 200
+
+
+# ---- decisions ----
+
+
+def test_decisions_are_those_of_the_api(service):
+    for name, namespace in (("first", "ml"), ("second", "ml"), ("other", "web")):
+        decide(service, name, namespace)
+    for words, query in (((), ""), (("-n", "ml"), "?namespace=ml"), (("second",), "?name=second"), (("-A",), "")):
+        api = service.get(f"/v1/decisions{query}").json()
+        assert json.loads(said("decisions", *words, *url_of(service), "-o", "json")) == api
+        assert yaml.safe_load(said("decisions", *words, *url_of(service), "-o", "yaml")) == api
+        names = said("decisions", *words, *url_of(service), "-o", "name").split()
+        assert names == [f"pod/{each['pod']['name']}" for each in api["decisions"]] and names
+        wide = service.get(f"/v1/decisions?output=table&wide=true{query.replace('?', '&')}").text
+        assert said("decisions", *words, *url_of(service), "-o", "wide") == wide
+        assert all(len(line) <= 80 for line in said("decisions", *words, *url_of(service)).splitlines())
+
+
+@contextlib.contextmanager
+def watching(service, *words):
+    with subprocess.Popen(
+        [PLUGIN, "decisions", "-w", *url_of(service), *words], env={**os.environ, **ENV}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        yield process
+        process.terminate()
+        assert not SANITIZERS.search(process.stderr.read())
+
+
+def test_new_decisions_follow(service):
+    decide(service, "first")
+    decide(service, "second")
+    with watching(service, "-o", "name") as names, watching(service, "-o", "yaml") as documents, watching(service) as table:
+        assert [names.stdout.readline() for _ in range(2)] == ["pod/first\n", "pod/second\n"]
+        assert table.stdout.readline().split()[:2] == ["TIME", "VERB"]
+        decide(service, "third")
+        assert names.stdout.readline() == "pod/third\n", "each is shown once, the oldest first"
+        shown = ""
+        while "third" not in shown:
+            shown += table.stdout.readline()
+        assert "TIME" not in shown and shown.index("first") < shown.index("second")
+        shown = ""
+        while "third" not in shown:
+            shown += documents.stdout.readline()
+        assert [each["pod"]["name"] for each in yaml.safe_load_all(shown.partition("third")[0] + "third") if each] == ["first", "second", "third"]
+
+
+def test_watching_ends_without_a_first_answer(service):
+    assert complaint("decisions", "-w", "--url", "http://127.0.0.1:1", status=3)
+    with answering(b'{"decisions": 3}') as there:
+        assert "it has no decisions" in complaint("decisions", "-w", "--url", there, status=3)
+
+
+# ---- doctor ----
+
+
+def findings(*words, status=0, **more):
+    return {each["check"]: each for each in json.loads(said("doctor", *words, "-o", "json", status=status, **more))["findings"]}
+
+
+def levels(found):
+    return {check: each["level"] for check, each in found.items()}
+
+
+def test_doctor_of_a_sound_service(service):
+    found = findings(*url_of(service))
+    assert set(levels(found).values()) == {"ok"}, found
+    views = {f"views.{view}" for view in ("inventory", "pending", "quota", "fragmentation", "decisions", "policy")}
+    assert set(found) == {*views, "data", "nodes", "policy"}
+    lines = said("doctor", *url_of(service)).splitlines()
+    assert lines[-1] == "9 ok, 0 warn (0 of them not checked), 0 fail" and all(len(line) <= 80 or " " not in line.strip() for line in lines)
+    assert yaml.safe_load(said("doctor", *url_of(service), "-o", "yaml"))["ok"] == 9
+
+
+def test_doctor_of_a_saved_cluster(write):
+    found = levels(findings(*FILE))
+    assert found["data"] == "ok" and found["nodes"] == "warn" and found["nodes.model"] == "warn"
+    assert "views.decisions" not in found and "apiService" not in found
+    path = write("empty.json", list_text())
+    assert levels(findings("--cluster-file", path, status=1))["nodes"] == "fail"
+
+
+def test_doctor_finds_what_is_missing(alone):
+    assert levels(findings("--url", f"http://{alone.address}", status=1))["data"] == "fail", "nothing is listed yet"
+    assert levels(findings("--url", "http://127.0.0.1:1", status=1)) == {"views.inventory": "fail"}
+
+
+@pytest.mark.parametrize(
+    "answer, level",
+    [
+        (('{"status": {"conditions": [{"type": "Available", "status": "True"}]}}', "", 0), "ok"),
+        (('{"status": {"conditions": [{"type": "Available", "status": "False", "message": "no endpoints"}]}}', "", 0), "fail"),
+        (("{}", "", 0), "warn"),
+        (("", "Error from server (NotFound): apiservices not found\n", 1), "fail"),
+        (("", "Error from server (Forbidden): apiservices is forbidden\n", 1), "warn"),
+    ],
+)
+def test_doctor_looks_at_the_api_service(tmp_path, answer, level):
+    kubectl = Kubectl(tmp_path)
+    kubectl.answer(*answer)
+    found = findings(env=kubectl.env, status=1)
+    assert found["apiService"]["level"] == level and found["views.inventory"]["level"] == "fail"
+    assert ("not checked" in found["apiService"]["seen"]) == ("Forbidden" in answer[1])
+
+
+# ---- terminals and names ----
+
+
+def on_terminal(*words, env=None):
+    """What it writes to a terminal."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        wanted = {**os.environ, **ENV, "TERM": "xterm", **(env or {})}
+        wanted.pop("NO_COLOR", None) if not env else None
+        process = subprocess.Popen([PLUGIN, *words], env=wanted, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE)
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # EIO: the other side is closed
+            while piece := terminal.read(65536):
+                shown += piece
+        assert process.wait(LIMIT_S) == 0 and not process.stderr.read()
+    return shown.decode()
+
+
+def test_colours_are_for_terminals():
+    assert "\x1b" not in said("nodes", *FILE)
+    shown = on_terminal("nodes", *FILE)
+    assert shown.startswith("\x1b[1mNODE") and shown.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n") == said("nodes", *FILE)
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\x1b" not in on_terminal("nodes", *FILE, env=env)
+    assert "\x1b" not in on_terminal("nodes", *FILE, "-o", "json") + on_terminal("nodes", *FILE, "--no-headers")
+
+
+def test_messages_follow_the_name(tmp_path):
+    """A plugin manager installs it under a more specific name."""
+    for file, program in (("kubectl-gpu_extender", "kubectl gpu-extender"), ("kubectl-gpu-x", "kubectl gpu x"), ("gpu", "gpu")):
+        path = tmp_path / file
+        shutil.copy(PLUGIN, path)
+        done = subprocess.run([path], env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        assert done.returncode == 2 and done.stderr == f"{program}: a verb is missing; try {program} --help\n"
+        done = subprocess.run([path, "--help"], env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=True)
+        assert done.stdout.startswith(f"Usage: {program} VERB") and f"  {program} nodes\n" in done.stdout
+
+
+# ---- answers of others ----
+
+MEMBERS = {
+    ("nodes",): ("nodes", "models"),
+    ("pending",): ("pods", "owners"),
+    ("quota",): ("quotas",),
+    ("frag",): ("models",),
+    ("why", "a"): ("pod", "nodes"),
+    ("claims",): ("nodes", "models"),
+    ("decisions",): ("decisions",),
+}
+
+
+@pytest.mark.parametrize("words", MEMBERS, ids=" ".join)
+def test_an_answer_is_what_was_asked_for(words):
+    """In every form: the JSON of another service is no answer."""
+    whole = {name: {} if name == "pod" else [] for name in MEMBERS[words]}
+    for name in (*whole, None):
+        body = {each: value for each, value in whole.items() if each != name}
+        with answering(json.dumps(body).encode(), content="application/json") as there:
+            for form in ("table", "json", "yaml"):
+                done = gpu(*words, "--url", there, "-o", form)
+                assert done.returncode == (3 if name else 0), done
+                assert not name or f"it has no {name}" in done.stderr
+
+
+STRANGE = [None, -1, 1e300, "x", [None], {"a": [{}]}]
+
+
+MEMBER_NAMES = """nodes models pods owners quotas pod decisions workloads claims holders resources devices limits placements nearMisses lacks fitsOn
+notEvaluated fits score reason message requests closest schedulerSays ageSeconds freshness problems podsWithoutNode best verdicts terms explain
+preemption reservedFor unenforced gpuModels""".split()
+LISTS = ("nodes", "models", "pods", "owners", "quotas", "decisions", "workloads", "claims")
+
+
+def filled(value, depth=2):
+    """An answer with every member of that value; more nodes than a table lists one by one."""
+    if depth == 0:
+        return value
+    inner = filled(value, depth - 1)
+    return {name: inner if name == "pod" else [inner] * (45 if name == "nodes" else 1) if name in LISTS else value for name in MEMBER_NAMES}
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=str)
+def test_members_of_any_type_are_survived(value):
+    with answering(json.dumps(filled(value)).encode()) as there:
+        for words in (*MEMBERS, ("fit", "-f", "-"), ("doctor",)):
+            for form in ("table", "wide", *([] if words[0] in ("frag", "doctor") else ["name"])):
+                assert gpu(*words, "--url", there, "-o", form, text="{}").returncode in (0, 1, 3)
+
+
+def test_a_saved_cluster_is_no_service():
+    assert "has none" in complaint("decisions", "--cluster-file", SAMPLE_CLUSTER, status=2)
