@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APIS "/apis/" KUBERNETES_API_VERSION
+#define GROUP_VERSION "apis/" KUBERNETES_API_VERSION
+#define APIS "/" GROUP_VERSION
 #define OPENAPI_V3 "/openapi/v3" APIS
 #define DISCOVERY "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -276,7 +277,7 @@ static json_t *openapi_paths_json(void)
     siphash_add(&hash, text, len, 2);
     json_t *address = json_sprintf("%s?hash=%016" PRIx64, OPENAPI_V3, siphash_end(&hash, 2, 4));
     free(text);
-    return json_pack("{s:{s:{s:o}}}", "paths", APIS + 1, "serverRelativeURL", address);
+    return json_pack("{s:{s:{s:o}}}", "paths", GROUP_VERSION, "serverRelativeURL", address);
 }
 
 /* ---- answers ---- */
