@@ -189,6 +189,24 @@ struct device_status {
 #define DEVICE_STATUS_USES_MAX 256
 /* Of the texts of consumed capacities of one slice; devices with more are cut. */
 #define SLICE_CONSUMED_BYTES_MAX ((size_t)256 << 10)
+/* A device that claims share (shareID), in the arena. */
+struct shared_device {
+    const char *driver;
+    const char *model_name; /* as device_model.name */
+    bool is_partition;
+    const struct device_attribute *capacities; /* values are quantities: "40Gi" */
+    size_t n_capacities;
+    struct device_status status; /* is_cut: also if capacities are left out */
+};
+struct shared_devices {
+    struct shared_device *items;
+    size_t n;
+};
+/* Those on a node, as devices_on_node(). room: bytes of texts of consumed capacities that may still
+ * be copied; devices with more are cut. */
+struct shared_devices devices_shared_on(const struct devices *devices, const char *node_name,
+                                        struct arena *arena, size_t *room);
+
 /* A walk over all slices, as devices_walk. Facts and the statuses of their devices are in the
  * arena. */
 struct slices_walk {

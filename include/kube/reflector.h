@@ -146,6 +146,10 @@ struct reflector_kind {
     const char *const *older;
 };
 
+/* Objects of a page of a list. The API server works on a page before it sends any of it, while we
+ * wait; but it holds each in memory. */
+#define REFLECTOR_PAGE_SIZE 5000
+
 struct reflector_settings {
     const struct reflector_kind *kind;
     int page_size;

@@ -1,6 +1,7 @@
 /* reply: see reply.h. */
 #include "api/reply.h"
 #include "api/provenance.h"
+#include "api/query_names.h"
 #include "base/hash.h"
 #include "base/siphash.h"
 #include "formats/json_put.h"
@@ -106,6 +107,7 @@ void reply_of_fork(const struct api *api, struct exchange *exchange, reply_add_m
     provenance_add_claims(&provenance, answer);
     add_members(fork, exchange, answer);
     inventory_fork_free(api->inventory, fork);
+    query_names_add(api, exchange, answer);
     reply_end(api, exchange, tag);
     reply(exchange, answer, write_table);
 }

@@ -203,6 +203,11 @@ static bool write_line_of_row(const struct table *table, const size_t *widths, c
     return goes_on;
 }
 
+bool table_is_empty(const struct table *table)
+{
+    return table->first == table->last;
+}
+
 void table_write(const struct table *table, struct buf *out)
 {
     size_t widths[TABLE_MAX_COLUMNS] = {0};

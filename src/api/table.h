@@ -27,6 +27,8 @@ struct table;
 struct table *table_new(struct arena *arena, bool wide, const char *const *headings);
 /* One borrowed cell per heading. "" is shown as "-". Control characters are replaced. */
 void table_add(struct table *table, const char *const *cells);
+/* Without the headings. */
+bool table_is_empty(const struct table *table);
 void table_write(const struct table *table, struct buf *out);
 
 #endif

@@ -73,6 +73,18 @@ const char *text_one_line(const char *text, struct arena *arena)
     return copy;
 }
 
+void text_write_warnings(const json_t *answer, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *warning = NULL;
+    json_array_foreach (json_object_get(answer, "warnings"), i, warning) {
+        const char *text = arena_printf(arena, "warning: %s: %s", text_member(warning, "path"),
+                                        text_member(warning, "message"));
+        buf_add_text(out, text_one_line(text, arena));
+        buf_add_text(out, "\n");
+    }
+}
+
 const char *text_moment(int64_t at_ms, struct arena *arena)
 {
     char seconds[TEXT_TIME_SIZE];

@@ -5,6 +5,7 @@
 #define API_TEXT_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -24,6 +25,8 @@ const char *text_age(int64_t seconds, struct arena *arena);
 /* RFC 3339, with milliseconds. at_ms: since 1970. */
 const char *text_moment(int64_t at_ms, struct arena *arena);
 
+/* The warnings of an answer, a line each. */
+void text_write_warnings(const json_t *answer, struct arena *arena, struct buf *out);
 /* A copy of foreign text by buf_add_one_line(). */
 const char *text_one_line(const char *text, struct arena *arena);
 

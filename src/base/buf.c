@@ -93,12 +93,12 @@ void buf_printf(struct buf *buf, const char *format, ...)
     va_end(again);
 }
 
-static bool add_escaped(struct buf *buf, unsigned char c)
+static bool add_escaped(struct buf *buf, unsigned c)
 {
-    static const char *const SHORT[256] = {
+    static const char *const SHORT[128] = {
         ['"'] = "\\\"", ['\\'] = "\\\\", ['\n'] = "\\n", ['\r'] = "\\r", ['\t'] = "\\t"};
     char escape[sizeof "\\u0000"];
-    if (SHORT[c])
+    if (c < 128 && SHORT[c])
         return add(buf, SHORT[c], 2);
     (void)snprintf(escape, sizeof escape, "\\u%04x", c);
     return add(buf, escape, sizeof escape - 1);
@@ -137,20 +137,60 @@ static size_t plain_len(const unsigned char *text)
     return (size_t)(p - text);
 }
 
+/* Of a valid sequence of at most three bytes; longer ones are no controls. */
+static unsigned code_of(const unsigned char *p, size_t len)
+{
+    if (len < 2)
+        return p[0];
+    if (len == 2)
+        return (p[0] & 0x1fU) << 6 | (p[1] & 0x3fU);
+    return (p[0] & 0x0fU) << 12 | (p[1] & 0x3fU) << 6 | (p[2] & 0x3fU);
+}
+
+size_t buf_control(const char *text, unsigned *ret_code)
+{
+    /* C0; DEL and C1; then what is invisible, ends a line, or turns its direction, so that a name
+     * looks like another one. */
+    static const unsigned short RANGES[][2] = {{0x01, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},
+                                               {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x2069},
+                                               {0xfeff, 0xfeff}};
+    const unsigned char *p = (const unsigned char *)text;
+    const size_t len = *p < 0x80 ? 1 : utf8_len(p);
+    if (len == 0 || len > 3)
+        return 0;
+    *ret_code = code_of(p, len);
+    for (size_t i = 0; i < sizeof RANGES / sizeof *RANGES; i++) {
+        if (*ret_code >= RANGES[i][0] && *ret_code <= RANGES[i][1])
+            return len;
+    }
+    return 0;
+}
+
+/* Adds the character or the byte at p. Returns its length; 0: it does not fit. */
+static size_t add_quoted_char(struct buf *buf, const unsigned char *p)
+{
+    unsigned code = *p;
+    const size_t control = buf_control((const char *)p, &code);
+    const size_t len = utf8_len(p);
+    if (control > 0 || *p < 0x80)
+        return add_escaped(buf, code) ? control + (control == 0) : 0;
+    if (len > 0)
+        return add(buf, p, len) ? len : 0;
+    return add(buf, "\\ufffd", 6);
+}
+
 static bool add_quoted_text(struct buf *buf, const unsigned char *p)
 {
-    bool fits = true;
-    while (fits && *p) {
-        size_t len = plain_len(p);
+    while (*p) {
+        const size_t n_plain = plain_len(p);
+        const size_t len = n_plain == 0           ? add_quoted_char(buf, p)
+                           : add(buf, p, n_plain) ? n_plain
+                                                  : 0;
         if (len == 0)
-            len = utf8_len(p);
-        if (len > 0)
-            fits = add(buf, p, len);
-        else
-            fits = *p < 0x80 ? add_escaped(buf, *p) : add(buf, "\\ufffd", 6);
-        p += len ? len : 1;
+            return false;
+        p += len;
     }
-    return fits;
+    return true;
 }
 
 /* Most texts are names, which need no escape. */
@@ -176,34 +216,13 @@ void buf_add_quoted(struct buf *buf, const char *text)
         (void)add(buf, "\"", 1);
 }
 
-static bool is_within(unsigned char byte, unsigned char first, unsigned char last)
-{
-    return byte >= first && byte <= last;
-}
-
-/* C0 and C1 controls and DEL. */
-static bool is_control(const unsigned char *p)
-{
-    return p[0] < ' ' || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
-}
-
-/* Invisible, or turns the direction of a line, so that a name looks like another one: U+061C,
- * U+200B to 200F, 2028 to 202E, 2060 to 2069, FEFF. */
-static bool is_misleading(const unsigned char *p)
-{
-    if (p[0] == 0xe2 && p[1] == 0x80)
-        return is_within(p[2], 0x8b, 0x8f) || is_within(p[2], 0xa8, 0xae);
-    if (p[0] == 0xe2 && p[1] == 0x81)
-        return is_within(p[2], 0xa0, 0xa9);
-    return (p[0] == 0xd8 && p[1] == 0x9c) || (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf);
-}
-
 void buf_add_one_line(struct buf *buf, const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
     while (*p) {
         const size_t len = *p < 0x80 ? 1 : utf8_len(p);
-        if (len > 0 && (is_control(p) || is_misleading(p)))
+        unsigned code = 0;
+        if (buf_control((const char *)p, &code) > 0)
             buf_add_text(buf, " ");
         else if (len > 0)
             buf_add(buf, p, len);

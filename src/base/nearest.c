@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 /* Longer than any known word. */
 #define WORD_LEN_MAX 48
@@ -157,4 +158,26 @@ bool nearest_is_typo(const char *asked, const char *known)
         if (!is_word_typo(words[0], words[1]))
             return false;
     }
+}
+
+/* "mem" for "memory", "nvidia" for "nvidia.com/gpu". */
+static bool is_beginning(const char *asked, const char *known)
+{
+    const size_t len = strlen(asked);
+    return len >= 3 && strncasecmp(asked, known, len) == 0;
+}
+
+/* "gpu" and "gpus" for "nvidia.com/gpu". */
+static bool is_without_domain(const char *asked, const char *known)
+{
+    const char *slash = strchr(known, '/');
+    const size_t len = slash ? strlen(slash + 1) : 0;
+    return slash && !strchr(asked, '/') && strncasecmp(asked, slash + 1, len) == 0 &&
+           (asked[len] == '\0' || strcasecmp(asked + len, "s") == 0);
+}
+
+bool nearest_is_resource(const char *asked, const char *known)
+{
+    return is_without_domain(asked, known) || is_beginning(asked, known) ||
+           nearest_is_typo(asked, known);
 }

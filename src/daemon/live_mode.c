@@ -21,9 +21,6 @@
 #include <unistd.h>
 
 #define SECOND_MS ((int64_t)1000)
-/* Of a list. The API server works on a page before it sends any of it, while we wait; but it holds
- * each in memory. */
-#define PAGE_SIZE 5000
 /* Longer than the usual lag of a watch. */
 #define CONFIRM_MS (30 * SECOND_MS)
 #define MAX_KINDS ((size_t)9)
@@ -143,7 +140,7 @@ static void create_watches(struct live_mode *live, const struct settings *settin
     for (size_t i = 0; i < MAX_KINDS && INVENTORY_KINDS[i].name; i++) {
         const struct reflector_settings reflector = {
             .kind = &INVENTORY_KINDS[i],
-            .page_size = PAGE_SIZE,
+            .page_size = REFLECTOR_PAGE_SIZE,
             .silence_ms = (int64_t)settings->kubernetes.watch_silence_s * SECOND_MS,
             .max_object_bytes = settings->limits.object_bytes,
             .seed = random_seed(),
@@ -398,7 +395,7 @@ void live_mode_follow_front(struct live_mode *live, const struct reflector_store
         .path = "/api/v1/namespaces/kube-system/configmaps",
         .field_selector = "metadata.name%3Dextension-apiserver-authentication"};
     const struct reflector_settings settings = {.kind = &KIND,
-                                                .page_size = PAGE_SIZE,
+                                                .page_size = REFLECTOR_PAGE_SIZE,
                                                 .silence_ms = FRONT_SILENCE_MS,
                                                 .max_object_bytes = FRONT_BYTES,
                                                 .seed = random_seed()};

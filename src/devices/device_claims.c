@@ -174,6 +174,8 @@ void device_claims_use(struct devices *devices, struct kept_claim *claim, bool i
             continue;
         const bool was_used = slot->n_uses > 0;
         slot->n_uses += is_used ? 1 : SIZE_MAX;
+        if (claim->uses[i].is_shared)
+            devices->n_shared_uses += is_used ? 1 : SIZE_MAX;
         if (is_used)
             DL_APPEND(slot->uses, &claim->uses[i]);
         else

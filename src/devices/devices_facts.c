@@ -138,8 +138,8 @@ static void copy_consumed(struct arena *arena, const struct device *device, size
     }
 }
 
-static struct device_status status_of(struct arena *arena, const struct device *device,
-                                      size_t *room)
+struct device_status devices_status_of(const struct device *device, struct arena *arena,
+                                       size_t *room)
 {
     struct device_status status = {.is_tainted = device->is_tainted || device->n_rules > 0};
     status.is_cut = device->slot->n_uses > DEVICE_STATUS_USES_MAX;
@@ -164,7 +164,7 @@ static size_t visit_slice(const struct kept_slice *slice, const struct slices_wa
     size_t room = SLICE_CONSUMED_BYTES_MAX;
     for (size_t i = 0; i < slice->n_devices; i++) {
         const size_t n_uses = slice->devices[i].slot->n_uses;
-        statuses[i] = status_of(walk->arena, &slice->devices[i], &room);
+        statuses[i] = devices_status_of(&slice->devices[i], walk->arena, &room);
         work += 1 + facts.devices[i].n_attributes + (statuses[i].is_cut ? 0 : n_uses);
     }
     walk->visit(walk->context, &facts, statuses);

@@ -289,6 +289,7 @@ struct devices {
     struct string_table strings;
     struct object *objects[N_DEVICES_KINDS];
     size_t n_claims[N_CLAIM_STATES];
+    size_t n_shared_uses;
     size_t claim_text_bytes; /* at most CLAIM_TEXTS_BYTES_MAX; equal ones count each time */
     uint64_t relists[N_DEVICES_KINDS];
     struct object *swept_to[N_DEVICES_KINDS]; /* next of a sweep; NULL: the first */
@@ -329,6 +330,9 @@ void slices_free(struct devices *devices, struct kept_slice *slice); /* must be 
 
 /* devices_facts.c. Without attributes, on which no number depends. */
 struct slice_facts devices_facts_for_counting(const struct kept_slice *slice, struct arena *arena);
+/* room: left for texts of consumed capacities. */
+struct device_status devices_status_of(const struct device *device, struct arena *arena,
+                                       size_t *room);
 
 /* attributes.c */
 void attributes_keep(struct devices *devices, struct device *device,

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PAGE_SIZE 1000
 #define CONNECTIONS 16
 #define WAIT_MS 60000
 #define NAP_NS 20000000
@@ -65,7 +64,7 @@ static size_t make_watches(const struct settings *settings, struct inventory *in
     for (; n < N_CLUSTER_KINDS && INVENTORY_KINDS[n].name; n++) {
         const struct reflector_settings reflector = {
             .kind = &INVENTORY_KINDS[n],
-            .page_size = PAGE_SIZE,
+            .page_size = REFLECTOR_PAGE_SIZE,
             .silence_ms = (int64_t)settings->kubernetes.watch_silence_s * 1000,
             .max_object_bytes = settings->limits.object_bytes,
             .seed = n + 1,

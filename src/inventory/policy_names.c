@@ -71,7 +71,7 @@ static bool find_resource(const struct cluster *cluster, const char *pattern, co
             last = name;
             if (policy_resource_matches(pattern, name))
                 return true;
-            if (!*ret_near && nearest_is_typo(pattern, name))
+            if (!*ret_near && nearest_is_resource(pattern, name))
                 *ret_near = name;
         }
     }

@@ -98,42 +98,17 @@ void shown_add_table(const char *text, const struct shown_style *style, struct b
     }
 }
 
-/* The code point of what JSON does not escape and no terminal should get (buf_add_one_line());
- * *ret_len: its bytes. 0: the next byte is fine. */
-static unsigned hidden(const char *text, size_t *ret_len)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    char copy[4] = "";
-    struct buf shown;
-    *ret_len = p[0] == 0x7f                   ? 1
-               : p[0] == 0xc2 || p[0] == 0xd8 ? 2
-               : p[0] == 0xe2 || p[0] == 0xef ? 3
-                                              : 0;
-    if (*ret_len == 0 || strnlen(text, *ret_len) < *ret_len)
-        return 0;
-    memcpy(copy, text, *ret_len);
-    buf_init(&shown, sizeof copy);
-    buf_add_one_line(&shown, copy);
-    const bool is_hidden = strcmp(buf_text(&shown), " ") == 0;
-    buf_fini(&shown);
-    if (!is_hidden)
-        return 0;
-    if (*ret_len == 1)
-        return p[0];
-    return *ret_len == 2 ? (p[0] & 0x1fU) << 6 | (p[1] & 0x3fU)
-                         : (p[0] & 0xfU) << 12 | (p[1] & 0x3fU) << 6 | (p[2] & 0x3fU);
-}
-
-/* Part of JSON. */
+/* Part of JSON, with the control characters that JSON does not escape escaped. */
 static void add_escaped(const char *text, struct buf *out)
 {
-    size_t len = 0;
-    for (; *text; text += len) {
-        const unsigned code = hidden(text, &len);
-        if (code)
+    while (*text) {
+        unsigned code = 0;
+        const size_t len = buf_control(text, &code);
+        if (len > 0 && code > ' ')
             buf_printf(out, "\\u%04x", code);
         else
-            buf_add(out, text, len = 1);
+            buf_add(out, text, 1);
+        text += len > 0 ? len : 1;
     }
 }
 

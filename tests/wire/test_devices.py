@@ -111,6 +111,60 @@ def test_partitions_are_apart_from_their_gpus(example):
     assert found["partitions"] == {"A100-SXM4-80GB-MIG-1g.10gb": partition}
 
 
+def sharing(name, consumed, number=0):
+    return claim(name, "a", [number], [f"pod-{name}"], shareID=f"share-{name}", **({"consumedCapacity": consumed} if consumed else {}))
+
+
+def shareable(**capacities):
+    """Two devices that claims may share."""
+    made = resource_slice("a")
+    for each in made["spec"]["devices"]:
+        each.update(allowMultipleAllocations=True, capacity={key: {"value": value} for key, value in capacities.items()})
+    return made
+
+
+def test_what_is_left_of_shared_devices(start_over):
+    claims = [sharing("one", {"memory": "10Gi", "cores": 3}), sharing("two", {"memory": "20Gi", "cores": "5"}), sharing("last", {"memory": "1Gi"}, number=1)]
+    service = start_over(node("a", None, None), shareable(memory="80Gi", cores="64"), *claims)
+    inventory = inventory_of(service)
+    numbers = node_of(inventory, "a")["devices"][DRIVER]["models"]["H100-80GB-HBM3"]
+    assert (numbers["total"], numbers["allocated"], numbers["free"]) == (2, 2, 0), "nobody can take a whole one"
+    memory = {"total": 160 << 30, "used": 31 << 30, "free": 129 << 30}
+    assert numbers["shared"] == {"devices": 2, "capacity": {"memory": memory, "cores": {"total": 128, "used": 8, "free": 120}}}
+    assert [item["devices"][0]["consumedCapacity"] for item in inventory["claims"]] == [{"memory": "1Gi"}, {"memory": "10Gi", "cores": 3}, {"memory": "20Gi", "cores": "5"}]
+    assert ["a", DRIVER, "H100-80GB-HBM3", "2", "memory", "160Gi", "31Gi", "129Gi"] in rows_of(service)
+
+
+@pytest.mark.parametrize(
+    "capacities, consumed, shown",
+    [
+        ({"gpu.nvidia.com/memory": "80Gi"}, {"gpu.nvidia.com/memory": "10Gi"}, {"memory": (160, 10, 150)}),
+        ({"gpu.nvidia.com/memory": "80Gi"}, {"memory": "10Gi"}, {"memory": (160, 10, 150)}),
+        ({"memory": "80Gi"}, {"memory": "ten"}, {"memory": (160, None, None)}),
+        ({"memory": "80Gi"}, {"memory": "0.0001"}, {"memory": (160, None, None)}),
+        ({"memory": "80Gi"}, {"x" * 300: "1"}, {"memory": (160, 0, 160)}),
+        ({"memory": "80Gi"}, {str(number) * 60: "1" for number in range(40)}, {"memory": (160, None, None)}),
+        ({"memory": "80Gi"}, None, {"memory": (160, 0, 160)}),
+        ({"memory": "80Gi"}, {"memory": "100Gi"}, {"memory": (160, 100, 60)}),
+        ({}, {"memory": "1Gi"}, {}),
+    ],
+)
+def test_consumed_capacities_as_they_come(start_over, capacities, consumed, shown):
+    """Names with the driver's domain and without it; what is not known; more than there is. Only the shared device counts."""
+    service = start_over(node("a", None, None), shareable(**capacities), sharing("one", consumed), sharing("two", consumed, number=1) if shown else claim("x"))
+    shared = node_of(inventory_of(service), "a")["devices"][DRIVER]["models"]["H100-80GB-HBM3"]["shared"]
+    factor = 2 if consumed and shown else 1
+    amounts = {name: tuple(value and value // 2**30 for value in (item["total"], item["used"], item["free"])) for name, item in shared["capacity"].items()}
+    expected = {name: (total, used and used * factor, None if used is None else total - used * factor) for name, (total, used, _) in shown.items()}
+    assert amounts == expected
+
+
+def test_no_device_is_shared_without_a_share_id(example):
+    inventory = inventory_of(example)
+    assert all("shared" not in numbers for item in inventory["nodes"] for group in item["devices"].values() for numbers in group["models"].values())
+    assert "SHARED ON" not in example.get("/v1/inventory?output=table").text
+
+
 def test_pods_hold_devices_through_claims(example):
     holders = {item["pod"]: (item["gpus"], item["devices"]) for item in node_of(inventory_of(example), "h100-1")["holders"]}
     assert holders == {

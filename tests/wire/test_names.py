@@ -34,6 +34,7 @@ PRODUCT = "nvidia.com/gpu.product"
         ({"spec": {"nodeSelector": {PRODUCT: "A100"}}}, f"spec.nodeSelector[{PRODUCT}]", '"A100": no node has this value; did you mean NVIDIA-A100-SXM4-80GB?'),
         ({"resource": "nvidia.com/gpus"}, "spec.containers.resources[nvidia.com/gpus]", f"no node has this resource; did you mean {GPU}?"),
         ({"resource": "gpu"}, "spec.containers.resources[gpu]", f"no node has this resource; did you mean {GPU}?"),
+        (wishes(**{"exclude-models": "A1OO"}), "metadata.annotations[gpu-extender.io/exclude-models]", '"A1OO": no node has it; did you mean A100-SXM4-80GB?'),
         (wishes(models="A1OO, H100"), MODELS, '"A1OO": no node has it; did you mean A100-SXM4-80GB?'),
         (wishes(models="H100 A100"), MODELS, '"H100 A100" is read as one model; write "H100, A100"'),
     ],

@@ -106,6 +106,38 @@ def test_the_inventory_of_one_node(service):
     assert [(total["model"], total["nodes"]) for total in found["models"]] == [(found["nodes"][0]["model"], 1)]
     missing = service.get("/v1/inventory?node=h100")
     assert (missing.status, missing.json()["error"][:43]) == (404, "?node=h100: is not in the inventory, should")
+    assert service.get("/v1/inventory?node=H100_1").json()["error"].endswith("; did you mean h100-1?")
+
+
+@pytest.mark.parametrize("path", ["/v1/inventory", "/v1/pending", "/v1/quota", "/v1/fragmentation", "/v1/observed", "/v1/decisions"])
+@pytest.mark.parametrize(
+    "name, asked, message",
+    [
+        ("model", "H10O", '"H10O": no node has it; did you mean H100-80GB-HBM3?'),
+        ("model", "H200", '"H200": no node has it'),
+        ("resource", "nvidia", '"nvidia": no node has it; did you mean nvidia.com/gpu?'),
+        ("resource", "none", '"none": no node has it'),
+        ("namespace", "ml-trianing", '"ml-trianing": there is no such namespace; did you mean ml-training?'),
+        ("namespace", "none", '"none": there is no such namespace'),
+    ],
+)
+def test_names_that_the_cluster_lacks_are_told(service, path, name, asked, message):
+    """A list that is empty because of a misspelt name must not look like an empty cluster."""
+    if name not in documented("GET", path):
+        return
+    answer = service.get(f"{path}?{name}={asked}")
+    assert JUDGE.faults_of_answer("GET", path, answer) == []
+    assert answer.json()["warnings"] == [{"path": f"?{name}", "message": message}]
+    assert f"warning: ?{name}: {message}\n" in service.get(f"{path}?{name}={asked}&output=table").text
+
+
+def test_names_that_the_cluster_has_are_not(service):
+    for path in ("/v1/inventory?resource=nvidia.com/gpu&model=H100&node=h100-1", "/v1/pending?namespace=ml-training", "/v1/quota"):
+        assert service.get(path).json()["warnings"] == []
+
+
+def test_a_file_without_namespaces_lacks_none(module_service):
+    assert module_service().get("/v1/pending?namespace=none").json()["warnings"] == []
 
 
 def test_the_inventory_by_state(service):

@@ -2,6 +2,7 @@
 #include "record/decisions.h"
 #include "api/api.h"
 #include "api/cluster/decisions_json.h"
+#include "api/query_names.h"
 #include "api/reply.h"
 #include "api/table.h"
 #include "api/tables.h"
@@ -147,6 +148,7 @@ void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *decision = NULL;
+    text_write_warnings(answer, arena, out);
     json_array_foreach (json_object_get(answer, "decisions"), i, decision) {
         const json_t *pod = json_object_get(decision, "pod");
         table_add(table,
@@ -206,5 +208,6 @@ void api_decisions(void *context, struct exchange *exchange)
     json_t *list = list_json(api, &query, exchange_arena(exchange));
     json_t *answer = json_pack("{s:I, s:o}", "keep", (json_int_t)decisions_keep(api->decisions),
                                "decisions", list);
+    query_names_add(api, exchange, answer);
     reply(exchange, answer, tables_write_decisions);
 }

@@ -73,6 +73,7 @@ void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *a
     size_t i = 0;
     json_t *item = NULL;
     provenance_write_warning(answer, arena, out);
+    text_write_warnings(answer, arena, out);
     buf_printf(out, "%s\n\n", text_member(answer, "summary"));
     json_array_foreach (json_object_get(answer, "models"), i, item)
         table_add(table, (const char *[]){text_member(item, "resource"), text_member(item, "model"),

@@ -1,5 +1,6 @@
 /* inventory_claims: see inventory_claims.h. */
 #include "api/cluster/inventory_claims.h"
+#include "objects/device_details.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -27,6 +28,7 @@ static void copy_devices(const struct device_claim *claim, struct arena *arena,
         device.device = arena_strdup(arena, device.device);
         device.model_name = device.model_name ? arena_strdup(arena, device.model_name) : NULL;
         device.model = NULL;
+        device.consumed = device.consumed ? arena_strdup(arena, device.consumed) : NULL;
         copy->devices[copy->n_devices++] = device;
         copy->n_held += !device.is_admin;
     }
@@ -160,11 +162,13 @@ struct claims_copy inventory_claims_copy(struct inventory *inventory, const char
 
 static json_t *device_json(const struct claimed_device *device)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:b}", "driver", device->driver, "pool",
-                     device->pool, "device", device->device, "model",
-                     device->model_name ? device->model_name : "", "published",
-                     device->model_name != NULL, "partition", device->is_partition, "shared",
-                     device->is_shared, "adminAccess", device->is_admin);
+    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:b}", "driver", device->driver,
+                             "pool", device->pool, "device", device->device, "model",
+                             device->model_name ? device->model_name : "", "published",
+                             device->model_name != NULL, "partition", device->is_partition,
+                             "shared", device->is_shared, "adminAccess", device->is_admin);
+    consumed_capacity_write(device->consumed, json);
+    return json;
 }
 
 static json_t *claim_json(const struct claim_copy *claim)

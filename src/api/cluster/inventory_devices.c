@@ -1,5 +1,7 @@
 /* inventory_devices: see inventory_devices.h. */
 #include "api/cluster/inventory_devices.h"
+#include "objects/device_details.h"
+#include "types/quantity.h"
 
 #include <string.h>
 
@@ -29,11 +31,14 @@ static struct device_group copy_group(const struct device_group *group, struct a
 }
 
 struct driver_list inventory_devices_copy(const struct inventory_view *view,
-                                          const struct node *node, struct arena *arena)
+                                          const struct node *node, struct arena *arena,
+                                          size_t *room)
 {
-    struct driver_list rows = {.in_use_known = cluster_claims_known(view->cluster)};
-    const struct device_group *groups =
-        devices_on_node(cluster_devices(view->cluster), node ? node_name(node) : "", &rows.n);
+    const struct devices *devices = cluster_devices(view->cluster);
+    const char *name = node ? node_name(node) : "";
+    struct driver_list rows = {.in_use_known = cluster_claims_known(view->cluster),
+                               .shared = devices_shared_on(devices, name, arena, room)};
+    const struct device_group *groups = devices_on_node(devices, name, &rows.n);
     rows.items = ARENA_ARRAY(arena, struct driver_devices, rows.n);
     for (size_t i = 0; i < rows.n; i++)
         rows.items[i] = (struct driver_devices){copy_group(&groups[i], arena),
@@ -47,36 +52,115 @@ static json_t *number_json(int64_t n, bool is_known)
     return is_known ? json_integer((json_int_t)n) : json_null();
 }
 
-static json_t *model_json(const struct device_model *model, bool in_use_known)
+/* Adds up an amount; null: unknown, and stays so. */
+static void add_amount(json_t *amounts, const char *key, int64_t amount)
 {
-    return json_pack("{s:I, s:o, s:o, s:I}", "total", (json_int_t)model->total, "allocated",
-                     number_json(model->allocated, in_use_known), "free",
-                     number_json(model->free, in_use_known), "memoryBytes",
-                     (json_int_t)model->memory_bytes);
+    json_t *before = json_object_get(amounts, key);
+    json_int_t sum = 0;
+    const bool is_known =
+        amount != ALLOCATE_UNKNOWN && (!before || json_is_integer(before)) &&
+        !__builtin_add_overflow(json_integer_value(before), (json_int_t)amount, &sum);
+    (void)json_object_set_new(amounts, key, number_json(sum, is_known));
 }
 
-static json_t *models_json(const struct device_group *group, bool are_partitions, bool in_use_known)
+/* What claims take of a capacity, which they may name with the driver's domain or without it. */
+static int64_t consumed_of(const struct device_status *status, const char *name)
+{
+    const char *slash = strchr(name, '/');
+    struct allocate_capacity names[] = {{.name = name}, {.name = slash ? slash + 1 : name}};
+    const size_t n = slash ? 2 : 1;
+    for (size_t i = 0; i < status->n_consumed; i++)
+        consumed_capacity_add(status->consumed[i], names, n);
+    if (status->is_cut || names[0].consumed < 0 || names[1].consumed < 0)
+        return ALLOCATE_UNKNOWN;
+    return names[0].consumed + (n > 1 ? names[1].consumed : 0);
+}
+
+static int64_t total_of(const char *quantity)
+{
+    int64_t total = 0;
+    struct err err;
+    return quantity_whole(quantity, &total, &err) < 0 ? ALLOCATE_UNKNOWN : total;
+}
+
+/* The name without the driver's domain. */
+static const char *shown_name(const struct shared_device *device, const char *name)
+{
+    const size_t len = strlen(device->driver);
+    return strncmp(name, device->driver, len) == 0 && name[len] == '/' ? &name[len + 1] : name;
+}
+
+static void add_capacities(json_t *capacities, const struct shared_device *device)
+{
+    for (size_t i = 0; i < device->n_capacities; i++) {
+        const char *name = device->capacities[i].name;
+        const int64_t total = total_of(device->capacities[i].value);
+        const int64_t used = consumed_of(&device->status, name);
+        const bool is_known = total != ALLOCATE_UNKNOWN && used != ALLOCATE_UNKNOWN;
+        json_t *amounts = json_object_get(capacities, shown_name(device, name));
+        if (!amounts) {
+            amounts = json_object();
+            (void)json_object_set_new(capacities, shown_name(device, name), amounts);
+        }
+        add_amount(amounts, "total", total);
+        add_amount(amounts, "used", used);
+        add_amount(amounts, "free", is_known ? total - used : ALLOCATE_UNKNOWN);
+    }
+}
+
+/* Of the devices that claims share: how many, and what is left of their capacities. NULL: none. */
+static json_t *shared_json(const struct driver_list *rows, const char *driver,
+                           const struct device_model *model)
+{
+    json_t *capacities = json_object();
+    int64_t n = 0;
+    for (size_t i = 0; i < rows->shared.n && rows->in_use_known; i++) {
+        const struct shared_device *device = &rows->shared.items[i];
+        if (strcmp(device->driver, driver) != 0 || device->is_partition != model->is_partition ||
+            strcmp(device->model_name, model->name) != 0)
+            continue;
+        n++;
+        add_capacities(capacities, device);
+    }
+    if (n > 0)
+        return json_pack("{s:I, s:o}", "devices", (json_int_t)n, "capacity", capacities);
+    json_decref(capacities);
+    return NULL;
+}
+
+static json_t *model_json(const struct driver_list *rows, const char *driver,
+                          const struct device_model *model)
+{
+    return json_pack("{s:I, s:o, s:o, s:I, s:o*}", "total", (json_int_t)model->total, "allocated",
+                     number_json(model->allocated, rows->in_use_known), "free",
+                     number_json(model->free, rows->in_use_known), "memoryBytes",
+                     (json_int_t)model->memory_bytes, "shared", shared_json(rows, driver, model));
+}
+
+static json_t *models_json(const struct driver_list *rows, const struct device_group *group,
+                           bool are_partitions)
 {
     json_t *models = json_object();
     for (size_t i = 0; i < group->n_models; i++) {
         const struct device_model *model = &group->models[i];
         if (model->is_partition == are_partitions)
-            (void)json_object_set_new(models, model->name, model_json(model, in_use_known));
+            (void)json_object_set_new(models, model->name, model_json(rows, group->driver, model));
     }
     return models;
 }
 
-static json_t *row_json(const struct driver_devices *row, bool in_use_known)
+static json_t *row_json(const struct driver_list *rows, const struct driver_devices *row)
 {
     const struct device_group *group = &row->group;
+    const bool in_use_known = rows->in_use_known;
     return json_pack(
         "{s:I, s:o, s:o, s:I, s:o, s:I, s:I, s:I, s:b, s:o, s:o}", "total",
         (json_int_t)group->total, "allocated", number_json(group->allocated, in_use_known), "free",
         number_json(group->free, in_use_known), "tainted", (json_int_t)group->tainted, "blocked",
         number_json(group->blocked, in_use_known), "incomplete", (json_int_t)group->incomplete,
         "invalid", (json_int_t)group->invalid, "partitioned", (json_int_t)group->partitioned,
-        "publishedTwice", row->is_shadowed, "models", models_json(group, false, in_use_known),
-        "partitions", models_json(group, true, in_use_known));
+        "publishedTwice", row->is_shadowed, "models", models_json(rows, group, false), "partitions",
+        models_json(rows, group, true));
 }
 
 json_t *inventory_devices_json(const struct driver_list *rows)
@@ -84,6 +168,6 @@ json_t *inventory_devices_json(const struct driver_list *rows)
     json_t *devices = json_object();
     for (size_t i = 0; i < rows->n; i++)
         (void)json_object_set_new(devices, rows->items[i].group.driver,
-                                  row_json(&rows->items[i], rows->in_use_known));
+                                  row_json(rows, &rows->items[i]));
     return devices;
 }

@@ -20,11 +20,17 @@ struct driver_list {
     struct driver_devices *items;
     size_t n;
     bool in_use_known; /* cluster_claims_known(); else allocated, blocked and free are null */
+    struct shared_devices shared;
 };
 
-/* Of a node; NULL: devices that several nodes may reach. */
+/* Of the texts of consumed capacities of an answer. */
+#define INVENTORY_CONSUMED_BYTES_MAX ((size_t)16 << 20)
+
+/* Of a node; NULL: devices that several nodes may reach. room: what is left of
+ * INVENTORY_CONSUMED_BYTES_MAX. */
 struct driver_list inventory_devices_copy(const struct inventory_view *view,
-                                          const struct node *node, struct arena *arena);
+                                          const struct node *node, struct arena *arena,
+                                          size_t *room);
 /* {"gpu.nvidia.com": {"total": 8, ..., "models": {"H100-80GB-HBM3": {"total": 8, ...}}}} */
 json_t *inventory_devices_json(const struct driver_list *rows);
 

@@ -8,6 +8,7 @@
 #include "api/cluster/inventory_problems.h"
 #include "api/pod_gpus.h"
 #include "api/provenance.h"
+#include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
 #include "api/verdicts/model_words.h"
@@ -54,6 +55,7 @@ struct copy {
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
     struct driver_list devices; /* that several nodes may reach */
+    size_t consumed_room;       /* see inventory_devices_copy() */
     struct claims_copy claims;
 };
 
@@ -196,7 +198,7 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
     row->ready = traits->ready;
     row->unschedulable = traits->unschedulable;
     copy_resources(node, copy->arena, row);
-    row->devices = inventory_devices_copy(view, node, copy->arena);
+    row->devices = inventory_devices_copy(view, node, copy->arena, &copy->consumed_room);
     return row;
 }
 
@@ -313,13 +315,13 @@ static void copy_under_lock(struct inventory *inventory, const struct wanted *wa
     }
     copy_astray(view.cluster, copy);
     copy_problems(&view, copy);
-    copy->devices = inventory_devices_copy(&view, NULL, copy->arena);
+    copy->devices = inventory_devices_copy(&view, NULL, copy->arena, &copy->consumed_room);
 }
 
 static struct copy copy_inventory(struct inventory *inventory, const struct wanted *wanted,
                                   struct arena *arena)
 {
-    struct copy copy = {.arena = arena};
+    struct copy copy = {.arena = arena, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
     copy_under_lock(inventory, wanted, &copy);
     int (*compare)(const void *, const void *) = compare_rows;
     if (wanted->sort && strcmp(wanted->sort, "name") != 0)
@@ -566,13 +568,13 @@ static void add_members(const struct api *api, const struct copy *copy, json_t *
 }
 
 /* A misspelt name must not look like an empty cluster. */
-static void answer_no_node(struct exchange *exchange, const char *name)
+static void answer_no_node(const struct api *api, struct exchange *exchange, const char *name)
 {
     exchange_answer_error(exchange, 404,
                           arena_printf(exchange_arena(exchange),
                                        "?node=%.253s: is not in the inventory, should be the name "
-                                       "of a node (GET /v1/inventory lists them)",
-                                       name));
+                                       "of a node (GET /v1/inventory lists them)%s",
+                                       name, query_names_near_node(api, exchange, name)));
 }
 
 void api_inventory(void *context, struct exchange *exchange)
@@ -591,13 +593,14 @@ void api_inventory(void *context, struct exchange *exchange)
     const struct copy copy = copy_inventory(api->inventory, &wanted, exchange_arena(exchange));
     const bool is_node_only = !wanted.state && !wanted.resource && !wanted.model.is_given;
     if (wanted.node && is_node_only && copy.n_nodes == 0) {
-        answer_no_node(exchange, wanted.node);
+        answer_no_node(api, exchange, wanted.node);
         return;
     }
     json_t *value = provenance_json(&provenance);
     provenance_add_claims(&provenance, value);
     add_members(api, &copy, value);
     (void)json_object_update_new(value, devices_json(&copy));
+    query_names_add(api, exchange, value);
     reply_end(api, exchange, tag);
     reply(exchange, value, tables_write_inventory);
 }
@@ -627,7 +630,7 @@ static void copy_without_pods(struct inventory *inventory, const char *name, str
 
 json_t *inventory_json_of_nodes(struct inventory *inventory, const char *node, struct arena *arena)
 {
-    struct copy copy = {.arena = arena};
+    struct copy copy = {.arena = arena, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
     json_t *nodes = json_array();
     copy_without_pods(inventory, node, &copy);
     for (size_t i = 0; i < copy.n_nodes; i++) {

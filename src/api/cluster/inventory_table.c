@@ -5,8 +5,10 @@
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
+#include "types/quantity.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 static const char *state_of(const json_t *node)
 {
@@ -262,9 +264,68 @@ static void write_problems(const json_t *inventory, bool wide, struct arena *are
     table_write(table, out);
 }
 
+/* "40Gi" */
+static const char *quantity_or_unknown(const json_t *amounts, const char *key, struct arena *arena)
+{
+    const json_t *amount = json_object_get(amounts, key);
+    char text[32];
+    if (!json_is_integer(amount))
+        return "unknown";
+    return arena_strdup(arena, quantity_bytes_text(json_integer_value(amount), text));
+}
+
+static void add_shared(struct table *table, const char *node, const char *driver, const char *model,
+                       const json_t *shared, struct arena *arena)
+{
+    const char *capacity = NULL;
+    json_t *amounts = NULL;
+    if (json_integer_value(json_object_get(shared, "devices")) == 0)
+        return;
+    json_object_foreach (json_object_get(shared, "capacity"), capacity, amounts)
+        table_add(table,
+                  (const char *[]){node, driver, model, text_number(shared, "devices", arena),
+                                   capacity, quantity_or_unknown(amounts, "total", arena),
+                                   quantity_or_unknown(amounts, "used", arena),
+                                   quantity_or_unknown(amounts, "free", arena)});
+}
+
+static void add_shared_of(struct table *table, const char *node, const json_t *devices,
+                          struct arena *arena)
+{
+    static const char *const LISTS[] = {"models", "partitions"};
+    const char *driver = NULL;
+    const char *model = NULL;
+    json_t *group = NULL;
+    json_t *numbers = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)devices, driver, group) {
+        for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+            json_object_foreach (json_object_get(group, LISTS[i]), model, numbers)
+                add_shared(table, node, driver, model, json_object_get(numbers, "shared"), arena);
+        }
+    }
+}
+
+/* What is left of devices that claims share. */
+static void write_capacities(const json_t *inventory, bool wide, struct arena *arena,
+                             struct buf *out)
+{
+    static const char *const HEADINGS[] = {"SHARED ON", "RESOURCE", "MODEL", "DEVICES", "CAPACITY",
+                                           "TOTAL",     "USED",     "FREE",  NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (json_object_get(inventory, "nodes"), i, node)
+        add_shared_of(table, text_member(node, "name"), json_object_get(node, "devices"), arena);
+    add_shared_of(table, "several nodes", json_object_get(inventory, "devices"), arena);
+    if (table_is_empty(table))
+        return;
+    buf_add_text(out, "\n");
+    table_write(table, out);
+}
+
 /* Devices that several nodes may reach. */
-static void write_shared_devices(const json_t *inventory, bool wide, struct arena *arena,
-                                 struct buf *out)
+static void write_devices_of_several(const json_t *inventory, bool wide, struct arena *arena,
+                                     struct buf *out)
 {
     static const char *const HEADINGS[] = {
         "DEVICES OF SEVERAL NODES", "MODEL", "TOTAL", "USED", "FREE", NULL};
@@ -317,9 +378,11 @@ void tables_write_inventory(const json_t *inventory, bool wide, struct arena *ar
                             struct buf *out)
 {
     provenance_write_warning(inventory, arena, out);
+    text_write_warnings(inventory, arena, out);
     write_nodes(inventory, wide, arena, out);
     write_models(inventory, wide, arena, out);
-    write_shared_devices(inventory, wide, arena, out);
+    write_devices_of_several(inventory, wide, arena, out);
+    write_capacities(inventory, wide, arena, out);
     write_pods_without_node(inventory, wide, arena, out);
     write_problems(inventory, wide, arena, out);
     write_source(inventory, wide, arena, out);

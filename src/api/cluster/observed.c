@@ -2,6 +2,7 @@
  * observed. */
 #include "record/observed.h"
 #include "api/api.h"
+#include "api/query_names.h"
 #include "api/reply.h"
 #include "api/table.h"
 #include "api/text.h"
@@ -125,6 +126,7 @@ static void write_table(const json_t *answer, bool wide, struct arena *arena, st
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *namespace_ = NULL;
+    text_write_warnings(answer, arena, out);
     buf_printf(out, "since %s: %s\n", text_member(answer, "since"), text_member(answer, "summary"));
     write_examples(answer, wide, arena, out);
     buf_add_text(out, "\n");
@@ -147,5 +149,7 @@ void api_observed(void *context, struct exchange *exchange)
     const struct observed_report report =
         observed_report(api->observed, exchange_query(exchange, "namespace"), arena);
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    reply(exchange, report_json(&report, policy, arena), write_table);
+    json_t *answer = report_json(&report, policy, arena);
+    query_names_add(api, exchange, answer);
+    reply(exchange, answer, write_table);
 }

@@ -179,6 +179,7 @@ void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, st
     size_t i = 0;
     json_t *quota = NULL;
     provenance_write_warning(answer, arena, out);
+    text_write_warnings(answer, arena, out);
     json_array_foreach (json_object_get(answer, "quotas"), i, quota)
         add_rows(quota, table, arena);
     if (i == 0)

@@ -340,18 +340,6 @@ static void write_skipped(const json_t *result, struct buf *out)
                    text_member(skipped, "name"), text_member(skipped, "why"));
 }
 
-static void write_warnings(const json_t *result, struct arena *arena, struct buf *out)
-{
-    size_t i = 0;
-    json_t *warning = NULL;
-    json_array_foreach (json_object_get(result, "warnings"), i, warning) {
-        const char *text = arena_printf(arena, "warning: %s: %s", text_member(warning, "path"),
-                                        text_member(warning, "message"));
-        buf_add_text(out, text_one_line(text, arena));
-        buf_add_text(out, "\n");
-    }
-}
-
 static void write_device_requests(const json_t *result, struct arena *arena, struct buf *out)
 {
     size_t i = 0;
@@ -386,7 +374,7 @@ void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, 
     json_t *workload = NULL;
     provenance_write_warning(answer, arena, out);
     write_not_understood(answer, arena, out);
-    write_warnings(answer, arena, out);
+    text_write_warnings(answer, arena, out);
     write_device_requests(answer, arena, out);
     if (strcmp(whole, text_member(json_array_get(workloads, 0), "summary")) != 0)
         buf_printf(out, "%s\n", whole);

@@ -24,6 +24,7 @@ struct name_search {
     const char *asked;
     const char *found; /* NULL: none is near */
     const char *last;  /* compared last: neighbours often have the same */
+    bool (*is_meant)(const char *asked, const char *known); /* NULL: nearest_is_typo() */
 };
 
 static bool may_work(const struct name_check *check, size_t cost)
@@ -69,7 +70,8 @@ static void offer(struct name_search *search, const char *name)
     if (search->found || name == search->last || !may_work(search->check, COST_OF_COMPARISON))
         return;
     search->last = name;
-    if (nearest_is_typo(search->asked, name))
+    if (search->is_meant ? search->is_meant(search->asked, name)
+                         : nearest_is_typo(search->asked, name))
         search->found = name;
 }
 
@@ -268,37 +270,17 @@ static bool has_resource(const struct name_check *check, const struct resource *
     return false;
 }
 
-/* "mem" for "memory", "nvidia" for "nvidia.com/gpu". */
-static bool is_beginning(const char *asked, const char *known)
-{
-    const size_t len = strlen(asked);
-    return len >= 3 && strncasecmp(asked, known, len) == 0;
-}
-
-/* "gpu" and "gpus" for "nvidia.com/gpu". */
-static bool is_without_domain(const char *asked, const char *known)
-{
-    const char *slash = strchr(known, '/');
-    const size_t len = slash ? strlen(slash + 1) : 0;
-    return slash && !strchr(asked, '/') && strncasecmp(asked, slash + 1, len) == 0 &&
-           (asked[len] == '\0' || strcasecmp(asked + len, "s") == 0);
-}
-
 static const char *near_resource(const struct name_check *check, const char *asked)
 {
-    struct name_search search = {.check = check, .asked = asked};
+    struct name_search search = {.check = check, .asked = asked, .is_meant = nearest_is_resource};
     for (size_t i = 0; i < check->candidates->n && !search.found; i++) {
         size_t n = 0;
         const struct node_resource *rows = node_resources(check->candidates->items[i].node, &n);
         for (size_t j = 0; j < n && !search.found; j++) {
-            const char *name = rows[j].resource->name;
             if (!may_work(check, 1))
                 return NULL;
-            if (!rows[j].advertised)
-                continue;
-            if (is_without_domain(asked, name) || is_beginning(asked, name))
-                return name;
-            offer(&search, name);
+            if (rows[j].advertised)
+                offer(&search, rows[j].resource->name);
         }
     }
     return search.found;

@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_owners.h"
+#include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
 #include "base/clock.h"
@@ -195,6 +196,7 @@ void api_pending(void *context, struct exchange *exchange)
     struct pod_copies copies =
         pod_copy_pending(api->inventory, exchange_query(exchange, "namespace"), arena);
     json_t *answer = pending_answer(api->inventory, &copies, arena);
+    query_names_add(api, exchange, answer);
     reply_end(api, exchange, tag);
     reply(exchange, answer, tables_write_pending);
 }

@@ -159,6 +159,7 @@ void tables_write_pending(const json_t *answer, bool wide, struct arena *arena, 
     const json_int_t count = json_integer_value(json_object_get(answer, "podCount"));
     const json_int_t omitted = json_integer_value(json_object_get(answer, "omitted"));
     provenance_write_warning(answer, arena, out);
+    text_write_warnings(answer, arena, out);
     buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
     if (omitted > 0)
         buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);

@@ -108,6 +108,22 @@ static void test_buf_quotes_as_json(void **state)
     buf_fini(&buf);
 }
 
+/* C1 controls, and those that change the direction of text. */
+static void test_buf_keeps_no_control(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "a\x1b\x7f\xc2\x9b\u061c\u200f\u202e\u2066é\u2010\u0600";
+    struct buf buf;
+    buf_init(&buf, 100);
+    buf_add_one_line(&buf, TEXT);
+    assert_string_equal(buf_text(&buf), "a       é\u2010\u0600");
+    buf_clear(&buf);
+    buf_add_quoted(&buf, TEXT);
+    assert_string_equal(buf_text(&buf), "\"a\\u001b\\u007f\\u009b\\u061c\\u200f\\u202e\\u2066é"
+                                        "\u2010\u0600\"");
+    buf_fini(&buf);
+}
+
 static void test_buf_replaces_invalid_utf8_when_quoting(void **state)
 {
     (void)state;
@@ -269,6 +285,17 @@ static void test_near_words(void **state)
     assert_true(nearest_distance(text, text) == SIZE_MAX);
 }
 
+static void test_near_resources(void **state)
+{
+    (void)state;
+    assert_true(nearest_is_resource("nvidia", "nvidia.com/gpu"));
+    assert_true(nearest_is_resource("gpus", "nvidia.com/gpu"));
+    assert_true(nearest_is_resource("mem", "memory"));
+    assert_true(nearest_is_resource("nvidai.com/gpu", "nvidia.com/gpu"));
+    assert_false(nearest_is_resource("me", "memory"));
+    assert_false(nearest_is_resource("amd.com/gpu", "nvidia.com/gpu"));
+}
+
 static void test_times_are_read_with_any_zone(void **state)
 {
     (void)state;
@@ -301,11 +328,13 @@ int main(void)
         cmocka_unit_test(test_err_is_cut_at_its_size),
         cmocka_unit_test(test_err_is_never_cut_inside_a_character),
         cmocka_unit_test(test_near_words),
+        cmocka_unit_test(test_near_resources),
         cmocka_unit_test(test_arena_memory_is_zeroed_and_kept),
         cmocka_unit_test(test_buf_decimal),
         cmocka_unit_test(test_buf_rejects_text_over_its_maximum),
         cmocka_unit_test(test_secret_buf_keeps_its_text_and_wipes_it),
         cmocka_unit_test(test_buf_quotes_as_json),
+        cmocka_unit_test(test_buf_keeps_no_control),
         cmocka_unit_test(test_buf_replaces_invalid_utf8_when_quoting),
         cmocka_unit_test(test_metrics_text),
         cmocka_unit_test(test_process_metrics),

@@ -68,6 +68,8 @@ struct claim_facts facts_of_claim(struct arena *arena, const struct oracle_claim
         results[r].device = ORACLE_NAME[claim->results[r].name];
         results[r].is_admin = claim->results[r].is_admin;
         results[r].is_shared = claim->results[r].is_shared;
+        if (claim->results[r].amount > 0)
+            results[r].consumed = arena_printf(arena, "%u", claim->results[r].amount);
     }
     return (struct claim_facts){
         .namespace_ = i % 2 == 0 ? "team-a" : "team-b",

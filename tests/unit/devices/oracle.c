@@ -1,5 +1,6 @@
 /* oracle: see oracle.h. */
 #include "oracle.h"
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
@@ -515,4 +516,58 @@ char *oracle_seen_on_node(const struct devices *devices, unsigned place)
         }
     }
     return buf_take(&text);
+}
+
+/* ---- shares ---- */
+
+static void add_shares(const struct view *view, const struct oracle_device *device,
+                       struct oracle_shares *shares)
+{
+    const bool is_partition = device->profile > 0;
+    bool is_shared = false;
+    for (size_t i = 0; i < ORACLE_CLAIMS; i++) {
+        const struct oracle_claim *claim = &view->oracle->claims[i];
+        for (unsigned r = 0; claim->is_there && claim->is_allocated && r < claim->n_results; r++) {
+            if (claim->results[r].driver != view->driver || claim->results[r].pool != view->pool ||
+                claim->results[r].name != device->name || claim->results[r].is_admin ||
+                !claim->results[r].is_shared)
+                continue;
+            is_shared = true;
+            shares->consumed[view->driver][is_partition] += claim->results[r].amount;
+        }
+    }
+    shares->n[view->driver][is_partition] += is_shared;
+}
+
+struct oracle_shares oracle_shares(const struct oracle *oracle, unsigned place)
+{
+    struct oracle_shares shares = {0};
+    for (unsigned driver = 0; driver < ORACLE_DRIVERS - 1; driver++) {
+        for (unsigned pool = 0; pool < ORACLE_POOLS; pool++) {
+            const struct view view = look(oracle, driver, pool, place);
+            struct found found[N_DEVICES];
+            const size_t n = find_devices(&view, found);
+            for (size_t i = 0; i < n; i++)
+                add_shares(&view, found[i].device, &shares);
+        }
+    }
+    return shares;
+}
+
+struct oracle_shares oracle_seen_shares(const struct devices *devices, unsigned place)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct oracle_shares shares = {0};
+    size_t room = SIZE_MAX;
+    const struct shared_devices seen =
+        devices_shared_on(devices, ORACLE_PLACE[place], arena, &room);
+    for (size_t i = 0; i < seen.n; i++) {
+        const struct shared_device *device = &seen.items[i];
+        const size_t driver = strcmp(device->driver, ORACLE_DRIVER[0]) != 0;
+        int64_t *consumed = &shares.consumed[driver][device->is_partition];
+        shares.n[driver][device->is_partition]++;
+        for (size_t c = 0; c < device->status.n_consumed; c++)
+            *consumed += strtoll(device->status.consumed[c], NULL, 10);
+    }
+    return shares;
 }

@@ -65,6 +65,7 @@ struct oracle_claim {
     struct {
         unsigned driver, pool, name;
         bool is_admin, is_shared;
+        unsigned amount; /* consumed of the device; 0: it does not say */
     } results[ORACLE_RESULTS_MAX];
     unsigned n_results;
 };
@@ -84,6 +85,15 @@ struct oracle {
 char *oracle_on_node(const struct oracle *oracle, unsigned place);
 /* The same of devices. */
 char *oracle_seen_on_node(const struct devices *devices, unsigned place);
+/* What claims that share them consume of the devices of each driver, whole ones and partitions, and
+ * how many such devices there are. */
+struct oracle_shares {
+    int64_t n[ORACLE_DRIVERS][2];
+    int64_t consumed[ORACLE_DRIVERS][2];
+};
+struct oracle_shares oracle_shares(const struct oracle *oracle, unsigned place);
+/* The same of devices. */
+struct oracle_shares oracle_seen_shares(const struct devices *devices, unsigned place);
 /* "slices are missing" or similar of a pool on a place; NULL: none. */
 const char *oracle_unusable(const struct oracle *oracle, unsigned driver, unsigned pool,
                             unsigned place);

@@ -138,6 +138,7 @@ static struct oracle_claim random_claim(const struct life *life)
         claim.results[r].name = dice_below(dice, ORACLE_NAMES);
         claim.results[r].is_admin = dice_one_in(dice, 6);
         claim.results[r].is_shared = dice_one_in(dice, 6);
+        claim.results[r].amount = claim.results[r].is_shared ? dice_below(dice, 4) : 0;
     }
     return claim;
 }
@@ -465,6 +466,11 @@ static void compare_places(struct life *life)
             fail_msg("event %" PRIu64 ": should be: %sis: %s", life->n_events, expected, seen);
         if (strcmp(life->shown[place], expected) != 0 && !life->is_reported[place])
             fail_msg("event %" PRIu64 ": %s changed unnoticed", life->n_events, expected);
+        const struct oracle_shares shares = oracle_shares(&life->oracle, place);
+        const struct oracle_shares seen_shares = oracle_seen_shares(life->devices, place);
+        if (memcmp(&shares, &seen_shares, sizeof shares) != 0)
+            fail_msg("event %" PRIu64 ": shared devices of '%s' differ", life->n_events,
+                     ORACLE_PLACE[place]);
         free(life->shown[place]);
         life->shown[place] = expected;
         life->is_reported[place] = false;

@@ -462,6 +462,59 @@ static void test_devices_are_visited_in_steps(void **state)
     assert_true(walk(fixture, &steps, ""));
 }
 
+static void share(const struct fixture *fixture, const char *claim, const char *consumed)
+{
+    const struct claim_result result = {.driver = SCRIPT_DRIVER,
+                                        .pool = "n",
+                                        .device = "gpu-0",
+                                        .is_shared = true,
+                                        .consumed = consumed};
+    devices_upsert_claim(fixture->devices, &(struct claim_facts){.namespace_ = "team",
+                                                                 .name = claim,
+                                                                 .uid = claim,
+                                                                 .is_allocated = true,
+                                                                 .results = &result,
+                                                                 .n_results = 1,
+                                                                 .extended_for_uid = ""});
+}
+
+static struct shared_devices shared_on(const struct fixture *fixture, const char *name, size_t room)
+{
+    return devices_shared_on(fixture->devices, name, fixture->arena, &room);
+}
+
+static void test_shared_devices(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct device_facts device = GPU;
+    device.attributes =
+        (const struct device_attribute[]){{"d/model", "sA100"}, {"d/memory", "q40Gi"}};
+    device.n_attributes = 2;
+    const struct slice_facts slice = slice_of("n", &device);
+    devices_upsert_slice(fixture->devices, &slice);
+    assert_int_equal(shared_on(fixture, "n", 100).n, 0);
+    share(fixture, "one", "10Gi");
+    share(fixture, "two", "20Gi");
+    share(fixture, "three", NULL);
+    const struct shared_devices shared = shared_on(fixture, "n", 100);
+    assert_int_equal(shared.n, 1);
+    assert_string_equal(shared.items[0].driver, SCRIPT_DRIVER);
+    assert_string_equal(shared.items[0].model_name, "A100-SXM4-40GB");
+    assert_int_equal(shared.items[0].n_capacities, 1);
+    assert_string_equal(shared.items[0].capacities[0].name, "d/memory");
+    assert_string_equal(shared.items[0].capacities[0].value, "40Gi");
+    assert_int_equal(shared.items[0].status.n_consumed, 2);
+    assert_string_equal(shared.items[0].status.consumed[1], "20Gi");
+    assert_false(shared.items[0].status.is_cut);
+    assert_true(shared_on(fixture, "n", 9).items[0].status.is_cut);
+    assert_int_equal(shared_on(fixture, "m", 100).n, 0);
+    devices_delete_claim(fixture->devices, "team", "two");
+    assert_int_equal(shared_on(fixture, "n", 100).items[0].status.n_consumed, 1);
+    devices_delete_claim(fixture->devices, "team", "one");
+    devices_delete_claim(fixture->devices, "team", "three");
+    assert_int_equal(shared_on(fixture, "n", 100).n, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -481,6 +534,7 @@ int main(void)
         TEST(test_slices_and_rules_as_facts),
         TEST(test_facts_outlive_their_objects),
         TEST(test_devices_are_visited_in_steps),
+        TEST(test_shared_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
