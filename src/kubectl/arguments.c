@@ -69,6 +69,8 @@ enum key {
     KEY_VERSION
 };
 
+#define LETTERS "Af:hn:o:s:w"
+
 static const struct option OPTIONS[] = {
     {"all-namespaces", no_argument, NULL, KEY_ALL},
     {"cluster-file", required_argument, NULL, KEY_CLUSTER_FILE},
@@ -313,6 +315,64 @@ static void prefix_option(const char *word, struct err *err)
         err_prefix(err, "%.60s: ", word);
 }
 
+static void keep_of_kubectl(int key, int i, struct arena *arena, struct arguments *arguments)
+{
+    const char *name = key == KEY_SERVER ? "server" : OPTIONS[i].name;
+    arguments->of_kubectl[arguments->n_of_kubectl++] =
+        optarg ? arena_printf(arena, "--%s=%s", name, optarg) : arena_printf(arena, "--%s", name);
+}
+
+void arguments_parse_unfinished(int argc, char **argv, struct arena *arena,
+                                struct arguments *ret_arguments, size_t *ret_n_words)
+{
+    struct arguments arguments = {.of_kubectl = ARENA_ARRAY(arena, const char *, (size_t)argc + 2)};
+    struct err err;
+    int key = 0;
+    int i = 0;
+    opterr = 0;
+    while ((key = getopt_long(argc, argv, LETTERS, OPTIONS, &i)) != -1) {
+        if (take_kubectl(key, optarg, &arguments))
+            keep_of_kubectl(key, i, arena, &arguments);
+        else
+            (void)take(key, optarg, &arguments, &err);
+    }
+    arguments.of_kubectl[arguments.n_of_kubectl++] = "--request-timeout=5s";
+    *ret_n_words = (size_t)(argc - optind);
+    if (*ret_n_words > 0 && read_verb(argv[optind], &arguments.verb, &err) < 0)
+        *ret_n_words = 2; /* nothing is known about the words after it */
+    *ret_arguments = arguments;
+}
+
+const char *arguments_verb_name(size_t i, const char **ret_help)
+{
+    if (i >= N_VERBS)
+        return NULL;
+    *ret_help = VERBS[i].help;
+    return VERBS[i].name;
+}
+
+const char *arguments_option_name(size_t i)
+{
+    return i < sizeof OPTIONS / sizeof *OPTIONS ? OPTIONS[i].name : NULL;
+}
+
+const char *arguments_form_name(size_t i)
+{
+    return i < sizeof FORMS / sizeof *FORMS ? FORMS[i] : NULL;
+}
+
+const char *arguments_awaiting(const char *word)
+{
+    const bool is_long = strncmp(word, "--", 2) == 0;
+    for (size_t i = 0; word[0] == '-' && OPTIONS[i].name; i++) {
+        const bool is_same = is_long ? strcmp(word + 2, OPTIONS[i].name) == 0
+                                     : word[1] == OPTIONS[i].val && word[2] == '\0';
+        if (is_same && OPTIONS[i].has_arg == required_argument)
+            return OPTIONS[i].name;
+    }
+    return NULL;
+}
+
 int arguments_parse(int argc, char **argv, const char *program, struct arena *arena,
                     struct arguments *ret_arguments, bool *ret_done, struct err *err)
 {
@@ -320,7 +380,7 @@ int arguments_parse(int argc, char **argv, const char *program, struct arena *ar
     int key = 0;
     int i = 0;
     opterr = 0;
-    while ((key = getopt_long(argc, argv, "Af:hn:o:s:w", OPTIONS, &i)) != -1) {
+    while ((key = getopt_long(argc, argv, LETTERS, OPTIONS, &i)) != -1) {
         *ret_done = key == KEY_HELP || key == KEY_VERSION;
         if (key == KEY_HELP)
             print_help(program);
@@ -329,10 +389,7 @@ int arguments_parse(int argc, char **argv, const char *program, struct arena *ar
         if (*ret_done)
             return 0;
         if (take_kubectl(key, optarg, &arguments)) {
-            const char *name = key == KEY_SERVER ? "server" : OPTIONS[i].name;
-            arguments.of_kubectl[arguments.n_of_kubectl++] =
-                optarg ? arena_printf(arena, "--%s=%s", name, optarg)
-                       : arena_printf(arena, "--%s", name);
+            keep_of_kubectl(key, i, arena, &arguments);
             continue;
         }
         int r = take(key, optarg, &arguments, err);

@@ -58,6 +58,17 @@ struct arguments {
     size_t n_of_kubectl;
 };
 
+/* For completion: the words of an unfinished command line, as far as they can be read.
+ * *ret_n_words: of the verb (if it is one) and its objects. */
+void arguments_parse_unfinished(int argc, char **argv, struct arena *arena,
+                                struct arguments *ret_arguments, size_t *ret_n_words);
+/* By index; NULL past the end. */
+const char *arguments_verb_name(size_t i, const char **ret_help);
+const char *arguments_option_name(size_t i);
+const char *arguments_form_name(size_t i);
+/* The long name of an option "--NAME" or "-X" that needs a value; NULL: it is no such option. */
+const char *arguments_awaiting(const char *word);
+
 /* Whether the verb can be asked about one namespace. */
 bool arguments_have_namespaces(enum verb verb);
 /* -EINVAL with a message. --help and --version print to standard output and set *ret_done.

@@ -5,10 +5,13 @@
 #include <spawn.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define N_STREAMS 3
+#define N_STREAMS 4
+/* Larger than any answer that is read. */
+#define OUTPUT_BYTES_MAX ((rlim_t)1100 * 1024 * 1024)
 
 static void close_all(const int files[N_STREAMS])
 {
@@ -49,7 +52,9 @@ static int open_all(const struct child_streams *streams, int ret_files[N_STREAMS
         if (ret_files[i] < 0)
             return -errno;
     }
-    return write_all(ret_files[0], streams->in, streams->len);
+    const int r = write_all(ret_files[0], streams->in, streams->len);
+    const char *settings = streams->settings ? streams->settings : "";
+    return r < 0 ? r : write_all(ret_files[CHILD_SETTINGS], settings, strlen(settings));
 }
 
 static int spawn(const char *const *argv, const int files[N_STREAMS], pid_t *ret_pid)
@@ -64,6 +69,20 @@ static int spawn(const char *const *argv, const int files[N_STREAMS], pid_t *ret
     return -r;
 }
 
+/* A child that writes without end is ended by a signal. */
+static int spawn_limited(const char *const *argv, const int files[N_STREAMS], pid_t *ret_pid)
+{
+    struct rlimit before;
+    const bool is_known = getrlimit(RLIMIT_FSIZE, &before) == 0;
+    struct rlimit limit = {OUTPUT_BYTES_MAX, before.rlim_max};
+    if (is_known && before.rlim_cur > limit.rlim_cur)
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+    const int r = spawn(argv, files, ret_pid);
+    if (is_known)
+        (void)setrlimit(RLIMIT_FSIZE, &before);
+    return r;
+}
+
 int child_run(const char *const *argv, const struct child_streams *streams, int *ret_status,
               struct err *err)
 {
@@ -72,7 +91,7 @@ int child_run(const char *const *argv, const struct child_streams *streams, int 
     pid_t pid = 0;
     int r = open_all(streams, files);
     if (r == 0)
-        r = spawn(argv, files, &pid);
+        r = spawn_limited(argv, files, &pid);
     if (r == 0 && waitpid(pid, &status, 0) < 0)
         r = -errno;
     if (r == 0) {

@@ -7,11 +7,15 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/* The descriptor of the settings. */
+#define CHILD_SETTINGS 3
+
 struct child_streams {
     const char *in; /* standard input */
     size_t len;
     struct buf *out; /* standard output and standard error, up to the buffers' maximums */
     struct buf *complaints;
+    const char *settings; /* read by the child at CHILD_SETTINGS; NULL: none */
 };
 
 /* argv ends with NULL; its first word is looked up in PATH. *ret_status: the exit status; 128 or

@@ -41,6 +41,8 @@ static int run(struct session *session, int argc, char **argv)
     bool done = false;
     if (hash_keys_make(&err) < 0)
         return session_complain(session, err.text, EXIT_NO_ANSWER);
+    if (argc > 0 && session_is_completer(argv[0]))
+        return verbs_complete(session, argc, argv);
     if (arguments_parse(argc, argv, session->program, session->arena, &session->arguments, &done,
                         &err) < 0)
         return complain_of_options(session, &err);

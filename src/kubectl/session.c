@@ -16,11 +16,21 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-const char *session_program(const char *file, struct arena *arena)
+static const char *base_of(const char *file)
 {
     const char *slash = strrchr(file, '/');
-    const char *name = slash ? slash + 1 : file;
-    const bool is_completer = begins(name, COMPLETER);
+    return slash ? slash + 1 : file;
+}
+
+bool session_is_completer(const char *file)
+{
+    return begins(base_of(file), COMPLETER);
+}
+
+const char *session_program(const char *file, struct arena *arena)
+{
+    const char *name = base_of(file);
+    const bool is_completer = session_is_completer(file);
     if (!is_completer && !begins(name, PLUGIN))
         return arena_strdup(arena, name);
     char *words = arena_strdup(arena, name + strlen(is_completer ? COMPLETER : PLUGIN));

@@ -1,84 +1,93 @@
-/* source_url: answers of a gpu-extender by its URL. */
+/* source_url: answers of a gpu-extender by its URL, with the program curl. It has the trust store
+ * and the proxies of the system, which a library in a static binary would lack. */
+#include "child.h"
 #include "source.h"
 
-#include <curl/curl.h>
+#include <stdlib.h>
 
-#define CONNECT_S 10L
-#define WHOLE_S 120L
+#define COMPLAINT_BYTES_MAX 8192
 
-static size_t add_piece(char *bytes, size_t size, size_t n, void *context)
+/* A line of curl's configuration: NAME = "VALUE". */
+static void add_setting(struct buf *settings, const char *name, const char *value)
 {
-    struct buf *text = context;
-    buf_add(text, bytes, size * n);
-    return text->overflowed ? 0 : size * n;
-}
-
-static void set_trust(CURL *curl, const struct arguments *arguments)
-{
-    if (arguments->authority)
-        (void)curl_easy_setopt(curl, CURLOPT_CAINFO, arguments->authority);
-    if (arguments->certificate)
-        (void)curl_easy_setopt(curl, CURLOPT_SSLCERT, arguments->certificate);
-    if (arguments->key)
-        (void)curl_easy_setopt(curl, CURLOPT_SSLKEY, arguments->key);
-    if (arguments->insecure) {
-        (void)curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
-        (void)curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
-    }
-}
-
-static void set_request(CURL *curl, const struct question *question, const char *url)
-{
-    (void)curl_easy_setopt(curl, CURLOPT_URL, url);
-    (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-    (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT, WHOLE_S);
-    (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    if (!question->body)
+    if (!value)
         return;
-    (void)curl_easy_setopt(curl, CURLOPT_POST, 1L);
-    (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, question->body);
-    (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)question->len);
+    buf_printf(settings, "%s = \"", name);
+    for (; *value; value++) {
+        switch (*value) {
+        case '\n':
+            buf_add_text(settings, "\\n");
+            break;
+        case '\r':
+            buf_add_text(settings, "\\r");
+            break;
+        case '"':
+        case '\\':
+            buf_add_text(settings, "\\");
+            buf_add(settings, value, 1);
+            break;
+        default:
+            buf_add(settings, value, 1);
+        }
+    }
+    buf_add_text(settings, "\"\n");
 }
 
-static struct curl_slist *headers_of(const struct arguments *arguments, struct arena *arena)
+/* The token is in no argument, which other users could read. */
+static void add_settings(struct buf *settings, const struct arguments *arguments,
+                         const struct question *question, const char *url, struct arena *arena)
 {
-    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/yaml");
-    if (!arguments->token)
-        return headers;
-    return curl_slist_append(headers,
-                             arena_printf(arena, "Authorization: Bearer %s", arguments->token));
+    buf_add_text(settings, "silent\nshow-error\ngloboff\nproto = \"=http,https\"\n"
+                           "connect-timeout = 10\nmax-time = 120\n"
+                           "header = \"Content-Type: application/yaml\"\n"
+                           "write-out = \"%{stderr}\\n%{http_code} %{content_type}\"\n");
+    if (question->body)
+        buf_add_text(settings, "data-binary = \"@-\"\n");
+    if (arguments->insecure)
+        buf_add_text(settings, "insecure\n");
+    if (arguments->token)
+        add_setting(settings, "header",
+                    arena_printf(arena, "Authorization: Bearer %s", arguments->token));
+    add_setting(settings, "cacert", arguments->authority);
+    add_setting(settings, "cert", arguments->certificate);
+    add_setting(settings, "key", arguments->key);
+    add_setting(settings, "url", url);
+}
+
+/* said: curl's complaints, and a last line "STATUS CONTENT-TYPE". */
+static int read_outcome(const char *url, const char *said, int exit_status, struct arena *arena,
+                        struct reply *ret_reply, struct err *err)
+{
+    char *type = NULL;
+    const char *last = strrchr(said, '\n');
+    if (exit_status != 0)
+        return err_set(err, EIO, "%.200s: %.*s", url, (int)strcspn(said, "\n"),
+                       *said ? said : "curl failed without a message");
+    ret_reply->status = (unsigned)strtoul(last ? last + 1 : said, &type, 10);
+    ret_reply->type = arena_strdup(arena, type + (*type == ' '));
+    return 0;
 }
 
 int source_ask_url(const struct arguments *arguments, const struct question *question,
                    struct arena *arena, struct reply *ret_reply, struct err *err)
 {
+    static const char *const CURL[] = {"curl", "--disable", "--config", "/dev/fd/3", NULL};
     size_t len = strlen(arguments->url);
     while (len > 0 && arguments->url[len - 1] == '/')
         len--;
     const char *url =
         arena_printf(arena, "%.*s/v1/%s", (int)len, arguments->url, source_target(question, arena));
-    struct curl_slist *headers = headers_of(arguments, arena);
-    CURL *curl = curl_easy_init();
-    long status = 0;
-    const char *type = NULL;
-    if (!curl) {
-        curl_slist_free_all(headers);
-        return err_set(err, EIO, "libcurl cannot be initialized");
-    }
-    set_request(curl, question, url);
-    set_trust(curl, arguments);
-    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, add_piece);
-    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, &ret_reply->text);
-    const CURLcode code = curl_easy_perform(curl);
-    (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-    (void)curl_easy_getinfo(curl, CURLINFO_CONTENT_TYPE, &type);
-    ret_reply->type = arena_strdup(arena, type ? type : "");
-    curl_easy_cleanup(curl);
-    curl_slist_free_all(headers);
-    ret_reply->status = (unsigned)status;
-    if (code == CURLE_OK)
-        return 0;
-    return err_set(err, EIO, "%.200s: %s", arguments->url, curl_easy_strerror(code));
+    struct buf settings, complaint;
+    int status = 0;
+    buf_init_secret(&settings, BUF_UNBOUNDED); /* arguments of the command line */
+    buf_init(&complaint, COMPLAINT_BYTES_MAX);
+    add_settings(&settings, arguments, question, url, arena);
+    const struct child_streams streams = {question->body, question->len, &ret_reply->text,
+                                          &complaint, buf_text(&settings)};
+    int r = child_run(CURL, &streams, &status, err);
+    if (r == 0)
+        r = read_outcome(arguments->url, buf_text(&complaint), status, arena, ret_reply, err);
+    buf_fini(&settings);
+    buf_fini(&complaint);
+    return r;
 }

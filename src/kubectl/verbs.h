@@ -16,4 +16,8 @@ int verbs_fit(struct session *session);       /* fit.c */
 int verbs_decisions(struct session *session); /* decisions.c */
 int verbs_doctor(struct session *session);    /* doctor.c */
 
+/* kubectl_complete-gpu WORD... LAST: writes what LAST may be, as cobra's __complete does: a
+ * candidate a line, and ":N". */
+int verbs_complete(struct session *session, int argc, char **argv); /* complete.c */
+
 #endif

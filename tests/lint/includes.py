@@ -56,7 +56,7 @@ THIRD_PARTY = {
     "gnutls/gnutls.h": (["http"], True),
     "gnutls/abstract.h": (["http"], True),
     "gnutls/crypto.h": (["auth"], True),
-    "curl/curl.h": (["kube", "kubectl"], True),
+    "curl/curl.h": (["kube"], True),
 }
 
 # stdio.h is there for snprintf (symbols.py refuses the rest).

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 
@@ -11,7 +12,7 @@ import pytest
 import yaml
 from kubectl_gpu import FILE, PLUGIN, Kubectl, answering, complaint, gpu, said
 from objects import filter_args, list_text, node, pod
-from service import ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS
+from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS
 
 NODES = [node("a", 8), node("b", 8)]
 
@@ -171,6 +172,94 @@ def test_messages_follow_the_name(tmp_path):
         assert done.returncode == 2 and done.stderr == f"{program}: a verb is missing; try {program} --help\n"
         done = subprocess.run([path, "--help"], env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=True)
         assert done.stdout.startswith(f"Usage: {program} VERB") and f"  {program} nodes\n" in done.stdout
+
+
+# ---- completion ----
+
+
+@pytest.fixture
+def completer(tmp_path):
+    """candidates(words before the last, ..., the last) -> those that kubectl_complete-gpu gives, and its directive."""
+    path = tmp_path / "kubectl_complete-gpu"
+    path.symlink_to(PLUGIN)
+
+    def complete(*words, env=None):
+        done = subprocess.run([path, *map(str, words)], env={**os.environ, **ENV, **(env or {})}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        assert done.returncode == 0 and not done.stderr, done
+        *found, directive = done.stdout.splitlines()
+        return [each.partition("\t")[0] for each in found], directive
+
+    return complete
+
+
+def test_completion_of_words(completer):
+    verbs = completer("")[0]
+    assert verbs[:2] == ["nodes", "fit"] and len(verbs) == 9
+    assert completer("de") == (["decisions"], ":4")
+    assert completer(*FILE, "nodes", "a100-") == (["a100-40-1", "a100-80-1", "a100-mig-1"], ":4")
+    assert completer("nodes", *FILE, "a10-1", "a") == ([], ":4"), "it takes one node"
+    assert completer("why", *FILE, "") == (["pod/big-train-0", "big-train-0"], ":4")
+    assert completer("why", *FILE, "-n", "none", "") == ([], ":4")
+    assert completer("pending", *FILE, "") == completer("nothing", "") == ([], ":4")
+
+
+def test_completion_of_options(completer):
+    assert completer("nodes", "--no") == (["--no-headers"], ":4")
+    for words in (("-o", ""), ("--output", ""), ("--output=",)):
+        assert completer("nodes", *words) == (["table", "wide", "json", "yaml", "name"], ":4")
+    assert completer("nodes", *FILE, "--model", "V")[0] == ["V100"]
+    assert "ml-training" in completer("pending", *FILE, "-n", "")[0]
+    for words in (("-f", ""), ("--cluster-file", "x"), ("--kubeconfig=",)):
+        assert completer("fit", *words) == ([], ":0")
+
+
+def test_completion_asks_with_the_users_options(completer, tmp_path):
+    kubectl = Kubectl(tmp_path)
+    kubectl.answer('{"items": [{"metadata": {"name": "ml"}}, {"metadata": {"name": "web"}}]}')
+    assert completer("pending", "--context", "c", "-n", "m", env=kubectl.env) == (["ml"], ":4")
+    assert kubectl.words() == ["--context=c", "--request-timeout=5s", "get", "--raw", "/api/v1/namespaces"]
+    kubectl.answer("", "Error from server (Forbidden): no\n", 1)
+    for words in (("pending", "-n", ""), ("nodes", ""), ("why", ""), ("nodes", "--model", "")):
+        assert completer(*words, env=kubectl.env) == ([], ":4"), "a failure gives none, and no message"
+
+
+def test_names_with_control_characters_are_no_candidates_of_a_shell(completer):
+    with answering(json.dumps({"nodes": [{"name": "a\nb\x1b"}], "models": []}).encode()) as there:
+        assert completer("nodes", "--url", there, "") == (["a b "], ":4")
+
+
+# ---- installing ----
+
+
+def test_what_is_installed(tmp_path):
+    """By meson: the programs, the link for completion, and a page for each program with all its options."""
+    build = os.path.dirname(PLUGIN)
+    done = subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {path.name: path for path in tmp_path.rglob("*") if not path.is_dir()}
+    assert {"gpu-extender", "kubectl-gpu", "kubectl_complete-gpu", "kubectl-gpu.1", "gpu-extender.8"} <= set(found)
+    assert found["kubectl_complete-gpu"].is_symlink() and os.readlink(found["kubectl_complete-gpu"]) == "kubectl-gpu"
+    page = found["gpu-extender.8"].read_text().replace("\\-", "-")
+    shown = subprocess.run([BINARY, "--help"], capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"^  (--[a-z-]+)", shown, re.MULTILINE))
+    assert len(options) > 10 and [option for option in options if option not in page] == []
+
+
+# ---- curl ----
+
+
+def test_url_and_token_reach_curl_only_through_its_configuration(tmp_path):
+    """Arguments of a process can be read by other users."""
+    curl = tmp_path / "curl"
+    curl.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat /dev/fd/3 > {tmp_path}/settings\nprintf \'{{"nodes": [], "models": []}}\'\nprintf "\\n200 application/json" >&2\n')
+    curl.chmod(0o755)
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    assert said("nodes", "--url", 'https://a/"x', "--token", 's"e\\cret\nurl = "file:///etc"', "-o", "name", env=env) == ""
+    assert (tmp_path / "words").read_text() == "--disable --config /dev/fd/3\n"
+    settings = (tmp_path / "settings").read_text().splitlines()
+    assert 'url = "https://a/\\"x/v1/inventory"' in settings
+    assert 'header = "Authorization: Bearer s\\"e\\\\cret\\nurl = \\"file:///etc\\""' in settings
+    assert "curl" in complaint("nodes", "--url", "http://127.0.0.1:1", status=3, env={"PATH": str(tmp_path / "none")})
 
 
 # ---- answers of others ----
