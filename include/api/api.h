@@ -44,14 +44,16 @@ struct api {
     char *(*policy)(void *context, struct arena *arena);
     void *policy_context;
     atomic_bool snapshot_under_way;
+    atomic_bool what_if_under_way; /* a second copy of the ledger at a time */
 };
 
 /* The paths /v1/..., as rows of a server's table. people: who may use them; NULL: everybody. */
-#define API_N_ROUTES 11
+#define API_N_ROUTES 12
 void api_routes(struct api *api, const struct gate *people, struct route ret_routes[API_N_ROUTES]);
 
 /* Routes; context is the struct api. */
 void api_dry_run(void *context, struct exchange *exchange);   /* POST */
+void api_what_if(void *context, struct exchange *exchange);   /* POST */
 void api_inventory(void *context, struct exchange *exchange); /* GET */
 void api_pending(void *context, struct exchange *exchange);   /* GET */
 void api_decisions(void *context, struct exchange *exchange); /* GET */

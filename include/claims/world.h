@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "cel/cel.h"
 #include "ledger/cluster.h"
+#include "types/device_facts.h"
 #include "types/selector.h"
 
 struct claims_world;
@@ -29,6 +30,9 @@ struct claims_world;
 struct claims_world *claims_world_new(const struct cel_read *reads, size_t n_reads,
                                       struct arena *arena);
 void claims_world_free(struct claims_world *world);
+
+/* Before the first step. Borrows all. */
+void claims_world_give(struct claims_world *world, const struct given_devices *given);
 
 /* Copies some slices: about a millisecond. The caller holds the ledger's lock for reading. After
  * each call, call claims_world_end_step(). Of another ledger than before, the copy begins anew. */

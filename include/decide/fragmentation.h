@@ -29,8 +29,25 @@ struct fragmentations {
     size_t n;
 };
 
+/* The share of one node in an item. */
+struct node_fragmentation {
+    const char *node;
+    const struct resource *resource;
+    const char *model;
+    int64_t free;
+    double fragmented; /* > 0 */
+};
+
+struct node_fragmentations {
+    struct node_fragmentation *items; /* in the cluster's order of nodes */
+    size_t n;
+};
+
 /* The present state; the cluster must be settled. In the arena, except names, which are the
  * cluster's. */
 struct fragmentations fragmentation_of(const struct cluster *cluster, struct arena *arena);
+/* The nodes with free GPUs that some class cannot use; the same holds. */
+struct node_fragmentations fragmentation_of_nodes(const struct cluster *cluster,
+                                                  struct arena *arena);
 
 #endif

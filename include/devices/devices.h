@@ -185,6 +185,11 @@ struct device_status {
     const char *const *consumed; /* what those parts take, as claim_result has it */
     size_t n_consumed;
 };
+/* Of a device that slices or claims may name. In the arena. *room: bytes left for consumed
+ * capacities. */
+struct device_status devices_status(const struct devices *devices, const char *driver,
+                                    const char *pool, const char *device, struct arena *arena,
+                                    size_t *room);
 /* Of one device; more are cut. */
 #define DEVICE_STATUS_USES_MAX 256
 /* Of the texts of consumed capacities of one slice; devices with more are cut. */

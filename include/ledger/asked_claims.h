@@ -23,6 +23,12 @@ struct given_claims {
         struct claim_template_facts *items;
         size_t n; /* at most GIVEN_CLAIMS_MAX: a look-up visits all */
     } templates, claims;
+    /* Those that do not count, and why. */
+    struct given_fault {
+        bool is_template;
+        const char *namespace_, *name, *why;
+    } * faults;
+    size_t n_faults;
 };
 #define GIVEN_CLAIMS_MAX ((size_t)500)
 

@@ -317,6 +317,11 @@ const struct pod *cluster_next_pod(const struct cluster *cluster, const struct p
 /* The facts that the pod itself has: all that the ledger keeps but replica_of, shape and peers.
  * Borrows its texts. */
 struct pod_facts cluster_pod_facts(const struct pod *pod);
+/* All that the ledger keeps. */
+struct pod_facts cluster_whole_pod_facts(const struct pod *pod);
+/* What the ledger keeps of an existing node; with lists of amounts in the arena. Borrows its texts.
+ */
+struct node_facts cluster_node_facts(const struct node *node, struct arena *arena);
 
 const char *node_name(const struct node *node);
 const struct node_traits *node_traits(const struct node *node);

@@ -37,6 +37,17 @@ const size_t *namespace_usage_covering(const struct cluster *cluster, const char
 size_t namespace_usage_find_quotas(const struct cluster *cluster, const char *namespace_,
                                    struct arena *arena, const size_t **ret_quotas);
 
+/* A namespace that uses GPUs or has used some. It may not exist. */
+struct namespace_user {
+    const char *name;
+    const size_t *quotas; /* as namespace_usage_covering() */
+    size_t n_quotas;
+    const int64_t *cells;
+};
+/* Iterates: NULL to NULL, with the name of the one before. None without quotas, and in a fork. */
+bool namespace_usage_next_user(const struct cluster *cluster, const char *before,
+                               struct namespace_user *ret_user);
+
 /* Adds the use of n pods of the shape on that node to these quotas of a fork. */
 void namespace_usage_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,
                            const struct pod_shape *shape, const struct node *node, int64_t n);

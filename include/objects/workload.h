@@ -77,6 +77,7 @@ struct workload_list {
     size_t n_objects; /* not lists */
     struct device_request_list requests;
     struct given_claims given;
+    struct given_devices given_devices;
 };
 
 /* Reads one object of a manifest (unchanged; for a List, each item) and appends to the list, which

@@ -146,4 +146,14 @@ struct device_taint_facts {
     const char *key, *value, *effect; /* NULL: not set */
 };
 
+/* Slices and taint rules that are not in the ledger, as if they were: each hides the ledger's of
+ * its name. A rule that taints nothing has the effect None. */
+struct given_devices {
+    struct slice_facts *slices;
+    size_t n_slices; /* at most GIVEN_DEVICES_MAX; so are the rules */
+    struct device_taint_facts *rules;
+    size_t n_rules;
+};
+#define GIVEN_DEVICES_MAX ((size_t)500)
+
 #endif

@@ -194,8 +194,7 @@ struct pod_facts {
      * or the pod has a node or is finished. */
     const char *unscheduled_reason;  /* "Unschedulable" */
     const char *unscheduled_message; /* "0/4 nodes are available: ..." */
-    /* The controlling owner of a pod without a node: "Job/train". NULL: none, or the pod has a node
-     * or is finished. */
+    /* The controlling owner: "Job/train". NULL: none, or the pod is finished. */
     const char *controller;
     /* Features of a pod without a node that are not judged, each line ended by a newline. NULL:
      * none, or the pod has a node or is finished. */

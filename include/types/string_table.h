@@ -15,6 +15,8 @@ struct string_table {
 
 /* Returns the interned string and takes a reference. Each call needs one unref. */
 const char *string_table_intern(struct string_table *strings, const char *text);
+/* The interned string, without a reference; NULL: there is none. */
+const char *string_table_find(const struct string_table *strings, const char *text);
 /* Takes one more reference to an interned string, and returns it. */
 const char *string_table_ref(const char *text);
 void string_table_unref(struct string_table *strings, const char *text);

@@ -20,13 +20,14 @@ const struct parameter API_DECISIONS[] = {
     {"verb", VERBS},     {"limit", NULL}, {"wouldDiffer", FLAGS},
     {"output", OUTPUTS}, {"wide", FLAGS}, {0},
 };
-const struct parameter API_INVENTORY[] = {
-    {"node", NULL},  {"state", STATES},   {"model", NULL}, {"resource", NULL},
-    {"sort", SORTS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
+const struct parameter API_INVENTORY[] = {{"node", NULL},      {"state", STATES}, {"model", NULL},
+                                          {"resource", NULL},  {"label", NULL},   {"sort", SORTS},
+                                          {"output", OUTPUTS}, {"wide", FLAGS},   {0}};
 const struct parameter API_PENDING[] = {
     {"namespace", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_EXPLAIN[] = {
     {"namespace", NULL}, {"name", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
-const struct parameter API_FRAGMENTATION[] = {
-    {"model", NULL}, {"resource", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
+const struct parameter API_FRAGMENTATION[] = {{"model", NULL},  {"resource", NULL},
+                                              {"nodes", FLAGS}, {"output", OUTPUTS},
+                                              {"wide", FLAGS},  {0}};
 const struct parameter API_NONE[] = {{0}};

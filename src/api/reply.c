@@ -105,7 +105,7 @@ void reply_of_fork(const struct api *api, struct exchange *exchange, reply_add_m
     struct cluster *fork = inventory_fork(api->inventory, PEERS_NONE);
     json_t *answer = provenance_json(&provenance);
     provenance_add_claims(&provenance, answer);
-    add_members(fork, exchange, answer);
+    add_members(api, fork, exchange, answer);
     inventory_fork_free(api->inventory, fork);
     query_names_add(api, exchange, answer);
     reply_end(api, exchange, tag);

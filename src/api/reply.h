@@ -29,8 +29,8 @@ void reply_end(const struct api *api, struct exchange *exchange, const char *tag
 /* Answers with the value and takes it over: as JSON, or with ?output=table through write_table. */
 void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table);
 /* Adds data of a fork to an answer that already has its provenance. */
-typedef void reply_add_members(const struct cluster *fork, struct exchange *exchange,
-                               json_t *answer);
+typedef void reply_add_members(const struct api *api, const struct cluster *fork,
+                               struct exchange *exchange, json_t *answer);
 /* Answers from a new fork of the ledger, and says whether claims are counted. */
 void reply_of_fork(const struct api *api, struct exchange *exchange, reply_add_members *add_members,
                    reply_write_table *write_table);

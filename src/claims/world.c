@@ -7,6 +7,7 @@
 /* Devices and attributes in one hold of the ledger's lock: about a millisecond. */
 #define STEP_WORK ((size_t)10000)
 #define STEP_RULES ((size_t)1000)
+#define STEP_SLICES ((size_t)20)
 
 static void on_slice(void *context, const struct slice_facts *facts,
                      const struct device_status *statuses)
@@ -17,21 +18,32 @@ static void on_slice(void *context, const struct slice_facts *facts,
     world->read = read;
 }
 
-static void begin(struct claims_world *world, const struct cel_read *reads, size_t n_reads,
-                  struct arena *arena)
+/* With what was given, which hides the ledger's: the first of a name stays. */
+static void begin(struct claims_world *world, const struct claims_world *as)
 {
-    *world = (struct claims_world){.arena = arena,
-                                   .reads = reads,
-                                   .n_reads = n_reads,
-                                   .n_questions = ARENA_NEW(arena, uint64_t)};
+    *world = (struct claims_world){.arena = as->arena,
+                                   .reads = as->reads,
+                                   .n_reads = as->n_reads,
+                                   .given = as->given,
+                                   .n_questions = ARENA_NEW(as->arena, uint64_t)};
+    for (size_t i = 0; world->given && i < world->given->n_rules; i++)
+        world_add_rule(world, &world->given->rules[i]);
 }
 
 struct claims_world *claims_world_new(const struct cel_read *reads, size_t n_reads,
                                       struct arena *arena)
 {
     struct claims_world *world = ARENA_NEW(arena, struct claims_world);
-    begin(world, reads, n_reads, arena);
+    const struct claims_world as = {.arena = arena, .reads = reads, .n_reads = n_reads};
+    begin(world, &as);
     return world;
+}
+
+void claims_world_give(struct claims_world *world, const struct given_devices *given)
+{
+    struct claims_world as = *world;
+    as.given = given;
+    begin(world, &as);
 }
 
 static void clear(struct claims_world *world)
@@ -44,7 +56,6 @@ static void clear(struct claims_world *world)
     world_taints_free(world);
     if (world->walk.arena)
         arena_free(world->walk.arena);
-    begin(world, world->reads, world->n_reads, world->arena);
 }
 
 void claims_world_free(struct claims_world *world)
@@ -60,10 +71,28 @@ static void read_rules(struct claims_world *world, const struct devices *devices
     world->has_rules = world->n_read_rules < STEP_RULES;
 }
 
+/* The claims in the cluster may use their devices. */
+static void read_given(struct claims_world *world, const struct devices *devices)
+{
+    for (size_t n = 0; n < STEP_SLICES && world->n_given < world->given->n_slices; n++) {
+        const struct slice_facts *facts = &world->given->slices[world->n_given++];
+        struct device_status *statuses =
+            ARENA_ARRAY(world->walk.arena, struct device_status, facts->n_devices);
+        size_t room = SLICE_CONSUMED_BYTES_MAX;
+        for (size_t i = 0; i < facts->n_devices; i++)
+            statuses[i] = devices_status(devices, facts->driver, facts->pool,
+                                         facts->devices[i].name, world->walk.arena, &room);
+        on_slice(world, facts, statuses);
+    }
+}
+
 void claims_world_read_some(struct claims_world *world, const struct cluster *cluster)
 {
-    if (world->cluster != cluster)
+    if (world->cluster && world->cluster != cluster) {
+        const struct claims_world as = *world;
         clear(world);
+        begin(world, &as);
+    }
     world->cluster = cluster;
     if (!cluster_claims_known(cluster))
         world->not_judged = "the claims in the cluster are unknown";
@@ -71,7 +100,9 @@ void claims_world_read_some(struct claims_world *world, const struct cluster *cl
     world->walk.work = STEP_WORK;
     world->walk.visit = on_slice;
     world->walk.context = world;
-    if (!world->has_rules)
+    if (world->given && world->n_given < world->given->n_slices)
+        read_given(world, cluster_devices(cluster));
+    else if (!world->has_rules)
         read_rules(world, cluster_devices(cluster));
     else
         world->is_done = devices_each_slice_some(cluster_devices(cluster), &world->walk);

@@ -77,6 +77,8 @@ struct claims_world {
     struct arena *arena;
     const struct cel_read *reads;
     size_t n_reads;
+    const struct given_devices *given; /* NULL: none */
+    size_t n_given;                    /* slices of these that were read */
     const struct cluster *cluster;
     const char *not_judged; /* all nodes */
     size_t n_devices;

@@ -432,10 +432,23 @@ const char *claim_rules_fault(const struct claim_rules *rules)
                         claim->n_holders, claim->asked.name);
 }
 
+/* A claim that is allocated, and that no pod uses. */
+static bool has_unused(const struct claim_rules *rules)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        if (rules->claims[i]->is_allocated && rules->claims[i]->n_holders == 0)
+            return true;
+    }
+    return false;
+}
+
 const char *claim_rules_cause(const struct claim_rules *rules, const struct node *node)
 {
     const char *fault = claim_rules_fault(rules);
     const struct claim_verdict *verdict = rules && !fault[0] ? find(rules, node) : NULL;
+    if (verdict && verdict->reason == REASON_CLAIM_ELSEWHERE && has_unused(rules))
+        return "no pod uses the claim: if the pod fits nowhere, kube-scheduler takes the devices "
+               "back and tries again";
     return verdict && verdict->cause ? verdict->cause : fault;
 }
 

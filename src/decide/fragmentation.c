@@ -5,45 +5,71 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* GPUs of a node that its pool counts. */
+struct pooled_gpus {
+    const struct node *node;
+    const struct model_pool *pool;
+    int64_t free_gpus;
+    bool in_use;
+};
+
+/* Sees the GPUs of one demand. */
+typedef void see_gpus(void *context, const struct gpu_demand *demand,
+                      const struct pooled_gpus *gpus);
+
+/* Adds to useless, by class, the free GPUs that it cannot use. */
+static void add_useless(const struct gpu_demand *demand, const struct pooled_gpus *gpus,
+                        int64_t *useless)
+{
+    const struct room room = room_on(gpus->node, gpus->free_gpus);
+    for (size_t i = 0; i < demand->n_classes; i++) {
+        if (room_slots(&room, &demand->classes[i], gpus->pool) == 0)
+            useless[i] += model_pool_offered(gpus->free_gpus);
+    }
+}
+
+static void see_node(const struct gpu_demand *demand, const struct node *node, see_gpus *see,
+                     void *context)
+{
+    const struct node_resource *gpus = node_find_resource(node, demand->resource);
+    size_t n = 0;
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    if (gpus && gpus->pool)
+        see(context, demand,
+            &(struct pooled_gpus){node, gpus->pool, node_resource_free(gpus),
+                                  gpus->used > 0 || gpus->reserved > 0});
+    for (size_t i = 0; i < n; i++) {
+        if (groups[i].resource == demand->resource && groups[i].pool)
+            see(context, demand,
+                &(struct pooled_gpus){node, groups[i].pool, groups[i].free,
+                                      groups[i].allocated > 0});
+    }
+}
+
+static void see_nodes(const struct cluster *cluster, const struct gpu_demand *demand, see_gpus *see,
+                      void *context)
+{
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node))
+        see_node(demand, node, see, context);
+}
+
 /* State for one demand: one item per pool, and per class the free GPUs that it cannot use. */
 struct pool_sums {
-    const struct gpu_demand *demand;
     struct fragmentation *items;
     int64_t *useless; /* by pool, then class */
 };
 
-static void add_gpus(struct pool_sums *sums, const struct node *node, const struct model_pool *pool,
-                     int64_t free_gpus, bool in_use)
+static void add_gpus(void *context, const struct gpu_demand *demand, const struct pooled_gpus *gpus)
 {
-    const struct gpu_demand *demand = sums->demand;
-    if (!pool)
-        return;
-    const struct room room = room_on(node, free_gpus);
-    const int64_t free = model_pool_offered(free_gpus);
-    struct fragmentation *item = &sums->items[pool->index];
+    struct pool_sums *sums = context;
+    const int64_t free = model_pool_offered(gpus->free_gpus);
+    struct fragmentation *item = &sums->items[gpus->pool->index];
     item->n_nodes++;
     item->free += free;
-    item->n_whole += free > 0 && !in_use;
+    item->n_whole += free > 0 && !gpus->in_use;
     item->largest_block = free > item->largest_block ? free : item->largest_block;
-    for (size_t i = 0; i < demand->n_classes; i++) {
-        if (room_slots(&room, &demand->classes[i], pool) == 0)
-            sums->useless[pool->index * demand->n_classes + i] += free;
-    }
-}
-
-static void add_node(struct pool_sums *sums, const struct node *node)
-{
-    const struct resource *resource = sums->demand->resource;
-    const struct node_resource *gpus = node_find_resource(node, resource);
-    size_t n = 0;
-    const struct node_device_group *groups = node_device_groups(node, &n);
-    if (gpus)
-        add_gpus(sums, node, gpus->pool, node_resource_free(gpus),
-                 gpus->used > 0 || gpus->reserved > 0);
-    for (size_t i = 0; i < n; i++) {
-        if (groups[i].resource == resource)
-            add_gpus(sums, node, groups[i].pool, groups[i].free, groups[i].allocated > 0);
-    }
+    add_useless(demand, gpus, &sums->useless[gpus->pool->index * demand->n_classes]);
 }
 
 static double weight_of(const struct demand_class *class)
@@ -73,7 +99,6 @@ static void compute(const struct cluster *cluster, const struct gpu_demand *dema
                     struct fragmentation *items, struct arena *arena)
 {
     struct pool_sums sums = {
-        .demand = demand,
         .items = items,
         .useless = ARENA_ARRAY(arena, int64_t, demand->n_pools * demand->n_classes),
     };
@@ -81,9 +106,7 @@ static void compute(const struct cluster *cluster, const struct gpu_demand *dema
         items[i].resource = demand->resource;
         items[i].model = demand->pools[i]->model;
     }
-    for (const struct node *node = cluster_next_node(cluster, NULL); node;
-         node = cluster_next_node(cluster, node))
-        add_node(&sums, node);
+    see_nodes(cluster, demand, add_gpus, &sums);
     for (size_t i = 0; i < demand->n_pools; i++)
         items[i].fragmented = mean_of(demand, &sums.useless[i * demand->n_classes]);
     qsort(items, demand->n_pools, sizeof *items, compare_models);
@@ -102,4 +125,42 @@ struct fragmentations fragmentation_of(const struct cluster *cluster, struct are
         all.n += demand->n_pools;
     }
     return all;
+}
+
+static void count(void *context, const struct gpu_demand *demand, const struct pooled_gpus *gpus)
+{
+    size_t *n = context;
+    (void)demand;
+    (void)gpus;
+    (*n)++;
+}
+
+static void add_row(void *context, const struct gpu_demand *demand, const struct pooled_gpus *gpus)
+{
+    struct node_fragmentations *rows = context;
+    int64_t useless[GPU_DEMAND_CLASSES_MAX] = {0};
+    add_useless(demand, gpus, useless);
+    const double fragmented = mean_of(demand, useless);
+    if (fragmented > 0)
+        rows->items[rows->n++] = (struct node_fragmentation){
+            .node = node_name(gpus->node),
+            .resource = demand->resource,
+            .model = gpus->pool->model,
+            .free = model_pool_offered(gpus->free_gpus),
+            .fragmented = fragmented,
+        };
+}
+
+struct node_fragmentations fragmentation_of_nodes(const struct cluster *cluster,
+                                                  struct arena *arena)
+{
+    struct node_fragmentations rows = {0};
+    const struct gpu_demand *demand = NULL;
+    size_t n = 0;
+    while ((demand = gpu_demand_next(cluster, demand)))
+        see_nodes(cluster, demand, count, &n);
+    rows.items = ARENA_ARRAY(arena, struct node_fragmentation, n);
+    while ((demand = gpu_demand_next(cluster, demand)))
+        see_nodes(cluster, demand, add_row, &rows);
+    return rows;
 }

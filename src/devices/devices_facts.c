@@ -115,13 +115,13 @@ const char *devices_next_slice(const struct devices *devices, const char *name, 
 }
 
 /* Equal texts of neighbours are copied once. room: left for texts. */
-static void copy_consumed(struct arena *arena, const struct device *device, size_t *room,
+static void copy_consumed(struct arena *arena, const struct device_slot *slot, size_t *room,
                           struct device_status *status)
 {
-    const char **texts = ARENA_ARRAY(arena, const char *, device->slot->n_uses);
+    const char **texts = ARENA_ARRAY(arena, const char *, slot->n_uses);
     const char *last = NULL;
     status->consumed = texts;
-    for (const struct device_use *use = device->slot->uses; use; use = use->next) {
+    for (const struct device_use *use = slot->uses; use; use = use->next) {
         if (!use->is_shared || !use->consumed)
             continue;
         if (use->consumed != last) {
@@ -138,20 +138,50 @@ static void copy_consumed(struct arena *arena, const struct device *device, size
     }
 }
 
-struct device_status devices_status_of(const struct device *device, struct arena *arena,
-                                       size_t *room)
+static struct device_status status_of(struct arena *arena, const struct device_slot *slot,
+                                      size_t *room)
 {
-    struct device_status status = {.is_tainted = device->is_tainted || device->n_rules > 0};
-    status.is_cut = device->slot->n_uses > DEVICE_STATUS_USES_MAX;
+    struct device_status status = {.is_cut = slot->n_uses > DEVICE_STATUS_USES_MAX};
     if (status.is_cut)
         return status;
-    for (const struct device_use *use = device->slot->uses; use; use = use->next) {
+    for (const struct device_use *use = slot->uses; use; use = use->next) {
         status.is_shared |= use->is_shared;
         status.is_allocated |= !use->is_shared;
     }
     if (status.is_shared)
-        copy_consumed(arena, device, room, &status);
+        copy_consumed(arena, slot, room, &status);
     return status;
+}
+
+struct device_status devices_status_of(const struct device *device, struct arena *arena,
+                                       size_t *room)
+{
+    struct device_status status = status_of(arena, device->slot, room);
+    status.is_tainted = device->is_tainted || device->n_rules > 0;
+    return status;
+}
+
+static const struct device_slot *find_slot(const struct devices *devices, const char *driver,
+                                           const char *pool_name, const char *device)
+{
+    const struct string_table *strings = &devices->strings;
+    const struct pair pool_key = {string_table_find(strings, driver),
+                                  string_table_find(strings, pool_name)};
+    const struct pool *pool = NULL;
+    const struct device_slot *slot = NULL;
+    HASH_FIND(hh, devices->pools, &pool_key, sizeof pool_key, pool);
+    const struct pair key = {pool, string_table_find(strings, device)};
+    if (pool)
+        HASH_FIND(hh, devices->slots, &key, sizeof key, slot);
+    return slot;
+}
+
+struct device_status devices_status(const struct devices *devices, const char *driver,
+                                    const char *pool, const char *device, struct arena *arena,
+                                    size_t *room)
+{
+    const struct device_slot *slot = find_slot(devices, driver, pool, device);
+    return slot ? status_of(arena, slot, room) : (struct device_status){0};
 }
 
 /* Returns the work. */

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "devices/devices.h"
 #include "ledger.h"
-#include "ledger/peer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,23 +84,6 @@ static const void *next_device_class(struct cluster_copy *copy, const void *last
     return name;
 }
 
-static void add_amounts(const struct node *node, struct arena *arena, struct node_facts *facts)
-{
-    struct amount *capacity = ARENA_ARRAY(arena, struct amount, node->n_resources);
-    struct amount *allocatable = ARENA_ARRAY(arena, struct amount, node->n_resources);
-    size_t n = 0;
-    for (size_t i = 0; i < node->n_resources; i++) {
-        const struct node_resource *row = &node->resources[i];
-        if (!row->advertised)
-            continue;
-        capacity[n] = (struct amount){row->resource->name, row->capacity};
-        allocatable[n++] = (struct amount){row->resource->name, row->allocatable};
-    }
-    facts->capacity = capacity;
-    facts->allocatable = allocatable;
-    facts->n_capacity = facts->n_allocatable = n;
-}
-
 /* A node whose labels name no model now keeps the one that quotas counted. If they name one that
  * only the old policy understands, the new policy decides. */
 static const struct traits_entry *last_known(const struct node *node)
@@ -115,16 +97,7 @@ static const void *next_node(struct cluster_copy *copy, const void *last)
     if (!next)
         return NULL;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct node_traits *traits = &next->traits->traits;
-    struct node_facts facts = {.name = next->name,
-                               .uid = traits->uid,
-                               .labels = traits->view.labels,
-                               .n_labels = traits->view.n_labels,
-                               .taints = traits->taints,
-                               .n_taints = traits->n_taints,
-                               .unschedulable = traits->unschedulable,
-                               .ready = traits->ready};
-    add_amounts(next, arena, &facts);
+    const struct node_facts facts = cluster_node_facts(next, arena);
     struct node *node = node_table_find_or_add(copy->to, next->name);
     changes_of_node(copy->to, node, node_traits_new(copy->to, &facts, last_known(next)), &facts);
     node->seen = next->seen;
@@ -178,15 +151,6 @@ static const void *next_claim_template(struct cluster_copy *copy, const void *la
     return next;
 }
 
-static struct pod_facts facts_of_pod(const struct pod *pod)
-{
-    struct pod_facts facts = cluster_pod_facts(pod);
-    facts.replica_of = owners_uid(pod->owner);
-    facts.shape = pod->shape->facts;
-    facts.peers = peer_joined(pod->labels, pod->terms);
-    return facts;
-}
-
 static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)
 {
     struct pod_entry *entry = NULL;
@@ -199,7 +163,7 @@ static const void *next_pod(struct cluster_copy *copy, const void *last)
     const struct pod *next = cluster_next_pod(copy->from, last);
     if (!next)
         return NULL;
-    const struct pod_facts facts = facts_of_pod(next);
+    const struct pod_facts facts = cluster_whole_pod_facts(next);
     cluster_upsert_pod(copy->to, &facts);
     find_pod(copy->to, next->uid)->seen = CONTAINER_OF(next, const struct pod_entry, pod)->seen;
     return next;
@@ -246,7 +210,7 @@ static void copy_claim(struct cluster_copy *copy, const struct claim *claim)
     copy->claims_done = claim->version;
     if (!entry)
         return;
-    const struct pod_facts facts = facts_of_pod(&entry->pod);
+    const struct pod_facts facts = cluster_whole_pod_facts(&entry->pod);
     claims_copy(copy->to, claim, &facts, entry->pod.shape);
 }
 

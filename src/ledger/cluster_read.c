@@ -1,6 +1,7 @@
 /* cluster_read: read access to the ledger's nodes, pods and reservations. */
 #include "base/mem.h"
 #include "ledger.h"
+#include "ledger/peer.h"
 
 #include <string.h>
 
@@ -83,6 +84,47 @@ struct pod_facts cluster_pod_facts(const struct pod *pod)
                               .controller = pod->controller,
                               .not_evaluated = pod->not_evaluated,
                               .lacks_peers = pod->lacks_peers};
+}
+
+static void add_amounts(const struct node *node, struct arena *arena, struct node_facts *facts)
+{
+    struct amount *capacity = ARENA_ARRAY(arena, struct amount, node->n_resources);
+    struct amount *allocatable = ARENA_ARRAY(arena, struct amount, node->n_resources);
+    size_t n = 0;
+    for (size_t i = 0; i < node->n_resources; i++) {
+        const struct node_resource *row = &node->resources[i];
+        if (!row->advertised)
+            continue;
+        capacity[n] = (struct amount){row->resource->name, row->capacity};
+        allocatable[n++] = (struct amount){row->resource->name, row->allocatable};
+    }
+    facts->capacity = capacity;
+    facts->allocatable = allocatable;
+    facts->n_capacity = facts->n_allocatable = n;
+}
+
+struct node_facts cluster_node_facts(const struct node *node, struct arena *arena)
+{
+    const struct node_traits *traits = &node->traits->traits;
+    struct node_facts facts = {.name = node->name,
+                               .uid = traits->uid,
+                               .labels = traits->view.labels,
+                               .n_labels = traits->view.n_labels,
+                               .taints = traits->taints,
+                               .n_taints = traits->n_taints,
+                               .unschedulable = traits->unschedulable,
+                               .ready = traits->ready};
+    add_amounts(node, arena, &facts);
+    return facts;
+}
+
+struct pod_facts cluster_whole_pod_facts(const struct pod *pod)
+{
+    struct pod_facts facts = cluster_pod_facts(pod);
+    facts.replica_of = owners_uid(pod->owner);
+    facts.shape = pod->shape->facts;
+    facts.peers = peer_joined(pod->labels, pod->terms);
+    return facts;
 }
 
 size_t cluster_n_reservations(const struct cluster *cluster)

@@ -215,6 +215,19 @@ size_t namespace_usage_find_quotas(const struct cluster *cluster, const char *na
     return find_quotas(cluster->policy, &unknown, quotas);
 }
 
+bool namespace_usage_next_user(const struct cluster *cluster, const char *before,
+                               struct namespace_user *ret_user)
+{
+    const struct namespace_entry *entry =
+        before ? namespace_usage_find(cluster, before)->hh.next : cluster->namespaces;
+    while (entry && !entry->used)
+        entry = entry->hh.next;
+    if (entry)
+        *ret_user = (struct namespace_user){entry->namespace_.name, entry->quotas, entry->n_quotas,
+                                            entry->used};
+    return entry != NULL;
+}
+
 void namespace_usage_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,
                            const struct pod_shape *shape, const struct node *node, int64_t n)
 {

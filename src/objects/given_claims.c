@@ -3,13 +3,23 @@
 
 #include "formats/json_get.h"
 #include "objects/claim_spec.h"
+#include "objects/device_taint_rule.h"
 #include "objects/resource_claim.h"
+#include "objects/resource_slice.h"
 
+#include <string.h>
 #include <strings.h>
 
 static int append(const struct claim_template_facts *facts, struct given_list *list,
                   struct arena *arena, struct err *err)
 {
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(list->items[i].name, facts->name) == 0 &&
+            strcmp(list->items[i].namespace_, facts->namespace_) == 0)
+            return err_set(err, EINVAL,
+                           "the manifest has one of this name before: its spec cannot be changed, "
+                           "so that one counts");
+    }
     if (list->n == GIVEN_CLAIMS_MAX)
         return err_set(err, EINVAL, "is beyond the first %zu of its kind", GIVEN_CLAIMS_MAX);
     if (!list->items)
@@ -38,12 +48,85 @@ static int add_claim(const json_t *object, struct arena *arena, struct given_cla
     return r < 0 ? r : append(&facts, &given->claims, arena, err);
 }
 
+/* Names what the pods then wait for. */
+static void add_fault(const json_t *object, bool is_template, const char *why, struct arena *arena,
+                      struct given_claims *given)
+{
+    const json_t *metadata = json_member(object, "metadata");
+    const char *namespace_ = json_string_value(json_member(metadata, "namespace"));
+    if (given->n_faults == GIVEN_CLAIMS_MAX)
+        return;
+    if (!given->faults)
+        given->faults = ARENA_ARRAY(arena, struct given_fault, GIVEN_CLAIMS_MAX);
+    given->faults[given->n_faults++] =
+        (struct given_fault){is_template, arena_strdup(arena, namespace_ ? namespace_ : "default"),
+                             arena_strdup(arena, json_string_value(json_member(metadata, "name"))),
+                             arena_strdup(arena, why)};
+}
+
 int given_claims_add(const json_t *object, const char *kind, struct arena *arena,
                      struct given_claims *given, struct err *err)
 {
+    const bool is_template = strcasecmp(kind, "ResourceClaimTemplate") == 0;
+    if (!is_template && strcasecmp(kind, "ResourceClaim") != 0)
+        return 0;
     if (!json_is_string(json_member(json_member(object, "metadata"), "name")))
         return 0;
-    if (strcasecmp(kind, "ResourceClaimTemplate") == 0)
-        return add_template(object, arena, given, err);
-    return strcasecmp(kind, "ResourceClaim") == 0 ? add_claim(object, arena, given, err) : 0;
+    const int r = is_template ? add_template(object, arena, given, err)
+                              : add_claim(object, arena, given, err);
+    if (r < 0)
+        add_fault(object, is_template, err->text, arena, given);
+    return r;
+}
+
+/* ---- devices ---- */
+
+static int add_slice(const json_t *object, const struct policy *policy, struct arena *arena,
+                     struct given_devices *given, struct err *err)
+{
+    struct slice_facts facts = {0};
+    const int r = resource_slice_from_json(object, policy, arena, &facts, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < given->n_slices; i++) {
+        if (strcmp(given->slices[i].name, facts.name) == 0)
+            return err_set(err, EINVAL, "the manifest has one of this name before, which counts");
+    }
+    if (given->n_slices == GIVEN_DEVICES_MAX)
+        return err_set(err, EINVAL, "is beyond the first %zu of its kind", GIVEN_DEVICES_MAX);
+    if (!given->slices)
+        given->slices = ARENA_ARRAY(arena, struct slice_facts, GIVEN_DEVICES_MAX);
+    given->slices[given->n_slices++] = facts;
+    return 0;
+}
+
+static int add_rule(const json_t *object, struct arena *arena, struct given_devices *given,
+                    struct err *err)
+{
+    struct device_taint_facts facts = {0};
+    bool taints = false;
+    const int r = device_taint_rule_from_json(object, arena, &facts, &taints, err);
+    if (r < 0)
+        return r;
+    if (!taints)
+        facts = (struct device_taint_facts){.name = facts.name, .effect = "None"};
+    if (given->n_rules == GIVEN_DEVICES_MAX)
+        return err_set(err, EINVAL, "is beyond the first %zu of its kind", GIVEN_DEVICES_MAX);
+    if (!given->rules)
+        given->rules = ARENA_ARRAY(arena, struct device_taint_facts, GIVEN_DEVICES_MAX);
+    given->rules[given->n_rules++] = facts;
+    return 0;
+}
+
+int given_devices_add(const json_t *object, const char *kind, const struct policy *policy,
+                      struct arena *arena, struct given_devices *given, bool *ret_is_added,
+                      struct err *err)
+{
+    const bool is_slice = strcasecmp(kind, "ResourceSlice") == 0;
+    if (!is_slice && strcasecmp(kind, "DeviceTaintRule") != 0)
+        return 0;
+    const int r = is_slice ? add_slice(object, policy, arena, given, err)
+                           : add_rule(object, arena, given, err);
+    *ret_is_added = r == 0;
+    return r;
 }

@@ -373,12 +373,12 @@ static int read_pod(struct pod_reading reading, const json_t *object, struct pod
         (r = read_metadata(&reading, metadata, err)) < 0 ||
         (r = read_spec(&reading, spec, err)) < 0 || (r = read_status(&reading, status, err)) < 0)
         return r;
-    if (!facts.node_name[0] && !facts.finished)
-        facts.controller = controller_of(metadata, reading.arena);
     read_claims(&reading, spec, status);
     if ((r = read_demand(&reading, spec, status, err)) < 0 ||
         (r = read_constraints(&reading, metadata, spec, err)) < 0)
         return r;
+    if (!facts.finished)
+        facts.controller = controller_of(metadata, reading.arena);
     shape_limit(&facts.shape, reading.policy);
     *ret_facts = facts;
     return 0;

@@ -76,8 +76,8 @@ static bool has_own_uid(const struct pod_facts *facts)
            strcmp(facts->uid + len + 1, facts->name) != 0;
 }
 
-/* The ledger keeps the owner's kind and name of a pod without a node only. For others, any kind
- * with replicas will do, without a name. */
+/* The ledger does not keep the owner's kind and name of every pod (struct pod_facts). For others,
+ * any kind with replicas will do, without a name. */
 static json_t *owners_json(const struct pod_facts *facts)
 {
     const char *uid = facts->replica_of ? facts->replica_of : "";

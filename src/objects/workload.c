@@ -58,6 +58,7 @@ struct manifest {
     struct workload_list *list;
     struct text_list around; /* not evaluated, of each of its workloads */
     bool may_omit_version;   /* an item of a PodList, say */
+    bool is_hypothesis;      /* claims are judged as if it were applied */
 };
 
 static struct workload_kind kind_of(const char *kind)
@@ -366,7 +367,9 @@ static void add_strays(const struct manifest *manifest, const struct template_li
 static void add_no_template(const struct manifest *manifest, bool must_hold_pods, bool has_strays)
 {
     struct skipped_object skipped = {manifest->kind, manifest->name, "holds no pods"};
-    if (has_strays)
+    if (manifest->is_hypothesis)
+        skipped.why = "holds no pods; claims are judged as if it were applied";
+    else if (has_strays)
         skipped.why = "no recognised pod template";
     else if (strcmp(manifest->kind, "Kustomization") == 0)
         skipped.why = "holds no pods; send what kubectl kustomize prints";
@@ -487,12 +490,16 @@ static int add_items(const struct manifest *manifest, int depth, struct err *err
 static void read_claims(struct manifest *manifest)
 {
     struct err err = {0};
-    if (given_claims_add(manifest->object, manifest->kind, manifest->arena, &manifest->list->given,
-                         &err) == 0)
-        return;
     const struct warned object = warned_of(manifest);
-    warned_add(&object, "spec",
-               arena_printf(manifest->arena, "quotas do not count it: %s", err.text));
+    struct workload_list *list = manifest->list;
+    if (given_claims_add(manifest->object, manifest->kind, manifest->arena, &list->given, &err) < 0)
+        warned_add(
+            &object, "spec",
+            arena_printf(manifest->arena, "pods and quotas are judged without it: %s", err.text));
+    if (given_devices_add(manifest->object, manifest->kind, manifest->policy, manifest->arena,
+                          &list->given_devices, &manifest->is_hypothesis, &err) < 0)
+        warned_add(&object, "spec",
+                   arena_printf(manifest->arena, "claims are judged without it: %s", err.text));
 }
 
 static int add_object(struct manifest *manifest, const char *default_kind, int depth,
@@ -509,6 +516,7 @@ static int add_object(struct manifest *manifest, const char *default_kind, int d
     if (!manifest->kind)
         return err_set(err, EINVAL, "kind: is missing");
     manifest->may_omit_version = manifest->kind == default_kind;
+    manifest->is_hypothesis = false;
     if (is_list(manifest))
         return add_items(manifest, depth, err);
     if ((r = read_names(manifest, err)) < 0)

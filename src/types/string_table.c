@@ -31,6 +31,15 @@ const char *string_table_intern(struct string_table *strings, const char *text)
     return string->text;
 }
 
+const char *string_table_find(const struct string_table *strings, const char *text)
+{
+    struct string *string = NULL;
+    if (!*text)
+        return EMPTY;
+    HASH_FIND_STR(strings->table, text, string);
+    return string ? string->text : NULL;
+}
+
 const char *string_table_ref(const char *text)
 {
     if (text != EMPTY)

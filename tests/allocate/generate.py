@@ -1,13 +1,12 @@
 """Random questions for tests/allocate: small clusters, in which claims often just fit or just do not."""
 
-NODES = ["n1", "n2"]
 DRIVERS = ["gpu.example.com", "nic.example.com"]
 CLASSES = {
     "gpu": ["device.driver == 'gpu.example.com'"],
     "nic": ["device.driver == 'nic.example.com'"],
     "any": [],
     "big": ["device.driver == 'gpu.example.com'", "device.capacity['gpu.example.com'].memory.compareTo(quantity('40Gi')) >= 0"],
-    "broken": ["device.attributes['gpu.example.com'].none == 1"],
+    "broken": ["device.driver == 'gpu.example.com'", "device.attributes['gpu.example.com'].none == 1"],
     "odd": ["device.driver =="],
 }
 MODEL, INDEX = "device.attributes['gpu.example.com'].?model.orValue('')", "device.attributes['gpu.example.com'].?index.orValue(9)"
@@ -35,10 +34,21 @@ EFFECTS = ["NoSchedule", "NoExecute", "None", "Other"]
 
 
 class Generator:
-    """One question. Each feature is common in some questions and missing in others."""
+    """One question. Each feature is common in some questions and missing in others.
 
-    def __init__(self, dice):
+    nodes: {name: labels}; the first is the one that a question of one node asks about, and has most of the devices.
+    """
+
+    POOLS, N_POOLS = ("p", "pool-b", "pool-a", "p1"), (1, 1, 2, 3)
+    MEMORY = ("80Gi", "40Gi", "16Gi", "0.5")
+    RARE = RARE_SELECTORS
+    EFFECTS = EFFECTS
+    ERROR_CLASSES = ("broken", "odd", "missing")
+
+    def __init__(self, dice, nodes=None):
         self.dice = dice
+        self.nodes = nodes or {"n1": {"zone": "z1"}, "n2": {}}
+        self.homes = list(self.nodes)[:1] + list(self.nodes)
         self.rates = {name: dice.choice([0, 0, 0.1, 0.4]) for name in
                       ("taint", "admin", "all", "alternatives", "constraint", "stale", "conditions", "counters", "capacity", "error", "wide", "busy")}
         if dice.random() < 0.5:
@@ -57,7 +67,7 @@ class Generator:
         return self.dice.choice([{"int": self.dice.randrange(2)}, {"int": 0}, {"bool": True}, {"string": "0"}, {"version": self.dice.choice(["1.0.0", "2.0.0"])}])
 
     def taint(self):
-        taint = {"key": self.dice.choice("kl"), "value": self.dice.choice(["", "v"]), "effect": self.dice.choice(EFFECTS)}
+        taint = {"key": self.dice.choice("kl"), "value": self.dice.choice(["", "v"]), "effect": self.dice.choice(self.EFFECTS)}
         return {key: value for key, value in taint.items() if value}
 
     def toleration(self):
@@ -78,7 +88,7 @@ class Generator:
         if self.chance("error") and self.dice.random() < 0.1:
             out["attributes"]["list"] = {"ints": [1]}
         if driver == DRIVERS[0]:
-            out["capacity"]["memory"] = {"value": self.dice.choice(["80Gi", "40Gi", "16Gi", "0.5"])}
+            out["capacity"]["memory"] = {"value": self.dice.choice(self.MEMORY)}
         if self.chance("capacity"):
             self.shared(out)
         if self.chance("taint"):
@@ -141,7 +151,7 @@ class Generator:
 
     def place_device(self, device, node):
         if self.dice.random() < 0.5:
-            device["nodeName"] = self.dice.choice(NODES)
+            device["nodeName"] = self.dice.choice(list(self.nodes))
         elif self.dice.random() < 0.5:
             device["allNodes"] = True
         else:
@@ -155,7 +165,7 @@ class Generator:
 
     def pool(self, driver, name):
         """Slices of one pool: mostly of one generation and complete."""
-        node = self.dice.choice([NODES[0], NODES[0], NODES[1]])
+        node = self.dice.choice(self.homes)
         n = self.dice.choice([1, 1, 1, 2, 3])
         with_sets = self.chance("counters")
         sets = ["set-a", "set-b"][: self.dice.randint(1, 2)] if with_sets else []
@@ -164,7 +174,7 @@ class Generator:
         for _ in range(n):
             devices = [self.device(driver, names.pop(), sets) for _ in range(self.dice.choice([0, 2, 3, 4, 6, 8]))]
             spec = {"devices": devices}
-            self.place(spec, node if self.dice.random() < 0.8 else self.dice.choice(NODES))
+            self.place(spec, node if self.dice.random() < 0.8 else self.dice.choice(list(self.nodes)))
             specs.append(spec)
         if with_sets:
             spec = {"sharedCounters": [{"name": name, "counters": self.full_counters()} for name in sets]}
@@ -210,14 +220,14 @@ class Generator:
     def cluster(self):
         out = []
         for driver in DRIVERS[: self.dice.choice([1, 2, 2])]:
-            for name in self.dice.sample(["p", "pool-b", "pool-a", "p1"], self.dice.choice([1, 1, 2, 3])):
+            for name in self.dice.sample(self.POOLS, self.dice.choice(self.N_POOLS)):
                 out += self.pool(driver, name)
         self.dice.shuffle(out)
         return out
 
     def selectors(self):
         n = self.dice.choice([0, 0, 0, 1, 2])
-        return [{"cel": {"expression": self.dice.choice(RARE_SELECTORS if self.chance("error") and self.dice.random() < 0.3 else SELECTORS)}} for _ in range(n)]
+        return [{"cel": {"expression": self.dice.choice(self.RARE if self.chance("error") and self.dice.random() < 0.3 else SELECTORS)}} for _ in range(n)]
 
     def want(self, name, can_be_admin):
         out = {"deviceClassName": self.device_class(), "allocationMode": "ExactCount", "count": self.dice.choice([1, 1, 1, 1, 2, 2, 3])}
@@ -241,7 +251,7 @@ class Generator:
 
     def device_class(self):
         if self.chance("error") and self.dice.random() < 0.2:
-            return self.dice.choice(["broken", "odd", "missing"])
+            return self.dice.choice(self.ERROR_CLASSES)
         return self.dice.choice(["gpu", "gpu", "gpu", "nic", "any", "big"])
 
     def request(self, name):
@@ -282,8 +292,15 @@ class Generator:
     def allocated(self, name, slices, share):
         allocation = {"devices": {"results": self.results(slices, share)}}
         if self.dice.random() < 0.7:
-            allocation["nodeSelector"] = self.selector(self.dice.choice([NODES[0], NODES[0], NODES[1]]), "field")
+            allocation["nodeSelector"] = self.selector(self.dice.choice(self.homes), "field")
         return {"metadata": {"name": name, "namespace": "ns"}, "status": {"allocation": allocation}}
+
+    def node(self, name):
+        return {"metadata": {"name": name, "labels": self.nodes[name]}}
+
+    def classes(self):
+        selectors = {name: [{"cel": {"expression": text}} for text in texts] for name, texts in CLASSES.items()}
+        return [{"metadata": {"name": name}, "spec": {"selectors": each}} for name, each in selectors.items()]
 
     def question(self):
         slices = self.cluster()
@@ -291,9 +308,9 @@ class Generator:
         if self.dice.random() < 0.1:
             claims.insert(self.dice.randrange(len(claims) + 1), self.allocated("mine", slices, 0.1))
         return {
-            "node": {"metadata": {"name": NODES[0], "labels": {"zone": "z1"}}},
+            "node": self.node(self.homes[0]),
             "slices": slices,
-            "classes": [{"metadata": {"name": name}, "spec": {"selectors": [{"cel": {"expression": text}} for text in texts]}} for name, texts in CLASSES.items()],
+            "classes": self.classes(),
             "claims": claims,
             "others": [self.allocated("other", slices, 0.3)] if self.chance("busy") else [],
         }

@@ -33,7 +33,8 @@ var (
 const limit = time.Second
 
 type question struct {
-	Node    v1.Node                      `json:"node"`
+	Node    *v1.Node                     `json:"node"`
+	Nodes   []*v1.Node                   `json:"nodes"` // instead of one: one allocator is asked about each
 	Slices  []*resourceapi.ResourceSlice `json:"slices"`
 	Classes []*resourceapi.DeviceClass   `json:"classes"`
 	Claims  []*resourceapi.ResourceClaim `json:"claims"`
@@ -99,13 +100,13 @@ func allocatedState(lists ...[]*resourceapi.ResourceClaim) structured.AllocatedS
 }
 
 // As DynamicResources.Filter().
-func isElsewhere(asked question) bool {
+func isElsewhere(asked question, node *v1.Node) bool {
 	for _, claim := range asked.Claims {
 		if claim.Status.Allocation == nil || claim.Status.Allocation.NodeSelector == nil {
 			continue
 		}
 		selector, err := nodeaffinity.NewNodeSelector(claim.Status.Allocation.NodeSelector)
-		if err != nil || !selector.Match(&asked.Node) {
+		if err != nil || !selector.Match(node) {
 			return true
 		}
 	}
@@ -128,23 +129,14 @@ func results(asked question, toAllocate []*resourceapi.ResourceClaim, allocated 
 	return given
 }
 
-func allocate(asked question) answer {
-	var toAllocate []*resourceapi.ResourceClaim
-	for _, claim := range asked.Claims {
-		if claim.Status.Allocation == nil {
-			toAllocate = append(toAllocate, claim)
-		}
-	}
+// Of the claims toAllocate, on one node.
+func allocateOn(asked question, node *v1.Node, allocator structured.Allocator, toAllocate []*resourceapi.ResourceClaim) answer {
 	var allocated []resourceapi.AllocationResult
 	if len(toAllocate) > 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
-		allocator, err := structured.NewAllocator(ctx, dynamicresources.AllocatorFeatures(gates), allocatedState(asked.Claims, asked.Others), lister(asked.Classes), asked.Slices, cache)
-		if variant := fmt.Sprintf("%T", allocator); err != nil || variant != "*incubating.Allocator" {
-			fmt.Fprintln(os.Stderr, "not the allocator that we follow:", variant, err)
-			os.Exit(1)
-		}
-		allocated, err = allocator.Allocate(ctx, &asked.Node, toAllocate)
+		var err error
+		allocated, err = allocator.Allocate(ctx, node, toAllocate)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			return answer{Verdict: "timeout"}
@@ -156,10 +148,32 @@ func allocate(asked question) answer {
 			return answer{Verdict: "no", Message: "cannot allocate all claims"}
 		}
 	}
-	if isElsewhere(asked) {
+	if isElsewhere(asked, node) {
 		return answer{Verdict: "elsewhere", Message: "resourceclaim not available on the node"}
 	}
 	return answer{Verdict: "fits", Results: results(asked, toAllocate, allocated)}
+}
+
+func allocate(asked question) any {
+	var toAllocate []*resourceapi.ResourceClaim
+	for _, claim := range asked.Claims {
+		if claim.Status.Allocation == nil {
+			toAllocate = append(toAllocate, claim)
+		}
+	}
+	allocator, err := structured.NewAllocator(context.Background(), dynamicresources.AllocatorFeatures(gates), allocatedState(asked.Claims, asked.Others), lister(asked.Classes), asked.Slices, cache)
+	if variant := fmt.Sprintf("%T", allocator); err != nil || variant != "*incubating.Allocator" {
+		fmt.Fprintln(os.Stderr, "not the allocator that we follow:", variant, err)
+		os.Exit(1)
+	}
+	if asked.Node != nil {
+		return allocateOn(asked, asked.Node, allocator, toAllocate)
+	}
+	answers := make([]answer, len(asked.Nodes))
+	for i, node := range asked.Nodes {
+		answers[i] = allocateOn(asked, node, allocator, toAllocate)
+	}
+	return answers
 }
 
 func main() {

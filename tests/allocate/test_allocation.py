@@ -3,12 +3,17 @@
 import json
 import os
 import random
+import sys
 
 import compare
 import generate
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "../wire"), os.path.join(HERE, "../control-plane")]
+
+import node_sets  # noqa: E402
+
 OURS = os.path.join(HERE, "../../build/test/tests/allocate/allocate_answer")
 CASES, SEED = 1000, 11
 
@@ -37,3 +42,10 @@ def test_random_clusters_and_claims(folder):
     assert tally.judged() > 0.9 * CASES
     assert all(tally.verdicts[verdict] for verdict in ("fits", "no", "error", "pools", "elsewhere")), tally.verdicts
     assert tally.verdicts["fits"] > CASES / 10
+
+
+def test_sets_of_nodes_that_the_dry_run_says(folder, tmp_path):
+    tally = node_sets.Tally()
+    node_sets.compare_clusters(tally, tmp_path, range(10), 10, OURS, os.path.join(folder, "oracle"))
+    assert not tally.differences, json.dumps(tally.differences[0], indent=1)
+    assert tally.cases == 100 and tally.agreed > 0.85 * tally.cases and tally.nodes > tally.fitting > 0

@@ -28,6 +28,7 @@ PATHS = (
     ("GET", "/metrics"),
     ("HEAD", "/v1/inventory"),
     ("POST", "/v1/dry-run"),
+    ("POST", "/v1/what-if"),
 )
 DRY_RUN = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 

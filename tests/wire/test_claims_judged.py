@@ -130,6 +130,13 @@ def test_allocated_claim_pins_its_node(start_over):
     assert reasons(workload)["a"] == "fits"
 
 
+def test_claim_that_no_pod_uses_may_lose_its_devices(start_over):
+    """kube-scheduler frees it for a pod that fits nowhere (its PostFilter), so elsewhere is not its last word."""
+    service = start_over(*cluster(claim("unused", on=("a", "gpu-1"), holders=0)))
+    said = {name: messages(dry_run(service, using(a=name))[0])["b"] for name in ("used", "unused")}
+    assert "no pod uses the claim" in said["unused"] and "no pod uses the claim" not in said["used"]
+
+
 def test_claim_that_is_in_use_by_too_many(start_over):
     service = start_over(*cluster(claim("full", on=("a", "gpu-1"), holders=256), claim("nearly", on=("a", "gpu-2"), holders=255)))
     (workload,) = dry_run(service, using(a="full"))
@@ -259,6 +266,8 @@ def test_a_count_of_0_is_1(start_over):
     assert workload["placed"] == 3 and reasons(workload)["c"] == "claim_total"
 
 
+# Of what the API server would reject.
+UNKNOWN = {"claim_missing", "claim_not_judged"}
 # A list without its dash, and the like.
 MISSHAPEN = {
     "selectors": {"exactly": {"deviceClassName": DRIVER, "selectors": {"cel": {"expression": "false"}}}},
@@ -272,13 +281,13 @@ MISSHAPEN = {
 @pytest.mark.parametrize("request_", MISSHAPEN.values(), ids=MISSHAPEN)
 def test_misshapen_request_is_not_judged(request_, start_over):
     (workload,) = dry_run(start_over(*cluster()), using(t_a="odd"), template("odd", {"devices": {"requests": [{"name": "gpus", **request_}]}}))
-    assert workload["placed"] == 0 and reasons(workload)["a"] == "claim_not_judged"
+    assert workload["placed"] == 0 and reasons(workload)["a"] in UNKNOWN
 
 
 @pytest.mark.parametrize("devices", [{"requests": {"name": "gpus"}}, {"requests": [], "constraints": {"matchAttribute": "x/y"}}])
 def test_misshapen_claim_is_not_judged(devices, start_over):
     (workload,) = dry_run(start_over(*cluster()), using(t_a="odd"), template("odd", {"devices": devices}))
-    assert set(reasons(workload).values()) == {"claim_not_judged"}
+    assert set(reasons(workload).values()) < UNKNOWN
 
 
 @pytest.mark.parametrize("selectors", ["x", [{}], [5], [{"cel": {}}]])
@@ -420,3 +429,60 @@ def test_pod_that_holds_its_place_among_256_keeps_it(uid, reason, start_over):
     service = start_over(*cluster(claim("full", on=("a", "gpu-1"), holders=256), waits))
     answer = service.get("/v1/pods/ml/waits/explain").json()
     assert {item["node"]: item["reason"] for item in answer["nodes"]}["a"] == reason
+
+
+def rule(name, effect="NoSchedule", **selector):
+    return {"apiVersion": API, "kind": "DeviceTaintRule", "metadata": {"name": name, "uid": name}, "spec": {"deviceSelector": selector, "taint": {"key": name, "effect": effect}}}
+
+
+def answer_to(service, *objects):
+    answer = service.post("/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": list(objects)})
+    assert JUDGE.faults_of_answer("POST", "/v1/dry-run", answer) == []
+    return answer.json()
+
+
+def test_slices_of_a_manifest_are_hypotheses(start_over):
+    """Of another node, of more devices, and of those that a claim uses."""
+    service = start_over(*cluster(ONE, template("three", asks(3))))
+    fourth = slice_of("a", *(device(f"gpu-{n}", model="big") for n in range(4)))
+    (workload,) = dry_run(service, using(t_a="three"), fourth)
+    assert reasons(workload) == {"a": "fits", "b": "claim_total", "c": "claim_total"}, "gpu-0 is in use"
+    (workload,) = dry_run(service, using(t_a="one"), slice_of("c", device("gpu-0")), slice_of("b"))
+    assert reasons(workload) == {"a": "fits", "b": "claim_total", "c": "fits"}
+    newer = slice_of("a", device("gpu-0"), generation=2)
+    newer["metadata"]["name"] = "newer"
+    (workload,) = dry_run(service, using(t_a="one"), newer)
+    assert reasons(workload) == {"a": "claim_free", "b": "fits", "c": "claim_total"}
+    (workload,) = dry_run(service, using(t_a="one"))
+    assert reasons(workload) == {"a": "fits", "b": "fits", "c": "claim_total"}, "nothing is kept"
+
+
+def test_taint_rules_of_a_manifest_are_hypotheses(start_over):
+    service = start_over(*cluster(ONE, rule("maintenance", pool="b")))
+    (workload,) = dry_run(service, using(t_a="one"))
+    assert reasons(workload) == {"a": "fits", "b": "claim_tainted", "c": "claim_total"}
+    answer = answer_to(service, using(t_a="one"), rule("maintenance", pool="a"))
+    assert reasons(answer["workloads"][0]) == {"a": "claim_tainted", "b": "fits", "c": "claim_total"}
+    assert "as if it were applied" in answer["skipped"][0]["why"]
+    (workload,) = dry_run(service, using(t_a="one"), rule("maintenance", "None", pool="a"))
+    assert reasons(workload) == {"a": "fits", "b": "fits", "c": "claim_total"}
+
+
+def test_unreadable_hypothesis_is_named_and_changes_nothing(start_over):
+    service = start_over(*cluster(ONE))
+    odd = slice_of("a")
+    del odd["spec"]["driver"]
+    answer = answer_to(service, using(t_a="one"), odd, rule("odd", "PreferNoSchedule", pool="a"), slice_of("c", device("gpu-0")), slice_of("c"))
+    assert reasons(answer["workloads"][0]) == {"a": "fits", "b": "fits", "c": "fits"}
+    texts = [warning["message"] for warning in answer["warnings"]]
+    assert len(texts) == 3 and all("judged without it" in text for text in texts)
+    assert "PreferNoSchedule" in texts[1] and "of this name before" in texts[2]
+
+
+def test_template_of_the_manifest_that_does_not_count_is_named(start_over):
+    service = start_over(*cluster())
+    (workload,) = dry_run(service, using(t_a="broken"), template("broken", 5))
+    assert set(reasons(workload).values()) == {"claim_missing"} and "does not count" in messages(workload)["a"]
+    answer = answer_to(service, using(t_a="twice"), template("twice", asks(1)), template("twice", asks(9)))
+    assert reasons(answer["workloads"][0])["a"] == "fits"
+    assert any("of this name before" in warning["message"] for warning in answer["warnings"])

@@ -16,7 +16,7 @@ import pytest
 from service import BINARY, ENV, ROOT, read, run_to_end
 
 ADDRESS = "127.0.0.1:8888"
-RELEASE = "build/release/gpu-extender"
+RELEASE = "build/release"
 
 
 README = read("README.md")
@@ -31,7 +31,7 @@ def pattern_of(output):
 
 @pytest.mark.parametrize("command, output", COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
 def test_command(service, command, output):
-    here = command.replace(ADDRESS, service.address).replace(RELEASE, BINARY)
+    here = command.replace(ADDRESS, service.address).replace(RELEASE, os.path.dirname(BINARY))
     done = subprocess.run(
         ["bash", "-c", here],
         cwd=ROOT,
@@ -44,6 +44,28 @@ def test_command(service, command, output):
     )
     said = done.stdout if done.stdout.endswith("\n") or not done.stdout else done.stdout + "\n"
     assert re.fullmatch(pattern_of(output), said), f"$ {command}\nsays now:\n{said}"
+
+
+def shape_of(text):
+    """What a translation keeps: levels of headings, code blocks, numbers, file names and links."""
+    blocks = re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL)
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return {
+        "headings": [len(level) for level in re.findall(r"^(#+) ", prose, re.MULTILINE)],
+        "blocks": blocks,
+        "rows": len(re.findall(r"^\|", prose, re.MULTILINE)),
+        "points": len(re.findall(r"^\* ", prose, re.MULTILINE)),
+        "numbers": sorted(re.findall(r"\d[\d.,]*\d|\d", re.sub(r"\]\([^)]*\)", "", prose))),
+        "code": sorted(re.findall(r"`[^`\n]+`", prose)),
+        "links": sorted({link.removeprefix("README.md") for link in re.findall(r"\]\(([^)]*)\)", prose)} - {"README.zh-CN.md", ""}),
+    }
+
+
+def test_translation_is_in_step():
+    """README.zh-CN.md has the first sections of the README."""
+    first, _, _ = README.partition("\n## What works\n")
+    marks = re.compile(r"^<!-- test: .*\n", re.MULTILINE)
+    assert shape_of(read("README.zh-CN.md").partition("\n[kube-scheduler extender]:")[0]) == shape_of(marks.sub("", first))
 
 
 @pytest.mark.parametrize("line", CALLS)

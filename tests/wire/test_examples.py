@@ -68,6 +68,37 @@ def test_workload(name, service):
     assert inventory_of(service) == before, "a dry run changed the ledger"
 
 
+# What users have, by the kind's group; kubeadm.yaml is beside the workloads.
+USERS = ("kserve", "argo-workflow", "mpijob", "volcano-job", "kueue-job", "raycluster", "rayservice", "helm-output")
+
+
+@pytest.mark.parametrize("path", [f"workloads/{name}.yaml" for name in USERS] + ["kubeadm.yaml"])
+def test_manifests_of_users_get_no_warning(path, service):
+    answer = service.post("/v1/dry-run", read(EXAMPLES, path)).json()
+    assert (answer["warnings"], answer["notUnderstood"]) == ([], [])
+    assert all(workload["understood"] for workload in answer["workloads"])
+
+
+def test_kubeadm_configuration_has_the_documented_lines():
+    (whole,) = [each for each in yaml.safe_load_all(read(EXAMPLES, "kubeadm.yaml")) if each["kind"] == "ClusterConfiguration"]
+    assert whole["scheduler"] == yaml.safe_load(marked.block("docs/INSTALL.md", "kubeadm-volumes"))["scheduler"]
+
+
+# Real kinds that no other example has.
+REAL = {"InferencePool", "InferenceModel", "Notebook", "NIMService", "LLMInferenceService", "TrainJob", "ScaledObject", "ScaledJob"}
+
+
+def test_no_invented_kind_shadows_a_real_one():
+    """The group of an invented kind ends in example.com."""
+    kinds = collections.defaultdict(set)
+    for folder in (WORKLOADS, os.path.join(ROOT, "tests/cases/correct")):
+        for name in os.listdir(folder):
+            for each in yaml.safe_load_all(read(folder, name)):
+                group = each["apiVersion"].rpartition("/")[0]
+                kinds[group.endswith("example.com")].add(each["kind"])
+    assert kinds[True] and not kinds[True] & (kinds[False] | REAL)
+
+
 def test_the_sample_cluster_matches_its_table(service):
     table = [tuple(row[:-1]) for row in marked.table("examples/README.md", "sample-cluster")]
     resources = {row[2] for row in table} - {""}

@@ -45,6 +45,15 @@ def test_the_filters(service, query, found):
     assert answer["models"] == found and answer["summary"].startswith(f"of {sum(row['free'] for row in found)} free GPUs")
 
 
+def test_the_share_of_each_node(service):
+    """The shares add up to the sums, and the filters hold for them."""
+    answer = service.get("/v1/fragmentation?nodes=true").json()
+    rows = [{"node": name, **{key: of[key] for key in ("resource", "model", "free", "fragmented")}} for name, of in (("a", ON_A), ("b", ON_B))]
+    assert answer["nodes"] == rows and answer["models"] == [ON_A, ON_B]
+    assert service.get("/v1/fragmentation?nodes=true&model=T4").json()["nodes"] == rows[1:]
+    assert "nodes" not in service.get("/v1/fragmentation?nodes=false").json()
+
+
 def test_a_word_that_is_no_model(service):
     assert service.get("/v1/fragmentation?model=nvidia").status == 400
 

@@ -8,6 +8,7 @@ from objects import GPU, container, list_text, node, pod
 from service import inventory_of
 
 AMOUNTS = ["allocatable", "capacity", "free", "reserved", "used"]
+HOLDER = ["controller", "created", "devices", "gpus", "namespace", "pod", "priority", "terminating", "uid"]
 
 
 def gpus_of(service, name="a", resource=GPU):
@@ -45,7 +46,7 @@ def test_the_documented_members_exist(service):
     for item in inventory["nodes"]:
         assert {"name", "model", "modelLabel", "ready", "resources", "holders"} <= set(item)
         assert all(sorted(amounts) == AMOUNTS for amounts in item["resources"].values())
-        assert all(sorted(holder) == ["devices", "gpus", "namespace", "pod", "uid"] for holder in item["holders"])
+        assert all(sorted(holder) == HOLDER for holder in item["holders"])
     assert inventory["problems"] == [
         {"kind": "Pod", "name": "ml/bad", "what": "spec.containers: is the number 7, should be an array"}
     ]
@@ -67,9 +68,41 @@ def test_amounts(service):
 
 
 def test_holders_of_gpus_are_listed(service):
+    traits = {"priority": 0, "terminating": False, "created": None, "controller": None}
     assert inventory_of(service)["nodes"][0]["holders"] == [
-        {"namespace": "ml", "pod": "one", "uid": "pod-one", "gpus": {GPU: 2}, "devices": {}}
+        {"namespace": "ml", "pod": "one", "uid": "pod-one", "gpus": {GPU: 2}, "devices": {}, **traits}
     ]
+
+
+def owned(name):
+    return {"ownerReferences": [{"kind": "Job", "name": name, "uid": f"uid-{name}", "controller": True}]}
+
+
+def test_holders_say_what_a_map_shows_of_them(start_over):
+    when = {"creationTimestamp": "2026-11-20T10:00:00Z", "deletionTimestamp": "2026-11-21T10:00:00Z"}
+    service = start_over(node("a"), pod("p", 2, "a", spec={"priority": 7}, metadata={**when, **owned("train")}), pod("q", 1, "a", metadata=owned("x/y")))
+    (p, q) = inventory_of(service)["nodes"][0]["holders"]
+    assert (p["priority"], p["terminating"], p["created"]) == (7, True, "2026-11-20T10:00:00Z")
+    assert (p["controller"], q["controller"]) == ({"kind": "Job", "name": "train"}, None)
+
+
+def test_promised_room_is_listed_and_not_counted(start_over):
+    """Also on a node that its victims still fill; not of pods without GPUs."""
+    waits = pod("waits", 2, spec={"priority": 9}, metadata=owned("train"), status={"nominatedNodeName": "a"})
+    plain = pod("plain", None, status={"nominatedNodeName": "a"})
+    service = start_over(node("a"), node("b"), pod("p", 8, "a"), waits, plain)
+    (a, b) = inventory_of(service)["nodes"]
+    job = {"kind": "Job", "name": "train"}
+    promised = {"namespace": "ml", "pod": "waits", "uid": "pod-waits", "gpus": {GPU: 2}, "priority": 9, "terminating": False}
+    assert a["nominations"] == [{**promised, "created": None, "controller": job}] and b["nominations"] == []
+    assert (a["resources"][GPU]["used"], a["resources"][GPU]["reserved"]) == (8, 0)
+
+
+def test_a_label_of_the_nodes(start_over):
+    service = start_over(node("a", metadata={"labels": {"zone": "z-1"}}), node("b"))
+    assert all("label" not in item for item in inventory_of(service)["nodes"])
+    found = service.get("/v1/inventory?label=zone").json()["nodes"]
+    assert [(item["name"], item["label"]) for item in found] == [("a", "z-1"), ("b", None)]
 
 
 def test_totals_by_model_are_the_sums_of_the_nodes(service):

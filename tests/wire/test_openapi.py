@@ -296,12 +296,18 @@ def test_an_invalid_answer_is_detected(service, spoil):
 # Every documented status, and what every path answers.
 
 
+BODIES = {
+    "/v1/dry-run": read(WORKLOADS, "pod-a10.yaml"),
+    "/v1/what-if": json.dumps({"changes": [{"drain": ["h100-1"]}], "workloads": [read(WORKLOADS, "pod-a10.yaml")]}),
+}
+
+
 def good_body(path):
     """A question that is answered with 200."""
     for media in JUDGE.operations().get(("POST", path), {}).get("requestBody", {"content": {}})["content"].values():
         for example in media.get("examples", {}).values():
             return json.dumps(example["value"])
-    return read(WORKLOADS, "pod-a10.yaml") if path == "/v1/dry-run" else None
+    return BODIES.get(path)
 
 
 def ask_well(service, method, path, media):
@@ -320,7 +326,8 @@ def ask_with_another_method(service, _, path, __):
 
 def ask_for_what_is_not_there(service, method, path, _):
     gone = {"/v1/inventory": "?node=gone", "/v1/explain": "?namespace=gone&name=gone"}
-    return service.ask(method, path + gone.get(path, ""))
+    body = json.dumps({"changes": [{"drain": ["gone"]}]}) if method == "POST" else None
+    return service.ask(method, path + gone.get(path, ""), body)
 
 
 def ask_too_much(service, method, path, _):

@@ -20,7 +20,7 @@ def ask(service, method, path, query):
     path = path.replace("{namespace}", "ml-training").replace("{name}", "finetune-0")
     if path == "/v1/explain":  # these two are required
         path, query = path + "?namespace=ml-training&name=finetune-0", "&" + query[1:]
-    return service.ask(method, path + query, POD if method == "POST" else None)
+    return service.ask(method, path + query, {"/v1/dry-run": POD, "/v1/what-if": "{}"}.get(path))
 
 
 @pytest.mark.parametrize("method, path", PATHS)

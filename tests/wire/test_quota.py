@@ -25,7 +25,8 @@ def service(start_over, write):
 
 def limits(total, h100):
     rows = (("", 6, total, 2), ("H100", 4, h100, 1))
-    return [{"resource": GPU, "model": model, "limit": limit, "used": used, "unknown": 0, "nodes": nodes} for model, limit, used, nodes in rows]
+    users = [{"namespace": "ml", "used": 3}]
+    return [{"resource": GPU, "model": model, "limit": limit, "used": used, "unknown": 0, "nodes": nodes, "users": users} for model, limit, used, nodes in rows]
 
 
 def test_filter_names_the_quota(service):
@@ -39,6 +40,18 @@ def test_usage_of_quotas_is_reported(service):
     lines = [line.split() for line in service.get("/v1/quota?output=table").text.splitlines()]
     assert ["team-a", GPU, "H100", "3", "4", "0", "1", "0", "0"] in lines
     assert f'gpu_extender_quota_used_gpus{{quota="team-a",resource="{GPU}",model="H100"}} 3\n' in service.get("/metrics").text
+
+
+def test_the_largest_users_of_a_limit(start_over, write):
+    """Ten at most, by use and then by name; also of namespaces that do not exist."""
+    names = [f"team-{i:02}" for i in range(12)]
+    quota = POLICY.replace("[ml]", json.dumps(names[1:]))
+    uses = {name: 1 + i % 3 for i, name in enumerate(names)}
+    pods = [pod(f"p-{name}", n, "h", metadata={"namespace": name}) for name, n in uses.items()]
+    service = start_over(node("h", 64, H100), *pods, options=["--config", write("policy.yaml", quota)])
+    (total, h100) = service.get("/v1/quota").json()["quotas"][0]["limits"]
+    expected = sorted(((-n, name) for name, n in uses.items() if name != names[0]))[:10]
+    assert [(-user["used"], user["namespace"]) for user in total["users"]] == expected and h100["users"] == total["users"]
 
 
 def test_quotas_of_a_namespace(service):

@@ -25,8 +25,7 @@ static json_t *item_json(const struct fragmentation *item)
     return json;
 }
 
-/* A ModelFragmentation for each item. */
-static json_t *list_json(const struct fragmentations *all)
+json_t *fragmentation_json_list(const struct fragmentations *all)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < all->n; i++)
@@ -92,33 +91,68 @@ static bool is_model(const char *name, const struct gpu_model *wanted)
     return gpu_model_parse(name, NULL, 0, &model) && gpu_model_satisfies(&model, 0, wanted);
 }
 
-/* Keeps the items of ?resource= and ?model=. */
-static void keep_wanted(const struct cluster *fork, const struct exchange *exchange,
-                        struct fragmentations *all)
+/* ?resource= and ?model=. */
+struct wanted_shares {
+    const char *resource;
+    const char *text;
+    struct gpu_model model;
+};
+
+static struct wanted_shares wanted_of(const struct cluster *fork, const struct exchange *exchange)
 {
     const struct policy *policy = cluster_policy(fork);
-    const char *resource = exchange_query(exchange, "resource");
-    const char *text = exchange_query(exchange, "model");
-    struct gpu_model model = {0};
+    struct wanted_shares wanted = {.resource = exchange_query(exchange, "resource"),
+                                   .text = exchange_query(exchange, "model")};
+    if (wanted.text)
+        (void)gpu_model_parse(wanted.text, policy->aliases, policy->n_aliases, &wanted.model);
+    return wanted;
+}
+
+static bool is_wanted(const struct wanted_shares *wanted, const struct resource *resource,
+                      const char *model)
+{
+    return (!wanted->resource || strcmp(wanted->resource, resource->name) == 0) &&
+           (!wanted->text || is_model(model, &wanted->model));
+}
+
+static void keep_wanted(const struct wanted_shares *wanted, struct fragmentations *all)
+{
     size_t n = 0;
-    if (text)
-        (void)gpu_model_parse(text, policy->aliases, policy->n_aliases, &model);
     for (size_t i = 0; i < all->n; i++) {
-        const struct fragmentation *item = &all->items[i];
-        if ((!resource || strcmp(resource, item->resource->name) == 0) &&
-            (!text || is_model(item->model, &model)))
-            all->items[n++] = *item;
+        if (is_wanted(wanted, all->items[i].resource, all->items[i].model))
+            all->items[n++] = all->items[i];
     }
     all->n = n;
 }
 
-static void add_members(const struct cluster *fork, struct exchange *exchange, json_t *answer)
+static json_t *nodes_json(const struct cluster *fork, const struct wanted_shares *wanted,
+                          struct arena *arena)
 {
+    const struct node_fragmentations rows = fragmentation_of_nodes(fork, arena);
+    json_t *list = json_array();
+    for (size_t i = 0; i < rows.n; i++) {
+        const struct node_fragmentation *row = &rows.items[i];
+        if (is_wanted(wanted, row->resource, row->model))
+            (void)json_array_append_new(
+                list, json_pack("{s:s, s:s, s:s, s:I, s:f}", "node", row->node, "resource",
+                                row->resource->name, "model", row->model, "free",
+                                (json_int_t)row->free, "fragmented", row->fragmented));
+    }
+    return list;
+}
+
+static void add_members(const struct api *api, const struct cluster *fork,
+                        struct exchange *exchange, json_t *answer)
+{
+    (void)api;
     struct arena *arena = exchange_arena(exchange);
+    const struct wanted_shares wanted = wanted_of(fork, exchange);
     struct fragmentations all = fragmentation_of(fork, arena);
-    keep_wanted(fork, exchange, &all);
+    keep_wanted(&wanted, &all);
     (void)json_object_set_new(answer, "summary", json_string(summary_of(&all, arena)));
-    (void)json_object_set_new(answer, "models", list_json(&all));
+    (void)json_object_set_new(answer, "models", fragmentation_json_list(&all));
+    if (reply_flag(exchange, "nodes"))
+        (void)json_object_set_new(answer, "nodes", nodes_json(fork, &wanted, arena));
 }
 
 void api_fragmentation(void *context, struct exchange *exchange)

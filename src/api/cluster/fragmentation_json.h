@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+/* A ModelFragmentation for each item. */
+json_t *fragmentation_json_list(const struct fragmentations *all);
 /* A FragmentationChange for each item that differs; before and after come from one cluster. */
 json_t *fragmentation_json_changes(const struct fragmentations *before,
                                    const struct fragmentations *after);

@@ -130,6 +130,7 @@ static void name_pod(const struct cluster *cluster, struct arena *arena,
         return;
     holder->name = arena_strdup(arena, pod->name);
     holder->node_name = pod->node_name ? arena_strdup(arena, pod->node_name) : "";
+    holder->traits = holder_traits_copy(pod, arena);
 }
 
 /* Returns the first claim that is not done. */
@@ -231,6 +232,7 @@ static json_t *find_holder(const struct answer_index *index, const struct claim_
         return holder;
     holder = json_pack("{s:s, s:s, s:s, s:{}, s:{}}", "namespace", claim->namespace_, "pod",
                        pod->name, "uid", pod->uid, "gpus", "devices");
+    holder_traits_add_json(&pod->traits, holder);
     (void)json_array_append_new(json_object_get(node, "holders"), holder);
     (void)json_object_set(index->holders, pod->uid, holder);
     return holder;

@@ -5,6 +5,7 @@
 #ifndef API_CLUSTER_INVENTORY_CLAIMS_H
 #define API_CLUSTER_INVENTORY_CLAIMS_H
 
+#include "api/cluster/inventory_holders.h"
 #include "devices/devices.h"
 #include "inventory/inventory.h"
 
@@ -17,6 +18,7 @@ struct claim_holder {
     const char *uid;
     const char *name;      /* of the pod; "": not in the inventory */
     const char *node_name; /* of the pod; "": none */
+    struct holder_traits traits;
     struct claim_holder *next;
 };
 

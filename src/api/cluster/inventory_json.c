@@ -5,25 +5,17 @@
 #include "api/api.h"
 #include "api/cluster/inventory_claims.h"
 #include "api/cluster/inventory_devices.h"
+#include "api/cluster/inventory_holders.h"
 #include "api/cluster/inventory_problems.h"
-#include "api/pod_gpus.h"
 #include "api/provenance.h"
 #include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
 #include "api/verdicts/model_words.h"
-#include "base/clock.h"
 #include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct holder {
-    const char *namespace_, *name, *uid;
-    struct pod_gpus gpus;
-    int64_t made_ms;       /* of a reservation */
-    const char *node_name; /* of a pod on a missing node */
-};
 
 struct node_row {
     const char *name;
@@ -40,103 +32,22 @@ struct node_row {
     } * resources;
     size_t n_resources;
     struct driver_list devices;
-    struct holder *holders;
-    size_t n_holders;
-    struct holder *reservations;
-    size_t n_reservations;
+    struct node_holders holders;
+    const char *label; /* the value of ?label=; NULL: it has none, or none is asked for */
 };
 
 struct copy {
     struct arena *arena;
     struct node_row *nodes;
     size_t n_nodes;
-    struct holder *astray; /* pods on missing nodes */
-    size_t n_astray;
+    const char *label; /* ?label=; NULL: none */
+    struct holder_list astray;
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
     struct driver_list devices; /* that several nodes may reach */
     size_t consumed_room;       /* see inventory_devices_copy() */
     struct claims_copy claims;
 };
-
-static size_t count_holders(const struct node *node)
-{
-    size_t n = 0;
-    for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod))
-        n += pod->shape->n_gpu_needs > 0;
-    return n;
-}
-
-static struct holder copy_holder(const struct pod *pod, struct arena *arena)
-{
-    return (struct holder){
-        .namespace_ = arena_strdup(arena, pod->namespace_),
-        .name = arena_strdup(arena, pod->name),
-        .uid = arena_strdup(arena, pod->uid),
-        .gpus = pod_gpus_copy(pod->shape, arena),
-    };
-}
-
-static void copy_holders(const struct node *node, struct arena *arena, struct node_row *row)
-{
-    row->holders = ARENA_ARRAY(arena, struct holder, count_holders(node));
-    for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod)) {
-        if (pod->shape->n_gpu_needs == 0)
-            continue;
-        row->holders[row->n_holders++] = copy_holder(pod, arena);
-    }
-}
-
-static size_t count_astray(const struct cluster *cluster)
-{
-    size_t n = 0;
-    for (const struct node *node = cluster_next_missing_node(cluster, NULL); node;
-         node = cluster_next_missing_node(cluster, node))
-        n += count_holders(node);
-    return n;
-}
-
-static void copy_astray_of(const struct node *node, struct copy *copy)
-{
-    for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod)) {
-        if (pod->shape->n_gpu_needs == 0)
-            continue;
-        struct holder *holder = &copy->astray[copy->n_astray++];
-        *holder = copy_holder(pod, copy->arena);
-        holder->node_name = arena_strdup(copy->arena, pod->node_name);
-    }
-}
-
-static void copy_astray(const struct cluster *cluster, struct copy *copy)
-{
-    copy->astray = ARENA_ARRAY(copy->arena, struct holder, count_astray(cluster));
-    for (const struct node *node = cluster_next_missing_node(cluster, NULL); node;
-         node = cluster_next_missing_node(cluster, node))
-        copy_astray_of(node, copy);
-}
-
-static size_t count_reservations(const struct node *node)
-{
-    size_t n = 0;
-    for (const struct reservation *held = reservation_next_on(node, NULL); held;
-         held = reservation_next_on(node, held))
-        n++;
-    return n;
-}
-
-static void copy_reservations(const struct node *node, struct arena *arena, struct node_row *row)
-{
-    row->reservations = ARENA_ARRAY(arena, struct holder, count_reservations(node));
-    for (const struct reservation *held = reservation_next_on(node, NULL); held;
-         held = reservation_next_on(node, held)) {
-        struct holder *copy = &row->reservations[row->n_reservations++];
-        copy->namespace_ = arena_strdup(arena, held->namespace_);
-        copy->name = arena_strdup(arena, held->name);
-        copy->uid = arena_strdup(arena, held->uid);
-        copy->made_ms = held->made_ms;
-        copy->gpus = pod_gpus_copy(held->shape, arena);
-    }
-}
 
 static int compare_resources(const void *a, const void *b)
 {
@@ -183,6 +94,12 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
         qsort(row->resources, row->n_resources, sizeof *row->resources, compare_resources);
 }
 
+static const char *copy_label(const struct label_view *view, const char *key, struct arena *arena)
+{
+    const char *value = labels_find(view->labels, view->n_labels, key);
+    return value ? arena_strdup(arena, value) : NULL;
+}
+
 static struct node_row *copy_totals(const struct inventory_view *view, const struct node *node,
                                     struct copy *copy)
 {
@@ -205,8 +122,9 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
 static void copy_node(const struct inventory_view *view, const struct node *node, struct copy *copy)
 {
     struct node_row *row = copy_totals(view, node, copy);
-    copy_holders(node, copy->arena, row);
-    copy_reservations(node, copy->arena, row);
+    row->holders = node_holders_copy(view->cluster, node, copy->arena);
+    if (copy->label)
+        row->label = copy_label(&node_traits(node)->view, copy->label, copy->arena);
 }
 
 static void copy_problems(const struct inventory_view *view, struct copy *copy)
@@ -266,7 +184,8 @@ struct wanted {
     const char *node;
     const char *state;
     const char *resource;
-    const char *sort; /* NULL: by name */
+    const char *sort;  /* NULL: by name */
+    const char *label; /* whose values are listed; NULL: none */
     struct reply_model model;
 };
 
@@ -313,7 +232,7 @@ static void copy_under_lock(struct inventory *inventory, const struct wanted *wa
         if (is_wanted(wanted, node))
             copy_node(&view, node, copy);
     }
-    copy_astray(view.cluster, copy);
+    copy->astray = holders_copy_astray(view.cluster, copy->arena);
     copy_problems(&view, copy);
     copy->devices = inventory_devices_copy(&view, NULL, copy->arena, &copy->consumed_room);
 }
@@ -321,7 +240,8 @@ static void copy_under_lock(struct inventory *inventory, const struct wanted *wa
 static struct copy copy_inventory(struct inventory *inventory, const struct wanted *wanted,
                                   struct arena *arena)
 {
-    struct copy copy = {.arena = arena, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
+    struct copy copy = {
+        .arena = arena, .label = wanted->label, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
     copy_under_lock(inventory, wanted, &copy);
     int (*compare)(const void *, const void *) = compare_rows;
     if (wanted->sort && strcmp(wanted->sort, "name") != 0)
@@ -338,50 +258,6 @@ static json_t *amounts_json(const struct resource_row *row)
                      "reserved", (json_int_t)row->reserved, "free", (json_int_t)row->free);
 }
 
-static json_t *holder_json(const struct holder *holder)
-{
-    return json_pack("{s:s, s:s, s:s, s:o}", "namespace", holder->namespace_, "pod", holder->name,
-                     "uid", holder->uid, "gpus", pod_gpus_json(&holder->gpus));
-}
-
-static json_t *list_json(const struct holder *holders, size_t n)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < n; i++)
-        (void)json_array_append_new(list, holder_json(&holders[i]));
-    return list;
-}
-
-/* Without the devices that claims give them: inventory_claims_add_holders(). */
-static json_t *holders_json(const struct node_row *row)
-{
-    size_t i = 0;
-    json_t *holder = NULL;
-    json_t *list = list_json(row->holders, row->n_holders);
-    json_array_foreach (list, i, holder)
-        (void)json_object_set_new(holder, "devices", json_object());
-    return list;
-}
-
-static json_t *reservations_json(const struct node_row *row)
-{
-    json_t *list = list_json(row->reservations, row->n_reservations);
-    const int64_t now_ms = clock_ms();
-    for (size_t i = 0; i < row->n_reservations; i++)
-        (void)json_object_set_new(json_array_get(list, i), "ageSeconds",
-                                  json_integer((now_ms - row->reservations[i].made_ms) / 1000));
-    return list;
-}
-
-static json_t *astray_json(const struct copy *copy)
-{
-    json_t *list = list_json(copy->astray, copy->n_astray);
-    for (size_t i = 0; i < copy->n_astray; i++)
-        (void)json_object_set_new(json_array_get(list, i), "node",
-                                  json_string(copy->astray[i].node_name));
-    return list;
-}
-
 static json_t *totals_json(const struct node_row *row)
 {
     json_t *resources = json_object();
@@ -394,11 +270,17 @@ static json_t *totals_json(const struct node_row *row)
                      "devices", inventory_devices_json(&row->devices));
 }
 
-static json_t *node_json(const struct node_row *row)
+static json_t *node_json(const struct node_row *row, bool has_label)
 {
+    const struct node_holders *holders = &row->holders;
     json_t *json = totals_json(row);
-    (void)json_object_set_new(json, "holders", holders_json(row));
-    (void)json_object_set_new(json, "reservations", reservations_json(row));
+    (void)json_object_set_new(json, "holders", holders_json(&holders->pods));
+    (void)json_object_set_new(json, "nominations", holders_json_nominations(&holders->nominations));
+    (void)json_object_set_new(json, "reservations",
+                              holders_json_reservations(&holders->reservations));
+    if (has_label)
+        (void)json_object_set_new(json, "label",
+                                  row->label ? json_string(row->label) : json_null());
     return json;
 }
 
@@ -544,7 +426,7 @@ static json_t *nodes_json(const struct copy *copy)
 {
     json_t *nodes = json_array();
     for (size_t i = 0; i < copy->n_nodes; i++)
-        (void)json_array_append_new(nodes, node_json(&copy->nodes[i]));
+        (void)json_array_append_new(nodes, node_json(&copy->nodes[i], copy->label != NULL));
     inventory_claims_add_holders(&copy->claims, nodes);
     return nodes;
 }
@@ -562,8 +444,8 @@ static void add_members(const struct api *api, const struct copy *copy, json_t *
     json_t *rest =
         json_pack("{s:s?, s:o, s:o, s:o, s:o, s:o, s:I}", "role", reply_role(api), "freshness",
                   freshness_json(api->inventory), "nodes", nodes_json(copy), "models",
-                  models_json(copy), "podsWithoutNode", astray_json(copy), "problems",
-                  problems.items, "problemCount", (json_int_t)problems.n_all);
+                  models_json(copy), "podsWithoutNode", holders_json_astray(&copy->astray),
+                  "problems", problems.items, "problemCount", (json_int_t)problems.n_all);
     (void)json_object_update_new(value, rest);
 }
 
@@ -583,7 +465,8 @@ void api_inventory(void *context, struct exchange *exchange)
     struct wanted wanted = {.node = exchange_query(exchange, "node"),
                             .state = exchange_query(exchange, "state"),
                             .resource = exchange_query(exchange, "resource"),
-                            .sort = exchange_query(exchange, "sort")};
+                            .sort = exchange_query(exchange, "sort"),
+                            .label = exchange_query(exchange, "label")};
     if (!reply_read_model(api, exchange, &wanted.model))
         return;
     const char *tag = NULL;

@@ -1,6 +1,7 @@
 /* quota_json: see quota_json.h; GET /v1/quota: include/api/api.h. */
 #include "api/cluster/quota_json.h"
 #include "api/api.h"
+#include "api/cluster/quota_users.h"
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/table.h"
@@ -26,21 +27,46 @@ static json_t *limits_json(const struct cluster *cluster, const struct quota *qu
     return limits;
 }
 
-/* Adds unknown (quota_unknown()) and nodes: the nodes that count for the limit's model, by
- * quota_count_nodes(). */
-static json_t *limits_of_nodes(const struct cluster *cluster, const struct quota *quota,
-                               const size_t n_nodes[QUOTA_MODELS_MAX])
+/* What limits have in GET /v1/quota only. */
+struct limit_context {
+    const struct cluster *cluster;
+    const struct quota_users *users;
+    size_t n_nodes[QUOTA_MODELS_MAX]; /* quota_count_nodes() */
+};
+
+/* Adds unknown (quota_unknown()), nodes: those that count for the limit's model, and users. */
+static json_t *limits_with(const struct limit_context *context, size_t at)
 {
+    const struct cluster *cluster = context->cluster;
+    const struct quota *quota = &cluster_policy(cluster)->quotas[at];
     json_t *limits = limits_json(cluster, quota);
     for (size_t i = 0; i < quota->n_limits; i++) {
         const struct quota_limit *limit = &quota->limits[i];
-        const size_t n = limit->model ? n_nodes[limit->column - 1] : cluster_n_nodes(cluster);
+        const size_t n =
+            limit->model ? context->n_nodes[limit->column - 1] : cluster_n_nodes(cluster);
         json_t *json = json_array_get(limits, i);
         (void)json_object_set_new(json, "unknown",
                                   json_integer((json_int_t)quota_unknown(cluster, quota, limit)));
         (void)json_object_set_new(json, "nodes", json_integer((json_int_t)n));
+        (void)json_object_set_new(json, "users", quota_users_json(context->users, at, i));
     }
     return limits;
+}
+
+json_t *quota_json_all(const struct cluster *fork)
+{
+    const struct policy *policy = cluster_policy(fork);
+    json_t *list = json_array();
+    for (size_t i = 0; i < policy->n_quotas; i++) {
+        size_t j = 0;
+        json_t *limit = NULL;
+        json_t *limits = limits_json(fork, &policy->quotas[i]);
+        json_array_foreach (limits, j, limit)
+            (void)json_object_set_new(limit, "quota", json_string(policy->quotas[i].name));
+        (void)json_array_extend(list, limits);
+        json_decref(limits);
+    }
+    return list;
 }
 
 static void add_needed(const struct cluster *fork, const struct quota *quota,
@@ -125,15 +151,16 @@ static bool is_wanted(const struct cluster *fork, const struct quota *quota, con
                                           known ? known->n_labels : 0);
 }
 
-static void add_members(const struct cluster *fork, struct exchange *exchange, json_t *answer)
+static void add_members(const struct api *api, const struct cluster *fork,
+                        struct exchange *exchange, json_t *answer)
 {
     const char *wanted = exchange_query(exchange, "namespace");
     struct arena *arena = exchange_arena(exchange);
     const struct policy *policy = cluster_policy(fork);
     const struct covered *covered = find_covered(fork, arena);
-    size_t n_nodes[QUOTA_MODELS_MAX];
+    struct limit_context context = {fork, quota_users_copy(api->inventory, policy, arena), {0}};
     json_t *quotas = json_array();
-    quota_count_nodes(fork, n_nodes);
+    quota_count_nodes(fork, context.n_nodes);
     for (size_t i = 0; i < policy->n_quotas; i++) {
         const struct quota *quota = &policy->quotas[i];
         if (!is_wanted(fork, quota, wanted)) {
@@ -141,11 +168,10 @@ static void add_members(const struct cluster *fork, struct exchange *exchange, j
             continue;
         }
         (void)json_array_append_new(
-            quotas,
-            json_pack("{s:s, s:I, s:I, s:o, s:o}", "name", quota->name, "namespaces",
-                      (json_int_t)covered[i].n, "unenforcedNamespaces",
-                      (json_int_t)covered[i].n_unenforced, "unenforced", covered[i].unenforced,
-                      "limits", limits_of_nodes(fork, quota, n_nodes)));
+            quotas, json_pack("{s:s, s:I, s:I, s:o, s:o}", "name", quota->name, "namespaces",
+                              (json_int_t)covered[i].n, "unenforcedNamespaces",
+                              (json_int_t)covered[i].n_unenforced, "unenforced",
+                              covered[i].unenforced, "limits", limits_with(&context, i)));
     }
     (void)json_object_set_new(answer, "quotas", quotas);
 }

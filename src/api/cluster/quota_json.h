@@ -8,6 +8,8 @@
 
 #include <jansson.h>
 
+/* {quota, resource, model, limit, used} for each limit of the policy. */
+json_t *quota_json_all(const struct cluster *fork);
 /* {quota, resource, model, limit, used, wouldUse} for each limit that the asking pods count
  * against, from the present state of the fork. */
 json_t *quota_json_of_workload(const struct cluster *fork, const char *namespace_,

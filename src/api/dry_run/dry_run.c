@@ -3,7 +3,6 @@
 #include "api/dry_run/eviction.h"
 #include "api/dry_run/manifest.h"
 #include "api/dry_run/names.h"
-#include "api/dry_run/placement_run.h"
 #include "api/dry_run/selectors.h"
 #include "api/provenance.h"
 #include "api/reply.h"
@@ -99,14 +98,11 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     json_t *workloads = json_array();
     for (size_t i = 0; i < list->n; i++)
         (void)json_array_append_new(workloads, placement_run_json(dry_run, &list->items[i]));
-    json_t *answer = provenance_json(&dry_run->provenance);
     json_t *requests = selectors_judge(dry_run, &list->requests);
-    json_t *rest = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o}", "summary", summary(dry_run, list, workloads), "workloads",
-        workloads, "notUnderstood", not_understood_json(list, dry_run->arena), "skipped",
-        skipped_json(list), "deviceRequests", requests, "warnings", warnings_json(dry_run, list));
-    (void)json_object_update_new(answer, rest);
-    return answer;
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "summary", summary(dry_run, list, workloads),
+                     "workloads", workloads, "notUnderstood",
+                     not_understood_json(list, dry_run->arena), "skipped", skipped_json(list),
+                     "deviceRequests", requests, "warnings", warnings_json(dry_run, list));
 }
 
 /* NULL, or the name of a workload in another namespace. */
@@ -139,8 +135,8 @@ static bool read_manifest(const struct api *api, struct exchange *exchange,
     return r == 0;
 }
 
-static bool is_too_much(const struct workload_list *list, const struct cluster *fork,
-                        struct exchange *exchange)
+bool dry_run_is_too_much(const struct workload_list *list, const struct cluster *fork,
+                         struct exchange *exchange)
 {
     const size_t n_nodes = cluster_n_nodes(fork);
     size_t n_a_node = 0;
@@ -366,19 +362,18 @@ static void write_not_understood(const json_t *result, struct arena *arena, stru
     }
 }
 
-void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out)
 {
-    const json_t *workloads = json_object_get(answer, "workloads");
-    const char *whole = text_member(answer, "summary");
-    size_t i = 0;
-    json_t *workload = NULL;
-    provenance_write_warning(answer, arena, out);
     write_not_understood(answer, arena, out);
     text_write_warnings(answer, arena, out);
     write_device_requests(answer, arena, out);
-    if (strcmp(whole, text_member(json_array_get(workloads, 0), "summary")) != 0)
-        buf_printf(out, "%s\n", whole);
-    json_array_foreach (workloads, i, workload) {
+}
+
+void dry_run_write_workloads(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *workload = NULL;
+    json_array_foreach (json_object_get(answer, "workloads"), i, workload) {
         buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
         write_understood(workload, arena, out);
         claim_answers_write(json_object_get(workload, "claims"), "", arena, out);
@@ -392,7 +387,18 @@ void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, 
     write_skipped(answer, out);
 }
 
-static enum peers_wanted peers_wanted_by(const struct workload_list *list)
+void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+{
+    const json_t *workloads = json_object_get(answer, "workloads");
+    const char *whole = text_member(answer, "summary");
+    provenance_write_warning(answer, arena, out);
+    dry_run_write_warnings(answer, arena, out);
+    if (strcmp(whole, text_member(json_array_get(workloads, 0), "summary")) != 0)
+        buf_printf(out, "%s\n", whole);
+    dry_run_write_workloads(answer, wide, arena, out);
+}
+
+enum peers_wanted dry_run_peers_wanted(const struct workload_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         if (!list->items[i].problem && peer_facts_have_terms(&list->items[i].pod.peers))
@@ -404,7 +410,8 @@ static enum peers_wanted peers_wanted_by(const struct workload_list *list)
 static struct claim_lookup *look_up_claims(const struct api *api, const struct policy *policy,
                                            const struct workload_list *list, struct arena *arena)
 {
-    const struct claim_sources sources = {api->inventory, policy, &list->given, &list->requests};
+    const struct claim_sources sources = {api->inventory, policy, &list->given,
+                                          &list->given_devices, &list->requests};
     struct claim_lookup *lookup = claim_lookup_new(&sources, arena);
     for (size_t i = 0; i < list->n; i++) {
         const struct workload *workload = &list->items[i];
@@ -415,37 +422,55 @@ static struct claim_lookup *look_up_claims(const struct api *api, const struct p
     return lookup;
 }
 
+json_t *dry_run_judge(const struct workloads_question *question, struct arena *arena)
+{
+    const struct workload_list *list = question->list;
+    struct dry_run dry_run = {
+        .api = question->api,
+        .provenance = question->provenance,
+        .fork = question->fork,
+        .arena = arena,
+        .given = &list->given,
+        .n_replicas_left = question->api->max_replicas,
+        .n_evictions_left = MAX_EVICTIONS,
+        .models = {.list = {.n_left = MODELS_HERE_COMPARISONS}},
+        .name_warnings = json_array(),
+        .names_left = NAMES_WORK,
+        .has_several_objects = list->n_objects > 1,
+        .only = question->only,
+        .explain = question->explain,
+    };
+    dry_run.claims = look_up_claims(question->api, question->policy, list, arena);
+    json_t *answer = run(&dry_run, list);
+    claim_lookup_free(dry_run.claims);
+    json_decref(dry_run.name_warnings);
+    return answer;
+}
+
 json_t *dry_run_answer(const struct api *api, struct exchange *exchange,
                        const struct dry_run_question *question)
 {
+    struct arena *arena = exchange_arena(exchange);
     /* Of the list's texts. */
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
     struct workload_list list = {0};
     json_t *answer = NULL;
     if (!read_manifest(api, exchange, question, &list))
         return NULL;
-    struct dry_run dry_run = {
+    const struct provenance provenance = provenance_of(api->inventory, arena);
+    const struct workloads_question asked = {
         .api = api,
-        .provenance = provenance_of(api->inventory, exchange_arena(exchange)),
-        .fork = inventory_fork(api->inventory, peers_wanted_by(&list)),
-        .arena = exchange_arena(exchange),
-        .given = &list.given,
-        .n_replicas_left = api->max_replicas,
-        .n_evictions_left = MAX_EVICTIONS,
-        .models = {.list = {.n_left = MODELS_HERE_COMPARISONS}},
-        .name_warnings = json_array(),
-        .names_left = NAMES_WORK,
-        .has_several_objects = list.n_objects > 1,
+        .provenance = &provenance,
+        .policy = policy,
+        .fork = inventory_fork(api->inventory, dry_run_peers_wanted(&list)),
+        .list = &list,
         .only = question->only,
-        .explain = question->explain,
-    };
-    if (!is_too_much(&list, dry_run.fork, exchange)) {
-        dry_run.claims = look_up_claims(api, policy, &list, dry_run.arena);
-        answer = run(&dry_run, &list);
-        claim_lookup_free(dry_run.claims);
+        .explain = question->explain};
+    if (!dry_run_is_too_much(&list, asked.fork, exchange)) {
+        answer = provenance_json(&provenance);
+        (void)json_object_update_new(answer, dry_run_judge(&asked, arena));
     }
-    json_decref(dry_run.name_warnings);
-    inventory_fork_free(api->inventory, dry_run.fork);
+    inventory_fork_free(api->inventory, asked.fork);
     return answer;
 }
 

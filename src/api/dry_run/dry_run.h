@@ -4,9 +4,7 @@
 #ifndef API_DRY_RUN_DRY_RUN_H
 #define API_DRY_RUN_DRY_RUN_H
 
-#include "api/api.h"
-
-#include <jansson.h>
+#include "api/dry_run/placement_run.h"
 
 struct dry_run_question {
     const char *manifest; /* NUL-terminated */
@@ -18,5 +16,25 @@ struct dry_run_question {
 /* The answer of POST /v1/dry-run; NULL: it has answered the exchange. */
 json_t *dry_run_answer(const struct api *api, struct exchange *exchange,
                        const struct dry_run_question *question);
+
+/* The peers that the fork must have to judge these. */
+enum peers_wanted dry_run_peers_wanted(const struct workload_list *list);
+/* Whether judging them would take too long, after answering 413. */
+bool dry_run_is_too_much(const struct workload_list *list, const struct cluster *fork,
+                         struct exchange *exchange);
+struct workloads_question {
+    const struct api *api;
+    const struct provenance *provenance;
+    const struct policy *policy; /* of the list's texts; held */
+    struct cluster *fork;
+    const struct workload_list *list;
+    const char *only; /* as in dry_run_question */
+    bool explain;
+};
+/* The members of DryRunResult but those of provenance. Places the replicas on the fork. */
+json_t *dry_run_judge(const struct workloads_question *question, struct arena *arena);
+/* The warnings of such an answer as text, and then its workloads. */
+void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out);
+void dry_run_write_workloads(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 
 #endif

@@ -25,7 +25,7 @@ struct placed_claims {
 
 struct dry_run {
     const struct api *api;
-    struct provenance provenance;
+    const struct provenance *provenance;
     struct cluster *fork; /* earlier workloads are placed on it */
     struct arena *arena;
     size_t n_replicas_left; /* limit on replicas placed one by one */

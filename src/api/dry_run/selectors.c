@@ -122,7 +122,7 @@ static bool lacks_class(const struct judge *judge, const struct device_request *
 static bool has_no_classes(const struct judge *judge)
 {
     const char *resource = "";
-    return !judge->dry_run->provenance.live &&
+    return !judge->dry_run->provenance->live &&
            !cluster_next_device_class(judge->dry_run->fork, NULL, &resource);
 }
 

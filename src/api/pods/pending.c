@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_owners.h"
+#include "api/pods/pod_price.h"
 #include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
@@ -19,28 +20,6 @@
  * several. */
 #define MAX_VERDICTS ((size_t)1000000)
 
-/* Comparisons that cost as much as the rest of a verdict. */
-#define COMPARISONS_OF_A_VERDICT 16
-
-static size_t of_preferred(const struct shape_facts *facts)
-{
-    size_t n = facts->n_preferred;
-    for (size_t i = 0; i < facts->n_preferred; i++)
-        n += term_comparisons(&facts->preferred[i].term);
-    return n;
-}
-
-/* Cost of judging the pod on one node, estimated in advance; 1 for an ordinary pod. Tenants may
- * write hundreds of thousands of values into an affinity, and each is compared with each node. */
-static size_t price_of(const struct shape_facts *facts)
-{
-    const size_t n = shape_comparisons(facts) + of_preferred(facts);
-    return 1 + n / COMPARISONS_OF_A_VERDICT;
-}
-
-/* Other pods that are counted in the time of a verdict. */
-#define PEERS_OF_A_VERDICT 8
-
 struct pending {
     struct pod_report report;
     struct candidates candidates;
@@ -52,7 +31,7 @@ struct pending {
 static bool pay(struct pending *pending, const struct shape_facts *facts)
 {
     const size_t n_affordable = pending->n_left / (1 + pending->candidates.n);
-    const size_t price = price_of(facts);
+    const size_t price = pod_price(facts);
     if (price > n_affordable)
         return false;
     pending->n_left -= price * (1 + pending->candidates.n);

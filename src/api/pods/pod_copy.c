@@ -154,14 +154,20 @@ bool pod_copy_is_pending(const struct pod *pod)
     return !pod->node_name[0] && !pod->finished && (pod->shape->n_gpu_needs > 0 || pod->claims);
 }
 
-static struct queued_pod *collect_pending(const struct cluster *cluster, const char *namespace_,
-                                          size_t *ret_n)
+/* Which pods to copy. */
+struct pod_choice {
+    bool (*is_chosen)(void *context, const struct pod *pod);
+    void *context;
+};
+
+static struct queued_pod *collect_waiting(const struct cluster *cluster,
+                                          const struct pod_choice *choice, size_t *ret_n)
 {
     struct queued_pod *queued = MEM_ARRAY(struct queued_pod, cluster_n_pods(cluster));
     size_t n = 0;
     for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
          pod = cluster_next_pod(cluster, pod)) {
-        if (!pod_copy_is_pending(pod) || (namespace_ && strcmp(pod->namespace_, namespace_) != 0))
+        if (pod->node_name[0] || pod->finished || !choice->is_chosen(choice->context, pod))
             continue;
         queued[n] = (struct queued_pod){pod->priority, pod->created_s, n, pod};
         n++;
@@ -172,12 +178,12 @@ static struct queued_pod *collect_pending(const struct cluster *cluster, const c
     return queued;
 }
 
-static void copy_pending(struct copying *copying, const struct cluster *cluster,
-                         const char *namespace_)
+static void copy_waiting(struct copying *copying, const struct cluster *cluster,
+                         const struct pod_choice *choice)
 {
     struct pod_copies *copies = &copying->copies;
     struct queued_pod *queued CLEANUP(mem_free_ptr) =
-        collect_pending(cluster, namespace_, &copies->n_all);
+        collect_waiting(cluster, choice, &copies->n_all);
     const size_t n = copies->n_all < POD_COPIES_MAX ? copies->n_all : POD_COPIES_MAX;
     copies->items = ARENA_ARRAY(copying->arena, struct pod_copy, n);
     for (size_t i = 0; i < n; i++) {
@@ -186,13 +192,15 @@ static void copy_pending(struct copying *copying, const struct cluster *cluster,
     }
 }
 
-struct pod_copies pod_copy_pending(struct inventory *inventory, const char *namespace_,
-                                   struct arena *arena)
+struct pod_copies pod_copy_waiting(struct inventory *inventory,
+                                   bool (*is_chosen)(void *context, const struct pod *pod),
+                                   void *context, struct arena *arena)
 {
+    const struct pod_choice choice = {is_chosen, context};
     struct copying copying = {.arena = arena,
                               .copies = {.provenance = provenance_of(inventory, arena)}};
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    copy_pending(&copying, view.cluster, namespace_);
+    copy_waiting(&copying, view.cluster, &choice);
     return copying.copies;
 }
 
@@ -268,6 +276,17 @@ struct pod_copies pod_copy_page(struct inventory *inventory, const struct pod_pa
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     copy_page(&copying, view.cluster, page);
     return copying.copies;
+}
+
+static bool is_pending_in(void *namespace_, const struct pod *pod)
+{
+    return pod_copy_is_pending(pod) && (!namespace_ || strcmp(pod->namespace_, namespace_) == 0);
+}
+
+struct pod_copies pod_copy_pending(struct inventory *inventory, const char *namespace_,
+                                   struct arena *arena)
+{
+    return pod_copy_waiting(inventory, is_pending_in, (void *)(uintptr_t)namespace_, arena);
 }
 
 struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,

@@ -82,6 +82,11 @@ struct pod_copies {
  * kube-scheduler takes first: by priority, then by age. All in the arena. */
 struct pod_copies pod_copy_pending(struct inventory *inventory, const char *namespace_,
                                    struct arena *arena);
+/* The same for unfinished pods without a node that is_chosen() takes, GPU pods or not. It is called
+ * under the inventory's lock. */
+struct pod_copies pod_copy_waiting(struct inventory *inventory,
+                                   bool (*is_chosen)(void *context, const struct pod *pod),
+                                   void *context, struct arena *arena);
 /* A page of pods in the order of namespace and name. */
 struct pod_page {
     /* Under the inventory's lock. */

@@ -157,14 +157,13 @@ static json_t *scheduler_json(const struct pod *pod)
                      pod->unscheduled_message);
 }
 
-/* {"kind": "Job", "name": "train"} */
-static json_t *controller_json(const struct pod *pod)
+json_t *pod_json_controller(const char *controller)
 {
-    const char *slash = pod->controller ? strchr(pod->controller, '/') : NULL;
+    const char *slash = controller ? strchr(controller, '/') : NULL;
     if (!slash)
         return json_null();
-    return json_pack("{s:s%, s:s}", "kind", pod->controller, (size_t)(slash - pod->controller),
-                     "name", slash + 1);
+    return json_pack("{s:s%, s:s}", "kind", controller, (size_t)(slash - controller), "name",
+                     slash + 1);
 }
 
 static json_t *age_json(int64_t since, int64_t now)
@@ -228,7 +227,7 @@ json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
         (json_int_t)pod->priority, "priorityClass", pod->priority_class);
     set(object, "gpuModels", model_words_json(&copy->shape->facts.wants, report->arena));
     set_creation(object, report, pod);
-    set(object, "controller", controller_json(pod));
+    set(object, "controller", pod_json_controller(pod->controller));
     set(object, "gated", json_boolean(pod->gated));
     set(object, "terminating", json_boolean(pod->terminating));
     set(object, "refusal", text_or_null(pod->refusal));

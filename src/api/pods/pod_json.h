@@ -25,6 +25,8 @@ bool pod_json_is_pending(const struct pod *pod);
 struct pod_query pod_json_query(const struct pod_report *report, const struct pod_copy *copy);
 /* "5 nvidia.com/gpu"; "": it asks for none. */
 const char *pod_json_gpus(const struct pod_report *report, const struct shape_facts *facts);
+/* {"kind": "Job", "name": "train"} of "Job/train"; null for NULL. */
+json_t *pod_json_controller(const char *controller);
 /* verdicts NULL: the pod was not judged. */
 json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
                  const struct verdicts *verdicts);

@@ -147,12 +147,31 @@ static const char *copy_of(const struct claim_lookup *lookup, const char *text)
     return text ? arena_strdup(lookup->arena, text) : NULL;
 }
 
+/* What is wrong with the manifest's; NULL: nothing. */
+static const char *fault_of_given(const struct claim_lookup *lookup,
+                                  const struct named_claim *claim)
+{
+    const struct given_claims *given = lookup->sources.given;
+    for (size_t i = 0; given && i < given->n_faults; i++) {
+        const struct given_fault *fault = &given->faults[i];
+        if (fault->is_template == claim->claim.is_template &&
+            strcmp(fault->namespace_, claim->namespace_) == 0 &&
+            strcmp(fault->name, claim->name) == 0)
+            return fault->why;
+    }
+    return NULL;
+}
+
 static void miss(struct claim_lookup *lookup, struct named_claim *claim, bool are_known)
 {
+    const char *why = fault_of_given(lookup, claim);
     const char *kind = claim->claim.is_template ? "ResourceClaimTemplate" : "ResourceClaim";
     const char *cause =
         arena_printf(lookup->arena, "%s %s/%s", kind, claim->namespace_, claim->name);
-    if (are_known)
+    if (why)
+        fail(claim, REASON_CLAIM_MISSING,
+             arena_printf(lookup->arena, "%s of the manifest does not count: %s", cause, why));
+    else if (are_known)
         fail(claim, REASON_CLAIM_MISSING, cause);
     else
         fail(claim, REASON_CLAIM_NOT_JUDGED,
@@ -485,6 +504,8 @@ static void read_devices(struct claim_lookup *lookup)
 {
     const struct read_list reads = reads_of(lookup);
     lookup->world = claims_world_new(reads.items, reads.n, lookup->arena);
+    if (lookup->sources.devices)
+        claims_world_give(lookup->world, lookup->sources.devices);
     while (read_some(lookup) && !claims_world_end_step(lookup->world)) {
     }
 }

@@ -21,6 +21,7 @@ struct claim_sources {
     const struct policy *policy; /* held */
     /* Of a manifest; NULL: none. Its classes and templates hide the cluster's. */
     const struct given_claims *given;
+    const struct given_devices *devices;
     const struct device_request_list *requests;
 };
 

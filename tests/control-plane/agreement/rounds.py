@@ -136,6 +136,16 @@ def plan_of(seed, n_cases):
     return Plan(f"agree-{seed}", is_beside, policy, nodes + pods, cases, dice)
 
 
+def reload(service, path, items):
+    """The service reads its cluster file again."""
+    n_lines = len(service.log.lines)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"kind": "List", "items": items}, file)
+    service.signal(signal.SIGHUP)
+    line = service.log.wait_for({"msg": "reloaded"}, {"level": "error"}, after=n_lines)
+    assert line["msg"] == "reloaded", line
+
+
 class Round:
     """Runs a plan on a plane. A context manager; removes what it created."""
 
@@ -204,13 +214,8 @@ class Round:
 
     def ask(self, case):
         """The dry run, over the cluster as it is now."""
-        n_lines = len(self.answers.log.lines)
         self.items = self.listed()
-        with open(self.file, "w", encoding="utf-8") as file:
-            json.dump({"kind": "List", "items": self.items}, file)
-        self.answers.signal(signal.SIGHUP)
-        line = self.answers.log.wait_for({"msg": "reloaded"}, {"level": "error"}, after=n_lines)
-        assert line["msg"] == "reloaded", line
+        reload(self.answers, self.file, self.items)
         answer = self.answers.post("/v1/dry-run", case.manifest())
         assert answer.status == 200, answer
         return Asked(answer.json())
@@ -310,10 +315,21 @@ class Tally:
         return self.agreed + self.unjudged + len(self.disagreements)
 
 
+def keep_parts(path, parts):
+    os.makedirs(path, exist_ok=True)
+    for name, part in parts.items():
+        with open(os.path.join(path, name), "w", encoding="utf-8") as file:
+            json.dump(part, file, indent=1)
+
+
+def read_part(folder, name):
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
 def keep(folder, running, case, asked, said, seen):
     """Writes a disagreement as a folder that replays."""
     path = os.path.join(folder, f"{running.plan.name}-{case.number}")
-    os.makedirs(path, exist_ok=True)
     parts = {
         "cluster.json": {"kind": "List", "apiVersion": "v1", "items": running.items},
         "manifest.json": case.manifest(),
@@ -323,22 +339,15 @@ def keep(folder, running, case, asked, said, seen):
     }
     if running.plan.is_beside:
         parts["decisions.json"] = running.live.service.get("/v1/decisions").json()
-    for name, part in parts.items():
-        with open(os.path.join(path, name), "w", encoding="utf-8") as file:
-            json.dump(part, file, indent=1)
+    keep_parts(path, parts)
     return path
 
 
 def read_plan(folder):
     """The plan with the one case of such a folder."""
-
-    def part(name):
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            return json.load(file)
-
-    case = part("case.json")
+    case = read_part(folder, "case.json")
     is_beside, policy = case.pop("beside"), case.pop("policy")
-    items = [item for item in part("cluster.json")["items"] if item["kind"] in ("Node", "Pod")]
+    items = [item for item in read_part(folder, "cluster.json")["items"] if item["kind"] in ("Node", "Pod")]
     return Plan(f"again-{os.path.basename(folder)}", is_beside, policy, items, [Case(**case)])
 
 

@@ -28,8 +28,9 @@ static void test_inventory_nodes(void **state)
                 "{'capacity':8,'allocatable':8,'used':5,'reserved':0,'free':3}");
     assert_json(json_object_get(json_object_get(node, "resources"), "cpu"),
                 "{'capacity':64000,'allocatable':64000,'used':8000,'reserved':0,'free':56000}");
-    assert_json(json_object_get(node, "holders"), "[{'namespace':'ml','pod':'train-0','uid':'uid-0'"
-                                                  ",'gpus':{'nvidia.com/gpu':5},'devices':{}}]");
+    assert_json(json_object_get(node, "holders"),
+                "[{'namespace':'ml','pod':'train-0','uid':'uid-0','gpus':{'nvidia.com/gpu':5},"
+                "'priority':0,'terminating':false,'created':null,'controller':null,'devices':{}}]");
     node = node_called(inventory, "cpu-1");
     assert_json(json_object_get(node, "model"), "''");
     assert_json(json_object_get(node, "holders"), "[]");

@@ -73,9 +73,9 @@ static void test_reservations_are_reported_apart_from_usage(void **state)
     json_t *node = json_array_get(json_object_get(inventory, "nodes"), 0);
     assert_json(json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),
                 "{'capacity':8,'allocatable':8,'used':3,'reserved':2,'free':3}");
-    assert_json(
-        json_object_get(node, "holders"),
-        "[{'namespace':'ml','pod':'runs','uid':'u1','gpus':{'nvidia.com/gpu':3},'devices':{}}]");
+    assert_json(json_object_get(node, "holders"),
+                "[{'namespace':'ml','pod':'runs','uid':'u1','gpus':{'nvidia.com/gpu':3},"
+                "'priority':0,'terminating':false,'created':null,'controller':null,'devices':{}}]");
     take_age(json_array_get(json_object_get(node, "reservations"), 0), 5);
     assert_json(json_object_get(node, "reservations"),
                 "[{'namespace':'ml','pod':'waits','uid':'u2','gpus':{'nvidia.com/gpu':2}}]");

@@ -1,0 +1,62 @@
+/*
+ * changes: the changes of POST /v1/what-if, and what they do to a ledger of one's own. Private to
+ * api.
+ */
+#ifndef API_WHAT_IF_CHANGES_H
+#define API_WHAT_IF_CHANGES_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/table.h"
+#include "ledger/cluster.h"
+
+#include <jansson.h>
+
+/* Of a request; more are rejected (-E2BIG). */
+#define CHANGES_MAX ((size_t)1000)
+#define CHANGES_NAMES_MAX ((size_t)10000)
+#define CHANGES_NODES_MAX ((size_t)5000)  /* added */
+#define CHANGES_PODS_MAX ((size_t)100000) /* of added nodes */
+
+enum change_kind { CHANGE_ADD_NODES, CHANGE_DRAIN, CHANGE_CORDON, CHANGE_REMOVE_PODS, N_CHANGES };
+
+struct asked_change {
+    enum change_kind kind;
+    const char *const *names; /* of nodes; "NAMESPACE/NAME" of pods */
+    size_t n_names;
+    const char *like; /* CHANGE_ADD_NODES: the model */
+    size_t count;     /* the same: how many */
+};
+
+struct change_list {
+    struct asked_change *items;
+    size_t n;
+};
+
+/* The member `changes` of a request, NULL: none. All in the arena. -EINVAL, or -E2BIG. */
+int changes_read(const json_t *changes, struct arena *arena, struct change_list *ret_list,
+                 struct err *err);
+
+/* A pod that a drain takes from its node. */
+struct displaced {
+    const char *uid, *namespace_, *name;
+    const char *controller; /* as in pod_facts; NULL: nothing makes it anew */
+    const char *from;
+    UT_hash_handle hh; /* by its UID */
+};
+
+struct applied {
+    struct arena *arena;
+    json_t *changes;             /* array: what each change did */
+    struct displaced *displaced; /* a table, in order of the drains */
+    size_t n_nodes, n_pods;      /* added */
+};
+
+/* Applies them one after another; at an error the ledger is of no further use. -ENOENT: a name that
+ * does not exist; -EINVAL; -E2BIG. Release with applied_fini(). */
+int changes_apply(const struct change_list *list, struct cluster *ledger, struct applied *applied,
+                  struct err *err);
+void applied_init(struct applied *ret_applied, struct arena *arena);
+void applied_fini(struct applied *applied);
+
+#endif

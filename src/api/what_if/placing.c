@@ -1,0 +1,273 @@
+/* placing: see placing.h. */
+#include "api/what_if/placing.h"
+#include "api/pods/pod_json.h"
+#include "api/pods/pod_price.h"
+#include "decide/what_if.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Verdicts of one search for places: a second or so. Pods beyond are not judged. */
+#define MAX_VERDICTS ((size_t)2000000)
+/* Nodes that are weighed again in the time of a verdict. */
+#define WEIGHED_OF_A_VERDICT 16
+
+#define TOO_MANY "was not judged, because too many different pods wait"
+
+/* A kind of pods that fits nowhere any more, as room only shrinks. */
+struct pod_kind {
+    const struct shared_shape *shape;
+    const struct shared_peers *peers;
+};
+
+struct failed_kind {
+    struct pod_kind kind;
+    int64_t priority; /* and below */
+    const char *reason;
+    UT_hash_handle hh;
+};
+
+struct place_search {
+    struct placing *placing;
+    struct cluster *fork;
+    struct arena *arena;
+    struct claim_lookup *claims;
+    struct candidates candidates;
+    struct models_here models;
+    struct failed_kind *failed;
+    size_t n_left; /* verdicts */
+};
+
+/* ---- the order ---- */
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int compare(const void *a, const void *b)
+{
+    const struct placed_pod *left = a;
+    const struct placed_pod *right = b;
+    const struct pod *one = &left->copy->pod;
+    const struct pod *other = &right->copy->pod;
+    if (one->priority != other->priority)
+        return COMPARE(other->priority, one->priority);
+    if (!left->displaced != !right->displaced)
+        return left->displaced ? 1 : -1;
+    if (one->created_s != other->created_s)
+        return COMPARE(one->created_s, other->created_s);
+    const int order = strcmp(one->namespace_, other->namespace_);
+    return order != 0 ? order : strcmp(one->name, other->name);
+}
+
+static bool is_alike(const struct placed_pod *a, const struct placed_pod *b)
+{
+    return a->copy->shape == b->copy->shape && a->copy->peers == b->copy->peers &&
+           a->copy->pod.priority == b->copy->pod.priority &&
+           strcmp(a->copy->replica_of, b->copy->replica_of) == 0;
+}
+
+/* Its nomination or claims are its own. */
+static bool is_alone(const struct placed_pod *item)
+{
+    return item->copy->pod.nominated_node[0] || item->copy->pod.claims;
+}
+
+/* ---- one kind of pods ---- */
+
+/* Why a pod is not even tried; NULL: it is. */
+static const char *untried_because(const struct pod_copy *copy, bool *ret_is_judged)
+{
+    *ret_is_judged = true;
+    if (copy->pod.refusal)
+        return copy->pod.refusal;
+    if (copy->pod.terminating)
+        return "is being deleted";
+    if (copy->pod.gated)
+        return "waits until its scheduling gates are removed";
+    if (copy->reserved_node)
+        return "is being bound";
+    *ret_is_judged = !copy->shape->facts.over && !copy->is_not_asked;
+    return *ret_is_judged ? NULL : "was not judged: more of it than the policy's limits allow";
+}
+
+static size_t price_of(const struct place_search *search, const struct pod_copy *copy, size_t n)
+{
+    const size_t n_nodes = 1 + cluster_n_nodes(search->fork);
+    size_t n_peers = 0;
+    (void)cluster_peers(search->fork, copy->peers->pod.terms ? PEERS_ALL : PEERS_REPELLING,
+                        &n_peers);
+    return 2 * pod_price(&copy->shape->facts) * n_nodes + n_peers / PEERS_OF_A_VERDICT +
+           n * (1 + n_nodes / WEIGHED_OF_A_VERDICT);
+}
+
+static bool pay(struct place_search *search, const struct pod_copy *copy, size_t n)
+{
+    const size_t price = price_of(search, copy, n);
+    const bool is_affordable = price <= search->n_left;
+    search->n_left -= is_affordable ? price : 0;
+    return is_affordable;
+}
+
+static struct pod_query query_of(const struct place_search *search, const struct pod_copy *copy,
+                                 struct arena *arena)
+{
+    const struct pod_report report = {
+        .fork = search->fork, .arena = arena, .claims = search->claims};
+    copy->peers->has_rules = false; /* the fork has changed since */
+    struct pod_query query = pod_json_query(&report, copy);
+    query.question.peer = &copy->peers->pod;
+    query.question.replica_of = copy->replica_of;
+    return query;
+}
+
+static const char *why_nowhere(struct place_search *search, const struct pod_query *query)
+{
+    if (!search->candidates.items)
+        search->candidates = candidates_of(search->fork, &search->models, search->arena);
+    struct verdicts verdicts = verdicts_of(&search->candidates, query);
+    const char *reason =
+        verdicts.n_nodes == 0 ? "there are no nodes" : arena_strdup(search->arena, verdicts.counts);
+    verdicts_fini(&verdicts);
+    return reason;
+}
+
+static struct failed_kind *find_failed(const struct place_search *search,
+                                       const struct placed_pod *item)
+{
+    const struct pod_kind kind = {item->copy->shape, item->copy->peers};
+    struct failed_kind *failed = NULL;
+    HASH_FIND(hh, search->failed, &kind, sizeof kind, failed);
+    return failed && item->copy->pod.priority <= failed->priority ? failed : NULL;
+}
+
+static void remember_failed(struct place_search *search, const struct placed_pod *item,
+                            const char *reason)
+{
+    struct failed_kind *failed = ARENA_NEW(search->arena, struct failed_kind);
+    failed->kind = (struct pod_kind){item->copy->shape, item->copy->peers};
+    failed->priority = item->copy->pod.priority;
+    failed->reason = reason;
+    HASH_ADD(hh, search->failed, kind, sizeof failed->kind, failed);
+}
+
+/* The room on its node is kept for it already. */
+static size_t judge_nominated(struct placed_pod *item, const struct place_search *search,
+                              const struct pod_query *query)
+{
+    const struct node *node = cluster_find_node(search->fork, item->copy->pod.nominated_node);
+    if (!node || fit_judge(node, &query->question) != REASON_FITS)
+        return 0;
+    item->node = node_name(node);
+    return 1;
+}
+
+static size_t place(const struct place_search *search, const struct pod_query *query,
+                    struct placed_pod *items, size_t n)
+{
+    const struct node **nodes = ARENA_ARRAY(query->arena, const struct node *, n);
+    const size_t n_placed = what_if_place(search->fork, &query->question, n, nodes);
+    for (size_t i = 0; i < n_placed; i++)
+        items[i].node = arena_strdup(search->arena, node_name(nodes[i]));
+    return n_placed;
+}
+
+/* Alike pods. */
+static void place_kind(struct place_search *search, struct placed_pod *items, size_t n)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct failed_kind *failed = is_alone(items) ? NULL : find_failed(search, items);
+    const char *reason = failed ? failed->reason : NULL;
+    size_t n_placed = 0;
+    if (!failed && !pay(search, items->copy, n)) {
+        for (size_t i = 0; i < n; i++)
+            items[i].reason = TOO_MANY;
+        search->placing->n_not_judged += n;
+        return;
+    }
+    if (!failed) {
+        const struct pod_query query = query_of(search, items->copy, arena);
+        n_placed = items->copy->pod.nominated_node[0] ? judge_nominated(items, search, &query)
+                                                      : place(search, &query, items, n);
+        if (n_placed < n)
+            reason = why_nowhere(search, &query);
+        if (n_placed < n && !is_alone(items) && !query.question.peers)
+            remember_failed(search, items, reason);
+    }
+    search->placing->n_placed += n_placed;
+    for (size_t i = 0; i < n; i++) {
+        items[i].is_judged = true;
+        items[i].reason = i < n_placed ? NULL : reason;
+    }
+}
+
+static size_t count_alike(const struct placed_pod *items, size_t n)
+{
+    size_t n_alike = 1;
+    bool is_judged = false;
+    while (n_alike < n && !is_alone(items) && !is_alone(&items[n_alike]) &&
+           is_alike(items, &items[n_alike]) && !untried_because(items[n_alike].copy, &is_judged))
+        n_alike++;
+    return n_alike;
+}
+
+static void place_all(struct place_search *search)
+{
+    struct placing *placing = search->placing;
+    for (size_t i = 0; i < placing->n;) {
+        struct placed_pod *item = &placing->items[i];
+        item->reason = untried_because(item->copy, &item->is_judged);
+        placing->n_not_judged += !item->is_judged;
+        const size_t n = item->reason ? 1 : count_alike(item, placing->n - i);
+        if (!item->reason)
+            place_kind(search, item, n);
+        i += n;
+    }
+}
+
+/* ---- all ---- */
+
+static const struct displaced *find_displaced(const struct displaced *table, const char *uid)
+{
+    const struct displaced *found = NULL;
+    HASH_FIND_STR(table, uid, found);
+    return found;
+}
+
+static bool is_chosen(void *context, const struct pod *pod)
+{
+    return pod_copy_is_pending(pod) || find_displaced(context, pod->uid);
+}
+
+static void queue(struct placing *placing, const struct displaced *displaced, struct arena *arena)
+{
+    const struct pod_copies *copies = &placing->copies;
+    placing->items = ARENA_ARRAY(arena, struct placed_pod, copies->n);
+    placing->n = copies->n;
+    for (size_t i = 0; i < copies->n; i++)
+        placing->items[i] =
+            (struct placed_pod){.copy = &copies->items[i],
+                                .displaced = find_displaced(displaced, copies->items[i].pod.uid)};
+    if (placing->n > 1)
+        qsort(placing->items, placing->n, sizeof *placing->items, compare);
+}
+
+struct placing placing_of(struct inventory *copy, const struct displaced *displaced,
+                          struct arena *arena, struct cluster **ret_fork)
+{
+    struct placing placing = {
+        .copies = pod_copy_waiting(copy, is_chosen, (void *)(uintptr_t)displaced, arena)};
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(copy);
+    struct place_search search = {
+        .placing = &placing,
+        .fork = inventory_fork(copy, PEERS_ALL),
+        .arena = arena,
+        .claims = pod_json_claims(copy, policy, &placing.copies, arena),
+        .models = {.list = {.n_left = MODELS_HERE_COMPARISONS}},
+        .n_left = MAX_VERDICTS,
+    };
+    queue(&placing, displaced, arena);
+    place_all(&search);
+    claim_lookup_free(search.claims);
+    HASH_CLEAR(hh, search.failed);
+    *ret_fork = search.fork;
+    return placing;
+}

@@ -1,0 +1,413 @@
+/*
+ * what_if: POST /v1/what-if. Places the pending pods on a copy of the ledger, changes the copy,
+ * places them again with the pods that a drain displaced, and then the workloads.
+ */
+#include "api/api.h"
+#include "api/cluster/fragmentation_json.h"
+#include "api/cluster/quota_json.h"
+#include "api/dry_run/dry_run.h"
+#include "api/dry_run/manifest.h"
+#include "api/provenance.h"
+#include "api/reply.h"
+#include "api/what_if/placing.h"
+#include "api/what_if/what_if_table.h"
+#include "base/nearest.h"
+#include "formats/json_get.h"
+#include "formats/json_put.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Pods listed as displaced, running or no longer running; the rest is counted. */
+#define LISTED_MAX ((size_t)10000)
+
+static const char NOT_CHECKED[] =
+    "PodDisruptionBudgets: not checked, this service does not read them";
+static const char *const NOT_CHECKED_OF_DRAINS[] = {
+    "affinity and topology spread of displaced pods: not checked, anti-affinity is",
+    "volumes of displaced pods: not checked; some can be reached from one node only",
+};
+
+/* ---- the request ---- */
+
+struct what_if_request {
+    struct change_list changes;
+    struct workload_list workloads;
+};
+
+static int refuse_unknown(const json_t *body, struct err *err)
+{
+    static const char *const KNOWN[] = {"changes", "workloads"};
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)body, key, value) {
+        struct nearest nearest = {.asked = key, .least = SIZE_MAX};
+        if (strcmp(key, KNOWN[0]) == 0 || strcmp(key, KNOWN[1]) == 0)
+            continue;
+        (void)nearest_try(&nearest, KNOWN[0]);
+        (void)nearest_try(&nearest, KNOWN[1]);
+        if (nearest.found)
+            return err_set(err, EINVAL, "%.60s: is unknown; did you mean %s?", key, nearest.found);
+        return err_set(err, EINVAL, "%.60s: is unknown, should be changes or workloads", key);
+    }
+    return 0;
+}
+
+/* Manifests as one text of YAML documents: JSON is YAML, too. */
+static void add_document(const json_t *item, struct buf *text)
+{
+    buf_add_text(text, "---\n");
+    if (json_is_string(item))
+        buf_add(text, json_string_value(item), json_string_length(item));
+    else
+        json_put(item, JSON_COMPACT | JSON_ENCODE_ANY, text);
+    buf_add_text(text, "\n");
+}
+
+static bool has_texts(const json_t *workloads)
+{
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (workloads, i, item) {
+        if (json_is_string(item))
+            return true;
+    }
+    return false;
+}
+
+static void add_list(const json_t *workloads, struct buf *text)
+{
+    buf_add_text(text, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":");
+    json_put(workloads, JSON_COMPACT, text);
+    buf_add_text(text, "}");
+}
+
+static int read_workloads(const json_t *workloads, const struct api *api, struct arena *arena,
+                          struct workload_list *ret_list, struct err *err)
+{
+    struct buf text;
+    size_t i = 0;
+    json_t *item = NULL;
+    if (workloads && !json_is_array(workloads))
+        return err_set(err, EINVAL, "workloads: is %s, should be an array",
+                       json_type_text(workloads));
+    if (json_array_size(workloads) == 0)
+        return 0;
+    buf_init(&text, BUF_UNBOUNDED); /* a body is bounded */
+    if (has_texts(workloads)) {
+        json_array_foreach (workloads, i, item)
+            add_document(item, &text);
+    } else {
+        add_list(workloads, &text);
+    }
+    int r = manifest_read(buf_text(&text), text.len, api, arena, ret_list, err);
+    buf_fini(&text);
+    if (r < 0)
+        err_prefix(err, "workloads: ");
+    return r;
+}
+
+static int read_body(const struct api *api, struct exchange *exchange,
+                     struct what_if_request *ret_request, struct err *err)
+{
+    struct arena *arena = exchange_arena(exchange);
+    size_t len = 0;
+    const char *body = exchange_body(exchange, &len);
+    json_t *root = NULL;
+    int r = json_parse(body, len, JSON_REJECT_DUPLICATES, &root, err);
+    if (r == 0 && !json_is_object(root))
+        r = err_set(err, EINVAL, "body: is %s, should be an object with changes and workloads",
+                    json_type_text(root));
+    if (r == 0)
+        r = refuse_unknown(root, err);
+    if (r == 0)
+        r = changes_read(json_member(root, "changes"), arena, &ret_request->changes, err);
+    if (r == 0)
+        r = read_workloads(json_member(root, "workloads"), api, arena, &ret_request->workloads,
+                           err);
+    json_decref(root);
+    return r;
+}
+
+static void answer_error(struct exchange *exchange, int r, const struct err *err)
+{
+    const bool is_large = r == -E2BIG || r == -EMSGSIZE;
+    exchange_answer_error(exchange, r == -ENOENT ? 404 : is_large ? 413 : 400, err->text);
+}
+
+/* ---- the answer ---- */
+
+/* What is compared. */
+struct compared_state {
+    json_t *fragmentation, *quota;
+};
+
+static struct compared_state state_of(const struct cluster *fork, struct arena *arena)
+{
+    const struct fragmentations all = fragmentation_of(fork, arena);
+    return (struct compared_state){fragmentation_json_list(&all), quota_json_all(fork)};
+}
+
+static struct compared_state state_of_ledger(struct inventory *copy, struct arena *arena)
+{
+    struct cluster *fork = inventory_fork(copy, PEERS_NONE);
+    const struct compared_state state = state_of(fork, arena);
+    inventory_fork_free(copy, fork);
+    return state;
+}
+
+static json_t *owner_json(const char *controller)
+{
+    const char *slash = controller ? strchr(controller, '/') : NULL;
+    if (!slash)
+        return json_null();
+    return json_pack("{s:s%, s:s}", "kind", controller, (size_t)(slash - controller), "name",
+                     slash + 1);
+}
+
+static json_t *place_json(const struct placed_pod *item)
+{
+    const struct pod *pod = &item->copy->pod;
+    return json_pack("{s:s, s:s, s:s, s:o, s:I, s:s?, s:s?, s:b}", "namespace", pod->namespace_,
+                     "name", pod->name, "uid", pod->uid, "owner", owner_json(pod->controller),
+                     "priority", (json_int_t)pod->priority, "node", item->node, "reason",
+                     item->reason, "judged", (int)item->is_judged);
+}
+
+static json_t *bare_json(const struct displaced *displaced)
+{
+    return json_pack("{s:s, s:s, s:s, s:n, s:n, s:n, s:s, s:b}", "namespace", displaced->namespace_,
+                     "name", displaced->name, "uid", displaced->uid, "owner", "priority", "node",
+                     "reason", "no controller would make it anew", "judged", true);
+}
+
+/* First those that were placed or not, in that order, then those that nothing makes anew. */
+static json_t *displaced_json(const struct applied *applied, const struct placing *after)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < after->n && json_array_size(list) < LISTED_MAX; i++) {
+        const struct placed_pod *item = &after->items[i];
+        if (!item->displaced)
+            continue;
+        json_t *json = place_json(item);
+        (void)json_object_set_new(json, "from", json_string(item->displaced->from));
+        (void)json_array_append_new(list, json);
+    }
+    for (const struct displaced *item = applied->displaced;
+         item && json_array_size(list) < LISTED_MAX; item = item->hh.next) {
+        if (item->controller)
+            continue;
+        json_t *json = bare_json(item);
+        (void)json_object_set_new(json, "from", json_string(item->from));
+        (void)json_array_append_new(list, json);
+    }
+    return list;
+}
+
+struct pending_change {
+    size_t n_before, n_after; /* that find a place */
+    json_t *now_run, *no_longer;
+};
+
+struct found_place {
+    const char *uid;
+    bool has_place;
+    UT_hash_handle hh;
+};
+
+static struct found_place *places_of(const struct placing *placing, struct arena *arena)
+{
+    struct found_place *table = NULL;
+    for (size_t i = 0; i < placing->n; i++) {
+        struct found_place *place = ARENA_NEW(arena, struct found_place);
+        place->uid = placing->items[i].copy->pod.uid;
+        place->has_place = placing->items[i].node != NULL;
+        HASH_ADD_KEYPTR(hh, table, place->uid, strlen(place->uid), place);
+    }
+    return table;
+}
+
+static void append_listed(json_t *list, const struct placed_pod *item)
+{
+    if (json_array_size(list) < LISTED_MAX)
+        (void)json_array_append_new(list, place_json(item));
+}
+
+static struct pending_change compare(const struct placing *before, const struct placing *after,
+                                     struct arena *arena)
+{
+    struct found_place *places = places_of(before, arena);
+    struct pending_change change = {before->n_placed, 0, json_array(), json_array()};
+    for (size_t i = 0; i < after->n; i++) {
+        const struct placed_pod *item = &after->items[i];
+        struct found_place *place = NULL;
+        HASH_FIND_STR(places, item->copy->pod.uid, place);
+        if (!place)
+            continue;
+        change.n_after += item->node != NULL;
+        if (item->node && !place->has_place)
+            append_listed(change.now_run, item);
+        else if (!item->node && place->has_place)
+            append_listed(change.no_longer, item);
+    }
+    HASH_CLEAR(hh, places);
+    return change;
+}
+
+static json_t *counts_json(const struct placing *placing, size_t n_fit)
+{
+    return json_pack(
+        "{s:I, s:I, s:I}", "pods", (json_int_t)placing->copies.n_all, "fit", (json_int_t)n_fit,
+        "notJudged",
+        (json_int_t)(placing->n_not_judged + placing->copies.n_all - placing->copies.n));
+}
+
+struct displaced_counts {
+    size_t n, n_placed;
+};
+
+static struct displaced_counts count_displaced(const struct applied *applied,
+                                               const struct placing *after)
+{
+    struct displaced_counts counts = {HASH_COUNT(applied->displaced), 0};
+    for (size_t i = 0; i < after->n; i++)
+        counts.n_placed += after->items[i].displaced && after->items[i].node;
+    return counts;
+}
+
+static const char *summary_of(const struct displaced_counts *displaced,
+                              const struct pending_change *pending, size_t n_pending,
+                              struct arena *arena)
+{
+    const char *text = "";
+    if (displaced->n > 0)
+        text = arena_printf(arena, "%zu of %zu displaced pods find a place; ", displaced->n_placed,
+                            displaced->n);
+    return arena_printf(arena, "%sof %zu pending pods %zu find a place, %zu without the changes",
+                        text, n_pending, pending->n_after, pending->n_before);
+}
+
+static json_t *not_checked_json(const struct applied *applied)
+{
+    json_t *list = json_array();
+    if (!applied->displaced)
+        return list;
+    (void)json_array_append_new(list, json_string(NOT_CHECKED));
+    for (size_t i = 0; i < sizeof NOT_CHECKED_OF_DRAINS / sizeof *NOT_CHECKED_OF_DRAINS; i++)
+        (void)json_array_append_new(list, json_string(NOT_CHECKED_OF_DRAINS[i]));
+    return list;
+}
+
+struct what_if {
+    const struct api *api;
+    struct exchange *exchange;
+    struct arena *arena;
+    struct what_if_request request;
+    struct inventory *copy;
+    struct compared_state state; /* before the changes */
+    struct placing before;
+    struct applied applied;
+};
+
+/* The pending pods of before, of which none is displaced, are among those after, unless a change
+ * has removed them. */
+static json_t *compared_json(const struct what_if *what_if, const struct placing *after,
+                             const struct cluster *fork)
+{
+    struct arena *arena = what_if->arena;
+    const struct applied *applied = &what_if->applied;
+    const struct pending_change pending = compare(&what_if->before, after, arena);
+    const struct displaced_counts displaced = count_displaced(applied, after);
+    const struct compared_state state = state_of(fork, arena);
+    const size_t n_pending = what_if->before.copies.n_all;
+    return json_pack(
+        "{s:s, s:O, s:o, s:{s:I, s:I}, s:{s:o, s:o, s:o, s:o}, s:{s:o, s:o}, s:{s:o, s:o}, s:o}",
+        "summary", summary_of(&displaced, &pending, n_pending, arena), "changes", applied->changes,
+        "displaced", displaced_json(applied, after), "displacedCounts", "pods",
+        (json_int_t)displaced.n, "fit", (json_int_t)displaced.n_placed, "pending", "before",
+        counts_json(&what_if->before, pending.n_before), "after",
+        counts_json(after, pending.n_after), "nowRun", pending.now_run, "noLonger",
+        pending.no_longer, "fragmentation", "before", json_incref(what_if->state.fragmentation),
+        "after", state.fragmentation, "quota", "before", json_incref(what_if->state.quota), "after",
+        state.quota, "notChecked", not_checked_json(applied));
+}
+
+/* Places all on the changed copy. */
+static void answer(struct what_if *what_if)
+{
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(what_if->copy);
+    const struct api own = {.inventory = what_if->copy,
+                            .max_object_bytes = what_if->api->max_object_bytes,
+                            .max_replicas = what_if->api->max_replicas};
+    const struct workload_list *list = &what_if->request.workloads;
+    struct cluster *fork = NULL;
+    struct placing after =
+        placing_of(what_if->copy, what_if->applied.displaced, what_if->arena, &fork);
+    const struct provenance provenance = provenance_of(what_if->api->inventory, what_if->arena);
+    const struct workloads_question question = {.api = &own,
+                                                .provenance = &provenance,
+                                                .policy = policy,
+                                                .fork = fork,
+                                                .list = list,
+                                                .explain =
+                                                    reply_flag(what_if->exchange, "explain")};
+    if (!dry_run_is_too_much(list, fork, what_if->exchange)) {
+        json_t *json = provenance_json(&provenance);
+        json_t *workloads = dry_run_judge(&question, what_if->arena);
+        (void)json_object_del(workloads, "summary");
+        (void)json_object_update_new(json, compared_json(what_if, &after, fork));
+        (void)json_object_update_new(json, workloads);
+        reply(what_if->exchange, json, what_if_write_table);
+    }
+    pod_copy_fini(&after.copies);
+    inventory_fork_free(what_if->copy, fork);
+}
+
+static void judge_before(struct what_if *what_if)
+{
+    struct cluster *fork = NULL;
+    what_if->state = state_of_ledger(what_if->copy, what_if->arena);
+    what_if->before = placing_of(what_if->copy, NULL, what_if->arena, &fork);
+    inventory_fork_free(what_if->copy, fork);
+}
+
+static void run(struct what_if *what_if)
+{
+    struct err err;
+    applied_init(&what_if->applied, what_if->arena);
+    judge_before(what_if);
+    int r = changes_apply(&what_if->request.changes, inventory_own_ledger(what_if->copy),
+                          &what_if->applied, &err);
+    if (r < 0)
+        answer_error(what_if->exchange, r, &err);
+    else
+        answer(what_if);
+    json_decref(what_if->state.fragmentation);
+    json_decref(what_if->state.quota);
+    pod_copy_fini(&what_if->before.copies);
+    applied_fini(&what_if->applied);
+}
+
+void api_what_if(void *context, struct exchange *exchange)
+{
+    struct api *api = context;
+    /* Of the texts of the workloads. */
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
+    struct what_if what_if = {.api = api, .exchange = exchange, .arena = exchange_arena(exchange)};
+    struct err err;
+    if (!reply_from(api->inventory, exchange))
+        return;
+    int r = read_body(api, exchange, &what_if.request, &err);
+    if (r < 0) {
+        answer_error(exchange, r, &err);
+        return;
+    }
+    if (atomic_exchange(&api->what_if_under_way, true)) {
+        exchange_answer_busy(exchange, "another what-if is being computed: try again");
+        return;
+    }
+    what_if.copy = inventory_copy(api->inventory);
+    run(&what_if);
+    inventory_free(what_if.copy);
+    atomic_store(&api->what_if_under_way, false);
+}

@@ -1,0 +1,168 @@
+/* what_if_table: see what_if_table.h. */
+#include "api/what_if/what_if_table.h"
+#include "api/dry_run/dry_run.h"
+#include "api/provenance.h"
+#include "api/table.h"
+#include "api/tables.h"
+#include "api/text.h"
+
+#include <string.h>
+
+static const char *owner_text(const json_t *pod, struct arena *arena)
+{
+    const json_t *owner = json_object_get(pod, "owner");
+    if (!json_is_object(owner))
+        return "";
+    return arena_printf(arena, "%s/%s", text_member(owner, "kind"), text_member(owner, "name"));
+}
+
+static const char *pod_text(const json_t *pod, struct arena *arena)
+{
+    return arena_printf(arena, "%s/%s", text_member(pod, "namespace"), text_member(pod, "name"));
+}
+
+static void write_pods(const json_t *pods, const char *title, bool wide, struct arena *arena,
+                       struct buf *out)
+{
+    static const char *const HEADINGS[] = {"POD",     "OWNER",   "PRIORITY", "FROM",
+                                           "GOES TO", "WHY NOT", NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
+    size_t i = 0;
+    json_t *pod = NULL;
+    if (json_array_size(pods) == 0)
+        return;
+    json_array_foreach (pods, i, pod)
+        table_add(table,
+                  (const char *[]){pod_text(pod, arena), owner_text(pod, arena),
+                                   text_number(pod, "priority", arena), text_member(pod, "from"),
+                                   text_member(pod, "node"), text_member(pod, "reason")});
+    buf_printf(out, "\n%s:\n", title);
+    table_write(table, out);
+}
+
+/* "12 -> 10" */
+static const char *change_text(const char *was, const char *is, struct arena *arena)
+{
+    return strcmp(was, is) == 0
+               ? was
+               : arena_printf(arena, "%s -> %s", was[0] ? was : "-", is[0] ? is : "-");
+}
+
+static const char *changed_number(const json_t *before, const json_t *after, const char *key,
+                                  struct arena *arena)
+{
+    return change_text(text_number(before, key, arena), text_number(after, key, arena), arena);
+}
+
+static const char *changed_decimal(const json_t *before, const json_t *after, const char *key,
+                                   struct arena *arena)
+{
+    return change_text(text_decimal(before, key, arena), text_decimal(after, key, arena), arena);
+}
+
+/* The item of the list with the same texts; NULL: none. */
+static const json_t *find_same(const json_t *list, const json_t *item, const char *const *keys)
+{
+    size_t i = 0;
+    json_t *other = NULL;
+    json_array_foreach (list, i, other) {
+        size_t k = 0;
+        while (keys[k] && strcmp(text_member(other, keys[k]), text_member(item, keys[k])) == 0)
+            k++;
+        if (!keys[k])
+            return other;
+    }
+    return NULL;
+}
+
+/* One of them may be NULL. */
+static void add_fragmentation(struct table *table, const json_t *before, const json_t *after,
+                              struct arena *arena)
+{
+    const json_t *known = after ? after : before;
+    table_add(table, (const char *[]){text_member(known, "resource"), text_member(known, "model"),
+                                      changed_number(before, after, "free", arena),
+                                      changed_decimal(before, after, "fragmented", arena),
+                                      changed_number(before, after, "largestBlock", arena),
+                                      changed_number(before, after, "wholeNodes", arena)});
+}
+
+static void write_fragmentation(const json_t *change, bool wide, struct arena *arena,
+                                struct buf *out)
+{
+    static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "OF NO USE",
+                                           "LARGEST BLOCK", "WHOLE NODES", NULL};
+    static const char *const KEYS[] = {"resource", "model", NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
+    const json_t *list = json_object_get(change, "before");
+    size_t i = 0;
+    json_t *before = NULL;
+    json_t *after = NULL;
+    json_array_foreach (json_object_get(change, "after"), i, after) {
+        add_fragmentation(table, find_same(list, after, KEYS), after, arena);
+    }
+    json_array_foreach (list, i, before) {
+        if (!find_same(json_object_get(change, "after"), before, KEYS))
+            add_fragmentation(table, before, NULL, arena);
+    }
+    if (json_array_size(list) == 0)
+        return;
+    buf_add_text(out, "\nFree GPUs before and after:\n");
+    table_write(table, out);
+}
+
+static const char *or_all(const char *text)
+{
+    return text[0] ? text : "(all)";
+}
+
+static void write_quota(const json_t *change, bool wide, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"QUOTA", "RESOURCE", "MODEL", "USED", "LIMIT", NULL};
+    static const char *const KEYS[] = {"quota", "resource", "model", NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
+    const json_t *list = json_object_get(change, "before");
+    size_t i = 0;
+    json_t *after = NULL;
+    json_array_foreach (json_object_get(change, "after"), i, after) {
+        const json_t *before = find_same(list, after, KEYS);
+        table_add(table, (const char *[]){text_member(after, "quota"),
+                                          or_all(text_member(after, "resource")),
+                                          or_all(text_member(after, "model")),
+                                          changed_number(before, after, "used", arena),
+                                          changed_number(before, after, "limit", arena)});
+    }
+    if (i == 0)
+        return;
+    buf_add_text(out, "\nQuotas before and after:\n");
+    table_write(table, out);
+}
+
+static void write_not_checked(const json_t *answer, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *line = NULL;
+    json_array_foreach (json_object_get(answer, "notChecked"), i, line) {
+        if (json_is_string(line))
+            buf_printf(out, "%s\n", text_one_line(json_string_value(line), arena));
+    }
+}
+
+void what_if_write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+{
+    const json_t *pending = json_object_get(answer, "pending");
+    provenance_write_warning(answer, arena, out);
+    dry_run_write_warnings(answer, arena, out);
+    buf_printf(out, "%s\n", text_member(answer, "summary"));
+    write_not_checked(answer, arena, out);
+    write_pods(json_object_get(answer, "displaced"), "Displaced", wide, arena, out);
+    write_pods(json_object_get(pending, "nowRun"), "Pending pods that find a place now", wide,
+               arena, out);
+    write_pods(json_object_get(pending, "noLonger"), "Pending pods that find none any more", wide,
+               arena, out);
+    write_fragmentation(json_object_get(answer, "fragmentation"), wide, arena, out);
+    write_quota(json_object_get(answer, "quota"), wide, arena, out);
+    if (json_array_size(json_object_get(answer, "workloads")) > 0)
+        buf_add_text(out, "\n");
+    dry_run_write_workloads(answer, wide, arena, out);
+}

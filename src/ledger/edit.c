@@ -1,0 +1,185 @@
+/* edit: see include/ledger/edit.h. */
+#include "ledger/edit.h"
+#include "base/mem.h"
+#include "devices/devices.h"
+#include "ledger.h"
+#include "ledger/peer.h"
+
+#include <string.h>
+
+static const char HOSTNAME_LABEL[] = "kubernetes.io/hostname";
+/* Of these the control plane sets and removes taints by the node's state. */
+static const char STATE_TAINTS[] = "node.kubernetes.io/";
+
+static bool is_of_kind(const struct pod *pod, const char *kind)
+{
+    const size_t len = strlen(kind);
+    return pod->controller && strncmp(pod->controller, kind, len) == 0 &&
+           pod->controller[len] == '/';
+}
+
+bool edit_stays(const struct pod *pod)
+{
+    return is_of_kind(pod, "DaemonSet") || is_of_kind(pod, "Node");
+}
+
+void edit_cordon(struct cluster *cluster, const char *node)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct node *found = cluster_find_node(cluster, node);
+    if (!found)
+        return;
+    struct node_facts facts = cluster_node_facts(found, arena);
+    facts.unschedulable = true;
+    cluster_upsert_node(cluster, &facts);
+}
+
+/* ---- pods ---- */
+
+static const char *copy_text(const char *text, struct arena *arena)
+{
+    return text ? arena_strdup(arena, text) : NULL;
+}
+
+/* All that a change of the pod would free is in the arena. */
+static struct pod_facts copy_facts(const struct pod *pod, struct arena *arena)
+{
+    struct pod_facts facts = cluster_whole_pod_facts(pod);
+    facts.uid = arena_strdup(arena, facts.uid);
+    facts.namespace_ = arena_strdup(arena, facts.namespace_);
+    facts.name = arena_strdup(arena, facts.name);
+    facts.priority_class = arena_strdup(arena, facts.priority_class);
+    facts.replica_of = arena_strdup(arena, facts.replica_of);
+    facts.refusal = copy_text(facts.refusal, arena);
+    facts.claims = copy_text(facts.claims, arena);
+    facts.controller = copy_text(facts.controller, arena);
+    facts.node_name = facts.nominated_node = "";
+    facts.extended_claim = facts.not_evaluated = NULL;
+    facts.unscheduled_reason = facts.unscheduled_message = NULL;
+    facts.started_s = 0;
+    return facts;
+}
+
+static void release_claim(struct cluster *cluster, const char *namespace_, const char *name,
+                          const char *uid)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct device_claim *claim = devices_find_claim(cluster->devices, namespace_, name);
+    if (!claim)
+        return;
+    struct claim_facts facts = devices_claim_facts(claim, arena);
+    const char **holders = ARENA_ARRAY(arena, const char *, facts.n_holders);
+    size_t n = 0;
+    for (size_t i = 0; i < facts.n_holders; i++) {
+        if (strcmp(facts.holders[i], uid) != 0)
+            holders[n++] = facts.holders[i];
+    }
+    facts.n_all_holders -= facts.n_holders - n;
+    facts.holders = holders;
+    facts.n_holders = n;
+    if (facts.n_all_holders == 0) {
+        facts.is_allocated = false;
+        facts.n_results = 0;
+        facts.nodes = NULL;
+    }
+    cluster_upsert_resource_claim(cluster, &facts);
+}
+
+static void release_claims(struct cluster *cluster, const struct pod *pod)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    for (const char *at = pod->claims; at && *at;) {
+        const size_t len = strcspn(at, "\n");
+        release_claim(cluster, pod->namespace_, arena_printf(arena, "%.*s", (int)len, at),
+                      pod->uid);
+        at += len + (at[len] != '\0');
+    }
+    if (pod->extended_claim)
+        cluster_delete_resource_claim(cluster, pod->namespace_, pod->extended_claim);
+}
+
+void edit_evict(struct cluster *cluster, const char *uid)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct pod *pod = cluster_find_pod(cluster, uid);
+    if (!pod)
+        return;
+    const struct pod_facts facts = copy_facts(pod, arena);
+    release_claims(cluster, pod);
+    cluster_upsert_pod(cluster, &facts);
+}
+
+void edit_remove(struct cluster *cluster, const char *uid)
+{
+    const struct pod *pod = cluster_find_pod(cluster, uid);
+    if (!pod)
+        return;
+    char *own_uid CLEANUP(mem_free_ptr) = mem_strdup(uid); /* may be the pod's */
+    release_claims(cluster, pod);
+    cluster_delete_pod(cluster, own_uid);
+}
+
+/* ---- nodes ---- */
+
+static const struct label *labels_of(const struct node_facts *facts, const char *name,
+                                     struct arena *arena)
+{
+    struct label *labels = ARENA_ARRAY(arena, struct label, facts->n_labels);
+    for (size_t i = 0; i < facts->n_labels; i++) {
+        labels[i] = facts->labels[i];
+        if (strcmp(labels[i].key, HOSTNAME_LABEL) == 0)
+            labels[i].value = name;
+    }
+    return labels;
+}
+
+static void keep_own_taints(struct node_facts *facts, struct arena *arena)
+{
+    struct taint *taints = ARENA_ARRAY(arena, struct taint, facts->n_taints);
+    size_t n = 0;
+    for (size_t i = 0; i < facts->n_taints; i++) {
+        if (strncmp(facts->taints[i].key, STATE_TAINTS, strlen(STATE_TAINTS)) != 0)
+            taints[n++] = facts->taints[i];
+    }
+    facts->taints = taints;
+    facts->n_taints = n;
+}
+
+/* Finished and terminating ones would not be there. */
+static const struct pod *next_staying(const struct node *node, const struct pod *pod)
+{
+    do {
+        pod = node_next_pod(node, pod);
+    } while (pod && (!edit_stays(pod) || pod->terminating));
+    return pod;
+}
+
+static void add_copy(struct cluster *cluster, const struct pod *pod, const char *node, size_t i)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct pod_facts facts = copy_facts(pod, arena);
+    facts.node_name = node;
+    facts.uid = facts.name = arena_printf(arena, "%s/%zu", node, i); /* no name of an object */
+    facts.claims = NULL;
+    cluster_upsert_pod(cluster, &facts);
+}
+
+size_t edit_add_like(struct cluster *cluster, const char *like, const char *name)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct node *model = cluster_find_node(cluster, like);
+    if (!model)
+        return 0;
+    struct node_facts facts = cluster_node_facts(model, arena);
+    facts.labels = labels_of(&facts, name, arena);
+    keep_own_taints(&facts, arena);
+    facts.name = name;
+    facts.uid = "";
+    facts.unschedulable = false;
+    facts.ready = true;
+    cluster_upsert_node(cluster, &facts);
+    size_t n = 0;
+    for (const struct pod *pod = next_staying(model, NULL); pod; pod = next_staying(model, pod))
+        add_copy(cluster, pod, name, n++);
+    return n;
+}

@@ -1,0 +1,152 @@
+"""POST /v1/what-if: drains, cordons, added nodes and removed pods over a cluster file."""
+
+import pytest
+from objects import GPU, node, pod
+
+PATH = "/v1/what-if"
+
+
+def owned(name, kind="ReplicaSet", owner="web", **changes):
+    reference = {"apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": f"uid-{owner}", "controller": True}
+    made = pod(name, **changes)
+    made["metadata"]["ownerReferences"] = [reference]
+    return made
+
+
+def with_priority(made, priority):
+    made["spec"]["priority"] = priority
+    return made
+
+
+CLUSTER = [
+    node("a", 4, metadata={"labels": {"kubernetes.io/hostname": "a"}}),
+    node("b", 4),
+    owned("web-0", gpus=2, on="a"),
+    with_priority(owned("web-1", gpus=2, on="a"), 7),
+    owned("agent-a", "DaemonSet", "agent", gpus=None, on="a"),
+    owned("static-a", "Node", "a", gpus=None, on="a"),
+    owned("train-0", "Job", "train", gpus=2, on="b"),
+    pod("alone", 1, on="b"),
+    owned("waits-0", "Job", "waits", gpus=4),
+]
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    return module_service(*CLUSTER)
+
+
+def ask(service, *changes, **members):
+    answer = service.post(PATH, {"changes": list(changes), **members})
+    assert answer.status == 200, answer
+    return answer.json()
+
+
+def places(pods):
+    return {each["name"]: each["node"] for each in pods}
+
+
+def test_nothing_changes_without_changes(service):
+    answer = ask(service)
+    assert answer["changes"] == answer["displaced"] == answer["notChecked"] == []
+    assert answer["pending"]["before"] == answer["pending"]["after"] == {"pods": 1, "fit": 0, "notJudged": 0}
+    assert answer["fragmentation"]["before"] == answer["fragmentation"]["after"] == service.get("/v1/fragmentation").json()["models"]
+
+
+def test_a_drain(service):
+    """The pod of the higher priority gets the only room. DaemonSet and mirror pods stay."""
+    answer = ask(service, {"drain": ["a"]})
+    assert answer["changes"] == [
+        {"change": "drain", "node": "a", "evicted": 2, "stay": 2, "alreadyLeaving": 0, "withoutController": 0}
+    ]
+    displaced = {each["name"]: each for each in answer["displaced"]}
+    assert displaced["web-1"] == {
+        "namespace": "ml", "name": "web-1", "uid": "pod-web-1", "owner": {"kind": "ReplicaSet", "name": "web"},
+        "priority": 7, "from": "a", "node": None, "judged": True,
+        "reason": "0 of 2 nodes fit (1 × the node is cordoned; 1 × the node has too few free GPUs now)",
+    }  # fmt: skip
+    assert displaced["web-0"]["node"] is None and answer["displacedCounts"] == {"pods": 2, "fit": 0}
+    assert any(line.startswith("PodDisruptionBudgets: not checked") for line in answer["notChecked"])
+
+
+def test_a_pod_without_a_controller_is_not_made_anew(service):
+    answer = ask(service, {"drain": ["b"]})
+    assert answer["changes"][0]["withoutController"] == 1
+    assert places(answer["displaced"]) == {"train-0": None, "alone": None}
+    assert answer["displaced"][1]["reason"] == "no controller would make it anew"
+
+
+def test_added_nodes(service):
+    """The new node has the pods that its model's DaemonSets have, and takes what fits."""
+    answer = ask(service, {"addNodes": {"like": "a", "count": 2}}, {"drain": ["a"]})
+    assert answer["changes"][0] == {"change": "addNodes", "like": "a", "count": 2, "nodes": ["a-new-1", "a-new-2"], "podsOnEach": 2}
+    assert sorted(each["node"] for each in answer["displaced"]) == ["a-new-1", "a-new-1"] or answer["displacedCounts"]["fit"] == 2
+    assert places(answer["pending"]["nowRun"]).keys() == {"waits-0"}
+    assert answer["pending"]["before"]["fit"] == 0 and answer["pending"]["after"]["fit"] == 1
+    before, after = (answer["fragmentation"][when][0] for when in ("before", "after"))
+    assert (before["nodes"], after["nodes"]) == (2, 3)
+
+
+def test_removed_pods_make_room(service):
+    answer = ask(service, {"removePods": ["ml/web-0", "ml/web-1"]})
+    assert answer["changes"][0] == {"change": "removePods", "pod": "ml/web-0", "node": "a"}
+    assert places(answer["pending"]["nowRun"]) == {"waits-0": "a"}
+
+
+def test_a_cordon_displaces_nobody(service):
+    answer = ask(service, {"cordon": ["b"]}, workloads=[pod("new", 1)])
+    assert answer["displaced"] == [] and answer["changes"] == [{"change": "cordon", "node": "b", "wasCordoned": False}]
+    assert answer["workloads"][0]["placed"] == 0
+    assert ask(service, workloads=[pod("new", 1)])["workloads"][0]["placements"][0]["node"] == "b"
+
+
+def test_workloads_come_after_the_displaced_pods(service):
+    """As objects, or as texts."""
+    changes = [{"removePods": ["ml/waits-0", "ml/alone", "ml/train-0"]}, {"drain": ["a"]}]
+    for workload in (pod("new", 1), "kind: Pod\nmetadata: {name: new}\nspec: {containers: [{name: c, resources: {limits: {%s: 1}}}]}\n" % GPU):
+        answer = ask(service, *changes, workloads=[workload])
+        assert answer["displacedCounts"] == {"pods": 2, "fit": 2}
+        assert answer["workloads"][0]["placed"] == 0 and answer["workloads"][0]["name"] == "new"
+
+
+def test_the_cluster_is_as_before(service):
+    before = service.get("/v1/inventory").json()["nodes"]
+    ask(service, {"drain": ["a", "b"]}, {"addNodes": {"like": "a", "count": 3}})
+    assert service.get("/v1/inventory").json()["nodes"] == before
+
+
+@pytest.mark.parametrize(
+    "body, status, message",
+    [
+        ({"changes": [{"drian": ["a"]}]}, 400, "changes[0].drian: is unknown; did you mean drain?"),
+        ({"chagnes": []}, 400, "chagnes: is unknown; did you mean changes?"),
+        ({"changes": [{"drain": "a"}]}, 400, "changes[0].drain: is a string, should be an array of names"),
+        ({"changes": [{"drain": []}]}, 400, "changes[0].drain: is empty, should be an array of names"),
+        ({"changes": [{"drain": [7]}]}, 400, "changes[0].drain[0]: is a whole number, should be the name of a node"),
+        ({"changes": [{}]}, 400, "changes[0]: is an object with another number of members, should be an object with one member: "
+         "addNodes, drain, cordon or removePods"),
+        ({"changes": [{"removePods": ["web-0"]}]}, 400, 'changes[0].removePods[0]: is a string, should be "NAMESPACE/NAME" of a pod'),
+        ({"changes": [{"addNodes": {"like": "a", "count": 0}}]}, 400, "changes[0].addNodes.count: is 0, should be at least 1"),
+        ({"changes": [{"addNodes": {"count": 1}}]}, 400, "changes[0].addNodes.like: is missing, should be the name of a node"),
+        ({"changes": [{"addNodes": {"like": "a", "n": 1}}]}, 400, "changes[0].addNodes.n: is unknown, should be like or count"),
+        ({"changes": [{"removePods": ["ml/web-7"]}]}, 404, "changes[0].removePods[0]: there is no pod ml/web-7; did you mean ml/web-0?"),
+        ({"changes": [{"cordon": ["a"]}, {"drain": ["a", "gone"]}]}, 404, "changes[1].drain[1]: there is no node gone"),
+        ({"changes": [{"addNodes": {"like": "gone"}}]}, 404, "changes[0].addNodes: there is no node gone"),
+        ({"changes": [{"addNodes": {"like": "a", "count": 2**62}}]}, 413, "changes[0].addNodes.count: the request adds more than 5000 nodes"),
+        ({"changes": [{"cordon": ["a"]}] * 1001}, 413, "changes: are 1001, should be at most 1000"),
+        ({"changes": [{"cordon": ["a"] * 10001}]}, 413, "changes[0].cordon: the request names more than 10000 objects"),
+        ({"changes": 1}, 400, "changes: is a whole number, should be an array"),
+        ([], 400, "body: is an array, should be an object with changes and workloads"),
+        ({"workloads": [1]}, 400, None),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(service, body, status, message):
+    answer = service.post(PATH, body)
+    assert answer.status == status, answer
+    assert message is None or answer.json()["error"] == message
+
+
+def test_the_table_fits(service):
+    text = service.post(PATH + "?output=table", {"changes": [{"drain": ["a"]}, {"addNodes": {"like": "a"}}], "workloads": [pod("new", 1)]}).text
+    assert max(map(len, text.splitlines())) <= 100
+    assert "ml/web-0" in text and "Free GPUs before and after:" in text
