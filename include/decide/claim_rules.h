@@ -38,8 +38,8 @@ struct claims_of_pod {
 
 /* Pods that may use a claim: resourceapi.ResourceClaimReservedForMaxSize. */
 #define CLAIM_RULES_HOLDERS_MAX ((size_t)256)
-/* Steps of an answer: about a second. */
-#define CLAIM_RULES_STEPS_MAX UINT64_C(200000000)
+/* Steps of an answer: about three quarters of a second. */
+#define CLAIM_RULES_STEPS_MAX UINT64_C(150000000)
 
 /* Borrows all but the list. world NULL: all claims are allocated. steps_left: of the answer;
  * lowered. In the arena. NULL: the pod names no claims. */
@@ -77,6 +77,9 @@ void claim_rules_place(struct claim_rules *rules, const struct node *node);
 /* The verdict of the node is REASON_CLAIM_ERROR, and the pod passed all that kube-scheduler asks
  * before: it gives up the pod, so no node fits any more. */
 void claim_rules_abort(struct claim_rules *rules, const struct node *node);
+/* Whether they hold for another pod that names the same claims, too: it is not given up, and no
+ * claim has as many users as may be. */
+bool claim_rules_are_reusable(const struct claim_rules *rules);
 /* Whether a node was not judged because too much work was done. */
 bool claim_rules_are_cut(const struct claim_rules *rules);
 

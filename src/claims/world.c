@@ -18,7 +18,6 @@ static void on_slice(void *context, const struct slice_facts *facts,
     world->read = read;
 }
 
-/* With what was given, which hides the ledger's: the first of a name stays. */
 static void begin(struct claims_world *world, const struct claims_world *as)
 {
     *world = (struct claims_world){.arena = as->arena,
@@ -26,8 +25,6 @@ static void begin(struct claims_world *world, const struct claims_world *as)
                                    .n_reads = as->n_reads,
                                    .given = as->given,
                                    .n_questions = ARENA_NEW(as->arena, uint64_t)};
-    for (size_t i = 0; world->given && i < world->given->n_rules; i++)
-        world_add_rule(world, &world->given->rules[i]);
 }
 
 struct claims_world *claims_world_new(const struct cel_read *reads, size_t n_reads,
@@ -41,13 +38,12 @@ struct claims_world *claims_world_new(const struct cel_read *reads, size_t n_rea
 
 void claims_world_give(struct claims_world *world, const struct given_devices *given)
 {
-    struct claims_world as = *world;
-    as.given = given;
-    begin(world, &as);
+    world->given = given;
 }
 
 static void clear(struct claims_world *world)
 {
+    const struct claims_world as = *world;
     HASH_CLEAR(hh, world->slices);
     HASH_CLEAR(hh, world->pools);
     HASH_CLEAR(hh, world->nodes);
@@ -56,11 +52,19 @@ static void clear(struct claims_world *world)
     world_taints_free(world);
     if (world->walk.arena)
         arena_free(world->walk.arena);
+    begin(world, &as);
 }
 
 void claims_world_free(struct claims_world *world)
 {
     clear(world);
+}
+
+/* They hide the ledger's: the first of a name stays. */
+static void give_rules(struct claims_world *world)
+{
+    for (size_t i = 0; world->given && i < world->given->n_rules; i++)
+        world_add_rule(world, &world->given->rules[i]);
 }
 
 static void read_rules(struct claims_world *world, const struct devices *devices)
@@ -88,10 +92,9 @@ static void read_given(struct claims_world *world, const struct devices *devices
 
 void claims_world_read_some(struct claims_world *world, const struct cluster *cluster)
 {
-    if (world->cluster && world->cluster != cluster) {
-        const struct claims_world as = *world;
+    if (world->cluster != cluster) {
         clear(world);
-        begin(world, &as);
+        give_rules(world);
     }
     world->cluster = cluster;
     if (!cluster_claims_known(cluster))

@@ -145,12 +145,27 @@ static const struct allocate_capacity *capacities_after(struct arena *arena,
     return after;
 }
 
+/* Where it is kept when a device was taken last that concerns the same nodes. */
+static size_t *last_taken(struct claims_world *world, const struct world_slice *slice,
+                          const struct allocate_device *device)
+{
+    const struct world_reach *reach =
+        slice->device_reach ? &slice->device_reach[device - slice->devices] : &slice->reach;
+    struct world_node *node = NULL;
+    if (slice->pool->is_wide || slice->pool->has_hosts)
+        return &world->last_wide_taken;
+    if (reach->node_name[0] && device->n_consumes == 0) /* counters are those of the pool */
+        HASH_FIND_STR(world->nodes, reach->node_name, node);
+    return node ? &node->last_taken : &slice->pool->last_taken;
+}
+
 static void take_device(struct claims_world *world, struct world_slice *slice,
                         struct allocate_device *device, const struct allocate_want *want)
 {
     world->taken = arena_grow(world->arena, world->taken, world->n_taken, &world->taken_room,
                               sizeof *world->taken);
     world->taken[world->n_taken++] = (struct taken_device){slice, device, *device};
+    *last_taken(world, slice, device) = world->n_taken;
     if (!device->facts->allows_multiple) {
         device->is_allocated = true;
         return;
@@ -198,6 +213,7 @@ void claims_world_give_back(struct claims_world *world, size_t n)
     while (world->n_taken > n) {
         const struct taken_device *last = &world->taken[--world->n_taken];
         *last->device = last->before;
+        *last_taken(world, last->slice, last->device) = n;
     }
 }
 
@@ -207,32 +223,16 @@ size_t claims_world_n_taken(const struct claims_world *world)
 }
 
 /* The label of the host is not known here. */
-static bool may_have_pool(const struct claims_world *world, const struct world_pool *pool,
-                          const char *node_name)
-{
-    const struct world_node *node = NULL;
-    if (pool->is_wide || pool->has_hosts)
-        return true;
-    HASH_FIND_STR(world->nodes, node_name, node);
-    for (size_t i = 0; node && i < node->n; i++) {
-        if (node->pools[i] == pool)
-            return true;
-    }
-    return false;
-}
-
 bool claims_world_touches(const struct claims_world *world, size_t n, const char *node_name)
 {
-    for (size_t i = n; i < world->n_taken; i++) {
-        const struct taken_device *taken = &world->taken[i];
-        const struct world_slice *slice = taken->slice;
-        const struct world_reach *reach = slice->device_reach
-                                              ? &slice->device_reach[taken->device - slice->devices]
-                                              : &slice->reach;
-        /* Its counters are those of the pool. */
-        const bool is_alone = reach->node_name[0] && taken->device->n_consumes == 0;
-        if (is_alone ? strcmp(reach->node_name, node_name) == 0
-                     : may_have_pool(world, slice->pool, node_name))
+    const struct world_node *node = NULL;
+    if (world->last_wide_taken > n)
+        return true;
+    HASH_FIND_STR(world->nodes, node_name, node);
+    if (node && node->last_taken > n)
+        return true;
+    for (size_t i = 0; node && i < node->n; i++) {
+        if (node->pools[i]->last_taken > n)
             return true;
     }
     return false;

@@ -52,12 +52,14 @@ struct world_pool {
     bool has_hosts;     /* a selector of its names hosts */
     bool repeats_names; /* of devices */
     uint64_t asked;     /* the last question that came across it */
+    size_t last_taken; /* devices that concern all its nodes: n_taken after the last; may be more */
 };
 
 struct world_node {
     UT_hash_handle hh;
     struct world_pool **pools;
     size_t n, room;
+    size_t last_taken; /* the same, of devices that concern this node alone */
 };
 
 struct taken_device {
@@ -97,7 +99,8 @@ struct claims_world {
     size_t n_taints; /* of all mixes */
     struct taken_device *taken;
     size_t n_taken, taken_room;
-    uint64_t *n_questions; /* of nodes */
+    size_t last_wide_taken; /* as of a pool, of those that may concern any node */
+    uint64_t *n_questions;  /* of nodes */
     struct slices_walk walk;
     struct read_slice *read; /* in walk.arena */
     uint64_t rules_at;

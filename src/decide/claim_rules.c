@@ -18,6 +18,7 @@ struct claim_verdict {
     /* If it fits: the want that each request of each claim gets. NULL: not kept. */
     const size_t *wants;
 };
+#define TOO_MUCH "too many combinations for one answer"
 /* Of all claims together; the wants of more are not kept. */
 #define REQUESTS_KEPT 32
 
@@ -38,6 +39,11 @@ struct claim_rules {
     size_t n_taken_before;
 };
 
+#define TRIAL_SHARE 4
+/* Measured: a step takes five nanoseconds. */
+#define STEPS_OF_QUESTION UINT64_C(400)
+#define STEPS_OF_DEVICE UINT64_C(50)
+
 #define POINTER_BYTES sizeof(const void *)
 
 struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct claims_world *world,
@@ -52,6 +58,7 @@ struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct claim
         .n = pod->n,
         .uid = pod->uid,
         .steps_left = steps_left,
+        .is_cut = *steps_left == 0,
         .arena = arena,
     };
     return rules;
@@ -96,15 +103,30 @@ static struct claims_on_node question_of(const struct claim_rules *rules, const 
     return question;
 }
 
+static void spend(struct claim_rules *rules, uint64_t steps)
+{
+    *rules->steps_left -= steps < *rules->steps_left ? steps : *rules->steps_left;
+    rules->is_cut |= *rules->steps_left == 0;
+}
+
+/* What the allocator does not count: gathering the devices, and sorting them. */
+static uint64_t price_of(const struct allocate_question *asked)
+{
+    uint64_t price = STEPS_OF_QUESTION;
+    for (size_t i = 0; i < asked->n_slices; i++)
+        price += STEPS_OF_DEVICE * asked->slices[i].n_devices;
+    return price;
+}
+
 static struct allocate_answer ask(struct claim_rules *rules, const struct allocate_question *asked,
                                   struct arena *arena)
 {
     struct allocate_question question = *asked;
+    spend(rules, price_of(asked));
     if (*rules->steps_left < question.max_steps)
         question.max_steps = *rules->steps_left;
     const struct allocate_answer answer = allocate_on_node(&question, arena);
-    *rules->steps_left -= answer.steps;
-    rules->is_cut |= *rules->steps_left == 0;
+    spend(rules, answer.steps);
     return answer;
 }
 
@@ -269,7 +291,7 @@ static void judge(struct claim_rules *rules, const struct claims_on_node *questi
     const struct allocate_answer answer = ask(rules, &question->asked, arena);
     const char *cause = NULL;
     if (rules->is_cut) {
-        set(verdict, REASON_CLAIM_NOT_JUDGED, "too much work for one answer");
+        set(verdict, REASON_CLAIM_NOT_JUDGED, TOO_MUCH);
         return;
     }
     switch (answer.verdict) {
@@ -297,6 +319,10 @@ static void judge(struct claim_rules *rules, const struct claims_on_node *questi
 static void search(struct claim_rules *rules, const struct node *node,
                    struct claim_verdict *verdict)
 {
+    if (rules->is_cut) {
+        set(verdict, REASON_CLAIM_NOT_JUDGED, TOO_MUCH);
+        return;
+    }
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct claims_on_node question = question_of(rules, node, arena);
     judge(rules, &question, arena, verdict);
@@ -494,6 +520,15 @@ enum reason claim_rules_judge_alternative(struct claim_rules *rules, const struc
     return verdict.reason;
 }
 
+bool claim_rules_are_reusable(const struct claim_rules *rules)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        if (rules->claims[i]->n_holders >= CLAIM_RULES_HOLDERS_MAX)
+            return false;
+    }
+    return !rules->error;
+}
+
 bool claim_rules_are_cut(const struct claim_rules *rules)
 {
     return rules && rules->is_cut;
@@ -548,7 +583,7 @@ struct claim_rules *claim_rules_try(struct claim_rules *rules, struct arena *are
     trial->claims = ARENA_ARRAY(arena, struct pod_claim *, rules->n);
     for (size_t i = 0; i < rules->n; i++)
         trial->claims[i] = arena_copy(arena, rules->claims[i], 1, sizeof(struct pod_claim));
-    trial->trial_steps = trial->trial_steps_left = *rules->steps_left / 4;
+    trial->trial_steps = trial->trial_steps_left = *rules->steps_left / TRIAL_SHARE;
     trial->steps_left = &trial->trial_steps_left;
     trial->n_taken_before = rules->world ? claims_world_n_taken(rules->world) : 0;
     return trial;

@@ -64,18 +64,24 @@ static void add_fault(const json_t *object, bool is_template, const char *why, s
                              arena_strdup(arena, why)};
 }
 
-int given_claims_add(const json_t *object, const char *kind, struct arena *arena,
+int given_claims_add(const struct given_object *object, struct arena *arena,
                      struct given_claims *given, struct err *err)
 {
-    const bool is_template = strcasecmp(kind, "ResourceClaimTemplate") == 0;
-    if (!is_template && strcasecmp(kind, "ResourceClaim") != 0)
+    const json_t *json = object->json;
+    const bool is_template = strcasecmp(object->kind, "ResourceClaimTemplate") == 0;
+    int r = 0;
+    if (!is_template && strcasecmp(object->kind, "ResourceClaim") != 0)
         return 0;
-    if (!json_is_string(json_member(json_member(object, "metadata"), "name")))
+    if (!json_is_string(json_member(json_member(json, "metadata"), "name")))
         return 0;
-    const int r = is_template ? add_template(object, arena, given, err)
-                              : add_claim(object, arena, given, err);
+    if (object->refusal)
+        r = err_set(err, EINVAL, "%s", object->refusal);
+    else if (is_template)
+        r = add_template(json, arena, given, err);
+    else
+        r = add_claim(json, arena, given, err);
     if (r < 0)
-        add_fault(object, is_template, err->text, arena, given);
+        add_fault(json, is_template, err->text, arena, given);
     return r;
 }
 
@@ -118,15 +124,15 @@ static int add_rule(const json_t *object, struct arena *arena, struct given_devi
     return 0;
 }
 
-int given_devices_add(const json_t *object, const char *kind, const struct policy *policy,
-                      struct arena *arena, struct given_devices *given, bool *ret_is_added,
-                      struct err *err)
+int given_devices_add(const struct given_object *object, const struct policy *policy,
+                      struct arena *arena, struct given_devices *given, struct err *err)
 {
-    const bool is_slice = strcasecmp(kind, "ResourceSlice") == 0;
-    if (!is_slice && strcasecmp(kind, "DeviceTaintRule") != 0)
+    const bool is_slice = strcasecmp(object->kind, "ResourceSlice") == 0;
+    if (!is_slice && strcasecmp(object->kind, "DeviceTaintRule") != 0)
         return 0;
-    const int r = is_slice ? add_slice(object, policy, arena, given, err)
-                           : add_rule(object, arena, given, err);
-    *ret_is_added = r == 0;
-    return r;
+    if (object->refusal)
+        return err_set(err, EINVAL, "%s", object->refusal);
+    const int r = is_slice ? add_slice(object->json, policy, arena, given, err)
+                           : add_rule(object->json, arena, given, err);
+    return r < 0 ? r : 1;
 }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "formats/json_get.h"
 #include "meta.h"
+#include "quoted.h"
 #include "types/facts.h"
 
 #include <string.h>
@@ -80,6 +81,23 @@ const char *pod_claims_read(const json_t *spec, const json_t *status, struct are
     const char *names = text[0] ? arena_strdup(arena, text) : NULL;
     buf_fini(&lines);
     return names;
+}
+
+const char *pod_claims_fault(const json_t *spec, struct arena *arena)
+{
+    const json_t *list = json_member(spec, "resourceClaims");
+    const size_t n =
+        json_array_size(list) < POD_CLAIMS_MAX ? json_array_size(list) : POD_CLAIMS_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = json_string_value(json_member(json_array_get(list, i), "name"));
+        for (size_t j = 0; name && j < i; j++) {
+            const char *other = json_string_value(json_member(json_array_get(list, j), "name"));
+            if (other && strcmp(name, other) == 0)
+                return arena_printf(arena, "spec.resourceClaims[%zu].name: is %s, as that of [%zu]",
+                                    i, quoted(arena, name), j);
+        }
+    }
+    return NULL;
 }
 
 bool pod_claims_are_many(const json_t *spec)

@@ -17,4 +17,7 @@ const char *pod_claims_read(const json_t *spec, const json_t *status, struct are
 /* Whether it left out some. */
 bool pod_claims_are_many(const json_t *spec);
 
+/* Why the API server rejects the entries: two have one name. NULL: it does not. In the arena. */
+const char *pod_claims_fault(const json_t *spec, struct arena *arena);
+
 #endif

@@ -11,6 +11,7 @@
 #include "given_claims.h"
 #include "meta.h"
 #include "misplaced.h"
+#include "old_claims.h"
 #include "quoted.h"
 #include "schema.h"
 #include "template_walk.h"
@@ -487,19 +488,29 @@ static int add_items(const struct manifest *manifest, int depth, struct err *err
     return 0;
 }
 
+static struct given_object given_of(const struct manifest *manifest)
+{
+    return (struct given_object){manifest->object, manifest->kind,
+                                 old_claims_refusal(manifest->api_version)};
+}
+
 static void read_claims(struct manifest *manifest)
 {
     struct err err = {0};
     const struct warned object = warned_of(manifest);
+    const struct given_object given = given_of(manifest);
     struct workload_list *list = manifest->list;
-    if (given_claims_add(manifest->object, manifest->kind, manifest->arena, &list->given, &err) < 0)
+    if (given_claims_add(&given, manifest->arena, &list->given, &err) < 0)
         warned_add(
             &object, "spec",
             arena_printf(manifest->arena, "pods and quotas are judged without it: %s", err.text));
-    if (given_devices_add(manifest->object, manifest->kind, manifest->policy, manifest->arena,
-                          &list->given_devices, &manifest->is_hypothesis, &err) < 0)
+    const int r =
+        given_devices_add(&given, manifest->policy, manifest->arena, &list->given_devices, &err);
+    manifest->is_hypothesis = r > 0;
+    if (r < 0)
         warned_add(&object, "spec",
                    arena_printf(manifest->arena, "claims are judged without it: %s", err.text));
+    old_claims_warn(&object, manifest->api_version);
 }
 
 static int add_object(struct manifest *manifest, const char *default_kind, int depth,

@@ -486,3 +486,37 @@ def test_template_of_the_manifest_that_does_not_count_is_named(start_over):
     answer = answer_to(service, using(t_a="twice"), template("twice", asks(1)), template("twice", asks(9)))
     assert reasons(answer["workloads"][0])["a"] == "fits"
     assert any("of this name before" in warning["message"] for warning in answer["warnings"])
+
+
+def test_pods_of_one_template_share_their_verdicts(start_over):
+    """Also after one of them took devices, or was given up."""
+    service = start_over(*cluster(ONE, template("fails", asks(selector=FAILS))))
+    first, second, third = dry_run(service, using("first", t_a="one"), deployment(2, using(t_a="one")), using("third", t_a="one"))
+    assert (first["placed"], second["placed"], third["placed"]) == (1, 2, 0)
+    pinned = merged(using("pinned", t_a="fails"), {"spec": {"nodeName": "a"}})
+    given_up, fits = dry_run(service, using(t_a="fails"), pinned)
+    assert (given_up["placed"], fits["placed"]) == (0, 1)
+
+
+def test_work_of_an_answer_is_bounded(start_over):
+    """Eight of 24 devices, and one that no device is: each node takes a million steps."""
+    slices = [slice_of(f"n{n:03}", *(device(f"gpu-{m}") for m in range(24))) for n in range(200)]
+    never = {"name": "never", "exactly": {"deviceClassName": DRIVER, "selectors": [{"cel": {"expression": "1 == 2"}}]}}
+    wide = {"devices": {"requests": [*asks(8)["devices"]["requests"], never]}}
+    service = start_over(device_class(), claim("other"), *(node(item["metadata"]["name"], None, None) for item in slices), *slices)
+    (workload,) = dry_run(service, using(t_a="wide"), template("wide", wide))
+    texts = set(messages(workload).values())
+    assert set(reasons(workload).values()) == {"claim_not_judged"} and len(texts) == 2
+    assert all("too many combinations" in text for text in texts)
+
+
+def test_what_a_pod_with_claims_asks_for(start_over):
+    service = start_over(*cluster(ONE))
+    (workload,) = dry_run(service, using(t_a="one"))
+    assert workload["understood"].startswith("asks for the devices of its resource claims")
+
+
+def test_two_entries_of_one_name_are_rejected(start_over):
+    entries = [{"name": "a", "resourceClaimTemplateName": "one"}, {"name": "a", "resourceClaimName": "used"}]
+    (workload,) = dry_run(start_over(*cluster(ONE)), pod("train", None, spec={"resourceClaims": entries}))
+    assert set(reasons(workload).values()) == {"pod_invalid"} and "spec.resourceClaims[1].name" in workload["summary"]

@@ -129,3 +129,60 @@ def test_claim_counts_its_devices(service, number):
 def test_missing_profile_is_named_with_those_there_are(service):
     (warning,) = ask(service, text_of("v1/08"))["warnings"]
     assert '"1g.10gb" (4)' in warning["message"]
+
+
+def warnings_of(service, text):
+    return {warning["path"].rpartition(": ")[2]: warning["message"] for warning in ask(service, text)["warnings"]}
+
+
+OLD = ["01", "02", "03", "04", "05", "08", "10", "13"]  # of resource.k8s.io/v1alpha2
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_what_the_api_server_says_to_each(service, number):
+    """Of the old version, that there is no such kind in it; the others and the translations are served."""
+    texts = warnings_of(service, text_of(number))
+    assert ("no matches for kind" in texts.get("apiVersion", "")) == (number in OLD)
+    assert "apiVersion" not in warnings_of(service, text_of(f"v1/{number}"))
+
+
+MEANINGS = {
+    "01": {"kind": "DeviceClass", "spec.driverName": "device.driver ==", "spec.parameters": "quantity"},
+    "02": {"kind": "DeviceClass"},
+    "03": {"kind": "DeviceClass", "spec.parameters": "no field says how many users"},
+    "04": {"spec.resourceClassName": "deviceClassName", "spec.allocationMode": "waits for its first pod"},
+    "05": {"spec.resourceClassNames": "firstAvailable"},
+    "08": {"kind": "DeviceClass"},
+    "10": {"spec.driverName": "spec.driver", "spec.devices[0].taints[1].effect": "no PreferNoSchedule", "spec": "judged without it"},
+    "11": {"spec.tolerations[0]": "claim's request", "spec.tolerations[1]": "claim's request"},
+    "12": {"metadata.labels.resource.kubernetes.io/admin-access": 'only "true"'},
+    "13": {"spec.parameters.overcommit": "adminAccess", "spec.parameters.requiredNodeAffinity": "belongs into the pod"},
+}
+
+
+@pytest.mark.parametrize("number", MEANINGS)
+def test_what_the_old_form_means_in_v1(service, number):
+    texts = warnings_of(service, text_of(number))
+    for path, part in MEANINGS[number].items():
+        assert part in texts[path], (path, texts)
+
+
+def test_claim_of_an_old_version_does_not_count(service):
+    answers = ask(service, text_of("04") + "---\n" + text_of("06"))
+    (workload,) = answers["workloads"]
+    assert {node["reason"] for node in workload["nodes"]} == {"claim_missing"} and "do not serve" in workload["summary"]
+
+
+def test_slice_under_maintenance_is_a_hypothesis(service):
+    """Its v1 form: the translation's node and pool, with a taint."""
+    answer = ask(service, text_of("v1/10"))
+    assert "as if it were applied" in answer["skipped"][0]["why"]
+
+
+def test_flexible_claim_says_which_alternative(plain):
+    classes = [text_of(f"v1/{number}") for number in CLASSES]
+    pod = text_of("v1/06").replace("exclusive-gpu-claim", "flexible-gpu-claim")
+    (workload,) = ask(plain, "---\n".join([*classes, text_of("v1/05"), pod]))["workloads"]
+    (claim,) = workload["claims"]
+    first, *others = claim["requests"]
+    assert first["choice"].startswith("taken on") and all(other["choice"].startswith("not needed") for other in others)

@@ -249,7 +249,11 @@ def test_a_hundred_warnings_are_shown(service):
 @pytest.mark.parametrize("path", MANIFESTS, ids=os.path.basename)
 def test_correct_manifests_get_no_warning(path, service):
     with open(path, encoding="utf-8") as file:
-        answer = service.post("/v1/dry-run", file.read())
+        text = file.read()
+    answer = service.post("/v1/dry-run", text)
+    if "resource.k8s.io/v1alpha2" in text:  # no version of today: test_founding_claims.py
+        assert answer.json()["warnings"]
+        return
     # This guide writes "kind: pod".
     wanted = [{"path": "kind", "message": "unknown kind; did you mean Pod?"}] if path.endswith("founding/000-02.yaml") else []
     assert answer.json()["warnings"] == wanted

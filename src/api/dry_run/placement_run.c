@@ -523,7 +523,9 @@ static void add_understood(const struct placement_run *run, json_t *workload)
     const struct policy *policy = cluster_policy(run->dry_run->fork);
     struct arena *arena = run->dry_run->arena;
     const bool is_valid = is_read && !run->workload->pod.refusal;
-    json_t *text = is_valid ? json_string(asks_for_text(policy, facts, arena)) : json_null();
+    json_t *text = is_valid
+                       ? json_string(asks_for_text(policy, facts, run->workload->pod.claims, arena))
+                       : json_null();
     (void)json_object_set_new(workload, "asksFor", asks_for_amounts(policy, facts));
     (void)json_object_set_new(workload, "models", asks_for_models(&facts->wants, arena));
     (void)json_object_set_new(workload, "understood", text);

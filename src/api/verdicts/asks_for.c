@@ -45,14 +45,20 @@ static bool asks_for_gpus(const struct policy *policy, const struct shape_facts 
     return false;
 }
 
+static const char *instead_of_gpus(const char *claims)
+{
+    return claims && claims[0] ? "the devices of its resource claims" : "no GPU";
+}
+
 const char *asks_for_text(const struct policy *policy, const struct shape_facts *facts,
-                          struct arena *arena)
+                          const char *claims, struct arena *arena)
 {
     json_auto_t *amounts = asks_for_amounts(policy, facts);
     json_auto_t *wants = model_words_json(&facts->wants, arena);
     const char *amounts_text = verdict_amounts_text(amounts, arena);
     const char *models = model_words_in_order(wants, arena);
     if (!asks_for_gpus(policy, facts))
-        amounts_text = arena_printf(arena, "no GPU%s%s", amounts_text[0] ? ", " : "", amounts_text);
+        amounts_text = arena_printf(arena, "%s%s%s", instead_of_gpus(claims),
+                                    amounts_text[0] ? ", " : "", amounts_text);
     return arena_printf(arena, "asks for %s%s%s", amounts_text, models[0] ? "; " : "", models);
 }

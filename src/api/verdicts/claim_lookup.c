@@ -47,6 +47,11 @@ struct want_counts {
     bool is_known;
 };
 
+struct shared_rules {
+    UT_hash_handle hh; /* by the namespace and the claims */
+    struct claim_rules *rules;
+};
+
 struct claim_lookup {
     struct claim_sources sources;
     struct arena *arena;
@@ -60,6 +65,7 @@ struct claim_lookup {
     size_t n_kinds, n_taken;
     bool has_kinds;
     struct want_counts *counts;
+    struct shared_rules *rules;
     struct pod_claim beyond; /* for the claims that are not looked up */
 };
 
@@ -81,6 +87,7 @@ void claim_lookup_free(struct claim_lookup *lookup)
     HASH_CLEAR(hh, lookup->claims);
     HASH_CLEAR(hh, lookup->classes);
     HASH_CLEAR(hh, lookup->counts);
+    HASH_CLEAR(hh, lookup->rules);
     if (lookup->world)
         claims_world_free(lookup->world);
 }
@@ -527,8 +534,8 @@ void claim_lookup_run(struct claim_lookup *lookup)
         read_devices(lookup);
 }
 
-struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *namespace_,
-                                       const char *claims, const char *uid)
+static struct claim_rules *make_rules(struct claim_lookup *lookup, const char *namespace_,
+                                      const char *claims, const char *uid)
 {
     struct pod_claim *named[POD_CLAIMS_MAX];
     size_t n = 0;
@@ -540,6 +547,24 @@ struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *
         named[0] = &lookup->beyond;
     const struct claims_of_pod pod = {named, n, uid};
     return claim_rules_of(&pod, lookup->world, &lookup->steps_left, lookup->arena);
+}
+
+/* Pods that name the same claims share the verdicts. */
+struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *namespace_,
+                                       const char *claims, const char *uid)
+{
+    struct shared_rules *shared = NULL;
+    if (!claims || !claims[0])
+        return NULL;
+    const char *key = arena_printf(lookup->arena, "%s\n%s", namespace_, claims);
+    HASH_FIND_STR(lookup->rules, key, shared);
+    if (!shared) {
+        shared = ARENA_NEW(lookup->arena, struct shared_rules);
+        HASH_ADD_KEYPTR(hh, lookup->rules, key, strlen(key), shared);
+    }
+    if (!shared->rules || !claim_rules_are_reusable(shared->rules))
+        shared->rules = make_rules(lookup, namespace_, claims, uid);
+    return shared->rules;
 }
 
 /* ---- counts ---- */

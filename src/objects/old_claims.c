@@ -1,0 +1,165 @@
+/* old_claims: see old_claims.h. Sources: k8s.io/api resource/v1alpha2 (1.30) and v1alpha3, and
+ * resource/v1. */
+#include "old_claims.h"
+
+#include "formats/json_get.h"
+#include "quoted.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define GROUP "resource.k8s.io/"
+
+struct old_form {
+    const char *kind, *path; /* of members of the spec; path "": the kind itself is gone */
+    const char *meaning;
+};
+
+static const struct old_form FORMS[] = {
+    {"ResourceClass", "",
+     "write a DeviceClass of resource.k8s.io/v1: spec.selectors are CEL expressions over "
+     "device.driver, device.attributes and device.capacity"},
+    {"ResourceClaimParameters", "", "write what it selects as CEL in the claim's requests"},
+    {"ResourceClassParameters", "", "write what it selects as CEL in a DeviceClass"},
+    {"PodSchedulingContext", "", "kube-scheduler allocates claims without it"},
+    {"ResourceClass", "driverName",
+     "in v1, a selector of the DeviceClass: device.driver == \"NAME\""},
+    {"ResourceClass", "parameters",
+     "in v1, selectors: device.capacity[\"DRIVER\"].memory.compareTo(quantity(\"16Gi\")) >= 0 for "
+     "memory, device.attributes[\"DRIVER\"].NAME for the rest; partitions and sharing are the "
+     "driver's, and no field says how many users may share a device"},
+    {"ResourceClaim", "resourceClassName",
+     "in v1, spec.devices.requests[].exactly.deviceClassName"},
+    {"ResourceClaim", "resourceClassNames",
+     "in v1, spec.devices.requests[].firstAvailable: a list in the order of preference"},
+    {"ResourceClaim", "allocationMode",
+     "in v1, every claim waits for its first pod; allocationMode of a request is ExactCount or "
+     "All"},
+    {"ResourceClaim", "parameters.overcommit",
+     "in v1, adminAccess: true of a request gives devices in use to an administrator's pod"},
+    {"ResourceClaim", "parameters.requiredNodeAffinity",
+     "in v1, models are selectors of the request, and node affinity belongs into the pod"},
+    {"ResourceClaim", "parametersRef", "in v1, selectors of the request"},
+    {"ResourceSlice", "driverName", "in v1, spec.driver, with spec.pool and spec.nodeName"},
+};
+
+/* The member at a path with dots; NULL: absent. */
+static const json_t *member_at(const json_t *object, const char *path)
+{
+    char key[64];
+    while (object && *path) {
+        const size_t len = strcspn(path, ".");
+        if (len >= sizeof key)
+            return NULL;
+        memcpy(key, path, len);
+        key[len] = '\0';
+        object = json_member(object, key);
+        path += len + (path[len] == '.');
+    }
+    return object;
+}
+
+static bool is_old(const char *api_version)
+{
+    return strncmp(api_version, GROUP "v1alpha", strlen(GROUP "v1alpha")) == 0;
+}
+
+const char *old_claims_refusal(const char *api_version)
+{
+    return is_old(api_version) ? "Kubernetes 1.31 and newer do not serve its apiVersion" : NULL;
+}
+
+static void warn_of_version(const struct warned *object, const char *api_version)
+{
+    warned_add(object, "apiVersion",
+               arena_printf(object->arena,
+                            "Kubernetes 1.31 and newer do not serve it (no matches for kind %s in "
+                            "version %s); write resource.k8s.io/v1",
+                            quoted(object->arena, object->kind),
+                            quoted(object->arena, api_version)));
+}
+
+static void warn_of_forms(const struct warned *object)
+{
+    const json_t *spec = json_member(object->object, "spec");
+    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
+        const struct old_form *form = &FORMS[i];
+        if (strcasecmp(form->kind, object->kind) != 0)
+            continue;
+        if (!form->path[0])
+            warned_add(object, "kind",
+                       arena_printf(object->arena, "this kind is gone; %s", form->meaning));
+        else if (member_at(spec, form->path))
+            warned_add(object, arena_printf(object->arena, "spec.%s", form->path), form->meaning);
+    }
+}
+
+static void warn_of_taints(const struct warned *object, const json_t *device, size_t i_device)
+{
+    size_t i = 0;
+    json_t *taint = NULL;
+    json_array_foreach (json_member(device, "taints"), i, taint) {
+        const char *effect = json_string_value(json_member(taint, "effect"));
+        if (effect && strcmp(effect, "PreferNoSchedule") == 0)
+            warned_add(
+                object,
+                arena_printf(object->arena, "spec.devices[%zu].taints[%zu].effect", i_device, i),
+                "devices have no PreferNoSchedule: write NoSchedule, NoExecute or None, or let an "
+                "administrator write a DeviceTaintRule");
+    }
+}
+
+static void warn_of_devices(const struct warned *object)
+{
+    size_t i = 0;
+    json_t *device = NULL;
+    json_array_foreach (json_member(json_member(object->object, "spec"), "devices"), i, device) {
+        if (warned_is_full(object))
+            return;
+        warn_of_taints(object, device, i);
+    }
+}
+
+/* Source: resourceapi.DRAAdminNamespaceLabelKey. */
+static void warn_of_label(const struct warned *object)
+{
+    static const char LABEL[] = "resource.kubernetes.io/admin-access";
+    const json_t *labels = json_member(json_member(object->object, "metadata"), "labels");
+    const char *value = json_string_value(json_member(labels, LABEL));
+    if (value && strcmp(value, "true") != 0)
+        warned_add(object, arena_printf(object->arena, "metadata.labels.%s", LABEL),
+                   arena_printf(object->arena,
+                                "is %s: only \"true\" allows claims with adminAccess in the "
+                                "namespace",
+                                quoted(object->arena, value)));
+}
+
+/* Taints of devices look for them in the claim. */
+static void warn_of_tolerations(const struct warned *object)
+{
+    static const char PREFIX[] = "resource.kubernetes.io/device.";
+    const json_t *list = json_member(json_member(object->object, "spec"), "tolerations");
+    size_t i = 0;
+    json_t *toleration = NULL;
+    json_array_foreach (list, i, toleration) {
+        const char *key = json_string_value(json_member(toleration, "key"));
+        if (key && strncmp(key, PREFIX, strlen(PREFIX)) == 0)
+            warned_add(object, arena_printf(object->arena, "spec.tolerations[%zu]", i),
+                       "the tolerations of a pod do not count for taints of devices: write them "
+                       "into the claim's request (exactly.tolerations)");
+    }
+}
+
+void old_claims_warn(const struct warned *object, const char *api_version)
+{
+    if (is_old(api_version)) {
+        warn_of_version(object, api_version);
+        warn_of_forms(object);
+        if (strcasecmp(object->kind, "ResourceSlice") == 0)
+            warn_of_devices(object);
+    }
+    if (strcasecmp(object->kind, "Namespace") == 0)
+        warn_of_label(object);
+    if (strcasecmp(object->kind, "Pod") == 0)
+        warn_of_tolerations(object);
+}
