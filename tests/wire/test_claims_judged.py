@@ -1,8 +1,12 @@
 """POST /v1/dry-run, explain and pending: on which nodes the devices are that the resource claims of a pod ask for (docs/DRA.md)."""
 
+import glob
+import os
+
 import openapi
 import pytest
 from objects import merged, node, pod
+from service import ROOT
 
 DRIVER = "gpu.nvidia.com"
 JUDGE = openapi.Judge(openapi.load())
@@ -520,3 +524,30 @@ def test_two_entries_of_one_name_are_rejected(start_over):
     entries = [{"name": "a", "resourceClaimTemplateName": "one"}, {"name": "a", "resourceClaimName": "used"}]
     (workload,) = dry_run(start_over(*cluster(ONE)), pod("train", None, spec={"resourceClaims": entries}))
     assert set(reasons(workload).values()) == {"pod_invalid"} and "spec.resourceClaims[1].name" in workload["summary"]
+
+
+EXAMPLES = {  # replicas of each file, without and with the taint rule of maintenance.yaml
+    "by-claims": (4, 1),
+    "by-device-plugin": (4, 4),
+    "first-available": (3, 2),
+    "maintenance": (None, None),
+}
+
+
+def example(name):
+    with open(os.path.join(ROOT, "examples/claims", f"{name}.yaml"), encoding="utf-8") as file:
+        return file.read()
+
+
+def test_every_example_of_claims_has_an_answer():
+    assert sorted(os.path.basename(path)[:-5] for path in glob.glob(os.path.join(ROOT, "examples/claims/*"))) == sorted(EXAMPLES)
+    assert all(example(name).startswith("# ") for name in EXAMPLES)
+
+
+def test_examples_of_claims(start_service):
+    service = start_service("--cluster-file", os.path.join(ROOT, "examples/dra-cluster.yaml"))
+    for name, placed_ in EXAMPLES.items():
+        texts = [example(name), "---\n".join([example(name), example("maintenance")])]
+        answers = [service.post("/v1/dry-run", text.encode()).json() for text in texts]
+        assert [answer["warnings"] for answer in answers] == [[], []] or name == "maintenance"
+        assert tuple(answer["workloads"][0]["placed"] if answer["workloads"] else None for answer in answers) == placed_, name
