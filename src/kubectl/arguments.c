@@ -374,19 +374,19 @@ const char *arguments_awaiting(const char *word)
 }
 
 int arguments_parse(int argc, char **argv, const char *program, struct arena *arena,
-                    struct arguments *ret_arguments, bool *ret_done, struct err *err)
+                    struct arguments *ret_arguments, struct err *err)
 {
     struct arguments arguments = {.of_kubectl = ARENA_ARRAY(arena, const char *, (size_t)argc + 1)};
     int key = 0;
     int i = 0;
     opterr = 0;
     while ((key = getopt_long(argc, argv, LETTERS, OPTIONS, &i)) != -1) {
-        *ret_done = key == KEY_HELP || key == KEY_VERSION;
+        ret_arguments->is_answered = key == KEY_HELP || key == KEY_VERSION;
         if (key == KEY_HELP)
             print_help(program);
         if (key == KEY_VERSION)
             (void)printf("kubectl-gpu %s\n", GPU_EXTENDER_VERSION);
-        if (*ret_done)
+        if (ret_arguments->is_answered)
             return 0;
         if (take_kubectl(key, optarg, &arguments)) {
             keep_of_kubectl(key, i, arena, &arguments);

@@ -56,6 +56,7 @@ struct arguments {
     /* All options of kubectl, each as --NAME=VALUE; ends with NULL. */
     const char **of_kubectl;
     size_t n_of_kubectl;
+    bool is_answered; /* by --help or --version: there is nothing to do */
 };
 
 /* For completion: the words of an unfinished command line, as far as they can be read.
@@ -71,9 +72,9 @@ const char *arguments_awaiting(const char *word);
 
 /* Whether the verb can be asked about one namespace. */
 bool arguments_have_namespaces(enum verb verb);
-/* -EINVAL with a message. --help and --version print to standard output and set *ret_done.
+/* -EINVAL with a message. --help and --version print to standard output and set is_answered.
  * program: the command as users type it, for --help. */
 int arguments_parse(int argc, char **argv, const char *program, struct arena *arena,
-                    struct arguments *ret_arguments, bool *ret_done, struct err *err);
+                    struct arguments *ret_arguments, struct err *err);
 
 #endif

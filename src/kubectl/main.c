@@ -38,15 +38,14 @@ static int complain_of_options(const struct session *session, const struct err *
 static int run(struct session *session, int argc, char **argv)
 {
     struct err err;
-    bool done = false;
     if (hash_keys_make(&err) < 0)
         return session_complain(session, err.text, EXIT_NO_ANSWER);
     if (argc > 0 && session_is_completer(argv[0]))
         return verbs_complete(session, argc, argv);
-    if (arguments_parse(argc, argv, session->program, session->arena, &session->arguments, &done,
-                        &err) < 0)
+    if (arguments_parse(argc, argv, session->program, session->arena, &session->arguments, &err) <
+        0)
         return complain_of_options(session, &err);
-    if (done)
+    if (session->arguments.is_answered)
         return EXIT_FINE;
     session->namespace_ = namespace_of(session);
     return VERBS[session->arguments.verb](session);
