@@ -77,19 +77,20 @@ class Follower(Service):
             time.sleep(0.02)
         return said
 
-    def metric(self, name, **labels):
-        """The sum over all samples that have these labels."""
+    def metric(self, name, without=(), **labels):
+        """The sum over all samples that have these labels, and none of the pairs in without."""
         total, found = 0.0, SAMPLE.findall(self.get("/metrics").text)
         assert len({sample[:2] for sample in found}) == len(found), "a sample is there twice"
         for sample, text, value in found:
-            if sample == name and labels.items() <= dict(LABEL.findall(text)).items():
+            given = dict(LABEL.findall(text)).items()
+            if sample == name and labels.items() <= given and not set(without) & set(given):
                 total += float(value)
         return total
 
     def relists(self, kind="pods", **labels):
         """Excludes the relist after every start, before the first binding (cause "behind")."""
-        n = self.metric("gpu_extender_watch_relists_total", kind=kind, **labels)
-        return n if labels else n - self.metric("gpu_extender_watch_relists_total", kind=kind, cause="behind")
+        without = () if labels else [("cause", "behind")]
+        return self.metric("gpu_extender_watch_relists_total", without, kind=kind, **labels)
 
     def freshness(self, kind="pods"):
         """The state of a kind's watch in /v1/inventory."""
