@@ -374,16 +374,15 @@ static void write_source(const json_t *inventory, bool wide, struct arena *arena
     table_write(table, out);
 }
 
-void tables_write_inventory(const json_t *inventory, bool wide, struct arena *arena,
-                            struct buf *out)
+void tables_write_inventory(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    provenance_write_warning(inventory, arena, out);
-    text_write_warnings(inventory, arena, out);
-    write_nodes(inventory, wide, arena, out);
-    write_models(inventory, wide, arena, out);
-    write_devices_of_several(inventory, wide, arena, out);
-    write_capacities(inventory, wide, arena, out);
-    write_pods_without_node(inventory, wide, arena, out);
-    write_problems(inventory, wide, arena, out);
-    write_source(inventory, wide, arena, out);
+    provenance_write_warning(answer, arena, out);
+    text_write_warnings(answer, arena, out);
+    write_nodes(answer, wide, arena, out);
+    write_models(answer, wide, arena, out);
+    write_devices_of_several(answer, wide, arena, out);
+    write_capacities(answer, wide, arena, out);
+    write_pods_without_node(answer, wide, arena, out);
+    write_problems(answer, wide, arena, out);
+    write_source(answer, wide, arena, out);
 }
