@@ -363,6 +363,29 @@ def test_dry_runs_are_of_one_namespace(tenants, runner):
         assert tenants.refuse(path, 405, "MethodNotAllowed")
 
 
+# ---- before the first lists ----
+
+
+class Early(Tenants):
+    def _wait_until_ready(self):
+        """It never is."""
+
+
+def test_discovery_needs_no_data(api, tmp_path):
+    front = Authority(tmp_path / "front")
+    api.store.put(config_map(front))
+    api.faults.fail("list pods", 500, times=None)
+    grant(api, ("list", "gpupods", ""), ("create", "dryruns", "ours"))
+    with stopping(functools.partial(Early, api, tmp_path)) as begin:
+        early = begin(cacheSeconds=0)
+        early.trusts()
+        early.proxy = front.client(NAMED)
+        for path in ("/apis", BASE, "/openapi/v2", "/openapi/v3"):
+            assert early.forward(early.proxy, path).status == 200
+        assert "waiting for" in early.refuse("gpupods", 503, "ServiceUnavailable")
+        assert "waiting for" in status(create(early, dry_run(asking()), 503), 503, "ServiceUnavailable")
+
+
 # ---- what there is not ----
 
 
