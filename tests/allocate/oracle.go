@@ -171,6 +171,10 @@ func allocate(asked question) any {
 	}
 	answers := make([]answer, len(asked.Nodes))
 	for i, node := range asked.Nodes {
+		if i > 0 && answers[i-1].Verdict == "timeout" {
+			answers[i] = answers[i-1] // the question is not compared
+			continue
+		}
 		answers[i] = allocateOn(asked, node, allocator, toAllocate)
 	}
 	return answers
