@@ -48,18 +48,19 @@ struct api {
 };
 
 /* The paths /v1/..., as rows of a server's table. people: who may use them; NULL: everybody. */
-#define API_N_ROUTES 12
+#define API_N_ROUTES 13
 void api_routes(struct api *api, const struct gate *people, struct route ret_routes[API_N_ROUTES]);
 
 /* Routes; context is the struct api. */
-void api_dry_run(void *context, struct exchange *exchange);   /* POST */
-void api_what_if(void *context, struct exchange *exchange);   /* POST */
-void api_inventory(void *context, struct exchange *exchange); /* GET */
-void api_pending(void *context, struct exchange *exchange);   /* GET */
-void api_decisions(void *context, struct exchange *exchange); /* GET */
-void api_observed(void *context, struct exchange *exchange);  /* GET */
-void api_snapshot(void *context, struct exchange *exchange);  /* GET */
-void api_explain(void *context, struct exchange *exchange);   /* GET .../NAMESPACE/NAME/explain */
+void api_dry_run(void *context, struct exchange *exchange);     /* POST */
+void api_what_if(void *context, struct exchange *exchange);     /* POST */
+void api_node_groups(void *context, struct exchange *exchange); /* GET */
+void api_inventory(void *context, struct exchange *exchange);   /* GET */
+void api_pending(void *context, struct exchange *exchange);     /* GET */
+void api_decisions(void *context, struct exchange *exchange);   /* GET */
+void api_observed(void *context, struct exchange *exchange);    /* GET */
+void api_snapshot(void *context, struct exchange *exchange);    /* GET */
+void api_explain(void *context, struct exchange *exchange);     /* GET .../NAMESPACE/NAME/explain */
 void api_explain_named(void *context, struct exchange *exchange); /* GET ?namespace=&name= */
 void api_fragmentation(void *context, struct exchange *exchange); /* GET */
 void api_quota(void *context, struct exchange *exchange);         /* GET */

@@ -23,6 +23,12 @@ struct cluster_copy;
 struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct policy *policy);
 /* Copies n objects. Returns true once all are copied. */
 bool cluster_copy_some(struct cluster_copy *copy, size_t n);
+/* The same if objects of the cluster may have changed since the last step. Those that come, go or
+ * change meanwhile are copied as before or after. Under constant change one step may copy all but
+ * the pods. */
+bool cluster_copy_some_anew(struct cluster_copy *copy, size_t n);
+/* Ends the copying without a result; the cluster may be gone. */
+void cluster_copy_abandon(struct cluster_copy *copy);
 /* Call once all objects are copied, to shorten cluster_copy_end(). Copies n claims on quotas.
  * Returns true once all are copied. */
 bool cluster_copy_claims(struct cluster_copy *copy, size_t n);

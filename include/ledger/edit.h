@@ -18,6 +18,10 @@ void edit_cordon(struct cluster *cluster, const char *node);
 void edit_evict(struct cluster *cluster, const char *uid);
 /* The same, and nothing makes it anew. */
 void edit_remove(struct cluster *cluster, const char *uid);
+/* The waiting pod gets the node. */
+void edit_place(struct cluster *cluster, const char *uid, const char *node);
+/* The node and its pods are gone. */
+void edit_remove_node(struct cluster *cluster, const char *node);
 /* Adds a node like an existing one, ready and not cordoned, with copies of the pods that
  * edit_stays() says of, and without devices of resource slices. The name must be new. Returns the
  * number of these pods. */

@@ -8,6 +8,8 @@ void api_routes(struct api *api, const struct gate *people, struct route ret_rou
     const struct route routes[API_N_ROUTES] = {
         {"POST", "/v1/dry-run", LISTEN_PEOPLE, "dry_run", api_dry_run, api, people, API_DRY_RUN},
         {"POST", "/v1/what-if", LISTEN_PEOPLE, "what_if", api_what_if, api, people, API_DRY_RUN},
+        {"GET", "/v1/node-groups", LISTEN_PEOPLE, "node_groups", api_node_groups, api, people,
+         API_OUTPUT},
         {"GET", "/v1/inventory", LISTEN_PEOPLE, "inventory", api_inventory, api, people,
          API_INVENTORY},
         {"GET", "/v1/pending", LISTEN_PEOPLE, "pending", api_pending, api, people, API_PENDING},

@@ -65,6 +65,7 @@ static void replace(struct inventory *inventory, const struct state *state)
     inventory->state = *state;
     inventory->loaded = true;
     inventory->n_loaded++;
+    inventory->n_ledgers++;
     inventory_unlock(inventory);
 }
 

@@ -2,14 +2,48 @@
 #include "inventory_priv.h"
 #include "ledger/cluster_copy.h"
 
-static struct cluster *copy_ledger(struct inventory *inventory)
+/* Objects per hold of the lock: about a millisecond. */
+#define STEP_OBJECTS ((size_t)200)
+
+/* A copy of the ledger of that number. */
+struct ledger_copy {
+    struct cluster_copy *copying;
+    uint64_t n_ledgers;
+};
+
+static struct ledger_copy begin(struct inventory *inventory)
 {
     inventory_lock_to_read(inventory);
     const struct cluster *from = inventory->state.cluster;
-    struct cluster_copy *copy = cluster_copy_new(from, cluster_policy(from));
-    (void)cluster_copy_some(copy, SIZE_MAX);
-    struct cluster *ledger = cluster_copy_end(copy);
+    const struct ledger_copy copy = {cluster_copy_new(from, cluster_policy(from)),
+                                     inventory->n_ledgers};
     inventory_unlock(inventory);
+    return copy;
+}
+
+/* Returns whether the copying has ended: with the ledger, or NULL if the original was replaced. */
+static bool copy_some(struct inventory *inventory, struct ledger_copy copy,
+                      struct cluster **ret_ledger)
+{
+    inventory_lock_to_read(inventory);
+    const bool is_current = copy.n_ledgers == inventory->n_ledgers;
+    const bool is_complete = is_current && cluster_copy_some_anew(copy.copying, STEP_OBJECTS);
+    struct cluster *ledger = is_complete ? cluster_copy_end(copy.copying) : NULL;
+    inventory_unlock(inventory);
+    if (!is_current)
+        cluster_copy_abandon(copy.copying);
+    *ret_ledger = ledger;
+    return is_complete || !is_current;
+}
+
+static struct cluster *copy_ledger(struct inventory *inventory)
+{
+    struct cluster *ledger = NULL;
+    while (!ledger) {
+        const struct ledger_copy copy = begin(inventory);
+        while (!copy_some(inventory, copy, &ledger))
+            ;
+    }
     return ledger;
 }
 

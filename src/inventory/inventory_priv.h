@@ -26,6 +26,7 @@ struct inventory {
     struct cluster *replaced; /* by another policy, until its forks are freed; NULL: none */
     bool loaded;              /* a cluster file was read completely */
     uint64_t n_loaded;        /* how often that was so */
+    uint64_t n_ledgers;       /* how often another ledger came in */
     struct live
         *live; /* NULL: the ledger comes from a file. Set once, before other threads start. */
 };

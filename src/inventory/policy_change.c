@@ -26,6 +26,7 @@ static void replace_ledger(struct inventory *inventory, struct cluster_copy *cop
     inventory->state.cluster = cluster_copy_end(copy);
     policy_succeed(cluster_policy(old), cluster_policy(inventory->state.cluster));
     inventory->replaced = old;
+    inventory->n_ledgers++;
     inventory_unlock(inventory);
 }
 

@@ -232,6 +232,7 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->lacks_peers = kept->lacks_any;
     pod->owner = owners_ref(&cluster->owners, facts->replica_of);
     entry->seen = cluster->relists[CLUSTER_PODS];
+    entry->order = ++cluster->n_pods_added;
     return entry;
 }
 

@@ -28,7 +28,14 @@ struct cluster_copy {
     enum stage stage;
     const void *last;     /* of the stage: what was copied last; NULL: nothing */
     uint64_t claims_done; /* version of the last claim that was copied; 0: none */
+    /* For cluster_copy_some_anew(). */
+    uint64_t edition;    /* of the cluster at the end of the last step */
+    uint64_t last_order; /* of the last pod that was copied */
+    size_t n_restarts;
 };
+
+/* A stage begins again if something has changed; after so many times the next step ends it. */
+#define RESTARTS_MAX 16
 
 struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct policy *policy)
 {
@@ -190,6 +197,48 @@ bool cluster_copy_some(struct cluster_copy *copy, size_t n)
             copy->stage++;
     }
     return copy->stage == N_STAGES;
+}
+
+/* NULL: none. */
+static const struct pod *last_pod_until(const struct cluster *cluster, uint64_t order)
+{
+    const struct pod_entry *last = NULL;
+    for (const struct pod_entry *next = cluster->pods; next && next->order <= order;
+         next = next->hh.next)
+        last = next;
+    return last ? &last->pod : NULL;
+}
+
+static void find_again(struct cluster_copy *copy)
+{
+    if (copy->edition == cluster_edition(copy->from))
+        return;
+    copy->n_restarts += copy->stage < STAGE_PODS && copy->last;
+    copy->last = copy->stage == STAGE_PODS ? last_pod_until(copy->from, copy->last_order) : NULL;
+}
+
+static void remember_place(struct cluster_copy *copy)
+{
+    copy->edition = cluster_edition(copy->from);
+    if (copy->stage == STAGE_PODS && copy->last)
+        copy->last_order =
+            CONTAINER_OF((const struct pod *)copy->last, const struct pod_entry, pod)->order;
+}
+
+bool cluster_copy_some_anew(struct cluster_copy *copy, size_t n)
+{
+    find_again(copy);
+    while (copy->n_restarts > RESTARTS_MAX && copy->stage < STAGE_PODS)
+        (void)cluster_copy_some(copy, 1);
+    const bool is_complete = cluster_copy_some(copy, n);
+    remember_place(copy);
+    return is_complete;
+}
+
+void cluster_copy_abandon(struct cluster_copy *copy)
+{
+    cluster_free(copy->to);
+    free(copy);
 }
 
 void cluster_copy_settle(struct cluster_copy *copy)

@@ -119,7 +119,29 @@ void edit_remove(struct cluster *cluster, const char *uid)
     cluster_delete_pod(cluster, own_uid);
 }
 
+void edit_place(struct cluster *cluster, const char *uid, const char *node)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct pod *pod = cluster_find_pod(cluster, uid);
+    if (!pod)
+        return;
+    struct pod_facts facts = copy_facts(pod, arena);
+    facts.node_name = node;
+    cluster_upsert_pod(cluster, &facts);
+}
+
 /* ---- nodes ---- */
+
+void edit_remove_node(struct cluster *cluster, const char *node)
+{
+    const struct node *found = cluster_find_node(cluster, node);
+    const struct pod *next = found ? node_next_pod(found, NULL) : NULL;
+    for (const struct pod *pod = next; pod; pod = next) {
+        next = node_next_pod(found, pod);
+        edit_remove(cluster, pod->uid);
+    }
+    cluster_delete_node(cluster, node);
+}
 
 static const struct label *labels_of(const struct node_facts *facts, const char *name,
                                      struct arena *arena)

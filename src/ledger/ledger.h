@@ -46,6 +46,7 @@ struct pod_entry {
     struct nomination_entry *nomination; /* NULL: none */
     struct extended_claim *extended;     /* claim_usage.c; NULL: its status names no claim */
     uint64_t seen;                       /* number of the last relist that upserted it */
+    uint64_t order;                      /* grows along cluster.pods */
     struct pod_entry *prev, *next;       /* in the node's list */
     struct pod_entry *next_named;        /* pod_names.h */
     UT_hash_handle hh;                   /* by uid */
@@ -209,6 +210,7 @@ struct cluster {
     uint64_t version;
     uint64_t n_other_changes; /* that version does not count */
     uint64_t n_serials;       /* reservation serials issued */
+    uint64_t n_pods_added;    /* pod_entry.order */
     struct gpu_demand_entry *demands;
     int64_t now_ms, nodes_changed_ms; /* cluster_set_now() */
     uint64_t nodes_version;           /* grows when a node's traits or resources change */

@@ -16,6 +16,7 @@ from service import LIMIT_S, Answer, Service
 # Paths of every kind that users may request.
 PATHS = (
     ("GET", "/v1/inventory"),
+    ("GET", "/v1/node-groups"),
     ("GET", "/v1/pending"),
     ("GET", "/v1/decisions"),
     ("GET", "/v1/observed"),

@@ -150,3 +150,37 @@ def test_the_table_fits(service):
     text = service.post(PATH + "?output=table", {"changes": [{"drain": ["a"]}, {"addNodes": {"like": "a"}}], "workloads": [pod("new", 1)]}).text
     assert max(map(len, text.splitlines())) <= 100
     assert "ml/web-0" in text and "Free GPUs before and after:" in text
+
+
+# Node groups.
+
+
+def labelled(name, key, value, gpus=4):
+    return node(name, gpus, metadata={"labels": {key: value}})
+
+
+def test_node_groups(module_service):
+    """The group whose nodes are large enough helps; two pods share one node, and the third finds no room on it."""
+    waiting = [owned(f"waits-{i}", "Job", "waits", gpus=2) for i in range(3)] + [owned("large", "Job", "large", gpus=8)]
+    nodes = [labelled(f"s{i}", "eks.amazonaws.com/nodegroup", "small", 2) for i in range(2)] + [labelled("l", "karpenter.sh/nodepool", "large", 4)]
+    running = [owned(f"runs-{name}", "Job", "runs", gpus=gpus, on=name) for name, gpus in (("s0", 2), ("s1", 2), ("l", 4))]
+    plain = node("plain", None, None)
+    served = module_service(*nodes, plain, *running, *waiting, owned("agent-l", "DaemonSet", "agent", gpus=1, on="l"))
+    answer = served.get("/v1/node-groups").json()
+    assert answer["pending"] == {"pods": 4, "fit": 0} and answer["omitted"] == 0
+    groups = {group["name"]: group for group in answer["groups"]}
+    assert [(name, group["by"], group["nodes"], group["like"], group["wouldRun"]) for name, group in groups.items()] == [
+        ("small", "eks.amazonaws.com/nodegroup", 2, "s0", 1),
+        ("large", "karpenter.sh/nodepool", 1, "l", 1),
+        ("64 cpu, 512Gi memory", "shape", 1, "plain", 0),
+    ]
+    assert groups["large"]["pods"] == [{"namespace": "ml", "name": "waits-0"}]
+    text = served.get("/v1/node-groups?output=table").text
+    assert max(map(len, text.splitlines())) <= 100 and "ml/waits-0" in text
+
+
+def test_what_runs_now_is_not_counted(module_service):
+    served = module_service(node("a", 4), owned("waits-0", "Job", "waits", gpus=4), owned("waits-1", "Job", "waits", gpus=4))
+    answer = served.get("/v1/node-groups").json()
+    assert answer["pending"] == {"pods": 2, "fit": 1}
+    assert answer["groups"][0]["wouldRun"] == 1 and answer["groups"][0]["pods"] == [{"namespace": "ml", "name": "waits-1"}]

@@ -35,7 +35,8 @@ struct place_search {
     struct candidates candidates;
     struct models_here models;
     struct failed_kind *failed;
-    size_t n_left; /* verdicts */
+    size_t n_left;         /* verdicts */
+    const char *only_node; /* NULL: any */
 };
 
 /* ---- the order ---- */
@@ -116,6 +117,7 @@ static struct pod_query query_of(const struct place_search *search, const struct
     struct pod_query query = pod_json_query(&report, copy);
     query.question.peer = &copy->peers->pod;
     query.question.replica_of = copy->replica_of;
+    query.question.node_name = search->only_node;
     return query;
 }
 
@@ -147,6 +149,11 @@ static void remember_failed(struct place_search *search, const struct placed_pod
     failed->priority = item->copy->pod.priority;
     failed->reason = reason;
     HASH_ADD(hh, search->failed, kind, sizeof failed->kind, failed);
+}
+
+static bool is_nominated(const struct place_search *search, const struct placed_pod *item)
+{
+    return !search->only_node && item->copy->pod.nominated_node[0];
 }
 
 /* The room on its node is kept for it already. */
@@ -185,16 +192,16 @@ static void place_kind(struct place_search *search, struct placed_pod *items, si
     }
     if (!failed) {
         const struct pod_query query = query_of(search, items->copy, arena);
-        n_placed = items->copy->pod.nominated_node[0] ? judge_nominated(items, search, &query)
-                                                      : place(search, &query, items, n);
+        n_placed = is_nominated(search, items) ? judge_nominated(items, search, &query)
+                                               : place(search, &query, items, n);
         if (n_placed < n)
-            reason = why_nowhere(search, &query);
+            reason = search->only_node ? "" : why_nowhere(search, &query);
         if (n_placed < n && !is_alone(items) && !query.question.peers)
             remember_failed(search, items, reason);
     }
     search->placing->n_placed += n_placed;
     for (size_t i = 0; i < n; i++) {
-        items[i].is_judged = true;
+        items[i].is_judged = items[i].is_tried = true;
         items[i].reason = i < n_placed ? NULL : reason;
     }
 }
@@ -270,4 +277,49 @@ struct placing placing_of(struct inventory *copy, const struct displaced *displa
     HASH_CLEAR(hh, search.failed);
     *ret_fork = search.fork;
     return placing;
+}
+
+/* ---- one more node ---- */
+
+static bool is_left(const struct placed_pod *item)
+{
+    return item->is_tried && !item->node && !item->copy->pod.claims;
+}
+
+/* Copies of the pods that are left. */
+static struct placing rest_of(const struct placing *before, struct arena *arena)
+{
+    struct placing rest = {.items = ARENA_ARRAY(arena, struct placed_pod, before->n)};
+    for (size_t i = 0; i < before->n; i++) {
+        if (is_left(&before->items[i]))
+            rest.items[rest.n++] = (struct placed_pod){.copy = before->items[i].copy};
+    }
+    return rest;
+}
+
+bool placing_count_on(const struct placing *before, const struct more_node_question *question,
+                      size_t *n_left, size_t *ret_n, const char **ret_first)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct placing rest = rest_of(before, arena);
+    struct place_search search = {
+        .placing = &rest,
+        .fork = inventory_fork(question->copy, PEERS_ALL),
+        .arena = arena,
+        .claims = claim_lookup_new(&(struct claim_sources){.inventory = question->copy}, arena),
+        .only_node = question->node,
+        .n_left = *n_left,
+    };
+    size_t n_named = 0;
+    place_all(&search);
+    for (size_t i = 0; i < rest.n && n_named < question->n_first; i++) {
+        if (rest.items[i].node)
+            ret_first[n_named++] = rest.items[i].copy->pod.uid;
+    }
+    *ret_n = rest.n_placed;
+    *n_left = search.n_left;
+    claim_lookup_free(search.claims);
+    HASH_CLEAR(hh, search.failed);
+    inventory_fork_free(question->copy, search.fork);
+    return rest.n_not_judged == 0;
 }

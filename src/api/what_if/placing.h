@@ -19,6 +19,7 @@ struct placed_pod {
     const char *reason; /* why it has none; NULL: it has one, or it waited already and fits nowhere
                          */
     bool is_judged;
+    bool is_tried; /* it is judged, and nothing but room keeps it from a place */
 };
 
 struct placing {
@@ -31,5 +32,16 @@ struct placing {
  * fork of it, which is the caller's. All else is in the arena. */
 struct placing placing_of(struct inventory *copy, const struct displaced *displaced,
                           struct arena *arena, struct cluster **ret_fork);
+
+struct more_node_question {
+    struct inventory *copy; /* its pods that have a place in `before` must have their nodes */
+    const char *node;
+    size_t n_first;
+};
+/* How many of the pods without a place find one on that node, in their order; ret_first gets the
+ * UIDs of the first n_first of them, and is otherwise unchanged. Pods with resource claims are not
+ * counted. Spends of *n_left verdicts; false: they do not suffice. */
+bool placing_count_on(const struct placing *before, const struct more_node_question *question,
+                      size_t *n_left, size_t *ret_n, const char **ret_first);
 
 #endif
