@@ -302,6 +302,7 @@ struct what_if {
     const struct api *api;
     struct exchange *exchange;
     struct arena *arena;
+    const struct policy *policy; /* of the texts of the workloads; held */
     struct what_if_request request;
     struct inventory *copy;
     struct compared_state state; /* before the changes */
@@ -335,7 +336,6 @@ static json_t *compared_json(const struct what_if *what_if, const struct placing
 /* Places all on the changed copy. */
 static void answer(struct what_if *what_if)
 {
-    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(what_if->copy);
     const struct api own = {.inventory = what_if->copy,
                             .max_object_bytes = what_if->api->max_object_bytes,
                             .max_replicas = what_if->api->max_replicas};
@@ -346,7 +346,7 @@ static void answer(struct what_if *what_if)
     const struct provenance provenance = provenance_of(what_if->api->inventory, what_if->arena);
     const struct workloads_question question = {.api = &own,
                                                 .provenance = &provenance,
-                                                .policy = policy,
+                                                .policy = what_if->policy,
                                                 .fork = fork,
                                                 .list = list,
                                                 .explain =
@@ -391,9 +391,9 @@ static void run(struct what_if *what_if)
 void api_what_if(void *context, struct exchange *exchange)
 {
     struct api *api = context;
-    /* Of the texts of the workloads. */
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    struct what_if what_if = {.api = api, .exchange = exchange, .arena = exchange_arena(exchange)};
+    struct what_if what_if = {
+        .api = api, .exchange = exchange, .arena = exchange_arena(exchange), .policy = policy};
     struct err err;
     if (!reply_from(api->inventory, exchange))
         return;
