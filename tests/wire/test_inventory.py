@@ -103,6 +103,10 @@ def test_a_label_of_the_nodes(start_over):
     assert all("label" not in item for item in inventory_of(service)["nodes"])
     found = service.get("/v1/inventory?label=zone").json()["nodes"]
     assert [(item["name"], item["label"]) for item in found] == [("a", "z-1"), ("b", None)]
+    found = service.get("/v1/inventory?label=pool,zone,,").json()["nodes"]
+    assert [item["label"] for item in found] == ["z-1", None], "the first that the node has"
+    assert service.get("/v1/inventory?label=" + "k," * 8).status == 200
+    assert service.get("/v1/inventory?label=" + "k," * 9).status == 400
 
 
 def test_totals_by_model_are_the_sums_of_the_nodes(service):

@@ -36,11 +36,18 @@ struct node_row {
     const char *label; /* the value of ?label=; NULL: it has none, or none is asked for */
 };
 
+/* Of ?label=: the keys of labels. */
+#define LABEL_KEYS_MAX 8
+struct label_keys {
+    const char *items[LABEL_KEYS_MAX];
+    size_t n; /* 0: no label is asked for */
+};
+
 struct copy {
     struct arena *arena;
     struct node_row *nodes;
     size_t n_nodes;
-    const char *label; /* ?label=; NULL: none */
+    const struct label_keys *label;
     struct holder_list astray;
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
@@ -94,10 +101,16 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
         qsort(row->resources, row->n_resources, sizeof *row->resources, compare_resources);
 }
 
-static const char *copy_label(const struct label_view *view, const char *key, struct arena *arena)
+/* The value of the first of the keys that the node has. */
+static const char *copy_label(const struct label_view *view, const struct label_keys *keys,
+                              struct arena *arena)
 {
-    const char *value = labels_find(view->labels, view->n_labels, key);
-    return value ? arena_strdup(arena, value) : NULL;
+    for (size_t i = 0; i < keys->n; i++) {
+        const char *value = labels_find(view->labels, view->n_labels, keys->items[i]);
+        if (value)
+            return arena_strdup(arena, value);
+    }
+    return NULL;
 }
 
 static struct node_row *copy_totals(const struct inventory_view *view, const struct node *node,
@@ -123,7 +136,7 @@ static void copy_node(const struct inventory_view *view, const struct node *node
 {
     struct node_row *row = copy_totals(view, node, copy);
     row->holders = node_holders_copy(view->cluster, node, copy->arena);
-    if (copy->label)
+    if (copy->label->n > 0)
         row->label = copy_label(&node_traits(node)->view, copy->label, copy->arena);
 }
 
@@ -184,8 +197,8 @@ struct wanted {
     const char *node;
     const char *state;
     const char *resource;
-    const char *sort;  /* NULL: by name */
-    const char *label; /* whose values are listed; NULL: none */
+    const char *sort; /* NULL: by name */
+    struct label_keys label;
     struct reply_model model;
 };
 
@@ -241,7 +254,7 @@ static struct copy copy_inventory(struct inventory *inventory, const struct want
                                   struct arena *arena)
 {
     struct copy copy = {
-        .arena = arena, .label = wanted->label, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
+        .arena = arena, .label = &wanted->label, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
     copy_under_lock(inventory, wanted, &copy);
     int (*compare)(const void *, const void *) = compare_rows;
     if (wanted->sort && strcmp(wanted->sort, "name") != 0)
@@ -426,7 +439,7 @@ static json_t *nodes_json(const struct copy *copy)
 {
     json_t *nodes = json_array();
     for (size_t i = 0; i < copy->n_nodes; i++)
-        (void)json_array_append_new(nodes, node_json(&copy->nodes[i], copy->label != NULL));
+        (void)json_array_append_new(nodes, node_json(&copy->nodes[i], copy->label->n > 0));
     inventory_claims_add_holders(&copy->claims, nodes);
     return nodes;
 }
@@ -459,15 +472,35 @@ static void answer_no_node(const struct api *api, struct exchange *exchange, con
                                        name, query_names_near_node(api, exchange, name)));
 }
 
+/* Returns false after answering 400. */
+static bool read_label(struct exchange *exchange, struct label_keys *ret_keys)
+{
+    const char *text = exchange_query(exchange, "label");
+    for (const char *at = text; at && *at; at += strspn(at, ",")) {
+        const size_t len = strcspn(at, ",");
+        if (ret_keys->n == LABEL_KEYS_MAX) {
+            exchange_answer_error(exchange, 400,
+                                  arena_printf(exchange_arena(exchange),
+                                               "?label=: has more than %d keys of labels, should "
+                                               "have at most that many, separated by commas",
+                                               LABEL_KEYS_MAX));
+            return false;
+        }
+        ret_keys->items[ret_keys->n++] =
+            arena_printf(exchange_arena(exchange), "%.*s", (int)len, at);
+        at += len;
+    }
+    return true;
+}
+
 void api_inventory(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
     struct wanted wanted = {.node = exchange_query(exchange, "node"),
                             .state = exchange_query(exchange, "state"),
                             .resource = exchange_query(exchange, "resource"),
-                            .sort = exchange_query(exchange, "sort"),
-                            .label = exchange_query(exchange, "label")};
-    if (!reply_read_model(api, exchange, &wanted.model))
+                            .sort = exchange_query(exchange, "sort")};
+    if (!reply_read_model(api, exchange, &wanted.model) || !read_label(exchange, &wanted.label))
         return;
     const char *tag = NULL;
     if (!reply_begin(api, exchange, &tag))

@@ -3,7 +3,7 @@
 // A row shows no more; the rest is a number.
 export const CELLS_MAX = 64;
 
-export const STATES = ["used", "claimed", "reserved", "free", "closed", "tainted", "broken", "unknown"];
+export const STATES = ["used", "terminating", "claimed", "reserved", "promised", "free", "stranded", "closed", "tainted", "broken", "unknown"];
 
 // The names of GPU resources, and of drivers of devices.
 export function gpuNames(inventory) {
@@ -14,8 +14,26 @@ export function isClosed(node) {
   return !node.ready || node.unschedulable;
 }
 
-// Runs of {state, n, holder}: holder is {namespace, pod, uid}.
-function runsOfResource(node, name) {
+// The free GPUs, in the order in which they are of use: promised to nominated pods, free, and of no use to typical pods.
+function addFree(add, node, free, nominations, stranded) {
+  if (isClosed(node)) return add("closed", free);
+  let rest = Math.max(0, free);
+  for (const { holder, n } of nominations) {
+    const promised = Math.min(n, rest);
+    add("promised", promised, holder);
+    rest -= promised;
+  }
+  const useless = Math.min(rest, Math.round(stranded));
+  add("free", rest - useless);
+  add("stranded", useless);
+}
+
+function stateOfHolder(holder) {
+  return holder.terminating ? "terminating" : "used";
+}
+
+// Runs of {state, n, holder}: holder is {namespace, pod, uid, ...}.
+function runsOfResource(node, name, stranded) {
   const row = node.resources[name];
   const runs = [];
   let held = 0;
@@ -23,16 +41,17 @@ function runsOfResource(node, name) {
   for (const holder of node.holders) {
     const n = holder.gpus[name] ?? 0;
     held += n;
-    add("used", n, holder);
+    add(stateOfHolder(holder), n, holder);
   }
   add("used", row.used - held, null);
   for (const holder of node.reservations) add("reserved", holder.gpus[name] ?? 0, holder);
-  add(isClosed(node) ? "closed" : "free", row.free);
+  const nominations = node.nominations.map((holder) => ({ holder, n: holder.gpus[name] ?? 0 }));
+  addFree(add, node, row.free, nominations, stranded);
   add("broken", row.capacity - row.allocatable);
   return { name, total: row.allocatable, used: row.used, free: row.free, runs };
 }
 
-function runsOfDriver(node, name) {
+function runsOfDriver(node, name, stranded) {
   const row = node.devices[name];
   const runs = [];
   let held = 0;
@@ -45,22 +64,39 @@ function runsOfDriver(node, name) {
     // A claim that several pods share counts once.
     const n = Math.min(holder.devices[name] ?? 0, row.allocated - held);
     held += n;
-    add("used", n, holder);
+    add(stateOfHolder(holder), n, holder);
   }
   add("claimed", row.allocated - held);
-  add(isClosed(node) ? "closed" : "free", row.free);
+  addFree(add, node, row.free, [], stranded);
   const tainted = Math.min(row.tainted, row.total - row.allocated - row.free);
   add("tainted", tainted);
   add("broken", row.total - row.allocated - row.free - tainted);
   return { name, total: row.total, used: row.allocated, free: row.free, runs };
 }
 
+// node -> {resource: GPUs of no use}, from the nodes of /v1/fragmentation.
+export function sharesOf(fragmentation) {
+  const shares = new Map();
+  for (const row of fragmentation?.nodes ?? []) {
+    const of = shares.get(row.node) ?? {};
+    of[row.resource] = (of[row.resource] ?? 0) + row.fragmented;
+    shares.set(row.node, of);
+  }
+  return shares;
+}
+
 // The GPUs of a node: a list of {name, total, used, free, runs}. Devices that a device plugin offers too are left out, as the API does.
-export function gpusOf(node, names) {
+// Devices count in /v1/fragmentation under the resource that stands for them: what no resource of the node takes is theirs.
+export function gpusOf(node, names, share = {}) {
   const found = [];
-  for (const name of Object.keys(node.resources)) if (names.has(name)) found.push(runsOfResource(node, name));
-  for (const name of Object.keys(node.devices))
-    if (!node.devices[name].publishedTwice) found.push(runsOfDriver(node, name));
+  for (const name of Object.keys(node.resources)) if (names.has(name)) found.push(runsOfResource(node, name, share[name] ?? 0));
+  let stranded = Object.entries(share).reduce((sum, [name, n]) => (Object.hasOwn(node.resources, name) ? sum : sum + n), 0);
+  for (const name of Object.keys(node.devices)) {
+    if (node.devices[name].publishedTwice) continue;
+    const of = Math.min(stranded, node.devices[name].free ?? 0);
+    stranded -= of;
+    found.push(runsOfDriver(node, name, of));
+  }
   return found.filter((gpus) => gpus.runs.length > 0);
 }
 
@@ -76,62 +112,108 @@ export function cellsOf(gpus) {
   return { cells, more };
 }
 
-// Nodes with the same text look the same but for their names, and hold no pods.
-function likenessOf(node, gpus) {
-  if (node.holders.length > 0 || node.reservations.length > 0) return null;
-  return JSON.stringify([node.model, node.sharing, node.ready, node.unschedulable, gpus.map((one) => [one.name, one.runs])]);
+// The nodes with GPUs: {fleet: [{node, gpus}], nWithout}.
+export function fleetOf(inventory, shares) {
+  const names = gpuNames(inventory);
+  const fleet = inventory.nodes.map((node) => ({ node, gpus: gpusOf(node, names, shares.get(node.name)) })).filter(({ gpus }) => gpus.length > 0);
+  return { fleet, nWithout: inventory.nodes.length - fleet.length };
 }
 
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 
-// Groups of rows of {nodes, gpus}: nodes that are alike share a row, unless apart. Nodes without GPUs are only counted.
-export function groupsOf(inventory, groupBy, apart) {
-  const names = gpuNames(inventory);
+// Labels that say which group of nodes a provisioner made: of EKS, GKE, AKS and Karpenter.
+const POOLS = ["eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool", "karpenter.sh/nodepool"];
+
+// The keys of the labels that a grouping needs; "": none.
+export function labelsOf(state) {
+  if (state.group === "zone") return "topology.kubernetes.io/zone";
+  if (state.group === "pool") return POOLS.join(",");
+  return state.group === "label" ? state.label.trim() : "";
+}
+
+// "8 × A100-SXM4-80GB, 64 cpu"
+function shapeOf({ node, gpus }) {
+  return `${gpus.map((one) => one.total).join(" + ")} × ${node.model || "?"}, ${(node.resources.cpu?.allocatable ?? 0) / 1000} cpu`;
+}
+
+const KEYS = {
+  model: ({ node }) => node.model,
+  state: ({ node }) => (isClosed(node) ? "closed" : node.holders.length > 0 ? "used" : "free"),
+  zone: ({ node }) => node.label ?? "",
+  pool: (row) => row.node.label ?? shapeOf(row),
+  label: ({ node }) => node.label ?? "",
+};
+export const GROUPINGS = Object.keys(KEYS);
+
+function groupKey(row, groupBy) {
+  return (KEYS[groupBy] ?? KEYS.model)(row);
+}
+
+// Nodes with the same text look the same but for their names, and hold no pods.
+function likenessOf({ node, gpus }) {
+  if (node.holders.length > 0 || node.reservations.length > 0 || node.nominations.length > 0) return null;
+  return JSON.stringify([node.model, node.sharing, node.ready, node.unschedulable, gpus.map((one) => [one.name, one.runs])]);
+}
+
+function sumUp(group, gpus) {
+  for (const one of gpus) {
+    group.total += one.total;
+    group.free += Math.max(0, one.free ?? 0);
+  }
+}
+
+// Groups of rows of {nodes, gpus}: nodes that are alike share a row, unless apart.
+export function groupsOf(fleet, groupBy, apart) {
   const groups = new Map();
-  let nWithout = 0;
-  for (const node of inventory.nodes) {
-    const gpus = gpusOf(node, names);
-    if (gpus.length === 0) {
-      nWithout++;
-      continue;
-    }
-    const key = groupBy === "state" ? (isClosed(node) ? "closed" : node.holders.length > 0 ? "used" : "free") : node.model;
+  for (const item of fleet) {
+    const key = groupKey(item, groupBy);
     const group = groups.get(key) ?? { key, rows: [], alike: new Map(), total: 0, free: 0, nNodes: 0 };
     groups.set(key, group);
     group.nNodes++;
-    for (const one of gpus) {
-      group.total += one.total;
-      group.free += Math.max(0, one.free ?? 0);
-    }
-    const likeness = apart ? null : likenessOf(node, gpus);
+    sumUp(group, item.gpus);
+    const likeness = apart ? null : likenessOf(item);
     const row = likeness && group.alike.get(likeness);
     if (row) {
-      row.nodes.push(node);
+      row.nodes.push(item.node);
     } else {
-      const made = { nodes: [node], gpus };
+      const made = { nodes: [item.node], gpus: item.gpus };
       if (likeness) group.alike.set(likeness, made);
       group.rows.push(made);
     }
   }
   for (const group of groups.values())
     group.rows.sort((a, b) => b.nodes.length - a.nodes.length || byName(a.nodes[0].name, b.nodes[0].name));
-  return { groups: [...groups.values()].sort((a, b) => b.total - a.total || byName(a.key, b.key)), nWithout };
+  return [...groups.values()].sort((a, b) => b.total - a.total || byName(a.key, b.key));
 }
 
-// The namespaces that hold GPUs, the largest first: [{name, n}].
-export function holdersOf(inventory) {
+// What pods have their colour by.
+const COLOURINGS_BY = {
+  namespace: (holder) => holder.namespace,
+  owner: (holder) => `${holder.namespace}/${holder.controller ? `${holder.controller.kind}/${holder.controller.name}` : holder.pod}`,
+  priority: (holder) => String(holder.priority),
+};
+export const COLOURINGS = Object.keys(COLOURINGS_BY);
+
+export function colourKey(holder, colour) {
+  return (COLOURINGS_BY[colour] ?? COLOURINGS_BY.namespace)(holder);
+}
+
+// Those that hold GPUs, the largest first: [{name, n}].
+export function holdersOf(fleet, colour) {
   const counts = new Map();
-  for (const node of inventory.nodes)
-    for (const holder of node.holders) {
-      const n = [...Object.values(holder.gpus), ...Object.values(holder.devices)].reduce((sum, one) => sum + one, 0);
-      if (n > 0) counts.set(holder.namespace, (counts.get(holder.namespace) ?? 0) + n);
-    }
+  for (const { gpus } of fleet)
+    for (const one of gpus)
+      for (const { state, n, holder } of one.runs) {
+        if (!holder || (state !== "used" && state !== "terminating")) continue;
+        const key = colourKey(holder, colour);
+        counts.set(key, (counts.get(key) ?? 0) + n);
+      }
   return [...counts].map(([name, n]) => ({ name, n })).sort((a, b) => b.n - a.n || byName(a.name, b.name));
 }
 
 export const COLOURS = 8;
-// Its letter, and the number of its colour; those after the first COLOURS share "·" and one colour.
-export function markOf(holders, namespace) {
-  const at = holders.findIndex((holder) => holder.name === namespace);
-  return at >= 0 && at < COLOURS ? { letter: String.fromCharCode(65 + at), colour: at } : { letter: "·", colour: COLOURS };
+// name -> its letter, and the number of its colour; those after the first COLOURS share "·" and one colour.
+export function marksOf(holders) {
+  return new Map(holders.slice(0, COLOURS).map(({ name }, at) => [name, { letter: String.fromCharCode(65 + at), colour: at }]));
 }
+export const OTHER = { letter: "·", colour: COLOURS };

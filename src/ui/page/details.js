@@ -1,16 +1,26 @@
 // One node, or one pod with the reasons, beside the map.
 import { html } from "./vendor/preact-htm.js";
-import { usePolled } from "./fetching.js";
-import { Failed, Table, age, amount, amounts } from "./parts.js";
+import { urlOf, usePolled } from "./fetching.js";
+import { Copy, Failed, Table, age, ageSince, amount, amounts, ownerText, quoted } from "./parts.js";
 import { stateOf } from "./map.js";
 import { t } from "./words.js";
 
 const RELOAD_MS = 10000;
 
+const podButton = (row, change) => html`<button class="link" onClick=${() => change({ pod: `${row.namespace}/${row.pod}`, node: "" })}>${row.namespace}/${row.pod}</button>`;
+
+// The pods of a node, whatever they have of it.
+function podsOf(node) {
+  const list = (state, pods) => pods.map((pod) => ({ ...pod, state: pod.terminating ? "terminating" : state }));
+  return [...list("used", node.holders), ...list("promised", node.nominations), ...list("reserved", node.reservations)];
+}
+
 function Node({ node, change }) {
   const resources = Object.entries(node.resources).map(([name, row]) => ({ name, ...row }));
   return html`
     <p>${node.model || t("modelUnknown")}${node.modelLabel && html`, <code>${node.modelLabel}</code>`}; ${stateOf(node)}${node.sharing && `; ${node.sharing}`}</p>
+    <p class="bar"><button onClick=${() => change({ tab: "try", drain: node.name })}>${t("whatIfDrain")}</button>
+      <button onClick=${() => change({ tab: "try", like: node.name })}>${t("whatIfLike")}</button></p>
     <${Table} caption=${t("resources")} rows=${resources} columns=${[
       [t("resource"), (row) => row.name],
       [t("allocatable"), (row) => amount(row.name, row.allocatable), true],
@@ -18,23 +28,36 @@ function Node({ node, change }) {
       [t("reserved"), (row) => amount(row.name, row.reserved), true],
       [t("free"), (row) => amount(row.name, row.free), true],
     ]} />
-    <${Table} caption=${t("heldBy")} rows=${node.holders} columns=${[
-      [t("pod"), (row) => html`<button class="link" onClick=${() => change({ pod: `${row.namespace}/${row.pod}`, node: "" })}>${row.namespace}/${row.pod}</button>`],
+    <${Table} caption=${t("heldBy")} rows=${podsOf(node)} columns=${[
+      [t("pod"), (row) => podButton(row, change)],
       [t("gpus"), (row) => amounts({ ...row.gpus, ...row.devices })],
+      [t("state"), (row) => t(`state_${row.state}`)],
+      [t("owner"), ownerText],
+      [t("priority"), (row) => row.priority ?? "", true],
+      [t("age"), (row) => (row.created ? ageSince(row.created) : row.ageSeconds === undefined ? "" : age(row.ageSeconds))],
     ]} />`;
 }
 
+function kubectlOf(namespace, pod) {
+  return `kubectl gpu why ${quoted(pod)} -n ${quoted(namespace)}`;
+}
+
 function Pod({ name, change }) {
-  const [namespace, pod] = name.split("/").map(encodeURIComponent);
-  const { value, failure } = usePolled(`pods/${namespace}/${pod}/explain`, RELOAD_MS);
+  const [namespace, pod] = name.split("/");
+  const path = `pods/${encodeURIComponent(namespace)}/${encodeURIComponent(pod)}/explain`;
+  const { value, failure } = usePolled(path, RELOAD_MS);
   if (!value) return html`<${Failed} failure=${failure} />`;
   const of = value.pod;
   return html`
     <${Failed} failure=${failure} />
     <p>${of.summary}</p>
-    <p>${t("asksFor")}: ${amounts(of.requests)}. ${t("since")}: ${age(of.ageSeconds)}.</p>
+    <p>${t("asksFor")}: ${amounts(of.requests)}. ${t("since")}: ${age(of.ageSeconds)}. ${t("owner")}: ${ownerText(of) || "–"}. ${t("priority")}: ${of.priority}.</p>
     ${of.node && html`<p><button class="link" onClick=${() => change({ node: of.node, pod: "" })}>${of.node}</button></p>`}
     ${of.schedulerSays?.message && html`<p>${t("schedulerSays")}: ${of.schedulerSays.message}</p>`}
+    ${of.notEvaluated.map((note) => html`<p class="aside">${t("notEvaluated")}: ${note}</p>`)}
+    <p class="bar"><${Copy} label=${t("copyCurl")} text=${() => `curl ${quoted(urlOf(`${path}?output=table`))}`} />
+      <${Copy} label=${t("copyKubectl")} text=${() => kubectlOf(namespace, pod)} />
+      <button onClick=${() => change({ tab: "decisions", follow: name })}>${t("followPod")}</button></p>
     <${Table} caption=${t("reasons")} rows=${of.reasons ?? []} columns=${[
       [t("nodes"), (row) => row.nodes, true],
       [t("reason"), (row) => row.message],

@@ -32,12 +32,16 @@ export function parse(text) {
   return JSON.parse(shown);
 }
 
+export function urlOf(path) {
+  return new URL(`../v1/${path}`, location.href.split("#")[0]).href;
+}
+
 async function send(path, options) {
   const headers = { ...options.headers };
   if (token) headers.Authorization = `Bearer ${token}`;
   try {
     const signal = AbortSignal.timeout(LIMIT_MS);
-    return await fetch(`../v1/${path}`, { ...options, headers, signal, cache: "no-store", credentials: "same-origin" });
+    return await fetch(urlOf(path), { ...options, headers, signal, cache: "no-store", credentials: "same-origin" });
   } catch (fault) {
     throw new Failure(0, fault.message);
   }
@@ -57,26 +61,27 @@ async function read(response) {
 
 // path -> the last answer with an ETag, the latest last.
 const kept = new Map();
-const KEPT_MAX = 20;
+const KEPT_MAX = 10;
 
-// The same object as before if nothing changed.
+// {value, answered}: the same object as before if nothing changed, and the service's time of the answer.
 export async function get(path) {
   const last = kept.get(path);
   const response = await send(path, { headers: last ? { "If-None-Match": last.tag } : {} });
-  if (response.status === 304 && last) return last.value;
+  const answered = Date.parse(response.headers.get("Date")) || Date.now();
+  if (response.status === 304 && last) return { value: last.value, answered };
   const value = await read(response);
   const tag = response.headers.get("ETag");
   kept.delete(path);
   if (tag) kept.set(path, { tag, value });
   if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value);
-  return value;
+  return { value, answered };
 }
 
 export async function post(path, body) {
   return read(await send(path, { method: "POST", body }));
 }
 
-// {value, failure, loadedAt}, asked again every everyMs while the page is visible. After a failure the last value stays. path "": nothing
+// {value, failure, answered}, asked again every everyMs while the page is visible. After a failure the last value stays. path "": nothing
 // is asked. again: another value asks at once.
 export function usePolled(path, everyMs, again) {
   const [result, set] = useState({});
@@ -90,8 +95,8 @@ export function usePolled(path, everyMs, again) {
       if (document.hidden || isAsking) return;
       isAsking = true;
       try {
-        const value = await get(path);
-        if (!ended) set({ path, value, loadedAt: Date.now() });
+        const answer = await get(path);
+        if (!ended) set({ path, ...answer });
       } catch (failure) {
         if (!ended) set((old) => ({ ...(old.path === path ? old : { path }), failure }));
       }

@@ -1,9 +1,10 @@
 // The page: the top line, the map, the details, the tabs.
-import { html, render, useMemo, useState } from "./vendor/preact-htm.js";
+import { html, render, useMemo, useRef, useState } from "./vendor/preact-htm.js";
 import { setToken, usePolled } from "./fetching.js";
+import { isClosed, labelsOf, sharesOf } from "./cells.js";
 import { Details } from "./details.js";
 import { ClusterMap } from "./map.js";
-import { Failed, Notice, Table } from "./parts.js";
+import { Failed, Notice, Table, age } from "./parts.js";
 import { useAddress } from "./state.js";
 import { Tabs } from "./tabs.js";
 import { placesOf } from "./try.js";
@@ -30,13 +31,29 @@ function TokenForm({ renewed }) {
   </form>`;
 }
 
+// "resource model" -> free GPUs on nodes that are cordoned or not ready.
+function closedOf(inventory) {
+  const closed = new Map();
+  const add = (key, n) => closed.set(key, (closed.get(key) ?? 0) + Math.max(0, n ?? 0));
+  for (const node of inventory.nodes.filter(isClosed)) {
+    for (const [name, row] of Object.entries(node.resources)) add(`${name} ${node.model}`, row.free);
+    for (const [name, row] of Object.entries(node.devices))
+      if (!row.publishedTwice) for (const [model, of] of Object.entries(row.models)) add(`${name} ${model}`, of.free);
+  }
+  return closed;
+}
+
 // GPUs that are of no use to typical pods, by the resource and model that /v1/inventory names. A driver's devices count in
-// /v1/fragmentation under the extended resource they stand for, so they get none here.
+// /v1/fragmentation under the extended resource they stand for, so they get none here, but count in the sum.
 function Totals({ inventory, fragmentation }) {
   const ofNoUse = new Map((fragmentation?.models ?? []).map((row) => [`${row.resource} ${row.model}`, row.fragmented]));
   const rows = [...inventory.models].sort((a, b) => b.capacity - a.capacity);
-  const sum = (name) => rows.reduce((all, row) => all + (row[name] ?? 0), 0);
-  return html`<p class="sum"><strong>${t("sum", sum("capacity"), sum("free"), sum("used"), sum("reserved"))}</strong></p>
+  const closed = useMemo(() => closedOf(inventory), [inventory]);
+  const sum = (of) => rows.reduce((all, row) => all + (of(row) ?? 0), 0);
+  const closedIn = (row) => closed.get(`${row.resource} ${row.model}`) ?? 0;
+  const brokenIn = (row) => row.capacity - (row.allocatable ?? row.capacity);
+  const useless = fragmentation?.models.reduce((all, row) => all + row.fragmented, 0);
+  return html`<p class="sum"><strong>${t("sum", sum((row) => row.capacity), sum((row) => row.free), sum((row) => row.used), sum((row) => row.reserved), useless?.toFixed(1) ?? "?", sum(closedIn), sum(brokenIn))}</strong></p>
   <${Table} caption=${t("totals")} rows=${rows} columns=${[
     [t("model"), (row) => row.model || t("modelUnknown")],
     [t("resource"), (row) => row.resource],
@@ -45,14 +62,22 @@ function Totals({ inventory, fragmentation }) {
     [t("free"), (row) => row.free ?? "?", true],
     [t("used"), (row) => row.used ?? "?", true],
     [t("reserved"), (row) => row.reserved, true],
-    [t("outOfOrder"), (row) => row.capacity - row.allocatable, true],
+    [t("freeClosed"), closedIn, true],
+    [t("outOfOrder"), brokenIn, true],
     [t("ofNoUse"), (row) => ofNoUse.get(`${row.resource} ${row.model}`)?.toFixed(1) ?? "", true],
   ]} />`;
 }
 
-function Header({ inventory, policy, state, change }) {
+// An answer that has not changed since carries the time of its first copy, so the time of the last answer is shown, too.
+function ageText(inventory, answered) {
+  const seconds = Math.max(0, Math.round((answered - Date.parse(inventory.asOf)) / 1000));
+  const asOf = t("asOf", inventory.asOf.replace("T", " ").replace("Z", ""));
+  return `${asOf}, ${t("confirmed", new Date(answered).toISOString().slice(11, 19), age(seconds))}`;
+}
+
+function Header({ inventory, answered, policy, change }) {
   const parts = inventory
-    ? [inventory.source, t("asOf", inventory.asOf.replace("T", " ").replace("Z", "")), inventory.role && t(`role_${inventory.role.split(" ")[0]}`), policy && t(`mode_${policy.values.mode}`)]
+    ? [inventory.source, ageText(inventory, answered), inventory.role && t(`role_${inventory.role.split(" ")[0]}`), policy && t(`mode_${policy.values.mode}`)]
     : [];
   return html`<header>
     <h1>${t("title")}</h1>
@@ -77,19 +102,25 @@ function Page() {
   const [again, setAgain] = useState(0);
   const [tried, setTried] = useState({});
   setLanguage(state.lang);
-  const { value: inventory, failure } = usePolled("inventory", RELOAD_MS, again);
-  const { value: fragmentation } = usePolled("fragmentation", SUMS_MS, again);
+  const label = labelsOf(state);
+  const { value, answered, failure } = usePolled(label ? `inventory?label=${encodeURIComponent(label)}` : "inventory", RELOAD_MS, again);
+  // Another grouping asks anew; until it is answered the map stays.
+  const last = useRef({});
+  if (value) last.current = { value, answered };
+  const inventory = last.current.value;
+  const { value: fragmentation } = usePolled("fragmentation?nodes=true", SUMS_MS, again);
+  const shares = useMemo(() => sharesOf(fragmentation), [fragmentation]);
   const { value: policy } = usePolled("policy", SUMS_MS, again);
   const placed = useMemo(() => (tried.answer ? placesOf(tried.answer) : NOWHERE), [tried]);
   return html`
-    <${Header} inventory=${inventory} policy=${policy} state=${state} change=${change} />
+    <${Header} inventory=${inventory} answered=${last.current.answered} policy=${policy} change=${change} />
     <main>
       ${failure?.status === 401 && html`<${TokenForm} renewed=${() => setAgain(again + 1)} />`}
       ${!inventory && (failure ? html`<${Failed} failure=${failure} />` : html`<p>${t("loading")}</p>`)}
       ${inventory && html`
         <${Warnings} inventory=${inventory} failure=${failure} />
         <div class="totals"><${Totals} inventory=${inventory} fragmentation=${fragmentation} /></div>
-        <${ClusterMap} inventory=${inventory} placed=${placed} state=${state} change=${change} />
+        <${ClusterMap} inventory=${inventory} shares=${shares} placed=${placed} state=${state} change=${change} />
         <${Details} inventory=${inventory} state=${state} change=${change} />
         <${Tabs} state=${state} change=${change} again=${again} tried=${tried} setTried=${setTried} />`}
     </main>`;

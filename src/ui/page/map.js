@@ -1,7 +1,7 @@
 // The map: nodes in groups, one cell a GPU. Only the lines in sight are in the document.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
-import { CELLS_MAX, cellsOf, groupsOf, holdersOf, isClosed, markOf } from "./cells.js";
-import { Table } from "./parts.js";
+import { CELLS_MAX, COLOURINGS, GROUPINGS, OTHER, STATES, cellsOf, colourKey, fleetOf, groupsOf, holdersOf, isClosed, marksOf } from "./cells.js";
+import { Table, ageSince, ownerText } from "./parts.js";
 import { t } from "./words.js";
 
 const LINE_PX = 24;
@@ -10,18 +10,32 @@ const NAME_PX = 190;
 const COUNT_PX = 90;
 const MARGIN_LINES = 8; // drawn above and below what is in sight
 
-const GLYPHS = { used: "", claimed: "c", reserved: "r", free: "", closed: "–", tainted: "!", broken: "×", unknown: "?" };
+// Used and terminating cells have the letter of their holder.
+const GLYPHS = { claimed: "c", reserved: "r", promised: "p", free: "", stranded: "", closed: "–", tainted: "!", broken: "×", unknown: "?" };
+
+// "in use: ml/train-0, 2 h, Job train"
+function titleOf({ state, holder }) {
+  if (!holder) return t(`state_${state}`);
+  const parts = [`${holder.namespace}/${holder.pod}`, holder.created && ageSince(holder.created), ownerText(holder)];
+  return `${t(`state_${state}`)}: ${parts.filter(Boolean).join(", ")}`;
+}
 
 function Cell({ run, mark, dim }) {
   const { state, holder } = run;
-  const colour = state === "used" ? `k${mark.colour}` : "";
-  const who = holder ? `${holder.namespace}/${holder.pod}` : "";
-  const glyph = state === "used" ? mark.letter : GLYPHS[state];
-  return html`<i class=${`cell ${state} ${colour} ${dim ? "dim" : ""}`} title=${[t(`state_${state}`), who].filter(Boolean).join(": ")}>${glyph}</i>`;
+  const isHeld = state === "used" || state === "terminating";
+  const classes = ["cell", state, isHeld && `k${mark.colour}`, dim && "dim"].filter(Boolean).join(" ");
+  return html`<i class=${classes} title=${titleOf(run)} data-pod=${holder ? `${holder.namespace}/${holder.pod}` : undefined}>${isHeld ? mark.letter : GLYPHS[state]}</i>`;
 }
 
 function countText(gpus) {
   return gpus.map((one) => `${one.free ?? "?"}/${one.total}`).join(" ");
+}
+
+// "5 in use, 2 free"
+function cellsText(gpus) {
+  const counts = {};
+  for (const run of gpus.runs) counts[run.state] = (counts[run.state] ?? 0) + run.n;
+  return STATES.filter((state) => counts[state]).map((state) => `${counts[state]} ${t(`state_${state}`)}`).join(", ");
 }
 
 // "h100-1: 5 of 8 nvidia.com/gpu free"
@@ -38,19 +52,23 @@ export function stateOf(node) {
   return node.unschedulable ? t("cordoned") : t("ready");
 }
 
-function NodeRow({ row, holders, placed, state, change }) {
+function NodeRow({ row, marks, placed, state, change }) {
   const node = row.nodes[0];
   const isFolded = row.nodes.length > 1;
   const n = row.nodes.reduce((sum, one) => sum + (placed.get(one.name) ?? 0), 0);
   const classes = ["node", isClosed(node) && "out", n > 0 && "placed", state.node === node.name && "chosen"].filter(Boolean).join(" ");
-  const open = () => change(isFolded ? { view: "apart" } : { node: node.name, pod: "" });
+  const open = (event) => {
+    const pod = event.target.dataset.pod;
+    if (pod) change({ pod, node: "" });
+    else change(isFolded ? { view: "apart" } : { node: node.name, pod: "" });
+  };
   return html`<button class=${classes} onClick=${open} aria-label=${spoken(row) + (n > 0 ? `, ${t("placedHere", n)}` : "")} title=${node.name}>
     <span class="name">${isFolded ? t("nodesAlike", row.nodes.length) : node.name}</span>
     <span class="cells">${row.gpus.map((gpus) => {
       const { cells, more } = cellsOf(gpus);
       return html`<span class="gpus" title=${gpus.name}>${cells.map((run) => {
-        const namespace = run.holder?.namespace;
-        return html`<${Cell} run=${run} mark=${markOf(holders, namespace)} dim=${state.holder && namespace !== state.holder} />`;
+        const key = run.holder && colourKey(run.holder, state.colour);
+        return html`<${Cell} run=${run} mark=${marks.get(key) ?? OTHER} dim=${state.holder && key !== state.holder} />`;
       })}${more > 0 && html`<span>+${more}</span>`}</span>`;
     })}</span>
     <span class="count">${n > 0 && html`<b>+${n}</b> `}${countText(row.gpus)}</span>
@@ -67,16 +85,16 @@ function linesOf(groups, width) {
   const lines = [];
   for (const group of groups) {
     lines.push({ group });
-    const widest = Math.max(...group.rows.map(widthOf));
+    const widest = group.rows.reduce((most, row) => Math.max(most, widthOf(row)), 0);
     const columns = Math.max(1, Math.floor(width / widest));
     for (let i = 0; i < group.rows.length; i += columns) lines.push({ rows: group.rows.slice(i, i + columns), columns });
   }
   return lines;
 }
 
-function groupName(group, groupBy) {
-  if (groupBy === "state") return t(`group_${group.key}`);
-  return group.key || t("modelUnknown");
+function groupName(key, groupBy) {
+  if (groupBy === "state") return t(`group_${key}`);
+  return key || t(groupBy === "model" ? "modelUnknown" : "withoutLabel");
 }
 
 // The height and scroll position of the box, and its width.
@@ -103,11 +121,13 @@ function move(event) {
   event.preventDefault();
 }
 
-function Lines({ inventory, placed, state, change }) {
+function Lines({ fleet, placed, state, change }) {
   const box = useRef(null);
   const sight = useSight(box);
-  const { groups, nWithout } = useMemo(() => groupsOf(inventory, state.group, state.view === "apart" || placed.size > 0), [inventory, state.group, state.view, placed]);
-  const holders = useMemo(() => holdersOf(inventory), [inventory]);
+  const isApart = state.view === "apart" || placed.size > 0;
+  const groups = useMemo(() => groupsOf(fleet, state.group, isApart), [fleet, state.group, isApart]);
+  const holders = useMemo(() => holdersOf(fleet, state.colour), [fleet, state.colour]);
+  const marks = useMemo(() => marksOf(holders), [holders]);
   const lines = useMemo(() => linesOf(groups, sight.width), [groups, sight.width]);
   // The first node that a manifest was placed on comes into sight.
   useEffect(() => {
@@ -117,62 +137,78 @@ function Lines({ inventory, placed, state, change }) {
   const first = Math.max(0, Math.floor(sight.top / LINE_PX) - MARGIN_LINES);
   const last = Math.min(lines.length, Math.ceil((sight.top + sight.height) / LINE_PX) + MARGIN_LINES);
   return html`
-    <${Legend} holders=${holders} state=${state} change=${change} />
+    <${Legend} holders=${holders} marks=${marks} state=${state} change=${change} />
     <div class="lines" ref=${box} onKeyDown=${move} tabindex="0" role="region" aria-label=${t("map")}>
       <div class="all" style=${{ height: `${lines.length * LINE_PX}px` }}>
         ${lines.slice(first, last).map((line, i) => html`<div key=${first + i} class="line" style=${{ top: `${(first + i) * LINE_PX}px` }}>
           ${line.group
-            ? html`<h3>${groupName(line.group, state.group)} <small>${t("groupSum", line.group.free, line.group.total, line.group.nNodes)}</small></h3>`
-            : line.rows.map((row) => html`<div class="place" style=${{ width: `${100 / line.columns}%` }}><${NodeRow} key=${row.nodes[0].name} row=${row} holders=${holders} placed=${placed} state=${state} change=${change} /></div>`)}
+            ? html`<h3>${groupName(line.group.key, state.group)} <small>${t("groupSum", line.group.free, line.group.total, line.group.nNodes)}</small></h3>`
+            : line.rows.map((row) => html`<div class="place" style=${{ width: `${100 / line.columns}%` }}><${NodeRow} key=${row.nodes[0].name} row=${row} marks=${marks} placed=${placed} state=${state} change=${change} /></div>`)}
         </div>`)}
       </div>
     </div>
-    ${lines.length === 0 && html`<p>${t("noGpus")}</p>`}
-    ${nWithout > 0 && html`<p class="aside">${t("withoutGpus", nWithout)}</p>`}`;
+    ${lines.length === 0 && html`<p>${t("noGpus")}</p>`}`;
 }
 
 const LEGEND_MAX = 12;
 
-function Legend({ holders, state, change }) {
-  const states = ["free", "reserved", "claimed", "closed", "tainted", "broken"];
+function Legend({ holders, marks, state, change }) {
+  const states = STATES.filter((one) => one !== "used" && one !== "unknown");
   return html`<ul class="legend" aria-label=${t("legend")}>
-    ${holders.slice(0, LEGEND_MAX).map((holder) => {
-      const mark = markOf(holders, holder.name);
-      const isChosen = state.holder === holder.name;
-      return html`<li><button aria-pressed=${isChosen ? "true" : "false"} onClick=${() => change({ holder: isChosen ? "" : holder.name })}>
-        <i class=${`cell used k${mark.colour}`}>${mark.letter}</i> ${holder.name} ${holder.n}</button></li>`;
+    ${holders.slice(0, LEGEND_MAX).map(({ name, n }) => {
+      const mark = marks.get(name) ?? OTHER;
+      const isChosen = state.holder === name;
+      return html`<li><button aria-pressed=${isChosen ? "true" : "false"} onClick=${() => change({ holder: isChosen ? "" : name })}>
+        <i class=${`cell used k${mark.colour}`}>${mark.letter}</i> ${name} ${n}</button></li>`;
     })}
-    ${holders.length > LEGEND_MAX && html`<li>${t("moreNamespaces", holders.length - LEGEND_MAX)}</li>`}
-    ${states.map((one) => html`<li><i class=${`cell ${one}`}>${GLYPHS[one]}</i> ${t(`state_${one}`)}</li>`)}
+    ${holders.length > LEGEND_MAX && html`<li>${t("moreHolders", holders.length - LEGEND_MAX)}</li>`}
+    ${states.map((one) => html`<li><i class=${`cell ${one}`}>${GLYPHS[one] ?? ""}</i> ${t(`state_${one}`)}</li>`)}
   </ul>`;
 }
 
 // The same as the map for those who do not see it.
-function Twin({ inventory, change }) {
-  const { groups } = useMemo(() => groupsOf(inventory, "model", true), [inventory]);
-  const rows = groups.flatMap((group) => group.rows.flatMap((row) => row.gpus.map((gpus) => ({ node: row.nodes[0], gpus }))));
-  const holdersText = ({ node, gpus }) =>
-    gpus.runs.filter((run) => run.holder).map((run) => `${run.holder.namespace}/${run.holder.pod} (${run.n})`).join(", ");
+function Twin({ fleet, state, change }) {
+  const groups = useMemo(() => groupsOf(fleet, state.group, true), [fleet, state.group]);
+  const rows = groups.flatMap((group) => group.rows.flatMap((row) => row.gpus.map((gpus) => ({ node: row.nodes[0], gpus, key: group.key }))));
+  const holdersText = ({ gpus }) =>
+    gpus.runs.filter((run) => run.holder).map((run) => `${run.holder.namespace}/${run.holder.pod} (${run.n} ${t(`state_${run.state}`)})`).join(", ");
+  const group = state.group === "model" ? [] : [[t("group"), ({ key }) => groupName(key, state.group)]];
   return html`<${Table} caption=${t("map")} rows=${rows} columns=${[
     [t("node"), ({ node }) => html`<button class="link" onClick=${() => change({ node: node.name, pod: "" })}>${node.name}</button>`],
+    ...group,
     [t("model"), ({ node }) => node.model || t("modelUnknown")],
     [t("resource"), ({ gpus }) => gpus.name],
     [t("total"), ({ gpus }) => gpus.total, true],
     [t("used"), ({ gpus }) => gpus.used ?? "?", true],
     [t("free"), ({ gpus }) => gpus.free ?? "?", true],
+    [t("cells"), ({ gpus }) => cellsText(gpus)],
     [t("state"), ({ node }) => stateOf(node)],
     [t("heldBy"), holdersText],
   ]} />`;
 }
 
-export function ClusterMap({ inventory, placed, state, change }) {
-  const choose = (name, values) => html`<label>${t(name)} <select value=${state[name]} onChange=${(event) => change({ [name]: event.target.value })}>
+// Takes the key of any label.
+function LabelKey({ state, change }) {
+  const [text, setText] = useState(state.label);
+  const use = (event) => {
+    event.preventDefault();
+    change({ label: text.trim() });
+  };
+  return html`<form class="inline" onSubmit=${use}><label>${t("labelKey")} <input id="label" value=${text} spellcheck="false" onInput=${(event) => setText(event.target.value)} /></label>
+    <button type="submit">${t("useKey")}</button></form>`;
+}
+
+export function ClusterMap({ inventory, shares, placed, state, change }) {
+  const { fleet, nWithout } = useMemo(() => fleetOf(inventory, shares), [inventory, shares]);
+  const choose = (name, values, also = {}) => html`<label>${t(name)} <select id=${name} value=${state[name]} onChange=${(event) => change({ [name]: event.target.value, ...also })}>
     ${values.map((value) => html`<option value=${value} selected=${state[name] === value}>${t(`${name}_${value}`)}</option>`)}</select></label>`;
   return html`<section>
     <div class="bar"><h2 id="map-title">${t("map")}</h2>
-      ${choose("group", ["model", "state"])} ${choose("view", ["map", "apart", "table"])}</div>
+      ${choose("group", GROUPINGS)} ${state.group === "label" && html`<${LabelKey} state=${state} change=${change} />`}
+      ${choose("colour", COLOURINGS, { holder: "" })} ${choose("view", ["map", "apart", "table"])}</div>
     ${state.view === "table"
-      ? html`<${Twin} inventory=${inventory} change=${change} />`
-      : html`<${Lines} inventory=${inventory} placed=${placed} state=${state} change=${change} />`}
+      ? html`<${Twin} fleet=${fleet} state=${state} change=${change} />`
+      : html`<${Lines} fleet=${fleet} placed=${placed} state=${state} change=${change} />`}
+    ${nWithout > 0 && html`<p class="aside">${t("withoutGpus", nWithout)}</p>`}
   </section>`;
 }

@@ -52,11 +52,20 @@ export function quoted(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+// "Job train", of a pod
+export function ownerText(pod) {
+  return pod.controller ? `${pod.controller.kind} ${pod.controller.name}` : "";
+}
+
+export function ageSince(time) {
+  return age(Math.max(0, Math.round((Date.now() - Date.parse(time)) / 1000)));
+}
+
 // 90061 -> "1 d 1 h"
 export function age(seconds) {
   const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
   const first = units.findIndex(([size]) => seconds >= size);
-  if (first < 0) return "0 s";
+  if (first < 0) return seconds === null ? "?" : "0 s";
   return units
     .slice(first, first + 2)
     .map(([size, name], i) => [Math.floor((i ? seconds % units[first][0] : seconds) / size), name])

@@ -1,7 +1,10 @@
 // What the page shows, kept in the fragment of its address, so that a link shows the same.
 import { useEffect, useState } from "./vendor/preact-htm.js";
 
-const DEFAULTS = { tab: "waiting", group: "model", view: "map", node: "", pod: "", holder: "", category: "", lang: "" };
+const DEFAULTS = {
+  tab: "waiting", group: "model", label: "", colour: "namespace", view: "map", node: "", pod: "", holder: "", category: "", follow: "",
+  drain: "", like: "", count: "1", lang: "",
+};
 
 function read() {
   const given = new URLSearchParams(location.hash.slice(1));

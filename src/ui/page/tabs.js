@@ -1,5 +1,5 @@
 // The tabs below the map, and those of them that only list an answer.
-import { html, useRef } from "./vendor/preact-htm.js";
+import { html, useRef, useState } from "./vendor/preact-htm.js";
 import { usePolled } from "./fetching.js";
 import { Failed, Notice, Table } from "./parts.js";
 import { Try } from "./try.js";
@@ -29,6 +29,7 @@ function Quotas({ again }) {
       [t("used"), ({ limit }) => limit.used, true],
       [t("limit"), ({ limit }) => limit.limit, true],
       [t("unknownModel"), ({ limit }) => limit.unknown, true],
+      [t("heldBy"), ({ limit }) => limit.users.map((user) => `${user.namespace} ${user.used}`).join(", ")],
     ]} />`}`;
 }
 
@@ -53,10 +54,32 @@ function verdictsText(verdicts) {
   return Object.entries(verdicts ?? {}).map(([name, n]) => `${n} × ${name}`).join(", ");
 }
 
-function Decisions({ again, change }) {
-  const { value, failure } = usePolled("decisions", RELOAD_MS, again);
-  if (!value) return html`<${Failed} failure=${failure} />`;
+// "namespace/name" -> the query of /v1/decisions; a name alone is looked for in all namespaces.
+function queryOf(follow) {
+  const slash = follow.indexOf("/");
+  const query = new URLSearchParams();
+  if (slash > 0) query.set("namespace", follow.slice(0, slash));
+  if (slash + 1 < follow.length) query.set("name", follow.slice(slash + 1));
+  return query.size > 0 ? `?${query}` : "";
+}
+
+function Follow({ state, change }) {
+  const [text, setText] = useState(state.follow);
+  const use = (event) => {
+    event.preventDefault();
+    change({ follow: text.trim() });
+  };
+  return html`<form class="bar" onSubmit=${use}><label>${t("follow")} <input id="follow" value=${text} spellcheck="false" onInput=${(event) => setText(event.target.value)} /></label>
+    <button type="submit">${t("useKey")}</button>
+    ${state.follow && html`<button type="button" onClick=${() => { setText(""); change({ follow: "" }); }}>${t("all")}</button>`}</form>`;
+}
+
+function Decisions({ state, change, again }) {
+  const { value, failure } = usePolled(`decisions${queryOf(state.follow)}`, RELOAD_MS, again);
+  const follow = html`<${Follow} key=${state.follow} state=${state} change=${change} />`;
+  if (!value) return html`${follow}<${Failed} failure=${failure} />`;
   return html`
+    ${follow}
     <${Failed} failure=${failure} />
     ${value.decisions.length === 0 ? html`<p>${t("noDecisions")}</p>` : html`<${Table} caption=${t("decisionsCaption", value.keep)} rows=${value.decisions} columns=${[
       [t("time"), (row) => row.time.replace("T", " ").replace("Z", "")],

@@ -1,6 +1,6 @@
-// A manifest, tried on the cluster as it is: /v1/dry-run.
+// A manifest, tried on the cluster as it is: /v1/dry-run; or after changes: /v1/what-if.
 import { html, useState } from "./vendor/preact-htm.js";
-import { post } from "./fetching.js";
+import { post, urlOf } from "./fetching.js";
 import { Copy, Failed, Notice, Table, quoted } from "./parts.js";
 import { t } from "./words.js";
 
@@ -24,22 +24,38 @@ spec:
             nvidia.com/gpu: 4
 `;
 
-// node -> how many replicas go there.
+// node -> how many pods go there: replicas, and with changes also displaced and pending pods.
 export function placesOf(answer) {
   const places = new Map();
-  for (const workload of answer?.workloads ?? [])
-    for (const placement of workload.placements)
-      if (placement.node) places.set(placement.node, (places.get(placement.node) ?? 0) + 1);
+  const pods = [...answer.workloads.flatMap((workload) => workload.placements), ...(answer.displaced ?? []), ...(answer.pending?.nowRun ?? [])];
+  for (const { node } of pods) if (node) places.set(node, (places.get(node) ?? 0) + 1);
   return places;
 }
 
-function curlOf(manifest) {
-  const url = new URL("../v1/dry-run?output=table", location.href.split("#")[0]);
-  return `curl --data-raw ${quoted(manifest)} ${quoted(url.href)}`;
+// "a, b" -> ["a", "b"]
+function namesOf(text) {
+  return text.split(/[\s,]+/).filter(Boolean);
 }
 
-function kubectlOf(manifest) {
-  return `printf %s ${quoted(manifest)} | kubectl gpu fit -f -`;
+// What is asked: {path, body, manifest, drain, like, count}; the last three are "" and [] without changes.
+function questionOf(manifest, state) {
+  const drain = namesOf(state.drain);
+  const like = state.like.trim();
+  const count = Math.max(1, Math.floor(Number(state.count)) || 1);
+  if (drain.length === 0 && !like) return { path: "dry-run", body: manifest, manifest, drain, like, count };
+  const changes = [];
+  if (like) changes.push({ addNodes: { like, count } });
+  if (drain.length > 0) changes.push({ drain });
+  const body = JSON.stringify({ changes, workloads: manifest.trim() ? [manifest] : [] });
+  return { path: "what-if", body, manifest, drain, like, count };
+}
+
+function curlOf(question) {
+  return `curl --data-raw ${quoted(question.body)} ${quoted(urlOf(`${question.path}?output=table`))}`;
+}
+
+function kubectlOf({ path, manifest }) {
+  return path === "dry-run" ? `printf %s ${quoted(manifest)} | kubectl gpu fit -f -` : "";
 }
 
 function Workload({ workload, change }) {
@@ -63,35 +79,85 @@ function Workload({ workload, change }) {
   </article>`;
 }
 
-export function Try({ tried, setTried, change }) {
-  const [text, setText] = useState(tried.manifest ?? "");
+function podRow(change) {
+  return [
+    [t("pod"), (row) => html`<button class="link" onClick=${() => change({ pod: `${row.namespace}/${row.name}`, node: "" })}>${row.namespace}/${row.name}</button>`],
+    [t("owner"), (row) => (row.owner ? `${row.owner.kind} ${row.owner.name}` : "")],
+    [t("node"), (row) => row.node ?? t("nowhere")],
+    [t("reason"), (row) => row.reason ?? ""],
+  ];
+}
+
+// The models whose free GPUs change.
+function changedOf({ before, after }) {
+  const old = new Map(before.map((row) => [`${row.resource} ${row.model}`, row]));
+  return after
+    .map((row) => ({ row, was: old.get(`${row.resource} ${row.model}`) }))
+    .filter(({ row, was }) => !was || was.free !== row.free || was.fragmented !== row.fragmented);
+}
+
+// What the changes do.
+function Effects({ answer, change }) {
+  const rows = podRow(change);
+  const from = [t("from"), (row) => row.from];
+  const { nowRun, noLonger } = answer.pending;
+  const numbers = (was, is) => `${was ?? 0} → ${is}`;
+  return html`
+    ${answer.displaced.length > 0 && html`<${Table} caption=${t("displaced", answer.displacedCounts.fit, answer.displacedCounts.pods)} rows=${answer.displaced} columns=${[rows[0], from, ...rows.slice(1)]} />`}
+    ${nowRun.length > 0 && html`<${Table} caption=${t("nowRun", nowRun.length)} rows=${nowRun} columns=${rows} />`}
+    ${noLonger.length > 0 && html`<${Table} caption=${t("noLonger", noLonger.length)} rows=${noLonger} columns=${rows} />`}
+    <${Table} caption=${t("fragmentation")} rows=${changedOf(answer.fragmentation)} columns=${[
+      [t("model"), ({ row }) => row.model || t("modelUnknown")],
+      [t("resource"), ({ row }) => row.resource],
+      [t("free"), ({ row, was }) => numbers(was?.free, row.free), true],
+      [t("ofNoUse"), ({ row, was }) => numbers(was?.fragmented.toFixed(1), row.fragmented.toFixed(1)), true],
+    ]} />
+    ${answer.notChecked.map((note) => html`<p class="aside">${note}</p>`)}`;
+}
+
+function Changes({ state, change }) {
+  const field = (name, properties) => html`<label>${t(name)} <input id=${name} value=${state[name]} spellcheck="false" onInput=${(event) => change({ [name]: event.target.value })} ...${properties} /></label>`;
+  return html`<fieldset class="bar"><legend>${t("changes")}</legend>
+    ${field("count", { type: "number", min: 1, max: 5000 })} ${field("like", {})} ${field("drain", {})}</fieldset>`;
+}
+
+export function Try({ tried, setTried, state, change }) {
+  const [text, setText] = useState(tried.question?.manifest ?? "");
   const [isAsking, setAsking] = useState(false);
+  const now = questionOf(text, state);
   const ask = async (event) => {
     event.preventDefault();
     setAsking(true);
     try {
-      setTried({ manifest: text, answer: await post("dry-run", text) });
+      setTried({ question: now, answer: await post(now.path, now.body) });
     } catch (failure) {
-      setTried({ manifest: text, failure });
+      setTried({ question: now, failure });
     }
     setAsking(false);
   };
-  const { answer, failure } = tried;
+  const clear = () => {
+    setText("");
+    setTried({});
+    change({ drain: "", like: "", count: "1" });
+  };
+  const { question, answer, failure } = tried;
   return html`
     <form onSubmit=${ask}>
       <label for="manifest">${t("manifest")}</label>
       <textarea id="manifest" spellcheck="false" rows="12" value=${text} onInput=${(event) => setText(event.target.value)}></textarea>
-      <p class="bar"><button type="submit" disabled=${isAsking || !text.trim()}>${isAsking ? t("asking") : t("tryIt")}</button>
+      <${Changes} state=${state} change=${change} />
+      <p class="bar"><button type="submit" disabled=${isAsking || (now.path === "dry-run" && !text.trim())}>${isAsking ? t("asking") : t("tryIt")}</button>
         <button type="button" onClick=${() => setText(EXAMPLE)}>${t("example")}</button>
-        <button type="button" onClick=${() => { setText(""); setTried({}); }}>${t("clear")}</button></p>
+        <button type="button" onClick=${clear}>${t("clear")}</button></p>
     </form>
     <div aria-live="polite">
       <${Failed} failure=${failure} />
       ${answer && html`<p><strong>${answer.summary}</strong></p>`}
     </div>
     ${answer && html`
-      <p class="bar"><${Copy} label=${t("copyCurl")} text=${() => curlOf(tried.manifest)} />
-        <${Copy} label=${t("copyKubectl")} text=${() => kubectlOf(tried.manifest)} /></p>
+      <p class="bar"><${Copy} label=${t("copyCurl")} text=${() => curlOf(question)} />
+        ${kubectlOf(question) && html`<${Copy} label=${t("copyKubectl")} text=${() => kubectlOf(question)} />`}</p>
+      ${question.path === "what-if" && html`<${Effects} answer=${answer} change=${change} />`}
       ${answer.warnings.map((warning) => html`<${Notice}>${warning.path}: ${warning.message}</${Notice}>`)}
       ${answer.notUnderstood.map((one) => html`<${Notice}>${one.kind} ${one.name}: ${one.path}: ${one.message}</${Notice}>`)}
       ${answer.deviceRequests.map((one) => html`<p>${one.object}: ${one.path}: ${one.message}</p>`)}

@@ -29,8 +29,10 @@ function helpOf(pod) {
   if (pod.refusal) return pod.refusal;
   if (pod.fits > 0) return t("fitsHelp", pod.fits);
   const reason = pod.reasons?.find((one) => one.reason === pod.closest?.reason);
-  if (!reason) return pod.summary;
-  return `${pod.closest.node}: ${pod.closest.message}; ${reason.help}`;
+  if (reason) return `${pod.closest.node}: ${pod.closest.message}; ${reason.help}`;
+  // No node lacks only room: what rejects most of them.
+  const most = [...(pod.reasons ?? [])].sort((a, b) => b.nodes - a.nodes)[0];
+  return most ? `${most.message}; ${most.help}` : pod.summary;
 }
 
 function rowsOf(pending) {
