@@ -1,0 +1,244 @@
+/* claim_rules: the verdicts of nodes, and what placed pods leave to the next ones. */
+#include "base/mem.h"
+#include "decide/claim_rules.h"
+#include "fixture_devices.h"
+#include "unit.h"
+
+#include <string.h>
+
+static const struct allocate_class ANY = {.name = "any"};
+
+/* A pod with one claim, of one request. */
+struct asking {
+    struct fixture *fixture;
+    struct claims_world *world;
+    struct allocate_want want;
+    struct allocate_request request;
+    struct pod_claim claim;
+    struct pod_claim *claims[1];
+    uint64_t steps_left;
+    struct claim_rules *rules;
+};
+
+static void asking_end(struct asking *asking)
+{
+    claims_world_free(asking->world);
+}
+
+/* n devices, by a template. */
+static void ask(struct asking *asking, struct fixture *fixture, int64_t n)
+{
+    *asking = (struct asking){
+        .fixture = fixture,
+        .world = claims_world_new(NULL, 0, fixture->arena),
+        .want = {.name = "", .class_name = "any", .device_class = &ANY, .n_devices = n},
+        .request = {.name = "gpus", .n_wants = 1},
+        .claim = {.asked = {.namespace_ = "ml", .name = "c", .n_requests = 1},
+                  .is_template = true,
+                  .fault = REASON_FITS},
+        .steps_left = CLAIM_RULES_STEPS_MAX};
+    asking->request.wants = &asking->want;
+    asking->claim.asked.requests = &asking->request;
+    asking->claims[0] = &asking->claim;
+}
+
+static enum reason judge(struct asking *asking, const char *node)
+{
+    const struct claims_of_pod pod = {asking->claims, 1, ""};
+    bool is_read = asking->rules != NULL;
+    while (!is_read) {
+        claims_world_read_some(asking->world, asking->fixture->cluster);
+        is_read = claims_world_end_step(asking->world);
+    }
+    if (!asking->rules)
+        asking->rules =
+            claim_rules_of(&pod, asking->world, &asking->steps_left, asking->fixture->arena);
+    return claim_rules_judge(asking->rules, fixture_find_node(asking->fixture, node));
+}
+
+static void place(struct asking *asking, const char *node)
+{
+    assert_int_equal(judge(asking, node), REASON_FITS);
+    claim_rules_place(asking->rules, fixture_find_node(asking->fixture, node));
+}
+
+static const char *cause(const struct asking *asking, const char *node)
+{
+    return claim_rules_cause(asking->rules, fixture_find_node(asking->fixture, node));
+}
+
+/* Two devices on n1, none on n2. */
+static struct fixture *two_nodes(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "cpu=8000", "");
+    fixture_put_node(fixture, "n2", "cpu=8000", "");
+    fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, H100");
+    return fixture;
+}
+
+static void taint(const struct fixture *fixture, const char *device)
+{
+    const struct device_taint_facts rule = {
+        .name = device, .pool = "n1", .device = device, .key = "broken", .effect = "NoSchedule"};
+    cluster_upsert_device_taint(fixture->cluster, &rule);
+}
+
+static enum reason verdict(struct fixture *fixture, int64_t n, const char *node)
+{
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, fixture, n);
+    return judge(&asking, node);
+}
+
+static void test_too_few_devices(void **state)
+{
+    struct fixture *fixture = two_nodes(state);
+    assert_int_equal(verdict(fixture, 2, "n1"), REASON_FITS);
+    assert_int_equal(verdict(fixture, 3, "n1"), REASON_CLAIM_TOTAL);
+    assert_int_equal(verdict(fixture, 1, "n2"), REASON_CLAIM_TOTAL);
+    fixture_put_claim(fixture, "other", "n1", NVIDIA_DRIVER, "gpu-0");
+    assert_int_equal(verdict(fixture, 1, "n1"), REASON_FITS);
+    assert_int_equal(verdict(fixture, 2, "n1"), REASON_CLAIM_FREE);
+}
+
+static void test_taints(void **state)
+{
+    struct fixture *fixture = two_nodes(state);
+    taint(fixture, "gpu-1");
+    assert_int_equal(verdict(fixture, 1, "n1"), REASON_FITS);
+    assert_int_equal(verdict(fixture, 2, "n1"), REASON_CLAIM_TAINTED);
+    assert_int_equal(verdict(fixture, 3, "n1"), REASON_CLAIM_TOTAL);
+    struct asking tolerates CLEANUP(asking_end);
+    static const struct allocate_toleration BROKEN = {"broken", "Exists", "", ""};
+    ask(&tolerates, fixture, 2);
+    tolerates.want.tolerations = &BROKEN;
+    tolerates.want.n_tolerations = 1;
+    assert_int_equal(judge(&tolerates, "n1"), REASON_FITS);
+}
+
+static void test_taints_of_devices_in_use(void **state)
+{
+    struct fixture *fixture = two_nodes(state);
+    fixture_put_claim(fixture, "other", "n1", NVIDIA_DRIVER, "gpu-0");
+    taint(fixture, "gpu-0");
+    assert_int_equal(verdict(fixture, 2, "n1"), REASON_CLAIM_FREE);
+    taint(fixture, "gpu-1");
+    assert_int_equal(verdict(fixture, 1, "n1"), REASON_CLAIM_TAINTED);
+}
+
+static void test_each_replica_takes_devices_of_its_own(void **state)
+{
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, two_nodes(state), 1);
+    place(&asking, "n1");
+    place(&asking, "n1");
+    assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_FREE);
+}
+
+static void test_a_shared_claim_pins_its_node(void **state)
+{
+    struct fixture *fixture = two_nodes(state);
+    fixture_put_slice(fixture, "n2", NVIDIA_DRIVER, "H100, H100");
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, fixture, 2);
+    asking.claim.is_template = false;
+    assert_int_equal(judge(&asking, "n2"), REASON_FITS);
+    place(&asking, "n1");
+    assert_int_equal(judge(&asking, "n1"), REASON_FITS);
+    assert_int_equal(judge(&asking, "n2"), REASON_CLAIM_ELSEWHERE);
+    assert_int_equal(asking.claim.n_holders, 1);
+}
+
+static void test_a_claim_that_no_pod_uses_may_lose_its_devices(void **state)
+{
+    struct fixture *fixture = two_nodes(state);
+    for (size_t n_holders = 0; n_holders < 2; n_holders++) {
+        struct asking asking CLEANUP(asking_end);
+        ask(&asking, fixture, 1);
+        asking.claim.is_template = false;
+        asking.claim.is_allocated = true;
+        asking.claim.nodes = fixture_selector(fixture, "@metadata.name In n1");
+        asking.claim.n_holders = n_holders;
+        assert_int_equal(judge(&asking, "n1"), REASON_FITS);
+        assert_int_equal(judge(&asking, "n2"), REASON_CLAIM_ELSEWHERE);
+        assert_int_equal(strstr(cause(&asking, "n2"), "no pod uses") != NULL, n_holders == 0);
+    }
+}
+
+static void test_a_claim_of_too_many_pods(void **state)
+{
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, two_nodes(state), 1);
+    asking.claim.is_template = false;
+    asking.claim.n_holders = CLAIM_RULES_HOLDERS_MAX - 1;
+    place(&asking, "n1");
+    assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_HOLDERS);
+    assert_int_equal(judge(&asking, "n2"), REASON_CLAIM_HOLDERS);
+}
+
+static void test_a_fault_of_the_claim_rules_out_all_nodes(void **state)
+{
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, two_nodes(state), 1);
+    asking.claim.fault = REASON_CLAIM_MISSING;
+    asking.claim.cause = "ResourceClaim ml/c";
+    assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_MISSING);
+    assert_string_equal(claim_rules_fault(asking.rules), "ResourceClaim ml/c");
+}
+
+static void test_an_error_on_one_node_ends_the_search(void **state)
+{
+    struct fixture *fixture = two_nodes(state);
+    struct asking asking CLEANUP(asking_end);
+    struct cel_program *program = cel_compile("device.attributes['d'].none == 1", fixture->arena);
+    ask(&asking, fixture, 1);
+    asking.want.selectors = (struct allocate_selectors){&program, 1};
+    assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_ERROR);
+    assert_int_equal(judge(&asking, "n2"), REASON_CLAIM_TOTAL);
+    claim_rules_abort(asking.rules, fixture_find_node(fixture, "n1"));
+    assert_int_equal(judge(&asking, "n2"), REASON_CLAIM_ERROR);
+    assert_non_null(strstr(cause(&asking, "n2"), "n1"));
+}
+
+static void test_a_trial_gives_back_what_it_took(void **state)
+{
+    struct fixture *fixture = two_nodes(state);
+    const struct node *n1 = fixture_find_node(fixture, "n1");
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, fixture, 2);
+    assert_int_equal(judge(&asking, "n1"), REASON_FITS);
+    struct claim_rules *trial = claim_rules_try(asking.rules, fixture->arena);
+    claim_rules_place(trial, n1);
+    assert_int_equal(claim_rules_judge(trial, n1), REASON_CLAIM_FREE);
+    claim_rules_end_trial(trial);
+    place(&asking, "n1");
+    assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_FREE);
+}
+
+static void test_without_steps_nothing_is_judged(void **state)
+{
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, two_nodes(state), 1);
+    asking.steps_left = 1;
+    assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_NOT_JUDGED);
+    assert_true(claim_rules_are_cut(asking.rules));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_too_few_devices),
+        TEST(test_taints),
+        TEST(test_taints_of_devices_in_use),
+        TEST(test_each_replica_takes_devices_of_its_own),
+        TEST(test_a_shared_claim_pins_its_node),
+        TEST(test_a_claim_that_no_pod_uses_may_lose_its_devices),
+        TEST(test_a_claim_of_too_many_pods),
+        TEST(test_a_fault_of_the_claim_rules_out_all_nodes),
+        TEST(test_an_error_on_one_node_ends_the_search),
+        TEST(test_a_trial_gives_back_what_it_took),
+        TEST(test_without_steps_nothing_is_judged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
