@@ -459,6 +459,18 @@ static json_t *longest_attributes(size_t i)
     return slice;
 }
 
+/* 28 devices in groups of seven. */
+static json_t *groups_of_devices(size_t i)
+{
+    json_t *slice = slice_of(i, i, 1, 1);
+    json_t *devices = part_of(slice, "spec", "devices", json_array());
+    for (size_t d = 0; d < 28; d++)
+        (void)json_array_append_new(devices,
+                                    json_pack("{s:s, s:{s:{s:I}}}", "name", text_of("gpu-", d),
+                                              "attributes", "group", "int", (json_int_t)(d % 4)));
+    return slice;
+}
+
 /* A selector of about 10,000 bytes: head, parts, tail. */
 static json_t *selector_of(const char *head, const char *part, size_t n, const char *tail)
 {
@@ -523,6 +535,38 @@ static json_t *reads_all(void)
                                  "", 0, "")));
 }
 
+static json_t *class_of_all(void)
+{
+    return json_pack("{s:s, s:s, s:{s:s}, s:{s:[o]}}", "apiVersion", "resource.k8s.io/v1", "kind",
+                     "DeviceClass", "metadata", "name", "class", "spec", "selectors",
+                     selector_of("device.driver == 'gpu.amd.com'", "", 0, ""));
+}
+
+/* Pods with five claims, each for the seven devices of a group, of which there are four. */
+static json_t *combinations(void)
+{
+    json_t *items = json_array();
+    (void)json_array_append_new(items, class_of_all());
+    json_t *names = json_array();
+    for (size_t c = 0; c < 5; c++) {
+        json_t *claim = claim_of(c, json_pack("[{s:s, s:{s:s, s:i}}]", "name", "r", "exactly",
+                                              "deviceClassName", "class", "count", 7));
+        (void)json_object_set_new(json_object_get(json_object_get(claim, "spec"), "devices"),
+                                  "constraints",
+                                  json_pack("[{s:s}]", "matchAttribute", "gpu.amd.com/group"));
+        (void)json_array_append_new(items, claim);
+        (void)json_array_append_new(names, json_pack("{s:s, s:s}", "name", text_of("c", c),
+                                                     "resourceClaimName", text_of("hostile-", c)));
+    }
+    for (size_t p = 0; p < 20; p++) {
+        json_t *pod = pod_of(p, NULL);
+        (void)json_object_set(json_object_get(pod, "spec"), "resourceClaims", names);
+        (void)json_array_append_new(items, pod);
+    }
+    json_decref(names);
+    return json_pack("{s:s, s:s, s:o}", "apiVersion", "v1", "kind", "List", "items", items);
+}
+
 const struct attack ATTACKS[] = {
     /* name, target, kind, objects, maker, bytes each, hold ms, filter ms, bytes of metrics */
     {"invented-resources", "sums a node: 250 names a pod", CLUSTER_PODS, 2000, invented_resources,
@@ -584,6 +628,8 @@ const struct attack ATTACKS[] = {
      CLUSTER_SLICES, 100, longest_attributes, 2000000, HOLD_MS, FILTER_MS, 60000},
     {"selectors", "the dry run: 400 selectors of 10 KB", CLUSTER_SLICES, 3, longest_attributes,
      2000000, HOLD_MS, FILTER_MS, 4000},
+    {"combinations", "the dry run: 20 pods with 5 claims that fail in all combinations",
+     CLUSTER_SLICES, 100, groups_of_devices, 50000, HOLD_MS, FILTER_MS, 60000},
 };
 
 const size_t N_ATTACKS = sizeof ATTACKS / sizeof *ATTACKS;
@@ -591,6 +637,7 @@ const size_t N_ATTACKS = sizeof ATTACKS / sizeof *ATTACKS;
 static const struct hostile_manifest MANIFESTS[] = {
     {"longest-attributes", reads_all, 6000},
     {"selectors", hostile_selectors, 3000},
+    {"combinations", combinations, 6000},
 };
 
 const struct hostile_manifest *attacks_manifest(const char *attack)
