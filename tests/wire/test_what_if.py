@@ -1,6 +1,7 @@
 """POST /v1/what-if: drains, cordons, added nodes and removed pods over a cluster file."""
 
 import pytest
+from follow import policy
 from objects import GPU, node, pod
 
 PATH = "/v1/what-if"
@@ -109,6 +110,35 @@ def test_workloads_come_after_the_displaced_pods(service):
         assert answer["workloads"][0]["placed"] == 0 and answer["workloads"][0]["name"] == "new"
 
 
+@pytest.fixture(scope="module")
+def with_quota(module_service, tmp_path_factory):
+    """A service whose namespace ml has a quota that nothing reaches."""
+    path = tmp_path_factory.mktemp("policy") / "policy.yaml"
+    path.write_text(policy({"quotas": [{"name": "team", "namespaces": ["ml"], "limits": [{"total": 100}]}]}), encoding="utf-8")
+    return module_service(*CLUSTER, options=("--config", path))
+
+
+@pytest.mark.parametrize(
+    "changes, used",
+    [
+        ([], 7),
+        ([{"drain": ["a"]}], 3),
+        ([{"drain": ["a"]}, {"addNodes": {"like": "a"}}], 7),
+        ([{"removePods": ["ml/web-0"]}], 5),
+        ([{"removePods": ["ml/train-0", "ml/alone", "ml/web-0"]}], 6),
+    ],
+    ids=["none", "no-room", "room", "removed", "waits-0-runs"],
+)
+def test_quota_and_fragmentation_are_those_without_the_workloads(with_quota, changes, used):
+    """After: what stays, and the displaced and pending pods that find a place; the workload takes a GPU of those left."""
+    alone = ask(with_quota, *changes)
+    limit = {"quota": "team", "resource": "", "model": "", "limit": 100}
+    assert alone["quota"] == {"before": [limit | {"used": 7}], "after": [limit | {"used": used}]}
+    joined = ask(with_quota, *changes, workloads=[pod("new", 1)])
+    assert joined["workloads"][0]["placed"] == 1
+    assert (joined["quota"], joined["fragmentation"]) == (alone["quota"], alone["fragmentation"])
+
+
 def test_the_cluster_is_as_before(service):
     before = service.get("/v1/inventory").json()["nodes"]
     ask(service, {"drain": ["a", "b"]}, {"addNodes": {"like": "a", "count": 3}})
@@ -177,6 +207,19 @@ def test_node_groups(module_service):
     assert groups["large"]["pods"] == [{"namespace": "ml", "name": "waits-0"}]
     text = served.get("/v1/node-groups?output=table").text
     assert max(map(len, text.splitlines())) <= 100 and "ml/waits-0" in text
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool", "karpenter.sh/nodepool"],
+)
+def test_each_provisioner_s_label_makes_a_group(module_service, label):
+    """A node of the same label and another value is of another group, and one with an empty value is of no provisioner's."""
+    nodes = [labelled("a", label, "pool-1"), labelled("b", label, "pool-1"), labelled("c", label, "pool-2"), labelled("d", label, "")]
+    groups = module_service(*nodes).get("/v1/node-groups").json()["groups"]
+    named = {group["name"]: (group["nodes"], group["like"]) for group in groups if group["by"] == label}
+    assert named == {"pool-1": (2, "a"), "pool-2": (1, "c")}
+    assert [(group["nodes"], group["like"]) for group in groups if group["by"] == "shape"] == [(1, "d")]
 
 
 def test_what_runs_now_is_not_counted(module_service):

@@ -311,7 +311,7 @@ struct what_if {
 };
 
 /* The pending pods of before, of which none is displaced, are among those after, unless a change
- * has removed them. */
+ * has removed them. fork: without the workloads. */
 static json_t *compared_json(const struct what_if *what_if, const struct placing *after,
                              const struct cluster *fork)
 {
@@ -353,9 +353,10 @@ static void answer(struct what_if *what_if)
                                                     reply_flag(what_if->exchange, "explain")};
     if (!dry_run_is_too_much(list, fork, what_if->exchange)) {
         json_t *json = provenance_json(&provenance);
+        (void)json_object_update_new(json, compared_json(what_if, &after, fork));
+        /* This places the workloads on the fork. */
         json_t *workloads = dry_run_judge(&question, what_if->arena);
         (void)json_object_del(workloads, "summary");
-        (void)json_object_update_new(json, compared_json(what_if, &after, fork));
         (void)json_object_update_new(json, workloads);
         reply(what_if->exchange, json, what_if_write_table);
     }
