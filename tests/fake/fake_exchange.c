@@ -18,6 +18,7 @@ struct exchange {
     const char *authorization;
     unsigned n_answers;
     int note;
+    bool has_tag;
     struct end *ends;
     struct fake_answer answer;
 };
@@ -68,8 +69,8 @@ bool exchange_has_left(struct exchange *exchange)
 
 void exchange_set_tag(struct exchange *exchange, const char *tag)
 {
-    (void)exchange;
     (void)tag;
+    exchange->has_tag = true;
 }
 
 void exchange_set_note(struct exchange *exchange, int note)
@@ -132,7 +133,8 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
 {
     if (exchange->n_answers++ > 0)
         abort();
-    exchange->answer = (struct fake_answer){status, content_type, mem_new(len + 1), len, flags};
+    exchange->answer =
+        (struct fake_answer){status, content_type, mem_new(len + 1), len, flags, exchange->has_tag};
     if (len > 0)
         memcpy(exchange->answer.body, body, len);
     free(body);

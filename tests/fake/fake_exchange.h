@@ -31,6 +31,7 @@ struct fake_answer {
     char *body; /* NUL-terminated */
     size_t len;
     unsigned flags;
+    bool has_tag; /* an ETag */
 };
 
 /* Aborts unless the handler answers exactly once before it returns. */

@@ -106,6 +106,12 @@ static void make_stale(struct live_ask *live)
     live_flush(&live->live, CLUSTER_PODS);
 }
 
+static void make_fresh(struct live_ask *live)
+{
+    live->live.statuses[CLUSTER_PODS] = live->live.statuses[CLUSTER_NODES];
+    live_flush(&live->live, CLUSTER_PODS);
+}
+
 /* As after make_stale(); the test may be slow. */
 static void check_as_of(const json_t *as_of)
 {
@@ -387,6 +393,53 @@ static void test_metrics(void **state)
     free(text);
 }
 
+/* ---- a change in mid-answer ---- */
+
+struct mid_answer {
+    struct live_ask *live;
+    unsigned n_calls;
+};
+
+/* An answer with a tag asks for the role once when it begins, and again before it ends. */
+static const char *make_stale_when_asked_again(void *context)
+{
+    struct mid_answer *mid_answer = context;
+    if (++mid_answer->n_calls == 2)
+        make_stale(mid_answer->live);
+    return NULL;
+}
+
+static bool has_tag(struct live_ask *live, handle_exchange *handle)
+{
+    const struct fake_question question = {.path = "/v1/pods/ml/runs/explain"};
+    struct fake_answer answer = fake_ask(handle, &live->ask.api, &question);
+    const bool has_tag = answer.has_tag;
+    assert_int_equal(answer.status, 200);
+    fake_answer_fini(&answer);
+    return has_tag;
+}
+
+/* Else the client would keep the answer for as long as the data are stale. */
+static void test_a_kind_that_turns_stale_in_mid_answer_drops_the_tag(void **state)
+{
+    static handle_exchange *const HANDLES[] = {
+        api_inventory, api_pending,     api_fragmentation, api_quota,
+        api_snapshot,  api_node_groups, api_explain,
+    };
+    struct live_ask *live = *state;
+    fill(live);
+    for (size_t i = 0; i < sizeof HANDLES / sizeof(handle_exchange *); i++) {
+        struct mid_answer mid_answer = {.live = live};
+        live->ask.api.role = make_stale_when_asked_again;
+        live->ask.api.role_context = &mid_answer;
+        make_fresh(live);
+        assert_false(has_tag(live, HANDLES[i]));
+        assert_in_range(mid_answer.n_calls, 2, 3);
+        live->ask.api.role = NULL;
+        assert_true(has_tag(live, HANDLES[i]));
+    }
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -403,6 +456,7 @@ int main(void)
         TEST(test_readyz_is_ok_while_claims_are_not_counted),
         TEST(test_readyz_reports_the_age_of_stale_data),
         TEST(test_readyz_names_kinds_over_their_limit),
+        TEST(test_a_kind_that_turns_stale_in_mid_answer_drops_the_tag),
         TEST(test_table),
         TEST(test_metrics),
     };
