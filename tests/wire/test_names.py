@@ -49,6 +49,37 @@ def test_runtime_classes_that_the_file_lacks_are_unknown(service):
     assert "runtimeClassName nvida: not checked, the runtime classes of the cluster are unknown" in answer["workloads"][0]["notEvaluated"]
 
 
+@pytest.mark.parametrize("kind", ["Pod", "Job"])
+@pytest.mark.parametrize("source", ["file", "live"])
+def test_what_a_runtime_class_adds_is_not_evaluated(request, source, kind):
+    """Its overhead would leave no room here and its node selector no node: both are left out of the verdicts, and the answer says so.
+
+    A service that follows an API server never asks for the classes.
+    """
+    runtime_class = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "nvidia", "uid": "nvidia"},
+        "handler": "nvidia",
+        "overhead": {"podFixed": {"memory": "4Ti"}},
+        "scheduling": {"nodeSelector": {"pool": "none"}},
+    }
+    made = pod("new", 1, spec={"runtimeClassName": "nvidia"})
+    if kind == "Job":
+        made = {"apiVersion": "batch/v1", "kind": kind, "metadata": made["metadata"], "spec": {"template": {"spec": made["spec"]}}}
+    if source == "file":
+        service = request.getfixturevalue("start_over")(node("a", 8), runtime_class)
+    else:
+        service = request.getfixturevalue("follow")()
+        service.settle()
+    workload = service.post("/v1/dry-run", made).json()["workloads"][0]
+    unknown = "runtimeClassName nvidia: not checked, the runtime classes of the cluster are unknown"
+    added = "runtimeClassName nvidia: admission may add overhead, a node selector and tolerations"
+    assert workload["placed"] == 1
+    assert sum(added in note for note in workload["notEvaluated"]) == 1, workload["notEvaluated"]
+    assert (unknown in workload["notEvaluated"]) == (source == "live")
+
+
 @pytest.mark.parametrize(
     "changes",
     [
