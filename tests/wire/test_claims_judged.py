@@ -551,3 +551,23 @@ def test_examples_of_claims(start_service):
         answers = [service.post("/v1/dry-run", text.encode()).json() for text in texts]
         assert [answer["warnings"] for answer in answers] == [[], []] or name == "maintenance"
         assert tuple(answer["workloads"][0]["placed"] if answer["workloads"] else None for answer in answers) == placed_, name
+
+
+def test_answers_about_requests_are_bounded(start_over):
+    """Pods that name a template with many alternatives many times, in a manifest and in the cluster."""
+    wants = [{"name": f"a{n}", "deviceClassName": DRIVER} for n in range(8)]
+    spec = {"devices": {"requests": [{"name": f"r{n}", "firstAvailable": wants} for n in range(20)]}}
+    claims = {f"t_c{n}": "many" for n in range(31)}
+    pods = []
+    for n in range(8):
+        made = using(f"waits-{n}", **claims)
+        made["metadata"]["uid"] = f"waits-{n}"
+        made["spec"]["containers"][0]["resources"] = {"requests": {"cpu": f"{n + 1}m"}}
+        pods.append(made)
+    service = start_over(*cluster(template("many", spec)), *pods)
+    listed = service.get("/v1/pending").json()["pods"]
+    workloads = dry_run(service, *(merged(each, {"metadata": {"name": f"new-{n}"}}) for n, each in enumerate(pods)))
+    for answers in ([each["claims"] for each in listed], [each["claims"] for each in workloads]):
+        shown = [each for claims in answers for each in claims]
+        assert 0 < sum(len(each["requests"]) for each in shown) <= 1000
+        assert any("left out" in each["message"] for each in shown)

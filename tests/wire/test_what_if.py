@@ -227,3 +227,20 @@ def test_what_runs_now_is_not_counted(module_service):
     answer = served.get("/v1/node-groups").json()
     assert answer["pending"] == {"pods": 2, "fit": 1}
     assert answer["groups"][0]["wouldRun"] == 1 and answer["groups"][0]["pods"] == [{"namespace": "ml", "name": "waits-1"}]
+
+
+def test_added_nodes_are_numbered_over_the_whole_request(service):
+    """Also from a node that another change adds: names do not grow without bound."""
+    answer = ask(service, {"addNodes": {"like": "a"}}, {"addNodes": {"like": "a"}}, {"addNodes": {"like": "a-new-1"}})
+    assert [change["nodes"] for change in answer["changes"]] == [["a-new-1"], ["a-new-2"], ["a-new-1-new-3"]]
+    name, changes = "a", []
+    for n in range(60):
+        changes.append({"addNodes": {"like": name}})
+        name += f"-new-{n + 1}"
+    refused = service.post(PATH, {"changes": changes})
+    assert refused.status == 400 and "too long" in refused.json()["error"]
+
+
+def test_a_pod_that_is_removed_after_a_drain_is_not_displaced(service):
+    answer = ask(service, {"drain": ["a"]}, {"removePods": ["ml/web-0"]})
+    assert places(answer["displaced"]) == {"web-1": None} and answer["displacedCounts"]["pods"] == 1

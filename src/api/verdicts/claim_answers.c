@@ -179,20 +179,37 @@ static const char *message_of(const struct pod_claim *claim, struct arena *arena
                               : "all pods that name it share its devices";
 }
 
-static json_t *requests_json(struct answer_context *context, size_t i_claim)
+/* Of a want, with the terms that remove devices. */
+#define LINES_OF_A_WANT ((size_t)1 + CLAIMS_REMOVALS_MAX)
+
+/* False: some are left out. */
+static bool add_requests(struct answer_context *context, size_t i_claim, json_t *list)
 {
     const struct pod_claim *claim = claim_rules_claim(context->rules, i_claim);
-    json_t *list = json_array();
     if (claim->is_allocated)
-        return list;
+        return true;
     for (size_t i = 0; i < claim->asked.n_requests; i++) {
         const struct allocate_request *request = &claim->asked.requests[i];
         for (size_t j = 0; j < request->n_wants; j++) {
             const struct asked_want asked = {{i_claim, i, j}, request, &request->wants[j]};
+            if (!claim_lookup_take_lines(context->lookup, LINES_OF_A_WANT))
+                return false;
             (void)json_array_append_new(list, want_json(context, &asked));
         }
     }
-    return list;
+    return true;
+}
+
+static json_t *claim_json(struct answer_context *context, size_t i_claim)
+{
+    const struct pod_claim *claim = claim_rules_claim(context->rules, i_claim);
+    json_t *requests = json_array();
+    const char *message = message_of(claim, context->arena);
+    if (!add_requests(context, i_claim, requests))
+        message = arena_printf(context->arena, "%s; requests are left out: the answer is full",
+                               message);
+    return json_pack("{s:s, s:s, s:o}", "claim", name_of(claim, context->arena), "message", message,
+                     "requests", requests);
 }
 
 json_t *claim_answers_json(struct claim_lookup *lookup, struct claim_rules *rules,
@@ -200,12 +217,8 @@ json_t *claim_answers_json(struct claim_lookup *lookup, struct claim_rules *rule
 {
     struct answer_context context = {lookup, rules, candidates, arena, JUDGED_MAX};
     json_t *list = json_array();
-    for (size_t i = 0; i < claim_rules_n(rules); i++) {
-        const struct pod_claim *claim = claim_rules_claim(rules, i);
-        (void)json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o}", "claim", name_of(claim, arena), "message",
-                            message_of(claim, arena), "requests", requests_json(&context, i)));
-    }
+    for (size_t i = 0; i < claim_rules_n(rules) && claim_lookup_take_lines(lookup, 1); i++)
+        (void)json_array_append_new(list, claim_json(&context, i));
     return list;
 }
 

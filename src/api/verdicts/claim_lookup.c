@@ -15,6 +15,8 @@
 /* Of counting, and devices visited. */
 #define COUNT_STEPS_MAX UINT64_C(3000000)
 #define DEVICES_OF_A_STEP 4
+/* Requests, terms and claims in an answer; a line takes up to about 1 KB. */
+#define LINES_MAX ((size_t)9000)
 /* Claims in one hold of the ledger's lock. */
 #define STEP_CLAIMS 50
 
@@ -58,7 +60,7 @@ struct claim_lookup {
     struct named_claim *claims;
     struct named_class *classes;
     struct claims_world *world;
-    size_t bytes_left;
+    size_t bytes_left, lines_left;
     uint64_t steps_left, count_steps_left;
     /* The devices by kind, when n_taken were taken. */
     const struct claims_world_kind *kinds;
@@ -76,6 +78,7 @@ struct claim_lookup *claim_lookup_new(const struct claim_sources *sources, struc
         .sources = *sources,
         .arena = arena,
         .bytes_left = TEXT_BYTES_MAX,
+        .lines_left = LINES_MAX,
         .steps_left = CLAIM_RULES_STEPS_MAX,
         .count_steps_left = COUNT_STEPS_MAX,
         .beyond = {.fault = REASON_CLAIM_NOT_JUDGED, .cause = "there are too many claims"}};
@@ -90,6 +93,13 @@ void claim_lookup_free(struct claim_lookup *lookup)
     HASH_CLEAR(hh, lookup->rules);
     if (lookup->world)
         claims_world_free(lookup->world);
+}
+
+bool claim_lookup_take_lines(struct claim_lookup *lookup, size_t n)
+{
+    const bool has_room = lookup->lines_left >= n;
+    lookup->lines_left -= has_room ? n : 0;
+    return has_room;
 }
 
 /* ---- claims ---- */

@@ -35,6 +35,8 @@ void claim_lookup_run(struct claim_lookup *lookup);
 /* Of a pod that was added; uid "": a new one. NULL: it names no claims. */
 struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *namespace_,
                                        const char *claims, const char *uid);
+/* Whether the answer has room for n more lines about claims, and takes it. */
+bool claim_lookup_take_lines(struct claim_lookup *lookup, size_t n);
 /* The devices for a want of a claim that was found, as placed replicas have left them; valid until
  * more are placed. NULL: its class or the devices are unknown. */
 const struct claims_count *claim_lookup_count(struct claim_lookup *lookup,

@@ -293,30 +293,45 @@ static int remove_pod(struct applied *applied, struct cluster *ledger, const cha
     (void)json_array_append_new(
         applied->changes, json_pack("{s:s, s:s, s:o}", "change", "removePods", "pod", name, "node",
                                     pod->node_name[0] ? json_string(pod->node_name) : json_null()));
+    struct displaced *displaced = NULL;
+    HASH_FIND_STR(applied->displaced, pod->uid, displaced);
+    if (displaced)
+        HASH_DEL(applied->displaced, displaced);
     edit_remove(ledger, pod->uid);
     return 0;
 }
 
+/* Of added nodes, in an answer. */
+#define NAMES_SHOWN ((size_t)6)
+/* Source: Kubernetes' limit on names of objects (RFC 1123 subdomains). */
+#define NODE_NAME_BYTES_MAX ((size_t)253)
+
+/* The first of "LIKE-new-N" after *at that no node has. NULL: it would be too long for a node. */
 static const char *free_name(const struct cluster *ledger, const char *like, size_t *at,
                              struct arena *arena)
 {
-    const char *name = NULL;
+    char name[NODE_NAME_BYTES_MAX + 1];
     do {
-        name = arena_printf(arena, "%s-new-%zu", like, ++*at);
+        const int len = snprintf(name, sizeof name, "%s-new-%zu", like, ++*at);
+        if (len < 0 || (size_t)len >= sizeof name)
+            return NULL;
     } while (cluster_find_node(ledger, name));
-    return name;
+    return arena_strdup(arena, name);
 }
-
-#define NAMES_SHOWN ((size_t)6)
 
 static int add_nodes(struct applied *applied, struct cluster *ledger,
                      const struct asked_change *change, struct err *err)
 {
     json_t *names = json_array();
-    size_t at = 0;
+    size_t at = applied->n_nodes;
     size_t n_pods = 0;
     for (size_t i = 0; i < change->count; i++) {
         const char *name = free_name(ledger, change->like, &at, applied->arena);
+        if (!name) {
+            json_decref(names);
+            return err_set(err, EINVAL, "addNodes: names of nodes like %.60s... would be too long",
+                           change->like);
+        }
         n_pods = edit_add_like(ledger, change->like, name);
         applied->n_pods += n_pods;
         if (i < NAMES_SHOWN)

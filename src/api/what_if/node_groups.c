@@ -199,9 +199,12 @@ static void judge(struct node_group *groups, struct inventory *copy, const struc
 {
     struct cluster *ledger = inventory_own_ledger(copy);
     const struct more_node_question question = {copy, NEW_NODE, PODS_SHOWN};
+    /* Each group copies the ledger. */
+    const size_t copied = cluster_n_nodes(ledger) + cluster_n_pods(ledger);
     size_t n_left = MAX_VERDICTS;
     place_in_ledger(ledger, before);
-    for (struct node_group *group = groups; group && n_left > 0; group = group->hh.next) {
+    for (struct node_group *group = groups; group && n_left > copied; group = group->hh.next) {
+        n_left -= copied;
         (void)edit_add_like(ledger, group->like_name, NEW_NODE);
         group->is_judged =
             placing_count_on(before, &question, &n_left, &group->n_would_run, group->first);

@@ -353,6 +353,7 @@ static void answer(struct what_if *what_if)
                                                     reply_flag(what_if->exchange, "explain")};
     if (!dry_run_is_too_much(list, fork, what_if->exchange)) {
         json_t *json = provenance_json(&provenance);
+        provenance_add_claims(&provenance, json);
         (void)json_object_update_new(json, compared_json(what_if, &after, fork));
         /* This places the workloads on the fork. */
         json_t *workloads = dry_run_judge(&question, what_if->arena);
