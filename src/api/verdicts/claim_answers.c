@@ -206,8 +206,8 @@ static json_t *claim_json(struct answer_context *context, size_t i_claim)
     json_t *requests = json_array();
     const char *message = message_of(claim, context->arena);
     if (!add_requests(context, i_claim, requests))
-        message = arena_printf(context->arena, "%s; requests are left out: the answer is full",
-                               message);
+        message =
+            arena_printf(context->arena, "%s; requests are left out: the answer is full", message);
     return json_pack("{s:s, s:s, s:o}", "claim", name_of(claim, context->arena), "message", message,
                      "requests", requests);
 }
