@@ -52,7 +52,7 @@ def test_unit_is_that_of_manifests_and_disabled(unpacked):
     with open(os.path.join(oci.ROOT, "manifests/gpu-extender.service"), encoding="utf-8") as file:
         assert (unpacked / UNIT).read_text(encoding="utf-8") == file.read().replace("/usr/local/bin/", "/usr/bin/")
     scripts = sorted(os.listdir(unpacked / "DEBIAN"))
-    assert scripts == ["control", "postinst", "prerm"]
+    assert scripts == ["control", "postinst", "postrm", "prerm"]
     assert not [name for name in scripts if re.search(r"systemctl (enable|start|restart)|deb-systemd", (unpacked / "DEBIAN" / name).read_text())]
 
 
