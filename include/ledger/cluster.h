@@ -319,8 +319,8 @@ const struct pod *cluster_next_pod(const struct cluster *cluster, const struct p
 struct pod_facts cluster_pod_facts(const struct pod *pod);
 /* All that the ledger keeps. */
 struct pod_facts cluster_whole_pod_facts(const struct pod *pod);
-/* What the ledger keeps of an existing node; with lists of amounts in the arena. Borrows its texts.
- */
+/* The facts that the ledger keeps of an existing node; lists of amounts are in the arena. Borrows
+ * its texts. */
 struct node_facts cluster_node_facts(const struct node *node, struct arena *arena);
 
 const char *node_name(const struct node *node);

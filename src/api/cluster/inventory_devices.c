@@ -63,7 +63,7 @@ static void add_amount(json_t *amounts, const char *key, int64_t amount)
     (void)json_object_set_new(amounts, key, number_json(sum, is_known));
 }
 
-/* What claims take of a capacity, which they may name with the driver's domain or without it. */
+/* The part of a capacity that claims take. They may name it with the driver's domain or without. */
 static int64_t consumed_of(const struct device_status *status, const char *name)
 {
     const char *slash = strchr(name, '/');

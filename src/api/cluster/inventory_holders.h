@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-/* What holders have of their pods, however they hold GPUs. */
+/* Facts of the pods of holders, however they hold GPUs. */
 struct holder_traits {
     const char *controller; /* as in struct pod; NULL: none */
     int64_t priority;

@@ -305,7 +305,7 @@ static void add_shared_of(struct table *table, const char *node, const json_t *d
     }
 }
 
-/* What is left of devices that claims share. */
+/* The rest of devices that claims share. */
 static void write_capacities(const json_t *inventory, bool wide, struct arena *arena,
                              struct buf *out)
 {

@@ -69,7 +69,7 @@ static bool read_values(struct selector_reading *reading, struct requirement *re
     return take(reading, ")");
 }
 
-/* What follows the key. */
+/* Reads the operator, after the key. */
 static bool read_operator(struct selector_reading *reading, struct requirement *requirement)
 {
     static const struct {

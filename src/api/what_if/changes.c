@@ -212,7 +212,7 @@ static void displace(struct applied *applied, const struct pod *pod)
     HASH_ADD_KEYPTR(hh, applied->displaced, displaced->uid, strlen(displaced->uid), displaced);
 }
 
-/* What happened to the pods of a drained node. */
+/* The pods of a drained node. */
 struct drained {
     size_t n_evicted, n_stay, n_leaving, n_bare;
 };

@@ -137,7 +137,7 @@ static void answer_error(struct exchange *exchange, int r, const struct err *err
 
 /* ---- the answer ---- */
 
-/* What is compared. */
+/* The figures that are compared. */
 struct compared_state {
     json_t *fragmentation, *quota;
 };
