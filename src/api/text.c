@@ -26,6 +26,23 @@ const char *text_decimal(const json_t *object, const char *key, struct arena *ar
     return json_is_number(value) ? arena_printf(arena, "%.3f", json_number_value(value)) : "";
 }
 
+const char *text_change(const json_t *before, const json_t *after, const char *key, bool decimal,
+                        struct arena *arena)
+{
+    const char *(*text_of)(const json_t *, const char *, struct arena *) =
+        decimal ? text_decimal : text_number;
+    const char *was = text_of(before, key, arena);
+    const char *is = text_of(after, key, arena);
+    return strcmp(was, is) == 0
+               ? was
+               : arena_printf(arena, "%s -> %s", was[0] ? was : "-", is[0] ? is : "-");
+}
+
+const char *text_pod(const json_t *pod, struct arena *arena)
+{
+    return arena_printf(arena, "%s/%s", text_member(pod, "namespace"), text_member(pod, "name"));
+}
+
 const char *text_age(int64_t seconds, struct arena *arena)
 {
     const int64_t minutes = seconds / 60;

@@ -153,9 +153,7 @@ void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena
         const json_t *pod = json_object_get(decision, "pod");
         table_add(table,
                   (const char *[]){text_member(decision, "time"), text_member(decision, "verb"),
-                                   arena_printf(arena, "%s/%s", text_member(pod, "namespace"),
-                                                text_member(pod, "name")),
-                                   text_number(decision, "nodesAsked", arena),
+                                   text_pod(pod, arena), text_number(decision, "nodesAsked", arena),
                                    text_number(decision, "nodesHandedOn", arena),
                                    arena_printf(arena, "%s us",
                                                 text_number(decision, "tookMicroseconds", arena)),

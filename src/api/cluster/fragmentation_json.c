@@ -84,6 +84,30 @@ void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *a
     table_write(table, out);
 }
 
+void fragmentation_json_write_changes(const json_t *changes, bool wide, struct arena *arena,
+                                      struct buf *out)
+{
+    static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "OF NO USE",
+                                           "LARGEST BLOCK", "WHOLE NODES", NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
+    size_t i = 0;
+    json_t *change = NULL;
+    json_array_foreach (changes, i, change) {
+        const json_t *before = json_object_get(change, "before");
+        const json_t *after = json_object_get(change, "after");
+        table_add(table,
+                  (const char *[]){text_member(change, "resource"), text_member(change, "model"),
+                                   text_change(before, after, "free", false, arena),
+                                   text_change(before, after, "fragmented", true, arena),
+                                   text_change(before, after, "largestBlock", false, arena),
+                                   text_change(before, after, "wholeNodes", false, arena)});
+    }
+    if (i == 0)
+        return;
+    buf_add_text(out, "\nFree GPUs before and after:\n");
+    table_write(table, out);
+}
+
 /* By its name alone: the memory of the nodes is not known here. */
 static bool is_model(const char *name, const struct gpu_model *wanted)
 {

@@ -87,9 +87,7 @@ static void write_examples(const json_t *answer, bool wide, struct arena *arena,
     json_array_foreach (json_object_get(answer, "examples"), i, example) {
         const json_t *pod = json_object_get(example, "pod");
         table_add(table,
-                  (const char *[]){text_member(example, "time"),
-                                   arena_printf(arena, "%s/%s", text_member(pod, "namespace"),
-                                                text_member(pod, "name")),
+                  (const char *[]){text_member(example, "time"), text_pod(pod, arena),
                                    text_member(example, "difference"), text_member(example, "node"),
                                    text_member(example, "best"), text_member(example, "message")});
     }

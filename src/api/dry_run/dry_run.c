@@ -1,5 +1,6 @@
 /* dry_run: POST /v1/dry-run. See include/api/api.h; placement_run.c handles one workload. */
 #include "api/dry_run/dry_run.h"
+#include "api/cluster/fragmentation_json.h"
 #include "api/dry_run/eviction.h"
 #include "api/dry_run/manifest.h"
 #include "api/dry_run/names.h"
@@ -226,46 +227,12 @@ static void write_ranking(const json_t *explain, bool wide, struct arena *arena,
     table_write(table, out);
 }
 
-/* "12 -> 10" */
-static const char *change_text(const json_t *change, const char *key, bool decimal,
-                               struct arena *arena)
-{
-    const json_t *before = json_object_get(change, "before");
-    const json_t *after = json_object_get(change, "after");
-    const char *(*text_of)(const json_t *, const char *, struct arena *) =
-        decimal ? text_decimal : text_number;
-    const char *was = text_of(before, key, arena);
-    const char *is = text_of(after, key, arena);
-    return strcmp(was, is) == 0 ? was : arena_printf(arena, "%s -> %s", was, is);
-}
-
-static void write_fragmentation(const json_t *explain, bool wide, struct arena *arena,
-                                struct buf *out)
-{
-    static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "OF NO USE",
-                                           "LARGEST BLOCK", "WHOLE NODES", NULL};
-    struct table *table = table_new(arena, wide, HEADINGS);
-    size_t i = 0;
-    json_t *change = NULL;
-    json_array_foreach (json_object_get(explain, "fragmentation"), i, change)
-        table_add(table,
-                  (const char *[]){text_member(change, "resource"), text_member(change, "model"),
-                                   change_text(change, "free", false, arena),
-                                   change_text(change, "fragmented", true, arena),
-                                   change_text(change, "largestBlock", false, arena),
-                                   change_text(change, "wholeNodes", false, arena)});
-    if (i == 0)
-        return;
-    buf_add_text(out, "\nFree GPUs before and after:\n");
-    table_write(table, out);
-}
-
 /* Writes the member explain of a workload; nothing for NULL. */
 static void write_explanation(const json_t *explain, bool wide, struct arena *arena,
                               struct buf *out)
 {
     write_ranking(explain, wide, arena, out);
-    write_fragmentation(explain, wide, arena, out);
+    fragmentation_json_write_changes(json_object_get(explain, "fragmentation"), wide, arena, out);
 }
 
 /* Consecutive replicas with the same result share one row. */

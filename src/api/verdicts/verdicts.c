@@ -65,6 +65,14 @@ static json_t *closest_json(const struct candidates *candidates, const struct po
                      verdict_lacks(&query->question, closest->node));
 }
 
+static void judge(struct candidates *candidates, const struct pod_query *query,
+                  size_t counts[N_REASONS])
+{
+    candidates_judge_claims(candidates, &query->question);
+    for (size_t i = 0; i < candidates->n; i++)
+        counts[candidates->items[i].verdict]++;
+}
+
 static const char *counts_text(const size_t counts[N_REASONS], const struct candidates *candidates,
                                const struct pod_query *query)
 {
@@ -86,9 +94,7 @@ static bool has_claims(const struct candidates *candidates, const struct pod_sha
 struct verdicts verdicts_of(struct candidates *candidates, const struct pod_query *query)
 {
     size_t counts[N_REASONS] = {0};
-    candidates_judge_claims(candidates, &query->question);
-    for (size_t i = 0; i < candidates->n; i++)
-        counts[candidates->items[i].verdict]++;
+    judge(candidates, query, counts);
     return (struct verdicts){
         .n_nodes = candidates->n,
         .n_fits = candidates->n_fitting,
@@ -101,6 +107,13 @@ struct verdicts verdicts_of(struct candidates *candidates, const struct pod_quer
         .claims =
             claim_answers_json(query->claims, query->question.devices, candidates, query->arena),
     };
+}
+
+const char *verdicts_counts(struct candidates *candidates, const struct pod_query *query)
+{
+    size_t counts[N_REASONS] = {0};
+    judge(candidates, query, counts);
+    return counts_text(counts, candidates, query);
 }
 
 void verdicts_fini(struct verdicts *verdicts)

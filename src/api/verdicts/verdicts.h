@@ -22,6 +22,8 @@ struct verdicts {
 
 /* Judges the candidates again. Release with verdicts_fini(). */
 struct verdicts verdicts_of(struct candidates *candidates, const struct pod_query *query);
+/* Only their member counts, in the query's arena. */
+const char *verdicts_counts(struct candidates *candidates, const struct pod_query *query);
 void verdicts_fini(struct verdicts *verdicts);
 
 #endif

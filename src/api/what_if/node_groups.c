@@ -53,7 +53,7 @@ static int compare_resources(const void *a, const void *b)
     return strcmp(left->resource->name, right->resource->name);
 }
 
-/* What the node advertises, by name. Returns their number. */
+/* The resources that the node advertises, by name. Returns their number. */
 static size_t advertised(const struct node *node, struct arena *arena,
                          const struct node_resource ***ret_rows)
 {
@@ -300,9 +300,7 @@ static const char *pods_text(const json_t *group, struct arena *arena)
     const json_int_t n = json_integer_value(json_object_get(group, "wouldRun"));
     if (!first)
         return "";
-    return text_first(
-        arena_printf(arena, "%s/%s", text_member(first, "namespace"), text_member(first, "name")),
-        (size_t)n, arena);
+    return text_first(text_pod(first, arena), (size_t)n, arena);
 }
 
 static void write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)

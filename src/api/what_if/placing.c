@@ -125,11 +125,9 @@ static const char *why_nowhere(struct place_search *search, const struct pod_que
 {
     if (!search->candidates.items)
         search->candidates = candidates_of(search->fork, &search->models, search->arena);
-    struct verdicts verdicts = verdicts_of(&search->candidates, query);
-    const char *reason =
-        verdicts.n_nodes == 0 ? "there are no nodes" : arena_strdup(search->arena, verdicts.counts);
-    verdicts_fini(&verdicts);
-    return reason;
+    if (search->candidates.n == 0)
+        return "there are no nodes";
+    return arena_strdup(search->arena, verdicts_counts(&search->candidates, query));
 }
 
 static struct failed_kind *find_failed(const struct place_search *search,

@@ -1,5 +1,6 @@
 /* what_if_table: see what_if_table.h. */
 #include "api/what_if/what_if_table.h"
+#include "api/cluster/fragmentation_json.h"
 #include "api/dry_run/dry_run.h"
 #include "api/provenance.h"
 #include "api/table.h"
@@ -16,11 +17,6 @@ static const char *owner_text(const json_t *pod, struct arena *arena)
     return arena_printf(arena, "%s/%s", text_member(owner, "kind"), text_member(owner, "name"));
 }
 
-static const char *pod_text(const json_t *pod, struct arena *arena)
-{
-    return arena_printf(arena, "%s/%s", text_member(pod, "namespace"), text_member(pod, "name"));
-}
-
 static void write_pods(const json_t *pods, const char *title, bool wide, struct arena *arena,
                        struct buf *out)
 {
@@ -33,35 +29,15 @@ static void write_pods(const json_t *pods, const char *title, bool wide, struct 
         return;
     json_array_foreach (pods, i, pod)
         table_add(table,
-                  (const char *[]){pod_text(pod, arena), owner_text(pod, arena),
+                  (const char *[]){text_pod(pod, arena), owner_text(pod, arena),
                                    text_number(pod, "priority", arena), text_member(pod, "from"),
                                    text_member(pod, "node"), text_member(pod, "reason")});
     buf_printf(out, "\n%s:\n", title);
     table_write(table, out);
 }
 
-/* "12 -> 10" */
-static const char *change_text(const char *was, const char *is, struct arena *arena)
-{
-    return strcmp(was, is) == 0
-               ? was
-               : arena_printf(arena, "%s -> %s", was[0] ? was : "-", is[0] ? is : "-");
-}
-
-static const char *changed_number(const json_t *before, const json_t *after, const char *key,
-                                  struct arena *arena)
-{
-    return change_text(text_number(before, key, arena), text_number(after, key, arena), arena);
-}
-
-static const char *changed_decimal(const json_t *before, const json_t *after, const char *key,
-                                   struct arena *arena)
-{
-    return change_text(text_decimal(before, key, arena), text_decimal(after, key, arena), arena);
-}
-
 /* The item of the list with the same texts; NULL: none. */
-static const json_t *find_same(const json_t *list, const json_t *item, const char *const *keys)
+static json_t *find_same(const json_t *list, const json_t *item, const char *const *keys)
 {
     size_t i = 0;
     json_t *other = NULL;
@@ -75,40 +51,32 @@ static const json_t *find_same(const json_t *list, const json_t *item, const cha
     return NULL;
 }
 
-/* One of them may be NULL. */
-static void add_fragmentation(struct table *table, const json_t *before, const json_t *after,
-                              struct arena *arena)
+/* One of before and after may be NULL. */
+static json_t *change_json(json_t *before, json_t *after)
 {
     const json_t *known = after ? after : before;
-    table_add(table, (const char *[]){text_member(known, "resource"), text_member(known, "model"),
-                                      changed_number(before, after, "free", arena),
-                                      changed_decimal(before, after, "fragmented", arena),
-                                      changed_number(before, after, "largestBlock", arena),
-                                      changed_number(before, after, "wholeNodes", arena)});
+    return json_pack("{s:s, s:s, s:O*, s:O*}", "resource", text_member(known, "resource"), "model",
+                     text_member(known, "model"), "before", before, "after", after);
 }
 
 static void write_fragmentation(const json_t *change, bool wide, struct arena *arena,
                                 struct buf *out)
 {
-    static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "OF NO USE",
-                                           "LARGEST BLOCK", "WHOLE NODES", NULL};
     static const char *const KEYS[] = {"resource", "model", NULL};
-    struct table *table = table_new(arena, wide, HEADINGS);
     const json_t *list = json_object_get(change, "before");
+    json_t *changes = json_array();
     size_t i = 0;
     json_t *before = NULL;
     json_t *after = NULL;
-    json_array_foreach (json_object_get(change, "after"), i, after) {
-        add_fragmentation(table, find_same(list, after, KEYS), after, arena);
-    }
+    json_array_foreach (json_object_get(change, "after"), i, after)
+        (void)json_array_append_new(changes, change_json(find_same(list, after, KEYS), after));
     json_array_foreach (list, i, before) {
         if (!find_same(json_object_get(change, "after"), before, KEYS))
-            add_fragmentation(table, before, NULL, arena);
+            (void)json_array_append_new(changes, change_json(before, NULL));
     }
-    if (json_array_size(list) == 0)
-        return;
-    buf_add_text(out, "\nFree GPUs before and after:\n");
-    table_write(table, out);
+    if (json_array_size(list) > 0)
+        fragmentation_json_write_changes(changes, wide, arena, out);
+    json_decref(changes);
 }
 
 static const char *or_all(const char *text)
@@ -129,8 +97,8 @@ static void write_quota(const json_t *change, bool wide, struct arena *arena, st
         table_add(table, (const char *[]){text_member(after, "quota"),
                                           or_all(text_member(after, "resource")),
                                           or_all(text_member(after, "model")),
-                                          changed_number(before, after, "used", arena),
-                                          changed_number(before, after, "limit", arena)});
+                                          text_change(before, after, "used", false, arena),
+                                          text_change(before, after, "limit", false, arena)});
     }
     if (i == 0)
         return;
