@@ -4,8 +4,8 @@ import os
 import shutil
 import subprocess
 
+import plane
 import yaml
-from plane import NOT_HERE, NotHere
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
@@ -14,12 +14,7 @@ NAME = "gpu-extender"
 
 def built():
     """The folder with Helm, which tests/control-plane/helm/build builds or finds."""
-    done = subprocess.run([os.path.join(HERE, "helm/build")], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    last = done.stdout.strip().rpartition("\n")[2]
-    if done.returncode == NOT_HERE:
-        raise NotHere(last)
-    assert done.returncode == 0, done.stderr
-    return last
+    return plane.built(os.path.join(HERE, "helm/build"))
 
 
 class Helm:

@@ -3,8 +3,8 @@
 import os
 import subprocess
 
+import plane
 import yaml
-from plane import NOT_HERE, NotHere
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANIFESTS = os.path.join(HERE, "..", "..", "manifests")
@@ -17,12 +17,7 @@ MAKE_CERTIFICATES = "overlays/self-signed/make-certificates"
 
 def definitions():
     """The folder with the operators' CustomResourceDefinitions."""
-    done = subprocess.run([os.path.join(HERE, "crds/fetch")], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    last = done.stdout.strip().rpartition("\n")[2]
-    if done.returncode == NOT_HERE:
-        raise NotHere(last)
-    assert done.returncode == 0, done.stderr
-    return last
+    return plane.built(os.path.join(HERE, "crds/fetch"))
 
 
 class Kubectl:

@@ -31,9 +31,9 @@ class NotHere(Exception):
     """The programs are unavailable on this machine, through no fault of ours."""
 
 
-def built():
-    """The folder with the programs that tests/control-plane/build builds or finds."""
-    done = subprocess.run([BUILD], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+def built(script=BUILD):
+    """The folder that the script names in its last line, with what it builds, fetches or finds."""
+    done = subprocess.run([script], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     last = done.stdout.strip().rpartition("\n")[2]
     if done.returncode == NOT_HERE:
         raise NotHere(last)

@@ -14,7 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "allocate"))
 
-from agreement.rounds import HARMLESS, NODES, PODS, Seen, is_decided, keep_parts, pods_path, read_part, reload, without_generated  # noqa: E402
+from agreement.rounds import HARMLESS, NODES, PODS, Seen, dry_run_over, is_decided, keep_parts, pods_path, read_part, without_generated  # noqa: E402
 from cluster import scheduled  # noqa: E402
 from clusters import API, NAMESPACES, State, question_of, template_of  # noqa: E402
 from compare import answers  # noqa: E402
@@ -207,10 +207,7 @@ class Round:
     def ask(self, case):
         """The dry run, over the cluster as it is now."""
         self.items = self.listed()
-        reload(self.answers, self.file, self.items)
-        answer = self.answers.post("/v1/dry-run", case.manifest())
-        assert answer.status == 200, answer
-        return Asked(answer.json())
+        return Asked(dry_run_over(self.items, self.answers, self.file, case.manifest()))
 
     def create(self, case):
         """Creates claims and pod, and returns what kube-scheduler did."""

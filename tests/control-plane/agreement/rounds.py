@@ -146,6 +146,14 @@ def reload(service, path, items):
     assert line["msg"] == "reloaded", line
 
 
+def dry_run_over(items, service, path, manifest):
+    """The answer of the service, whose cluster file gets these items."""
+    reload(service, path, items)
+    answer = service.post("/v1/dry-run", manifest)
+    assert answer.status == 200, answer
+    return answer.json()
+
+
 class Round:
     """Runs a plan on a plane. A context manager; removes what it created."""
 
@@ -215,10 +223,7 @@ class Round:
     def ask(self, case):
         """The dry run, over the cluster as it is now."""
         self.items = self.listed()
-        reload(self.answers, self.file, self.items)
-        answer = self.answers.post("/v1/dry-run", case.manifest())
-        assert answer.status == 200, answer
-        return Asked(answer.json())
+        return Asked(dry_run_over(self.items, self.answers, self.file, case.manifest()))
 
     def wait_until_followed(self):
         """Until our service has seen the pods as they are; it keeps no finished ones."""
