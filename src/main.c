@@ -342,6 +342,7 @@ static void create_protocols(struct program *program)
         .not_leading = not_leading,
         .policy = policy_in_force,
         .policy_context = program,
+        .read_policy = settings_read_policy,
     };
     program->reload = reload_new(&(struct reload_parts){.options = &program->options,
                                                         .settings = &program->settings,

@@ -16,6 +16,7 @@
 #include "record/observed.h"
 #include "types/policy.h"
 
+#include <jansson.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -40,9 +41,12 @@ struct api {
     void *elsewhere_context;
     /* The same, also while every replica may observe: only the leader gets all calls. */
     const char *(*not_leading)(void *context, struct arena *arena);
-    /* The policy in force as a JSON object, in the arena. */
+    /* The policy in force as a JSON object, in the arena; its member `values` has the values. */
     char *(*policy)(void *context, struct arena *arena);
     void *policy_context;
+    /* Reads a policy from values as that object has them: policy_drop() it. -EINVAL: the message
+     * begins with the key. */
+    int (*read_policy)(const json_t *values, const struct policy **ret_policy, struct err *err);
     atomic_bool snapshot_under_way;
     atomic_bool what_if_under_way; /* a second copy of the ledger at a time */
 };

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "types/policy.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -131,6 +132,10 @@ int settings_read_file(struct settings *settings, const char *path, struct err *
 /* The same for text; file is its name in messages. */
 int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
                        struct err *err);
+
+/* The policy of settings with these values, which are as settings_json() writes them: policy_drop()
+ * it. -EINVAL: `path.to.key: what is wrong and what would be right`. */
+int settings_read_policy(const json_t *values, const struct policy **ret_policy, struct err *err);
 
 /* New settings with the defaults, for a reload. The caller holds the policy in them: the last
  * policy_drop() frees the settings. */

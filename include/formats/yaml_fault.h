@@ -12,7 +12,7 @@
 /* The file. */
 struct yaml_file {
     const char *name;
-    const struct yaml_places *places;
+    const struct yaml_places *places; /* NULL: the values come from no file */
 };
 
 /* A value in it. */
@@ -24,7 +24,7 @@ struct yaml_value {
 };
 
 /* The message begins with "FILE:LINE:COLUMN: path: ", the position of the value (of the key if
- * value is NULL). Returns -EINVAL. */
+ * value is NULL); without places it begins with "path: ". Returns -EINVAL. */
 int yaml_fault(const struct yaml_file *file, const struct yaml_value *at, struct err *err,
                const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* "... path: is VALUE, should be RIGHT". Not for secrets. Returns -EINVAL. */

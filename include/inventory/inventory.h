@@ -93,9 +93,10 @@ bool inventory_counts_claims(const struct inventory_view *view, struct err *ret_
 struct cluster *inventory_fork(struct inventory *inventory, enum peers_wanted wanted);
 void inventory_fork_free(struct inventory *inventory, struct cluster *fork);
 
-/* An inventory of one's own, with a ledger of the same objects, policy and reservations: for one
- * thread, to change the ledger and ask what would be. Free it with inventory_free(). */
-struct inventory *inventory_copy(struct inventory *inventory);
+/* An inventory of one's own, with a ledger of the same objects and reservations under the policy
+ * (NULL: the same), which it holds: for one thread, to change the ledger and ask what would be.
+ * Free it with inventory_free(). */
+struct inventory *inventory_copy(struct inventory *inventory, const struct policy *policy);
 /* The ledger of such a copy. Change it only while it has no forks. */
 struct cluster *inventory_own_ledger(struct inventory *copy);
 

@@ -240,7 +240,7 @@ static int read_count(const struct setting *setting, const struct yaml_file *fil
     return 0;
 }
 
-/* YAML numbers with a point arrive as text, so none is rounded. */
+/* YAML numbers with a point arrive as text, so none is rounded. JSON has them as real numbers. */
 static bool is_milli(const json_t *value, int64_t *ret_milli)
 {
     char text[32];
@@ -250,6 +250,8 @@ static bool is_milli(const json_t *value, int64_t *ret_milli)
         (void)snprintf(text, sizeof text, "%" PRId64, (int64_t)json_integer_value(value));
     else if (json_is_string(value))
         (void)snprintf(text, sizeof text, "%s", json_string_value(value));
+    else if (json_is_real(value))
+        (void)snprintf(text, sizeof text, "%.15g", json_real_value(value));
     else
         return false;
     const int64_t whole = isdigit((unsigned char)text[0]) ? strtoll(text, &end, 10) : -1;

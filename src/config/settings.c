@@ -232,6 +232,17 @@ static int read_text(struct settings *settings, const char *file, const char *te
     return r;
 }
 
+int settings_read_policy(const json_t *values, const struct policy **ret_policy, struct err *err)
+{
+    struct settings *settings = settings_new();
+    int r = read_root(&(struct yaml_file){0}, (json_t *)(uintptr_t)values, settings, err);
+    if (r < 0)
+        policy_drop(&settings->policy);
+    else
+        *ret_policy = &settings->policy;
+    return r;
+}
+
 int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
                        struct err *err)
 {

@@ -10,6 +10,8 @@
 static struct text_position place_of(const struct yaml_file *file, const struct yaml_value *at)
 {
     struct text_position place = {0, 0};
+    if (!file->places)
+        return place;
     if (at->container && at->value)
         place = yaml_place_of_value(file->places, at->container, at->key);
     else if (at->container)
@@ -41,8 +43,9 @@ int yaml_fault(const struct yaml_file *file, const struct yaml_value *at, struct
     va_start(args, format);
     (void)vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    int r = err_set(err, EINVAL, "%s:%zu:%zu: %s: %s", file->name, place.line, place.column,
-                    buf_text(&path), what);
+    int r = file->places ? err_set(err, EINVAL, "%s:%zu:%zu: %s: %s", file->name, place.line,
+                                   place.column, buf_text(&path), what)
+                         : err_set(err, EINVAL, "%s: %s", buf_text(&path), what);
     buf_fini(&path);
     return r;
 }

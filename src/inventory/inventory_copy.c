@@ -11,11 +11,11 @@ struct ledger_copy {
     uint64_t n_ledgers;
 };
 
-static struct ledger_copy begin(struct inventory *inventory)
+static struct ledger_copy begin(struct inventory *inventory, const struct policy *policy)
 {
     inventory_lock_to_read(inventory);
     const struct cluster *from = inventory->state.cluster;
-    const struct ledger_copy copy = {cluster_copy_new(from, cluster_policy(from)),
+    const struct ledger_copy copy = {cluster_copy_new(from, policy ? policy : cluster_policy(from)),
                                      inventory->n_ledgers};
     inventory_unlock(inventory);
     return copy;
@@ -36,24 +36,25 @@ static bool copy_some(struct inventory *inventory, struct ledger_copy copy,
     return is_complete || !is_current;
 }
 
-static struct cluster *copy_ledger(struct inventory *inventory)
+static struct cluster *copy_ledger(struct inventory *inventory, const struct policy *policy)
 {
     struct cluster *ledger = NULL;
     while (!ledger) {
-        const struct ledger_copy copy = begin(inventory);
+        const struct ledger_copy copy = begin(inventory, policy);
         while (!copy_some(inventory, copy, &ledger))
             ;
     }
     return ledger;
 }
 
-struct inventory *inventory_copy(struct inventory *inventory)
+struct inventory *inventory_copy(struct inventory *inventory, const struct policy *policy)
 {
     struct inventory *copy = MEM_NEW(struct inventory);
     copy->limits = inventory->limits;
     inventory_lock_init(&copy->lock);
-    copy->state = (struct state){
-        .cluster = copy_ledger(inventory), .problems = problems_new(), .source = mem_strdup("")};
+    copy->state = (struct state){.cluster = copy_ledger(inventory, policy),
+                                 .problems = problems_new(),
+                                 .source = mem_strdup("")};
     copy->loaded = true;
     return copy;
 }

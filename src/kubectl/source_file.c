@@ -5,12 +5,27 @@
 
 #include <stdlib.h>
 
-static void answer(struct inventory *inventory, const struct settings *settings,
+static char *policy_in_force(void *settings, struct arena *arena)
+{
+    struct buf text;
+    buf_init(&text, BUF_UNBOUNDED); /* settings are bounded */
+    buf_add_text(&text, "{\"values\":");
+    settings_json(settings, &text);
+    buf_add_text(&text, "}");
+    char *copy = arena_strndup(arena, buf_text(&text), text.len);
+    buf_fini(&text);
+    return copy;
+}
+
+static void answer(struct inventory *inventory, struct settings *settings,
                    const struct question *question, struct reply *ret_reply)
 {
     struct api api = {.inventory = inventory,
                       .max_object_bytes = settings->limits.object_bytes,
-                      .max_replicas = settings->limits.replicas};
+                      .max_replicas = settings->limits.replicas,
+                      .policy = policy_in_force,
+                      .policy_context = settings,
+                      .read_policy = settings_read_policy};
     struct route routes[API_N_ROUTES + 1] = {0};
     struct local_answer said;
     struct buf path;

@@ -1,5 +1,7 @@
 """POST /v1/what-if: drains, cordons, added nodes and removed pods over a cluster file."""
 
+import json
+
 import pytest
 from follow import policy
 from objects import GPU, node, pod
@@ -139,6 +141,95 @@ def test_quota_and_fragmentation_are_those_without_the_workloads(with_quota, cha
     assert (joined["quota"], joined["fragmentation"]) == (alone["quota"], alone["fragmentation"])
 
 
+LIMITED = [{"total": 7}]
+
+
+@pytest.fixture(scope="module")
+def with_little_quota(module_service, tmp_path_factory):
+    """A service whose namespace ml has used its quota up; waits-0 would fit on the empty node c."""
+    path = tmp_path_factory.mktemp("policy") / "policy.yaml"
+    quotas = [{"name": "team", "namespaces": ["ml"], "limits": LIMITED}, {"name": "other", "namespaces": ["web"], "limits": [{"total": 1}]}]
+    path.write_text(policy({"quotas": quotas}), encoding="utf-8")
+    return module_service(*CLUSTER, node("c", 4), options=("--config", path))
+
+
+def test_a_quota_raised_admits_and_one_lowered_refuses(with_little_quota):
+    """Only the copy has the limits; a model's limit is beside the total; below the use nobody is evicted."""
+    raised = ask(with_little_quota, {"quota": {"name": "team", "limits": [{"total": 11, "models": {"A100": 20}}]}})
+    assert raised["changes"] == [{"change": "quota", "quota": "team", "before": LIMITED, "after": [{"total": 11, "models": {"A100": 20}}]}]
+    assert places(raised["pending"]["nowRun"]) == {"waits-0": "c"} and raised["pending"]["before"]["fit"] == 0
+    assert [(each["quota"], each["model"], each["used"], each["limit"]) for each in raised["quota"]["after"]] == [
+        ("team", "", 11, 11), ("team", "A100", 11, 20), ("other", "", 0, 1)
+    ]  # fmt: skip
+    assert [(each["quota"], each["used"], each["limit"]) for each in raised["quota"]["before"]] == [("team", 7, 7), ("other", 0, 1)]
+    again = ask(with_little_quota, *raised_and_lowered())
+    assert places(again["pending"]["nowRun"]) == {} and again["quota"]["after"][0] == {
+        "quota": "team", "resource": "", "model": "", "limit": 3, "used": 7
+    }  # fmt: skip
+    assert [change["before"] for change in again["changes"]] == [LIMITED, [{"total": 30}]]
+    refused = ask(with_little_quota, raised_and_lowered()[1], {"removePods": ["ml/web-0", "ml/web-1"]}, workloads=[pod("new", 1)])
+    assert "quota team" in json.dumps(refused["workloads"][0]) and refused["workloads"][0]["placed"] == 0
+    assert ask(with_little_quota)["pending"]["before"]["fit"] == 0
+
+
+def raised_and_lowered():
+    return [{"quota": {"name": "team", "limits": [{"total": total}]}} for total in (30, 3)]
+
+
+def test_a_quota_lowered_takes_the_place_of_a_pending_pod(with_quota):
+    """The reason names the quota. A displaced pod counts as any other."""
+    changes = [{"quota": {"name": "team", "limits": [{"total": 6}]}}, {"addNodes": {"like": "a"}}]
+    answer = ask(with_quota, *changes, {"drain": ["a"]})
+    displaced = {each["name"]: each for each in answer["displaced"]}
+    assert places(answer["displaced"]) == {"web-1": "a-new-1", "web-0": None} and "a quota" in displaced["web-0"]["reason"]
+    text = with_quota.post(PATH + "?output=table", {"changes": changes}).text
+    assert "100 -> 6" in text and max(map(len, text.splitlines())) <= 100
+
+
+def test_placement(module_service):
+    """The ranking of the copy: the emptier node, or the fuller; the members that are not named stay."""
+    served = module_service(node("a", 4), node("b", 4), owned("runs", gpus=2, on="a"), owned("waits-0", "Job", "waits", gpus=1))
+    workload = pod("new", 1)
+    for ranking, place in (("binpack", "a"), ("spread", "b")):
+        answer = ask(served, {"placement": {"policy": ranking, "replicaSpread": None}}, {"removePods": ["ml/waits-0"]}, workloads=[workload])
+        assert answer["changes"][0] == {"change": "placement", "before": {"policy": "slot-price"}, "after": {"policy": ranking}}
+        assert answer["workloads"][0]["placements"][0]["node"] == place
+    answer = ask(served, {"placement": {"slotPrice": {"drainWeight": 0.5}, "replicaSpread": 1.25}})
+    assert answer["changes"][0]["before"] == {"slotPrice": {"drainWeight": "0.2"}, "replicaSpread": 1}
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"quota": {"name": "taem", "limits": LIMITED}}, "changes[0].quota.name: there is no quota taem; did you mean team?"),
+        ({"quota": {"name": "team"}}, "changes[0].quota.limits: is missing, should be limits as in the policy file"),
+        ({"quota": {"limits": LIMITED}}, "changes[0].quota.name: is missing, should be the name of a quota"),
+        ({"quota": {"name": "team", "limits": LIMITED, "namespaces": []}}, "changes[0].quota.namespaces: is unknown, should be name or limits"),
+        ({"quota": {"name": "team", "limits": [{"total": -1}]}},
+         "changes[0].quota: quotas[0].limits[0].total: is the number -1, should be a whole number of GPUs from 0 to 1000000"),
+        ({"quota": {"name": "team", "limits": [{"models": {"nvidia": 1}}]}},
+         "changes[0].quota: quotas[0].limits[0].models.nvidia: is not a GPU model, should be a name such as A100-80GB (a brand alone is no model)"),
+        ({"quota": {"name": "team", "limits": 7}}, "changes[0].quota: quotas[0].limits: is the number 7, should be a list of limits"),
+        ({"quota": []}, 'changes[0].quota: is an array, should be {"name": QUOTA, "limits": [...]}'),
+        ({"placement": {"policy": "binpak"}},
+         'changes[0].placement: placement.policy: is the string "binpak", should be slot-price or binpack or spread or fgd'),
+        ({"placement": {"polcy": "binpack"}}, "changes[0].placement: placement.polcy: unknown key; did you mean policy?"),
+        ({"placement": {"slotPrice": {"drainWeight": 101}}},
+         "changes[0].placement: slotPrice.drainWeight: is the number 101, should be a number from 0 to 100 with at most three decimals"),
+        ({"placement": {"slotPrice": 3}}, None),
+        ({"placement": {}}, "changes[0].placement: is empty, should be an object as `placement` in the policy file"),
+    ],
+)  # fmt: skip
+def test_values_of_the_policy_are_checked_by_its_own_reader(with_quota, change, message):
+    answer = with_quota.post(PATH, {"changes": [change]})
+    assert answer.status == 400, answer
+    assert message is None or answer.json()["error"] == message
+
+
+def test_too_many_changes_of_the_policy(with_quota):
+    assert with_quota.post(PATH, {"changes": [{"placement": {"policy": "spread"}}] * 101}).status == 413
+
+
 def test_the_cluster_is_as_before(service):
     before = service.get("/v1/inventory").json()["nodes"]
     ask(service, {"drain": ["a", "b"]}, {"addNodes": {"like": "a", "count": 3}})
@@ -154,7 +245,7 @@ def test_the_cluster_is_as_before(service):
         ({"changes": [{"drain": []}]}, 400, "changes[0].drain: is empty, should be an array of names"),
         ({"changes": [{"drain": [7]}]}, 400, "changes[0].drain[0]: is a whole number, should be the name of a node"),
         ({"changes": [{}]}, 400, "changes[0]: is an object with another number of members, should be an object with one member: "
-         "addNodes, drain, cordon or removePods"),
+         "addNodes, drain, cordon, removePods, quota or placement"),
         ({"changes": [{"removePods": ["web-0"]}]}, 400, 'changes[0].removePods[0]: is a string, should be "NAMESPACE/NAME" of a pod'),
         ({"changes": [{"addNodes": {"like": "a", "count": 0}}]}, 400, "changes[0].addNodes.count: is 0, should be at least 1"),
         ({"changes": [{"addNodes": {"count": 1}}]}, 400, "changes[0].addNodes.like: is missing, should be the name of a node"),

@@ -10,20 +10,18 @@
 #include <string.h>
 
 static const char *const KINDS[N_CHANGES] = {
-    [CHANGE_ADD_NODES] = "addNodes",
-    [CHANGE_DRAIN] = "drain",
-    [CHANGE_CORDON] = "cordon",
-    [CHANGE_REMOVE_PODS] = "removePods",
+    [CHANGE_ADD_NODES] = "addNodes",     [CHANGE_DRAIN] = "drain", [CHANGE_CORDON] = "cordon",
+    [CHANGE_REMOVE_PODS] = "removePods", [CHANGE_QUOTA] = "quota", [CHANGE_PLACEMENT] = "placement",
 };
 
-#define KINDS_TEXT "addNodes, drain, cordon or removePods"
+#define KINDS_TEXT "addNodes, drain, cordon, removePods, quota or placement"
 
 /* ---- reading ---- */
 
 struct change_reader {
     struct arena *arena;
     struct change_list list;
-    size_t n_names, n_nodes;
+    size_t n_names, n_nodes, n_of_policy;
 };
 
 static int read_add(struct change_reader *reader, json_t *value, struct asked_change *change,
@@ -94,6 +92,53 @@ static int read_names(struct change_reader *reader, json_t *value, struct asked_
     return 0;
 }
 
+static int check_quota(json_t *value, struct err *err)
+{
+    const char *name = NULL;
+    const char *key = NULL;
+    json_t *member = NULL;
+    json_object_foreach (value, key, member) {
+        if (strcmp(key, "name") != 0 && strcmp(key, "limits") != 0)
+            return err_set(err, EINVAL, ".%.60s: is unknown, should be name or limits", key);
+    }
+    if (json_get_string(value, "name", &name, err) < 0) {
+        err_prefix(err, ".");
+        return -EINVAL;
+    }
+    if (!name || !name[0])
+        return err_set(err, EINVAL, ".name: is missing, should be the name of a quota");
+    if (!json_member(value, "limits"))
+        return err_set(err, EINVAL, ".limits: is missing, should be limits as in the policy file");
+    return 0;
+}
+
+/* The policy's reader checks the values: changed_policy.h. */
+static int read_of_policy(struct change_reader *reader, json_t *value, struct asked_change *change,
+                          struct err *err)
+{
+    const bool is_quota = change->kind == CHANGE_QUOTA;
+    if (!json_is_object(value) || json_object_size(value) == 0)
+        return err_set(err, EINVAL, ": is %s, should be %s",
+                       json_is_object(value) ? "empty" : json_type_text(value),
+                       is_quota ? "{\"name\": QUOTA, \"limits\": [...]}"
+                                : "an object as `placement` in the policy file");
+    if (++reader->n_of_policy > CHANGES_POLICY_MAX)
+        return err_set(err, E2BIG, ": the request changes the policy more than %zu times",
+                       CHANGES_POLICY_MAX);
+    change->values = json_incref(value);
+    return is_quota ? check_quota(value, err) : 0;
+}
+
+static int read_value(struct change_reader *reader, json_t *value, struct asked_change *change,
+                      struct err *err)
+{
+    if (change->kind == CHANGE_ADD_NODES)
+        return read_add(reader, value, change, err);
+    if (change->kind == CHANGE_QUOTA || change->kind == CHANGE_PLACEMENT)
+        return read_of_policy(reader, value, change, err);
+    return read_names(reader, value, change, err);
+}
+
 static int read_kind(const char *key, struct asked_change *change, struct err *err)
 {
     struct nearest nearest = {.asked = key, .least = SIZE_MAX};
@@ -122,8 +167,7 @@ static int read_change(struct change_reader *reader, json_t *item, struct asked_
     int r = read_kind(key, change, err);
     if (r < 0)
         return r;
-    r = change->kind == CHANGE_ADD_NODES ? read_add(reader, value, change, err)
-                                         : read_names(reader, value, change, err);
+    r = read_value(reader, value, change, err);
     if (r < 0)
         err_prefix(err, ".%s", key);
     return r;
@@ -139,16 +183,23 @@ int changes_read(const json_t *changes, struct arena *arena, struct change_list 
     if (n > CHANGES_MAX)
         return err_set(err, E2BIG, "changes: are %zu, should be at most %zu", n, CHANGES_MAX);
     reader.list.items = ARENA_ARRAY(arena, struct asked_change, n);
-    for (; reader.list.n < n; reader.list.n++) {
-        struct asked_change *change = &reader.list.items[reader.list.n];
-        int r = read_change(&reader, json_array_get(changes, reader.list.n), change, err);
-        if (r < 0) {
-            err_prefix(err, "changes[%zu]", reader.list.n);
-            return r;
-        }
+    int r = 0;
+    while (r == 0 && reader.list.n < n) {
+        const size_t i = reader.list.n++;
+        r = read_change(&reader, json_array_get(changes, i), &reader.list.items[i], err);
+        if (r < 0)
+            err_prefix(err, "changes[%zu]", i);
     }
     *ret_list = reader.list;
-    return 0;
+    return r;
+}
+
+void changes_fini(struct change_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        json_decref(list->items[i].values);
+        json_decref(list->items[i].effect);
+    }
 }
 
 /* ---- applying ---- */
@@ -370,6 +421,8 @@ static int apply(const struct asked_change *change, struct applied *applied, str
         else
             r = add_nodes(applied, ledger, change, err);
     }
+    if (change->effect)
+        (void)json_array_append(applied->changes, change->effect);
     for (size_t i = 0; r == 0 && i < change->n_names; i++) {
         r = apply_to(change->kind, applied, ledger, change->names[i], err);
         if (r < 0)

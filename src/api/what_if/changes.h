@@ -17,8 +17,17 @@
 #define CHANGES_NAMES_MAX ((size_t)10000)
 #define CHANGES_NODES_MAX ((size_t)5000)  /* added */
 #define CHANGES_PODS_MAX ((size_t)100000) /* of added nodes */
+#define CHANGES_POLICY_MAX ((size_t)100)  /* changes of the policy; each reads it anew */
 
-enum change_kind { CHANGE_ADD_NODES, CHANGE_DRAIN, CHANGE_CORDON, CHANGE_REMOVE_PODS, N_CHANGES };
+enum change_kind {
+    CHANGE_ADD_NODES,
+    CHANGE_DRAIN,
+    CHANGE_CORDON,
+    CHANGE_REMOVE_PODS,
+    CHANGE_QUOTA,
+    CHANGE_PLACEMENT,
+    N_CHANGES
+};
 
 struct asked_change {
     enum change_kind kind;
@@ -26,6 +35,8 @@ struct asked_change {
     size_t n_names;
     const char *like; /* CHANGE_ADD_NODES: the model */
     size_t count;     /* the same: how many */
+    json_t *values;   /* CHANGE_QUOTA, CHANGE_PLACEMENT: the object */
+    json_t *effect;   /* of these: an item of the answer's changes; changed_policy.h sets it */
 };
 
 struct change_list {
@@ -33,9 +44,11 @@ struct change_list {
     size_t n;
 };
 
-/* The member `changes` of a request, NULL: none. All in the arena. -EINVAL, or -E2BIG. */
+/* The member `changes` of a request, NULL: none. All but JSON is in the arena; call changes_fini()
+ * in any case. -EINVAL, or -E2BIG. */
 int changes_read(const json_t *changes, struct arena *arena, struct change_list *ret_list,
                  struct err *err);
+void changes_fini(struct change_list *list);
 
 /* A pod that a drain takes from its node. */
 struct displaced {
@@ -52,8 +65,9 @@ struct applied {
     size_t n_nodes, n_pods;      /* added */
 };
 
-/* Applies them one after another; at an error the ledger is of no further use. -ENOENT: a name that
- * does not exist; -EINVAL; -E2BIG. Release with applied_fini(). */
+/* Applies them one after another; those of the policy are in force already. At an error the ledger
+ * is of no further use. -ENOENT: a name that does not exist; -EINVAL; -E2BIG. Release with
+ * applied_fini(). */
 int changes_apply(const struct change_list *list, struct cluster *ledger, struct applied *applied,
                   struct err *err);
 void applied_init(struct applied *ret_applied, struct arena *arena);

@@ -334,7 +334,7 @@ void api_node_groups(void *context, struct exchange *exchange)
         return;
     }
     const struct provenance provenance = provenance_of(api->inventory, arena);
-    struct inventory *copy = inventory_copy(api->inventory);
+    struct inventory *copy = inventory_copy(api->inventory, NULL);
     json_t *answer = provenance_json(&provenance);
     add_members(copy, arena, answer);
     inventory_free(copy);

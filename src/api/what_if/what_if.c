@@ -9,6 +9,7 @@
 #include "api/dry_run/manifest.h"
 #include "api/provenance.h"
 #include "api/reply.h"
+#include "api/what_if/changed_policy.h"
 #include "api/what_if/placing.h"
 #include "api/what_if/what_if_table.h"
 #include "base/nearest.h"
@@ -333,6 +334,14 @@ static json_t *compared_json(const struct what_if *what_if, const struct placing
         state.quota, "notChecked", not_checked_json(applied));
 }
 
+/* Other forks of the copy must be freed. */
+static void put_in_force(struct what_if *what_if, const struct policy *policy)
+{
+    struct inventory *copy = inventory_copy(what_if->copy, policy);
+    inventory_free(what_if->copy);
+    what_if->copy = copy;
+}
+
 /* Places all on the changed copy. */
 static void answer(struct what_if *what_if)
 {
@@ -373,11 +382,15 @@ static void judge_before(struct what_if *what_if)
     inventory_fork_free(what_if->copy, fork);
 }
 
-static void run(struct what_if *what_if)
+/* changed: the policy after the changes; NULL: the same. */
+static void run(struct what_if *what_if, const struct policy *changed)
 {
     struct err err;
+    what_if->copy = inventory_copy(what_if->api->inventory, NULL);
     applied_init(&what_if->applied, what_if->arena);
     judge_before(what_if);
+    if (changed)
+        put_in_force(what_if, changed);
     int r = changes_apply(&what_if->request.changes, inventory_own_ledger(what_if->copy),
                           &what_if->applied, &err);
     if (r < 0)
@@ -388,6 +401,19 @@ static void run(struct what_if *what_if)
     json_decref(what_if->state.quota);
     pod_copy_fini(&what_if->before.copies);
     applied_fini(&what_if->applied);
+    inventory_free(what_if->copy);
+}
+
+static void run_exclusively(struct what_if *what_if)
+{
+    const struct policy *changed CLEANUP(policy_drop_ptr) = NULL;
+    struct err err;
+    int r = changed_policy_read(what_if->api, &what_if->request.changes, what_if->arena, &changed,
+                                &err);
+    if (r < 0)
+        answer_error(what_if->exchange, r, &err);
+    else
+        run(what_if, changed);
 }
 
 void api_what_if(void *context, struct exchange *exchange)
@@ -402,14 +428,11 @@ void api_what_if(void *context, struct exchange *exchange)
     int r = read_body(api, exchange, &what_if.request, &err);
     if (r < 0) {
         answer_error(exchange, r, &err);
-        return;
-    }
-    if (atomic_exchange(&api->what_if_under_way, true)) {
+    } else if (atomic_exchange(&api->what_if_under_way, true)) {
         exchange_answer_busy(exchange, "another what-if is being computed: try again");
-        return;
+    } else {
+        run_exclusively(&what_if);
+        atomic_store(&api->what_if_under_way, false);
     }
-    what_if.copy = inventory_copy(api->inventory);
-    run(&what_if);
-    inventory_free(what_if.copy);
-    atomic_store(&api->what_if_under_way, false);
+    changes_fini(&what_if.request.changes);
 }

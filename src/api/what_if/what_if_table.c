@@ -59,21 +59,29 @@ static json_t *change_json(json_t *before, json_t *after)
                      text_member(known, "model"), "before", before, "after", after);
 }
 
-static void write_fragmentation(const json_t *change, bool wide, struct arena *arena,
-                                struct buf *out)
+/* Items of before and after with the same texts as one; then those that are only before. */
+static json_t *join(const json_t *change, const char *const *keys)
 {
-    static const char *const KEYS[] = {"resource", "model", NULL};
     const json_t *list = json_object_get(change, "before");
     json_t *changes = json_array();
     size_t i = 0;
     json_t *before = NULL;
     json_t *after = NULL;
     json_array_foreach (json_object_get(change, "after"), i, after)
-        (void)json_array_append_new(changes, change_json(find_same(list, after, KEYS), after));
+        (void)json_array_append_new(changes, change_json(find_same(list, after, keys), after));
     json_array_foreach (list, i, before) {
-        if (!find_same(json_object_get(change, "after"), before, KEYS))
+        if (!find_same(json_object_get(change, "after"), before, keys))
             (void)json_array_append_new(changes, change_json(before, NULL));
     }
+    return changes;
+}
+
+static void write_fragmentation(const json_t *change, bool wide, struct arena *arena,
+                                struct buf *out)
+{
+    static const char *const KEYS[] = {"resource", "model", NULL};
+    const json_t *list = json_object_get(change, "before");
+    json_t *changes = join(change, KEYS);
     if (json_array_size(list) > 0)
         fragmentation_json_write_changes(changes, wide, arena, out);
     json_decref(changes);
@@ -89,21 +97,23 @@ static void write_quota(const json_t *change, bool wide, struct arena *arena, st
     static const char *const HEADINGS[] = {"QUOTA", "RESOURCE", "MODEL", "USED", "LIMIT", NULL};
     static const char *const KEYS[] = {"quota", "resource", "model", NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
-    const json_t *list = json_object_get(change, "before");
+    json_t *changes = join(change, KEYS);
     size_t i = 0;
-    json_t *after = NULL;
-    json_array_foreach (json_object_get(change, "after"), i, after) {
-        const json_t *before = find_same(list, after, KEYS);
-        table_add(table, (const char *[]){text_member(after, "quota"),
-                                          or_all(text_member(after, "resource")),
-                                          or_all(text_member(after, "model")),
+    json_t *item = NULL;
+    json_array_foreach (changes, i, item) {
+        const json_t *before = json_object_get(item, "before");
+        const json_t *after = json_object_get(item, "after");
+        table_add(table, (const char *[]){text_member(after ? after : before, "quota"),
+                                          or_all(text_member(item, "resource")),
+                                          or_all(text_member(item, "model")),
                                           text_change(before, after, "used", false, arena),
                                           text_change(before, after, "limit", false, arena)});
     }
-    if (i == 0)
-        return;
-    buf_add_text(out, "\nQuotas before and after:\n");
-    table_write(table, out);
+    if (i > 0) {
+        buf_add_text(out, "\nQuotas before and after:\n");
+        table_write(table, out);
+    }
+    json_decref(changes);
 }
 
 static void write_not_checked(const json_t *answer, struct arena *arena, struct buf *out)

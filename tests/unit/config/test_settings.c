@@ -1,7 +1,10 @@
 /* settings: results of valid policy files; printed settings read back. */
+#include "base/mem.h"
 #include "config/settings.h"
+#include "formats/json_get.h"
 #include "unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,11 +351,51 @@ static void assert_prints_what_reads_back(const struct settings *settings)
     buf_fini(&text);
 }
 
+static json_t *values_of(const struct settings *settings)
+{
+    struct buf text;
+    json_t *values = NULL;
+    buf_init(&text, BUF_UNBOUNDED);
+    settings_json(settings, &text);
+    assert_int_equal(json_parse(buf_text(&text), text.len, 0, &values, NULL), 0);
+    buf_fini(&text);
+    return values;
+}
+
+static void assert_values_read_back(const struct settings *settings)
+{
+    struct err err;
+    const struct policy *policy = NULL;
+    json_auto_t *values = values_of(settings);
+    assert_int_equal(settings_read_policy(values, &policy, &err), 0);
+    assert_settings_equal(settings, CONTAINER_OF(policy, const struct settings, policy));
+    policy_drop(policy);
+}
+
 static void test_print_reads_back(void **state)
 {
     assert_prints_what_reads_back(*state);
+    assert_values_read_back(*state);
     assert_reads(*state, OTHER_THAN_DEFAULT);
     assert_prints_what_reads_back(*state);
+    assert_values_read_back(*state);
+}
+
+/* A fault has no position, and a real number of JSON is not rounded. */
+static void test_values_that_are_changed(void **state)
+{
+    struct err err;
+    const struct policy *policy = NULL;
+    json_auto_t *values = values_of(*state);
+    json_t *prices = json_object_get(values, "slotPrice");
+    (void)json_object_set_new(prices, "drainWeight", json_real(0.125));
+    assert_int_equal(settings_read_policy(values, &policy, &err), 0);
+    assert_int_equal(policy->slot_price.drain_weight_milli, 125);
+    policy_drop(policy);
+    (void)json_object_set_new(prices, "drainWeight", json_real(0.1255));
+    assert_int_equal(settings_read_policy(values, &policy, &err), -EINVAL);
+    assert_string_equal(err.text, "slotPrice.drainWeight: is the number 0.1255, should be a number "
+                                  "from 0 to 100 with at most three decimals");
 }
 
 static void test_print_quotes_only_where_yaml_needs_it(void **state)
@@ -448,6 +491,7 @@ int main(int argc, char **argv)
         TEST(test_absent_keys_keep_their_defaults),
         TEST(test_json_is_yaml),
         TEST(test_print_reads_back),
+        TEST(test_values_that_are_changed),
         TEST(test_print_quotes_only_where_yaml_needs_it),
         TEST(test_enforced_namespaces_are_selected),
         TEST(test_no_drivers),

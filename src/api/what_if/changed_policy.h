@@ -1,0 +1,15 @@
+/*
+ * changed_policy: the policy in force with the changes of a what-if. Private to api.
+ */
+#ifndef API_WHAT_IF_CHANGED_POLICY_H
+#define API_WHAT_IF_CHANGED_POLICY_H
+
+#include "api/api.h"
+#include "api/what_if/changes.h"
+
+/* policy_drop() the result, which is NULL if no change concerns the policy. Sets `effect` of those
+ * that do. -EINVAL: an unknown quota, or the policy's own error. */
+int changed_policy_read(const struct api *api, struct change_list *list, struct arena *arena,
+                        const struct policy **ret_policy, struct err *err);
+
+#endif
