@@ -30,6 +30,11 @@ static const struct {
                         "the last answers to kube-scheduler; -w: and new ones",
                         IN_NAMESPACES | TAKES_WATCH | TAKES_OBJECT | TAKES_NAMES},
     [VERB_DOCTOR] = {"doctor", "", "whether the answers can be had and the data are sound", 0},
+    [VERB_WHAT_IF] = {"what-if", "--drain NODE ...",
+                      "the same cluster after changes: who finds room",
+                      TAKES_MANIFEST | TAKES_CHANGES},
+    [VERB_NODE_GROUPS] = {"node-groups", "", "which pods one more node of a group would let run",
+                          0},
 };
 #define N_VERBS (sizeof VERBS / sizeof *VERBS)
 
@@ -40,6 +45,12 @@ static const struct {
 } LIMITED[] = {{TAKES_NAMESPACE, "--namespace"}, {TAKES_ALL, "--all-namespaces"},
                {TAKES_MODEL, "--model"},         {TAKES_MANIFEST, "--filename"},
                {TAKES_WATCH, "--watch"},         {TAKES_NAMES, "--output=name"}};
+
+static const char *const CHANGES[] = {[OPTION_ADD_NODES] = "--add-nodes",
+                                      [OPTION_CORDON] = "--cordon",
+                                      [OPTION_DRAIN] = "--drain",
+                                      [OPTION_REMOVE_PODS] = "--remove-pods",
+                                      [OPTION_CHANGES] = "--changes"};
 
 static const char *const FORMS[] = {[FORM_TABLE] = "table",
                                     [FORM_WIDE] = "wide",
@@ -56,6 +67,11 @@ enum key {
     KEY_SERVER = 's',
     KEY_WATCH = 'w',
     KEY_OF_KUBECTL = 256, /* passed on; not otherwise used */
+    KEY_ADD_NODES,        /* these in the order of enum change_option */
+    KEY_CORDON,
+    KEY_DRAIN,
+    KEY_REMOVE_PODS,
+    KEY_CHANGES,
     KEY_AUTHORITY,
     KEY_CERTIFICATE,
     KEY_CLUSTER_FILE,
@@ -72,15 +88,20 @@ enum key {
 #define LETTERS "Af:hn:o:s:w"
 
 static const struct option OPTIONS[] = {
+    {"add-nodes", required_argument, NULL, KEY_ADD_NODES},
     {"all-namespaces", no_argument, NULL, KEY_ALL},
+    {"changes", required_argument, NULL, KEY_CHANGES},
     {"cluster-file", required_argument, NULL, KEY_CLUSTER_FILE},
     {"config", required_argument, NULL, KEY_CONFIG},
+    {"cordon", required_argument, NULL, KEY_CORDON},
+    {"drain", required_argument, NULL, KEY_DRAIN},
     {"filename", required_argument, NULL, KEY_MANIFEST},
     {"help", no_argument, NULL, KEY_HELP},
     {"model", required_argument, NULL, KEY_MODEL},
     {"namespace", required_argument, NULL, KEY_NAMESPACE},
     {"no-headers", no_argument, NULL, KEY_NO_HEADERS},
     {"output", required_argument, NULL, KEY_OUTPUT},
+    {"remove-pods", required_argument, NULL, KEY_REMOVE_PODS},
     {"url", required_argument, NULL, KEY_URL},
     {"version", no_argument, NULL, KEY_VERSION},
     {"watch", no_argument, NULL, KEY_WATCH},
@@ -110,7 +131,7 @@ static void print_help(const char *program)
                  "GPUs of a cluster, as gpu-extender sees them.\n\n",
                  program);
     for (size_t i = 0; i < N_VERBS; i++)
-        (void)printf("  %-10s%-16s%s\n", VERBS[i].name, VERBS[i].object, VERBS[i].help);
+        (void)printf("  %-12s%-17s%s\n", VERBS[i].name, VERBS[i].object, VERBS[i].help);
     (void)printf(
         "\nWhere to ask (without these: through kubectl and the aggregated API):\n"
         "  --cluster-file FILE    a saved cluster, in this process; --config FILE: its policy\n"
@@ -123,17 +144,25 @@ static void print_help(const char *program)
         "  -w, --watch            go on with new decisions\n"
         "  -o, --output FORM      table (80 columns, the default), wide, json, yaml or name\n"
         "  --no-headers           tables without headings\n"
+        "\nChanges of what-if, one after another:\n"
+        "  --add-nodes NODE=N     N more nodes like NODE\n"
+        "  --cordon NODE,...      no new pods on these nodes\n"
+        "  --drain NODE,...       the same, and their pods are evicted\n"
+        "  --remove-pods POD,...  without these pods: NAMESPACE/NAME\n"
+        "  --changes FILE         a list of changes, as POST /v1/what-if takes them\n"
         "\nExit status:\n"
-        "  0  answered; of fit: everything fits; of doctor: nothing fails\n"
-        "  1  of fit: something does not fit or would be rejected; of doctor: something fails;\n"
-        "     of others: no such object\n"
-        "  2  wrong options; of fit: mistakes in the manifest, or parts not understood\n"
-        "  3  no answer: unreachable, no right; of fit: or the data are stale\n"
+        "  0  answered; of fit, what-if: every pod finds a place; of doctor: nothing fails\n"
+        "  1  of fit, what-if: some pod finds none or would be rejected; of doctor: something\n"
+        "     fails; of others: no such object\n"
+        "  2  wrong options; of fit, what-if: mistakes in the manifest or the changes, or parts\n"
+        "     not understood\n"
+        "  3  no answer: unreachable, no right; of fit, what-if: or the data are stale\n"
         "\nExamples:\n"
         "  %s nodes\n"
         "  %s why job/train --namespace ml\n"
-        "  %s fit -f job.yaml --cluster-file cluster.yaml\n",
-        program, program, program);
+        "  %s fit -f job.yaml --cluster-file cluster.yaml\n"
+        "  %s what-if --drain a100-1 --add-nodes h100-1=2\n",
+        program, program, program, program);
 }
 
 static int read_verb(const char *word, enum verb *ret_verb, struct err *err)
@@ -196,6 +225,16 @@ static int take_form(const char *value, struct arguments *arguments, struct err 
     return r;
 }
 
+static int take_change(int key, const char *value, struct arguments *arguments, struct err *err)
+{
+    if (key < KEY_ADD_NODES || key > KEY_CHANGES)
+        return err_set(err, EINVAL, "this option is unknown, or needs a value");
+    arguments->given |= TAKES_CHANGES;
+    arguments->changes[arguments->n_changes++] =
+        (struct asked_option){(enum change_option)(key - KEY_ADD_NODES), value};
+    return 0;
+}
+
 static int take(int key, const char *value, struct arguments *arguments, struct err *err)
 {
     switch (key) {
@@ -232,7 +271,7 @@ static int take(int key, const char *value, struct arguments *arguments, struct 
     case KEY_OUTPUT:
         return take_form(value, arguments, err);
     default:
-        return err_set(err, EINVAL, "this option is unknown, or needs a value");
+        return take_change(key, value, arguments, err);
     }
 }
 
@@ -264,24 +303,47 @@ static int check_source(const struct arguments *arguments, struct err *err)
     return 0;
 }
 
+const char *arguments_change_name(enum change_option option)
+{
+    return CHANGES[option];
+}
+
 bool arguments_have_namespaces(enum verb verb)
 {
     return VERBS[verb].takes & TAKES_NAMESPACE;
 }
 
 /* "--model: is not for quota, only for nodes, frag" */
-static int refuse(size_t limited, enum verb verb, struct err *err)
+static int refuse(const char *option, unsigned bit, enum verb verb, struct err *err)
 {
     struct buf verbs;
     buf_init(&verbs, ERR_TEXT_MAX);
     for (size_t i = 0; i < N_VERBS; i++) {
-        if (VERBS[i].takes & LIMITED[limited].bit)
+        if (VERBS[i].takes & bit)
             buf_printf(&verbs, "%s%s", verbs.len > 0 ? ", " : "", VERBS[i].name);
     }
-    (void)err_set(err, EINVAL, "%s: is not for %s, only for %s", LIMITED[limited].option,
-                  VERBS[verb].name, buf_text(&verbs));
+    (void)err_set(err, EINVAL, "%s: is not for %s, only for %s", option, VERBS[verb].name,
+                  buf_text(&verbs));
     buf_fini(&verbs);
     return -EINVAL;
+}
+
+static int check_input(const struct arguments *arguments, struct err *err)
+{
+    const char *manifest = arguments->manifest;
+    size_t n = manifest && strcmp(manifest, "-") == 0;
+    if (arguments->verb == VERB_FIT && !manifest)
+        return err_set(err, EINVAL, "-f FILE: is missing: the manifest, or - for standard input");
+    if (arguments->verb == VERB_WHAT_IF && !manifest && arguments->n_changes == 0)
+        return err_set(err, EINVAL,
+                       "there is no change: give --add-nodes, --cordon, --drain, --remove-pods or "
+                       "--changes, or a manifest with -f");
+    for (size_t i = 0; i < arguments->n_changes; i++)
+        n += arguments->changes[i].option == OPTION_CHANGES &&
+             strcmp(arguments->changes[i].value, "-") == 0;
+    if (n > 1)
+        return err_set(err, EINVAL, "-: standard input can be read once only");
+    return 0;
 }
 
 /* Options that the verb does not take. */
@@ -294,16 +356,16 @@ static int check_verb(const struct arguments *arguments, struct err *err)
                        arguments->given & TAKES_ALL ? "--all-namespaces" : "--namespace");
     for (size_t i = 0; i < sizeof LIMITED / sizeof *LIMITED; i++) {
         if (arguments->given & LIMITED[i].bit && !(VERBS[verb].takes & LIMITED[i].bit))
-            return refuse(i, verb, err);
+            return refuse(LIMITED[i].option, LIMITED[i].bit, verb, err);
     }
-    if (verb == VERB_FIT && !arguments->manifest)
-        return err_set(err, EINVAL, "-f FILE: is missing: the manifest, or - for standard input");
+    if (arguments->n_changes > 0 && !(VERBS[verb].takes & TAKES_CHANGES))
+        return refuse(CHANGES[arguments->changes[0].option], TAKES_CHANGES, verb, err);
     if (verb == VERB_DECISIONS && arguments->cluster_file)
         return err_set(err, EINVAL,
                        "--cluster-file: is not for decisions: a saved cluster has none");
     if ((arguments->given & both) == both)
         return err_set(err, EINVAL, "--namespace and -A: only one of them may be given");
-    return 0;
+    return check_input(arguments, err);
 }
 
 /* Of "-zA" getopt knows the letter, of an unknown long option only the word. */
@@ -322,10 +384,18 @@ static void keep_of_kubectl(int key, int i, struct arena *arena, struct argument
         optarg ? arena_printf(arena, "--%s=%s", name, optarg) : arena_printf(arena, "--%s", name);
 }
 
+/* With room for as many options as there are words. */
+static struct arguments begin(int argc, struct arena *arena)
+{
+    const size_t n = (size_t)argc + 2;
+    return (struct arguments){.of_kubectl = ARENA_ARRAY(arena, const char *, n),
+                              .changes = ARENA_ARRAY(arena, struct asked_option, n)};
+}
+
 void arguments_parse_unfinished(int argc, char **argv, struct arena *arena,
                                 struct arguments *ret_arguments, size_t *ret_n_words)
 {
-    struct arguments arguments = {.of_kubectl = ARENA_ARRAY(arena, const char *, (size_t)argc + 2)};
+    struct arguments arguments = begin(argc, arena);
     struct err err;
     int key = 0;
     int i = 0;
@@ -376,7 +446,7 @@ const char *arguments_awaiting(const char *word)
 int arguments_parse(int argc, char **argv, const char *program, struct arena *arena,
                     struct arguments *ret_arguments, struct err *err)
 {
-    struct arguments arguments = {.of_kubectl = ARENA_ARRAY(arena, const char *, (size_t)argc + 1)};
+    struct arguments arguments = begin(argc, arena);
     int key = 0;
     int i = 0;
     opterr = 0;

@@ -19,7 +19,9 @@ enum verb {
     VERB_FRAG,
     VERB_CLAIMS,
     VERB_DECISIONS,
-    VERB_DOCTOR
+    VERB_DOCTOR,
+    VERB_WHAT_IF,
+    VERB_NODE_GROUPS
 };
 
 enum form { FORM_TABLE, FORM_WIDE, FORM_JSON, FORM_YAML, FORM_NAME };
@@ -33,7 +35,22 @@ enum takes {
     TAKES_WATCH = 16,
     TAKES_NAMES = 32, /* --output=name */
     TAKES_OBJECT = 64,
-    NEEDS_OBJECT = 128
+    NEEDS_OBJECT = 128,
+    TAKES_CHANGES = 256
+};
+
+enum change_option {
+    OPTION_ADD_NODES, /* NODE or NODE=COUNT */
+    OPTION_CORDON,    /* the others: NAME,... */
+    OPTION_DRAIN,
+    OPTION_REMOVE_PODS,
+    OPTION_CHANGES /* a file; "-": standard input */
+};
+
+/* An option of what-if that changes the cluster. */
+struct asked_option {
+    enum change_option option;
+    const char *value;
 };
 
 /* Strings are argv's or in the arena; NULL: not given. */
@@ -45,6 +62,8 @@ struct arguments {
     bool no_headers;
     const char *manifest; /* "-": standard input */
     const char *model;
+    struct asked_option *changes; /* in the order of the command line */
+    size_t n_changes;
     unsigned given; /* bits of enum takes */
     /* One of these two, or neither: through kubectl. */
     const char *cluster_file;
@@ -70,6 +89,8 @@ const char *arguments_form_name(size_t i);
 /* The long name of an option "--NAME" or "-X" that needs a value; NULL: it is no such option. */
 const char *arguments_awaiting(const char *word);
 
+/* "--drain" */
+const char *arguments_change_name(enum change_option option);
 /* Whether the verb can be asked about one namespace. */
 bool arguments_have_namespaces(enum verb verb);
 /* -EINVAL with a message. --help and --version print to standard output and set is_answered.

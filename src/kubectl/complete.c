@@ -122,14 +122,51 @@ static void offer_namespaces(const struct session *session, struct completions *
     offer_list(session, "pending", "pods", "namespace", candidates);
 }
 
+/* "NAMESPACE/NAME" of pods that hold GPUs. */
+static void offer_holders(const struct session *session, struct completions *candidates)
+{
+    json_t *inventory = ask(session, "inventory");
+    size_t i = 0;
+    size_t j = 0;
+    json_t *node = NULL;
+    json_t *pod = NULL;
+    json_array_foreach (json_member(inventory, "nodes"), i, node) {
+        json_array_foreach (json_member(node, "holders"), j, pod) {
+            const char *namespace_ = "";
+            const char *name = "";
+            (void)json_get_string(pod, "namespace", &namespace_, NULL);
+            (void)json_get_string(pod, "pod", &name, NULL);
+            offer(candidates, arena_printf(session->arena, "%s/%s", namespace_, name), "");
+        }
+    }
+    json_decref(inventory);
+}
+
+/* Of the answers. */
+static void offer_names(const struct session *session, const char *option,
+                        struct completions *candidates)
+{
+    static const char *const OF_NODES[] = {"add-nodes", "cordon", "drain"};
+    for (size_t i = 0; i < sizeof OF_NODES / sizeof *OF_NODES; i++) {
+        if (strcmp(option, OF_NODES[i]) == 0)
+            offer_list(session, "inventory", "nodes", "name", candidates);
+    }
+    if (strcmp(option, "model") == 0)
+        offer_list(session, "inventory", "models", "model", candidates);
+    else if (strcmp(option, "namespace") == 0)
+        offer_namespaces(session, candidates);
+    else if (strcmp(option, "remove-pods") == 0)
+        offer_holders(session, candidates);
+}
+
 /* Returns the directive. */
 static const char *offer_values(const struct session *session, const char *option,
                                 struct completions *candidates)
 {
-    static const char *const OF_FILES[] = {"cache-dir",          "certificate-authority",
-                                           "client-certificate", "client-key",
-                                           "cluster-file",       "config",
-                                           "filename",           "kubeconfig"};
+    static const char *const OF_FILES[] = {
+        "cache-dir",  "certificate-authority", "changes", "client-certificate",
+        "client-key", "cluster-file",          "config",  "filename",
+        "kubeconfig"};
     const char *form = NULL;
     for (size_t i = 0; i < sizeof OF_FILES / sizeof *OF_FILES; i++) {
         if (strcmp(option, OF_FILES[i]) == 0)
@@ -138,11 +175,9 @@ static const char *offer_values(const struct session *session, const char *optio
     if (strcmp(option, "output") == 0) {
         for (size_t i = 0; (form = arguments_form_name(i)); i++)
             offer(candidates, form, "");
-    } else if (strcmp(option, "model") == 0) {
-        offer_list(session, "inventory", "models", "model", candidates);
-    } else if (strcmp(option, "namespace") == 0) {
-        offer_namespaces(session, candidates);
+        return NO_FILES;
     }
+    offer_names(session, option, candidates);
     return NO_FILES;
 }
 

@@ -4,15 +4,18 @@
 #include "source.h"
 #include "verbs.h"
 
-/* Larger manifests than any policy allows are not read. */
-#define MANIFEST_BYTES_MAX ((size_t)1024 * 1024 * 1024)
-
 static int (*const VERBS[])(struct session *session) = {
-    [VERB_NODES] = verbs_nodes,     [VERB_FIT] = verbs_fit,
-    [VERB_PENDING] = verbs_pending, [VERB_QUOTA] = verbs_quota,
-    [VERB_WHY] = verbs_why,         [VERB_FRAG] = verbs_frag,
-    [VERB_CLAIMS] = verbs_claims,   [VERB_DECISIONS] = verbs_decisions,
+    [VERB_NODES] = verbs_nodes,
+    [VERB_FIT] = verbs_fit,
+    [VERB_PENDING] = verbs_pending,
+    [VERB_QUOTA] = verbs_quota,
+    [VERB_WHY] = verbs_why,
+    [VERB_FRAG] = verbs_frag,
+    [VERB_CLAIMS] = verbs_claims,
+    [VERB_DECISIONS] = verbs_decisions,
     [VERB_DOCTOR] = verbs_doctor,
+    [VERB_WHAT_IF] = verbs_what_if,
+    [VERB_NODE_GROUPS] = verbs_node_groups,
 };
 
 /* As kubectl's, where kubectl is asked; else all, but one pod is in one namespace. */
@@ -55,7 +58,7 @@ int main(int argc, char **argv)
 {
     struct session session = {.arena = arena_new()};
     session.program = session_program(argc > 0 ? argv[0] : "kubectl-gpu", session.arena);
-    buf_init(&session.manifest, MANIFEST_BYTES_MAX);
+    buf_init(&session.manifest, SESSION_FILE_BYTES_MAX);
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
     const int status = run(&session, argc, argv);
     buf_fini(&session.manifest);

@@ -1,11 +1,13 @@
 /* session: see session.h. Answers are checked here: a login page, or the JSON of another service,
  * is no answer. */
 #include "session.h"
+#include "base/small_file.h"
 #include "formats/json_get.h"
 #include "source.h"
 
 #include <stdio.h>
 #include <strings.h>
+#include <unistd.h>
 
 #define BLANK " \t\r\n"
 #define PLUGIN "kubectl-"
@@ -52,6 +54,15 @@ int session_complain(const struct session *session, const char *text, int status
     return status;
 }
 
+int session_read_file(const struct session *session, const char *file, struct buf *text)
+{
+    struct err err;
+    const int r = strcmp(file, "-") == 0
+                      ? small_file_read_open(STDIN_FILENO, "standard input", text, &err)
+                      : small_file_read(file, true, text, &err);
+    return r < 0 ? session_complain(session, err.text, EXIT_MISTAKE) : EXIT_FINE;
+}
+
 void session_add_parameter(struct session *session, const char *name, const char *value)
 {
     if (value)
@@ -96,6 +107,14 @@ static const char *message_of(const struct reply *reply, bool *ret_is_ours, stru
     return arena_printf(arena, "%.2000s", text);
 }
 
+/* Of the request: a what-if may name a node that does not exist. */
+static bool is_mistake(const char *view, unsigned status, const char *message)
+{
+    const bool is_what_if = strcmp(view, "what-if") == 0;
+    return status == 400 || (status == 413 && (is_what_if || strcmp(view, "dry-run") == 0)) ||
+           (status == 404 && is_what_if && begins(message, "changes["));
+}
+
 static struct asked failure_of(const struct session *session, const char *view,
                                const struct reply *reply)
 {
@@ -106,7 +125,7 @@ static struct asked failure_of(const struct session *session, const char *view,
         is_of_object |= strcmp(view, OF_OBJECTS[i]) == 0;
     struct asked answer = {EXIT_NO_ANSWER, reply->status,
                            message_of(reply, &is_ours, session->arena), NULL};
-    if (reply->status == 400 || (reply->status == 413 && strcmp(view, "dry-run") == 0))
+    if (is_mistake(view, reply->status, answer.message))
         answer.status = EXIT_MISTAKE;
     else if (reply->status == 404 && is_of_object && is_ours)
         answer.status = EXIT_NOT;
@@ -125,6 +144,7 @@ static const struct {
     {"quota", {"quotas", NULL}, NULL},         {"explain", {"nodes", NULL}, "pod"},
     {"fragmentation", {"models", NULL}, NULL}, {"dry-run", {"workloads", NULL}, NULL},
     {"decisions", {"decisions", NULL}, NULL},  {"policy", {NULL, NULL}, "values"},
+    {"node-groups", {"groups", NULL}, NULL},   {"what-if", {"displaced", "workloads"}, "pending"},
 };
 
 /* The member that the answer lacks; NULL: it is what was asked for. */

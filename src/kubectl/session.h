@@ -17,6 +17,8 @@
 enum end { EXIT_FINE = 0, EXIT_NOT = 1, EXIT_MISTAKE = 2, EXIT_NO_ANSWER = 3 };
 
 #define SESSION_QUERY_MAX 5
+/* Larger files than any policy allows are not read. */
+#define SESSION_FILE_BYTES_MAX ((size_t)1024 * 1024 * 1024)
 
 struct session {
     const char *program; /* the command as users type it: "kubectl gpu" */
@@ -37,6 +39,9 @@ bool session_is_completer(const char *file);
 
 /* Writes one line to standard error, and returns the status. */
 int session_complain(const struct session *session, const char *text, int status);
+
+/* Reads a file, "-": standard input. Returns the status, after a complaint. */
+int session_read_file(const struct session *session, const char *file, struct buf *text);
 
 /* value NULL: nothing is added. */
 void session_add_parameter(struct session *session, const char *name, const char *value);

@@ -12,7 +12,9 @@ int verbs_quota(struct session *session);
 int verbs_why(struct session *session);
 int verbs_frag(struct session *session);
 int verbs_claims(struct session *session);
+int verbs_node_groups(struct session *session);
 int verbs_fit(struct session *session);       /* fit.c */
+int verbs_what_if(struct session *session);   /* what_if.c */
 int verbs_decisions(struct session *session); /* decisions.c */
 int verbs_doctor(struct session *session);    /* doctor.c */
 

@@ -45,6 +45,11 @@ int verbs_frag(struct session *session)
     return show(session, "fragmentation", tables_write_fragmentation, NULL);
 }
 
+int verbs_node_groups(struct session *session)
+{
+    return show(session, "node-groups", tables_write_node_groups, NULL);
+}
+
 /* ---- claims ---- */
 
 /* Of the inventory the claims, those of the namespace, and what says how good the data are. */

@@ -178,6 +178,18 @@ WRONG = [
     ("nodes", "-n", "a"),
     ("frag", "--namespace=a"),
     ("fit", "-f", SAMPLE_CLUSTER, "-n", "a"),
+    ("what-if",),
+    ("what-if", "a"),
+    ("what-if", "--drain", "a", "-n", "b"),
+    ("what-if", "--drain", "a", "-o", "name"),
+    ("what-if", "--changes", "none.yaml"),
+    ("what-if", "--changes", "-", "-f", "-"),
+    ("what-if", "--add-nodes", "a=", *FILE),
+    ("what-if", "--add-nodes", "a=-1", *FILE),
+    ("what-if", "--add-nodes", "a=9999999999", *FILE),
+    ("nodes", "--drain", "a"),
+    ("node-groups", "-A"),
+    ("node-groups", "-o", "name"),
 ]
 
 
@@ -192,6 +204,7 @@ def test_wrong_options(words):
         (("fit", "-n", "a", "-f", SAMPLE_CLUSTER), "--namespace: is not for fit, which takes namespaces from the manifest"),
         (("nodes", "--namespace", "a"), "--namespace: is not for nodes, only for pending, quota, why, claims, decisions; try kubectl gpu --help"),
         (("frag", "-n", "a"), "--namespace: is not for frag, only for pending, quota, why, claims, decisions; try kubectl gpu --help"),
+        (("fit", "-f", "-", "--cordon", "a"), "--cordon: is not for fit, only for what-if; try kubectl gpu --help"),
         (("nodes", "-zA"), "-z: this option is unknown"),
         (("nodes", "-Az"), "-z: this option is unknown"),
         (("nodes", "-o"), "-o: this option is unknown, or needs a value"),
@@ -410,9 +423,9 @@ def test_the_table_of_verbs_is_true(kubectl, write):
         (kubectl.folder / "all").unlink(missing_ok=True)
         assert gpu(*words, "-o", "json", env=kubectl.env).returncode in (0, 1, 3)
         asked[row] = re.findall(r"/views/([a-z-]+)", (kubectl.folder / "all").read_text())
-    assert asked == stated and len(stated) == 10
+    assert asked == stated and len(stated) == 12
     for verb, path, right in marked.table("docs/KUBECTL-GPU.md", "verbs"):
-        assert right.startswith("`create`" if verb == "`fit -f FILE`" else "`get`")
+        assert right.startswith("`create`" if path in ("`views/dry-run`", "`views/what-if`") else "`get`")
         assert right.endswith((" both", " all")) or f"`{path.strip('`')}`" in right
 
 
@@ -424,6 +437,6 @@ def test_help_and_man_page_have_all_verbs_and_options():
         options = re.findall(r'^ +\{"([a-z-]+)", (?:no|required)_argument', file.read(), re.MULTILINE)
     assert len(options) > 20 and [name for name in options if f"--{name}" not in page and name not in ("help", "version")] == []
     assert set(re.findall(r"--[a-z-]+", shown)) <= {f"--{name}" for name in options}
-    verbs = re.findall(r"^  ([a-z]+) ", shown.partition("Where to ask")[0], re.MULTILINE)
-    assert len(verbs) == 9 and [verb for verb in verbs if not re.search(rf'^\.[A-Z]+ "?{verb}\b', page, re.MULTILINE)] == []
+    verbs = re.findall(r"^  ([a-z-]+) ", shown.partition("Where to ask")[0], re.MULTILINE)
+    assert len(verbs) == 11 and [verb for verb in verbs if not re.search(rf'^\.[A-Z]+ "?{verb}\b', page, re.MULTILINE)] == []
     assert said("--version").startswith("kubectl-gpu ")

@@ -194,7 +194,7 @@ def completer(tmp_path):
 
 def test_completion_of_words(completer):
     verbs = completer("")[0]
-    assert verbs[:2] == ["nodes", "fit"] and len(verbs) == 9
+    assert verbs[:2] == ["nodes", "fit"] and len(verbs) == 11
     assert completer("de") == (["decisions"], ":4")
     assert completer(*FILE, "nodes", "a100-") == (["a100-40-1", "a100-80-1", "a100-mig-1"], ":4")
     assert completer("nodes", *FILE, "a10-1", "a") == ([], ":4"), "it takes one node"
@@ -209,8 +209,11 @@ def test_completion_of_options(completer):
         assert completer("nodes", *words) == (["table", "wide", "json", "yaml", "name"], ":4")
     assert completer("nodes", *FILE, "--model", "V")[0] == ["V100"]
     assert "ml-training" in completer("pending", *FILE, "-n", "")[0]
-    for words in (("-f", ""), ("--cluster-file", "x"), ("--kubeconfig=",)):
+    for words in (("-f", ""), ("--cluster-file", "x"), ("--kubeconfig=",), ("--changes", "")):
         assert completer("fit", *words) == ([], ":0")
+    for option in ("--drain", "--cordon", "--add-nodes"):
+        assert completer("what-if", *FILE, option, "v100-") == (["v100-1", "v100-2", "v100-3"], ":4")
+    assert completer("what-if", *FILE, "--remove-pods", "ml-training/finetune-0") == (["ml-training/finetune-0"], ":4")
 
 
 def test_completion_asks_with_the_users_options(completer, tmp_path):
@@ -272,6 +275,7 @@ MEMBERS = {
     ("why", "a"): ("pod", "nodes"),
     ("claims",): ("nodes", "models"),
     ("decisions",): ("decisions",),
+    ("node-groups",): ("groups",),
 }
 
 
@@ -293,8 +297,9 @@ STRANGE = [None, -1, 1e300, "x", [None], {"a": [{}]}]
 
 MEMBER_NAMES = """nodes models pods owners quotas pod decisions workloads claims holders resources devices limits placements nearMisses lacks fitsOn
 notEvaluated fits score reason message requests closest schedulerSays ageSeconds freshness problems podsWithoutNode best verdicts terms explain
-preemption reservedFor unenforced gpuModels""".split()
-LISTS = ("nodes", "models", "pods", "owners", "quotas", "decisions", "workloads", "claims")
+preemption reservedFor unenforced gpuModels groups like wouldRun displaced displacedCounts pending nowRun noLonger before after fragmentation quota notChecked
+""".split()
+LISTS = ("nodes", "models", "pods", "owners", "quotas", "decisions", "workloads", "claims", "groups", "displaced", "nowRun", "noLonger", "before", "after")
 
 
 def filled(value, depth=2):
@@ -302,14 +307,14 @@ def filled(value, depth=2):
     if depth == 0:
         return value
     inner = filled(value, depth - 1)
-    return {name: inner if name == "pod" else [inner] * (45 if name == "nodes" else 1) if name in LISTS else value for name in MEMBER_NAMES}
+    return {name: inner if name in ("pod", "pending", "fragmentation", "quota") else [inner] * (45 if name == "nodes" else 1) if name in LISTS else value for name in MEMBER_NAMES}
 
 
 @pytest.mark.parametrize("value", STRANGE, ids=str)
 def test_members_of_any_type_are_survived(value):
     with answering(json.dumps(filled(value)).encode()) as there:
-        for words in (*MEMBERS, ("fit", "-f", "-"), ("doctor",)):
-            for form in ("table", "wide", *([] if words[0] in ("frag", "doctor") else ["name"])):
+        for words in (*MEMBERS, ("fit", "-f", "-"), ("doctor",), ("what-if", "--drain", "a")):
+            for form in ("table", "wide", *([] if words[0] in ("frag", "doctor", "what-if", "node-groups") else ["name"])):
                 assert gpu(*words, "--url", there, "-o", form, text="{}").returncode in (0, 1, 3)
 
 

@@ -268,7 +268,7 @@ def test_what_is_wrong_is_named(service, body, status, message):
 
 
 def test_the_table_fits(service):
-    text = service.post(PATH + "?output=table", {"changes": [{"drain": ["a"]}, {"addNodes": {"like": "a"}}], "workloads": [pod("new", 1)]}).text
+    text = service.post(PATH + "?output=table", {"changes": [{"drain": ["a"]}, {"addNodes": {"like": "a", "count": 2}}], "workloads": [pod("new", 1)]}).text
     assert max(map(len, text.splitlines())) <= 100
     assert "ml/web-0" in text and "Free GPUs before and after:" in text
 

@@ -6,6 +6,7 @@
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/table.h"
+#include "api/tables.h"
 #include "api/text.h"
 #include "api/what_if/placing.h"
 #include "ledger/edit.h"
@@ -303,7 +304,7 @@ static const char *pods_text(const json_t *group, struct arena *arena)
     return text_first(text_pod(first, arena), (size_t)n, arena);
 }
 
-static void write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+void tables_write_node_groups(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"GROUP", "BY",        "NODES", "MODEL",
                                            "LIKE",  "WOULD RUN", "PODS",  NULL};
@@ -340,5 +341,5 @@ void api_node_groups(void *context, struct exchange *exchange)
     inventory_free(copy);
     atomic_store(&api->what_if_under_way, false);
     reply_end(api, exchange, tag);
-    reply(exchange, answer, write_table);
+    reply(exchange, answer, tables_write_node_groups);
 }

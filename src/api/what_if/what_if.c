@@ -9,9 +9,9 @@
 #include "api/dry_run/manifest.h"
 #include "api/provenance.h"
 #include "api/reply.h"
+#include "api/tables.h"
 #include "api/what_if/changed_policy.h"
 #include "api/what_if/placing.h"
-#include "api/what_if/what_if_table.h"
 #include "base/nearest.h"
 #include "formats/json_get.h"
 #include "formats/json_put.h"
@@ -368,7 +368,7 @@ static void answer(struct what_if *what_if)
         json_t *workloads = dry_run_judge(&question, what_if->arena);
         (void)json_object_del(workloads, "summary");
         (void)json_object_update_new(json, workloads);
-        reply(what_if->exchange, json, what_if_write_table);
+        reply(what_if->exchange, json, tables_write_what_if);
     }
     pod_copy_fini(&after.copies);
     inventory_fork_free(what_if->copy, fork);

@@ -1,5 +1,4 @@
-/* what_if_table: see what_if_table.h. */
-#include "api/what_if/what_if_table.h"
+/* what_if_table: the answer of POST /v1/what-if as text. */
 #include "api/cluster/fragmentation_json.h"
 #include "api/dry_run/dry_run.h"
 #include "api/provenance.h"
@@ -51,6 +50,12 @@ static json_t *find_same(const json_t *list, const json_t *item, const char *con
     return NULL;
 }
 
+/* In tables that are not wide, what does not change is left out. */
+static bool is_shown(const json_t *before, const json_t *after, bool wide)
+{
+    return wide || !before || !json_equal(before, after);
+}
+
 /* One of before and after may be NULL. */
 static json_t *change_json(json_t *before, json_t *after)
 {
@@ -60,15 +65,18 @@ static json_t *change_json(json_t *before, json_t *after)
 }
 
 /* Items of before and after with the same texts as one; then those that are only before. */
-static json_t *join(const json_t *change, const char *const *keys)
+static json_t *join(const json_t *change, const char *const *keys, bool wide)
 {
     const json_t *list = json_object_get(change, "before");
     json_t *changes = json_array();
     size_t i = 0;
     json_t *before = NULL;
     json_t *after = NULL;
-    json_array_foreach (json_object_get(change, "after"), i, after)
-        (void)json_array_append_new(changes, change_json(find_same(list, after, keys), after));
+    json_array_foreach (json_object_get(change, "after"), i, after) {
+        before = find_same(list, after, keys);
+        if (is_shown(before, after, wide))
+            (void)json_array_append_new(changes, change_json(before, after));
+    }
     json_array_foreach (list, i, before) {
         if (!find_same(json_object_get(change, "after"), before, keys))
             (void)json_array_append_new(changes, change_json(before, NULL));
@@ -81,7 +89,7 @@ static void write_fragmentation(const json_t *change, bool wide, struct arena *a
 {
     static const char *const KEYS[] = {"resource", "model", NULL};
     const json_t *list = json_object_get(change, "before");
-    json_t *changes = join(change, KEYS);
+    json_t *changes = join(change, KEYS, wide);
     if (json_array_size(list) > 0)
         fragmentation_json_write_changes(changes, wide, arena, out);
     json_decref(changes);
@@ -97,7 +105,7 @@ static void write_quota(const json_t *change, bool wide, struct arena *arena, st
     static const char *const HEADINGS[] = {"QUOTA", "RESOURCE", "MODEL", "USED", "LIMIT", NULL};
     static const char *const KEYS[] = {"quota", "resource", "model", NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
-    json_t *changes = join(change, KEYS);
+    json_t *changes = join(change, KEYS, wide);
     size_t i = 0;
     json_t *item = NULL;
     json_array_foreach (changes, i, item) {
@@ -126,7 +134,7 @@ static void write_not_checked(const json_t *answer, struct arena *arena, struct 
     }
 }
 
-void what_if_write_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     const json_t *pending = json_object_get(answer, "pending");
     provenance_write_warning(answer, arena, out);

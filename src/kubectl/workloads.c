@@ -1,0 +1,66 @@
+/* workloads: see workloads.h. */
+#include "workloads.h"
+#include "formats/json_get.h"
+#include "session.h"
+
+static bool has_items(const json_t *result, const char *list)
+{
+    return json_array_size(json_member(result, list)) > 0;
+}
+
+static bool has_unreadable(const json_t *result)
+{
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (json_member(result, "skipped"), i, item) {
+        const char *why = "";
+        (void)json_get_string(item, "why", &why, NULL);
+        if (strncmp(why, "unreadable", strlen("unreadable")) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool workloads_is_count(const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+static bool is_workload(const json_t *workload)
+{
+    const json_t *refusal = json_member(workload, "refusedBecause");
+    return workloads_is_count(json_member(workload, "placed")) &&
+           workloads_is_count(json_member(workload, "replicas")) &&
+           (!refusal || json_is_string(refusal));
+}
+
+static bool is_dry_run(const json_t *result)
+{
+    const json_t *workloads = json_member(result, "workloads");
+    size_t i = 0;
+    json_t *workload = NULL;
+    json_array_foreach (workloads, i, workload) {
+        if (!is_workload(workload))
+            return false;
+    }
+    return json_is_array(workloads);
+}
+
+int workloads_judge(const json_t *result, bool are_asked)
+{
+    size_t i = 0;
+    json_t *workload = NULL;
+    if (!is_dry_run(result) || !json_is_true(json_member(result, "usable")))
+        return EXIT_NO_ANSWER;
+    if (has_items(result, "notUnderstood") || has_items(result, "warnings") ||
+        has_unreadable(result) || (are_asked && !has_items(result, "workloads")))
+        return EXIT_MISTAKE;
+    json_array_foreach (json_member(result, "workloads"), i, workload) {
+        const json_t *placed = json_member(workload, "placed");
+        const json_t *replicas = json_member(workload, "replicas");
+        if (json_integer_value(placed) < json_integer_value(replicas) ||
+            json_member(workload, "refusedBecause"))
+            return EXIT_NOT;
+    }
+    return EXIT_FINE;
+}
