@@ -91,7 +91,7 @@ class Checkout:
         asked = []
         self.patch.setattr(tree, "ROOT", str(self.root))
         self.patch.setattr(tidy, "LOG", str(self.root / "log"))
-        self.patch.setattr(tidy, "tidy", lambda command, build, path: (asked.append(os.path.basename(path)), (self.clean, "x.c:1: error: no"))[1])
+        self.patch.setattr(tidy, "tidy", lambda command, build, path, states: (asked.append(os.path.basename(path)), (self.clean, "x.c:1: error: no"))[1])
         assert tidy.main(str(self.root / "build"), []) == (0 if self.clean or not asked else 1)
         return asked
 

@@ -1,11 +1,12 @@
 """clang-tidy over every C file of a build, on all cores, remembering what was clean.
 
-Usage: tidy.py [BUILD-DIRECTORY [PATH-PART...]], built with clang; build/thread by default. A file is looked at again when
-it, a header that it includes, its compile command, .clang-tidy or clang-tidy itself changed: the key of all that is the name of an
-empty file in .cache/clang-tidy. The key holds no path of this checkout, so another checkout may use the same folder. What was found
-is never remembered.
+Usage: tidy.py [--deep] [BUILD-DIRECTORY [PATH-PART...]], built with clang; build/thread by default. --deep explores each function
+as far as the analyzer does by itself, in three times the time. A file is looked at again when it, a header that it includes, its
+compile command, .clang-tidy or clang-tidy itself changed: the key of all that is the name of an empty file in .cache/clang-tidy.
+The key holds no path of this checkout, so another checkout may use the same folder. A finding is never remembered.
 """
 
+import argparse
 import concurrent.futures
 import contextlib
 import hashlib
@@ -22,6 +23,8 @@ import tree
 CACHE = os.path.join(tree.ROOT, ".cache", "clang-tidy")
 LOG = os.path.join(tree.ROOT, "build", "clang-tidy.log")
 MODEL = os.path.join(tree.ROOT, "tests", "lint", "model")
+# The analyzer gives a function up after so many states of the program; 225,000 is its own number.
+STATES, DEEP_STATES = 75_000, 225_000
 FINDING = re.compile(r": (error|warning): ")
 # A run needs one key per C file. Keys that no run has used for this long are dropped, and the oldest if there are too many.
 KEEP_S, KEEP_N = 30 * 24 * 3600, 20_000
@@ -58,12 +61,11 @@ def key_of(root, entry, depends, config, digests):
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def tidy(command, build, path):
+def tidy(command, build, path, states=STATES):
     """Whether it is clean, and what was said."""
-    model = f"--extra-arg-before=-isystem{MODEL}"
-    done = subprocess.run(
-        [command, "--quiet", model, "-p", build, path], capture_output=True, text=True, check=False
-    )
+    extra = [f"--extra-arg-before=-isystem{MODEL}"]
+    extra += [f"--extra-arg={arg}" for arg in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={states}")]
+    done = subprocess.run([command, "--quiet", *extra, "-p", build, path], capture_output=True, text=True, check=False)
     return done.returncode == 0, done.stdout + (done.stderr if done.returncode else "")
 
 
@@ -114,21 +116,21 @@ def forget_old():
                 os.remove(path)
 
 
-def configuration(command):
+def configuration(command, states):
     """All that decides besides the sources."""
     version = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
     model = [tree.read(MODEL, name) for name in sorted(os.listdir(MODEL))]
-    return "\n".join([version, tree.read(tree.ROOT, ".clang-tidy"), *model])
+    return "\n".join([version, tree.read(tree.ROOT, ".clang-tidy"), str(states), *model])
 
 
-def main(build, parts):
+def main(build, parts, states=STATES):
     command = llvm.tool("clang-tidy")
     os.makedirs(CACHE, exist_ok=True)
     forget_old()
-    jobs = list(jobs_of(build, parts, configuration(command)))
+    jobs = list(jobs_of(build, parts, configuration(command, states)))
     all_said = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = pool.map(lambda job: tidy(command, build, job[0]), jobs)
+        done = pool.map(lambda job: tidy(command, build, job[0], states), jobs)
         for (_, key), (clean, said) in zip(jobs, done):
             if clean:
                 remember(key)
@@ -143,5 +145,9 @@ def main(build, parts):
 
 
 if __name__ == "__main__":
-    build_directory = sys.argv[1] if len(sys.argv) > 1 else "build/thread"
-    sys.exit(main(os.path.join(tree.ROOT, build_directory), sys.argv[2:]))
+    parser = argparse.ArgumentParser(description="Runs clang-tidy over every C file of a build.")
+    parser.add_argument("--deep", action="store_true")
+    parser.add_argument("build", nargs="?", default="build/thread")
+    parser.add_argument("parts", nargs="*")
+    given = parser.parse_args()
+    sys.exit(main(os.path.join(tree.ROOT, given.build), given.parts, DEEP_STATES if given.deep else STATES))
