@@ -103,10 +103,10 @@ void claims_world_read_some(struct claims_world *world, const struct cluster *cl
     world->walk.work = STEP_WORK;
     world->walk.visit = on_slice;
     world->walk.context = world;
-    if (world->given && world->n_given < world->given->n_slices)
-        read_given(world, cluster_devices(cluster));
-    else if (!world->has_rules)
+    if (!world->has_rules) /* they taint the given slices, too */
         read_rules(world, cluster_devices(cluster));
+    else if (world->given && world->n_given < world->given->n_slices)
+        read_given(world, cluster_devices(cluster));
     else
         world->is_done = devices_each_slice_some(cluster_devices(cluster), &world->walk);
 }

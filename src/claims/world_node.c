@@ -131,14 +131,31 @@ const char *claims_world_waits(const struct allocate_results *results, struct ar
 
 /* ---- what replicas take ---- */
 
+/* A device that claims take, and the name's other devices in its pool with it. */
+struct taking {
+    const struct allocate_device *device; /* the one that the allocator gave, before */
+    const struct allocate_want *want;
+};
+
+/* What the claim takes of a capacity of that name. */
+static int64_t amount_of(const struct taking *taking, const char *name)
+{
+    for (size_t i = 0; i < taking->device->n_capacities; i++) {
+        const struct allocate_capacity *capacity = &taking->device->capacities[i];
+        if (strcmp(capacity->name, name) == 0)
+            return allocate_amount_taken(taking->want, capacity);
+    }
+    return 0;
+}
+
 static const struct allocate_capacity *capacities_after(struct arena *arena,
                                                         const struct allocate_device *device,
-                                                        const struct allocate_want *want)
+                                                        const struct taking *taking)
 {
     struct allocate_capacity *after =
         arena_copy(arena, device->capacities, device->n_capacities, sizeof *after);
     for (size_t i = 0; i < device->n_capacities; i++) {
-        const int64_t amount = allocate_amount_taken(want, &after[i]);
+        const int64_t amount = amount_of(taking, after[i].name);
         const bool is_known = amount >= 0 && after[i].consumed >= 0;
         after[i].consumed = is_known ? after[i].consumed + amount : ALLOCATE_UNKNOWN;
     }
@@ -160,31 +177,31 @@ static size_t *last_taken(struct claims_world *world, const struct world_slice *
 }
 
 static void take_device(struct claims_world *world, struct world_slice *slice,
-                        struct allocate_device *device, const struct allocate_want *want)
+                        struct allocate_device *device, const struct taking *taking)
 {
     world->taken = arena_grow(world->arena, world->taken, world->n_taken, &world->taken_room,
                               sizeof *world->taken);
     world->taken[world->n_taken++] = (struct taken_device){slice, device, *device};
     *last_taken(world, slice, device) = world->n_taken;
-    if (!device->facts->allows_multiple) {
+    if (!taking->device->facts->allows_multiple) {
         device->is_allocated = true;
         return;
     }
-    device->capacities = capacities_after(world->arena, device, want);
+    device->capacities = capacities_after(world->arena, device, taking);
     device->is_shared = true;
-    device->has_consumed_capacity |= device->n_capacities > 0;
+    device->has_consumed_capacity |= taking->device->n_capacities > 0;
 }
 
 /* A name in a pool is one device, however many slices have it. */
 static void take_namesakes(struct claims_world *world, const struct world_slice *of,
-                           const struct allocate_device *taken, const struct allocate_want *want)
+                           const struct allocate_device *taken, const struct taking *taking)
 {
     struct world_slice *slice = NULL;
     LL_FOREACH2(of->pool->slices, slice, next_of_pool)
     {
         for (size_t i = 0; i < slice->shown.n_devices; i++) {
             if (&slice->devices[i] != taken && strcmp(slice->devices[i].name, taken->name) == 0)
-                take_device(world, slice, &slice->devices[i], want);
+                take_device(world, slice, &slice->devices[i], taking);
         }
     }
 }
@@ -202,9 +219,11 @@ void claims_world_take(struct claims_world *world, const struct allocate_claim *
         if (!slice)
             continue;
         struct allocate_device *device = &slice->devices[result->device - slice->shown.devices];
-        take_device(world, slice, device, want);
+        const struct allocate_device before = *device;
+        const struct taking taking = {&before, want};
+        take_device(world, slice, device, &taking);
         if (slice->pool->repeats_names)
-            take_namesakes(world, slice, device, want);
+            take_namesakes(world, slice, device, &taking);
     }
 }
 
