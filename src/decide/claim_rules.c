@@ -376,12 +376,14 @@ static struct claim_verdict *find(const struct claim_rules *rules, const struct 
     return (struct claim_verdict *)arena_table_find(&rules->verdicts, &node, POINTER_BYTES);
 }
 
-/* Taken devices turn no refusal into another verdict. */
+/* Taken devices turn no refusal into another verdict; an error ends with the device that caused it.
+ */
 static bool holds(const struct claim_rules *rules, struct claim_verdict *verdict)
 {
     if (!verdict || verdict->is_outdated || verdict->n_pinned != rules->n_pinned)
         return false;
-    if (verdict->reason != REASON_FITS || !rules->world)
+    const bool may_change = verdict->reason == REASON_FITS || verdict->reason == REASON_CLAIM_ERROR;
+    if (!may_change || !rules->world)
         return true;
     if (claims_world_touches(rules->world, verdict->n_taken, node_name(verdict->node)))
         return false;

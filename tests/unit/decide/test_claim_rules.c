@@ -117,6 +117,25 @@ static void test_taints(void **state)
     assert_int_equal(judge(&tolerates, "n1"), REASON_FITS);
 }
 
+/* The verdicts are kept for the next pod with the same claims. */
+static void test_an_error_ends_when_another_pod_takes_the_device(void **state)
+{
+    struct fixture *fixture = two_nodes(state);
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, fixture, 1);
+    struct cel_program *const fails = cel_compile("device.attributes['x'].y", fixture->arena);
+    asking.want.selectors = (struct allocate_selectors){&fails, 1};
+    assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_ERROR);
+    struct asking other;
+    ask(&other, fixture, 2);
+    claims_world_free(other.world);
+    other.world = asking.world;
+    other.rules = claim_rules_of(&(struct claims_of_pod){other.claims, 1, ""}, other.world,
+                                 &other.steps_left, fixture->arena);
+    place(&other, "n1");
+    assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_TOTAL);
+}
+
 static void test_taints_of_devices_in_use(void **state)
 {
     struct fixture *fixture = two_nodes(state);
@@ -230,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_too_few_devices),
         TEST(test_taints),
+        TEST(test_an_error_ends_when_another_pod_takes_the_device),
         TEST(test_taints_of_devices_in_use),
         TEST(test_each_replica_takes_devices_of_its_own),
         TEST(test_a_shared_claim_pins_its_node),
