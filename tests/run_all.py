@@ -32,8 +32,8 @@ QUICK_WIRE = ("test_bind", "test_cases", "test_decisions", "test_docs", "test_fi
 QUICK_WIRE += ("test_preempt", "test_prioritize", "test_protocol", "test_refusals")
 # pytests at once: they mostly wait.
 WIRE_PROCESSES = 2 * min(os.cpu_count() or 1, 4)
-# Fewer random events than the million that tests/unit/decide/prop_ledger.c and tests/unit/devices/prop_devices.c have alone; still
-# fewer with --quick and under ThreadSanitizer.
+# Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/devices/prop_devices.c and
+# tests/unit/claims/prop_world.c have alone; still fewer with --quick and under ThreadSanitizer.
 EVENTS_ENV = {"LEDGER_EVENTS": "100000"}
 QUICK_ENV = {"LEDGER_EVENTS": "20000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
