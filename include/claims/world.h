@@ -5,8 +5,7 @@
  * two steps counts as before or after. Devices that agree in what is read of them share one
  * cel_device. A node's question has only the pools that concern the node. Whatever the ledger does
  * not know exactly makes a node not judged, with the cause. Slices of drivers that the policy does
- * not name are not in the ledger: a claim that may ask for such devices cannot be judged by this
- * copy.
+ * not name, "others", are read only if a claim may depend on them, and do not disturb other claims.
  *
  * No I/O, clock or lock. One thread at a time.
  */
@@ -34,6 +33,12 @@ void claims_world_free(struct claims_world *world);
 /* Before the first step. Borrows all. */
 void claims_world_give(struct claims_world *world, const struct given_devices *given);
 
+/* Before the first step: which drivers others are, and whether to read their slices. Otherwise no
+ * driver is another, and the ledger's slices of drivers that its policy does not name are not read.
+ * Borrows the policy. */
+void claims_world_name_drivers(struct claims_world *world, const struct policy *policy,
+                               bool has_others);
+
 /* Copies some slices: about a millisecond. The caller holds the ledger's lock for reading. After
  * each call, call claims_world_end_step(). Of another ledger than before, the copy begins anew. */
 void claims_world_read_some(struct claims_world *world, const struct cluster *cluster);
@@ -42,8 +47,10 @@ bool claims_world_end_step(struct claims_world *world);
 
 struct claims_world_slices {
     const struct allocate_slice *slices; /* for struct allocate_question */
-    size_t n;
-    const char *not_judged; /* why the node cannot be judged; NULL: it can */
+    size_t n;                            /* without those of others, which come last */
+    const char *not_judged;              /* why the node cannot be judged; NULL: it can */
+    size_t n_with_others;
+    const char *others_not_judged; /* the same, of claims that may depend on others */
 };
 /* The slices that concern the node; its labels are sorted by key. The array is in the arena;
  * devices are the world's own, so they change with claims_world_take(). */

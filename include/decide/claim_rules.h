@@ -18,6 +18,7 @@ struct claim_rules;
 struct pod_claim {
     struct allocate_claim asked; /* without is_allocated and reaches_node */
     bool is_template;            /* each pod gets its own claim */
+    bool needs_others;           /* devices of others (claims/world.h) may change the verdict */
     enum reason fault;           /* why no node is judged; REASON_FITS: none */
     const char *cause;           /* of the fault, for users */
     bool is_allocated;

@@ -2,7 +2,8 @@
  * devices: the GPUs that drivers publish for dynamic resource allocation (DRA), and the claims that
  * use them.
  *
- * Only devices of drivers in policy->device_drivers count. As in kube-scheduler 1.36
+ * Only devices of drivers in policy->device_drivers count. Slices of other drivers are kept for
+ * those who ask what claims could get, up to DEVICES_OTHER_BYTES_MAX. As in kube-scheduler 1.36
  * (structured/internal/incubating/pools_incubating.go), a pool is judged for each node: of the
  * slices that concern the node, only those of the highest generation count. Nothing is free of a
  * pool that lacks slices or contradicts itself. A device is in use if a claim's status.allocation
@@ -25,6 +26,10 @@
 #include "types/policy.h"
 
 struct devices;
+
+/* Of all slices of drivers that the policy does not name. Of those beyond, the devices are left
+ * out: they are marked as unreadable. */
+#define DEVICES_OTHER_BYTES_MAX ((size_t)64 << 20)
 
 /* Borrows policy until devices_free(). */
 struct devices *devices_new(const struct policy *policy);
@@ -53,6 +58,8 @@ void devices_relist_begin(struct devices *devices, enum devices_kind kind);
 void devices_relist_end(struct devices *devices, enum devices_kind kind);
 bool devices_relist_sweep(struct devices *devices, enum devices_kind kind, size_t work);
 size_t devices_count(const struct devices *devices, enum devices_kind kind);
+/* Whether there is a slice of a driver that the policy names. */
+bool devices_have_gpus(const struct devices *devices);
 
 /* Publishes the numbers of the changed nodes one after another. Returns the name of the next node
  * whose numbers differ from those published before, valid until the next call; NULL: all nodes are
@@ -140,8 +147,8 @@ struct claimed_device {
 /* i < n_results of the claim. Valid until the next change. */
 struct claimed_device devices_of_claim(const struct device_claim *claim, size_t i);
 
-/* The objects as facts again, for a snapshot. All in the arena. What does not count may be
- * left out: slices of other drivers, results of a claim that is not allocated. */
+/* The objects as facts again, for a snapshot. All in the arena. Results of a claim that is not
+ * allocated may be left out. */
 struct claim_facts devices_claim_facts(const struct device_claim *claim, struct arena *arena);
 /* Iterate from name NULL on: return the name of the next one; NULL: none. */
 const char *devices_next_slice(const struct devices *devices, const char *name, struct arena *arena,
@@ -212,11 +219,12 @@ struct shared_devices {
 struct shared_devices devices_shared_on(const struct devices *devices, const char *node_name,
                                         struct arena *arena, size_t *room);
 
-/* A walk over all slices, as devices_walk. Facts and the statuses of their devices are in the
- * arena. */
+/* A walk over the slices of drivers that the policy names, or over all, as devices_walk. Facts and
+ * the statuses of their devices are in the arena. */
 struct slices_walk {
     uint64_t at;
     size_t work;
+    bool has_others; /* of drivers that the policy does not name */
     struct arena *arena;
     void (*visit)(void *context, const struct slice_facts *facts,
                   const struct device_status *statuses);

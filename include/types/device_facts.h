@@ -69,9 +69,10 @@ struct slice_facts {
     /* The one node that reaches all its devices (nodeName, or a nodeSelector for one
      * metadata.name). "": several nodes may, or each device says itself. */
     const char *node_name;
-    bool per_device;    /* perDeviceNodeSelection */
-    bool is_unreadable; /* of a ledger: now it cannot be read, and these facts are the last known */
-    /* None for a driver that the policy does not name. */
+    bool per_device; /* perDeviceNodeSelection */
+    /* Of a ledger: now it cannot be read, and these facts are the last known. Of a driver that the
+     * policy does not name: also if its devices cannot be read, or are left out. */
+    bool is_unreadable;
     const struct device_facts *devices; /* in the slice's order */
     size_t n_devices;
     const struct counter_set *counter_sets;

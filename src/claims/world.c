@@ -24,6 +24,8 @@ static void begin(struct claims_world *world, const struct claims_world *as)
                                    .reads = as->reads,
                                    .n_reads = as->n_reads,
                                    .given = as->given,
+                                   .policy = as->policy,
+                                   .has_others = as->has_others,
                                    .n_questions = ARENA_NEW(as->arena, uint64_t)};
 }
 
@@ -39,6 +41,13 @@ struct claims_world *claims_world_new(const struct cel_read *reads, size_t n_rea
 void claims_world_give(struct claims_world *world, const struct given_devices *given)
 {
     world->given = given;
+}
+
+void claims_world_name_drivers(struct claims_world *world, const struct policy *policy,
+                               bool has_others)
+{
+    world->policy = policy;
+    world->has_others = has_others;
 }
 
 static void clear(struct claims_world *world)
@@ -101,6 +110,7 @@ void claims_world_read_some(struct claims_world *world, const struct cluster *cl
         world->not_judged = "the claims in the cluster are unknown";
     world->walk.arena = arena_new();
     world->walk.work = STEP_WORK;
+    world->walk.has_others = world->has_others;
     world->walk.visit = on_slice;
     world->walk.context = world;
     if (!world->has_rules) /* they taint the given slices, too */

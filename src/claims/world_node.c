@@ -12,9 +12,11 @@ struct node_question {
     const struct claims_world *world;
     const struct label_view *node;
     struct arena *arena;
-    struct allocate_slice *slices;
-    size_t n, room;
-    const char *not_judged;
+    struct node_pools {
+        struct allocate_slice *slices;
+        size_t n, room;
+        const char *not_judged;
+    } named, others;
 };
 
 /* Each selector is asked once per question. */
@@ -79,13 +81,14 @@ static void add_pool(struct node_question *question, struct world_pool *pool)
     pool->asked = *question->world->n_questions;
     if (!has_pool(question, pool))
         return;
+    struct node_pools *pools = pool->is_other ? &question->others : &question->named;
     LL_FOREACH2(pool->slices, slice, next_of_pool)
     {
-        question->slices = arena_grow(question->arena, question->slices, question->n,
-                                      &question->room, sizeof *question->slices);
-        question->slices[question->n++] = view_of(question, slice);
+        pools->slices = arena_grow(question->arena, pools->slices, pools->n, &pools->room,
+                                   sizeof *pools->slices);
+        pools->slices[pools->n++] = view_of(question, slice);
         if (slice->not_judged)
-            question->not_judged = slice->not_judged;
+            pools->not_judged = slice->not_judged;
     }
 }
 
@@ -99,6 +102,28 @@ static void add_pools_of(struct node_question *question, const struct world_node
         add_pool(question, node->pools[i]);
 }
 
+static struct claims_world_slices slices_of(const struct node_question *question)
+{
+    const struct claims_world *world = question->world;
+    const struct node_pools *named = &question->named;
+    const struct node_pools *others = &question->others;
+    struct claims_world_slices answer = {
+        .slices = named->slices,
+        .n = named->n,
+        .not_judged = world->not_judged ? world->not_judged : named->not_judged,
+        .n_with_others = named->n + others->n,
+        .others_not_judged =
+            world->others_not_judged ? world->others_not_judged : others->not_judged};
+    if (others->n == 0)
+        return answer;
+    struct allocate_slice *all =
+        ARENA_ARRAY(question->arena, struct allocate_slice, answer.n_with_others);
+    for (size_t i = 0; i < answer.n_with_others; i++)
+        all[i] = i < named->n ? named->slices[i] : others->slices[i - named->n];
+    answer.slices = all;
+    return answer;
+}
+
 struct claims_world_slices claims_world_on_node(const struct claims_world *world,
                                                 const struct label_view *node, struct arena *arena)
 {
@@ -110,10 +135,7 @@ struct claims_world_slices claims_world_on_node(const struct claims_world *world
         for (size_t i = 0; i < world->n_wide; i++)
             add_pool(&question, world->wide[i]);
     }
-    return (struct claims_world_slices){.slices = question.slices,
-                                        .n = question.n,
-                                        .not_judged = world->not_judged ? world->not_judged
-                                                                        : question.not_judged};
+    return slices_of(&question);
 }
 
 const char *claims_world_waits(const struct allocate_results *results, struct arena *arena)

@@ -80,7 +80,7 @@ static bool add_to_hosts(struct claims_world *world, struct world_pool *pool,
     }
     for (size_t i = 0; selector && i < selector->n_terms; i++) {
         const struct requirement *hosts = hosts_of(&selector->terms[i]);
-        for (size_t j = 0; j < hosts->n_values; j++)
+        for (size_t j = 0; hosts && j < hosts->n_values; j++)
             add_to_node(world->arena, &world->hosts, hosts->values[j], pool);
     }
     pool->has_hosts |= selector != NULL;
@@ -101,10 +101,11 @@ static void add_reach(struct claims_world *world, struct world_pool *pool,
         world->not_judged = "there are too many devices for several nodes";
 }
 
-void world_add_to_index(struct claims_world *world, struct world_slice *slice)
+void world_add_to_index(struct claims_world *world, struct world_slice *slice, bool is_other)
 {
     struct world_pool *pool = pool_of(world, &slice->shown);
     slice->pool = pool;
+    pool->is_other = is_other;
     LL_PREPEND2(pool->slices, slice, next_of_pool);
     pool->has_counters |= slice->shown.n_shared_counters > 0;
     if (!slice->device_reach && (slice->shown.n_shared_counters == 0 || slice->reach.node_name[0]))

@@ -47,6 +47,7 @@ struct world_pool {
     UT_hash_handle hh; /* by driver and name */
     const char *driver, *name;
     struct world_slice *slices;
+    bool is_other; /* of a driver that the policy does not name */
     bool has_counters;
     bool is_wide;       /* may concern nodes that no world_node has it for */
     bool has_hosts;     /* a selector of its names hosts */
@@ -80,9 +81,12 @@ struct claims_world {
     const struct cel_read *reads;
     size_t n_reads;
     const struct given_devices *given; /* NULL: none */
-    size_t n_given;                    /* slices of these that were read */
+    const struct policy *policy;       /* NULL: no driver is another */
+    bool has_others;
+    size_t n_given; /* slices of these that were read */
     const struct cluster *cluster;
     const char *not_judged; /* all nodes */
+    const char *others_not_judged;
     size_t n_devices;
     size_t n_wide_reaches; /* slices and devices that several nodes may reach */
     struct world_slice *slices;
@@ -130,7 +134,7 @@ void world_taints_free(struct claims_world *world);
 void world_add_slice(struct claims_world *world, const struct read_slice *read);
 
 /* world_pools.c */
-void world_add_to_index(struct claims_world *world, struct world_slice *slice);
+void world_add_to_index(struct claims_world *world, struct world_slice *slice, bool is_other);
 /* After the last slice. */
 void world_finish_pools(struct claims_world *world);
 

@@ -110,14 +110,25 @@ static const char *fault_of(const struct slice_facts *facts, const struct world_
     return reach->nodes ? reach->nodes->details.not_judged : NULL;
 }
 
+/* Whether it is read. */
+static bool wants(struct claims_world *world, const struct slice_facts *facts, bool is_other)
+{
+    if (is_other && world->has_others && facts->is_unreadable)
+        world->others_not_judged = arena_printf(
+            world->arena, "ResourceSlices of the driver %s cannot be read, or are left out",
+            facts->driver);
+    return !is_other || (world->has_others && !facts->is_unreadable);
+}
+
 /* Of a slice that was replaced meanwhile, the first version stays: its devices may be taken. */
 void world_add_slice(struct claims_world *world, const struct read_slice *read)
 {
     const struct slice_facts *facts = &read->facts;
     struct arena *arena = world->arena;
     struct world_slice *slice = NULL;
+    const bool is_other = world->policy && !policy_device_driver(world->policy, facts->driver);
     HASH_FIND_STR(world->slices, facts->name, slice);
-    if (slice || world->not_judged)
+    if (slice || world->not_judged || !wants(world, facts, is_other))
         return;
     world->n_devices += facts->n_devices;
     if (world->n_devices > CLAIMS_WORLD_DEVICES_MAX) {
@@ -137,5 +148,5 @@ void world_add_slice(struct claims_world *world, const struct read_slice *read)
         .n_shared_counters = facts->n_counter_sets};
     HASH_ADD_KEYPTR(hh, world->slices, slice->shown.name, strlen(slice->shown.name), slice);
     copy_devices(world, slice, read);
-    world_add_to_index(world, slice);
+    world_add_to_index(world, slice, is_other);
 }

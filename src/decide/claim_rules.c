@@ -70,6 +70,7 @@ struct claims_on_node {
     struct allocate_question asked;
     const char *not_judged;
     bool needs_devices; /* a claim is not allocated */
+    bool needs_others;  /* one of these says so */
     bool is_elsewhere;  /* an allocated one does not reach the node */
 };
 
@@ -89,6 +90,7 @@ static struct claims_on_node question_of(const struct claim_rules *rules, const 
         claims[i].is_allocated = rules->claims[i]->is_allocated;
         claims[i].reaches_node = claims[i].is_allocated && reaches(rules->claims[i], node);
         question.needs_devices |= !claims[i].is_allocated;
+        question.needs_others |= !claims[i].is_allocated && rules->claims[i]->needs_others;
         question.is_elsewhere |= claims[i].is_allocated && !claims[i].reaches_node;
     }
     question.asked = (struct allocate_question){
@@ -98,8 +100,10 @@ static struct claims_on_node question_of(const struct claim_rules *rules, const 
     const struct claims_world_slices slices =
         claims_world_on_node(rules->world, &node_traits(node)->view, arena);
     question.not_judged = slices.not_judged;
+    if (question.needs_others && !question.not_judged)
+        question.not_judged = slices.others_not_judged;
     question.asked.slices = slices.slices;
-    question.asked.n_slices = slices.n;
+    question.asked.n_slices = question.needs_others ? slices.n_with_others : slices.n;
     return question;
 }
 

@@ -51,7 +51,8 @@ static size_t remove_object(struct devices *devices, enum devices_kind kind, str
     if (kind == DEVICES_SLICES) {
         struct kept_slice *slice = CONTAINER_OF(object, struct kept_slice, object);
         work += slice->n_devices * DEVICES_SWEEP_DELETION + slice->n_counters;
-        slices_detach(devices, slice);
+        if (slice->pool->driver)
+            slices_detach(devices, slice);
         slices_free(devices, slice);
     } else if (kind == DEVICES_CLAIMS) {
         struct kept_claim *claim = CONTAINER_OF(object, struct kept_claim, object);
@@ -74,22 +75,37 @@ static void remove_and_settle(struct devices *devices, enum devices_kind kind,
     devices_settle(devices);
 }
 
-/* Slices. The older one goes last, so that the pools and names of both stay. */
+/* Slices. */
 
+static struct kept_slice *new_slice(struct devices *devices, const struct slice_facts *facts)
+{
+    if (!policy_device_driver(devices->policy, facts->driver))
+        return slices_new_other(devices, facts);
+    struct kept_slice *slice = slices_new(devices, facts);
+    slices_attach(devices, slice);
+    return slice;
+}
+
+/* The older one goes last, so that the pools and names of both stay. */
 void devices_upsert_slice(struct devices *devices, const struct slice_facts *facts)
 {
     const size_t len = strlen(facts->name);
     struct object *old = find(devices, DEVICES_SLICES, facts->name, len);
-    struct kept_slice *slice = NULL;
-    if (policy_device_driver(devices->policy, facts->driver)) {
-        slice = slices_new(devices, facts);
-        slices_attach(devices, slice);
-    }
+    if (old)
+        slices_release(devices, CONTAINER_OF(old, struct kept_slice, object));
+    struct kept_slice *slice = new_slice(devices, facts);
     if (old)
         (void)remove_object(devices, DEVICES_SLICES, old);
-    if (slice)
-        put(devices, DEVICES_SLICES, &slice->object, slice->name, len);
+    put(devices, DEVICES_SLICES, &slice->object, slice->name, len);
     devices_settle(devices);
+}
+
+bool devices_have_gpus(const struct devices *devices)
+{
+    const struct object *object = devices->objects[DEVICES_SLICES];
+    while (object && !CONTAINER_OF(object, struct kept_slice, object)->pool->driver)
+        object = object->hh.next;
+    return object != NULL;
 }
 
 void devices_delete_slice(struct devices *devices, const char *name)
@@ -107,6 +123,8 @@ void devices_keep_slice(struct devices *devices, const char *name)
     if (slice->is_unreadable)
         return;
     slice->is_unreadable = true;
+    if (!slice->pool->driver)
+        return;
     slice->pool->n_unreadable++;
     pools_mark(devices, slice->pool);
     devices_settle(devices);
@@ -230,26 +248,19 @@ void devices_continue_relists(struct devices *copy, const struct devices *origin
     memcpy(copy->relists, original->relists, sizeof copy->relists);
 }
 
-/* Devices of a driver that the copy's policy does not name are not in the copy. */
-static void continue_seen(struct object *copy, const struct object *original)
-{
-    if (copy)
-        copy->seen = original->seen;
-}
-
 const char *devices_continue_seen(struct devices *copy, const struct devices *original,
                                   enum devices_kind kind, const char *name)
 {
     const size_t len = strlen(name);
     const struct object *object = find(original, kind, name, len);
-    continue_seen(find(copy, kind, name, len), object);
+    find(copy, kind, name, len)->seen = object->seen;
     return object->hh.key;
 }
 
 void devices_continue_seen_claim(struct devices *copy, const struct devices *original,
                                  const char *namespace_, const char *name)
 {
-    continue_seen(find_claim(copy, namespace_, name), find_claim(original, namespace_, name));
+    find_claim(copy, namespace_, name)->seen = find_claim(original, namespace_, name)->seen;
 }
 
 size_t devices_count(const struct devices *devices, enum devices_kind kind)

@@ -206,11 +206,12 @@ bool devices_each_slice_some(const struct devices *devices, struct slices_walk *
     const struct object *object = devices->objects[DEVICES_SLICES];
     size_t work = 0;
     for (; object; object = object->hh.next) {
-        if (object->serial <= walk->at)
+        const struct kept_slice *slice = CONTAINER_OF(object, struct kept_slice, object);
+        if (object->serial <= walk->at || (!slice->pool->driver && !walk->has_others))
             continue;
         if (work >= walk->work)
             return false;
-        work += visit_slice(CONTAINER_OF(object, struct kept_slice, object), walk);
+        work += visit_slice(slice, walk);
         walk->at = object->serial;
     }
     return true;

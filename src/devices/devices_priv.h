@@ -253,6 +253,7 @@ struct kept_slice {
     struct berth *berths;
     size_t n_berths;
     struct kept_slice *prev, *next;
+    size_t other_bytes; /* its part of devices->other_bytes */
     char name[];
 };
 
@@ -290,6 +291,7 @@ struct devices {
     struct object *objects[N_DEVICES_KINDS];
     size_t n_claims[N_CLAIM_STATES];
     size_t n_shared_uses;
+    size_t other_bytes;      /* at most DEVICES_OTHER_BYTES_MAX */
     size_t claim_text_bytes; /* at most CLAIM_TEXTS_BYTES_MAX; equal ones count each time */
     uint64_t relists[N_DEVICES_KINDS];
     struct object *swept_to[N_DEVICES_KINDS]; /* next of a sweep; NULL: the first */
@@ -324,6 +326,10 @@ struct device_kind *models_of(const struct device_model *model);
 
 /* slices.c. A new slice is not attached. */
 struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts);
+/* The same of a driver that the policy does not name; it is never attached. */
+struct kept_slice *slices_new_other(struct devices *devices, const struct slice_facts *facts);
+/* Gives back its part of devices->other_bytes. */
+void slices_release(struct devices *devices, struct kept_slice *slice);
 void slices_attach(struct devices *devices, struct kept_slice *slice);
 void slices_detach(struct devices *devices, struct kept_slice *slice);
 void slices_free(struct devices *devices, struct kept_slice *slice); /* must be detached */

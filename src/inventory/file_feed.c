@@ -261,19 +261,20 @@ static int read_all(struct load *load, struct err *err)
     return r;
 }
 
-/* A cluster without GPU devices has neither slices nor claims. */
+/* A cluster without GPU devices has neither slices of theirs nor claims. */
 static void judge_kinds(struct cluster *cluster, struct err *ret_uncounted)
 {
     const struct devices *devices = cluster_devices(cluster);
-    const bool has_slices = devices_count(devices, DEVICES_SLICES) > 0;
+    const bool has_gpus = devices_have_gpus(devices);
+    const bool has_claims = devices_count(devices, DEVICES_CLAIMS) > 0;
     const size_t n_allocated =
         devices_count_claims(devices, CLAIM_USED) + devices_count_claims(devices, CLAIM_UNUSED);
-    if (has_slices && devices_count(devices, DEVICES_CLAIMS) == 0) {
+    if (!has_claims && devices_count(devices, DEVICES_SLICES) > 0)
+        cluster_set_claims_known(cluster, false);
+    if (!has_claims && has_gpus)
         (void)err_set(ret_uncounted, ENOENT,
                       "claims are not counted: the cluster file has no resourceclaims");
-        cluster_set_claims_known(cluster, false);
-    }
-    if (!has_slices && n_allocated > 0)
+    if (!has_gpus && n_allocated > 0)
         (void)err_set(ret_uncounted, ENOENT,
                       "claims are not counted: the cluster file has no resourceslices");
 }

@@ -107,9 +107,9 @@ json_t *resource_slice_to_json(const struct slice_facts *facts, const struct pol
 {
     const struct device_driver *driver = policy_device_driver(policy, facts->driver);
     json_t *devices = json_array();
-    for (size_t i = 0; driver && i < facts->n_devices; i++)
+    for (size_t i = 0; i < facts->n_devices; i++)
         (void)json_array_append_new(
-            devices, device_json(&facts->devices[i], facts, driver->model_attribute));
+            devices, device_json(&facts->devices[i], facts, driver ? driver->model_attribute : ""));
     json_t *spec = json_pack("{s:s, s:{s:s, s:I, s:I}}", "driver", facts->driver, "pool", "name",
                              facts->pool, "generation", (json_int_t)facts->generation,
                              "resourceSliceCount", (json_int_t)facts->n_slices);

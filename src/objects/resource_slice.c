@@ -14,7 +14,8 @@
 #include <string.h>
 
 struct slice_reading {
-    const struct device_driver *driver;
+    const char *driver;
+    const struct device_driver *gpus; /* NULL: the policy does not name the driver */
     struct arena *arena;
     /* What the slice says for all its devices. */
     bool per_device;
@@ -72,7 +73,7 @@ static const json_t *find_qualified(const struct slice_reading *reading, const j
     const json_t *value = json_member(map, name);
     if (value)
         return value;
-    (void)snprintf(qualified, sizeof qualified, "%s/%s", reading->driver->name, name);
+    (void)snprintf(qualified, sizeof qualified, "%s/%s", reading->driver, name);
     return json_member(map, qualified);
 }
 
@@ -138,24 +139,33 @@ static bool read_consumed(const struct slice_reading *reading, const json_t *con
     return true;
 }
 
+/* For counting. */
+static bool read_gpu(const struct slice_reading *reading, const json_t *content,
+                     struct device_facts *facts)
+{
+    const json_t *attributes = json_member(content, "attributes");
+    bool is_judged =
+        read_attribute(reading, attributes, reading->gpus->model_attribute, &facts->model);
+    is_judged &= read_attribute(reading, attributes, "profile", &facts->profile);
+    is_judged &= read_memory(reading, content, &facts->memory_bytes);
+    facts->physical = physical_of(reading, attributes);
+    return is_judged;
+}
+
 /* All parts are read, also if one is not understood. */
 static void read_content(const struct slice_reading *reading, const json_t *content,
                          struct device_facts *facts)
 {
-    const json_t *attributes = json_member(content, "attributes");
     struct device_details_source source = {0};
     bool is_judged = reading->per_device ? read_reach(content, reading->arena, &facts->node_name)
                                          : reading->is_reach_known;
-    is_judged &=
-        read_attribute(reading, attributes, reading->driver->model_attribute, &facts->model);
-    is_judged &= read_attribute(reading, attributes, "profile", &facts->profile);
-    is_judged &= read_memory(reading, content, &facts->memory_bytes);
+    if (reading->gpus)
+        is_judged &= read_gpu(reading, content, facts);
     is_judged &= read_taints(content, &facts->is_tainted);
     is_judged &= read_consumed(reading, content, facts, &source.is_rounded);
-    facts->physical = physical_of(reading, attributes);
-    device_attributes_read(content, reading->driver->name, reading->before, reading->arena, facts);
+    device_attributes_read(content, reading->driver, reading->before, reading->arena, facts);
     source.has_selector = selects_several(content, reading->per_device, facts->node_name);
-    facts->details = device_details_text(content, reading->driver->name, &source, reading->arena);
+    facts->details = device_details_text(content, reading->driver, &source, reading->arena);
     facts->not_judged = !is_judged;
 }
 
@@ -226,10 +236,10 @@ static int read_pool(const json_t *spec, struct arena *arena, struct slice_facts
     return r;
 }
 
-static int read_gpus(const json_t *spec, const struct device_driver *driver, struct arena *arena,
-                     struct slice_facts *facts, struct err *err)
+static int read_contents(const json_t *spec, const struct device_driver *gpus, struct arena *arena,
+                         struct slice_facts *facts, struct err *err)
 {
-    struct slice_reading reading = {.driver = driver, .arena = arena};
+    struct slice_reading reading = {.driver = facts->driver, .gpus = gpus, .arena = arena};
     struct counter_sets sets = {0};
     reading.is_reach_known = read_reach(spec, arena, &facts->node_name);
     reading.per_device =
@@ -247,6 +257,17 @@ static int read_gpus(const json_t *spec, const struct device_driver *driver, str
     return read_devices(&reading, spec, facts, err);
 }
 
+/* Of a driver that the policy does not name. Nothing counts its devices, so a fault is none. */
+static void read_others(const json_t *spec, struct arena *arena, struct slice_facts *facts)
+{
+    const struct slice_facts without = *facts;
+    struct err err;
+    if (read_contents(spec, NULL, arena, facts, &err) == 0)
+        return;
+    *facts = without;
+    facts->is_unreadable = true;
+}
+
 static int read_spec(const json_t *spec, const struct policy *policy, struct arena *arena,
                      struct slice_facts *facts, struct err *err)
 {
@@ -255,10 +276,11 @@ static int read_spec(const json_t *spec, const struct policy *policy, struct are
         r = err_set(err, EINVAL, "driver: is missing");
     if (r == 0)
         r = read_pool(spec, arena, facts, err);
-    const struct device_driver *driver =
-        r == 0 ? policy_device_driver(policy, facts->driver) : NULL;
-    if (driver)
-        r = read_gpus(spec, driver, arena, facts, err);
+    const struct device_driver *gpus = policy_device_driver(policy, facts->driver);
+    if (r == 0 && gpus)
+        r = read_contents(spec, gpus, arena, facts, err);
+    else if (r == 0)
+        read_others(spec, arena, facts);
     if (r < 0)
         err_prefix(err, "spec.");
     return r;

@@ -209,13 +209,78 @@ def test_kind_that_the_file_lacks_is_not_judged(kind, claims, start_over):
     assert set(reasons(workload).values()) == {"claim_not_judged"}
 
 
-@pytest.mark.parametrize("expression", ["device.driver == 'tpu.example.com'", "true"])
-def test_devices_of_unknown_drivers_are_not_judged(expression, start_over):
-    other = of_kind("DeviceClass", "other", {"selectors": [{"cel": {"expression": expression}}]})
-    service = start_over(*cluster(other))
-    (workload,) = dry_run(service, using(t_a="any"), template("any", asks(deviceClassName="other")))
-    assert set(reasons(workload).values()) == {"claim_not_judged"}
-    assert "drivers" in messages(workload)["a"]
+# A driver that the policy does not name.
+NIC = "nic.example.com"
+NIC_CLASS = of_kind("DeviceClass", NIC, {"selectors": [{"cel": {"expression": f"device.driver == '{NIC}'"}}]})
+ANY_CLASS = of_kind("DeviceClass", "any", {"selectors": [{"cel": {"expression": "device.allowMultipleAllocations == false"}}]})
+
+
+def nics(where, *names, **pool):
+    slice_ = slice_of(where, *({"name": name, "attributes": {"numa": {"int": n}}} for n, name in enumerate(names)), **pool)
+    return merged(slice_, {"metadata": {"name": f"nics-{where}", "uid": f"nics-{where}"}, "spec": {"driver": NIC}})
+
+
+def asks_both(n_gpus=1, n_nics=1):
+    requests = [{"name": name, "exactly": {"deviceClassName": driver, "count": n}} for name, driver, n in [("gpu", DRIVER, n_gpus), ("nic", NIC, n_nics)]]
+    return {"devices": {"requests": requests}}
+
+
+def with_nics(*more):
+    """a has two NICs, one of which is in use; b has one in use, c a free one."""
+    used = [merged(claim(f"nic-{where}", on=(where, "nic-0"), holders=1), {"status": {"allocation": {"devices": {"results": [{"request": "nic", "driver": NIC, "pool": where, "device": "nic-0"}]}}}}) for where in "ab"]
+    return cluster(NIC_CLASS, nics("a", "nic-0", "nic-1"), nics("b", "nic-0"), nics("c", "nic-0"), *used, *more)
+
+
+def test_devices_of_drivers_that_the_policy_does_not_name_are_judged(start_over):
+    service = start_over(*with_nics(ONE))
+    (workload,) = dry_run(service, deployment(4, using(t_a="nic")), template("nic", asks(deviceClassName=NIC)))
+    assert reasons(workload) == {"a": "fits", "b": "claim_free", "c": "fits"}
+    assert (workload["placed"], placed(workload), workload["moreReplicas"]) == (2, ["a", "c"], 0)
+    (workload,) = dry_run(service, using(t_a="odd"), template("odd", asks(deviceClassName=NIC, selector=f"device.attributes['{NIC}'].numa == 1")))
+    assert reasons(workload) == {"a": "fits", "b": "claim_total", "c": "claim_total"}
+
+
+def test_claims_on_devices_of_several_drivers(start_over):
+    service = start_over(*with_nics(ONE))
+    (workload,) = dry_run(service, deployment(4, using(t_a="both")), template("both", asks_both()))
+    assert reasons(workload) == {"a": "fits", "b": "claim_free", "c": "claim_total"}
+    assert (workload["placed"], placed(workload)) == (1, ["a"])
+    (workload,) = dry_run(service, using(t_a="one", t_b="nic"), template("nic", asks(deviceClassName=NIC)))
+    assert reasons(workload) == {"a": "fits", "b": "claim_free", "c": "claim_total"}
+
+
+def test_class_that_names_no_driver_takes_devices_of_any(start_over):
+    (workload,) = dry_run(start_over(*with_nics(ANY_CLASS)), deployment(9, using(t_a="any")), template("any", asks(deviceClassName="any")))
+    assert (workload["placed"], placed(workload)) == (5, ["a", "a", "a", "b", "c"])
+
+
+def test_other_drivers_change_no_numbers(start_over):
+    without, with_ = (start_over(*objects).get("/v1/inventory").json() for objects in (cluster(), cluster(nics("a", "x", "y"), nics("c", "x", resourceSliceCount=2))))
+    for part in ("nodes", "models", "problems"):
+        assert with_.get(part) == without.get(part)
+
+
+def test_incomplete_pool_of_any_driver_fails_all(start_over):
+    service = start_over(*cluster(ONE, template("all", asks(allocationMode="All", count=None)), nics("b", "nic-0", resourceSliceCount=2)))
+    every, one = dry_run(service, using(t_a="all"), using(t_a="one"))
+    assert set(reasons(every).values()) == {"claim_error"}
+    assert reasons(one)["b"] == "fits"
+
+
+def test_slice_of_another_driver_that_cannot_be_read_is_not_judged(start_over):
+    """Only where it may matter."""
+    service = start_over(*cluster(ONE, NIC_CLASS, nics("a", *(f"nic-{n}" for n in range(129)))))
+    nic, one = dry_run(service, using(t_a="nic"), using(t_a="one"), template("nic", asks(deviceClassName=NIC)))
+    assert set(reasons(nic).values()) == {"claim_not_judged"} and NIC in messages(nic)["c"]
+    assert reasons(one) == {"a": "fits", "b": "fits", "c": "claim_total"}
+
+
+def test_snapshot_keeps_devices_of_other_drivers(start_over, start_service, write):
+    service = start_over(*with_nics(ONE))
+    asking = [deployment(3, using(t_a="both")), template("both", asks_both()), using(t_a="one", a="nic-a")]
+    before = dry_run(service, *asking)
+    snapshot = write("snapshot.json", service.get("/v1/snapshot").text)
+    assert dry_run(start_service("--cluster-file", snapshot), *asking) == before
 
 
 def test_pod_with_many_claims_is_not_judged(start_over):

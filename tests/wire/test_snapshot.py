@@ -236,12 +236,12 @@ def test_snapshot_reads_back_to_the_same_answers(service, read_back):
     assert lines_of(snapshot_of(second)) == lines_of(snapshot_of(service))
 
 
-def test_snapshot_has_what_is_counted_of_claims(service):
-    """Slices of other drivers than GPUs have nothing that counts."""
+def test_snapshot_has_what_is_counted_and_judged_of_claims(service):
+    """Also slices of other drivers than GPUs."""
     items = json.loads(snapshot_of(service))["items"]
     names = {kind: {item["metadata"]["name"] for item in items if item["kind"] == kind} for kind in ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")}
     assert names == {
-        "ResourceSlice": {"b-gpus", "b-old", "b-counters", "b-parts", "far", "lacks"},
+        "ResourceSlice": {"b-gpus", "b-old", "b-counters", "b-parts", "far", "lacks", "network"},
         "ResourceClaim": {"one", "parts", "waits", "gone"},
         "DeviceTaintRule": {"broken"},
     }

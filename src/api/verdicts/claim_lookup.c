@@ -374,7 +374,7 @@ static const struct allocate_class *find_class(void *context, const char *name)
     return class->exists ? &class->class : NULL;
 }
 
-/* The devices of other drivers are not in the ledger. */
+/* Whether the policy names the only driver whose devices match. */
 static bool covers(void *context, const char *name, const char *driver)
 {
     struct claim_lookup *lookup = context;
@@ -418,6 +418,18 @@ static void check_wants(struct claim_lookup *lookup, struct named_claim *claim)
     }
 }
 
+/* An incomplete pool of any driver fails it. */
+static bool wants_all(const struct allocate_claim *asked)
+{
+    for (size_t i = 0; i < asked->n_requests; i++) {
+        for (size_t j = 0; j < asked->requests[i].n_wants; j++) {
+            if (asked->requests[i].wants[j].wants_all)
+                return true;
+        }
+    }
+    return false;
+}
+
 static void read_spec(struct claim_lookup *lookup, struct named_claim *claim)
 {
     const struct claim_classes classes = {find_class, covers, lookup};
@@ -435,9 +447,7 @@ static void read_spec(struct claim_lookup *lookup, struct named_claim *claim)
         fail(claim, REASON_CLAIM_NOT_JUDGED, spec.not_judged);
     else
         check_wants(lookup, claim);
-    if (claim->claim.fault == REASON_FITS && !spec.is_covered)
-        fail(claim, REASON_CLAIM_NOT_JUDGED,
-             "devices of drivers that the policy does not name may match");
+    claim->claim.needs_others = !spec.is_covered || wants_all(asked);
 }
 
 static void read_nodes(struct claim_lookup *lookup, struct named_claim *claim)
@@ -517,10 +527,20 @@ static bool read_some(struct claim_lookup *lookup)
     return true;
 }
 
+static bool needs_others(const struct claim_lookup *lookup)
+{
+    for (const struct named_claim *claim = lookup->claims; claim; claim = claim->hh.next) {
+        if (claim->claim.needs_others)
+            return true;
+    }
+    return false;
+}
+
 static void read_devices(struct claim_lookup *lookup)
 {
     const struct read_list reads = reads_of(lookup);
     lookup->world = claims_world_new(reads.items, reads.n, lookup->arena);
+    claims_world_name_drivers(lookup->world, lookup->sources.policy, needs_others(lookup));
     if (lookup->sources.devices)
         claims_world_give(lookup->world, lookup->sources.devices);
     while (read_some(lookup) && !claims_world_end_step(lookup->world)) {

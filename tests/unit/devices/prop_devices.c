@@ -514,8 +514,7 @@ static void compare_counts(const struct life *life)
     size_t n_claims = 0;
     size_t n_rules = 0;
     for (size_t i = 0; i < ORACLE_SLICES; i++)
-        n_slices +=
-            life->oracle.slices[i].is_there && life->oracle.slices[i].driver < ORACLE_DRIVERS - 1;
+        n_slices += life->oracle.slices[i].is_there;
     for (size_t i = 0; i < ORACLE_CLAIMS; i++)
         n_claims += life->oracle.claims[i].is_there;
     for (size_t i = 0; i < ORACLE_RULES; i++)

@@ -156,7 +156,59 @@ static void test_other_drivers_do_not_count(void **state)
     slice.driver = "nic.example.com";
     devices_upsert_slice(fixture->devices, &slice);
     assert_null(devices_take_changed(fixture->devices));
-    assert_int_equal(devices_count(fixture->devices, DEVICES_SLICES), 0);
+    assert_false(devices_have_gpus(fixture->devices));
+    struct slice_facts back;
+    assert_non_null(devices_next_slice(fixture->devices, NULL, fixture->arena, &back));
+    assert_string_equal(back.driver, "nic.example.com");
+    assert_int_equal(back.n_devices, 1);
+    devices_keep_slice(fixture->devices, "n");
+    (void)devices_next_slice(fixture->devices, NULL, fixture->arena, &back);
+    assert_true(back.is_unreadable);
+    slice.driver = SCRIPT_DRIVER; /* the same name */
+    devices_upsert_slice(fixture->devices, &slice);
+    assert_true(devices_have_gpus(fixture->devices));
+    assert_string_equal(devices_take_changed(fixture->devices), "n");
+}
+
+/* Of slices of other drivers, the devices beyond a limit are left out. */
+static void test_other_drivers_are_bounded(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct device_facts devices[SLICE_DEVICES_MAX];
+    struct device_attribute attributes[DEVICE_ATTRIBUTES_MAX];
+    char value[256];
+    memset(value, 'x', sizeof value);
+    value[sizeof value - 1] = '\0';
+    for (size_t i = 0; i < DEVICE_ATTRIBUTES_MAX; i++)
+        attributes[i] = (struct device_attribute){"d/a", value};
+    for (size_t i = 0; i < SLICE_DEVICES_MAX; i++) {
+        devices[i] = GPU;
+        devices[i].attributes = attributes;
+        devices[i].n_attributes = DEVICE_ATTRIBUTES_MAX;
+    }
+    struct slice_facts slice = slice_of("n", devices);
+    const size_t n =
+        DEVICES_OTHER_BYTES_MAX / (sizeof value * SLICE_DEVICES_MAX) / DEVICE_ATTRIBUTES_MAX;
+    slice.driver = "nic.example.com";
+    slice.n_devices = SLICE_DEVICES_MAX;
+    for (size_t i = 0; i <= n; i++) {
+        slice.name = arena_printf(fixture->arena, "s%zu", i);
+        devices_upsert_slice(fixture->devices, &slice);
+        devices_upsert_slice(fixture->devices, &slice); /* takes the place of the first */
+    }
+    struct slice_facts back;
+    const char *name = NULL;
+    size_t n_left_out = 0;
+    while ((name = devices_next_slice(fixture->devices, name, fixture->arena, &back))) {
+        assert_int_equal(back.n_devices, back.is_unreadable ? 0 : SLICE_DEVICES_MAX);
+        n_left_out += back.is_unreadable;
+    }
+    assert_in_range(n_left_out, 1, n / 2);
+    devices_delete_slice(fixture->devices, "s0");
+    devices_upsert_slice(fixture->devices, &slice);
+    while ((name = devices_next_slice(fixture->devices, name, fixture->arena, &back)))
+        n_left_out -= back.is_unreadable;
+    assert_int_equal(n_left_out, 1);
 }
 
 static void test_lists_delete_what_they_do_not_name(void **state)
@@ -524,6 +576,7 @@ int main(void)
         TEST(test_models),
         TEST(test_each_device_keeps_its_own_attributes),
         TEST(test_other_drivers_do_not_count),
+        TEST(test_other_drivers_are_bounded),
         TEST(test_lists_delete_what_they_do_not_name),
         TEST(test_a_sweep_counts_devices),
         TEST(test_the_same_rule_again),

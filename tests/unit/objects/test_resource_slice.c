@@ -152,13 +152,25 @@ static void test_the_policy_names_drivers(void **state)
     "{'metadata': {'name': 's'}, 'spec': {'driver': 'gpu.example.com', " POOL                      \
     ", 'allNodes': true, 'devices': [{'name': 'd', 'attributes': {'card': {'string': 'A100'}}}]}}"
     struct slice_facts facts = read_slice(fixture, OTHER);
-    assert_int_equal(facts.n_devices, 0);
+    assert_int_equal(facts.n_devices, 1);
+    assert_string_equal(facts.devices[0].model, "");
+    assert_string_equal(facts.devices[0].attributes[0].value, "sA100");
     assert_string_equal(facts.driver, "gpu.example.com");
     assert_string_equal(facts.pool, "n1");
     policy_add_device_driver(&fixture->policy, "gpu.example.com", "card", "");
     facts = read_slice(fixture, OTHER);
     assert_int_equal(facts.n_devices, 1);
     assert_string_equal(facts.devices[0].model, "A100");
+}
+
+/* Of a driver that has no GPUs, a fault is none: nothing counts its devices. */
+static void test_other_drivers_may_have_faults(void **state)
+{
+    const struct slice_facts facts =
+        read_slice(*state, "{'metadata': {'name': 's'}, 'spec': {'driver': 'nic.example.com', " POOL
+                           ", 'allNodes': true, 'devices': [7]}}");
+    assert_int_equal(facts.n_devices, 0);
+    assert_true(facts.is_unreadable);
 }
 
 #define BY_NAME(name)                                                                              \
@@ -338,6 +350,7 @@ int main(void)
         FIXTURE_TEST(test_each_device_has_its_own_attributes),
         FIXTURE_TEST(test_which_gpu_a_device_is_of),
         FIXTURE_TEST(test_the_policy_names_drivers),
+        FIXTURE_TEST(test_other_drivers_may_have_faults),
         FIXTURE_TEST(test_which_node_reaches_a_slice),
         FIXTURE_TEST(test_which_node_reaches_each_device),
         FIXTURE_TEST(test_taints),
