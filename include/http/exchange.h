@@ -87,6 +87,9 @@ bool exchange_knows_tag(const struct exchange *exchange, const char *tag);
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message);
 /* The same with 503 and Retry-After: the same work is in progress for another caller. */
 void exchange_answer_busy(struct exchange *exchange, const char *message);
+/* The same, and the connection closes: another replica has the answer, and the next connection may
+ * lead there. */
+void exchange_answer_elsewhere(struct exchange *exchange, const char *message);
 
 /* A gate's ask() calls this instead of answering (server.h): the request goes on to its handler, on
  * a thread of the server. The gate must not use the exchange afterwards. */

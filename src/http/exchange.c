@@ -326,10 +326,21 @@ void exchange_answer_error(struct exchange *exchange, unsigned status, const cha
     exchange_answer(exchange, status, answer.content_type, answer.body, answer.len, 0);
 }
 
-void exchange_answer_busy(struct exchange *exchange, const char *message)
+static void answer_later(struct exchange *exchange, const char *message, unsigned flags)
 {
     struct answer answer = exchange_error(exchange, 503, message, 0);
-    exchange_answer(exchange, 503, answer.content_type, answer.body, answer.len, EXCHANGE_RETRY);
+    exchange_answer(exchange, 503, answer.content_type, answer.body, answer.len,
+                    flags | EXCHANGE_RETRY);
+}
+
+void exchange_answer_busy(struct exchange *exchange, const char *message)
+{
+    answer_later(exchange, message, 0);
+}
+
+void exchange_answer_elsewhere(struct exchange *exchange, const char *message)
+{
+    answer_later(exchange, message, EXCHANGE_CLOSE);
 }
 
 void exchange_set_tag(struct exchange *exchange, const char *tag)

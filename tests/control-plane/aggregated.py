@@ -1,5 +1,5 @@
-"""A control plane that forwards v1alpha1.visibility.gpu-extender.io to our service: the shipped manifests are applied, and the service
-runs with their account and certificates. Checks nothing."""
+"""A control plane that forwards v1alpha1.visibility.gpu-extender.io to replicas of our service: the shipped manifests are applied, and
+the replicas run with their account and certificates. Checks nothing."""
 
 import base64
 import contextlib
@@ -13,6 +13,8 @@ from api import wait_until
 from certificates import Authority
 from kustomize import Kubectl
 from plane import HOST, Plane, free_port
+from proxy import Proxy
+from replicas import ADDRESS, LEADS, LEASE, LEASES
 from service import Answer, Service
 
 NAMESPACE = "gpu-extender"
@@ -23,6 +25,7 @@ API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 SERVICE = f"/api/v1/namespaces/{NAMESPACE}/services/gpu-extender"
 CONTROLLER = "kube-controller-manager"
 USERS = ("viewer", "stranger", "tenant")
+QUOTAS = [{"name": "team", "namespaces": ["default", "theirs"], "limits": [{"total": 60}]}]
 
 
 class FrontedPlane(Plane):
@@ -61,32 +64,62 @@ class FrontedPlane(Plane):
 
 
 class Fronted(Service):
-    """The service with the certificates of the overlay self-signed; its port stays the same over restarts."""
+    """A replica with the certificates of the overlay self-signed."""
 
-    def __init__(self, plane, kubectl, port):
-        at = kubectl.path("overlays/self-signed/certificates/")
+    def __init__(self, plane, kubectl, name):
+        self.certificates = kubectl.path("overlays/self-signed/certificates/")
+        at = self.certificates
         policy = {
             "apiVersion": "gpu-extender.io/v1alpha1",
             "kind": "SchedulerPolicy",
-            "listen": {"verbs": f"{HOST}:0", "people": f"{HOST}:{port}", "probes": "127.0.0.2:0"},
+            "listen": {"verbs": f"{HOST}:0", "people": f"{HOST}:0", "probes": "127.0.0.2:0"},
             "tls": {"certificateFile": f"{at}server.crt", "privateKeyFile": f"{at}server.key", "clientCAFile": f"{at}ca.crt"},
             "aggregatedAPI": {"enabled": True},
+            "leaderElection": {"enabled": True},
+            "quotas": QUOTAS,
         }
         policy["tls"]["verbClients"] = {"names": ["gpu-extender-client"]}
         token = identity.Token(plane.api, "gpu-extender", NAMESPACE).text
-        kubeconfig = plane.write_kubeconfig("kubeconfig-gpu-extender", {"token": token}, plane.port)
-        super().__init__("--kubeconfig", kubeconfig, "--config", plane.write("policy.json", json.dumps(policy)), listen=None)
+        kubeconfig = plane.write_kubeconfig(f"kubeconfig-{name}", {"token": token}, plane.port)
+        env = {"POD_NAME": name, "POD_NAMESPACE": NAMESPACE, "POD_IP": ADDRESS}
+        super().__init__("--kubeconfig", kubeconfig, "--config", plane.write("policy.json", json.dumps(policy)), listen=None, env=env)
         self.address = self.addresses["probes"]
+        self.port = int(self.addresses["people"].rpartition(":")[2])
 
-    def forge(self, path, headers, client=None):
-        """A request to the service itself, without the API server. client: (certificate, key)."""
+    def reach(self, path, headers, client=None, body=None, listener="people"):
+        """A request to the replica itself, without the API server. client: (certificate, key); body: of a POST."""
         context = ssl._create_unverified_context()
         if client:
             context.load_cert_chain(*map(str, client))
-        connection = http.client.HTTPSConnection(*self.addresses["people"].split(":"), context=context)
+        connection = http.client.HTTPSConnection(*self.addresses[listener].split(":"), context=context)
         with contextlib.closing(connection):
-            connection.request("GET", path, headers=headers)
+            connection.request("GET" if body is None else "POST", path, body=body and json.dumps(body), headers=headers)
             return Answer(connection.getresponse())
+
+    def decide(self, pod):
+        """As kube-scheduler asks about a pod of the API server."""
+        client = (f"{self.certificates}client.crt", f"{self.certificates}client.key")
+        asked = {"Pod": pod, "NodeNames": ["node"]}
+        return self.reach("/scheduler/filter", {"Content-Type": "application/json"}, client, asked, "verbs")
+
+
+class AnyReplica(Proxy):
+    """Each connection goes to one of the replicas, in turn, like those of a Service without affinity."""
+
+    def __init__(self):
+        super().__init__(None)
+        self.ports, self.turn, self.nobody = [], 0, free_port()
+
+    async def _serve(self, client_reader, client_writer):
+        self.turn += 1
+        self.target = self.ports[self.turn % len(self.ports)] if self.ports else self.nobody
+        await super()._serve(client_reader, client_writer)
+
+    def lead_to(self, *ports):
+        """New connections only: open ones are reset."""
+        self.cut()
+        self.ports = list(ports)
+        self.mend()
 
 
 class Aggregated:
@@ -94,7 +127,8 @@ class Aggregated:
 
     def __init__(self, programs, folder):
         self.plane = FrontedPlane(programs, folder)
-        self.programs, self.port, self.service = programs, free_port(), None
+        self.programs, self.service, self.n_replicas = programs, None, 0
+        self.any_replica = AnyReplica()
         self.ends = contextlib.ExitStack()
 
     def __enter__(self):
@@ -102,6 +136,7 @@ class Aggregated:
             started.enter_context(self.plane)
             self.kubectl = Kubectl(self.programs, self.plane.folder, self.plane.kubeconfig())
             self.plane.start_controller()
+            started.enter_context(self.any_replica)
             self._apply()
             self.start()
             started.callback(lambda: self.service.stop())
@@ -125,18 +160,29 @@ class Aggregated:
             assert status == 0, said
         alias = {"spec": {"type": "ExternalName", "externalName": "localhost", "clusterIP": None, "clusterIPs": None, "selector": None}}
         self.plane.api.merge(SERVICE, alias)
+        # Without a Lease a replica waits as long as one lasts, because another could still lead.
+        self.plane.api.create(LEASES, {"metadata": {"name": LEASE}, "spec": {"holderIdentity": "", "leaseDurationSeconds": 1}})
         self.register()
 
     def register(self):
         """Sets what only this machine knows in the APIService: the port, and the CA by the documented command."""
-        self.plane.api.merge(f"{API_SERVICES}/{API_SERVICE}", {"spec": {"service": {"port": self.port}}})
+        self.plane.api.merge(f"{API_SERVICES}/{API_SERVICE}", {"spec": {"service": {"port": self.any_replica.port}}})
         authority = pathlib.Path(self.kubectl.path("overlays/self-signed/certificates/ca.crt")).read_bytes()
         bundle = base64.b64encode(authority).decode()
         self.plane.api.merge(f"{API_SERVICES}/{API_SERVICE}", {"spec": {"caBundle": bundle}})
 
+    def replica(self):
+        """Another one, that trusts the front proxy. The caller stops it."""
+        self.n_replicas += 1
+        made = Fronted(self.plane, self.kubectl, f"replica-{self.n_replicas}")
+        made.log.wait_for({"mod": "front", "level": "info"})
+        return made
+
     def start(self):
-        self.service = Fronted(self.plane, self.kubectl, self.port)
-        self.service.log.wait_for({"mod": "front", "level": "info"})
+        """The one that the API server reaches, and that leads."""
+        self.service = self.replica()
+        self.service.log.wait_for({"msg": LEADS})
+        self.any_replica.lead_to(self.service.port)
 
     def wait_until_available(self):
         def available():

@@ -1,17 +1,20 @@
-"""The aggregated API through the real API server, with the real kubectl: rights, discovery, forged headers, and deleted namespaces while
-no replica answers."""
+"""The aggregated API through the real API server, with the real kubectl and client-go: what each user sees by each face, discovery,
+forged headers, two replicas, and deleted namespaces while no replica answers."""
 
 import contextlib
 import json
 import os
 import subprocess
 
+import dra
+import plane
 import pytest
 import yaml
 from aggregated import API_SERVICE, API_SERVICES, BASE, GROUP, USERS, Aggregated
 from api import wait_until
 from certificates import Authority
 from cluster import NODES, node, pod
+from guarded import DRY_RUN, PATHS
 from service import BINARY, ENV, SANITIZERS
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
@@ -19,6 +22,24 @@ INVENTORY = f"{BASE}/views/inventory"
 SECRET = "secret-project"
 NAMESPACES = "/api/v1/namespaces"
 GONE_S = 120
+# What a tenant sees in the namespace.
+KINDS = ("gpupods", "gpupending", "gpuclaims", "gpuquotas", "gpudecisions")
+ALL = ",".join(KINDS)
+CLIENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clients/build")
+
+
+def fill(aggregated, namespace, owner, device, waits):
+    """A pod that holds a GPU, one with a claim for a device, and one that waits, on which the service has decided."""
+    api = aggregated.plane.api
+    pods, claims = f"{NAMESPACES}/{namespace}/pods", f"{dra.GROUP}/v1/namespaces/{namespace}/resourceclaims"
+    api.create(pods, pod(f"{owner}-holds", 1, node_name="node"))
+    api.create(claims, {"metadata": {"name": f"{owner}-claim"}, "spec": dra.wanted(1)})
+    user = api.create(pods, pod(f"{owner}-claims", 0, node_name="node", **dra.asks_by_name(f"{owner}-claim")))["metadata"]
+    given = {"request": "gpus", "driver": dra.DRIVER, "pool": "node", "device": f"gpu-{device}"}
+    reserved = [{"resource": "pods", "name": user["name"], "uid": user["uid"]}]
+    api.merge(f"{claims}/{owner}-claim/status", {"status": {"allocation": {"devices": {"results": [given]}}, "reservedFor": reserved}})
+    answer = aggregated.service.decide(api.create(pods, pod(waits, 16)))
+    assert answer.status == 200, answer
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +47,12 @@ def aggregated(programs, tmp_path_factory):
     with Aggregated(programs, tmp_path_factory.mktemp("aggregated")) as running:
         api = running.plane.api
         api.create(NODES, node("node", MODEL, 8))
-        api.create(f"{NAMESPACES}/default/pods", pod(SECRET, 16))
+        api.create(dra.PATHS["deviceclasses"], dra.device_class())
+        api.create(dra.PATHS["resourceslices"], dra.resource_slice("node", range(2)))
+        api.create(NAMESPACES, {"metadata": {"name": "theirs"}})
+        fill(running, "default", "ours", 0, SECRET)
+        fill(running, "theirs", "theirs", 1, "theirs-waits")
+        running.ask("create", "rolebinding", "tenant", "--clusterrole=view", "--user=tenant", "--namespace=default")
         running.ask("create", "clusterrolebinding", "viewers", "--clusterrole=gpu-extender-views", "--user=viewer")
         wait_until(lambda: raw(running, "viewer", INVENTORY)[0] == 0, lambda: raw(running, "viewer", INVENTORY))
         wait_until(lambda: SECRET in raw(running, "viewer", f"{BASE}/views/pending")[1], lambda: "the pod is unknown")
@@ -61,9 +87,15 @@ def test_the_dry_run_is_a_view(aggregated):
 
 def test_others_learn_nothing(aggregated):
     for view in ("inventory", "pending", "quota", "snapshot", "nothing", f"explain?namespace=default&name={SECRET}"):
-        status, said = raw(aggregated, "stranger", f"{BASE}/views/{view}")
-        assert status == 1 and said.startswith("Error from server (Forbidden): "), said
-        assert SECRET not in said and MODEL not in said
+        for user in ("stranger", "tenant"):
+            status, said = raw(aggregated, user, f"{BASE}/views/{view}")
+            assert status == 1 and said.startswith("Error from server (Forbidden): "), said
+            assert SECRET not in said and MODEL not in said
+    for method, path in PATHS:
+        body = DRY_RUN if method == "POST" else None
+        for user in ("stranger", "tenant"):
+            answer = aggregated.service.reach(path, {"Authorization": f"Bearer {user}-token"}, body=body)
+            assert answer.status == 403 and SECRET not in answer.text and MODEL not in answer.text, (path, answer)
     for user, may in (("stranger", "no"), ("viewer", "yes")):
         said = aggregated.kubectl.run(*aggregated.plane.user(user), "auth", "can-i", "get", f"views.{GROUP}/inventory")[1]
         assert said.split()[-1] == may, said
@@ -104,41 +136,112 @@ def granted(aggregated, user, *words):
 def test_kubectl_lists_the_objects(aggregated):
     """The columns of kubectl's tables, names, YAML and explanations."""
     assert granted(aggregated, None, "get", "gpunodes").split("\n")[0].split() == ["NAME", "STATUS", "MODEL", "FREE"]
-    assert "8 of 8 nvidia.com/gpu" in aggregated.ask("get", "gpunodes")
+    assert "6 of 8 nvidia.com/gpu" in aggregated.ask("get", "gpunodes")
     assert "SHARING" in aggregated.ask("get", "gpunodes", "-o", "wide").split("\n")[0]
     assert aggregated.ask("get", "gpunode", "node", "-o", "name") == f"gpunode.{GROUP}/node\n"
     assert yaml.safe_load(aggregated.ask("get", "gpupending", "-A", "-o", "yaml"))["items"][0]["kind"] == "GPUPending"
     assert SECRET in aggregated.ask("get", "gpupending", "--field-selector", f"metadata.name={SECRET}")
     assert SECRET not in aggregated.ask("get", "gpupending", "-A", "--selector", "none=none")
-    assert SECRET in aggregated.ask("describe", "gpupending", SECRET)
     for resource, said in (("views", "kubectl get"), ("gpupending", "waits for GPUs"), ("gpupending.status.why", "Why it waits"), ("gpunodes.status", "free")):
         assert said in aggregated.ask("explain", resource, f"--api-version={GROUP}/v1alpha1"), resource
-    for kind in ("gpuclaims", "gpuquotas", "gpudecisions"):
-        assert "No resources found" in aggregated.ask("get", kind, "-A") or kind == "gpuquotas"
     status, said = aggregated.kubectl.run("get", "gpunodes", "--watch-only")
     assert status == 1 and "MethodNotAllowed" in said, said
 
 
+# ---- an administrator, a tenant, and a user without rights ----
+
+
+def listed(said):
+    return json.loads(said)["items"]
+
+
+def names(items):
+    return {(each["kind"], each["metadata"]["namespace"]) for each in items}
+
+
+def test_an_administrator_sees_all_namespaces(aggregated):
+    kinds = ("GPUPod", "GPUPending", "GPUClaim", "GPUQuota", "GPUDecision")
+    assert names(listed(aggregated.ask("get", ALL, "-A", "-o", "json"))) == {(kind, of) for kind in kinds for of in ("default", "theirs")}
+
+
 def test_a_tenant_sees_one_namespace(aggregated):
     """The ClusterRole view has the right by aggregation; bound in one namespace, it gives nothing elsewhere."""
-    tenant = aggregated.plane.user("tenant")
-    aggregated.ask("create", "rolebinding", "tenant", "--clusterrole=view", "--user=tenant", "--namespace=default")
-    assert SECRET in granted(aggregated, "tenant", "get", "gpupending", "-o", "wide")
-    explained = json.loads(granted(aggregated, "tenant", "get", "--raw", f"{BASE}/namespaces/default/gpupods/{SECRET}/explain"))
-    assert explained["status"]["pod"]["name"] == SECRET
-    assert "No resources found" in granted(aggregated, "tenant", "get", "gpupods")
-    for words in (("gpupending", "-A"), ("gpupods", "-n", "kube-system"), ("gpunodes",)):
-        status, said = aggregated.kubectl.run(*tenant, "get", *words)
-        assert status == 1 and "Forbidden" in said and SECRET not in said, said
+    ours = listed(granted(aggregated, "tenant", "get", ALL, "-o", "json"))
+    assert ours == listed(aggregated.ask("get", ALL, "-n", "default", "-o", "json"))
+    for words in (("get", ALL), ("get", ALL, "-o", "wide"), ("get", ALL, "-o", "name"), ("describe", ALL)):
+        status, said = aggregated.kubectl.run(*aggregated.plane.user("tenant"), *words)
+        assert status == 0 and "theirs-" not in said, said
+        assert not [name for name in ("ours-holds", "ours-claims", "ours-claim", SECRET, "team") if name not in said], said
+    status, said = raw(aggregated, "tenant", f"{BASE}/namespaces/default/gpupods/{SECRET}/explain")
+    assert status == 0 and json.loads(said)["status"]["pod"]["name"] == SECRET
     for verb, what, may in (("list", f"gpupending.{GROUP}", "yes"), ("list", f"gpunodes.{GROUP}", "no"), ("watch", f"gpupending.{GROUP}", "no")):
-        assert aggregated.kubectl.run(*tenant, "auth", "can-i", verb, what)[1].split()[-1] == may
-    for kind in ("gpupods", "gpupending", "gpunodes", "gpuclaims", "gpuquotas", "gpudecisions"):
-        status, said = aggregated.kubectl.run(*aggregated.plane.user("stranger"), "get", kind)
-        assert status == 1 and "Forbidden" in said and SECRET not in said and MODEL not in said, said
+        assert aggregated.kubectl.run(*aggregated.plane.user("tenant"), "auth", "can-i", verb, what)[1].split()[-1] == may
 
 
-def test_clients_of_libraries(aggregated):
-    """What client-go and k9s ask: aggregated discovery, metadata only, and tables with whole objects."""
+@pytest.mark.parametrize("user, namespaces", [("tenant", ["theirs"]), ("stranger", ["default", "theirs"])])
+def test_elsewhere_users_learn_nothing(aggregated, user, namespaces):
+    """Not even whether an object exists."""
+    who = aggregated.plane.user(user)
+
+    def refused(*words):
+        status, said = aggregated.kubectl.run(*who, *words)
+        assert status == 1 and "Forbidden" in said and MODEL not in said, said
+        return said
+
+    lists = [("get", ALL, "-A"), ("get", "gpunodes"), *(("get", ALL, "-n", namespace) for namespace in namespaces)]
+    for words in lists:
+        said = refused(*words)
+        assert said.count("Forbidden") == len(words[1].split(",")) and "theirs-" not in said and SECRET not in said, said
+    for namespace in namespaces:
+        owner = "ours" if namespace == "default" else "theirs"
+        for name in (f"gpupods/{owner}-holds", f"gpuclaims/{owner}-claim", "gpuquotas/team", "gpudecisions/0000000001"):
+            unknown = f"{name}-none"
+            assert refused("get", name, "-n", namespace) == refused("get", unknown, "-n", namespace).replace("-none", "")
+        refused("get", "--raw", f"{BASE}/namespaces/{namespace}/gpupods/{owner}-holds/explain")
+    assert "no" == aggregated.kubectl.run(*who, "auth", "can-i", "list", f"gpupods.{GROUP}", "-A")[1].split()[-1]
+
+
+def test_users_of_nodes_see_no_pods(aggregated):
+    aggregated.ask("create", "clusterrolebinding", "nodes", "--clusterrole=gpu-extender-nodes", "--user=viewer")
+    said = granted(aggregated, "viewer", "get", "gpunodes", "-o", "yaml")
+    assert MODEL in said and not [each for each in ("ours-", "theirs", SECRET) if each in said], said
+    status, said = aggregated.kubectl.run(*aggregated.plane.user("viewer"), "get", ALL, "-A")
+    assert status == 1 and said.count("Forbidden") == len(KINDS), said
+
+
+# ---- clients ----
+
+
+@pytest.fixture(scope="module")
+def client():
+    """The program of clients.go."""
+    try:
+        return os.path.join(plane.built(CLIENTS), "clients")
+    except plane.NotHere as error:
+        pytest.skip(str(error))
+
+
+def test_client_go(aggregated, client):
+    """Its discovery, its RESTMapper, lists in pages, and metadata, as controllers and k9s use them."""
+
+    def ask(user, resource, namespace):
+        kubeconfig = aggregated.plane.user(user)[1] if user else aggregated.kubectl.kubeconfig
+        done = subprocess.run([client, f"{GROUP}/v1alpha1", resource, namespace], env={**os.environ, "KUBECONFIG": kubeconfig}, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    holders = ["default/ours-claims", "default/ours-holds", "theirs/theirs-claims", "theirs/theirs-holds"]
+    for user, namespace, visible in ((None, "", holders), ("tenant", "default", holders[:2])):
+        seen = ask(user, "gpupods", namespace)
+        assert (seen["names"], seen["metadata"], seen["pages"]) == (visible, visible, len(visible))
+        assert (seen["kind"], seen["plural"]) == ("GPUPod", "gpupods")
+        assert {"gpupods[get list]", "gpupods/explain[get]", "dryruns[create]"} <= set(seen["resources"]) and "gpunodes" not in seen["namespaced"]
+        assert list(seen["errors"]) == ["Watch"], seen["errors"]
+    seen = ask("stranger", "gpupods", "")
+    assert seen["kind"] == "GPUPod" and not seen["names"] and sorted(seen["errors"]) == ["List", "List of metadata", "Watch"]
+
+
+def test_forms_that_clients_accept(aggregated):
+    """Aggregated discovery, metadata only, and tables with whole objects."""
     api = aggregated.plane.api
 
     def ask(path, accept):
@@ -160,21 +263,21 @@ def test_clients_of_libraries(aggregated):
 
 
 def test_dry_runs(aggregated):
-    """Without --validate=false kubectl lists CustomResourceDefinitions, which the tenant may not."""
+    """kubectl leaves the validation to the service; it may not list CustomResourceDefinitions as the tenant."""
     aggregated.ask("create", "rolebinding", "runner", "--clusterrole=gpu-extender-dry-runs", "--user=tenant", "--namespace=default")
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "fits"}, "spec": pod("fits", 1)["spec"]}
     asked = {"apiVersion": f"{GROUP}/v1alpha1", "kind": "DryRun", "metadata": {"name": "try"}, "spec": {"objects": [manifest]}}
     file = aggregated.plane.write("try.json", json.dumps(asked))
     tenant = aggregated.plane.user("tenant")
     assert f"dryrun.{GROUP}/try created" in aggregated.ask("create", "--filename", file)
-    answered = yaml.safe_load(granted(aggregated, "tenant", "create", "--validate=false", "--filename", file, "--output", "yaml"))
+    answered = yaml.safe_load(granted(aggregated, "tenant", "create", "--filename", file, "--output", "yaml"))
     assert answered["status"]["workloads"][0]["placements"][0]["node"] == "node"
     wrong = aggregated.plane.write("wrong.json", json.dumps({**asked, "spec": {"objets": []}}))
-    for who, more in ((tenant, ["--validate=false"]), ((), [])):
+    for who, more in ((tenant, ["--validate=false"]), (tenant, []), ((), [])):
         status, said = aggregated.kubectl.run(*who, "create", *more, "--filename", wrong)
         assert status == 1 and "objets" in said
     for user, namespace in (("tenant", "kube-system"), ("stranger", "default")):
-        status, said = aggregated.kubectl.run(*aggregated.plane.user(user), "create", "--validate=false", "--filename", file, "--namespace", namespace)
+        status, said = aggregated.kubectl.run(*aggregated.plane.user(user), "create", "--filename", file, "--namespace", namespace)
         assert status == 1 and "Forbidden" in said.replace("forbidden", "Forbidden"), said
     assert "spec" in aggregated.ask("explain", "dryruns", f"--api-version={GROUP}/v1alpha1")
 
@@ -195,7 +298,7 @@ def test_headers_count_only_from_the_front_proxy(aggregated, tmp_path):
     certificates = aggregated.kubectl.path("overlays/self-signed/certificates/")
     for client in (None, stranger, (f"{certificates}client.crt", f"{certificates}client.key")):
         for path in (INVENTORY, "/apis", "/openapi/v2"):
-            answer = aggregated.service.forge(path, headers, client)
+            answer = aggregated.service.reach(path, headers, client)
             assert (answer.status, answer.json()["reason"]) == (401, "Unauthorized")
     assert raw(aggregated, "stranger", INVENTORY)[0] == 1
 
@@ -225,7 +328,7 @@ def test_the_plugin_uses_the_users_rights(aggregated):
             done = plugin(aggregated, user, *words)
             assert (done.returncode, done.stderr) == (0, ""), done
     assert plugin(aggregated, "viewer", "nodes", "-o", "name").stdout == "node/node\n"
-    assert plugin(aggregated, "viewer", "pending", "-o", "name").stdout == f"pod/{SECRET}\n"
+    assert plugin(aggregated, "viewer", "pending", "-n", "default", "-o", "name").stdout == f"pod/{SECRET}\n"
     assert plugin(aggregated, "viewer", "pending", "-n", "kube-system", "-o", "name").stdout == ""
     assert plugin(aggregated, "viewer", "why", "nobody").returncode == 1
     for words in (("nodes",), ("why", SECRET), ("claims",)):
@@ -241,6 +344,48 @@ def test_the_plugins_exit_status_is_for_ci(aggregated):
         assert plugin(aggregated, "viewer", "fit", "-f", file).returncode == status
         assert plugin(aggregated, "stranger", "fit", "-f", file).returncode == 3
     assert plugin(aggregated, "viewer", "fit", "-f", aggregated.plane.write("asks.json", "a: [")).returncode == 2
+
+
+# ---- two replicas ----
+
+
+@pytest.fixture
+def other(aggregated):
+    """A second replica, which does not lead."""
+    started = aggregated.replica()
+    yield started
+    aggregated.any_replica.lead_to(aggregated.service.port)
+    started.stop()
+
+
+def test_pages_go_on_at_another_replica(aggregated, other):
+    ask = aggregated.plane.api.get
+    for kind in ("gpunodes", "gpupods", "gpupending", "gpuclaims", "gpuquotas"):
+        whole, page, found = ask(f"{BASE}/{kind}")["items"], {"metadata": {"continue": ""}}, []
+        while page["metadata"].get("continue") is not None:
+            aggregated.any_replica.lead_to(other.port if len(found) % 2 else aggregated.service.port)
+            page = ask(f"{BASE}/{kind}?limit=1&continue={page['metadata']['continue']}")
+            found += page["items"]
+        assert found == whole, kind
+
+
+def test_decisions_are_those_of_the_leader(aggregated, other):
+    """Another replica answers 503 and closes the connection: kubectl asks again, and a new connection may lead to the leader."""
+    aggregated.any_replica.lead_to(other.port)
+    for path in (f"{BASE}/namespaces/default/gpudecisions", f"{BASE}/views/decisions", f"{BASE}/views/observed"):
+        assert aggregated.plane.api.status_of("GET", path) == 503
+    assert aggregated.plane.api.status_of("GET", f"{BASE}/gpunodes") == 200
+    aggregated.any_replica.ports = [aggregated.service.port]  # open connections stay
+    assert SECRET in aggregated.ask("get", "gpudecisions")
+
+
+def test_namespaces_go_while_one_replica_is_away(aggregated, other):
+    """Half of the new connections lead to nobody."""
+    aggregated.any_replica.lead_to(aggregated.service.port, aggregated.any_replica.nobody)
+    api = aggregated.plane.api
+    api.create(NAMESPACES, {"metadata": {"name": "half"}})
+    api.delete(f"{NAMESPACES}/half")
+    wait_until_gone(aggregated, "half")
 
 
 # ---- namespaces; the last tests, because they stop the service ----

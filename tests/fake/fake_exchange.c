@@ -163,6 +163,11 @@ void exchange_answer_busy(struct exchange *exchange, const char *message)
     answer_error(exchange, 503, message, EXCHANGE_RETRY);
 }
 
+void exchange_answer_elsewhere(struct exchange *exchange, const char *message)
+{
+    answer_error(exchange, 503, message, EXCHANGE_RETRY | EXCHANGE_CLOSE);
+}
+
 void exchange_pass(struct exchange *exchange)
 {
     exchange_answer(exchange, FAKE_PASSED, "", NULL, 0, 0);

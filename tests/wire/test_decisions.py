@@ -175,6 +175,6 @@ def test_a_replica_that_does_not_lead_has_no_decisions(follow):
     """An empty list would say that nothing was decided."""
     waits = follow(more={"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}}, ready=False)
     answer = waits.get("/v1/decisions")
-    assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+    assert (answer.status, answer.headers["retry-after"], answer.headers["connection"]) == (503, "1", "close")
     assert answer.json()["error"].startswith("this replica does not lead")
     assert waits.get("/v1/decisions?output=table").text.startswith("error: this replica does not lead")

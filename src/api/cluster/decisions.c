@@ -188,7 +188,7 @@ bool decisions_json_are_here(const struct api *api, struct exchange *exchange)
     const char *elsewhere =
         api->elsewhere ? api->elsewhere(api->elsewhere_context, exchange_arena(exchange)) : NULL;
     if (elsewhere)
-        exchange_answer_busy(exchange, elsewhere);
+        exchange_answer_elsewhere(exchange, elsewhere);
     return !elsewhere;
 }
 

@@ -141,7 +141,7 @@ void api_observed(void *context, struct exchange *exchange)
     const char *elsewhere =
         api->not_leading ? api->not_leading(api->elsewhere_context, arena) : NULL;
     if (elsewhere) {
-        exchange_answer_busy(exchange, elsewhere);
+        exchange_answer_elsewhere(exchange, elsewhere);
         return;
     }
     const struct observed_report report =

@@ -208,31 +208,56 @@ static json_t *operation_json(const struct object_kind *kind, const char *verb, 
     return operation;
 }
 
+static json_t *path_text(const struct object_kind *kind, bool is_named)
+{
+    return json_sprintf("%s/%s%s%s", APIS, kind->is_namespaced ? "namespaces/{namespace}/" : "",
+                        kind->resource, is_named ? "/{name}" : "");
+}
+
+/* Of a path, for all its operations. */
+static json_t *parameters_json(const struct object_kind *kind, bool is_named, bool is_v3)
+{
+    json_t *parameters = json_array();
+    if (is_named)
+        add(parameters, parameter_json("name", "path", is_v3));
+    if (kind->is_namespaced)
+        add(parameters, parameter_json("namespace", "path", is_v3));
+    return parameters;
+}
+
 /* With the operations of these verbs, which NULL ends; nothing if the kind has none of them. */
 static void add_path(json_t *paths, const struct object_kind *kind, const char *const *verbs,
                      bool is_v3)
 {
     const bool is_named = strcmp(verbs[0], "get") == 0;
     json_t *item = json_object();
-    json_t *parameters = json_array();
-    json_t *path =
-        json_sprintf("%s/%s%s%s", APIS, kind->is_namespaced ? "namespaces/{namespace}/" : "",
-                     kind->resource, is_named ? "/{name}" : "");
+    json_t *path = path_text(kind, is_named);
     for (; *verbs; verbs++) {
         if (kind_has_verb(kind, *verbs))
             set(item, strcmp(*verbs, "create") == 0 ? "post" : "get",
                 operation_json(kind, *verbs, is_v3));
     }
-    if (is_named)
-        add(parameters, parameter_json("name", "path", is_v3));
-    if (kind->is_namespaced)
-        add(parameters, parameter_json("namespace", "path", is_v3));
     if (json_object_size(item) > 0) {
-        (void)json_object_set(item, "parameters", parameters);
+        set(item, "parameters", parameters_json(kind, is_named, is_v3));
         (void)json_object_set(paths, json_string_value(path), item);
     }
     json_decref(item);
-    json_decref(parameters);
+    json_decref(path);
+}
+
+/* kubectl leaves validation to the server if the PATCH of a kind has fieldValidation. Of a kind
+ * without any PATCH it lists CustomResourceDefinitions, which tenants may not. */
+static void add_patch(json_t *paths, const struct object_kind *kind, bool is_v3)
+{
+    static const char REFUSED[] = "Never done: the object is not stored.";
+    json_t *path = path_text(kind, true);
+    json_t *patch = json_pack("{s:s+, s:s, s:s, s:o, s:[o], s:{s:{s:s}}}", "operationId", "patch",
+                              kind->name, "description", REFUSED, "x-kubernetes-action", "patch",
+                              "x-kubernetes-group-version-kind", gvk_json(kind->name), "parameters",
+                              parameter_json("fieldValidation", "query", is_v3), "responses", "405",
+                              "description", REFUSED);
+    set(paths, json_string_value(path),
+        json_pack("{s:o, s:o}", "patch", patch, "parameters", parameters_json(kind, true, is_v3)));
     json_decref(path);
 }
 
@@ -247,6 +272,8 @@ static json_t *paths_json(bool is_v3)
         add_path(paths, kind, is_view ? OF_VIEW : OF_OBJECT, is_v3);
         if (!is_view)
             add_path(paths, kind, OF_LIST, is_v3);
+        if (kind->create)
+            add_patch(paths, kind, is_v3);
     }
     return paths;
 }
