@@ -2,10 +2,13 @@
  * and writes first. */
 #include "child.h"
 
-#include <spawn.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,48 +60,96 @@ static int open_all(const struct child_streams *streams, int ret_files[N_STREAMS
     return r < 0 ? r : write_all(ret_files[CHILD_SETTINGS], settings, strlen(settings));
 }
 
-static int spawn(const char *const *argv, const int files[N_STREAMS], pid_t *ret_pid)
+/* The soft limit of the child's files, and the hard one as it was. */
+static struct rlimit limit_of_output(void)
 {
-    posix_spawn_file_actions_t actions;
-    int r = posix_spawn_file_actions_init(&actions);
-    for (int i = 0; r == 0 && i < N_STREAMS; i++)
-        r = posix_spawn_file_actions_adddup2(&actions, files[i], i);
-    if (r == 0) /* the words are not changed */
-        r = posix_spawnp(ret_pid, argv[0], &actions, NULL, (char *const *)(uintptr_t)argv, environ);
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return -r;
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    (void)getrlimit(RLIMIT_FSIZE, &limit);
+    if (limit.rlim_cur > OUTPUT_BYTES_MAX)
+        limit.rlim_cur = OUTPUT_BYTES_MAX;
+    return limit;
 }
 
-/* A child that writes without end is ended by a signal. */
-static int spawn_limited(const char *const *argv, const int files[N_STREAMS], pid_t *ret_pid)
+/* A file may have the number of another stream. */
+static int place_streams(const int files[N_STREAMS])
 {
-    struct rlimit before;
-    const bool is_known = getrlimit(RLIMIT_FSIZE, &before) == 0;
-    struct rlimit limit = {OUTPUT_BYTES_MAX, before.rlim_max};
-    if (is_known && before.rlim_cur > limit.rlim_cur)
-        (void)setrlimit(RLIMIT_FSIZE, &limit);
-    const int r = spawn(argv, files, ret_pid);
-    if (is_known)
-        (void)setrlimit(RLIMIT_FSIZE, &before);
+    int copies[N_STREAMS];
+    for (int i = 0; i < N_STREAMS; i++) {
+        copies[i] = fcntl(files[i], F_DUPFD_CLOEXEC, N_STREAMS);
+        if (copies[i] < 0)
+            return -errno;
+    }
+    for (int i = 0; i < N_STREAMS; i++) {
+        if (dup2(copies[i], i) < 0)
+            return -errno;
+    }
+    return 0;
+}
+
+/* Between fork() and exec(). The system ends a child that writes without end, and one whose parent
+ * ends. */
+static int become(const char *const *argv, const int files[N_STREAMS], const struct rlimit *limit)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || setrlimit(RLIMIT_FSIZE, limit) < 0)
+        return -errno;
+    const int r = place_streams(files);
+    if (r == 0)
+        (void)execvp(argv[0], (char *const *)(uintptr_t)argv); /* the words are not changed */
+    return r < 0 ? r : -errno;
+}
+
+/* Over a pipe that exec() closes, the child reports why it could not become the program. */
+static int spawn(const char *const *argv, const int files[N_STREAMS], const struct rlimit *limit,
+                 pid_t *ret_pid)
+{
+    int report[2];
+    int r = 0;
+    const pid_t parent = getpid();
+    if (pipe2(report, O_CLOEXEC) < 0)
+        return -errno;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        r = become(argv, files, limit);
+        if (getppid() == parent)
+            (void)!write(report[1], &r, sizeof r);
+        _exit(127);
+    }
+    r = pid < 0 ? -errno : 0;
+    (void)close(report[1]);
+    if (pid > 0 && read(report[0], &r, sizeof r) > 0)
+        (void)waitpid(pid, NULL, 0);
+    (void)close(report[0]);
+    *ret_pid = pid;
     return r;
+}
+
+/* Programs end in their own ways when they may not write on. */
+static bool is_full(int file, const struct rlimit *limit)
+{
+    struct stat state;
+    return fstat(file, &state) == 0 && (rlim_t)state.st_size >= limit->rlim_cur;
 }
 
 int child_run(const char *const *argv, const struct child_streams *streams, int *ret_status,
               struct err *err)
 {
+    const struct rlimit limit = limit_of_output();
     int files[N_STREAMS];
     int status = 0;
     pid_t pid = 0;
     int r = open_all(streams, files);
     if (r == 0)
-        r = spawn_limited(argv, files, &pid);
+        r = spawn(argv, files, &limit, &pid);
     if (r == 0 && waitpid(pid, &status, 0) < 0)
         r = -errno;
-    if (r == 0) {
+    const bool is_too_large = r == 0 && (is_full(files[1], &limit) || is_full(files[2], &limit));
+    if (r == 0 && !is_too_large) {
         read_all(files[1], streams->out);
         read_all(files[2], streams->complaints);
         *ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
     close_all(files);
+    if (is_too_large)
+        return err_set(err, EFBIG, "%s: its answer is too large", argv[0]);
     return r < 0 ? err_set(err, -r, "%s: cannot be run: %s", argv[0], strerror(-r)) : 0;
 }

@@ -1,5 +1,5 @@
 /*
- * child: runs a program to its end, with input and output in memory.
+ * child: runs a program to its end, with input and output in memory. It does not outlive this one.
  */
 #ifndef KUBECTL_CHILD_H
 #define KUBECTL_CHILD_H
@@ -19,7 +19,7 @@ struct child_streams {
 };
 
 /* argv ends with NULL; its first word is looked up in PATH. *ret_status: the exit status; 128 or
- * more: a signal ended it. A negative errno: it did not run. */
+ * more: a signal ended it. A negative errno: it did not run, or (EFBIG) wrote too much. */
 int child_run(const char *const *argv, const struct child_streams *streams, int *ret_status,
               struct err *err);
 

@@ -60,9 +60,9 @@ static int read_outcome(const char *url, const char *said, int exit_status, stru
 {
     char *type = NULL;
     const char *last = strrchr(said, '\n');
+    const char *message = *said && *said != '\n' ? said : "curl failed without a message";
     if (exit_status != 0)
-        return err_set(err, EIO, "%.200s: %.*s", url, (int)strcspn(said, "\n"),
-                       *said ? said : "curl failed without a message");
+        return err_set(err, EIO, "%.200s: %.*s", url, (int)strcspn(message, "\n"), message);
     ret_reply->status = (unsigned)strtoul(last ? last + 1 : said, &type, 10);
     ret_reply->type = arena_strdup(arena, type + (*type == ' '));
     return 0;

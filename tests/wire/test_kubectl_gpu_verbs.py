@@ -1,12 +1,16 @@
 """kubectl gpu: decisions and those that follow, doctor, colours on a terminal only, and the name under which it was called."""
 
 import contextlib
+import fcntl
 import json
 import os
 import pty
 import re
+import resource
 import shutil
+import signal
 import subprocess
+import termios
 
 import pytest
 import yaml
@@ -263,6 +267,89 @@ def test_url_and_token_reach_curl_only_through_its_configuration(tmp_path):
     assert 'url = "https://a/\\"x/v1/inventory"' in settings
     assert 'header = "Authorization: Bearer s\\"e\\\\cret\\nurl = \\"file:///etc\\""' in settings
     assert "curl" in complaint("nodes", "--url", "http://127.0.0.1:1", status=3, env={"PATH": str(tmp_path / "none")})
+
+
+# ---- the programs that it runs ----
+
+BYTES_MAX = 1100 * 1024 * 1024
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """run(shell commands) -> the environment in which kubectl and curl are these commands. Reading `fifo` gives their first line."""
+    os.mkfifo(tmp_path / "fifo")
+
+    def run(commands):
+        for name in ("kubectl", "curl"):
+            (tmp_path / name).write_text(f'#!/bin/sh\n{commands}\n')
+            (tmp_path / name).chmod(0o755)
+        return {"PATH": f"{tmp_path}:{os.environ['PATH']}", "FOLDER": str(tmp_path)}
+
+    run.fifo = tmp_path / "fifo"
+    return run
+
+
+WAYS = pytest.mark.parametrize("words", [("nodes",), ("nodes", "--url", "http://127.0.0.1:1")], ids=["kubectl", "curl"])
+
+
+@WAYS
+@pytest.mark.parametrize("stream", ["1", "2"])
+def test_an_answer_without_end_is_cut(runs, words, stream):
+    """With a lower limit, which holds, too; the next test shows the limit itself."""
+    command = [PLUGIN, *words]
+    env = {**os.environ, **ENV, **runs(f"exec yes >&{stream}")}
+    limits = (1 << 20, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    )
+    assert (done.returncode, done.stdout) == (3, "") and done.stderr.endswith(": its answer is too large\n"), done
+
+
+@WAYS
+def test_the_limit_of_an_answer(runs, words):
+    env = runs('grep "Max file size" /proc/self/limits > "$FOLDER/limits"; exit 1')
+    assert gpu(*words, env=env).returncode == 3
+    assert int((runs.fifo.parent / "limits").read_text().split()[3]) == BYTES_MAX
+
+
+HANG = 'trap "" INT TERM; exec 9>"$FOLDER/fifo"; echo here >&9; exec sleep 1000'
+
+
+def hanging(runs, words, **more):
+    """The plugin, and the open fifo: it is at its end when no process of the child is left."""
+    process = subprocess.Popen([PLUGIN, *words], env={**os.environ, **ENV, **runs(HANG)}, **more)
+    fifo = open(runs.fifo, encoding="utf-8")
+    assert fifo.readline() == "here\n"
+    return process, fifo
+
+
+@WAYS
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_child_that_hangs_ends_with_the_plugin(runs, words, number):
+    process, fifo = hanging(runs, words)
+    with fifo:
+        process.send_signal(number)
+        assert fifo.read() == "" and process.wait(LIMIT_S) == -number
+
+
+@WAYS
+def test_a_terminal_interrupts_both(runs, words):
+    """^C of a terminal, though the child ignores the signal."""
+    ours, theirs = pty.openpty()
+
+    def take_terminal():
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    process, fifo = hanging(runs, words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=take_terminal)
+    with fifo, os.fdopen(ours, "wb", buffering=0) as terminal:
+        os.close(theirs)
+        terminal.write(b"\x03")
+        assert fifo.read() == "" and process.wait(LIMIT_S) == -signal.SIGINT
+
+
+@WAYS
+def test_a_child_that_a_signal_ends_is_no_answer(runs, words):
+    assert complaint(*words, env=runs("kill -9 $$"), status=3).endswith("failed without a message")
 
 
 # ---- answers of others ----
