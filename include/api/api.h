@@ -79,7 +79,8 @@ extern const struct parameter API_DRY_RUN[];
 extern const struct parameter API_DECISIONS[];
 extern const struct parameter API_INVENTORY[];
 extern const struct parameter API_EXPLAIN[];
-extern const struct parameter API_PENDING[]; /* also of observed and quota */
+extern const struct parameter API_PENDING[];
+extern const struct parameter API_NAMESPACE[]; /* of observed and quota */
 extern const struct parameter API_FRAGMENTATION[];
 extern const struct parameter API_NONE[];
 

@@ -12,6 +12,7 @@
 #define DECIDE_FRAGMENTATION_H
 
 #include "ledger/gpu_demand.h"
+#include "types/selector.h"
 
 /* The GPUs of one model under one resource name. */
 struct fragmentation {
@@ -46,8 +47,13 @@ struct node_fragmentations {
 /* The present state; the cluster must be settled. In the arena, except names, which are the
  * cluster's. */
 struct fragmentations fragmentation_of(const struct cluster *cluster, struct arena *arena);
-/* The nodes with free GPUs that some class cannot use; the same holds. */
+/* The same of the nodes that have such labels; items may have none. */
+struct fragmentations fragmentation_of_labelled(const struct cluster *cluster,
+                                                const struct selector_term *labels,
+                                                struct arena *arena);
+/* Those with free GPUs that some class cannot use; the same holds. */
 struct node_fragmentations fragmentation_of_nodes(const struct cluster *cluster,
+                                                  const struct selector_term *labels,
                                                   struct arena *arena);
 
 #endif

@@ -20,14 +20,22 @@ const struct parameter API_DECISIONS[] = {
     {"verb", VERBS},     {"limit", NULL}, {"wouldDiffer", FLAGS},
     {"output", OUTPUTS}, {"wide", FLAGS}, {0},
 };
-const struct parameter API_INVENTORY[] = {{"node", NULL},      {"state", STATES}, {"model", NULL},
-                                          {"resource", NULL},  {"label", NULL},   {"sort", SORTS},
-                                          {"output", OUTPUTS}, {"wide", FLAGS},   {0}};
+const struct parameter API_INVENTORY[] = {{"node", NULL},          {"state", STATES},
+                                          {"model", NULL},         {"resource", NULL},
+                                          {"labelSelector", NULL}, {"label", NULL},
+                                          {"sort", SORTS},         {"output", OUTPUTS},
+                                          {"wide", FLAGS},         {0}};
 const struct parameter API_PENDING[] = {
+    {"namespace", NULL}, {"labelSelector", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
+const struct parameter API_NAMESPACE[] = {
     {"namespace", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_EXPLAIN[] = {
     {"namespace", NULL}, {"name", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
-const struct parameter API_FRAGMENTATION[] = {{"model", NULL},  {"resource", NULL},
-                                              {"nodes", FLAGS}, {"output", OUTPUTS},
-                                              {"wide", FLAGS},  {0}};
+const struct parameter API_FRAGMENTATION[] = {{"model", NULL},
+                                              {"resource", NULL},
+                                              {"labelSelector", NULL},
+                                              {"nodes", FLAGS},
+                                              {"output", OUTPUTS},
+                                              {"wide", FLAGS},
+                                              {0}};
 const struct parameter API_NONE[] = {{0}};

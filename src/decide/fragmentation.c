@@ -46,12 +46,21 @@ static void see_node(const struct gpu_demand *demand, const struct node *node, s
     }
 }
 
-static void see_nodes(const struct cluster *cluster, const struct gpu_demand *demand, see_gpus *see,
-                      void *context)
+/* Of which nodes. */
+struct node_choice {
+    const struct cluster *cluster;
+    const struct selector_term *labels;
+};
+
+static void see_nodes(const struct node_choice *choice, const struct gpu_demand *demand,
+                      see_gpus *see, void *context)
 {
+    const struct cluster *cluster = choice->cluster;
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
-         node = cluster_next_node(cluster, node))
-        see_node(demand, node, see, context);
+         node = cluster_next_node(cluster, node)) {
+        if (selector_term_holds(choice->labels, &node_traits(node)->view))
+            see_node(demand, node, see, context);
+    }
 }
 
 /* State for one demand: one item per pool, and per class the free GPUs that it cannot use. */
@@ -95,7 +104,7 @@ static int compare_models(const void *a, const void *b)
                   ((const struct fragmentation *)b)->model);
 }
 
-static void compute(const struct cluster *cluster, const struct gpu_demand *demand,
+static void compute(const struct node_choice *choice, const struct gpu_demand *demand,
                     struct fragmentation *items, struct arena *arena)
 {
     struct pool_sums sums = {
@@ -106,7 +115,7 @@ static void compute(const struct cluster *cluster, const struct gpu_demand *dema
         items[i].resource = demand->resource;
         items[i].model = demand->pools[i]->model;
     }
-    see_nodes(cluster, demand, add_gpus, &sums);
+    see_nodes(choice, demand, add_gpus, &sums);
     for (size_t i = 0; i < demand->n_pools; i++)
         items[i].fragmented = mean_of(demand, &sums.useless[i * demand->n_classes]);
     qsort(items, demand->n_pools, sizeof *items, compare_models);
@@ -114,6 +123,15 @@ static void compute(const struct cluster *cluster, const struct gpu_demand *dema
 
 struct fragmentations fragmentation_of(const struct cluster *cluster, struct arena *arena)
 {
+    const struct selector_term all = {0};
+    return fragmentation_of_labelled(cluster, &all, arena);
+}
+
+struct fragmentations fragmentation_of_labelled(const struct cluster *cluster,
+                                                const struct selector_term *labels,
+                                                struct arena *arena)
+{
+    const struct node_choice choice = {cluster, labels};
     struct fragmentations all = {0};
     const struct gpu_demand *demand = NULL;
     size_t n = 0;
@@ -121,7 +139,7 @@ struct fragmentations fragmentation_of(const struct cluster *cluster, struct are
         n += demand->n_pools;
     all.items = ARENA_ARRAY(arena, struct fragmentation, n);
     while ((demand = gpu_demand_next(cluster, demand))) {
-        compute(cluster, demand, &all.items[all.n], arena);
+        compute(&choice, demand, &all.items[all.n], arena);
         all.n += demand->n_pools;
     }
     return all;
@@ -152,15 +170,17 @@ static void add_row(void *context, const struct gpu_demand *demand, const struct
 }
 
 struct node_fragmentations fragmentation_of_nodes(const struct cluster *cluster,
+                                                  const struct selector_term *labels,
                                                   struct arena *arena)
 {
+    const struct node_choice choice = {cluster, labels};
     struct node_fragmentations rows = {0};
     const struct gpu_demand *demand = NULL;
     size_t n = 0;
     while ((demand = gpu_demand_next(cluster, demand)))
-        see_nodes(cluster, demand, count, &n);
+        see_nodes(&choice, demand, count, &n);
     rows.items = ARENA_ARRAY(arena, struct node_fragmentation, n);
     while ((demand = gpu_demand_next(cluster, demand)))
-        see_nodes(cluster, demand, add_row, &rows);
+        see_nodes(&choice, demand, add_row, &rows);
     return rows;
 }

@@ -15,15 +15,16 @@ static const struct {
     unsigned takes;
 } VERBS[] = {
     [VERB_NODES] = {"nodes", "[NODE]", "GPUs of each node, and the pods that use them",
-                    TAKES_MODEL | TAKES_OBJECT | TAKES_NAMES},
+                    TAKES_MODEL | TAKES_SELECTOR | TAKES_OBJECT | TAKES_NAMES},
     [VERB_FIT] = {"fit", "-f FILE", "where a manifest's pods would go; exit status for CI",
                   TAKES_MANIFEST | TAKES_NAMES},
     [VERB_PENDING] = {"pending", "", "the pods that wait for GPUs, and why",
-                      IN_NAMESPACES | TAKES_NAMES},
+                      IN_NAMESPACES | TAKES_SELECTOR | TAKES_NAMES},
     [VERB_QUOTA] = {"quota", "", "limits and use of each quota", IN_NAMESPACES | TAKES_NAMES},
     [VERB_WHY] = {"why", "POD | KIND/NAME", "one pod node by node: why it waits",
                   TAKES_NAMESPACE | TAKES_NAMES | TAKES_OBJECT | NEEDS_OBJECT},
-    [VERB_FRAG] = {"frag", "", "free GPUs that typical pods cannot use", TAKES_MODEL},
+    [VERB_FRAG] = {"frag", "", "free GPUs that typical pods cannot use",
+                   TAKES_MODEL | TAKES_SELECTOR},
     [VERB_CLAIMS] = {"claims", "", "claims that hold GPUs, and the pods that use them",
                      IN_NAMESPACES | TAKES_NAMES},
     [VERB_DECISIONS] = {"decisions", "[POD]",
@@ -44,7 +45,8 @@ static const struct {
     const char *option;
 } LIMITED[] = {{TAKES_NAMESPACE, "--namespace"}, {TAKES_ALL, "--all-namespaces"},
                {TAKES_MODEL, "--model"},         {TAKES_MANIFEST, "--filename"},
-               {TAKES_WATCH, "--watch"},         {TAKES_NAMES, "--output=name"}};
+               {TAKES_WATCH, "--watch"},         {TAKES_NAMES, "--output=name"},
+               {TAKES_SELECTOR, "--selector"}};
 
 static const char *const CHANGES[] = {[OPTION_ADD_NODES] = "--add-nodes",
                                       [OPTION_CORDON] = "--cordon",
@@ -61,6 +63,7 @@ static const char *const FORMS[] = {[FORM_TABLE] = "table",
 enum key {
     KEY_ALL = 'A',
     KEY_HELP = 'h',
+    KEY_SELECTOR = 'l',
     KEY_MANIFEST = 'f',
     KEY_NAMESPACE = 'n',
     KEY_OUTPUT = 'o',
@@ -85,7 +88,7 @@ enum key {
     KEY_VERSION
 };
 
-#define LETTERS "Af:hn:o:s:w"
+#define LETTERS "Af:hl:n:o:s:w"
 
 static const struct option OPTIONS[] = {
     {"add-nodes", required_argument, NULL, KEY_ADD_NODES},
@@ -102,6 +105,7 @@ static const struct option OPTIONS[] = {
     {"no-headers", no_argument, NULL, KEY_NO_HEADERS},
     {"output", required_argument, NULL, KEY_OUTPUT},
     {"remove-pods", required_argument, NULL, KEY_REMOVE_PODS},
+    {"selector", required_argument, NULL, KEY_SELECTOR},
     {"url", required_argument, NULL, KEY_URL},
     {"version", no_argument, NULL, KEY_VERSION},
     {"watch", no_argument, NULL, KEY_WATCH},
@@ -140,6 +144,8 @@ static void print_help(const char *program)
         "\nWhat to show:\n"
         "  -n, --namespace NAME   that namespace only\n"
         "  -A, --all-namespaces   all namespaces\n"
+        "  -l, --selector LABELS  such labels only: a=b,a!=b,a in (b,c),a,!a (nodes, pending, "
+        "frag)\n"
         "  --model MODEL          that GPU model only (nodes, frag)\n"
         "  -w, --watch            go on with new decisions\n"
         "  -o, --output FORM      table (80 columns, the default), wide, json, yaml or name\n"
@@ -255,6 +261,10 @@ static int take(int key, const char *value, struct arguments *arguments, struct 
         arguments->model = value;
         arguments->given |= TAKES_MODEL;
         return 0;
+    case KEY_SELECTOR:
+        arguments->selector = value;
+        arguments->given |= TAKES_SELECTOR;
+        return 0;
     case KEY_NAMESPACE:
         arguments->namespace_ = value;
         arguments->given |= TAKES_NAMESPACE;
@@ -363,6 +373,8 @@ static int check_verb(const struct arguments *arguments, struct err *err)
     if (verb == VERB_DECISIONS && arguments->cluster_file)
         return err_set(err, EINVAL,
                        "--cluster-file: is not for decisions: a saved cluster has none");
+    if (arguments->selector && arguments->object)
+        return err_set(err, EINVAL, "--selector and NODE: only one of them may be given");
     if ((arguments->given & both) == both)
         return err_set(err, EINVAL, "--namespace and -A: only one of them may be given");
     return check_input(arguments, err);

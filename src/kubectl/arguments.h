@@ -36,7 +36,8 @@ enum takes {
     TAKES_NAMES = 32, /* --output=name */
     TAKES_OBJECT = 64,
     NEEDS_OBJECT = 128,
-    TAKES_CHANGES = 256
+    TAKES_CHANGES = 256,
+    TAKES_SELECTOR = 512
 };
 
 enum change_option {
@@ -62,6 +63,7 @@ struct arguments {
     bool no_headers;
     const char *manifest; /* "-": standard input */
     const char *model;
+    const char *selector;         /* of labels */
     struct asked_option *changes; /* in the order of the command line */
     size_t n_changes;
     unsigned given; /* bits of enum takes */

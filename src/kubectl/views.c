@@ -22,6 +22,7 @@ int verbs_nodes(struct session *session)
     static const struct print_names NAMES = {"nodes", "node"};
     session_add_parameter(session, "node", session->arguments.object);
     session_add_parameter(session, "model", session->arguments.model);
+    session_add_parameter(session, "labelSelector", session->arguments.selector);
     return show(session, "inventory", tables_write_inventory, &NAMES);
 }
 
@@ -29,6 +30,7 @@ int verbs_pending(struct session *session)
 {
     static const struct print_names NAMES = {"pods", "pod"};
     session_add_parameter(session, "namespace", session->namespace_);
+    session_add_parameter(session, "labelSelector", session->arguments.selector);
     return show(session, "pending", tables_write_pending, &NAMES);
 }
 
@@ -42,6 +44,7 @@ int verbs_quota(struct session *session)
 int verbs_frag(struct session *session)
 {
     session_add_parameter(session, "model", session->arguments.model);
+    session_add_parameter(session, "labelSelector", session->arguments.selector);
     return show(session, "fragmentation", tables_write_fragmentation, NULL);
 }
 

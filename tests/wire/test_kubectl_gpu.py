@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import subprocess
+import urllib.parse
 
 import marked
 import pytest
@@ -26,6 +27,9 @@ VIEWS = [
     (("pending", "-n", "ml-training"), "pending", {"namespace": "ml-training"}),
     (("quota",), "quota", {}),
     (("frag", "--model=V100"), "fragmentation", {"model": "V100"}),
+    (("nodes", "-l", "kubernetes.io/hostname in (cp-1, v100-1)"), "inventory", {"labelSelector": "kubernetes.io/hostname in (cp-1, v100-1)"}),
+    (("pending", "--selector=!app"), "pending", {"labelSelector": "!app"}),
+    (("frag", "-lkubernetes.io/hostname!=v100-1"), "fragmentation", {"labelSelector": "kubernetes.io/hostname!=v100-1"}),
     (("why", "finetune-0", "-n", "ml-training"), "explain", NAMED),
     (("why", "pod/finetune-0", "--namespace=ml-training"), "explain", NAMED),
     (("why", "Pod/big-train-0", "-n", "ml-training"), "explain", {**NAMED, "name": "big-train-0"}),
@@ -50,7 +54,7 @@ def url(service):
 
 
 def query_of(parameters):
-    return "?" + "&".join(f"{name}={value}" for name, value in parameters.items())
+    return "?" + urllib.parse.urlencode(parameters)
 
 
 @pytest.fixture
@@ -178,6 +182,11 @@ WRONG = [
     ("nodes", "-n", "a"),
     ("frag", "--namespace=a"),
     ("fit", "-f", SAMPLE_CLUSTER, "-n", "a"),
+    ("quota", "-l", "a"),
+    ("claims", "-l", "a"),
+    ("decisions", "-l", "a"),
+    ("nodes", "v100-1", "-l", "a"),
+    ("nodes", "-l", "a in b", *FILE),
     ("what-if",),
     ("what-if", "a"),
     ("what-if", "--drain", "a", "-n", "b"),
@@ -205,6 +214,8 @@ def test_wrong_options(words):
         (("nodes", "--namespace", "a"), "--namespace: is not for nodes, only for pending, quota, why, claims, decisions; try kubectl gpu --help"),
         (("frag", "-n", "a"), "--namespace: is not for frag, only for pending, quota, why, claims, decisions; try kubectl gpu --help"),
         (("fit", "-f", "-", "--cordon", "a"), "--cordon: is not for fit, only for what-if; try kubectl gpu --help"),
+        (("quota", "-l", "a"), "--selector: is not for quota, only for nodes, pending, frag; try kubectl gpu --help"),
+        (("pending", "-l", "a in b", *FILE), "?labelSelector=a in b: should be requirements such as"),
         (("nodes", "-zA"), "-z: this option is unknown"),
         (("nodes", "-Az"), "-z: this option is unknown"),
         (("nodes", "-o"), "-o: this option is unknown, or needs a value"),
@@ -383,7 +394,7 @@ def test_a_manifest_is_created(kubectl):
 def test_the_namespace_is_that_of_the_context(kubectl):
     views = "/apis/visibility.gpu-extender.io/v1alpha1/views/"
     kubectl.answer('{"pods": [], "owners": []}')
-    for more, wanted in (((), "?namespace=here"), (("-n", "a&b"), "?namespace=a%26b"), (("-A",), "")):
+    for more, wanted in (((), "?namespace=here"), (("-A", "-l", "a in (b), !c"), "?labelSelector=a%20in%20%28b%29%2C%20%21c"), (("-n", "a&b"), "?namespace=a%26b"), (("-A",), "")):
         said("pending", "-o", "json", *more, env=kubectl.env)
         assert kubectl.words()[-1] == views + "pending" + wanted
     kubectl.env["FAKE_NAMESPACE"] = ""

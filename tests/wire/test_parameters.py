@@ -1,9 +1,11 @@
 """Queries: unknown parameters and values are rejected with the nearest known one, and errors follow ?output=."""
 
 import re
+import urllib.parse
 
 import openapi
 import pytest
+from objects import node, pod
 
 JUDGE = openapi.Judge(openapi.load())
 PATHS = [(method, path) for method, path in JUDGE.operations() if path.startswith("/v1/")]
@@ -187,3 +189,58 @@ def test_pending_pods_of_a_namespace(service):
         wanted = [pod["name"] for pod in every if pod["namespace"] == namespace]
         assert [pod["name"] for pod in found["pods"]] == wanted
         assert found["podCount"] == len(found["pods"])
+
+
+# ---- label selectors ----
+
+
+@pytest.fixture(scope="module")
+def labelled(module_service):
+    """Nodes n (zone a), m (zone b) and bare; their GPUs are 1, 2 and 4. Pods wait for 3 each."""
+    nodes = [node(name, gpus, metadata={"labels": labels}) for name, gpus, labels in (("n", 1, {"zone": "a"}), ("m", 2, {"zone": "b", "e": ""}), ("bare", 4, {}))]
+    return module_service(*nodes, *(pod(name, 3, metadata={"labels": labels}) for name, labels in (("n", {"zone": "a"}), ("m", {"zone": "b", "e": ""}), ("bare", {}))))
+
+
+@pytest.mark.parametrize(
+    "selector, found",
+    [
+        ("zone", "nm"),
+        ("zone=a", "n"),
+        ("zone==b", "m"),
+        ("zone!=a", "m bare"),
+        ("!zone", "bare"),
+        (" zone in ( a , b ) , zone notin (b)", "n"),
+        ("zone in (a,c),!e", "n"),
+        ("e=", "m"),
+        ("e in (,x)", "m"),
+        ("none", ""),
+        ("", "nm bare"),
+        (" ", "nm bare"),
+    ],
+)
+def test_label_selectors(labelled, selector, found):
+    """Of nodes and their sums, and of pods and their owners."""
+    found = [name for name in ("bare", "m", "n") if name in found.replace("bare", "") or name in found.split()]
+    gpus = sum({"n": 1, "m": 2, "bare": 4}[name] for name in found)
+    query = "?labelSelector=" + urllib.parse.quote(selector)
+    inventory = labelled.get("/v1/inventory" + query).json()
+    assert [each["name"] for each in inventory["nodes"]] == found and sum(each["capacity"] for each in inventory["models"]) == gpus
+    fragmentation = labelled.get("/v1/fragmentation" + query + "&nodes=true").json()
+    assert [(each["nodes"], each["free"]) for each in fragmentation["models"]] == [(len(found), gpus)] * bool(found)
+    assert sorted(each["node"] for each in fragmentation["nodes"]) == [name for name in found if name != "bare"]
+    pending = labelled.get("/v1/pending" + query).json()
+    assert sorted(each["name"] for each in pending["pods"]) == sorted(each["firstPod"] for each in pending["owners"]) == found
+    assert pending["podCount"] == len(found) and pending["nodeCount"] == 3
+
+
+@pytest.mark.parametrize("path", ["/v1/inventory", "/v1/fragmentation", "/v1/pending"])
+def test_selectors_that_are_none(labelled, path):
+    for wrong in ("=a", "a=b,", "a in b", "a in (b", "a b", "a=b c", "a=(b)", "!", ",".join(["a"] * 65), f"a in ({','.join('b' * 65)})"):
+        answer = labelled.get(f"{path}?labelSelector=" + urllib.parse.quote(wrong))
+        assert answer.status == 400 and answer.json()["error"].startswith("?labelSelector=" + wrong[:100])
+    assert labelled.get(f"{path}?labelSelector=" + ",".join(["a"] * 64)).status == 200
+
+
+def test_a_node_and_a_selector(labelled):
+    assert labelled.get("/v1/inventory?node=n&labelSelector=zone").json()["nodes"][0]["name"] == "n"
+    assert labelled.get("/v1/inventory?node=n&labelSelector=!zone").json()["nodes"] == []

@@ -1,6 +1,7 @@
 /* fragmentation_json: see fragmentation_json.h; GET /v1/fragmentation: include/api/api.h. */
 #include "api/cluster/fragmentation_json.h"
 #include "api/api.h"
+#include "api/label_selector.h"
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/table.h"
@@ -115,20 +116,24 @@ static bool is_model(const char *name, const struct gpu_model *wanted)
     return gpu_model_parse(name, NULL, 0, &model) && gpu_model_satisfies(&model, 0, wanted);
 }
 
-/* ?resource= and ?model=. */
+/* ?resource=, ?model= and ?labelSelector=. */
 struct wanted_shares {
     const char *resource;
     const char *text;
     struct gpu_model model;
+    struct selector_term labels;
 };
 
-static struct wanted_shares wanted_of(const struct cluster *fork, const struct exchange *exchange)
+/* Of a valid query. */
+static struct wanted_shares wanted_of(const struct cluster *fork, struct exchange *exchange)
 {
     const struct policy *policy = cluster_policy(fork);
     struct wanted_shares wanted = {.resource = exchange_query(exchange, "resource"),
                                    .text = exchange_query(exchange, "model")};
     if (wanted.text)
         (void)gpu_model_parse(wanted.text, policy->aliases, policy->n_aliases, &wanted.model);
+    (void)label_selector_read(exchange_query(exchange, "labelSelector"), exchange_arena(exchange),
+                              &wanted.labels);
     return wanted;
 }
 
@@ -143,8 +148,10 @@ static void keep_wanted(const struct wanted_shares *wanted, struct fragmentation
 {
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++) {
-        if (is_wanted(wanted, all->items[i].resource, all->items[i].model))
-            all->items[n++] = all->items[i];
+        const struct fragmentation *item = &all->items[i];
+        const bool has_nodes = wanted->labels.n_requirements == 0 || item->n_nodes > 0;
+        if (has_nodes && is_wanted(wanted, item->resource, item->model))
+            all->items[n++] = *item;
     }
     all->n = n;
 }
@@ -152,7 +159,7 @@ static void keep_wanted(const struct wanted_shares *wanted, struct fragmentation
 static json_t *nodes_json(const struct cluster *fork, const struct wanted_shares *wanted,
                           struct arena *arena)
 {
-    const struct node_fragmentations rows = fragmentation_of_nodes(fork, arena);
+    const struct node_fragmentations rows = fragmentation_of_nodes(fork, &wanted->labels, arena);
     json_t *list = json_array();
     for (size_t i = 0; i < rows.n; i++) {
         const struct node_fragmentation *row = &rows.items[i];
@@ -171,7 +178,7 @@ static void add_members(const struct api *api, const struct cluster *fork,
     (void)api;
     struct arena *arena = exchange_arena(exchange);
     const struct wanted_shares wanted = wanted_of(fork, exchange);
-    struct fragmentations all = fragmentation_of(fork, arena);
+    struct fragmentations all = fragmentation_of_labelled(fork, &wanted.labels, arena);
     keep_wanted(&wanted, &all);
     (void)json_object_set_new(answer, "summary", json_string(summary_of(&all, arena)));
     (void)json_object_set_new(answer, "models", fragmentation_json_list(&all));
@@ -183,6 +190,7 @@ void api_fragmentation(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
     struct reply_model model;
-    if (reply_read_model(api, exchange, &model))
+    struct selector_term labels;
+    if (reply_read_model(api, exchange, &model) && label_selector_of_query(exchange, &labels))
         reply_of_fork(api, exchange, add_members, tables_write_fragmentation);
 }

@@ -7,6 +7,7 @@
 #include "api/cluster/inventory_devices.h"
 #include "api/cluster/inventory_holders.h"
 #include "api/cluster/inventory_problems.h"
+#include "api/label_selector.h"
 #include "api/provenance.h"
 #include "api/query_names.h"
 #include "api/reply.h"
@@ -199,6 +200,7 @@ struct wanted {
     const char *resource;
     const char *sort; /* NULL: by name */
     struct label_keys label;
+    struct selector_term labels;
     struct reply_model model;
 };
 
@@ -231,6 +233,7 @@ static bool is_wanted(const struct wanted *wanted, const struct node *node)
     return (!wanted->node || strcmp(wanted->node, node_name(node)) == 0) &&
            (!wanted->state || is_in_state(wanted->state, traits)) &&
            (!wanted->resource || has_resource(node, wanted->resource)) &&
+           selector_term_holds(&wanted->labels, &traits->view) &&
            (!wanted->model.is_given ||
             gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &wanted->model.model));
 }
@@ -500,14 +503,16 @@ void api_inventory(void *context, struct exchange *exchange)
                             .state = exchange_query(exchange, "state"),
                             .resource = exchange_query(exchange, "resource"),
                             .sort = exchange_query(exchange, "sort")};
-    if (!reply_read_model(api, exchange, &wanted.model) || !read_label(exchange, &wanted.label))
+    if (!reply_read_model(api, exchange, &wanted.model) || !read_label(exchange, &wanted.label) ||
+        !label_selector_of_query(exchange, &wanted.labels))
         return;
     const char *tag = NULL;
     if (!reply_begin(api, exchange, &tag))
         return;
     const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
     const struct copy copy = copy_inventory(api->inventory, &wanted, exchange_arena(exchange));
-    const bool is_node_only = !wanted.state && !wanted.resource && !wanted.model.is_given;
+    const bool is_node_only = !wanted.state && !wanted.resource && !wanted.model.is_given &&
+                              wanted.labels.n_requirements == 0;
     if (wanted.node && is_node_only && copy.n_nodes == 0) {
         answer_no_node(api, exchange, wanted.node);
         return;

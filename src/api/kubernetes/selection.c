@@ -1,111 +1,10 @@
-/* selection: see selection.h. Source: Kubernetes' documents on label and field selectors. */
+/* selection: see selection.h. Source: Kubernetes' document on field selectors. */
 #include "api/kubernetes/selection.h"
+#include "api/label_selector.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BETWEEN " \t"
-
-struct selector_reading {
-    struct arena *arena;
-    const char *at;
-    struct requirement *requirements;
-    size_t n_requirements;
-    size_t n_terms;
-};
-
-static bool is_one_of(char c, const char *set)
-{
-    return c && strchr(set, c);
-}
-
-static void skip_spaces(struct selector_reading *reading)
-{
-    reading->at += strspn(reading->at, BETWEEN);
-}
-
-static bool take(struct selector_reading *reading, const char *text)
-{
-    skip_spaces(reading);
-    if (strncmp(reading->at, text, strlen(text)) != 0)
-        return false;
-    reading->at += strlen(text);
-    return true;
-}
-
-/* A key or a value; "" without one. */
-static const char *take_word(struct selector_reading *reading)
-{
-    skip_spaces(reading);
-    const char *from = reading->at;
-    while (isalnum((unsigned char)*reading->at) || is_one_of(*reading->at, "-_./"))
-        reading->at++;
-    return arena_strndup(reading->arena, from, (size_t)(reading->at - from));
-}
-
-static bool add_value(struct selector_reading *reading, struct requirement *requirement)
-{
-    if (reading->n_terms++ == SELECTION_TERMS_MAX)
-        return false;
-    const char **values = ARENA_ARRAY(reading->arena, const char *, requirement->n_values + 1);
-    for (size_t i = 0; i < requirement->n_values; i++)
-        values[i] = requirement->values[i];
-    values[requirement->n_values++] = take_word(reading);
-    requirement->values = values;
-    return true;
-}
-
-/* "(a, b)" */
-static bool read_values(struct selector_reading *reading, struct requirement *requirement)
-{
-    if (!take(reading, "("))
-        return false;
-    do {
-        if (!add_value(reading, requirement))
-            return false;
-    } while (take(reading, ","));
-    return take(reading, ")");
-}
-
-/* Reads the operator, after the key. */
-static bool read_operator(struct selector_reading *reading, struct requirement *requirement)
-{
-    static const struct {
-        const char *text;
-        enum selector_operator op;
-        bool is_set;
-    } OPERATORS[] = {
-        {"==", SELECTOR_IN, false},       {"=", SELECTOR_IN, false},
-        {"!=", SELECTOR_NOT_IN, false},   {">", SELECTOR_GREATER, false},
-        {"<", SELECTOR_LESS, false},      {"in", SELECTOR_IN, true},
-        {"notin", SELECTOR_NOT_IN, true},
-    };
-    for (size_t i = 0; i < sizeof OPERATORS / sizeof *OPERATORS; i++) {
-        if (!take(reading, OPERATORS[i].text))
-            continue;
-        requirement->op = OPERATORS[i].op;
-        return OPERATORS[i].is_set ? read_values(reading, requirement)
-                                   : add_value(reading, requirement);
-    }
-    requirement->op = SELECTOR_EXISTS;
-    return true;
-}
-
-static bool read_requirement(struct selector_reading *reading)
-{
-    struct requirement *requirement = &reading->requirements[reading->n_requirements];
-    if (reading->n_terms++ == SELECTION_TERMS_MAX)
-        return false;
-    reading->n_requirements++;
-    const bool is_absence = take(reading, "!");
-    requirement->key = take_word(reading);
-    if (!*requirement->key)
-        return false;
-    requirement->op = SELECTOR_DOES_NOT_EXIST;
-    return is_absence || read_operator(reading, requirement);
-}
 
 static const char *wrong(struct exchange *exchange, const char *parameter, const char *value,
                          const char *right)
@@ -116,23 +15,8 @@ static const char *wrong(struct exchange *exchange, const char *parameter, const
 static const char *read_labels(struct exchange *exchange, struct selection *selection)
 {
     const char *text = exchange_query(exchange, "labelSelector");
-    struct arena *arena = exchange_arena(exchange);
-    struct selector_reading reading = {.arena = arena, .at = text ? text : ""};
-    skip_spaces(&reading);
-    if (!*reading.at)
-        return NULL;
-    reading.requirements = ARENA_ARRAY(arena, struct requirement, SELECTION_TERMS_MAX);
-    do {
-        if (!read_requirement(&reading))
-            return wrong(exchange, "labelSelector", text,
-                         "should be requirements such as a=b, a!=b, a in (b, c), a and !a, of at "
-                         "most 64 keys and values");
-    } while (take(&reading, ","));
-    skip_spaces(&reading);
-    if (*reading.at)
-        return wrong(exchange, "labelSelector", text, "there is more than requirements");
-    selection->labels = (struct selector_term){reading.requirements, reading.n_requirements};
-    return NULL;
+    const char *right = label_selector_read(text, exchange_arena(exchange), &selection->labels);
+    return right ? wrong(exchange, "labelSelector", text, right) : NULL;
 }
 
 /* "metadata.name=x" */
@@ -164,10 +48,10 @@ static const char *read_fields(struct exchange *exchange, const char *field,
 {
     const char *text = exchange_query(exchange, "fieldSelector");
     struct arena *arena = exchange_arena(exchange);
-    selection->fields = ARENA_ARRAY(arena, struct selection_field, SELECTION_TERMS_MAX);
+    selection->fields = ARENA_ARRAY(arena, struct selection_field, SELECTION_FIELDS_MAX);
     for (const char *at = text; at && *at;) {
         const size_t len = strcspn(at, ",");
-        if (selection->n_fields == SELECTION_TERMS_MAX ||
+        if (selection->n_fields == SELECTION_FIELDS_MAX ||
             !read_field(arena, at, len, field, &selection->fields[selection->n_fields++]))
             return wrong(exchange, "fieldSelector", text,
                          arena_printf(arena,

@@ -13,8 +13,8 @@
 
 /* Objects of a page, also without a limit. */
 #define SELECTION_PAGE_MAX ((size_t)10000)
-/* Requirements of a selector and their values together: each is compared with each object. */
-#define SELECTION_TERMS_MAX ((size_t)64)
+/* Of a field selector: each is compared with each object. */
+#define SELECTION_FIELDS_MAX ((size_t)64)
 
 struct selection_field {
     enum { FIELD_NAME, FIELD_NAMESPACE, FIELD_OF_STATUS } field;

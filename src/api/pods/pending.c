@@ -3,6 +3,7 @@
  */
 #include "api/pods/pending.h"
 #include "api/api.h"
+#include "api/label_selector.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_owners.h"
 #include "api/pods/pod_price.h"
@@ -165,15 +166,31 @@ json_t *pending_answer(struct inventory *inventory, struct pod_copies *copies, s
     return answer;
 }
 
+struct wanted_pods {
+    const char *namespace_; /* NULL: all */
+    struct selector_term labels;
+};
+
+static bool is_wanted(void *context, const struct pod *pod)
+{
+    const struct wanted_pods *wanted = context;
+    const struct label_view view = {.labels = pod->labels ? pod->labels->labels : NULL,
+                                    .n_labels = pod->labels ? pod->labels->n_labels : 0};
+    return pod_copy_is_pending(pod) &&
+           (!wanted->namespace_ || strcmp(pod->namespace_, wanted->namespace_) == 0) &&
+           selector_term_holds(&wanted->labels, &view);
+}
+
 void api_pending(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
     struct arena *arena = exchange_arena(exchange);
+    struct wanted_pods wanted = {.namespace_ = exchange_query(exchange, "namespace")};
     const char *tag = NULL;
-    if (!reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
+    if (!label_selector_of_query(exchange, &wanted.labels) ||
+        !reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
         return;
-    struct pod_copies copies =
-        pod_copy_pending(api->inventory, exchange_query(exchange, "namespace"), arena);
+    struct pod_copies copies = pod_copy_waiting(api->inventory, is_wanted, &wanted, arena);
     json_t *answer = pending_answer(api->inventory, &copies, arena);
     query_names_add(api, exchange, answer);
     reply_end(api, exchange, tag);

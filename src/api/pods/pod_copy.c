@@ -278,17 +278,6 @@ struct pod_copies pod_copy_page(struct inventory *inventory, const struct pod_pa
     return copying.copies;
 }
 
-static bool is_pending_in(void *namespace_, const struct pod *pod)
-{
-    return pod_copy_is_pending(pod) && (!namespace_ || strcmp(pod->namespace_, namespace_) == 0);
-}
-
-struct pod_copies pod_copy_pending(struct inventory *inventory, const char *namespace_,
-                                   struct arena *arena)
-{
-    return pod_copy_waiting(inventory, is_pending_in, (void *)(uintptr_t)namespace_, arena);
-}
-
 struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,
                                  const char *name, struct arena *arena)
 {

@@ -62,9 +62,7 @@ struct pod_copy {
     const char *replica_of;    /* as in pod_facts */
     const char *reserved_node; /* node of its reservation; NULL: none */
     int64_t reserved_ms;       /* start of the reservation, by clock_ms() */
-    /* The amounts that quotas count of its resource claims; NULL: none. Of pod_copy_pending() and
-     * _named().
-     */
+    /* The amounts that quotas count of its resource claims; NULL: none. Not of pod_copy_all(). */
     const struct asked_claims *asked;
     bool is_not_asked; /* it may count, but POD_COPIES_ASKED_MAX others came first */
 };
@@ -78,12 +76,9 @@ struct pod_copies {
     struct provenance provenance;
 };
 
-/* Unfinished GPU pods without a node, of one namespace (NULL: of all). Over the limit, those that
- * kube-scheduler takes first: by priority, then by age. All in the arena. */
-struct pod_copies pod_copy_pending(struct inventory *inventory, const char *namespace_,
-                                   struct arena *arena);
-/* The same for unfinished pods without a node that is_chosen() takes, GPU pods or not. It is called
- * under the inventory's lock. */
+/* Unfinished pods without a node that is_chosen() takes, GPU pods or not. It is called under the
+ * inventory's lock. Over the limit, those that kube-scheduler takes first: by priority, then by
+ * age. All in the arena. */
 struct pod_copies pod_copy_waiting(struct inventory *inventory,
                                    bool (*is_chosen)(void *context, const struct pod *pod),
                                    void *context, struct arena *arena);
