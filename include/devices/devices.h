@@ -167,13 +167,15 @@ void devices_continue_seen_claim(struct devices *copy, const struct devices *ori
 
 /* A device as selectors see it. Equal texts of attributes are one pointer until the next change. */
 struct published_device {
-    const char *slice, *driver;
+    const char *slice, *driver, *pool;
+    int64_t generation;
     bool allows_multiple, lacks_attributes;
     const struct device_attribute *attributes;
     size_t n_attributes;
 };
-/* A walk over the devices of the newest generations, slice by slice. Begin with zeros. Objects may
- * change between two steps: a slice that is replaced comes again, last. */
+/* A walk over the devices of the newest generations, and over all of drivers that the policy does
+ * not name, slice by slice. Begin with zeros. Objects may change between two steps: a slice that is
+ * replaced comes again, last. */
 struct devices_walk {
     uint64_t at; /* the last slice that was visited */
     size_t work; /* a step ends at the end of a slice after so many devices and attributes */

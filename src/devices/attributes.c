@@ -51,12 +51,14 @@ static size_t visit_slice(const struct kept_slice *slice, const struct devices_w
         const struct published_device published = {
             .slice = slice->name,
             .driver = slice->pool->key.first,
+            .pool = slice->pool->key.second,
+            .generation = slice->generation,
             .allows_multiple = device->allows_multiple,
             .lacks_attributes = device->lacks_attributes,
             .attributes = device->attributes,
             .n_attributes = device->n_attributes,
         };
-        if (device->is_current)
+        if (device->is_current || !slice->pool->driver)
             walk->visit(walk->context, &published);
         work += 1 + device->n_attributes;
     }

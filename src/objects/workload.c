@@ -17,6 +17,7 @@
 #include "template_walk.h"
 #include "tolerations.h"
 #include "unknown_fields.h"
+#include "visible_gpus.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -324,6 +325,7 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
     for (size_t i = 0; i < found->n; i++) {
         if (!found->items[i].row)
             misplaced_find(&object, &found->items[i]);
+        visible_gpus_find(&object, &found->items[i]);
     }
     if (unknown_fields_find(&object, manifest->api_version))
         return;
@@ -411,6 +413,7 @@ static void warn_of_pod(const struct manifest *manifest)
     warn_of_kind(manifest);
     warn_of_version(manifest);
     misplaced_find(&object, &pod);
+    visible_gpus_find(&object, &pod);
     (void)unknown_fields_find(&object, manifest->api_version);
 }
 

@@ -159,6 +159,19 @@ def test_what_is_missing_is_named(start_over):
     assert set(reasons(workload).values()) == {"claim_class"} and "DeviceClass gone" in messages(workload)["b"]
 
 
+def test_nearest_name_of_what_is_missing_is_told(start_over):
+    """Of the pod's own namespace, or of a class."""
+    elsewhere = merged(claim("trainong"), {"metadata": {"namespace": "secret", "uid": "far"}})
+    service = start_over(*cluster(ONE, claim("training-set"), elsewhere, merged(template("other", asks()), {"metadata": {"namespace": "secret"}})))
+    said = {name: messages(dry_run(service, using(**{key: name}))[0])["a"] for key, name in [("a", "training-sets"), ("t_a", "onne"), ("t_a", "othre"), ("a", "trainang")]}
+    assert "did you mean training-set?" in said["training-sets"] and "did you mean one?" in said["onne"]
+    assert "did you mean" not in said["othre"] + said["trainang"]
+    (workload,) = dry_run(service, using(t_a="mine"), template("mine", asks(deviceClassName="gpu.nvidia.con")))
+    assert f"did you mean {DRIVER}?" in messages(workload)["a"]
+    (workload,) = dry_run(service, using(t_a="mine"), template("mime", asks()))
+    assert "did you mean mime?" in messages(workload)["a"]
+
+
 def test_manifest_brings_its_claims_and_classes(start_over):
     service = start_over(*cluster(ONE))
     big = device_class("big", f"device.attributes['{DRIVER}'].type == 'gpu'", f"device.attributes['{DRIVER}'][?'model'].orValue('') == 'big'")
@@ -524,6 +537,23 @@ def test_slices_of_a_manifest_are_hypotheses(start_over):
     assert reasons(workload) == {"a": "claim_free", "b": "fits", "c": "claim_total"}
     (workload,) = dry_run(service, using(t_a="one"))
     assert reasons(workload) == {"a": "fits", "b": "fits", "c": "claim_total"}, "nothing is kept"
+
+
+def test_device_requests_count_slices_of_the_manifest(start_over):
+    """They hide the cluster's of their name, and older ones of their pool."""
+    service = start_over(*cluster(nics("c", "nic-0")))
+    big = template("big", asks(selector=f"device.attributes['{DRIVER}'][?'model'].orValue('') == 'big'"))
+
+    def counted(*slices):
+        (request,) = answer_to(service, big, *slices)["deviceRequests"]
+        return request["matching"], request["devices"]
+
+    assert counted() == (3, 5)
+    assert counted(slice_of("a", device("gpu-0", model="big"))) == (1, 3)
+    assert counted(slice_of("d", device("gpu-0", model="big"), device("gpu-1"))) == (4, 7)
+    newer = merged(slice_of("a", device("gpu-0", model="big"), generation=2), {"metadata": {"name": "newer"}})
+    assert counted(newer) == (1, 3)
+    assert counted(merged(newer, {"spec": {"pool": {"generation": 0}}})) == (3, 5)
 
 
 def test_taint_rules_of_a_manifest_are_hypotheses(start_over):

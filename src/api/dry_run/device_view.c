@@ -40,6 +40,12 @@ struct seen_slice {
     UT_hash_handle hh; /* by its name */
 };
 
+/* A pool of given slices: the newest generation of these, and of the ledger's. */
+struct given_pool {
+    UT_hash_handle hh; /* by driver and name */
+    int64_t given, kept;
+};
+
 struct view_reader {
     const struct cel_read *reads;
     size_t n_reads;
@@ -48,12 +54,13 @@ struct view_reader {
     struct name_entry *names;
     struct view_group *groups;
     struct seen_slice *slices;
+    struct given_pool *pools;
     /* Of one step: the ledger's texts may be others after it. */
     const char *recent_keys[RECENT_NAMES];
     struct name_entry *recent[RECENT_NAMES];
     struct step_group *step_groups;
     const char *slice; /* of the device before */
-    bool is_seen;      /* the slice was seen in a step before */
+    bool is_hidden;    /* the slice was seen in a step before, or given ones hide it */
 };
 
 static enum keep keep_of(const struct view_reader *reader, const struct name_entry *entry,
@@ -154,32 +161,52 @@ static struct seen_device seen_of(struct view_reader *reader, const struct publi
     return seen;
 }
 
-/* Whether the slice was visited before: it was replaced since. */
-static bool is_seen_slice(struct view_reader *reader, const char *name)
+/* Whether it is the first of that name. */
+static bool see_slice(struct view_reader *reader, const char *name)
 {
     struct seen_slice *slice = NULL;
-    if (name == reader->slice)
-        return reader->is_seen;
-    reader->slice = name;
     HASH_FIND_STR(reader->slices, name, slice);
-    reader->is_seen = slice != NULL;
     if (slice)
-        return true;
+        return false;
     slice = ARENA_NEW(reader->arena, struct seen_slice);
     const char *copy = arena_strdup(reader->arena, name);
     HASH_ADD_KEYPTR(hh, reader->slices, copy, strlen(copy), slice);
-    return false;
+    return true;
 }
 
-static void on_device(void *context, const struct published_device *device)
+static struct given_pool *find_pool(const struct view_reader *reader, const char *driver,
+                                    const char *name)
 {
-    struct view_reader *reader = context;
+    struct given_pool *pool = NULL;
+    const char *key = reader->pools ? arena_printf(reader->arena, "%s/%s", driver, name) : "";
+    HASH_FIND_STR(reader->pools, key, pool);
+    return pool;
+}
+
+static bool is_superseded(const struct view_reader *reader, const struct published_device *device)
+{
+    struct given_pool *pool = find_pool(reader, device->driver, device->pool);
+    if (pool && pool->kept < device->generation)
+        pool->kept = device->generation;
+    return pool && pool->given > device->generation;
+}
+
+/* A slice that was visited before was replaced since. */
+static bool is_hidden_slice(struct view_reader *reader, const struct published_device *device)
+{
+    if (device->slice == reader->slice)
+        return reader->is_hidden;
+    reader->slice = device->slice;
+    reader->is_hidden = !see_slice(reader, device->slice) || is_superseded(reader, device);
+    return reader->is_hidden;
+}
+
+static void add_device(struct view_reader *reader, const struct published_device *device)
+{
     const void *key[3 + 2 * DEVICE_ATTRIBUTES_MAX] = {device->driver,
                                                       device->allows_multiple ? reader : NULL,
                                                       device->lacks_attributes ? reader : NULL};
     size_t n = 3;
-    if (is_seen_slice(reader, device->slice))
-        return;
     for (size_t i = 0; i < device->n_attributes; i++) {
         const struct device_attribute *attribute = &device->attributes[i];
         struct name_entry *entry = name_of(reader, attribute->name);
@@ -200,6 +227,13 @@ static void on_device(void *context, const struct published_device *device)
     }
     group->seen.n++;
     reader->view->n_all++;
+}
+
+static void on_device(void *context, const struct published_device *device)
+{
+    struct view_reader *reader = context;
+    if (!is_hidden_slice(reader, device))
+        add_device(reader, device);
 }
 
 /* Names are one pointer each. */
@@ -262,18 +296,59 @@ static bool read_step(struct inventory *inventory, const struct cluster **cluste
     return devices_each_some(cluster_devices(ledger.cluster), walk);
 }
 
-void device_view_read(struct inventory *inventory, const struct cel_read *reads, size_t n_reads,
-                      struct arena *arena, struct device_view *ret_view)
+/* Before the ledger is read: what they hide. */
+static void announce(struct view_reader *reader, const struct given_devices *given)
+{
+    for (size_t i = 0; i < given->n_slices; i++) {
+        const struct slice_facts *slice = &given->slices[i];
+        struct given_pool *pool = find_pool(reader, slice->driver, slice->pool);
+        if (!pool) {
+            pool = ARENA_NEW(reader->arena, struct given_pool);
+            const char *key = arena_printf(reader->arena, "%s/%s", slice->driver, slice->pool);
+            HASH_ADD_KEYPTR(hh, reader->pools, key, strlen(key), pool);
+        }
+        if (pool->given < slice->generation)
+            pool->given = slice->generation;
+        (void)see_slice(reader, slice->name);
+    }
+}
+
+static void add_given(struct view_reader *reader, const struct given_devices *given)
+{
+    for (size_t i = 0; i < given->n_slices; i++) {
+        const struct slice_facts *slice = &given->slices[i];
+        const struct given_pool *pool = find_pool(reader, slice->driver, slice->pool);
+        if (slice->generation < pool->given || slice->generation < pool->kept)
+            continue;
+        for (size_t j = 0; j < slice->n_devices; j++) {
+            const struct device_facts *facts = &slice->devices[j];
+            const struct published_device device = {.driver = slice->driver,
+                                                    .allows_multiple = facts->allows_multiple,
+                                                    .lacks_attributes = facts->lacks_attributes,
+                                                    .attributes = facts->attributes,
+                                                    .n_attributes = facts->n_attributes};
+            add_device(reader, &device);
+        }
+        end_step(reader);
+    }
+}
+
+void device_view_read(struct inventory *inventory, const struct given_devices *given,
+                      const struct cel_read *reads, size_t n_reads, struct arena *arena,
+                      struct device_view *ret_view)
 {
     struct device_view view = {0};
     struct view_reader reader = {.reads = reads, .n_reads = n_reads, .arena = arena, .view = &view};
     struct devices_walk walk = {.work = STEP_WORK, .visit = on_device, .context = &reader};
     const struct cluster *cluster = NULL;
     bool is_done = false;
+    announce(&reader, given);
     while (!is_done) {
         is_done = read_step(inventory, &cluster, &walk);
         end_step(&reader);
     }
+    add_given(&reader, given);
+    HASH_CLEAR(hh, reader.pools);
     HASH_CLEAR(hh, reader.names);
     HASH_CLEAR(hh, reader.groups);
     HASH_CLEAR(hh, reader.slices);

@@ -1,12 +1,13 @@
 /*
- * device_view: the devices of the cluster as selectors see them, copied from the ledger: devices
- * that agree in what the selectors read are one. Private to api.
+ * device_view: the devices of the cluster as selectors see them, copied from the ledger, with those
+ * of a manifest: devices that agree in what the selectors read are one. Private to api.
  */
 #ifndef API_DRY_RUN_DEVICE_VIEW_H
 #define API_DRY_RUN_DEVICE_VIEW_H
 
 #include "cel/cel.h"
 #include "inventory/inventory.h"
+#include "types/device_facts.h"
 
 struct seen_device {
     struct cel_device device;
@@ -29,9 +30,11 @@ struct device_view {
     size_t n_names, names_size;
 };
 
-/* All in the arena. Holds the ledger's lock for reading in steps of about a millisecond; a slice
+/* given: slices that hide the ledger's of their names, and of older generations of their pools. All
+ * in the arena. Holds the ledger's lock for reading in steps of about a millisecond; a slice
  * that changes meanwhile counts as before or after. */
-void device_view_read(struct inventory *inventory, const struct cel_read *reads, size_t n_reads,
-                      struct arena *arena, struct device_view *ret_view);
+void device_view_read(struct inventory *inventory, const struct given_devices *given,
+                      const struct cel_read *reads, size_t n_reads, struct arena *arena,
+                      struct device_view *ret_view);
 
 #endif

@@ -28,6 +28,7 @@ struct judged_request {
 
 struct judge {
     struct dry_run *dry_run;
+    const struct given_devices *given;
     struct device_request_list list; /* of the manifest, then classes of the cluster */
     struct judged_request *requests; /* of the list */
     struct device_view view;
@@ -103,7 +104,7 @@ static void read_devices(struct judge *judge)
         reads[n++] = (struct cel_read){.is_capacity = false};
         reads[n++] = (struct cel_read){.is_capacity = true};
     }
-    device_view_read(judge->dry_run->api->inventory, reads, n, arena, &judge->view);
+    device_view_read(judge->dry_run->api->inventory, judge->given, reads, n, arena, &judge->view);
 }
 
 static bool has_class(const struct judge *judge, size_t i_class)
@@ -349,10 +350,11 @@ static void warn_of_cut(const struct judge *judge)
             json_pack("{s:s, s:s}", "path", "deviceRequests", "message", message));
 }
 
-json_t *selectors_judge(struct dry_run *dry_run, const struct device_request_list *requests)
+json_t *selectors_judge(struct dry_run *dry_run, const struct device_request_list *requests,
+                        const struct given_devices *given)
 {
     json_t *list = json_array();
-    struct judge judge = {.dry_run = dry_run, .work_left = WORK_MAX};
+    struct judge judge = {.dry_run = dry_run, .given = given, .work_left = WORK_MAX};
     if (requests->n == 0)
         return list;
     judge.list = device_classes_join(dry_run->api->inventory, requests, dry_run->arena);

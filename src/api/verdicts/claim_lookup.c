@@ -1,5 +1,6 @@
 /* claim_lookup: see claim_lookup.h. First the claims, then their classes, then the devices. */
 #include "api/verdicts/claim_lookup.h"
+#include "base/nearest.h"
 #include "base/table.h"
 #include "cel/selectors.h"
 #include "devices/devices.h"
@@ -19,6 +20,10 @@
 #define LINES_MAX ((size_t)9000)
 /* Claims in one hold of the ledger's lock. */
 #define STEP_CLAIMS 50
+/* For "did you mean": names that are looked at, of which a comparison counts COST_OF_COMPARISON.
+ * About two milliseconds. */
+#define NAMES_MAX ((size_t)20000)
+#define COST_OF_COMPARISON ((size_t)20)
 
 struct named_claim {
     UT_hash_handle hh; /* by namespace and line */
@@ -38,6 +43,7 @@ struct named_class {
     const char *driver;     /* "": not known */
     const char *not_judged; /* NULL: it is known whether it exists, and what it selects */
     bool exists;
+    const char *meant; /* of a missing one: "; did you mean X?", or "" */
 };
 
 /* The devices for a want, when n_taken were taken. */
@@ -60,7 +66,7 @@ struct claim_lookup {
     struct named_claim *claims;
     struct named_class *classes;
     struct claims_world *world;
-    size_t bytes_left, lines_left;
+    size_t bytes_left, lines_left, names_left;
     uint64_t steps_left, count_steps_left;
     /* The devices by kind, when n_taken were taken. */
     const struct claims_world_kind *kinds;
@@ -79,6 +85,7 @@ struct claim_lookup *claim_lookup_new(const struct claim_sources *sources, struc
         .arena = arena,
         .bytes_left = TEXT_BYTES_MAX,
         .lines_left = LINES_MAX,
+        .names_left = NAMES_MAX,
         .steps_left = CLAIM_RULES_STEPS_MAX,
         .count_steps_left = COUNT_STEPS_MAX,
         .beyond = {.fault = REASON_CLAIM_NOT_JUDGED, .cause = "there are too many claims"}};
@@ -179,7 +186,80 @@ static const char *fault_of_given(const struct claim_lookup *lookup,
     return NULL;
 }
 
-static void miss(struct claim_lookup *lookup, struct named_claim *claim, bool are_known)
+/* ---- did you mean? ---- */
+
+/* Whether the next name may be looked at. */
+static bool may_look(struct claim_lookup *lookup)
+{
+    const bool may = lookup->names_left >= COST_OF_COMPARISON;
+    lookup->names_left -= may ? 1 : 0;
+    return may;
+}
+
+/* Only names of the claim's own namespace are told. */
+static void try_name(struct claim_lookup *lookup, const struct named_claim *claim,
+                     const char *namespace_, const char *name, struct nearest *nearest)
+{
+    if (strcmp(namespace_, claim->namespace_) != 0)
+        return;
+    lookup->names_left -= COST_OF_COMPARISON - 1;
+    (void)nearest_try(nearest, name);
+}
+
+static void try_given(struct claim_lookup *lookup, const struct named_claim *claim,
+                      struct nearest *nearest)
+{
+    const struct given_claims *given = lookup->sources.given;
+    if (!given)
+        return;
+    const struct given_list *list = claim->claim.is_template ? &given->templates : &given->claims;
+    for (size_t i = 0; i < list->n && may_look(lookup); i++)
+        try_name(lookup, claim, list->items[i].namespace_, list->items[i].name, nearest);
+}
+
+static const char *meant(const struct claim_lookup *lookup, const struct nearest *nearest)
+{
+    return nearest->found ? arena_printf(lookup->arena, "; did you mean %s?", nearest->found) : "";
+}
+
+static const char *claim_meant(struct claim_lookup *lookup, const struct cluster *cluster,
+                               const struct named_claim *claim)
+{
+    const struct devices *devices = cluster_devices(cluster);
+    struct nearest nearest = {.asked = claim->name, .least = SIZE_MAX};
+    const struct claim_template_facts *template = NULL;
+    const struct device_claim *made = NULL;
+    try_given(lookup, claim, &nearest);
+    if (claim->claim.is_template) {
+        while (may_look(lookup) && (template = cluster_next_claim_template(cluster, template)))
+            try_name(lookup, claim, template->namespace_, template->name, &nearest);
+    } else {
+        while (may_look(lookup) && (made = devices_next_claim(devices, made)))
+            try_name(lookup, claim, made->namespace_, made->name, &nearest);
+    }
+    return meant(lookup, &nearest);
+}
+
+static const char *class_meant(struct claim_lookup *lookup, const struct cluster *cluster,
+                               const char *missing)
+{
+    const struct device_request_list *list = lookup->sources.requests;
+    struct nearest nearest = {.asked = missing, .least = SIZE_MAX};
+    const char *resource = "";
+    const char *name = NULL;
+    for (size_t i = 0; list && i < list->n && may_look(lookup); i++) {
+        if (list->items[i].is_class)
+            (void)nearest_try(&nearest, list->items[i].class_name);
+    }
+    while (may_look(lookup) && (name = cluster_next_device_class(cluster, name, &resource))) {
+        lookup->names_left -= COST_OF_COMPARISON - 1;
+        (void)nearest_try(&nearest, name);
+    }
+    return meant(lookup, &nearest);
+}
+
+static void miss(struct claim_lookup *lookup, const struct cluster *cluster,
+                 struct named_claim *claim, bool are_known)
 {
     const char *why = fault_of_given(lookup, claim);
     const char *kind = claim->claim.is_template ? "ResourceClaimTemplate" : "ResourceClaim";
@@ -189,7 +269,8 @@ static void miss(struct claim_lookup *lookup, struct named_claim *claim, bool ar
         fail(claim, REASON_CLAIM_MISSING,
              arena_printf(lookup->arena, "%s of the manifest does not count: %s", cause, why));
     else if (are_known)
-        fail(claim, REASON_CLAIM_MISSING, cause);
+        fail(claim, REASON_CLAIM_MISSING,
+             arena_printf(lookup->arena, "%s%s", cause, claim_meant(lookup, cluster, claim)));
     else
         fail(claim, REASON_CLAIM_NOT_JUDGED,
              arena_printf(lookup->arena, "%s: the cluster's are not known", cause));
@@ -216,7 +297,7 @@ static void find_template(struct claim_lookup *lookup, const struct cluster *clu
     if (facts)
         claim->spec = copy_of(lookup, facts->spec);
     else
-        miss(lookup, claim, cluster_claim_templates_known(cluster));
+        miss(lookup, cluster, claim, cluster_claim_templates_known(cluster));
 }
 
 /* Only of a claim that no more pods may use. */
@@ -250,7 +331,7 @@ static void find_made(struct claim_lookup *lookup, const struct cluster *cluster
         claim->spec = copy_of(lookup, facts->spec);
         claim->lacks_admin_label = lacks_admin_label(cluster, claim->namespace_);
     } else {
-        miss(lookup, claim, cluster_claims_known(cluster));
+        miss(lookup, cluster, claim, cluster_claims_known(cluster));
     }
     if (made && made->terminating)
         fail(claim, REASON_CLAIM_MISSING,
@@ -328,6 +409,7 @@ static bool find_given_class(struct claim_lookup *lookup, struct named_class *cl
 struct class_copy {
     bool exists, are_known;
     struct selector_texts texts;
+    const char *meant;
 };
 
 static struct class_copy copy_class(struct claim_lookup *lookup, const char *name)
@@ -339,12 +421,15 @@ static struct class_copy copy_class(struct claim_lookup *lookup, const char *nam
                               .are_known = view.live || cluster_n_device_classes(view.cluster) > 0};
     if (texts)
         copy.texts = selector_texts_copy(texts, lookup->arena);
+    else
+        copy.meant = class_meant(lookup, view.cluster, name);
     return copy;
 }
 
 static void find_class_of_cluster(struct claim_lookup *lookup, struct named_class *class)
 {
     const struct class_copy copy = copy_class(lookup, class->class.name);
+    class->meant = copy.meant;
     if (copy.exists)
         set_selectors(lookup, class, copy.texts.texts, copy.texts.n, copy.texts.is_cut);
     else if (!copy.are_known)
@@ -403,7 +488,7 @@ static const char *fault_of_want(struct claim_lookup *lookup, struct named_claim
         fail(claim, REASON_CLAIM_NOT_JUDGED, class->not_judged);
     else if (!class->exists)
         fail(claim, REASON_CLAIM_CLASS,
-             arena_printf(lookup->arena, "DeviceClass %s", class->class.name));
+             arena_printf(lookup->arena, "DeviceClass %s%s", class->class.name, class->meant));
     return claim->claim.cause;
 }
 
