@@ -11,7 +11,7 @@
 #define HOST "kubernetes.io/hostname"
 #define NVIDIA "gpu.nvidia.com"
 
-static const char *const DRIVERS[] = {NVIDIA, "gpu.amd.com"};
+static const char *const DRIVERS[] = {NVIDIA, "gpu.amd.com", "nic.example.com"};
 static const char *const ZONES[] = {"z1", "z2"};
 static const char *const MODELS[] = {"a", "b"};
 static const char *const EFFECTS[] = {"NoSchedule", "NoExecute", "None"};
