@@ -120,7 +120,8 @@ static bool wants(struct claims_world *world, const struct slice_facts *facts, b
     return !is_other || (world->has_others && !facts->is_unreadable);
 }
 
-/* Of a slice that was replaced meanwhile, the first version stays: its devices may be taken. */
+/* Of a slice that was replaced meanwhile, the first version stays: its devices may be taken. One
+ * that is not read hides later ones of its name, too. */
 void world_add_slice(struct claims_world *world, const struct read_slice *read)
 {
     const struct slice_facts *facts = &read->facts;
@@ -128,25 +129,28 @@ void world_add_slice(struct claims_world *world, const struct read_slice *read)
     struct world_slice *slice = NULL;
     const bool is_other = world->policy && !policy_device_driver(world->policy, facts->driver);
     HASH_FIND_STR(world->slices, facts->name, slice);
-    if (slice || world->not_judged || !wants(world, facts, is_other))
+    if (slice || world->not_judged)
+        return;
+    slice = ARENA_NEW(arena, struct world_slice);
+    const char *name = arena_strdup(arena, facts->name);
+    HASH_ADD_KEYPTR(hh, world->slices, name, strlen(name), slice);
+    if (!wants(world, facts, is_other))
         return;
     world->n_devices += facts->n_devices;
     if (world->n_devices > CLAIMS_WORLD_DEVICES_MAX) {
         world->not_judged = "there are too many devices";
         return;
     }
-    slice = ARENA_NEW(arena, struct world_slice);
     slice->reach = reach_of(world, facts);
     slice->not_judged = fault_of(facts, &slice->reach);
     slice->shown = (struct allocate_slice){
-        .name = arena_strdup(arena, facts->name),
+        .name = name,
         .driver = arena_strdup(arena, facts->driver),
         .pool = arena_strdup(arena, facts->pool),
         .generation = facts->generation,
         .n_slices = facts->n_slices,
         .shared_counters = copy_sets(arena, facts->counter_sets, facts->n_counter_sets),
         .n_shared_counters = facts->n_counter_sets};
-    HASH_ADD_KEYPTR(hh, world->slices, slice->shown.name, strlen(slice->shown.name), slice);
     copy_devices(world, slice, read);
     world_add_to_index(world, slice, is_other);
 }

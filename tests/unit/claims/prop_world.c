@@ -211,6 +211,7 @@ struct comparison {
     json_t *asked;
     json_t *others; /* allocated claims; at last, those of placed pods */
     struct claims_world *world;
+    bool has_others; /* slices of a driver that the policy does not name count */
     struct node_answer {
         struct allocate_question asked;
         struct allocate_answer answer;
@@ -257,12 +258,20 @@ static json_t *array_of(json_t *const *objects, size_t n)
     return array;
 }
 
-static json_t *tainted_slices(const struct objects *objects)
+static bool is_of_other(const struct life *life, const json_t *slice)
+{
+    return !policy_device_driver(&life->policy, member(json_object_get(slice, "spec"), "driver"));
+}
+
+static json_t *tainted_slices(const struct comparison *comparison, const struct objects *objects)
 {
     json_t *slices = array_of(objects->slices, SLICES);
-    for (size_t i = 0; i < json_array_size(slices); i++) {
+    for (size_t i = json_array_size(slices); i-- > 0;) {
+        json_t *slice = json_array_get(slices, i);
         for (size_t r = 0; r < RULES; r++)
-            taint(json_array_get(slices, i), objects->rules[r]);
+            taint(slice, objects->rules[r]);
+        if (!comparison->has_others && is_of_other(comparison->life, slice))
+            (void)json_array_remove(slices, i);
     }
     return slices;
 }
@@ -365,6 +374,8 @@ static void read_world(struct comparison *comparison)
     for (size_t i = 0; i < asked.n_claims; i++)
         add_reads_of_claim(&reads, &asked.claims[i], comparison->arena);
     comparison->world = claims_world_new(reads.items, reads.n, comparison->arena);
+    comparison->has_others = dice_one_in(life->dice, 2);
+    claims_world_name_drivers(comparison->world, &life->policy, comparison->has_others);
     if (dice_one_in(life->dice, 4))
         give_some(comparison, &given);
     read_all(comparison);
@@ -373,7 +384,7 @@ static void read_world(struct comparison *comparison)
         seen.slices[i] = given.slices[i] ? given.slices[i] : seen.slices[i];
     seen.rules[0] = given.rules[0] ? given.rules[0] : seen.rules[0];
     json_decref(comparison->slices);
-    comparison->slices = tainted_slices(&seen);
+    comparison->slices = tainted_slices(comparison, &seen);
 }
 
 /* ---- as text ---- */
@@ -544,6 +555,20 @@ static void compare_slices(const struct comparison *comparison,
     assert_true(!shown->not_judged || may_be_unknown);
 }
 
+/* Those that the question is about. */
+static struct claims_world_slices shown_on(const struct comparison *comparison,
+                                           const struct label_view *node)
+{
+    struct claims_world_slices shown =
+        claims_world_on_node(comparison->world, node, comparison->arena);
+    if (!comparison->has_others)
+        return shown;
+    shown.n = shown.n_with_others;
+    if (!shown.not_judged)
+        shown.not_judged = shown.others_not_judged;
+    return shown;
+}
+
 static void compare_node(struct comparison *comparison, size_t number)
 {
     static const char *const NAMES[OBJECTS_NODES] = {"node-0", "node-1", "node-2"};
@@ -554,7 +579,7 @@ static void compare_node(struct comparison *comparison, size_t number)
     const struct label_view view = {
         .node_name = NAMES[number], .labels = labels, .n_labels = number < 2 ? 2 : 1};
     const struct allocate_question model = model_of(comparison, number);
-    const struct claims_world_slices shown = claims_world_on_node(comparison->world, &view, arena);
+    const struct claims_world_slices shown = shown_on(comparison, &view);
     compare_slices(comparison, &model, &shown);
     *node = (struct node_answer){.asked = model};
     node->asked.slices = shown.slices;
