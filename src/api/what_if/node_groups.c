@@ -36,6 +36,7 @@ struct node_group {
     const struct node *like; /* the first that is ready and not cordoned, else the first */
     const char *like_name, *model;
     json_t *resources; /* of that node, what it has */
+    json_t *nodes;     /* the names of all */
     UT_hash_handle hh; /* by label and name */
     bool is_judged;
     size_t n_would_run;
@@ -140,6 +141,7 @@ static struct node_group *find_or_add(struct node_group **groups, const struct n
         return group;
     group = ARENA_NEW(arena, struct node_group);
     *group = *named;
+    group->nodes = json_array();
     HASH_ADD_KEYPTR(hh, *groups, key, strlen(key), group);
     return group;
 }
@@ -172,6 +174,7 @@ static struct node_group *groups_of(const struct cluster *ledger, struct arena *
         name_group(ledger, node, arena, &named);
         struct node_group *group = find_or_add(&groups, &named, arena);
         group->n_nodes++;
+        (void)json_array_append_new(group->nodes, json_string(node_name(node)));
         group->n_ready += node_traits(node)->ready;
         group->n_cordoned += node_traits(node)->unschedulable;
         if (!is_usable(group->like) && is_usable(node))
@@ -231,11 +234,11 @@ static json_t *pods_json(const struct node_group *group, const struct placing *b
 
 static json_t *group_json(struct node_group *group, const struct placing *before)
 {
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:s, s:o, s:o, s:o}", "by", group->by, "name",
-                     group->name, "nodes", (json_int_t)group->n_nodes, "ready",
-                     (json_int_t)group->n_ready, "cordoned", (json_int_t)group->n_cordoned, "like",
-                     group->like_name, "model", group->model, "resources", group->resources,
-                     "wouldRun",
+    return json_pack("{s:s, s:s, s:I, s:o, s:I, s:I, s:s, s:s, s:o, s:o, s:o}", "by", group->by,
+                     "name", group->name, "nodes", (json_int_t)group->n_nodes, "nodeNames",
+                     group->nodes, "ready", (json_int_t)group->n_ready, "cordoned",
+                     (json_int_t)group->n_cordoned, "like", group->like_name, "model", group->model,
+                     "resources", group->resources, "wouldRun",
                      group->is_judged ? json_integer((json_int_t)group->n_would_run) : json_null(),
                      "pods", pods_json(group, before));
 }
@@ -267,6 +270,16 @@ static void keep_largest(struct node_group **groups)
             continue;
         HASH_DEL(*groups, group);
         json_decref(group->resources);
+        json_decref(group->nodes);
+    }
+}
+
+/* The fork has the names of places. */
+static void keep_names(const struct placing *placing, struct arena *arena)
+{
+    for (size_t i = 0; i < placing->n; i++) {
+        if (placing->items[i].node)
+            placing->items[i].node = arena_strdup(arena, placing->items[i].node);
     }
 }
 
@@ -274,6 +287,7 @@ static void add_members(struct inventory *copy, struct arena *arena, json_t *ans
 {
     struct cluster *fork = NULL;
     struct placing before = placing_of(copy, NULL, arena, &fork);
+    keep_names(&before, arena);
     inventory_fork_free(copy, fork);
     struct node_group *groups = groups_of(inventory_own_ledger(copy), arena);
     const size_t n_groups = HASH_COUNT(groups);
