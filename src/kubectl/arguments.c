@@ -36,6 +36,7 @@ static const struct {
                       TAKES_MANIFEST | TAKES_CHANGES},
     [VERB_NODE_GROUPS] = {"node-groups", "", "which pods one more node of a group would let run",
                           0},
+    [VERB_UI] = {"ui", "", "the page, for a browser on this machine; until ^C", 0},
 };
 #define N_VERBS (sizeof VERBS / sizeof *VERBS)
 

@@ -3,9 +3,11 @@
 #include "child.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,8 +15,8 @@
 #include <unistd.h>
 
 #define N_STREAMS 4
-/* Larger than any answer that is read. */
-#define OUTPUT_BYTES_MAX ((rlim_t)1100 * 1024 * 1024)
+/* That a child may write beyond what is read. */
+#define MORE_OUTPUT_BYTES ((rlim_t)1024 * 1024)
 
 static void close_all(const int files[N_STREAMS])
 {
@@ -61,12 +63,12 @@ static int open_all(const struct child_streams *streams, int ret_files[N_STREAMS
 }
 
 /* The soft limit of the child's files, and the hard one as it was. */
-static struct rlimit limit_of_output(void)
+static struct rlimit limit_of_output(const struct buf *out)
 {
     struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
     (void)getrlimit(RLIMIT_FSIZE, &limit);
-    if (limit.rlim_cur > OUTPUT_BYTES_MAX)
-        limit.rlim_cur = OUTPUT_BYTES_MAX;
+    if (limit.rlim_cur > (rlim_t)out->max + MORE_OUTPUT_BYTES)
+        limit.rlim_cur = (rlim_t)out->max + MORE_OUTPUT_BYTES;
     return limit;
 }
 
@@ -88,8 +90,14 @@ static int place_streams(const int files[N_STREAMS])
 
 /* Between fork() and exec(). The system ends a child that writes without end, and one whose parent
  * ends. */
-static int become(const char *const *argv, const int files[N_STREAMS], const struct rlimit *limit)
+static int become(const char *const *argv, const int files[N_STREAMS], const struct rlimit *limit,
+                  bool has_group)
 {
+    sigset_t none; /* a thread that waits for signals has blocked them */
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    if (has_group && setpgid(0, 0) < 0)
+        return -errno;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || setrlimit(RLIMIT_FSIZE, limit) < 0)
         return -errno;
     const int r = place_streams(files);
@@ -100,7 +108,7 @@ static int become(const char *const *argv, const int files[N_STREAMS], const str
 
 /* Over a pipe that exec() closes, the child reports why it could not become the program. */
 static int spawn(const char *const *argv, const int files[N_STREAMS], const struct rlimit *limit,
-                 pid_t *ret_pid)
+                 bool has_group, pid_t *ret_pid)
 {
     int report[2];
     int r = 0;
@@ -109,7 +117,7 @@ static int spawn(const char *const *argv, const int files[N_STREAMS], const stru
         return -errno;
     const pid_t pid = fork();
     if (pid == 0) {
-        r = become(argv, files, limit);
+        r = become(argv, files, limit, has_group);
         if (getppid() == parent)
             (void)!write(report[1], &r, sizeof r);
         _exit(127);
@@ -130,26 +138,56 @@ static bool is_full(int file, const struct rlimit *limit)
     return fstat(file, &state) == 0 && (rlim_t)state.st_size >= limit->rlim_cur;
 }
 
+static int await_end(pid_t pid, const struct child_bound *bound)
+{
+    const int end = pidfd_open(pid, 0);
+    if (end < 0)
+        return -errno;
+    struct pollfd ends[] = {{.fd = end, .events = POLLIN}, {.fd = bound->stop, .events = POLLIN}};
+    const int n = poll(ends, 2, bound->limit_ms);
+    const bool has_ended = ends[0].revents != 0;
+    (void)close(end);
+    if (n < 0)
+        return -EINTR;
+    return has_ended ? 0 : n == 0 ? -ETIMEDOUT : -ECANCELED;
+}
+
+static int wait_for(pid_t pid, const struct child_bound *bound, int *ret_status)
+{
+    const int r = bound ? await_end(pid, bound) : 0;
+    if (r < 0)
+        (void)kill(-pid, SIGKILL);
+    return waitpid(pid, ret_status, 0) < 0 ? -errno : r;
+}
+
+static int complain(const char *name, int r, struct err *err)
+{
+    if (r == -EFBIG)
+        return err_set(err, EFBIG, "%s: its answer is too large", name);
+    if (r == -ETIMEDOUT)
+        return err_set(err, ETIMEDOUT, "%s: gave no answer in time", name);
+    return err_set(err, -r, "%s: cannot be run: %s", name, strerror(-r));
+}
+
 int child_run(const char *const *argv, const struct child_streams *streams, int *ret_status,
               struct err *err)
 {
-    const struct rlimit limit = limit_of_output();
+    const struct rlimit limit = limit_of_output(streams->out);
     int files[N_STREAMS];
     int status = 0;
     pid_t pid = 0;
     int r = open_all(streams, files);
     if (r == 0)
-        r = spawn(argv, files, &limit, &pid);
-    if (r == 0 && waitpid(pid, &status, 0) < 0)
-        r = -errno;
-    const bool is_too_large = r == 0 && (is_full(files[1], &limit) || is_full(files[2], &limit));
-    if (r == 0 && !is_too_large) {
+        r = spawn(argv, files, &limit, streams->bound, &pid);
+    if (r == 0)
+        r = wait_for(pid, streams->bound, &status);
+    if (r == 0 && (is_full(files[1], &limit) || is_full(files[2], &limit)))
+        r = -EFBIG;
+    if (r == 0) {
         read_all(files[1], streams->out);
         read_all(files[2], streams->complaints);
         *ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
     close_all(files);
-    if (is_too_large)
-        return err_set(err, EFBIG, "%s: its answer is too large", argv[0]);
-    return r < 0 ? err_set(err, -r, "%s: cannot be run: %s", argv[0], strerror(-r)) : 0;
+    return r < 0 ? complain(argv[0], r, err) : 0;
 }

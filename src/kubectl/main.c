@@ -16,6 +16,7 @@ static int (*const VERBS[])(struct session *session) = {
     [VERB_DOCTOR] = verbs_doctor,
     [VERB_WHAT_IF] = verbs_what_if,
     [VERB_NODE_GROUPS] = verbs_node_groups,
+    [VERB_UI] = verbs_ui,
 };
 
 /* As kubectl's, where kubectl is asked; else all, but one pod is in one namespace. */

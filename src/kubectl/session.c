@@ -188,7 +188,7 @@ static struct asked read_answer(const struct session *session, const char *view,
 struct asked session_ask(const struct session *session, const char *view, const struct buf *body)
 {
     const struct question question = {view, session->query, body ? buf_text(body) : NULL,
-                                      body ? body->len : 0};
+                                      body ? body->len : 0, NULL};
     struct reply reply = {0};
     struct asked answer = {EXIT_NO_ANSWER, 0, NULL, NULL};
     struct err err;

@@ -20,7 +20,9 @@ const char *source_target(const struct question *question, struct arena *arena)
     buf_init(&target, BUF_UNBOUNDED); /* arguments of the command line */
     buf_add_text(&target, question->view);
     for (const struct local_parameter *each = question->query; each->name; each++) {
-        buf_printf(&target, "%c%s=", each == question->query ? '?' : '&', each->name);
+        buf_add_text(&target, each == question->query ? "?" : "&");
+        add_encoded(&target, each->name);
+        buf_add_text(&target, "=");
         add_encoded(&target, each->value);
     }
     const char *copy = arena_strdup(arena, buf_text(&target));

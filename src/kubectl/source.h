@@ -5,9 +5,12 @@
 #ifndef KUBECTL_SOURCE_H
 #define KUBECTL_SOURCE_H
 
+#include "api/api.h"
 #include "arguments.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "child.h"
+#include "config/settings.h"
 #include "http/local.h"
 
 /* Of an answer, and of what kubectl prints. */
@@ -19,6 +22,7 @@ struct question {
     const struct local_parameter *query; /* ends with a name NULL */
     const char *body;                    /* NULL: GET, else POST */
     size_t len;
+    const struct child_bound *bound; /* of kubectl or curl; NULL: none */
 };
 
 struct reply {
@@ -38,6 +42,18 @@ int source_get_kubectl(const struct arguments *arguments, const char *path, stru
                        struct reply *ret_reply, struct err *err);
 /* The namespace of kubectl's context; "default" where it has none. */
 const char *source_namespace(const struct arguments *arguments, struct arena *arena);
+
+/* A saved cluster, and what answers over it. */
+struct source_file {
+    struct settings settings;
+    struct inventory *inventory;
+    struct api api;
+};
+
+/* Reads the cluster file and its policy. -EINVAL: one of them is at fault. source_file_close() in
+ * any case. */
+int source_file_open(struct source_file *file, const struct arguments *arguments, struct err *err);
+void source_file_close(struct source_file *file);
 
 /* ---- private to the files of source ---- */
 

@@ -1,35 +1,55 @@
 /* source_file: answers over a saved cluster, by the service's own handlers in this process. */
-#include "api/api.h"
-#include "config/settings.h"
 #include "source.h"
 
 #include <stdlib.h>
 
-static char *policy_in_force(void *settings, struct arena *arena)
+/* As far as it is known without a service that has taken it. */
+static char *policy_of(void *context, struct arena *arena)
 {
-    struct buf text;
-    buf_init(&text, BUF_UNBOUNDED); /* settings are bounded */
-    buf_add_text(&text, "{\"values\":");
-    settings_json(settings, &text);
-    buf_add_text(&text, "}");
-    char *copy = arena_strndup(arena, buf_text(&text), text.len);
-    buf_fini(&text);
+    struct buf out;
+    buf_init(&out, BUF_UNBOUNDED); /* settings are bounded */
+    buf_add_text(&out, "{\"values\":");
+    settings_json(context, &out);
+    buf_add_text(&out, "}");
+    char *copy = arena_strndup(arena, buf_text(&out), out.len);
+    buf_fini(&out);
     return copy;
 }
 
-static void answer(struct inventory *inventory, struct settings *settings,
-                   const struct question *question, struct reply *ret_reply)
+int source_file_open(struct source_file *file, const struct arguments *arguments, struct err *err)
 {
-    struct api api = {.inventory = inventory,
-                      .max_object_bytes = settings->limits.object_bytes,
-                      .max_replicas = settings->limits.replicas,
-                      .policy = policy_in_force,
-                      .policy_context = settings,
-                      .read_policy = settings_read_policy};
+    struct settings *settings = &file->settings;
+    *file = (struct source_file){.inventory = NULL};
+    settings_init(settings);
+    if (arguments->policy && settings_read_file(settings, arguments->policy, err) < 0)
+        return -EINVAL;
+    const struct inventory_limits limits = {.max_file_bytes = settings->limits.file_bytes,
+                                            .max_object_bytes = settings->limits.object_bytes,
+                                            .max_nodes = settings->limits.nodes,
+                                            .max_pods = settings->limits.pods};
+    file->inventory = inventory_new(&settings->policy, &limits);
+    file->api = (struct api){.inventory = file->inventory,
+                             .max_object_bytes = settings->limits.object_bytes,
+                             .max_replicas = settings->limits.replicas,
+                             .policy = policy_of,
+                             .policy_context = settings,
+                             .read_policy = settings_read_policy};
+    return inventory_load_file(file->inventory, arguments->cluster_file, err) < 0 ? -EINVAL : 0;
+}
+
+void source_file_close(struct source_file *file)
+{
+    if (file->inventory)
+        inventory_free(file->inventory);
+    settings_fini(&file->settings);
+}
+
+static void answer(struct api *api, const struct question *question, struct reply *ret_reply)
+{
     struct route routes[API_N_ROUTES + 1] = {0};
     struct local_answer said;
     struct buf path;
-    api_routes(&api, NULL, routes);
+    api_routes(api, NULL, routes);
     buf_init(&path, BUF_UNBOUNDED); /* a view's name */
     buf_printf(&path, "/v1/%s", question->view);
     const struct local_request request = {question->body ? "POST" : "GET", buf_text(&path),
@@ -44,19 +64,10 @@ static void answer(struct inventory *inventory, struct settings *settings,
 int source_ask_file(const struct arguments *arguments, const struct question *question,
                     struct reply *ret_reply, struct err *err)
 {
-    struct settings settings CLEANUP(settings_fini);
-    settings_init(&settings);
-    int r = arguments->policy ? settings_read_file(&settings, arguments->policy, err) : 0;
-    if (r < 0)
-        return -EINVAL;
-    const struct inventory_limits limits = {.max_file_bytes = settings.limits.file_bytes,
-                                            .max_object_bytes = settings.limits.object_bytes,
-                                            .max_nodes = settings.limits.nodes,
-                                            .max_pods = settings.limits.pods};
-    struct inventory *inventory = inventory_new(&settings.policy, &limits);
-    r = inventory_load_file(inventory, arguments->cluster_file, err);
+    struct source_file file;
+    const int r = source_file_open(&file, arguments, err);
     if (r == 0)
-        answer(inventory, &settings, question, ret_reply);
-    inventory_free(inventory);
-    return r < 0 ? -EINVAL : 0;
+        answer(&file.api, question, ret_reply);
+    source_file_close(&file);
+    return r;
 }

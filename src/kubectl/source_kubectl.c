@@ -71,7 +71,7 @@ static int run(const struct arguments *arguments, const char *const *words,
     int status = 0;
     buf_init(&complaint, COMPLAINT_BYTES_MAX);
     const struct child_streams streams = {question->body, question->len, &ret_reply->text,
-                                          &complaint, NULL};
+                                          &complaint,     NULL,          question->bound};
     int r = child_run(command(arguments, words, arena), &streams, &status, err);
     if (r == 0 && status == 0)
         ret_reply->status = 200;
@@ -107,7 +107,7 @@ const char *source_namespace(const struct arguments *arguments, struct arena *ar
     int status = 0;
     buf_init(&out, COMPLAINT_BYTES_MAX);
     buf_init(&complaint, COMPLAINT_BYTES_MAX);
-    const struct child_streams streams = {NULL, 0, &out, &complaint, NULL};
+    const struct child_streams streams = {NULL, 0, &out, &complaint, NULL, NULL};
     const int r = child_run(command(arguments, WORDS, arena), &streams, &status, &err);
     const bool is_known = r == 0 && status == 0 && out.len > 0;
     const char *name = is_known ? arena_strdup(arena, buf_text(&out)) : "default";

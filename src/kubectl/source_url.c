@@ -82,8 +82,8 @@ int source_ask_url(const struct arguments *arguments, const struct question *que
     buf_init_secret(&settings, BUF_UNBOUNDED); /* arguments of the command line */
     buf_init(&complaint, COMPLAINT_BYTES_MAX);
     add_settings(&settings, arguments, question, url, arena);
-    const struct child_streams streams = {question->body, question->len, &ret_reply->text,
-                                          &complaint, buf_text(&settings)};
+    const struct child_streams streams = {question->body, question->len,       &ret_reply->text,
+                                          &complaint,     buf_text(&settings), question->bound};
     int r = child_run(CURL, &streams, &status, err);
     if (r == 0)
         r = read_outcome(arguments->url, buf_text(&complaint), status, arena, ret_reply, err);

@@ -17,6 +17,7 @@ int verbs_fit(struct session *session);       /* fit.c */
 int verbs_what_if(struct session *session);   /* what_if.c */
 int verbs_decisions(struct session *session); /* decisions.c */
 int verbs_doctor(struct session *session);    /* doctor.c */
+int verbs_ui(struct session *session);        /* ui.c */
 
 /* kubectl_complete-gpu WORD... LAST: writes what LAST may be, as cobra's __complete does: a
  * candidate a line, and ":N". */

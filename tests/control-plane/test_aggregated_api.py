@@ -15,6 +15,7 @@ from api import wait_until
 from certificates import Authority
 from cluster import NODES, node, pod
 from guarded import DRY_RUN, PATHS
+from kubectl_gpu import Ui
 from service import BINARY, ENV, SANITIZERS
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
@@ -344,6 +345,26 @@ def test_the_plugins_exit_status_is_for_ci(aggregated):
         assert plugin(aggregated, "viewer", "fit", "-f", file).returncode == status
         assert plugin(aggregated, "stranger", "fit", "-f", file).returncode == 3
     assert plugin(aggregated, "viewer", "fit", "-f", aggregated.plane.write("asks.json", "a: [")).returncode == 2
+
+
+def test_the_plugin_serves_the_page(aggregated):
+    """With the real kubectl and the user's rights; nothing else of the API server is reached."""
+    manifest = json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asks"}, "spec": pod("asks", 1)["spec"]})
+    env = {"PATH": f"{aggregated.programs}:{os.environ['PATH']}", "HOME": aggregated.kubectl.home}
+    for user, status in (("viewer", 200), ("stranger", 403)):
+        ui = Ui(*aggregated.plane.user(user), env=env)
+        try:
+            answers = [ui.get(f"/v1/{path}") for path in ("inventory", "pending", "policy", f"explain?namespace=default&name={SECRET}")]
+            answers.append(ui.post("/v1/dry-run", manifest))
+            assert [answer.status for answer in answers] == [status] * 5, answers
+            assert status == 200 or not any(MODEL in answer.text or SECRET in answer.text for answer in answers)
+            if status == 200:
+                assert [node["name"] for node in answers[0].json()["nodes"]] == ["node"]
+                assert ui.get("/v1/inventory", {"If-None-Match": answers[0].headers["etag"]}).status == 304
+            for path in ("/api/v1/secrets", "/v1/../../../../../api/v1/secrets", "/v1/snapshot"):
+                assert ui.get(path).status == 404
+        finally:
+            ui.stop()
 
 
 # ---- two replicas ----

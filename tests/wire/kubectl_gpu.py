@@ -3,10 +3,11 @@
 import contextlib
 import http.server
 import os
+import re
 import subprocess
 import threading
 
-from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS
+from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS, Log, Service
 
 PLUGIN = os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
 FILE = ("--cluster-file", SAMPLE_CLUSTER)
@@ -39,6 +40,35 @@ def complaint(*words, status, **more):
     done = gpu(*words, **more)
     assert (done.returncode, done.stdout) == (status, ""), done
     return done.stderr.removeprefix("kubectl gpu: ").rstrip("\n")
+
+
+class Ui(Service):
+    """A running `kubectl gpu ui`, asked with the secret that it printed."""
+
+    def __init__(self, *words, env=None):
+        self.command = [PLUGIN, "ui", *map(str, words)]
+        self.process = subprocess.Popen(
+            self.command,
+            env={**os.environ, **ENV, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.log = Log(self.process.stderr)
+        self.url = self.process.stdout.readline().strip()
+        found = re.fullmatch(r"http://(127\.0\.0\.1:\d+)/ui/#secret=([0-9a-f]{64})", self.url)
+        assert found, (self.url, self.log.text())
+        self.address, self.secret = found.groups()
+        self.addresses = {"people": self.address}
+
+    def ask(self, method, path, body=None, headers=None):
+        return super().ask(method, path, body, {"Authorization": f"Bearer {self.secret}", **(headers or {})})
+
+    def stop(self):
+        super().stop()
+        self.process.stdout.close()
+        assert self.secret not in self.log.text()
 
 
 @contextlib.contextmanager
