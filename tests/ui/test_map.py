@@ -61,7 +61,7 @@ def test_the_sums_of_the_top_line(service, pages):
 GROUPS = {
     "group=model": {"H100-80GB-HBM3", "A100-SXM4-80GB"},
     "group=zone": {"z-1", "z-2", "without the label"},
-    "group=pool": {"pool-k", "pool-g", "8 × H100-80GB-HBM3, 64 cpu"},
+    "group=pool": {"pool-k (karpenter.sh/nodepool)", "pool-g (cloud.google.com/gke-nodepool)", "H100-80GB-HBM3, 64 cpu, 512Gi memory, 8 nvidia.com/gpu"},
     "group=label&label=rack": {"r-1", "without the label"},
     "group=state": {"In use", "Cordoned or not ready"},
 }
@@ -70,8 +70,22 @@ GROUPS = {
 @pytest.mark.parametrize("fragment", GROUPS)
 def test_nodes_are_grouped(service, pages, fragment):
     page = pages.open(service, f"#{fragment}")
+    page.locator(".line h3", has_text=min(GROUPS[fragment])).wait_for()
     names = {text.split("  ")[0] for text in page.locator(".line h3").evaluate_all("all => all.map(one => one.firstChild.data.trim())")}
     assert names == GROUPS[fragment]
+
+
+def test_one_more_node_of_a_group_is_what_the_api_says(service, pages):
+    """On the map, from where it can be tried; and in the table of the tab."""
+    groups = service.get("/v1/node-groups").json()["groups"]
+    page = pages.open(service, "#group=pool")
+    best = groups[0]
+    assert best["wouldRun"] > 0
+    heading = page.locator("h3", has_text=best["name"])
+    heading.get_by_role("button", name=f"one more node would let {best['wouldRun']} pending").click()
+    assert f"like={best['like']}" in page.url and page.locator("#like").input_value() == best["like"]
+    shown = [(row[0], row[1], int(row[2]), int(row[3]), row[4]) for row in rows_of(page, "Node groups")]
+    assert shown == [(one["name"], one["by"], one["nodes"], one["wouldRun"], one["like"]) for one in groups]
 
 
 def test_a_grouping_is_chosen_and_kept_in_the_address(service, pages):

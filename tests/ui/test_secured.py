@@ -11,7 +11,7 @@ from service import stopping
 
 TOKEN = "reader-t0ken.abc"
 JANE = {"username": "jane", "uid": "u-1", "groups": ["ops"], "extra": {}}
-PATHS = ("inventory", "fragmentation", "policy", "pending", "quota", "decisions", "pods/ml/old-0/explain")
+PATHS = ("inventory", "fragmentation", "policy", "pending", "quota", "decisions", "explain")
 
 
 @pytest.fixture

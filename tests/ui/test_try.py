@@ -97,16 +97,54 @@ def test_a_drain_is_tried(sample, pages, tmp_path):
     assert set(page.locator(".node.placed").evaluate_all("nodes => nodes.map(node => node.title)")) == places
     shown = run(copied(page.locator("[role=tabpanel]"), page, "Copy as curl").replace("curl ", "curl -sS --fail-with-body ", 1), tmp_path)
     assert shown.stdout == sample.post("/v1/what-if?output=table", asked).text
+    told = run(as_plugin(copied(page.locator("[role=tabpanel]"), page, "Copy as kubectl gpu")) + f" -o json --cluster-file {SAMPLE_CLUSTER}", tmp_path, check=False)
+    assert json.loads(told.stdout)["displaced"] == answer["displaced"], told
     shot(page, "drain")
 
 
-def test_more_nodes_are_tried_with_a_manifest(sample, pages):
+def test_more_nodes_are_tried_with_a_manifest(sample, pages, tmp_path):
     asked = {"changes": [{"addNodes": {"like": "h100-1", "count": 3}}], "workloads": [read(TOO_BIG)]}
     answer = sample.post("/v1/what-if", json.dumps(asked)).json()
-    page = pages.open(sample, "#tab=try&like=h100-1&count=3", wait="#manifest")
+    page = pages.open(sample, "#tab=try&like=h100-1&count=3", wait="#manifest", **GRANTED)
     page.locator("#manifest").fill(read(TOO_BIG))
     page.get_by_role("button", name="Try it").click()
     page.get_by_text(answer["summary"]).first.wait_for()
     rows = rows_of(page, "find a place only with the changes") if answer["pending"]["nowRun"] else []
     assert [row[0] for row in rows] == [f"{item['namespace']}/{item['name']}" for item in answer["pending"]["nowRun"]]
     assert page.locator("article").count() == len(answer["workloads"]) == 1
+    told = run(as_plugin(copied(page.locator("[role=tabpanel]"), page, "Copy as kubectl gpu")) + f" -o json --cluster-file {SAMPLE_CLUSTER}", tmp_path, check=False)
+    assert json.loads(told.stdout)["summary"] == answer["summary"], told
+
+
+QUOTAS = """apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas: [{name: training, namespaces: [ml-training], limits: [{total: 40}]}, {name: rest, namespaces: [ml-inference], limits: [{total: 40}]}]
+"""
+
+
+def test_a_quota_and_the_placement_are_tried(pages, tmp_path):
+    """With a drain, whose effect on the other quota is shown, too."""
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(QUOTAS)
+    service = Service("--cluster-file", SAMPLE_CLUSTER, "--config", policy)
+    try:
+        changes = [{"drain": ["h100-1", "a100-80-1"]}, {"quota": {"name": "training", "limits": [{"total": 0}]}}, {"placement": {"policy": "binpack"}}]
+        answer = service.post("/v1/what-if", {"changes": changes, "workloads": []}).json()
+        page = pages.open(service, "#tab=try&drain=h100-1,a100-80-1", wait="#manifest", **GRANTED)
+        page.locator("#quota").fill("training")
+        page.locator("#limit").fill("0")
+        page.locator("#placement").select_option("binpack")
+        page.get_by_role("button", name="Try it").click()
+        page.get_by_text(answer["summary"]).first.wait_for()
+        before, after = ({row["quota"]: row for row in answer["quota"][when]} for when in ("before", "after"))
+        changed = [name for name in after if before[name] != after[name]]
+        shown = {row[0]: row[3:] for row in rows_of(page, "Quotas")}
+        assert shown == {name: [f"{before[name][of]} → {after[name][of]}" for of in ("used", "limit")] for name in changed} and "training" in shown
+        panel = page.locator("[role=tabpanel]")
+        asked = run(copied(panel, page, "Copy as curl").replace("curl ", "curl -sS --fail-with-body ", 1), tmp_path)
+        assert asked.stdout == service.post("/v1/what-if?output=table", {"changes": changes, "workloads": []}).text
+        told = run(as_plugin(copied(panel, page, "Copy as kubectl gpu")) + f" -o json --cluster-file {SAMPLE_CLUSTER} --config {policy}", tmp_path, check=False)
+        assert json.loads(told.stdout)["quota"] == answer["quota"], told
+        shot(page, "what-if")
+    finally:
+        service.stop()

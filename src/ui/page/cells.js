@@ -121,32 +121,35 @@ export function fleetOf(inventory, shares) {
 
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 
-// Labels that say which group of nodes a provisioner made: of EKS, GKE, AKS and Karpenter.
-const POOLS = ["eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool", "karpenter.sh/nodepool"];
-
-// The keys of the labels that a grouping needs; "": none.
-export function labelsOf(state) {
+// The key of the label that a grouping needs; "": none.
+export function labelOf(state) {
   if (state.group === "zone") return "topology.kubernetes.io/zone";
-  if (state.group === "pool") return POOLS.join(",");
   return state.group === "label" ? state.label.trim() : "";
 }
 
-// "8 × A100-SXM4-80GB, 64 cpu"
-function shapeOf({ node, gpus }) {
-  return `${gpus.map((one) => one.total).join(" + ")} × ${node.model || "?"}, ${(node.resources.cpu?.allocatable ?? 0) / 1000} cpu`;
+// From /v1/node-groups: {keys: node -> the key of its group, groups: key -> group}.
+export function poolsOf(answer) {
+  const keys = new Map();
+  const groups = new Map();
+  for (const group of answer?.groups ?? []) {
+    const key = group.by === "shape" ? group.name : `${group.name} (${group.by})`;
+    groups.set(key, group);
+    for (const node of group.nodeNames) keys.set(node, key);
+  }
+  return { keys, groups };
 }
 
 const KEYS = {
   model: ({ node }) => node.model,
   state: ({ node }) => (isClosed(node) ? "closed" : node.holders.length > 0 ? "used" : "free"),
   zone: ({ node }) => node.label ?? "",
-  pool: (row) => row.node.label ?? shapeOf(row),
+  pool: ({ node }, pools) => pools.keys.get(node.name) ?? "",
   label: ({ node }) => node.label ?? "",
 };
 export const GROUPINGS = Object.keys(KEYS);
 
-function groupKey(row, groupBy) {
-  return (KEYS[groupBy] ?? KEYS.model)(row);
+function groupKey(row, groupBy, pools) {
+  return (KEYS[groupBy] ?? KEYS.model)(row, pools);
 }
 
 // Nodes with the same text look the same but for their names, and hold no pods.
@@ -163,10 +166,10 @@ function sumUp(group, gpus) {
 }
 
 // Groups of rows of {nodes, gpus}: nodes that are alike share a row, unless apart.
-export function groupsOf(fleet, groupBy, apart) {
+export function groupsOf(fleet, groupBy, pools, apart) {
   const groups = new Map();
   for (const item of fleet) {
-    const key = groupKey(item, groupBy);
+    const key = groupKey(item, groupBy, pools);
     const group = groups.get(key) ?? { key, rows: [], alike: new Map(), total: 0, free: 0, nNodes: 0 };
     groups.set(key, group);
     group.nNodes++;

@@ -1,7 +1,7 @@
 // One node, or one pod with the reasons, beside the map.
 import { html } from "./vendor/preact-htm.js";
 import { urlOf, usePolled } from "./fetching.js";
-import { Copy, Failed, Table, age, ageSince, amount, amounts, ownerText, quoted } from "./parts.js";
+import { Copy, CopyCurl, Failed, Table, age, ageSince, amount, amounts, ownerText, quoted } from "./parts.js";
 import { stateOf } from "./map.js";
 import { t } from "./words.js";
 
@@ -44,7 +44,7 @@ function kubectlOf(namespace, pod) {
 
 function Pod({ name, change }) {
   const [namespace, pod] = name.split("/");
-  const path = `pods/${encodeURIComponent(namespace)}/${encodeURIComponent(pod)}/explain`;
+  const path = `explain?namespace=${encodeURIComponent(namespace)}&name=${encodeURIComponent(pod)}`;
   const { value, failure } = usePolled(path, RELOAD_MS);
   if (!value) return html`<${Failed} failure=${failure} />`;
   const of = value.pod;
@@ -55,7 +55,7 @@ function Pod({ name, change }) {
     ${of.node && html`<p><button class="link" onClick=${() => change({ node: of.node, pod: "" })}>${of.node}</button></p>`}
     ${of.schedulerSays?.message && html`<p>${t("schedulerSays")}: ${of.schedulerSays.message}</p>`}
     ${of.notEvaluated.map((note) => html`<p class="aside">${t("notEvaluated")}: ${note}</p>`)}
-    <p class="bar"><${Copy} label=${t("copyCurl")} text=${() => `curl ${quoted(urlOf(`${path}?output=table`))}`} />
+    <p class="bar"><${CopyCurl} words=${() => [quoted(urlOf(`${path}&output=table`))]} />
       <${Copy} label=${t("copyKubectl")} text=${() => kubectlOf(namespace, pod)} />
       <button onClick=${() => change({ tab: "decisions", follow: name })}>${t("followPod")}</button></p>
     <${Table} caption=${t("reasons")} rows=${of.reasons ?? []} columns=${[

@@ -3,9 +3,28 @@ import { useEffect, useState } from "./vendor/preact-htm.js";
 
 const LIMIT_MS = 60000;
 let token = "";
+let hasSecret = false;
 
 export function setToken(given) {
   token = given.trim();
+}
+
+// The address that kubectl gpu ui prints has the secret of its run, which is used as a token. Returns whether there is one; it does not
+// stay in the address.
+export function takeSecret() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (!given.has("secret")) return false;
+  setToken(given.get("secret"));
+  hasSecret = true;
+  given.delete("secret");
+  history.replaceState(null, "", `#${given}`);
+  return true;
+}
+takeSecret();
+
+// Whether a program without this page's secret gets answers, too.
+export function isOpenToCurl() {
+  return !hasSecret;
 }
 
 // status 0: no answer came.

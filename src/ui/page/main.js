@@ -1,7 +1,7 @@
 // The page: the top line, the map, the details, the tabs.
-import { html, render, useMemo, useRef, useState } from "./vendor/preact-htm.js";
-import { setToken, usePolled } from "./fetching.js";
-import { isClosed, labelsOf, sharesOf } from "./cells.js";
+import { html, render, useEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
+import { setToken, takeSecret, usePolled } from "./fetching.js";
+import { isClosed, labelOf, poolsOf, sharesOf } from "./cells.js";
 import { Details } from "./details.js";
 import { ClusterMap } from "./map.js";
 import { Failed, Notice, Table, age } from "./parts.js";
@@ -12,6 +12,7 @@ import { LANGUAGES, setLanguage, t } from "./words.js";
 
 const RELOAD_MS = 5000;
 const SUMS_MS = 15000;
+const GROUPS_MS = 60000; // they are judged anew for each answer
 const NOWHERE = new Map();
 
 // Takes a token of the API server; renewed asks again with it.
@@ -102,7 +103,13 @@ function Page() {
   const [again, setAgain] = useState(0);
   const [tried, setTried] = useState({});
   setLanguage(state.lang);
-  const label = labelsOf(state);
+  const renew = () => setAgain((n) => n + 1);
+  useEffect(() => {
+    const look = () => takeSecret() && renew();
+    addEventListener("hashchange", look);
+    return () => removeEventListener("hashchange", look);
+  }, []);
+  const label = labelOf(state);
   const { value, answered, failure } = usePolled(label ? `inventory?label=${encodeURIComponent(label)}` : "inventory", RELOAD_MS, again);
   // Another grouping asks anew; until it is answered the map stays.
   const last = useRef({});
@@ -110,19 +117,23 @@ function Page() {
   const inventory = last.current.value;
   const { value: fragmentation } = usePolled("fragmentation?nodes=true", SUMS_MS, again);
   const shares = useMemo(() => sharesOf(fragmentation), [fragmentation]);
+  const isOfGroups = state.group === "pool" || state.tab === "try";
+  const { value: nodeGroups, failure: noGroups } = usePolled(isOfGroups ? "node-groups" : "", GROUPS_MS, again);
+  const pools = useMemo(() => poolsOf(nodeGroups), [nodeGroups]);
   const { value: policy } = usePolled("policy", SUMS_MS, again);
   const placed = useMemo(() => (tried.answer ? placesOf(tried.answer) : NOWHERE), [tried]);
   return html`
     <${Header} inventory=${inventory} answered=${last.current.answered} policy=${policy} change=${change} />
     <main>
-      ${failure?.status === 401 && html`<${TokenForm} renewed=${() => setAgain(again + 1)} />`}
+      ${failure?.status === 401 && html`<${TokenForm} renewed=${renew} />`}
       ${!inventory && (failure ? html`<${Failed} failure=${failure} />` : html`<p>${t("loading")}</p>`)}
       ${inventory && html`
         <${Warnings} inventory=${inventory} failure=${failure} />
         <div class="totals"><${Totals} inventory=${inventory} fragmentation=${fragmentation} /></div>
-        <${ClusterMap} inventory=${inventory} shares=${shares} placed=${placed} state=${state} change=${change} />
+        <${Failed} failure=${noGroups} />
+        <${ClusterMap} inventory=${inventory} shares=${shares} pools=${pools} placed=${placed} state=${state} change=${change} />
         <${Details} inventory=${inventory} state=${state} change=${change} />
-        <${Tabs} state=${state} change=${change} again=${again} tried=${tried} setTried=${setTried} />`}
+        <${Tabs} state=${state} change=${change} again=${again} pools=${pools} tried=${tried} setTried=${setTried} />`}
     </main>`;
 }
 

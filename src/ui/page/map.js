@@ -94,7 +94,14 @@ function linesOf(groups, width) {
 
 function groupName(key, groupBy) {
   if (groupBy === "state") return t(`group_${key}`);
-  return key || t(groupBy === "model" ? "modelUnknown" : "withoutLabel");
+  const WITHOUT = { model: "modelUnknown", pool: "noGroup" };
+  return key || t(WITHOUT[groupBy] ?? "withoutLabel");
+}
+
+// What one more node of a node group would do.
+function OneMore({ pool, change }) {
+  if (!pool?.wouldRun) return pool && html`<small>${t(pool.wouldRun === 0 ? "oneMoreNothing" : "oneMoreUnknown")}</small>`;
+  return html`<button class="link" onClick=${() => change({ tab: "try", like: pool.like, count: "1" })}>${t("oneMore", pool.wouldRun)}</button>`;
 }
 
 // The height and scroll position of the box, and its width.
@@ -121,11 +128,11 @@ function move(event) {
   event.preventDefault();
 }
 
-function Lines({ fleet, placed, state, change }) {
+function Lines({ fleet, pools, placed, state, change }) {
   const box = useRef(null);
   const sight = useSight(box);
   const isApart = state.view === "apart" || placed.size > 0;
-  const groups = useMemo(() => groupsOf(fleet, state.group, isApart), [fleet, state.group, isApart]);
+  const groups = useMemo(() => groupsOf(fleet, state.group, pools, isApart), [fleet, state.group, pools, isApart]);
   const holders = useMemo(() => holdersOf(fleet, state.colour), [fleet, state.colour]);
   const marks = useMemo(() => marksOf(holders), [holders]);
   const lines = useMemo(() => linesOf(groups, sight.width), [groups, sight.width]);
@@ -142,7 +149,7 @@ function Lines({ fleet, placed, state, change }) {
       <div class="all" style=${{ height: `${lines.length * LINE_PX}px` }}>
         ${lines.slice(first, last).map((line, i) => html`<div key=${first + i} class="line" style=${{ top: `${(first + i) * LINE_PX}px` }}>
           ${line.group
-            ? html`<h3>${groupName(line.group.key, state.group)} <small>${t("groupSum", line.group.free, line.group.total, line.group.nNodes)}</small></h3>`
+            ? html`<h3>${groupName(line.group.key, state.group)} <small>${t("groupSum", line.group.free, line.group.total, line.group.nNodes)}</small> ${state.group === "pool" && html`<${OneMore} pool=${pools.groups.get(line.group.key)} change=${change} />`}</h3>`
             : line.rows.map((row) => html`<div class="place" style=${{ width: `${100 / line.columns}%` }}><${NodeRow} key=${row.nodes[0].name} row=${row} marks=${marks} placed=${placed} state=${state} change=${change} /></div>`)}
         </div>`)}
       </div>
@@ -167,8 +174,8 @@ function Legend({ holders, marks, state, change }) {
 }
 
 // The same as the map for those who do not see it.
-function Twin({ fleet, state, change }) {
-  const groups = useMemo(() => groupsOf(fleet, state.group, true), [fleet, state.group]);
+function Twin({ fleet, pools, state, change }) {
+  const groups = useMemo(() => groupsOf(fleet, state.group, pools, true), [fleet, state.group, pools]);
   const rows = groups.flatMap((group) => group.rows.flatMap((row) => row.gpus.map((gpus) => ({ node: row.nodes[0], gpus, key: group.key }))));
   const holdersText = ({ gpus }) =>
     gpus.runs.filter((run) => run.holder).map((run) => `${run.holder.namespace}/${run.holder.pod} (${run.n} ${t(`state_${run.state}`)})`).join(", ");
@@ -198,7 +205,7 @@ function LabelKey({ state, change }) {
     <button type="submit">${t("useKey")}</button></form>`;
 }
 
-export function ClusterMap({ inventory, shares, placed, state, change }) {
+export function ClusterMap({ inventory, shares, pools, placed, state, change }) {
   const { fleet, nWithout } = useMemo(() => fleetOf(inventory, shares), [inventory, shares]);
   const choose = (name, values, also = {}) => html`<label>${t(name)} <select id=${name} value=${state[name]} onChange=${(event) => change({ [name]: event.target.value, ...also })}>
     ${values.map((value) => html`<option value=${value} selected=${state[name] === value}>${t(`${name}_${value}`)}</option>`)}</select></label>`;
@@ -207,8 +214,8 @@ export function ClusterMap({ inventory, shares, placed, state, change }) {
       ${choose("group", GROUPINGS)} ${state.group === "label" && html`<${LabelKey} state=${state} change=${change} />`}
       ${choose("colour", COLOURINGS, { holder: "" })} ${choose("view", ["map", "apart", "table"])}</div>
     ${state.view === "table"
-      ? html`<${Twin} fleet=${fleet} state=${state} change=${change} />`
-      : html`<${Lines} fleet=${fleet} placed=${placed} state=${state} change=${change} />`}
+      ? html`<${Twin} fleet=${fleet} pools=${pools} state=${state} change=${change} />`
+      : html`<${Lines} fleet=${fleet} pools=${pools} placed=${placed} state=${state} change=${change} />`}
     ${nWithout > 0 && html`<p class="aside">${t("withoutGpus", nWithout)}</p>`}
   </section>`;
 }

@@ -1,5 +1,6 @@
 // Small parts that several views share.
 import { html, useState } from "./vendor/preact-htm.js";
+import { isOpenToCurl } from "./fetching.js";
 import { t } from "./words.js";
 
 export function Notice({ kind = "warning", children }) {
@@ -9,7 +10,7 @@ export function Notice({ kind = "warning", children }) {
 // What a failure means for the reader.
 export function Failed({ failure }) {
   if (!failure) return null;
-  if (failure.status === 401) return html`<${Notice}>${t("needsToken")}</${Notice}>`;
+  if (failure.status === 401) return html`<${Notice}>${t("needsToken")} ${failure.message}</${Notice}>`;
   const text = failure.status === 0 ? t("unreachable") : failure.status === 403 ? t("noRight") : "";
   return html`<${Notice} kind="error">${text} ${failure.message}</${Notice}>`;
 }
@@ -32,6 +33,11 @@ export function Table({ caption, columns, rows, most = 100 }) {
       <button disabled=${at === n - 1} onClick=${() => setPage(at + 1)}>${t("after")}</button>
     </p>`}
   </div>`;
+}
+
+// The command that asks for the same with curl; none where curl would get no answer.
+export function CopyCurl({ words }) {
+  return isOpenToCurl() && html`<${Copy} label=${t("copyCurl")} text=${() => ["curl", ...words()].join(" ")} />`;
 }
 
 export function Copy({ label, text }) {

@@ -3,7 +3,7 @@ import { useEffect, useState } from "./vendor/preact-htm.js";
 
 const DEFAULTS = {
   tab: "waiting", group: "model", label: "", colour: "namespace", view: "map", node: "", pod: "", holder: "", category: "", follow: "",
-  drain: "", like: "", count: "1", lang: "",
+  drain: "", like: "", count: "1", quota: "", limit: "", placement: "", lang: "",
 };
 
 function read() {

@@ -1,7 +1,7 @@
 // A manifest, tried on the cluster as it is: /v1/dry-run; or after changes: /v1/what-if.
 import { html, useState } from "./vendor/preact-htm.js";
 import { post, urlOf } from "./fetching.js";
-import { Copy, Failed, Notice, Table, quoted } from "./parts.js";
+import { Copy, CopyCurl, Failed, Notice, Table, quoted } from "./parts.js";
 import { t } from "./words.js";
 
 const EXAMPLE = `apiVersion: apps/v1
@@ -37,25 +37,44 @@ function namesOf(text) {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-// What is asked: {path, body, manifest, drain, like, count}; the last three are "" and [] without changes.
-function questionOf(manifest, state) {
-  const drain = namesOf(state.drain);
-  const like = state.like.trim();
-  const count = Math.max(1, Math.floor(Number(state.count)) || 1);
-  if (drain.length === 0 && !like) return { path: "dry-run", body: manifest, manifest, drain, like, count };
+const POLICIES = ["slot-price", "binpack", "spread", "fgd"];
+
+// As /v1/what-if takes them.
+function changesOf(state) {
   const changes = [];
-  if (like) changes.push({ addNodes: { like, count } });
+  const like = state.like.trim();
+  const drain = namesOf(state.drain);
+  if (like) changes.push({ addNodes: { like, count: Math.max(1, Math.floor(Number(state.count)) || 1) } });
   if (drain.length > 0) changes.push({ drain });
+  if (state.quota.trim()) changes.push({ quota: { name: state.quota.trim(), limits: [{ total: Math.max(0, Math.floor(Number(state.limit)) || 0) }] } });
+  if (state.placement) changes.push({ placement: { policy: state.placement } });
+  return changes;
+}
+
+// {path, body, manifest, changes}: of /v1/dry-run if there are no changes.
+function questionOf(manifest, state) {
+  const changes = changesOf(state);
+  if (changes.length === 0) return { path: "dry-run", body: manifest, manifest, changes };
   const body = JSON.stringify({ changes, workloads: manifest.trim() ? [manifest] : [] });
-  return { path: "what-if", body, manifest, drain, like, count };
+  return { path: "what-if", body, manifest, changes };
 }
 
 function curlOf(question) {
-  return `curl --data-raw ${quoted(question.body)} ${quoted(urlOf(`${question.path}?output=table`))}`;
+  return ["--data-raw", quoted(question.body), quoted(urlOf(`${question.path}?output=table`))];
 }
 
-function kubectlOf({ path, manifest }) {
-  return path === "dry-run" ? `printf %s ${quoted(manifest)} | kubectl gpu fit -f -` : "";
+// "--drain 'a,b'"; null: there is no option for it.
+function optionOf({ addNodes, drain }) {
+  if (addNodes) return `--add-nodes ${quoted(`${addNodes.like}=${addNodes.count}`)}`;
+  return drain ? `--drain ${quoted(drain.join(","))}` : null;
+}
+
+function kubectlOf({ path, body, manifest, changes }) {
+  if (path === "dry-run") return `printf %s ${quoted(manifest)} | kubectl gpu fit -f -`;
+  const options = changes.map(optionOf);
+  if (options.includes(null)) return `printf %s ${quoted(body)} | kubectl gpu what-if --changes -`;
+  const command = `kubectl gpu what-if ${options.join(" ")}`;
+  return manifest.trim() ? `printf %s ${quoted(manifest)} | ${command} -f -` : command;
 }
 
 function Workload({ workload, change }) {
@@ -96,12 +115,22 @@ function changedOf({ before, after }) {
     .filter(({ row, was }) => !was || was.free !== row.free || was.fragmented !== row.fragmented);
 }
 
+// The limits that change, or their use.
+function changedQuotas({ before, after }) {
+  const keyOf = (row) => JSON.stringify([row.quota, row.resource, row.model]);
+  const old = new Map(before.map((row) => [keyOf(row), row]));
+  return after
+    .map((row) => ({ row, was: old.get(keyOf(row)) }))
+    .filter(({ row, was }) => !was || was.limit !== row.limit || was.used !== row.used);
+}
+
 // What the changes do.
 function Effects({ answer, change }) {
   const rows = podRow(change);
   const from = [t("from"), (row) => row.from];
   const { nowRun, noLonger } = answer.pending;
   const numbers = (was, is) => `${was ?? 0} → ${is}`;
+  const quotas = changedQuotas(answer.quota);
   return html`
     ${answer.displaced.length > 0 && html`<${Table} caption=${t("displaced", answer.displacedCounts.fit, answer.displacedCounts.pods)} rows=${answer.displaced} columns=${[rows[0], from, ...rows.slice(1)]} />`}
     ${nowRun.length > 0 && html`<${Table} caption=${t("nowRun", nowRun.length)} rows=${nowRun} columns=${rows} />`}
@@ -112,16 +141,40 @@ function Effects({ answer, change }) {
       [t("free"), ({ row, was }) => numbers(was?.free, row.free), true],
       [t("ofNoUse"), ({ row, was }) => numbers(was?.fragmented.toFixed(1), row.fragmented.toFixed(1)), true],
     ]} />
+    ${quotas.length > 0 && html`<${Table} caption=${t("quotas")} rows=${quotas} columns=${[
+      [t("quota"), ({ row }) => row.quota],
+      [t("resource"), ({ row }) => row.resource],
+      [t("model"), ({ row }) => row.model || t("anyModel")],
+      [t("used"), ({ row, was }) => numbers(was?.used, row.used), true],
+      [t("limit"), ({ row, was }) => numbers(was?.limit, row.limit), true],
+    ]} />`}
     ${answer.notChecked.map((note) => html`<p class="aside">${note}</p>`)}`;
 }
 
 function Changes({ state, change }) {
-  const field = (name, properties) => html`<label>${t(name)} <input id=${name} value=${state[name]} spellcheck="false" onInput=${(event) => change({ [name]: event.target.value })} ...${properties} /></label>`;
+  const field = (name, properties) => html`<label>${t(`what_${name}`)} <input id=${name} value=${state[name]} spellcheck="false" onInput=${(event) => change({ [name]: event.target.value })} ...${properties} /></label>`;
   return html`<fieldset class="bar"><legend>${t("changes")}</legend>
-    ${field("count", { type: "number", min: 1, max: 5000 })} ${field("like", {})} ${field("drain", {})}</fieldset>`;
+    ${field("count", { type: "number", min: 1, max: 5000 })} ${field("like", {})} ${field("drain", {})}
+    ${field("quota", {})} ${field("limit", { type: "number", min: 0 })}
+    <label>${t("what_placement")} <select id="placement" onChange=${(event) => change({ placement: event.target.value })}>
+      <option value="">${t("asInForce")}</option>
+      ${POLICIES.map((name) => html`<option value=${name} selected=${state.placement === name}>${name}</option>`)}</select></label></fieldset>`;
 }
 
-export function Try({ tried, setTried, state, change }) {
+// Of which nodes one more would help.
+function NodeGroups({ pools, change }) {
+  const rows = [...pools.groups.values()];
+  if (rows.length === 0) return null;
+  return html`<${Table} caption=${t("nodeGroups")} rows=${rows} columns=${[
+    [t("nodeGroup"), (row) => row.name],
+    [t("by"), (row) => row.by],
+    [t("nodes"), (row) => row.nodes, true],
+    [t("wouldRun"), (row) => row.wouldRun ?? "?", true],
+    [t("more"), (row) => html`<button class="link" onClick=${() => change({ like: row.like })}>${row.like}</button>`],
+  ]} />`;
+}
+
+export function Try({ tried, setTried, pools, state, change }) {
   const [text, setText] = useState(tried.question?.manifest ?? "");
   const [isAsking, setAsking] = useState(false);
   const now = questionOf(text, state);
@@ -138,7 +191,7 @@ export function Try({ tried, setTried, state, change }) {
   const clear = () => {
     setText("");
     setTried({});
-    change({ drain: "", like: "", count: "1" });
+    change({ drain: "", like: "", count: "1", quota: "", limit: "", placement: "" });
   };
   const { question, answer, failure } = tried;
   return html`
@@ -154,9 +207,10 @@ export function Try({ tried, setTried, state, change }) {
       <${Failed} failure=${failure} />
       ${answer && html`<p><strong>${answer.summary}</strong></p>`}
     </div>
+    ${!answer && html`<${NodeGroups} pools=${pools} change=${change} />`}
     ${answer && html`
-      <p class="bar"><${Copy} label=${t("copyCurl")} text=${() => curlOf(question)} />
-        ${kubectlOf(question) && html`<${Copy} label=${t("copyKubectl")} text=${() => kubectlOf(question)} />`}</p>
+      <p class="bar"><${CopyCurl} words=${() => curlOf(question)} />
+        <${Copy} label=${t("copyKubectl")} text=${() => kubectlOf(question)} /></p>
       ${question.path === "what-if" && html`<${Effects} answer=${answer} change=${change} />`}
       ${answer.warnings.map((warning) => html`<${Notice}>${warning.path}: ${warning.message}</${Notice}>`)}
       ${answer.notUnderstood.map((one) => html`<${Notice}>${one.kind} ${one.name}: ${one.path}: ${one.message}</${Notice}>`)}

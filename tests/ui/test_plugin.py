@@ -1,0 +1,41 @@
+"""The page that kubectl gpu ui serves: a secret instead of a token."""
+
+import pytest
+from browsing import rows_of, shot
+from kubectl_gpu import Ui
+
+
+@pytest.fixture
+def ui(sample):
+    running = Ui("--url", f"http://{sample.addresses['people']}")
+    yield running
+    running.stop()
+
+
+def fragment_of(ui):
+    return ui.url.partition("/ui/")[2]
+
+
+def test_the_secret_shows_the_page_and_leaves_the_address(sample, ui, pages):
+    page = pages.open(ui, f"{fragment_of(ui)}&node=h100-1")
+    assert ui.secret not in page.url and "node=h100-1" in page.url
+    kept = page.evaluate("JSON.stringify([location.href, document.cookie, {...localStorage}, {...sessionStorage}, document.documentElement.outerHTML])")
+    assert ui.secret not in kept
+    models = sample.get("/v1/inventory").json()["models"]
+    assert sorted(int(row[3]) for row in rows_of(page, "GPUs by model")) == sorted(model["capacity"] for model in models)
+    page.locator("#tab-waiting").click()
+    page.get_by_role("button", name="ml-training/big-train-0").click()
+    page.get_by_role("button", name="Copy as kubectl gpu").wait_for()
+    assert page.get_by_role("button", name="Copy as curl").count() == 0  # curl has no secret
+    shot(page, "plugin")
+
+
+def test_after_a_reload_the_address_is_opened_again(ui, pages):
+    pages.expected.append("401")
+    page = pages.open(ui, fragment_of(ui))
+    page.reload()
+    page.get_by_text("open the address that kubectl gpu ui printed").first.wait_for()
+    assert page.locator(".node").count() == 0
+    page.evaluate("address => { location.href = address; }", ui.url)
+    page.wait_for_selector(".node")
+    assert ui.secret not in page.url
