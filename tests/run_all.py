@@ -32,6 +32,8 @@ QUICK_WIRE = ("test_bind", "test_cases", "test_decisions", "test_docs", "test_fi
 QUICK_WIRE += ("test_preempt", "test_prioritize", "test_protocol", "test_refusals")
 # pytests at once: they mostly wait.
 WIRE_PROCESSES = 2 * min(os.cpu_count() or 1, 4)
+# Each shares one control plane among its files, and mostly waits.
+CONTROL_PLANES = 2
 # Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/devices/prop_devices.c and
 # tests/unit/claims/prop_world.c have alone; still fewer with --quick and under ThreadSanitizer.
 EVENTS_ENV = {"LEDGER_EVENTS": "100000"}
@@ -136,7 +138,7 @@ def has_control_plane(run):
 
 def control_plane_tests(run, name, wanted):
     if run.builds.ready("test", name) and has_control_plane(run):
-        pytests.run(run.results, name, "tests/control-plane", wanted)
+        pytests.run(run.results, name, "tests/control-plane", wanted, processes=CONTROL_PLANES, shares=CONTROL_PLANES)
 
 
 def thread_control_plane_tests(run, name, wanted):

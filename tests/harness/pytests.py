@@ -47,10 +47,12 @@ def run_files(results, step, number, files, env, within):
         results.fail(step, f"{output}\npytest: exit status {status}")
 
 
-def run(results, step, folder, wanted, env=None, processes=1, within=(), first=()):
-    """Runs all files of the folder, or those whose names begin with one of `wanted`: in one pytest, or one pytest per file with
-    `processes` in parallel, where those whose names begin with one of `first` begin first. within: a command that runs pytest's
-    command."""
+def run(results, step, folder, wanted, env=None, processes=1, shares=None, within=(), first=()):
+    """Runs all files of the folder, or those whose names begin with one of `wanted`.
+
+    processes: pytests at once. shares: how many the files are shared out among; without it there is one pytest per file, or one in
+    all if only one runs at once. Files whose names begin with one of `first` begin first. within: a command that runs pytest's command.
+    """
     names = sorted(
         name
         for name in os.listdir(os.path.join(commands.ROOT, folder))
@@ -64,6 +66,7 @@ def run(results, step, folder, wanted, env=None, processes=1, within=(), first=(
         )
         return
     ordered = sorted(files, key=lambda file: not os.path.basename(file).startswith(tuple(first)))
-    groups = [files] if processes == 1 else [[file] for file in ordered]
+    shares = min(shares or (1 if processes == 1 else len(ordered)), len(ordered))
+    groups = [ordered[i::shares] for i in range(shares)]
     with concurrent.futures.ThreadPoolExecutor(processes) as pool:
         list(pool.map(lambda i: run_files(results, step, i, groups[i], env, within), range(len(groups))))

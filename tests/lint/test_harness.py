@@ -177,8 +177,8 @@ def test_pytest_reports_are_counted(counted, tmp_path):
     assert found.skipped == [("wire/test_a: four", "not here: x")]
 
 
-@pytest.mark.parametrize("processes", [1, 2, 9])
-def test_files_are_shared_out_and_all_counted(processes, counted, tmp_path, monkeypatch):
+@pytest.mark.parametrize("processes, shares, reports", [(1, None, 1), (2, None, 3), (9, None, 3), (2, 2, 2), (2, 9, 3)])
+def test_files_are_shared_out_and_all_counted(processes, shares, reports, counted, tmp_path, monkeypatch):
     monkeypatch.setattr(pytests.commands, "ROOT", str(tmp_path))
     for folder in ("build", "tests/some"):
         (tmp_path / folder).mkdir(parents=True)
@@ -186,8 +186,9 @@ def test_files_are_shared_out_and_all_counted(processes, counted, tmp_path, monk
     for name in "abc":
         (tmp_path / f"tests/some/test_{name}.py").write_text(f"def test_it():\n    assert '{name}' != 'b'\n", encoding="utf-8")
     found = counted()
-    pytests.run(found, "some", "tests/some", [], processes=processes, first=("test_c",))
+    pytests.run(found, "some", "tests/some", [], processes=processes, shares=shares, first=("test_c",))
     assert (found.passed, found.failed) == (2, ["some/test_b: test_it"])
+    assert len(list((tmp_path / "build").iterdir())) == reports
 
 
 def test_recorded_properties_are_shown(tmp_path):
