@@ -39,6 +39,7 @@ CONTROL_PLANES = 2
 EVENTS_ENV = {"LEDGER_EVENTS": "100000"}
 QUICK_ENV = {"LEDGER_EVENTS": "20000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
+STATIC_PLUGIN = {"KUBECTL_GPU": os.path.join(commands.ROOT, "build/static/kubectl-gpu")}
 
 
 class Run:
@@ -125,6 +126,11 @@ def wire_tests(run, name, wanted):
     if run.builds.ready("test", name):
         files = wanted or (QUICK_WIRE if run.quick else [])
         pytests.run(run.results, name, "tests/wire", files, processes=WIRE_PROCESSES, first=WIRE_FIRST)
+
+
+def static_wire_tests(run, name, wanted):
+    if run.builds.ready("test", name) and run.builds.ready("static", name, ["kubectl-gpu"]):
+        pytests.run(run.results, name, "tests/wire", wanted or ("test_kubectl_",), STATIC_PLUGIN, 2)
 
 
 def bench_tests(run, name, wanted):
@@ -230,6 +236,8 @@ LANES = [
         [
             ("control-plane", False, control_plane_tests),
             ("thread/control-plane", False, thread_control_plane_tests),
+            # In the lane of the other steps that make this build.
+            ("static/wire", False, static_wire_tests),
             ("image", False, image_tests),
             ("in-cluster", False, in_cluster_tests),
         ],

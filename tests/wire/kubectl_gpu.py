@@ -2,6 +2,7 @@
 
 import contextlib
 import http.server
+import json
 import os
 import re
 import subprocess
@@ -9,8 +10,10 @@ import threading
 
 from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS, Log, Service
 
-PLUGIN = os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
+PLUGIN = os.environ.get("KUBECTL_GPU") or os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
 FILE = ("--cluster-file", SAMPLE_CLUSTER)
+FITS, TOO_LARGE = {"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "1000"}
+EVIL = "a\x1b]0;b\x07\x7f\u009b31m\r\nc\u202e\u200b\ufeff\u2066d\u061c"
 
 
 def gpu(*words, env=None, text=None):
@@ -124,3 +127,19 @@ class Kubectl:
 
     def words(self):
         return (self.folder / "words").read_text().splitlines()
+
+
+def ageless(value):
+    """Without what passes with time."""
+    if isinstance(value, dict):
+        return {key: ageless(each) for key, each in value.items() if key not in ("asOf", "ageSeconds", "lagSeconds")}
+    return [ageless(each) for each in value] if isinstance(value, list) else value
+
+
+def manifest(resources, **more):
+    container = {"name": "main", "image": "example.com/none:1", "resources": {"limits": resources, "requests": {"cpu": "1", "memory": "1Gi"}}}
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asked", **more}, "spec": {"containers": [container]}})
+
+
+def has_control(text):
+    return bool(re.search("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]", text))

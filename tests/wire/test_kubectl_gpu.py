@@ -11,12 +11,11 @@ import urllib.parse
 import marked
 import pytest
 import yaml
-from kubectl_gpu import FILE, PLUGIN, Kubectl, answering, complaint, gpu, said
+from kubectl_gpu import EVIL, FILE, FITS, PLUGIN, TOO_LARGE, Kubectl, ageless, answering, complaint, gpu, has_control, manifest, said
 from objects import list_text, node, pod
 from service import ENV, LIMIT_S, ROOT, SAMPLE_CLUSTER
 
 CLAIMS = os.path.join(ROOT, "examples/dra-cluster.yaml")
-FITS, TOO_LARGE = {"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "1000"}
 NAMED = {"namespace": "ml-training", "name": "finetune-0"}
 # Verb, its path below /v1, and that path's query.
 VIEWS = [
@@ -34,18 +33,6 @@ VIEWS = [
     (("why", "pod/finetune-0", "--namespace=ml-training"), "explain", NAMED),
     (("why", "Pod/big-train-0", "-n", "ml-training"), "explain", {**NAMED, "name": "big-train-0"}),
 ]
-
-
-def ageless(value):
-    """Without what passes with time."""
-    if isinstance(value, dict):
-        return {key: ageless(each) for key, each in value.items() if key not in ("asOf", "ageSeconds")}
-    return [ageless(each) for each in value] if isinstance(value, list) else value
-
-
-def manifest(resources, **more):
-    container = {"name": "main", "image": "example.com/none:1", "resources": {"limits": resources, "requests": {"cpu": "1", "memory": "1Gi"}}}
-    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asked", **more}, "spec": {"containers": [container]}})
 
 
 @pytest.fixture(scope="module")
@@ -348,13 +335,6 @@ def test_any_answer_is_survived(body):
 
 
 # ---- terminals ----
-
-EVIL = "a\x1b]0;b\x07\x7f\u009b31m\r\nc\u202e\u200b\ufeff\u2066d\u061c"
-
-
-def has_control(text):
-    return bool(re.search("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]", text))
-
 
 def test_control_characters_reach_no_terminal():
     inventory = json.dumps({"usable": True, "models": [], "nodes": [{"name": EVIL, EVIL: [EVIL]}], "claims": [{"namespace": EVIL, "name": EVIL}]}, ensure_ascii=False).encode()

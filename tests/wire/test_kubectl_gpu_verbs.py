@@ -240,7 +240,7 @@ def test_names_with_control_characters_are_no_candidates_of_a_shell(completer):
 
 def test_what_is_installed(tmp_path):
     """By meson: the programs, the link for completion, and a page for each program with all its options."""
-    build = os.path.dirname(PLUGIN)
+    build = os.path.dirname(BINARY)
     done = subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", tmp_path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     found = {path.name: path for path in tmp_path.rglob("*") if not path.is_dir()}

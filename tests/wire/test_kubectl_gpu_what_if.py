@@ -8,10 +8,9 @@ import subprocess
 import marked
 import pytest
 import yaml
-from kubectl_gpu import FILE, Kubectl, answering, complaint, gpu, said
+from kubectl_gpu import EVIL, FILE, PLUGIN, TOO_LARGE, Kubectl, ageless, answering, complaint, gpu, has_control, manifest, said
 from objects import list_text, node, pod
-from service import BINARY, ENV, ROOT
-from test_kubectl_gpu import EVIL, TOO_LARGE, ageless, has_control, manifest
+from service import ENV, ROOT
 
 # Words, the changes that they stand for, and the exit status.
 ASKED = [
@@ -174,9 +173,9 @@ def test_control_characters_reach_no_terminal():
                 assert "a" in shown and not has_control(shown)
 
 
-@pytest.mark.parametrize("command, output", marked.commands("docs/KUBECTL-GPU.md", "what-if"))
+@pytest.mark.parametrize("command, output", marked.commands("docs/KUBECTL-GPU.md", "what-if"), ids=["what-if"])
 def test_the_documents_command(tmp_path, command, output):
-    (tmp_path / "kubectl-gpu").symlink_to(os.path.join(os.path.dirname(BINARY), "kubectl-gpu"))
+    (tmp_path / "kubectl-gpu").symlink_to(PLUGIN)
     here = command.replace("kubectl gpu", f"{tmp_path}/kubectl-gpu")
     done = subprocess.run(["bash", "-c", here], cwd=ROOT, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.split() == output.split(), done
