@@ -16,7 +16,7 @@ static const struct {
 } VERBS[] = {
     [VERB_NODES] = {"nodes", "[NODE]", "GPUs of each node, and the pods that use them",
                     TAKES_MODEL | TAKES_SELECTOR | TAKES_OBJECT | TAKES_NAMES},
-    [VERB_FIT] = {"fit", "-f FILE", "where a manifest's pods would go; exit status for CI",
+    [VERB_FIT] = {"fit", "-f FILE", "where a manifest's pods would go; for CI, too",
                   TAKES_MANIFEST | TAKES_NAMES},
     [VERB_PENDING] = {"pending", "", "the pods that wait for GPUs, and why",
                       IN_NAMESPACES | TAKES_SELECTOR | TAKES_NAMES},
@@ -27,12 +27,10 @@ static const struct {
                    TAKES_MODEL | TAKES_SELECTOR},
     [VERB_CLAIMS] = {"claims", "", "claims that hold GPUs, and the pods that use them",
                      IN_NAMESPACES | TAKES_NAMES},
-    [VERB_DECISIONS] = {"decisions", "[POD]",
-                        "the last answers to kube-scheduler; -w: and new ones",
+    [VERB_DECISIONS] = {"decisions", "[POD]", "last answers to kube-scheduler; -w: new ones",
                         IN_NAMESPACES | TAKES_WATCH | TAKES_OBJECT | TAKES_NAMES},
-    [VERB_DOCTOR] = {"doctor", "", "whether the answers can be had and the data are sound", 0},
-    [VERB_WHAT_IF] = {"what-if", "--drain NODE ...",
-                      "the same cluster after changes: who finds room",
+    [VERB_DOCTOR] = {"doctor", "", "whether answers come and the data are sound", 0},
+    [VERB_WHAT_IF] = {"what-if", "--drain NODE ...", "after changes of the cluster: who finds room",
                       TAKES_MANIFEST | TAKES_CHANGES},
     [VERB_NODE_GROUPS] = {"node-groups", "", "which pods one more node of a group would let run",
                           0},
@@ -137,39 +135,39 @@ static void print_help(const char *program)
                  program);
     for (size_t i = 0; i < N_VERBS; i++)
         (void)printf("  %-12s%-17s%s\n", VERBS[i].name, VERBS[i].object, VERBS[i].help);
-    (void)printf(
-        "\nWhere to ask (without these: through kubectl and the aggregated API):\n"
-        "  --cluster-file FILE    a saved cluster, in this process; --config FILE: its policy\n"
-        "  --url URL              a gpu-extender, such as http://127.0.0.1:8888\n"
-        "  --context, --kubeconfig, --as, --token, --server ...: as kubectl's\n"
-        "\nWhat to show:\n"
-        "  -n, --namespace NAME   that namespace only\n"
-        "  -A, --all-namespaces   all namespaces\n"
-        "  -l, --selector LABELS  such labels only: a=b,a!=b,a in (b,c),a,!a (nodes, pending, "
-        "frag)\n"
-        "  --model MODEL          that GPU model only (nodes, frag)\n"
-        "  -w, --watch            go on with new decisions\n"
-        "  -o, --output FORM      table (80 columns, the default), wide, json, yaml or name\n"
-        "  --no-headers           tables without headings\n"
-        "\nChanges of what-if, one after another:\n"
-        "  --add-nodes NODE=N     N more nodes like NODE\n"
-        "  --cordon NODE,...      no new pods on these nodes\n"
-        "  --drain NODE,...       the same, and their pods are evicted\n"
-        "  --remove-pods POD,...  without these pods: NAMESPACE/NAME\n"
-        "  --changes FILE         a list of changes, as POST /v1/what-if takes them\n"
-        "\nExit status:\n"
-        "  0  answered; of fit, what-if: every pod finds a place; of doctor: nothing fails\n"
-        "  1  of fit, what-if: some pod finds none or would be rejected; of doctor: something\n"
-        "     fails; of others: no such object\n"
-        "  2  wrong options; of fit, what-if: mistakes in the manifest or the changes, or parts\n"
-        "     not understood\n"
-        "  3  no answer: unreachable, no right; of fit, what-if: or the data are stale\n"
-        "\nExamples:\n"
-        "  %s nodes\n"
-        "  %s why job/train --namespace ml\n"
-        "  %s fit -f job.yaml --cluster-file cluster.yaml\n"
-        "  %s what-if --drain a100-1 --add-nodes h100-1=2\n",
-        program, program, program, program);
+    (void)printf("\nWhere to ask (without these: through kubectl and the aggregated API):\n"
+                 "  --cluster-file FILE    a saved cluster, in this process\n"
+                 "  --config FILE          the policy of that cluster\n"
+                 "  --url URL              a gpu-extender, such as http://127.0.0.1:8888\n"
+                 "  --context, --kubeconfig, --as, --token, --server ...: as kubectl's\n"
+                 "\nWhat to show:\n"
+                 "  -n, --namespace NAME   that namespace only\n"
+                 "  -A, --all-namespaces   all namespaces\n"
+                 "  -l, --selector LABELS  such labels only, as kubectl's (nodes, pending, frag)\n"
+                 "  --model MODEL          that GPU model only (nodes, frag)\n"
+                 "  -w, --watch            go on with new decisions\n"
+                 "  -o, --output FORM      table (the default), wide, json, yaml or name\n"
+                 "  --no-headers           tables without headings\n"
+                 "\nChanges of what-if, one after another:\n"
+                 "  --add-nodes NODE=N     N more nodes like NODE\n"
+                 "  --cordon NODE,...      no new pods on these nodes\n"
+                 "  --drain NODE,...       the same, and their pods are evicted\n"
+                 "  --remove-pods POD,...  without these pods: NAMESPACE/NAME\n"
+                 "  --changes FILE         a list of changes, as POST /v1/what-if takes them\n"
+                 "\nExit status:\n"
+                 "  0  answered; of fit, what-if: every pod finds a place; of doctor: nothing\n"
+                 "     fails\n"
+                 "  1  of fit, what-if: some pod finds none or would be rejected; of doctor:\n"
+                 "     something fails; of others: no such object\n"
+                 "  2  wrong options; of fit, what-if: mistakes in the manifest or the changes,\n"
+                 "     or parts not understood\n"
+                 "  3  no answer: unreachable, no right; of fit, what-if: or the data are stale\n"
+                 "\nExamples:\n"
+                 "  %s nodes\n"
+                 "  %s why job/train --namespace ml\n"
+                 "  %s fit -f job.yaml --cluster-file cluster.yaml\n"
+                 "  %s what-if --drain a100-1 --add-nodes h100-1=2\n",
+                 program, program, program, program);
 }
 
 static int read_verb(const char *word, enum verb *ret_verb, struct err *err)

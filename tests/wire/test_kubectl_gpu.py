@@ -423,6 +423,7 @@ def test_the_table_of_verbs_is_true(kubectl, write):
 
 def test_help_and_man_page_have_all_verbs_and_options():
     shown = said("--help")
+    assert all(len(line) <= 80 for line in shown.splitlines())
     with open(os.path.join(ROOT, "man/kubectl-gpu.1"), encoding="utf-8") as file:
         page = file.read().replace("\\-", "-")
     with open(os.path.join(ROOT, "src/kubectl/arguments.c"), encoding="utf-8") as file:
