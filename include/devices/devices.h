@@ -102,7 +102,7 @@ struct device_claim {
     bool wants_all, has_alternatives, is_allocated, terminating;
     const struct claim_want *wants;
     size_t n_wants;
-    const char *extended_for_uid;
+    const char *extended_for_uid, *owner_uid;
     size_t n_holders, n_all_holders; /* known by UID; all */
     size_t n_results;
     const char *spec, *nodes; /* as in claim_facts */

@@ -104,6 +104,7 @@ struct pod {
     const char *refusal;                                  /* NULL: none */
     const char *extended_claim;                           /* NULL: none */
     const char *claims;                                   /* as in pod_facts */
+    uint32_t made_claims;                                 /* the same */
     const char *unscheduled_reason, *unscheduled_message; /* as in pod_facts */
     const char *controller;                               /* the same */
     const char *not_evaluated;                            /* the same */

@@ -119,7 +119,8 @@ struct claim_facts {
     /* UID of the pod for whose extended resources kube-scheduler made the claim; "": another claim.
      * Tenants can forge it: it counts only if that pod's status names the claim. */
     const char *extended_for_uid;
-    bool terminating; /* deletion has begun */
+    const char *owner_uid; /* of the controlling owner; NULL or "": none */
+    bool terminating;      /* deletion has begun */
     /* JSON of spec.devices without its config, and of the nodeSelector of an allocation ("": none).
      * Only an unallocated claim has the first, only an allocated one the second. NULL: not kept. */
     const char *spec, *nodes;

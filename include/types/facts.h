@@ -190,6 +190,7 @@ struct pod_facts {
      * empty line: claims whose names are not known. At most POD_CLAIMS_MAX lines. NULL: none.
      */
     const char *claims;
+    uint32_t made_claims; /* as bits, by line: the pod's status names it, of a template */
     /* Condition PodScheduled of a pod without a node, if it is False. Both NULL: no such condition,
      * or the pod has a node or is finished. */
     const char *unscheduled_reason;  /* "Unschedulable" */

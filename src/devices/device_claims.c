@@ -60,6 +60,11 @@ static void copy_wants(struct kept_claim *claim, const struct claim_facts *facts
     claim->shown.n_wants = facts->n_wants;
 }
 
+static const char *owner_of(const struct claim_facts *facts)
+{
+    return facts->owner_uid ? facts->owner_uid : "";
+}
+
 static void copy_texts(struct kept_claim *claim, const struct claim_facts *facts)
 {
     char *at = claim->texts;
@@ -68,6 +73,7 @@ static void copy_texts(struct kept_claim *claim, const struct claim_facts *facts
     shown->name = append(&at, facts->name);
     shown->uid = append(&at, facts->uid);
     shown->extended_for_uid = append(&at, facts->extended_for_uid);
+    shown->owner_uid = append(&at, owner_of(facts));
     claim->holders = at;
     for (size_t i = 0; i < shown->n_holders; i++)
         (void)append(&at, facts->holders[i]);
@@ -96,8 +102,8 @@ struct kept_claim *device_claims_new(struct devices *devices, const struct claim
 {
     size_t n_holders = 0;
     const size_t size = size_of(facts->namespace_) + size_of(facts->name) + size_of(facts->uid) +
-                        size_of(facts->extended_for_uid) + size_of_holders(facts, &n_holders) +
-                        size_of_wants(facts);
+                        size_of(facts->extended_for_uid) + size_of(owner_of(facts)) +
+                        size_of_holders(facts, &n_holders) + size_of_wants(facts);
     struct kept_claim *claim = mem_new(sizeof *claim + size);
     claim->shown = (struct device_claim){.n_devices = facts->n_devices,
                                          .wants_all = facts->wants_all,

@@ -288,6 +288,7 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
                                 .n_holders = claim->n_holders,
                                 .n_all_holders = claim->n_all_holders,
                                 .extended_for_uid = text_copy(arena, claim->extended_for_uid),
+                                .owner_uid = text_copy(arena, claim->owner_uid),
                                 .terminating = claim->terminating,
                                 .spec = text_copy(arena, claim->spec),
                                 .nodes = text_copy(arena, claim->nodes)};

@@ -145,7 +145,7 @@ static bool texts_equal(const struct pod *pod, const struct pod_facts *facts)
 {
     return text_equal(pod->refusal, facts->refusal) &&
            text_equal(pod->extended_claim, facts->extended_claim) &&
-           text_equal(pod->claims, facts->claims);
+           text_equal(pod->claims, facts->claims) && pod->made_claims == facts->made_claims;
 }
 
 static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
@@ -223,6 +223,7 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->finished = facts->finished;
     pod->terminating = facts->terminating;
     pod->gated = facts->gated;
+    pod->made_claims = facts->made_claims;
     pod->priority = facts->priority;
     pod->created_s = facts->created_s;
     pod->started_s = facts->started_s;

@@ -79,6 +79,7 @@ struct pod_facts cluster_pod_facts(const struct pod *pod)
                               .refusal = pod->refusal,
                               .extended_claim = pod->extended_claim,
                               .claims = pod->claims,
+                              .made_claims = pod->made_claims,
                               .unscheduled_reason = pod->unscheduled_reason,
                               .unscheduled_message = pod->unscheduled_message,
                               .controller = pod->controller,

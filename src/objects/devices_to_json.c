@@ -228,15 +228,16 @@ static json_t *claim_metadata_json(const struct claim_facts *facts)
     set_text(metadata, "uid", facts->uid);
     if (facts->terminating) /* the time is not kept */
         set_text(metadata, "deletionTimestamp", "1970-01-01T00:00:00Z");
-    if (facts->extended_for_uid[0]) {
+    if (facts->extended_for_uid[0])
         (void)json_object_set_new(
             metadata, "annotations",
             json_pack("{s:s}", "resource.kubernetes.io/extended-resource-claim", "true"));
+    const char *owner = facts->extended_for_uid[0] ? facts->extended_for_uid : facts->owner_uid;
+    if (owner && owner[0])
         (void)json_object_set_new(metadata, "ownerReferences",
                                   json_pack("[{s:s, s:s, s:s, s:s, s:b}]", "apiVersion", "v1",
-                                            "kind", "Pod", "name", "any", "uid",
-                                            facts->extended_for_uid, "controller", true));
-    }
+                                            "kind", "Pod", "name", "any", "uid", owner,
+                                            "controller", true));
     return metadata;
 }
 

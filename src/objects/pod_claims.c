@@ -43,7 +43,9 @@ static const char *member_of(const json_t *entry, const char *key)
     return json_string_value(outer ? outer : json_member(json_member(entry, "source"), key));
 }
 
-static const char *name_of(const json_t *entry, const json_t *status, struct arena *arena)
+/* ret_is_made: the claim was made from a template. */
+static const char *name_of(const json_t *entry, const json_t *status, struct arena *arena,
+                           bool *ret_is_made)
 {
     const char *name = member_of(entry, "resourceClaimName");
     const char *template = member_of(entry, "resourceClaimTemplateName");
@@ -52,31 +54,49 @@ static const char *name_of(const json_t *entry, const json_t *status, struct are
         return usable(name);
     if (!template)
         return NULL;
-    return name_by_status(status, as ? as : "", line_of_template(template, arena));
+    name = name_by_status(status, as ? as : "", line_of_template(template, arena));
+    *ret_is_made = name && name[0] && name[0] != '/';
+    return name;
 }
 
-static bool has_line(const char *lines, const char *line)
+/* Templates may be repeated. Returns how many lines there are if it is none of them. */
+static size_t find_line(const char *lines, const char *line)
 {
     const size_t len = strlen(line);
-    for (const char *at = lines; *at; at += strcspn(at, "\n") + 1) {
-        if (strcspn(at, "\n") == len && strncmp(at, line, len) == 0)
-            return true;
+    size_t n = 0;
+    for (const char *at = lines; *at; at += strcspn(at, "\n") + 1, n++) {
+        if (line[0] != '/' && strcspn(at, "\n") == len && strncmp(at, line, len) == 0)
+            break;
     }
-    return false;
+    return n;
 }
 
-const char *pod_claims_read(const json_t *spec, const json_t *status, struct arena *arena)
+static size_t n_lines(const char *lines)
+{
+    return find_line(lines, "/");
+}
+
+const char *pod_claims_read(const json_t *spec, const json_t *status, struct arena *arena,
+                            uint32_t *ret_made)
 {
     const json_t *list = json_member(spec, "resourceClaims");
     struct buf lines;
+    uint32_t made = 0;
+    _Static_assert(POD_CLAIMS_MAX <= 32, "a bit for each line");
     buf_init(&lines, BUF_UNBOUNDED);
     for (size_t i = 0; i < json_array_size(list) && i < POD_CLAIMS_MAX; i++) {
-        const char *name = name_of(json_array_get(list, i), status, arena);
-        if (!name || (name[0] != '/' && has_line(buf_text(&lines), name)))
+        bool is_made = false;
+        const char *name = name_of(json_array_get(list, i), status, arena, &is_made);
+        if (!name)
+            continue;
+        const size_t line = find_line(buf_text(&lines), name);
+        made |= is_made ? UINT32_C(1) << line : 0;
+        if (line < n_lines(buf_text(&lines)))
             continue;
         buf_add_text(&lines, name);
         buf_add_text(&lines, "\n");
     }
+    *ret_made = made;
     const char *text = buf_text(&lines);
     const char *names = text[0] ? arena_strdup(arena, text) : NULL;
     buf_fini(&lines);

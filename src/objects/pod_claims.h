@@ -9,11 +9,13 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-/* As in pod_facts.claims. Only the pod's status names a claim that is made from a template; a
- * status without a name means that the pod needs none. Of more than POD_CLAIMS_MAX entries the rest
- * is left out. Ignores members of a wrong type. */
-const char *pod_claims_read(const json_t *spec, const json_t *status, struct arena *arena);
+/* As in pod_facts, with made_claims. Only the pod's status names a claim that is made from a
+ * template; a status without a name means that the pod needs none. Of more than POD_CLAIMS_MAX
+ * entries the rest is left out. Ignores members of a wrong type. */
+const char *pod_claims_read(const json_t *spec, const json_t *status, struct arena *arena,
+                            uint32_t *ret_made);
 /* Whether it left out some. */
 bool pod_claims_are_many(const json_t *spec);
 

@@ -301,16 +301,11 @@ static int read_status(const json_t *status, struct arena *arena, struct claim_f
 
 /* ---- whose it is ---- */
 
-/* Borrowed; "" for a claim that kube-scheduler did not make for extended resources
- * (findExtendedResourceClaim() in its plugin DynamicResources). Ignores members of a wrong type. */
-static const char *extended_for(const json_t *metadata)
+/* UID of the controlling owner, borrowed; "": none. Ignores members of a wrong type. */
+static const char *owner_of(const json_t *metadata)
 {
-    const char *mark = json_string_value(json_member(
-        json_member(metadata, "annotations"), "resource.kubernetes.io/extended-resource-claim"));
     size_t i = 0;
     json_t *reference = NULL;
-    if (!mark || strcmp(mark, "true") != 0)
-        return "";
     json_array_foreach (json_member(metadata, "ownerReferences"), i, reference) {
         const char *uid = json_string_value(json_member(reference, "uid"));
         if (json_is_true(json_member(reference, "controller")) && uid &&
@@ -318,6 +313,15 @@ static const char *extended_for(const json_t *metadata)
             return uid;
     }
     return "";
+}
+
+/* Whether kube-scheduler made the claim for extended resources of its owner
+ * (findExtendedResourceClaim() in its plugin DynamicResources). */
+static bool is_for_extended(const json_t *metadata)
+{
+    const char *mark = json_string_value(json_member(
+        json_member(metadata, "annotations"), "resource.kubernetes.io/extended-resource-claim"));
+    return mark && strcmp(mark, "true") == 0;
 }
 
 static int read_metadata(const json_t *object, struct arena *arena, struct claim_facts *facts,
@@ -337,7 +341,8 @@ static int read_metadata(const json_t *object, struct arena *arena, struct claim
     facts->name = identity.name;
     facts->uid = identity.uid;
     facts->terminating = deleted[0] != '\0';
-    facts->extended_for_uid = arena_strdup(arena, extended_for(metadata));
+    facts->owner_uid = arena_strdup(arena, owner_of(metadata));
+    facts->extended_for_uid = is_for_extended(metadata) ? facts->owner_uid : "";
     return 0;
 }
 

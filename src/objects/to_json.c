@@ -110,18 +110,38 @@ static json_t *pod_metadata_json(const struct pod_facts *facts, const struct pol
     return metadata;
 }
 
-/* Their names in the pod are not kept. */
-static json_t *claims_json(const char *claims)
+static bool is_made(const struct pod_facts *facts, size_t line)
+{
+    return facts->made_claims & UINT32_C(1) << line;
+}
+
+/* Their names in the pod are not kept, nor those of templates whose claims are made. */
+static json_t *claims_json(const struct pod_facts *facts)
 {
     json_t *list = json_array();
-    for (const char *at = claims; *at; at += strcspn(at, "\n") + 1) {
-        json_t *claim = json_pack("{s:o}", "name", json_sprintf("%zu", json_array_size(list)));
+    for (const char *at = facts->claims; *at; at += strcspn(at, "\n") + 1) {
+        const size_t line = json_array_size(list);
+        json_t *claim = json_pack("{s:o}", "name", json_sprintf("%zu", line));
         const bool is_template = *at == '/';
         at += is_template;
-        (void)json_object_set_new(claim,
-                                  is_template ? "resourceClaimTemplateName" : "resourceClaimName",
-                                  json_stringn(at, strcspn(at, "\n")));
+        (void)json_object_set_new(
+            claim,
+            is_template || is_made(facts, line) ? "resourceClaimTemplateName" : "resourceClaimName",
+            is_made(facts, line) ? json_string("any") : json_stringn(at, strcspn(at, "\n")));
         (void)json_array_append_new(list, claim);
+    }
+    return list;
+}
+
+static json_t *claim_statuses_json(const struct pod_facts *facts)
+{
+    json_t *list = json_array();
+    size_t line = 0;
+    for (const char *at = facts->claims; *at; at += strcspn(at, "\n") + 1, line++) {
+        if (is_made(facts, line))
+            (void)json_array_append_new(
+                list, json_pack("{s:o, s:o}", "name", json_sprintf("%zu", line),
+                                "resourceClaimName", json_stringn(at, strcspn(at, "\n"))));
     }
     return list;
 }
@@ -135,7 +155,7 @@ static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy 
     if (facts->gated)
         (void)json_object_set_new(spec, "schedulingGates", json_pack("[{s:s}]", "name", "any"));
     if (facts->claims)
-        (void)json_object_set_new(spec, "resourceClaims", claims_json(facts->claims));
+        (void)json_object_set_new(spec, "resourceClaims", claims_json(facts));
     shape_to_spec(&facts->shape, policy, spec);
     peer_terms_to_spec(&facts->peers, spec);
     return spec;
@@ -152,6 +172,8 @@ static json_t *pod_status_json(const struct pod_facts *facts)
         (void)json_object_set_new(status, "extendedResourceClaimStatus",
                                   json_pack("{s:s, s:[]}", "resourceClaimName",
                                             facts->extended_claim, "requestMappings"));
+    if (facts->claims && facts->made_claims)
+        (void)json_object_set_new(status, "resourceClaimStatuses", claim_statuses_json(facts));
     if (facts->started_s != 0)
         set_text(status, "startTime", text_time(facts->started_s, text));
     if (facts->unscheduled_reason)

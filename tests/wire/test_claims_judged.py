@@ -326,6 +326,25 @@ def test_explain_and_pending_judge_claims(start_over):
     assert not any("resource claim" in note for note in answer.json()["pod"]["notEvaluated"])
 
 
+def explained(service, name="waits"):
+    answer = service.get(f"/v1/pods/ml/{name}/explain").json()
+    return {item["node"]: item["reason"] for item in answer["nodes"]}, answer["nodes"][0]["message"]
+
+
+@pytest.mark.parametrize(("owner", "by", "reason"), [("waits", "t_a", "fits"), ("before", "t_a", "claim_missing"), (None, "t_a", "claim_missing"), ("before", "a", "fits")])
+def test_claim_that_was_made_for_another_pod_keeps_the_pod_off(owner, by, reason, start_over, start_service, write):
+    """Only a claim that is made from the pod's template must be its own."""
+    owners = [{"apiVersion": "v1", "kind": "Pod", "name": "waits", "uid": f"uid-{owner}", "controller": True}] if owner else []
+    made = merged(claim("made"), {"metadata": {"ownerReferences": owners}})
+    status = {"phase": "Pending", "resourceClaimStatuses": [{"name": "t_a", "resourceClaimName": "made"}]}
+    waits = merged(using("waits", **{by: "one" if by == "t_a" else "made"}), {"metadata": {"uid": "uid-waits"}, "status": status})
+    service = start_over(*cluster(made, waits, ONE))
+    reasons_, message = explained(service)
+    assert reasons_["a"] == reason and ("ml/made was not created for" in message) == (reason == "claim_missing")
+    snapshot = write("snapshot.json", service.get("/v1/snapshot").text)
+    assert explained(start_service("--cluster-file", snapshot)) == (reasons_, message)
+
+
 def test_snapshot_keeps_what_claims_ask_for(start_over, start_service, write):
     objects = [claim("wanted", asks(3)), template("three", asks(3, selector=f"device.attributes['{DRIVER}'].type == 'gpu'"))]
     service = start_over(*cluster(*objects))

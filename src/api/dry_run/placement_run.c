@@ -480,7 +480,8 @@ static void ask(struct placement_run *run)
     ask_about_peers(run);
     if (!run->query.question.refusal)
         run->query.question.devices =
-            claim_lookup_rules(dry_run->claims, workload->namespace_, workload->pod.claims, "");
+            claim_lookup_rules(dry_run->claims, &(struct claims_user){workload->namespace_,
+                                                                      workload->pod.claims, "", 0});
     verdict_query_admission(&run->query);
     run->n_replicas = workload->replicas;
     if (!run->query.question.refusal)

@@ -124,8 +124,9 @@ struct pod_query pod_json_query(const struct pod_report *report, const struct po
         .asked = copy->asked,
     };
     wanted.peers = rules_of(report, copy, wanted.shape);
-    wanted.devices =
-        claim_lookup_rules(report->claims, copy->pod.namespace_, copy->pod.claims, copy->pod.uid);
+    wanted.devices = claim_lookup_rules(
+        report->claims, &(struct claims_user){copy->pod.namespace_, copy->pod.claims, copy->pod.uid,
+                                              copy->pod.made_claims});
     return (struct pod_query){.question = fit_question_of(report->fork, copy->pod.namespace_,
                                                           &wanted, QUOTA_NO_CLAIMS, report->arena),
                               .claims = report->claims,

@@ -30,6 +30,7 @@ struct named_claim {
     const char *namespace_, *name;
     struct pod_claim claim;
     const char *spec, *nodes; /* as in claim_facts */
+    const char *owner_uid;    /* of a claim in the cluster; NULL: another one */
     bool lacks_admin_label;   /* it is yet to be made, in a namespace without that label */
 };
 
@@ -325,6 +326,7 @@ static void find_made(struct claim_lookup *lookup, const struct cluster *cluster
         claim->claim.is_allocated = made->is_allocated;
         claim->claim.n_holders = made->n_all_holders;
         copy_holders(lookup, made, &claim->claim);
+        claim->owner_uid = copy_of(lookup, made->owner_uid);
         claim->spec = copy_of(lookup, made->spec);
         claim->nodes = copy_of(lookup, made->nodes);
     } else if (facts) {
@@ -649,36 +651,51 @@ void claim_lookup_run(struct claim_lookup *lookup)
         read_devices(lookup);
 }
 
-static struct claim_rules *make_rules(struct claim_lookup *lookup, const char *namespace_,
-                                      const char *claims, const char *uid)
+/* As the pod sees it. A claim that is said to be made for it, but is not, keeps it waiting. Source:
+ * resourceclaim.IsForPod(). */
+static struct pod_claim *claim_of(struct claim_lookup *lookup, struct named_claim *claim,
+                                  const struct claims_user *pod, bool is_made)
+{
+    if (!claim)
+        return &lookup->beyond;
+    if (!is_made || !pod->uid[0] || !claim->owner_uid || strcmp(claim->owner_uid, pod->uid) == 0)
+        return &claim->claim;
+    struct pod_claim *foreign = arena_copy(lookup->arena, &claim->claim, 1, sizeof *foreign);
+    foreign->fault = REASON_CLAIM_MISSING;
+    foreign->cause = arena_printf(lookup->arena, "ResourceClaim %s/%s was not created for the pod",
+                                  claim->namespace_, claim->name);
+    return foreign;
+}
+
+static struct claim_rules *make_rules(struct claim_lookup *lookup, const struct claims_user *pod)
 {
     struct pod_claim *named[POD_CLAIMS_MAX];
     size_t n = 0;
-    for (const char *at = claims; at && *at && n < POD_CLAIMS_MAX;) {
-        struct named_claim *claim = find_claim(lookup, take_key(lookup, namespace_, &at));
-        named[n++] = claim ? &claim->claim : &lookup->beyond;
+    for (const char *at = pod->claims; at && *at && n < POD_CLAIMS_MAX; n++) {
+        struct named_claim *claim = find_claim(lookup, take_key(lookup, pod->namespace_, &at));
+        named[n] = claim_of(lookup, claim, pod, pod->made_claims & UINT32_C(1) << n);
     }
     if (n == POD_CLAIMS_MAX) /* the ledger may have left out some */
         named[0] = &lookup->beyond;
-    const struct claims_of_pod pod = {named, n, uid};
-    return claim_rules_of(&pod, lookup->world, &lookup->steps_left, lookup->arena);
+    const struct claims_of_pod of_pod = {named, n, pod->uid};
+    return claim_rules_of(&of_pod, lookup->world, &lookup->steps_left, lookup->arena);
 }
 
-/* Pods that name the same claims share the verdicts. */
-struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *namespace_,
-                                       const char *claims, const char *uid)
+/* Pods that name the same claims share the verdicts; claims made from templates are a pod's own. */
+struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const struct claims_user *pod)
 {
     struct shared_rules *shared = NULL;
-    if (!claims || !claims[0])
+    if (!pod->claims || !pod->claims[0])
         return NULL;
-    const char *key = arena_printf(lookup->arena, "%s\n%s", namespace_, claims);
+    const char *key = arena_printf(lookup->arena, "%s\n%s%s", pod->namespace_, pod->claims,
+                                   pod->made_claims ? pod->uid : "");
     HASH_FIND_STR(lookup->rules, key, shared);
     if (!shared) {
         shared = ARENA_NEW(lookup->arena, struct shared_rules);
         HASH_ADD_KEYPTR(hh, lookup->rules, key, strlen(key), shared);
     }
     if (!shared->rules || !claim_rules_are_reusable(shared->rules))
-        shared->rules = make_rules(lookup, namespace_, claims, uid);
+        shared->rules = make_rules(lookup, pod);
     return shared->rules;
 }
 

@@ -32,9 +32,14 @@ void claim_lookup_free(struct claim_lookup *lookup);
 void claim_lookup_add(struct claim_lookup *lookup, const char *namespace_, const char *claims);
 /* Finds all that are named, and copies the devices. Once, without the ledger's lock. */
 void claim_lookup_run(struct claim_lookup *lookup);
-/* Of a pod that was added; uid "": a new one. NULL: it names no claims. */
-struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const char *namespace_,
-                                       const char *claims, const char *uid);
+/* A pod that was added, as in pod_facts. uid "": a new one, which has no claims made from
+ * templates. */
+struct claims_user {
+    const char *namespace_, *claims, *uid;
+    uint32_t made_claims;
+};
+/* NULL: it names no claims. */
+struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const struct claims_user *pod);
 /* Whether the answer has room for n more lines about claims, and takes it. */
 bool claim_lookup_take_lines(struct claim_lookup *lookup, size_t n);
 /* The devices for a want of a claim that was found, as placed replicas have left them; valid until

@@ -119,6 +119,12 @@ static const char *owner_or_null(bool is_owned)
     return is_owned ? "StatefulSet/web" : NULL;
 }
 
+static void add_claims(struct dice *dice, struct pod_facts *facts)
+{
+    facts->claims = chance(dice) ? "one\n\ntwo\n" : NULL;
+    facts->made_claims = facts->claims && chance(dice) ? 5 : 0;
+}
+
 static struct pod_facts random_pod(struct dice *dice, const struct policy *policy)
 {
     const bool waits = chance(dice);
@@ -140,12 +146,12 @@ static struct pod_facts random_pod(struct dice *dice, const struct policy *polic
         .started_s = chance(dice) ? 0 : 1780000000 + (int64_t)roll(dice, 1000),
         .refusal = word_or_null(dice),
         .extended_claim = word_or_null(dice),
-        .claims = chance(dice) ? "one\n\ntwo\n" : NULL,
         .unscheduled_reason = is_told ? maybe(dice) : NULL,
         .unscheduled_message = is_told ? maybe(dice) : NULL,
         .controller = owner_or_null(is_told),
         .not_evaluated = waits && chance(dice) ? "one\ntwo\n" : NULL,
     };
+    add_claims(dice, &facts);
     struct shape_facts *shape = &facts.shape;
     shape->demand = random_amounts(dice, &shape->n_demand);
     shape->node_selector = random_node_selector(dice);
@@ -194,6 +200,7 @@ static void assert_pods_equal(const struct pod_facts *a, const struct pod_facts 
     assert_int_equal(a->started_s, b->started_s);
     assert_texts_equal(a->refusal, b->refusal);
     assert_texts_equal(a->extended_claim, b->extended_claim);
+    assert_int_equal(a->made_claims, b->made_claims);
     assert_texts_equal(a->claims, b->claims);
     assert_texts_equal(a->unscheduled_reason, b->unscheduled_reason);
     assert_texts_equal(a->unscheduled_message, b->unscheduled_message);
