@@ -66,6 +66,7 @@ struct want_state {
 
 struct constraint_state {
     const struct allocate_constraint *constraint;
+    const char *slash;   /* of its attribute; NULL: there is none */
     const bool *applies; /* by the index of a want */
     size_t n_devices;
     const struct cel_fact *fact; /* of the first device, if all must match */

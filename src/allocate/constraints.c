@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* To add a device, and to remove it later. */
+#define STEPS_OF_CONSTRAINT 4
+
 /* Whether the name is "request" or, for an alternative, "request/alternative". */
 static bool names_want(const char *name, const struct want_state *want)
 {
@@ -56,6 +59,7 @@ enum attempt constraints_prepare(struct run *run, struct claim_search *claim)
             return STOPPED;
         claim->constraints[i] = (struct constraint_state){
             .constraint = constraint,
+            .slash = strchr(constraint->attribute, '/'),
             .applies = find_applicable(run, claim, constraint, n_wants),
             .facts = ARENA_ARRAY(run->arena, const struct cel_fact *, asked->n_requests + 1)};
     }
@@ -70,25 +74,26 @@ static bool is_attribute(const struct cel_fact *fact, const char *attribute, con
 }
 
 /* Whether the attribute of the device can be judged. YES: it can. */
-static enum attempt check_facts(struct run *run, const char *attribute,
+static enum attempt check_facts(struct run *run, const struct constraint_state *state,
                                 const struct allocate_device *device)
 {
-    if (!strchr(attribute, '/'))
-        return allocate_do_not_judge(run, "a constraint on %s, which has no domain", attribute);
+    if (!state->slash)
+        return allocate_do_not_judge(run, "a constraint on %s, which has no domain",
+                                     state->constraint->attribute);
     if (device->not_judged)
         return allocate_do_not_judge(run, "device %s: %s", device->name, device->not_judged);
     if (device->facts->unsupported)
         return allocate_do_not_judge(run, "device %s: list-typed attribute %s", device->name,
                                      device->facts->unsupported);
-    return allocate_spend(run, device->facts->n_facts) ? YES : STOPPED;
+    return allocate_spend(run, STEPS_OF_CONSTRAINT + device->facts->n_facts) ? YES : STOPPED;
 }
 
 /* lookupAttribute(). NULL: the device lacks it. */
-static const struct cel_fact *find_fact(const struct cel_device *device, const char *attribute)
+static const struct cel_fact *find_fact(const struct cel_device *device,
+                                        const struct constraint_state *state)
 {
-    const char *slash = strchr(attribute, '/');
-    for (size_t i = 0; slash && i < device->n_facts; i++) {
-        if (is_attribute(&device->facts[i], attribute, slash))
+    for (size_t i = 0; i < device->n_facts; i++) {
+        if (is_attribute(&device->facts[i], state->constraint->attribute, state->slash))
             return &device->facts[i];
     }
     return NULL;
@@ -120,10 +125,9 @@ static enum attempt add(struct run *run, const struct claim_search *claim,
                         struct constraint_state *state, const struct want_state *want,
                         const struct allocate_device *device)
 {
-    const char *attribute = state->constraint->attribute;
-    if (check_facts(run, attribute, device) == STOPPED)
+    if (check_facts(run, state, device) == STOPPED)
         return STOPPED;
-    const struct cel_fact *fact = find_fact(device->facts, attribute);
+    const struct cel_fact *fact = find_fact(device->facts, state);
     if (!fact)
         return NO;
     if (state->constraint->kind == ALLOCATE_MATCH) {

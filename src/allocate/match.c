@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* To read a fact of the device before each evaluation. */
+#define STEPS_OF_FACT 4
+
 enum match { MATCH_UNKNOWN, MATCH_YES, MATCH_NO };
 
 /* "class X" or "claim NAMESPACE/NAME" have these selectors. */
@@ -24,7 +27,8 @@ static enum attempt evaluate(struct run *run, const struct cel_program *program,
     struct arena *scratch CLEANUP(arena_free_ptr) = arena_new();
     *ret = cel_evaluate(program, device, scratch);
     ret->message = arena_strdup(run->arena, ret->message);
-    return allocate_spend(run, 1 + ret->cost) ? YES : STOPPED;
+    const uint64_t steps = 1 + STEPS_OF_FACT * (uint64_t)device->n_facts + ret->cost;
+    return allocate_spend(run, steps) ? YES : STOPPED;
 }
 
 static enum attempt match_selector(struct run *run, const struct allocate_selectors *selectors,

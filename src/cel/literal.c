@@ -53,6 +53,10 @@ bool cel_utf8_is_valid(struct cel_text text)
     for (size_t i = 0; i < text.len;) {
         size_t from = i;
         char again[4];
+        if ((unsigned char)text.bytes[i] < 0x80) {
+            i++;
+            continue;
+        }
         size_t n = cel_utf8_put(cel_utf8_get(text, &i), again);
         if (n != i - from || memcmp(again, text.bytes + from, n) != 0)
             return false;
