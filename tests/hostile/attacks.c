@@ -567,6 +567,87 @@ static json_t *combinations(void)
     return json_pack("{s:s, s:s, s:o}", "apiVersion", "v1", "kind", "List", "items", items);
 }
 
+/* A list with the class, and pods of which each names n claims; claims are made by their number. */
+static json_t *pods_with_claims_of(size_t n_pods, size_t n, json_t *(*make)(size_t i))
+{
+    json_t *items = json_array();
+    (void)json_array_append_new(items, class_of_all());
+    for (size_t p = 0; p < n_pods; p++) {
+        json_t *pod = pod_of(p, NULL);
+        json_t *names = part_of(pod, "spec", "resourceClaims", json_array());
+        for (size_t c = 0; c < n; c++) {
+            (void)json_array_append_new(items, make(n * p + c));
+            (void)json_array_append_new(names, json_pack("{s:s, s:s}", "name", text_of("c", c),
+                                                         "resourceClaimName",
+                                                         text_of("hostile-", n * p + c)));
+        }
+        (void)json_array_append_new(items, pod);
+    }
+    return json_pack("{s:s, s:s, s:o}", "apiVersion", "v1", "kind", "List", "items", items);
+}
+
+/* Each claim has expressions of its own: valid ones that work as long as one may. */
+static json_t *claim_of_selectors(size_t i)
+{
+    static const struct {
+        const char *head, *part, *tail;
+        size_t n;
+    } SELECTORS[] = {
+        {"device.attributes['example.com'].exists(n, n.matches('", "(a|b|cd?)*", "$'))", 90},
+        {"device.attributes['example.com'].exists(n, n.matches('", "(((a{1,9}){1,9})|[^a-z]*)*",
+         "x$'))", 9},
+        {"device.driver == ''", " || device.driver.contains('abcdefgh')", "", 20},
+        {"device.attributes.all(d, device.attributes[d].all(n, true", " && n != 'x'", "))", 60},
+        {"", "(", "true", 10000},
+        {"cel.bind(a, 'aaaaaaaa', ", "cel.bind(a, a + a, ", "a == '')))))))))))", 10},
+    };
+    json_t *requests = json_array();
+    for (size_t r = 0; r < 4; r++) {
+        const size_t k = (i + r) % (sizeof SELECTORS / sizeof *SELECTORS);
+        char own[64];
+        (void)snprintf(own, sizeof own, "%zu == -1 || ", 4 * i + r);
+        json_t *exactly = json_pack(
+            "{s:s, s:[o, o]}", "deviceClassName", "class", "selectors",
+            selector_of(own, "", 0, "true"),
+            selector_of(SELECTORS[k].head, SELECTORS[k].part, SELECTORS[k].n, SELECTORS[k].tail));
+        (void)json_array_append_new(
+            requests, json_pack("{s:s, s:o}", "name", text_of("r", r), "exactly", exactly));
+    }
+    return claim_of(i, requests);
+}
+
+static json_t *pods_with_selectors(void)
+{
+    return pods_with_claims_of(20, 2, claim_of_selectors);
+}
+
+/* 32 requests with 8 alternatives each, of which only the last may do, and 32 constraints. */
+static json_t *claim_of_requests(size_t i)
+{
+    json_t *requests = json_array();
+    json_t *constraints = json_array();
+    for (size_t r = 0; r < 32; r++) {
+        json_t *alternatives = json_array();
+        for (size_t a = 0; a < 8; a++)
+            (void)json_array_append_new(alternatives, json_pack("{s:s, s:s, s:i}", "name",
+                                                                text_of("a", a), "deviceClassName",
+                                                                "class", "count", a < 7 ? 2 : 1));
+        (void)json_array_append_new(requests, json_pack("{s:s, s:o}", "name", text_of("r", r),
+                                                        "firstAvailable", alternatives));
+        (void)json_array_append_new(constraints,
+                                    json_pack("{s:s}", "matchAttribute", "gpu.amd.com/group"));
+    }
+    json_t *claim = claim_of(i, requests);
+    (void)json_object_set_new(json_object_get(json_object_get(claim, "spec"), "devices"),
+                              "constraints", constraints);
+    return claim;
+}
+
+static json_t *pods_with_requests(void)
+{
+    return pods_with_claims_of(20, 2, claim_of_requests);
+}
+
 const struct attack ATTACKS[] = {
     /* name, target, kind, objects, maker, bytes each, hold ms, filter ms, bytes of metrics */
     {"invented-resources", "sums a node: 250 names a pod", CLUSTER_PODS, 2000, invented_resources,
@@ -630,14 +711,22 @@ const struct attack ATTACKS[] = {
      2000000, HOLD_MS, FILTER_MS, 4000},
     {"combinations", "the dry run: 20 pods with 5 claims that fail in all combinations",
      CLUSTER_SLICES, 100, groups_of_devices, 50000, HOLD_MS, FILTER_MS, 60000},
+    {"judged-selectors", "dry run, pending, explain: 20 pods with 320 selectors, half distinct",
+     CLUSTER_SLICES, 20, longest_attributes, 2000000, HOLD_MS, FILTER_MS, 60000},
+    {"judged-requests", "the same: 40 claims of 32 requests, 8 alternatives, 32 constraints",
+     CLUSTER_SLICES, 100, groups_of_devices, 50000, HOLD_MS, FILTER_MS, 60000},
 };
 
 const size_t N_ATTACKS = sizeof ATTACKS / sizeof *ATTACKS;
 
+#define ANSWER_BYTES ((size_t)4 << 20)
+
 static const struct hostile_manifest MANIFESTS[] = {
-    {"longest-attributes", reads_all, 6000},
-    {"selectors", hostile_selectors, 3000},
-    {"combinations", combinations, 6000},
+    {"longest-attributes", reads_all, 6000, 0, ANSWER_BYTES},
+    {"selectors", hostile_selectors, 3000, 0, ANSWER_BYTES},
+    {"combinations", combinations, 6000, 6000, ANSWER_BYTES},
+    {"judged-selectors", pods_with_selectors, 6000, 6000, ANSWER_BYTES},
+    {"judged-requests", pods_with_requests, 6000, 6000, ANSWER_BYTES},
 };
 
 const struct hostile_manifest *attacks_manifest(const char *attack)

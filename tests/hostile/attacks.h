@@ -36,6 +36,10 @@ struct hostile_manifest {
     const char *attack;
     json_t *(*make)(void); /* a new reference */
     double max_ms;         /* CPU time of the dry run */
+    /* The same of pending and of explain, asked when the objects of the manifest, a list, are in
+     * the cluster. 0: they are not. */
+    double max_asked_ms;
+    size_t max_answer_bytes; /* of each of the three */
 };
 /* NULL: nothing is. */
 const struct hostile_manifest *attacks_manifest(const char *attack);

@@ -150,7 +150,8 @@ static double metrics_bytes(const struct harness *harness)
 }
 
 struct cost {
-    double bytes_each, hold_ms, filter_ms, dry_run_ms, metrics_bytes, kept_bytes;
+    double bytes_each, hold_ms, filter_ms, dry_run_ms, asked_ms, metrics_bytes, kept_bytes;
+    size_t answer_bytes; /* the longest of the dry run, pending and explain */
     size_t n_holds;
     bool sums_are_right;
 };
@@ -178,30 +179,69 @@ static void go(const struct harness *harness, const struct attack *attack)
     list(harness, attack->kind, 0, NULL); /* removes the others: a list without them */
 }
 
-/* The manifest must be answered; what the answer says is for other tests. */
-static double dry_run_ms(struct harness *harness, const struct hostile_manifest *posted)
+/* CPU time. What the answer says is for other tests. */
+static double ask_ms(handle_exchange *handle, struct api *api, const struct fake_question *question,
+                     const char *member, size_t *ret_bytes)
+{
+    const double began_ms = meter_cpu_ms();
+    struct fake_answer answer = fake_ask(handle, api, question);
+    const double took_ms = meter_cpu_ms() - began_ms;
+    if (!strstr(answer.body, member))
+        fail(answer.body);
+    *ret_bytes = answer.len > *ret_bytes ? answer.len : *ret_bytes;
+    fake_answer_fini(&answer);
+    return took_ms;
+}
+
+static enum cluster_kind kind_of(const json_t *object)
+{
+    const char *kind = json_string_value(json_object_get(object, "kind"));
+    if (strcmp(kind, "Pod") == 0)
+        return CLUSTER_PODS;
+    return strcmp(kind, "DeviceClass") == 0 ? CLUSTER_DEVICE_CLASSES : CLUSTER_CLAIMS;
+}
+
+/* pending, and explain of the first pod, while the objects are in the cluster. The longer time. */
+static double asked_ms(const struct harness *harness, struct api *api, const json_t *items,
+                       size_t *ret_bytes)
+{
+    static const enum cluster_kind KINDS[] = {CLUSTER_PODS, CLUSTER_CLAIMS, CLUSTER_DEVICE_CLASSES};
+    static const struct fake_question PENDING = {.body = "", .method = "GET"};
+    static const struct fake_question EXPLAIN = {
+        .body = "", .method = "GET", .path = "/v1/pods/tenant/hostile-0/explain"};
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (items, i, item)
+        put(harness, kind_of(item), json_deep_copy(item));
+    for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
+        flush(harness, KINDS[k]);
+    const double pending_ms = ask_ms(api_pending, api, &PENDING, "\"hostile-0\"", ret_bytes);
+    const double explain_ms = ask_ms(api_explain, api, &EXPLAIN, "\"hostile-0\"", ret_bytes);
+    for (size_t k = 0; k < sizeof KINDS / sizeof *KINDS; k++)
+        list(harness, KINDS[k], 0, NULL);
+    return pending_ms > explain_ms ? pending_ms : explain_ms;
+}
+
+static void ask(struct harness *harness, const struct hostile_manifest *posted, struct cost *cost)
 {
     if (!posted)
-        return 0;
+        return;
     struct api api = {.inventory = harness->inventory, .max_object_bytes = 32 << 20};
-    json_t *manifest = posted->make();
+    json_auto_t *manifest = posted->make();
     char *body = json_dumps(manifest, JSON_COMPACT);
     const struct fake_question question = {.body = body, .len = strlen(body)};
-    const double began_ms = meter_cpu_ms();
-    struct fake_answer answer = fake_ask(api_dry_run, &api, &question);
-    const double took_ms = meter_cpu_ms() - began_ms;
-    if (!strstr(answer.body, "\"deviceRequests\""))
-        fail(answer.body);
-    fake_answer_fini(&answer);
+    cost->dry_run_ms =
+        ask_ms(api_dry_run, &api, &question, "\"deviceRequests\"", &cost->answer_bytes);
     free(body);
-    json_decref(manifest);
-    return took_ms;
+    if (posted->max_asked_ms > 0)
+        cost->asked_ms =
+            asked_ms(harness, &api, json_object_get(manifest, "items"), &cost->answer_bytes);
 }
 
 static struct cost measure(const struct attack *attack)
 {
     struct harness harness;
-    struct cost cost;
+    struct cost cost = {0};
     harness_begin(&harness);
     (void)filter_ms(&harness);
     const double before = meter_bytes();
@@ -210,7 +250,7 @@ static struct cost measure(const struct attack *attack)
     come(&harness, attack);
     cost.bytes_each = (meter_bytes() - before) / (double)attack->n_objects;
     cost.filter_ms = filter_ms(&harness);
-    cost.dry_run_ms = dry_run_ms(&harness, attacks_manifest(attack->name));
+    ask(&harness, attacks_manifest(attack->name), &cost);
     check_sums(&harness);
     put(&harness, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* forces demands to be settled again */
     flush(&harness, CLUSTER_NODES);
@@ -248,16 +288,20 @@ static bool run(const struct attack *attack)
     if (cost.hold_ms > attack->max_hold_ms)
         cost.hold_ms = hold_ms_again(attack, cost.hold_ms);
     bool ok = cost.sums_are_right;
-    printf("%-22s %7zu %12.0f %11.2f %11.2f %12.2f %14.0f %8zu  %s\n", attack->name,
+    printf("%-22s %7zu %12.0f %11.2f %11.2f %12.2f %12.2f %14.0f %8zu  %s\n", attack->name,
            attack->n_objects, cost.bytes_each, cost.hold_ms, cost.filter_ms, cost.dry_run_ms,
-           cost.metrics_bytes, cost.n_holds, attack->what);
+           cost.asked_ms, cost.metrics_bytes, cost.n_holds, attack->what);
     if (!ok)
         printf("    FAILED: the self-check has found a difference\n");
     ok &= is_within("bytes each", cost.bytes_each, attack->max_bytes_each);
     ok &= is_within("the longest hold, CPU ms,", cost.hold_ms, attack->max_hold_ms);
     ok &= is_within("a filter call, CPU ms,", cost.filter_ms, attack->max_filter_ms);
-    if (posted)
+    if (posted) {
         ok &= is_within("a dry run, CPU ms,", cost.dry_run_ms, posted->max_ms);
+        ok &= is_within("pending or explain, CPU ms,", cost.asked_ms, posted->max_asked_ms);
+        ok &= is_within("the longest answer, bytes,", (double)cost.answer_bytes,
+                        (double)posted->max_answer_bytes);
+    }
     ok &= is_within("more of metrics, bytes,", cost.metrics_bytes, attack->max_metrics_bytes);
     ok &= is_within("what is kept in the end, bytes,", cost.kept_bytes, KEPT_BYTES_MAX);
     return ok;
@@ -292,8 +336,9 @@ int main(int argc, char **argv)
     bool ok = true;
     size_t n_run = 0;
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
-    printf("%-22s %7s %12s %11s %11s %12s %14s %8s  %s\n", "attack", "objects", "bytes each",
-           "hold, ms", "filter, ms", "dry run, ms", "metrics, bytes", "holds", "what it attacks");
+    printf("%-22s %7s %12s %11s %11s %12s %12s %14s %8s  %s\n", "attack", "objects", "bytes each",
+           "hold, ms", "filter, ms", "dry run, ms", "asked, ms", "metrics, bytes", "holds",
+           "what it attacks");
     for (size_t i = 0; i < N_ATTACKS; i++) {
         if (!is_wanted(&ATTACKS[i], argv + 1, argc - 1))
             continue;
