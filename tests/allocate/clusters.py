@@ -9,6 +9,13 @@ import uuid
 import generate
 
 API = "resource.k8s.io/v1"
+EXTENDED = "example.com/gpu"  # comes through the class gpu
+# The other driver's devices are judged without an entry.
+POLICY = {
+    "apiVersion": "gpu-extender.io/v1alpha1",
+    "kind": "SchedulerPolicy",
+    "deviceDrivers": {"gpu.example.com": {"model": "model"}},
+}
 NAMESPACES = {"claims-a": {}, "claims-b": {"resource.kubernetes.io/admin-access": "true"}}
 ZONES, HOST = ("z1", "z2", "z3"), "kubernetes.io/hostname"
 GIB = 2**30
@@ -26,7 +33,8 @@ class Devices(generate.Generator):
     def __init__(self, dice, nodes):
         super().__init__(dice, nodes)
         self.homes = list(nodes)
-        self.rates.update(conditions=0, stale=min(self.rates["stale"], 0.1), wide=min(self.rates["wide"], 0.1))
+        # What waits for conditions is not judged.
+        self.rates.update(conditions=dice.choice([0] * 9 + [0.1]), stale=min(self.rates["stale"], 0.1), wide=min(self.rates["wide"], 0.1))
         self.namespace = "claims-a"
 
     def device(self, driver, name, sets):
@@ -233,6 +241,9 @@ class State:
     def objects(self):
         self.populate()
         classes = [{"apiVersion": API, "kind": "DeviceClass", **each} for each in self.devices.classes() if each["metadata"]["name"] != "odd"]
+        for each in classes:
+            if each["metadata"]["name"] == "gpu":
+                each["spec"]["extendedResourceName"] = EXTENDED
         rules = [self.devices.rule(number, self.slices) for number in range(self.dice.choice((0, 0, 0, 1, 2)))]
         templates = [self.template("common", namespace) for namespace in NAMESPACES]
         return [*map(self.node, self.nodes), *classes, *self.slices, *rules, *templates, *self.pods, *self.claims]
@@ -261,7 +272,10 @@ class State:
         return made, pod
 
     def place(self, spec):
-        """What rules out nodes before claims are asked."""
+        """What rules out nodes before claims are asked, and rarely a resource that is not judged."""
+        if self.dice.random() < 0.01:
+            resources = spec["containers"][0]["resources"]
+            resources.update({kind: {**amounts, EXTENDED: "1"} for kind, amounts in resources.items()})
         if self.dice.random() < 0.15:
             spec["nodeSelector"] = {"zone": self.dice.choice(ZONES)}
         if self.dice.random() < 0.1:

@@ -6,15 +6,9 @@ import json
 import random
 
 from agreement.rounds import reload
-from clusters import NAMESPACES, State, question_of
+from clusters import NAMESPACES, POLICY, State, question_of
 from compare import answers, differs
 from service import Service
-
-POLICY = {
-    "apiVersion": "gpu-extender.io/v1alpha1",
-    "kind": "SchedulerPolicy",
-    "deviceDrivers": {name: {"model": "model"} for name in ("gpu.example.com", "nic.example.com")},
-}
 
 
 @dataclasses.dataclass
