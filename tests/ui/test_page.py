@@ -117,8 +117,9 @@ def answering(path, status, body):
 
 
 def test_stale_data_are_said_to_be_stale(sample, pages):
-    inventory = sample.get("/v1/inventory").json() | {"usable": False, "unusableBecause": "the pods are stale: refused"}
+    inventory = sample.get("/v1/inventory").json() | {"usable": False, "unusableBecause": "the pods are stale: refused", "role": "leader"}
     page = pages.open(sample, before=answering("inventory", 200, inventory))
+    assert "this replica leads" in page.locator("header p").inner_text()
     assert "the pods are stale: refused" in page.locator(".notice.error").inner_text()
     shot(page, "stale")
 
@@ -154,10 +155,33 @@ HOSTILE = [
 ]
 
 
+def of_claims(at, text):
+    """Objects of dynamic resource allocation with the text in each name; the claim is used by a pod, and another pod waits for one."""
+
+    def made(kind, name, spec, **more):
+        metadata = {"name": name, "namespace": f"{text}{at}", "uid": f"{kind}-{at}"}
+        return {"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": metadata, "spec": spec, **more}
+
+    requests = [{"name": text, "exactly": {"deviceClassName": text, "count": 1, "selectors": [{"cel": {"expression": text}}]}}]
+    device = {"name": f"{text}-{at}", "attributes": {"type": {"string": "gpu"}, "productName": {"string": text}}}
+    for driver in ("gpu.nvidia.com", text):
+        pool = {"name": text, "generation": 1, "resourceSliceCount": 1}
+        yield made("ResourceSlice", f"{driver}-{text}-{at}", {"driver": driver, "nodeName": f"{text}-node-{at}", "pool": pool, "devices": [device]})
+    yield made("DeviceClass", text, {"selectors": [{"cel": {"expression": text}}]})
+    yield made("DeviceTaintRule", text, {"deviceSelector": {"driver": text, "pool": text, "device": text}, "taint": {"key": text, "value": text, "effect": "NoSchedule"}})
+    result = {"request": text, "driver": "gpu.nvidia.com", "pool": text, "device": f"{text}-{at}"}
+    allocated = {"allocation": {"devices": {"results": [result]}}, "reservedFor": [{"resource": "pods", "name": text, "uid": f"user-{at}"}]}
+    yield made("ResourceClaim", f"{text}-used", {"devices": {"requests": requests}}, status=allocated)
+    yield made("ResourceClaim", text, {"devices": {"requests": requests}})
+    for name, claim in ((f"{text}-asks-{at}", text), (f"{text}-misses-{at}", f"{text}-none")):
+        claims = {"resourceClaims": [{"name": text, "resourceClaimName": claim}]}
+        yield objects.pod(name, None, metadata={"namespace": f"{text}{at}"}, spec=claims)
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
     """A service over a cluster with these texts wherever a name, label, value or message is."""
-    items = []
+    items = [item for at, text in enumerate(HOSTILE) for item in of_claims(at, text)]
     for at, text in enumerate(HOSTILE):
         items.append(
             objects.node(
@@ -187,6 +211,11 @@ def test_hostile_texts_stay_texts(hostile, pages):
     pages.expected.append("404")  # no pod has such a name in a path
     page = pages.open(hostile, wait="[role=tabpanel] table")
     shot(page, "hostile")
+    page.get_by_role("button", name="claims ").click()
+    asking = page.locator("[role=tabpanel] table .link").filter(has_text="-asks-")
+    assert asking.count() == len(HOSTILE)
+    asking.filter(has_text=HOSTILE[0]).click()
+    page.locator(".details table").first.wait_for()
     for tab in TABS:
         page.locator(f"#tab-{tab}").click()
         page.locator("[role=tabpanel] > *").first.wait_for()
@@ -273,15 +302,35 @@ def test_the_language_is_chosen_and_kept_in_the_address(sample, pages):
     assert again.get_by_role("heading", name="集群的 GPU").count() == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("language", LANGUAGES)
+def violations(page):
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("zh", "dark")])
 def test_accessible(services, pages, language, scheme):
-    for path, fragment in ((EXAMPLES[0], "&node=h100-1"), (EXAMPLES[2], "&view=table"), (EXAMPLES[0], "&pod=ml-training/big-train-0")):
-        # The checker is a script that the page's policy would refuse.
-        page = pages.open(services(path), f"#lang={language}{fragment}", wait=".details table, .scrolling table", color_scheme=scheme, bypass_csp=True)
-        for tab in TABS:
-            page.locator(f"#tab-{tab}").click()
-            page.locator("[role=tabpanel] > *").first.wait_for()
-            results = Axe().run(page)
-            assert results.violations_count == 0, results.generate_report()
+    """Each form and state. What a language could break is no colour."""
+    pages.expected += ["401", "403"]
+
+    # The checker is a script that the page's policy would refuse.
+    def show(path, fragment, wait, before=None):
+        return pages.open(services(path), f"#lang={language}{fragment}", wait, before, color_scheme=scheme, bypass_csp=True)
+
+    for path, fragment, wait in [
+        (EXAMPLES[2], "&view=table&tab=fragmentation", ".scrolling table"),
+        (EXAMPLES[0], "&group=pool&pod=ml-training/big-train-0", ".details table"),
+        (EXAMPLES[0], "&group=label&label=zone&colour=priority&node=h100-1&tab=decisions", ".details table"),
+    ]:
+        violations(show(path, fragment, wait))
+    for status, wait in ((401, "#token"), (403, ".notice.error")):
+        violations(show(EXAMPLES[0], "", wait, answering("*", status, {"error": "so it is"})))
+    page = show(EXAMPLES[0], "&tab=try&drain=h100-1", "#manifest")
+    violations(page)
+    page.locator("#manifest").fill(read(TOO_BIG))
+    page.locator("form button[type=submit]").first.click()
+    page.wait_for_selector("article")
+    violations(page)
+    page.locator("#tab-quotas").click()
+    page.locator("[role=tabpanel] > *").first.wait_for()
+    violations(page)
     shot(page, f"{language}-{scheme}")
