@@ -72,6 +72,8 @@ def test_changes_of_quotas(write):
     where = (*FILE, "--config", write("policy.yaml", policy))
     assert re.search(r"^training .* -> ", said("what-if", "--remove-pods", "ml-training/finetune-0", *where), re.MULTILINE)
     assert "Quotas" not in said("what-if", "--cordon", "cp-1", *where)
+    lower = write("changes.yaml", "- quota: {name: training, limits: [{total: 5}]}\n")
+    assert re.search(r"^training .* 99 -> 5$", said("what-if", "--changes", lower, *where), re.MULTILINE)
 
 
 def result(**more):
