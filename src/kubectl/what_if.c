@@ -19,6 +19,16 @@ struct what_if_body {
     json_t *others; /* members that the service will reject */
 };
 
+/* value NULL: the option is no UTF-8. */
+static int append(const struct what_if_body *body, json_t *list, json_t *value, const char *option)
+{
+    if (json_array_append_new(list, value) == 0)
+        return EXIT_FINE;
+    return session_complain(body->session,
+                            arena_printf(body->session->arena, "%.300s: is no UTF-8", option),
+                            EXIT_MISTAKE);
+}
+
 /* ---- options ---- */
 
 /* NODE or NODE=COUNT */
@@ -32,22 +42,25 @@ static int add_nodes(const struct what_if_body *body, const char *value)
                                              "--add-nodes: is %.300s, should be NODE or NODE=COUNT",
                                              value),
                                 EXIT_MISTAKE);
-    (void)json_array_append_new(body->changes, json_pack("{s:{s:s%, s:I}}", "addNodes", "like",
-                                                         value, strcspn(value, "="), "count",
-                                                         (json_int_t)strtol(count, NULL, 10)));
-    return EXIT_FINE;
+    json_t *change = json_pack("{s:{s:s%, s:I}}", "addNodes", "like", value, strcspn(value, "="),
+                               "count", (json_int_t)strtol(count, NULL, 10));
+    return append(body, body->changes, change, value);
 }
 
 /* NAME,... */
-static void add_names(const struct what_if_body *body, const char *member, const char *value)
+static int add_names(const struct what_if_body *body, const char *member, const char *value)
 {
     json_t *names = json_array();
-    for (const char *at = value + strspn(value, ","); *at; at += strspn(at, ",")) {
+    int status = EXIT_FINE;
+    const char *at = value + strspn(value, ",");
+    while (*at && status == EXIT_FINE) {
         const size_t len = strcspn(at, ",");
-        (void)json_array_append_new(names, json_stringn(at, len));
+        status = append(body, names, json_stringn(at, len), value);
         at += len;
+        at += strspn(at, ",");
     }
     (void)json_array_append_new(body->changes, json_pack("{s:o}", member, names));
+    return status;
 }
 
 /* ---- files ---- */
@@ -99,11 +112,7 @@ static int add_manifest(const struct what_if_body *body, struct session *session
     if (status != EXIT_FINE)
         return status;
     json_t *text = json_stringn(buf_text(&session->manifest), session->manifest.len);
-    if (!text)
-        return session_complain(session, arena_printf(session->arena, "%s: is no UTF-8", file),
-                                EXIT_MISTAKE);
-    (void)json_array_append_new(body->workloads, text);
-    return EXIT_FINE;
+    return append(body, body->workloads, text, file);
 }
 
 static int add_change(const struct what_if_body *body, const struct asked_option *change)
@@ -114,8 +123,7 @@ static int add_change(const struct what_if_body *body, const struct asked_option
         return add_nodes(body, change->value);
     if (change->option == OPTION_CHANGES)
         return add_file(body, change->value);
-    add_names(body, MEMBERS[change->option], change->value);
-    return EXIT_FINE;
+    return add_names(body, MEMBERS[change->option], change->value);
 }
 
 /* ---- the answer ---- */

@@ -154,6 +154,11 @@ def test_files_of_changes_that_are_none(tmp_path, text, message):
     assert said_of_it.removeprefix(f"{tmp_path}/").startswith(message), said_of_it
 
 
+@pytest.mark.parametrize("words", [("--drain", "a10-1,\udcff"), ("--cordon", "\udcff"), ("--add-nodes", "\udcff=2"), ("--remove-pods", "a/b,\udcff")])
+def test_names_that_are_no_text_are_not_dropped(words):
+    assert complaint("what-if", *words, *FILE, status=2).endswith(": is no UTF-8")
+
+
 def test_a_manifest_that_is_no_text(tmp_path):
     (tmp_path / "x").write_bytes(b"\xff")
     assert complaint("what-if", "-f", tmp_path / "x", *FILE, status=2).endswith("x: is no UTF-8")
