@@ -1,5 +1,7 @@
 """The map: every state of a GPU, groupings, colours, and the same in its table twin."""
 
+import re
+
 import objects
 import pytest
 from browsing import cells_of, rows_of, shot
@@ -16,7 +18,7 @@ BROKEN = {"allocatable": {GPU: "6"}}
 def fleet():
     """One node of each kind; what is typical here asks for 8 GPUs."""
     yield node("a", 8, metadata={"labels": {ZONE: "z-1", KARPENTER: "pool-k", "rack": "r-1"}}, status=BROKEN)
-    yield pod("train-0", 2, "a", metadata=TRAIN, spec={"priority": 5})
+    yield pod("train-0", 2, "a", metadata={"creationTimestamp": "2020-01-01T00:00:00Z", **TRAIN}, spec={"priority": 5})
     yield pod("train-1", 1, "a", metadata={"namespace": "other", **TRAIN}, spec={"priority": 5})
     yield pod("old", 1, "a", metadata=ENDING)
     yield pod("next", 2, spec={"priority": 9}, status={"nominatedNodeName": "a"})
@@ -118,7 +120,7 @@ def test_pods_are_coloured_with_a_letter(service, pages, colour):
 def test_a_cell_says_who_holds_it_and_leads_there(service, pages):
     page = pages.open(service, "#view=apart")
     cell = page.locator(".node[title='a'] .cell.used").first
-    assert cell.get_attribute("title").startswith("in use: ml/train-0") and "Job train" in cell.get_attribute("title")
+    assert re.fullmatch(r"in use: ml/train-0, \d+ d( \d+ h)?, Job train", cell.get_attribute("title"))
     cell.click()
     page.locator(".details").get_by_text("is on the node a").wait_for()
     assert "Owner: Job train. Priority: 5." in page.locator(".details").inner_text()

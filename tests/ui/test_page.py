@@ -90,6 +90,10 @@ def test_a_manifest_that_fits_nowhere_says_why(sample, pages):
     assert page.locator(".node.placed").count() == 0
     unfit = {node["node"]: node["message"] for node in answer["workloads"][0]["nodes"] if not node["fits"]}
     assert {row[0]: row[1] for row in rows_of(page, "Why not on")} == unfit
+    mistyped = json.dumps(objects.pod(metadata={"annotations": {"gpu-extender.io/modles": "A100"}}))
+    (warning,) = sample.post("/v1/dry-run", mistyped).json()["warnings"]
+    tried(page, mistyped)
+    page.locator(".notice.warning", has_text=warning["message"]).wait_for()
 
 
 def test_a_wrong_manifest_gets_the_api_s_error(sample, pages):

@@ -82,6 +82,23 @@ def test_a_wrong_change_gets_the_api_s_error(sample, pages):
     assert sample.post("/v1/what-if", asked).json()["error"] in page.locator(".notice.error").inner_text()
 
 
+def test_a_busy_service_is_asked_again(sample, pages):
+    pages.expected.append("503")
+    busy = [1, 1]
+
+    def answer(route):
+        if busy:
+            busy.pop()
+            route.fulfill(status=503, headers={"Retry-After": "0"}, json={"error": "another what-if is being computed"})
+        else:
+            route.continue_()
+
+    page = pages.open(sample, "#tab=try&drain=h100-1", wait="#manifest", before=lambda page: page.route("**/v1/what-if", answer))
+    page.get_by_role("button", name="Try it").click()
+    page.get_by_text(sample.post("/v1/what-if", {"changes": [{"drain": ["h100-1"]}], "workloads": []}).json()["summary"]).first.wait_for()
+    assert busy == []
+
+
 def test_a_drain_is_tried(sample, pages, tmp_path):
     """From a node's details to where its pods would go."""
     (name,) = [item["name"] for item in sample.get("/v1/inventory").json()["nodes"] if item["name"] == "h100-1"]

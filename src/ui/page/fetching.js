@@ -55,7 +55,7 @@ export function urlOf(path) {
   return new URL(`../v1/${path}`, location.href.split("#")[0]).href;
 }
 
-async function send(path, options) {
+async function sendOnce(path, options) {
   const headers = { ...options.headers };
   if (token) headers.Authorization = `Bearer ${token}`;
   try {
@@ -64,6 +64,19 @@ async function send(path, options) {
   } catch (fault) {
     throw new Failure(0, fault.message);
   }
+}
+
+const BUSY_TRIES = 10;
+
+// Of some answers the service computes one at a time: it says when to ask again.
+async function send(path, options) {
+  let response = await sendOnce(path, options);
+  for (let i = 1; i < BUSY_TRIES && response.status === 503 && response.headers.has("Retry-After"); i++) {
+    const seconds = Number(response.headers.get("Retry-After")) || 0;
+    await new Promise((resolve) => setTimeout(resolve, Math.min(seconds, 5) * 1000));
+    response = await sendOnce(path, options);
+  }
+  return response;
 }
 
 async function read(response) {
