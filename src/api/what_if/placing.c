@@ -123,8 +123,11 @@ static struct pod_query query_of(const struct place_search *search, const struct
 
 static const char *why_nowhere(struct place_search *search, const struct pod_query *query)
 {
-    if (!search->candidates.items)
+    if (!search->candidates.items) {
         search->candidates = candidates_of(search->fork, &search->models, search->arena);
+        /* Not in the query's arena: they are for later queries, too. */
+        models_here_find(&search->models, &search->candidates, search->arena);
+    }
     if (search->candidates.n == 0)
         return "there are no nodes";
     return arena_strdup(search->arena, verdicts_counts(&search->candidates, query));
