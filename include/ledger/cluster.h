@@ -109,12 +109,14 @@ struct pod {
     const char *controller;                               /* the same */
     const char *not_evaluated;                            /* the same */
     bool finished, terminating, gated;
+    bool ready, unstarted; /* as in pod_facts */
     int64_t priority;
     int64_t created_s;
     int64_t started_s; /* 0: not yet */
     const struct pod_shape *shape;
     struct owner *owner; /* NULL: no replica (replica_of in pod_facts) */
-    /* Its labels, and its terms; of a pod with a node only required anti-affinity. NULL: none. */
+    /* Its labels, and its terms, of which a pod with a node concerns others by its anti-affinity
+     * only. NULL: none. */
     const struct peer_facts *labels, *terms;
     bool lacks_peers; /* as in pod_facts */
 };
@@ -166,6 +168,7 @@ enum cluster_kind {
     CLUSTER_CLAIMS,
     CLUSTER_DEVICE_TAINTS,
     CLUSTER_CLAIM_TEMPLATES,
+    CLUSTER_BUDGETS,
     N_CLUSTER_KINDS
 };
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
@@ -273,6 +276,23 @@ bool cluster_relist_sweep_claim_templates(struct cluster *cluster, size_t work);
 /* While false, a template that is not found may exist. True at first. */
 void cluster_set_claim_templates_known(struct cluster *cluster, bool known);
 bool cluster_claim_templates_known(const struct cluster *cluster);
+
+/* PodDisruptionBudgets, which no decision reads. Facts are copied; a selector over
+ * BUDGET_SELECTOR_BYTES_MAX, or beyond BUDGET_SELECTORS_BYTES_MAX of all, is cut. */
+#define BUDGET_SELECTOR_BYTES_MAX ((size_t)16 << 10)
+#define BUDGET_SELECTORS_BYTES_MAX ((size_t)16 << 20)
+void cluster_upsert_budget(struct cluster *cluster, const struct budget_facts *facts);
+void cluster_delete_budget(struct cluster *cluster, const char *namespace_, const char *name);
+void cluster_keep_budget(struct cluster *cluster, const char *namespace_, const char *name);
+size_t cluster_n_budgets(const struct cluster *cluster);
+/* Iterates in insertion order: NULL to NULL. A fork has none. */
+const struct budget_facts *cluster_next_budget(const struct cluster *cluster,
+                                               const struct budget_facts *facts);
+/* As cluster_relist_sweep_pods(). */
+bool cluster_relist_sweep_budgets(struct cluster *cluster, size_t work);
+/* While false, others may exist. True at first. */
+void cluster_set_budgets_known(struct cluster *cluster, bool known);
+bool cluster_budgets_known(const struct cluster *cluster);
 
 /* Grows with every change that may change a decision. A pod's conditions from kube-scheduler change
  * none. */

@@ -20,11 +20,18 @@ void edit_evict(struct cluster *cluster, const char *uid);
 void edit_remove(struct cluster *cluster, const char *uid);
 /* The waiting pod gets the node. */
 void edit_place(struct cluster *cluster, const char *uid, const char *node);
-/* The node and its pods are gone. */
+/* The node and its pods are gone; its slices stay. */
 void edit_remove_node(struct cluster *cluster, const char *node);
+/* Slices whose devices one node reaches, and no other. */
+struct edit_slices {
+    const struct slice_facts **items;
+    size_t n, size;
+    size_t n_devices;
+};
 /* Adds a node like an existing one, ready and not cordoned, with copies of the pods that
- * edit_stays() says of, and without devices of resource slices. The name must be new. Returns the
- * number of these pods. */
-size_t edit_add_like(struct cluster *cluster, const char *like, const char *name);
+ * edit_stays() says of, and of the slices as pools of its own (NULL: without devices of resource
+ * slices). The name must be new. Returns the number of these pods. */
+size_t edit_add_like(struct cluster *cluster, const char *like, const char *name,
+                     const struct edit_slices *slices);
 
 #endif

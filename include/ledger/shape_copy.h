@@ -21,5 +21,6 @@ struct shape_facts shape_copy(const struct shape_facts *facts, struct arena *are
 void shape_digest_number(struct siphash *hash, int64_t number);
 void shape_digest_text(struct siphash *hash, const char *text);
 void shape_digest_term(struct siphash *hash, const struct selector_term *term);
+struct selector_term shape_copy_term(const struct selector_term *term, struct arena *arena);
 
 #endif

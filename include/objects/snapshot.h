@@ -52,6 +52,7 @@ struct snapshot {
     size_t n_all_problems;
     bool claims_known;    /* cluster_claims_known() */
     bool templates_known; /* cluster_claim_templates_known() */
+    bool budgets_known;   /* cluster_budgets_known() */
     const char
         *claims_uncounted; /* inventory_counts_claims(); "": counted; NULL: it does not say */
     json_t *reckoned;      /* snapshot_lines_json(); owned by the Snapshot's JSON */

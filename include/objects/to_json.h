@@ -21,6 +21,8 @@ json_t *node_to_json(const struct node_facts *facts);
 /* policy: the one that the facts were read with. Leaves out refusal and not_evaluated, which a Pod
  * cannot express (objects/snapshot.h). */
 json_t *pod_to_json(const struct pod_facts *facts, const struct policy *policy);
+/* Not of one whose selector was cut. */
+json_t *budget_to_json(const struct budget_facts *facts);
 json_t *namespace_to_json(const struct namespace_facts *facts);
 json_t *priority_class_to_json(const struct priority_class_facts *facts);
 json_t *runtime_class_to_json(const char *name);

@@ -122,7 +122,7 @@ struct claim_facts {
     const char *owner_uid; /* of the controlling owner; NULL or "": none */
     bool terminating;      /* deletion has begun */
     /* JSON of spec.devices without its config, and of the nodeSelector of an allocation ("": none).
-     * Only an unallocated claim has the first, only an allocated one the second. NULL: not kept. */
+     * Only an allocated claim has the second. NULL: not kept. */
     const char *spec, *nodes;
 };
 /* Longer ones are not kept. */

@@ -169,7 +169,9 @@ struct pod_facts {
     bool finished;              /* phase Succeeded or Failed: uses nothing */
     bool terminating;           /* being deleted: uses its resources until it is gone */
     bool gated;                 /* has scheduling gates */
-    bool never_preempts;        /* preemptionPolicy Never; no ledger keeps it */
+    /* Of a pod with a node, for disruption budgets: condition Ready is True; phase Pending. */
+    bool ready, unstarted;
+    bool never_preempts; /* preemptionPolicy Never; no ledger keeps it */
     /* Its spec has preferences that kube-scheduler scores by. No ledger keeps it. */
     bool soft_preferences;
     bool lacks_peers; /* a ledger had no room for its labels or terms, or could not read them */
@@ -217,6 +219,18 @@ struct node_facts {
     size_t n_allocatable;
     bool unschedulable; /* spec.unschedulable: cordoned */
     bool ready;         /* condition Ready is True */
+};
+
+/* A PodDisruptionBudget (policy/v1). */
+struct budget_facts {
+    const char *namespace_, *name;
+    bool selects_none; /* it has no selector */
+    bool is_cut;       /* a ledger had no room for its selector */
+    struct selector_term selector;
+    bool frees_unready;       /* unhealthyPodEvictionPolicy is AlwaysAllow */
+    bool is_outdated;         /* its status is older than its spec, or missing */
+    int64_t allowed;          /* status.disruptionsAllowed */
+    int64_t healthy, desired; /* status.currentHealthy, status.desiredHealthy */
 };
 
 struct namespace_facts {

@@ -46,13 +46,6 @@ static void add_kind(const struct inventory_freshness *kind, struct buf *out)
     buf_printf(out, "%s%s\n", kind->trouble[0] ? ": " : "", kind->trouble);
 }
 
-static const char *effect_of(const struct inventory_freshness *kind, bool stops_decisions)
-{
-    if (stops_decisions)
-        return "";
-    return kind->optional ? "claim templates are unknown: " : "claims are not counted: ";
-}
-
 /* One line per kind. Any client of the port may read them, so the API server's messages and file
  * names go to the log only. */
 static void add_troubles(struct inventory *inventory, bool stops_decisions, struct buf *out)
@@ -63,7 +56,8 @@ static void add_troubles(struct inventory *inventory, bool stops_decisions, stru
         if (!is_in_trouble(&kinds[i]) ||
             (kinds[i].essential || kinds[i].awaited) != stops_decisions)
             continue;
-        buf_add_text(out, effect_of(&kinds[i], stops_decisions));
+        if (!stops_decisions)
+            buf_printf(out, "%s: ", kinds[i].without);
         add_kind(&kinds[i], out);
     }
     const char *waiting_for = n == 0 ? inventory_waiting_for(inventory) : NULL;

@@ -23,7 +23,7 @@
 #define SECOND_MS ((int64_t)1000)
 /* Longer than the usual lag of a watch. */
 #define CONFIRM_MS (30 * SECOND_MS)
-#define MAX_KINDS ((size_t)9)
+#define MAX_KINDS ((size_t)10)
 /* Open at once: a watch or list per kind; bindings; reviews (auth/ has at most 32 in
  * progress) and the watch beside them. */
 #define READ_CONNECTIONS 16

@@ -291,6 +291,12 @@ static void judge_claims(const struct load *load, struct err *ret_uncounted)
     (void)err_set(ret_uncounted, ENOENT, "%s", snapshot->claims_uncounted);
 }
 
+static void judge_budgets(const struct load *load)
+{
+    cluster_set_budgets_known(load->cluster, cluster_n_budgets(load->cluster) > 0 ||
+                                                 load->snapshot.snapshot.budgets_known);
+}
+
 static void judge_templates(const struct load *load)
 {
     const bool has_some = cluster_n_claim_templates(load->cluster) > 0;
@@ -311,6 +317,7 @@ int file_feed_read(const char *path, const struct policy *policy,
     int r = read_all(&load, err);
     judge_claims(&load, &state->claims_uncounted);
     judge_templates(&load);
+    judge_budgets(&load);
     snapshot_feed_end(&load.snapshot, load.cluster, problems);
     (void)close(load.fd);
     seen_free(load.seen);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "decide/reserve.h"
 #include "devices/devices.h"
+#include "objects/budget.h"
 #include "objects/device_class.h"
 #include "objects/device_taint_rule.h"
 #include "objects/namespace.h"
@@ -222,6 +223,28 @@ static void keep_claim_template(struct cluster *cluster, const char *id)
     call_with_names(cluster, id, cluster_keep_claim_template);
 }
 
+static int decode_budget(const json_t *object, const struct policy *policy, struct arena *arena,
+                         union kind_facts *ret_facts, struct err *err)
+{
+    (void)policy;
+    return budget_from_json(object, arena, &ret_facts->budget, err);
+}
+
+static void upsert_budget(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_upsert_budget(cluster, &facts->budget);
+}
+
+static void remove_budget(struct cluster *cluster, const char *id)
+{
+    call_with_names(cluster, id, cluster_delete_budget);
+}
+
+static void keep_budget(struct cluster *cluster, const char *id)
+{
+    call_with_names(cluster, id, cluster_keep_budget);
+}
+
 static int decode_kept_pod(const json_t *object, const struct policy *policy, struct arena *arena,
                            union kind_facts *ret_facts, struct err *err)
 {
@@ -279,6 +302,9 @@ const struct kind_row KINDS[N_CLUSTER_KINDS] = {
                                  decode_claim_template, upsert_claim_template,
                                  remove_claim_template, keep_claim_template,
                                  cluster_n_claim_templates},
+    [CLUSTER_BUDGETS] = {"PodDisruptionBudget", "policy/", .is_optional = true,
+                         .is_namespaced = true, .drops_duplicates = true, decode_budget,
+                         upsert_budget, remove_budget, keep_budget, cluster_n_budgets},
 };
 
 struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_limits *limits)

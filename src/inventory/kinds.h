@@ -35,6 +35,7 @@ union kind_facts {
         bool taints; /* else the rule is ignored */
     } device_taint;
     struct claim_template_facts claim_template;
+    struct budget_facts budget;
     struct reservation_facts reservation;
 };
 
@@ -42,8 +43,8 @@ struct kind_row {
     const char *kind;        /* "Pod" */
     const char *api_version; /* compared over its length only */
     /* Without data of an essential kind no decision is made. Without those of another kind claims
-     * are not counted. Without those of an optional kind only answers about pods whose claims do
-     * not exist yet are incomplete. */
+     * are not counted. Without those of an optional kind only some answers are incomplete: about
+     * pods whose claims do not exist yet, or about drains. */
     bool is_essential, is_optional;
     bool is_namespaced;
     bool is_pod; /* objects are identified by UID */

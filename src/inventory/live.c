@@ -15,6 +15,7 @@ void inventory_go_live(struct inventory *inventory, const char *server)
         live_feed_init(&live->feeds[i], inventory, (enum cluster_kind)i);
     cluster_set_claims_known(inventory->state.cluster, false);
     cluster_set_claim_templates_known(inventory->state.cluster, false);
+    cluster_set_budgets_known(inventory->state.cluster, false);
     free(inventory->state.source);
     inventory->state.source = mem_strdup(server);
     inventory->live = live;
@@ -65,6 +66,7 @@ size_t inventory_freshness(struct inventory *inventory,
             .awaited = status.awaited,
             .essential = KINDS[i].is_essential,
             .optional = KINDS[i].is_optional,
+            .without = live_status_without((enum cluster_kind)i),
             .synced = status.reflector.synced,
             .stale = status.reflector.stale,
             .age_ms = fresh_ms == 0 ? -1 : clock_ms() - fresh_ms,

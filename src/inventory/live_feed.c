@@ -30,6 +30,8 @@ static void leave_out(struct live_feed *feed)
         cluster_set_claims_known(feed->inventory->state.cluster, false);
     if (feed->kind == CLUSTER_CLAIM_TEMPLATES)
         cluster_set_claim_templates_known(feed->inventory->state.cluster, false);
+    if (feed->kind == CLUSTER_BUDGETS)
+        cluster_set_budgets_known(feed->inventory->state.cluster, false);
 }
 
 static void put_in(struct live_feed *feed, const struct change *change)
@@ -83,6 +85,8 @@ static bool sweep_some(struct live_feed *feed)
         return cluster_relist_sweep_pods(cluster, SWEEP_WORK);
     if (feed->kind == CLUSTER_CLAIM_TEMPLATES)
         return cluster_relist_sweep_claim_templates(cluster, SWEEP_WORK);
+    if (feed->kind == CLUSTER_BUDGETS)
+        return cluster_relist_sweep_budgets(cluster, SWEEP_WORK);
     if (!KINDS[feed->kind].is_essential)
         return cluster_relist_sweep_devices(cluster, feed->kind, SWEEP_WORK);
     cluster_relist_end(cluster, feed->kind);
@@ -101,6 +105,8 @@ static void end_list(struct live_feed *feed)
         cluster_set_claims_known(feed->inventory->state.cluster, true);
     if (feed->kind == CLUSTER_CLAIM_TEMPLATES && !feed->left_out)
         cluster_set_claim_templates_known(feed->inventory->state.cluster, true);
+    if (feed->kind == CLUSTER_BUDGETS && !feed->left_out)
+        cluster_set_budgets_known(feed->inventory->state.cluster, true);
     feed->listing = false;
     feed->list_ended = true;
 }
@@ -338,9 +344,9 @@ static void on_flush(void *context, const struct reflector_status *status)
         LOG(LOG_WARN, "inventory", LOG_MSG("following the API server failed: trying again"),
             LOG_STR("kind", INVENTORY_KINDS[feed->kind].name), LOG_STR("why", status->why));
     report_turn(feed, turn);
-    if (KINDS[feed->kind].is_optional)
+    if (feed->kind == CLUSTER_CLAIM_TEMPLATES)
         report_templates(feed);
-    else if (!KINDS[feed->kind].is_essential)
+    else if (!KINDS[feed->kind].is_essential && !KINDS[feed->kind].is_optional)
         report_claims(feed);
     after_first_lists(feed->inventory);
     feed->list_ended = false;

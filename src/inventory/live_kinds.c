@@ -140,6 +140,18 @@ static const char *const DEVICE_TAINTS_UNREAD[] = {"metadata.managedFields",
                                                    "metadata.finalizers",
                                                    "status",
                                                    NULL};
+/* Which pods it selects, and what its controller found. */
+static const char *const BUDGETS_UNREAD[] = {"metadata.managedFields",
+                                             "metadata.ownerReferences",
+                                             "metadata.labels",
+                                             "metadata.annotations",
+                                             "metadata.finalizers",
+                                             "spec.maxUnavailable",
+                                             "spec.minAvailable",
+                                             "status.conditions",
+                                             "status.disruptedPods",
+                                             "status.expectedPods",
+                                             NULL};
 
 const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
     [CLUSTER_NODES] = {.name = "nodes", .path = "/api/v1/nodes", .drop = NODES_UNREAD},
@@ -173,4 +185,7 @@ const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
                                  .path = RESOURCE_PATH("v1", "resourceclaimtemplates"),
                                  .drop = CLAIM_TEMPLATES_UNREAD,
                                  .older = OLDER_PATHS("resourceclaimtemplates")},
+    [CLUSTER_BUDGETS] = {.name = "poddisruptionbudgets",
+                         .path = "/apis/policy/v1/poddisruptionbudgets",
+                         .drop = BUDGETS_UNREAD},
 };

@@ -10,13 +10,26 @@
 #define PATIENCE_MS 30000
 
 /* What their data serve: see struct kind_row. */
-enum kind_use { USE_DECISIONS, USE_CLAIMS, USE_TEMPLATES };
+enum kind_use { USE_DECISIONS, USE_CLAIMS, USE_TEMPLATES, USE_BUDGETS };
 
 static enum kind_use use_of(size_t kind)
 {
     if (KINDS[kind].is_essential)
         return USE_DECISIONS;
+    if (kind == CLUSTER_BUDGETS)
+        return USE_BUDGETS;
     return KINDS[kind].is_optional ? USE_TEMPLATES : USE_CLAIMS;
+}
+
+const char *live_status_without(enum cluster_kind kind)
+{
+    static const char *const TEXTS[] = {
+        [USE_DECISIONS] = "",
+        [USE_CLAIMS] = "claims are not counted",
+        [USE_TEMPLATES] = "claim templates are unknown",
+        [USE_BUDGETS] = "disruption budgets are unknown",
+    };
+    return TEXTS[use_of(kind)];
 }
 
 void live_status_init(struct live_status *status, int64_t max_lag_ms)

@@ -62,6 +62,7 @@ void cluster_free(struct cluster *cluster)
     namespace_usage_free_all(cluster);
     cluster_device_classes_free_all(cluster);
     cluster_claim_templates_free_all(cluster);
+    cluster_budgets_free_all(cluster);
     claim_usage_free_all(cluster);
     devices_free(cluster->devices);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
@@ -224,6 +225,8 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->terminating = facts->terminating;
     pod->gated = facts->gated;
     pod->made_claims = facts->made_claims;
+    pod->ready = facts->ready;
+    pod->unstarted = facts->unstarted;
     pod->priority = facts->priority;
     pod->created_s = facts->created_s;
     pod->started_s = facts->started_s;
@@ -283,6 +286,16 @@ static bool settles_reservation(const struct pod_facts *facts)
     return facts->node_name[0] || facts->finished || facts->terminating;
 }
 
+/* Nothing is summed by it. */
+static void update_progress(struct cluster *cluster, struct pod *pod, const struct pod_facts *facts)
+{
+    cluster->n_other_changes += pod->started_s != facts->started_s || pod->ready != facts->ready ||
+                                pod->unstarted != facts->unstarted;
+    pod->started_s = facts->started_s;
+    pod->ready = facts->ready;
+    pod->unstarted = facts->unstarted;
+}
+
 void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
 {
     const struct pod_shape *shape =
@@ -293,8 +306,7 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
     if (same && rest_equal(&entry->pod, facts, &kept)) {
         shapes_unref_shape(cluster->shapes, facts->namespace_, shape);
         cluster_peers_unref(cluster, facts->namespace_, kept.labels, kept.terms);
-        cluster->n_other_changes += entry->pod.started_s != facts->started_s;
-        entry->pod.started_s = facts->started_s; /* nothing is summed by it */
+        update_progress(cluster, &entry->pod, facts);
         entry->seen = cluster->relists[CLUSTER_PODS];
         return;
     }
@@ -348,6 +360,8 @@ void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind)
         cluster->is_sweeping = false; /* left by an interrupted list */
     if (kind == CLUSTER_CLAIM_TEMPLATES)
         cluster->is_sweeping_templates = false;
+    if (kind == CLUSTER_BUDGETS)
+        cluster->is_sweeping_budgets = false;
 }
 
 static void sweep_nodes(struct cluster *cluster)
@@ -391,6 +405,8 @@ void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
         cluster_priority_classes_sweep(cluster);
     else if (kind == CLUSTER_CLAIM_TEMPLATES)
         (void)cluster_relist_sweep_claim_templates(cluster, SIZE_MAX);
+    else if (kind == CLUSTER_BUDGETS)
+        (void)cluster_relist_sweep_budgets(cluster, SIZE_MAX);
     else
         (void)cluster_relist_sweep_devices(cluster, kind, SIZE_MAX);
 }

@@ -18,6 +18,7 @@ enum stage {
     STAGE_CLAIMS,
     STAGE_TAINTS,
     STAGE_CLAIM_TEMPLATES,
+    STAGE_BUDGETS,
     STAGE_PODS,
     N_STAGES
 };
@@ -46,6 +47,7 @@ struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct p
     devices_continue_relists(copy->to->devices, from->devices);
     cluster_set_claims_known(copy->to, cluster_claims_known(from));
     cluster_set_claim_templates_known(copy->to, cluster_claim_templates_known(from));
+    cluster_set_budgets_known(copy->to, cluster_budgets_known(from));
     copy->to->now_ms = from->now_ms;
     return copy;
 }
@@ -158,6 +160,14 @@ static const void *next_claim_template(struct cluster_copy *copy, const void *la
     return next;
 }
 
+static const void *next_budget(struct cluster_copy *copy, const void *last)
+{
+    const struct budget_facts *next = cluster_next_budget(copy->from, last);
+    if (next)
+        cluster_budgets_copy(copy->to, next);
+    return next;
+}
+
 static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)
 {
     struct pod_entry *entry = NULL;
@@ -186,6 +196,7 @@ static const void *(*const NEXT[N_STAGES])(struct cluster_copy *copy, const void
     [STAGE_CLAIMS] = next_claim,
     [STAGE_TAINTS] = next_taint,
     [STAGE_CLAIM_TEMPLATES] = next_claim_template,
+    [STAGE_BUDGETS] = next_budget,
     [STAGE_PODS] = next_pod,
 };
 

@@ -29,13 +29,10 @@ struct fork_peers {
 
 struct kept_peers cluster_peers_keep(struct cluster *cluster, const struct pod_facts *facts)
 {
-    struct peer_facts peers = facts->peers;
     if (facts->finished)
         return (struct kept_peers){0};
-    if (facts->node_name[0])
-        peers.n_affinity = peers.n_spread = 0;
     struct kept_peers kept =
-        peers_intern(&cluster->shapes->peers, cluster->policy, facts->namespace_, &peers);
+        peers_intern(&cluster->shapes->peers, cluster->policy, facts->namespace_, &facts->peers);
     kept.lacks_any |= facts->lacks_peers;
     return kept;
 }

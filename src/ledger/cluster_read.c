@@ -73,6 +73,8 @@ struct pod_facts cluster_pod_facts(const struct pod *pod)
                               .finished = pod->finished,
                               .terminating = pod->terminating,
                               .gated = pod->gated,
+                              .ready = pod->ready,
+                              .unstarted = pod->unstarted,
                               .priority = pod->priority,
                               .created_s = pod->created_s,
                               .started_s = pod->started_s,

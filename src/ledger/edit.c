@@ -4,6 +4,7 @@
 #include "devices/devices.h"
 #include "ledger.h"
 #include "ledger/peer.h"
+#include "types/device_facts.h"
 
 #include <string.h>
 
@@ -57,6 +58,7 @@ static struct pod_facts copy_facts(const struct pod *pod, struct arena *arena)
     facts.extended_claim = facts.not_evaluated = NULL;
     facts.unscheduled_reason = facts.unscheduled_message = NULL;
     facts.started_s = 0;
+    facts.ready = facts.unstarted = false;
     return facts;
 }
 
@@ -186,7 +188,23 @@ static void add_copy(struct cluster *cluster, const struct pod *pod, const char 
     cluster_upsert_pod(cluster, &facts);
 }
 
-size_t edit_add_like(struct cluster *cluster, const char *like, const char *name)
+/* The names are no names of objects. */
+static void add_slices(struct cluster *cluster, const char *node, const struct edit_slices *slices)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    for (size_t i = 0; i < slices->n; i++) {
+        struct slice_facts facts = *slices->items[i];
+        facts.name = arena_printf(arena, "%s/%zu", node, i);
+        facts.pool = arena_printf(arena, "%s/%s", node, facts.pool);
+        facts.node_name = node;
+        cluster_upsert_slice(cluster, &facts);
+        if (facts.is_unreadable)
+            cluster_keep_slice(cluster, facts.name);
+    }
+}
+
+size_t edit_add_like(struct cluster *cluster, const char *like, const char *name,
+                     const struct edit_slices *slices)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct node *model = cluster_find_node(cluster, like);
@@ -200,6 +218,8 @@ size_t edit_add_like(struct cluster *cluster, const char *like, const char *name
     facts.unschedulable = false;
     facts.ready = true;
     cluster_upsert_node(cluster, &facts);
+    if (slices)
+        add_slices(cluster, name, slices);
     size_t n = 0;
     for (const struct pod *pod = next_staying(model, NULL); pod; pod = next_staying(model, pod))
         add_copy(cluster, pod, name, n++);

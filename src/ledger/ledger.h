@@ -136,6 +136,16 @@ struct claim_template {
     char texts[]; /* first the key: "namespace/name" */
 };
 
+struct kept_budget {
+    struct budget_facts facts; /* in the arena */
+    struct arena *arena;
+    size_t selector_bytes;
+    struct siphash128 digest; /* of the facts as they came */
+    uint64_t seen;
+    const char *key; /* "namespace/name" */
+    UT_hash_handle hh;
+};
+
 struct priority_class {
     char *name;
     uint64_t seen;
@@ -168,7 +178,8 @@ struct cluster {
     struct devices *devices; /* NULL in a fork */
     bool claims_unknown;     /* cluster_set_claims_known() */
     bool templates_unknown;  /* cluster_set_claim_templates_known() */
-    bool is_sweeping_templates;
+    bool budgets_unknown;    /* cluster_set_budgets_known() */
+    bool is_sweeping_templates, is_sweeping_budgets;
     bool has_devices_of_several; /* several nodes reach some devices */
     struct shapes *shapes;       /* shared with forks; use only under the origin's lock */
     bool is_fork;
@@ -202,6 +213,9 @@ struct cluster {
     struct claim_template *claim_templates;   /* empty in a fork */
     struct claim_template *template_swept_to; /* as swept_to */
     size_t template_spec_bytes;               /* at most CLAIM_TEXTS_BYTES_MAX */
+    struct kept_budget *budgets;              /* empty in a fork */
+    struct kept_budget *budget_swept_to;      /* as swept_to */
+    size_t budget_selector_bytes;             /* at most BUDGET_SELECTORS_BYTES_MAX */
     struct device_class *device_classes;
     struct claimed_resource *claimed_resources;
     size_t n_present_nodes;
@@ -412,6 +426,11 @@ bool cluster_device_classes_map(const struct cluster *cluster, const char *resou
 
 /* cluster_runtime_classes.c */
 void cluster_runtime_classes_free_all(struct cluster *cluster);
+
+/* cluster_budgets.c */
+void cluster_budgets_free_all(struct cluster *cluster);
+/* As cluster_claim_templates_copy(). */
+void cluster_budgets_copy(struct cluster *to, const struct budget_facts *facts);
 
 /* cluster_claim_templates.c */
 void cluster_claim_templates_free_all(struct cluster *cluster);

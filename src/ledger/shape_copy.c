@@ -102,7 +102,7 @@ uint64_t shape_order(const struct shape_facts *facts)
     return siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
 }
 
-static struct selector_term copy_term(const struct selector_term *term, struct arena *arena)
+struct selector_term shape_copy_term(const struct selector_term *term, struct arena *arena)
 {
     struct requirement *copies =
         arena_copy(arena, term->requirements, term->n_requirements, sizeof *copies);
@@ -124,7 +124,7 @@ static struct node_selector copy_selector(const struct node_selector *selector, 
     struct selector_term *terms =
         arena_copy(arena, selector->terms, selector->n_terms, sizeof *terms);
     for (size_t i = 0; i < selector->n_terms; i++)
-        terms[i] = copy_term(&selector->terms[i], arena);
+        terms[i] = shape_copy_term(&selector->terms[i], arena);
     return (struct node_selector){selector->present, terms, selector->n_terms};
 }
 
@@ -146,7 +146,7 @@ static const struct preferred_term *copy_preferred(const struct shape_facts *fac
     struct preferred_term *copies =
         arena_copy(arena, facts->preferred, facts->n_preferred, sizeof *copies);
     for (size_t i = 0; i < facts->n_preferred; i++)
-        copies[i].term = copy_term(&facts->preferred[i].term, arena);
+        copies[i].term = shape_copy_term(&facts->preferred[i].term, arena);
     return copies;
 }
 
@@ -157,7 +157,7 @@ struct shape_facts shape_copy(const struct shape_facts *facts, struct arena *are
     for (size_t i = 0; i < facts->n_demand; i++)
         demand[i].resource = arena_strdup(arena, demand[i].resource);
     copy.demand = demand;
-    copy.node_selector = copy_term(&facts->node_selector, arena);
+    copy.node_selector = shape_copy_term(&facts->node_selector, arena);
     copy.affinity = copy_selector(&facts->affinity, arena);
     copy.legacy_affinity = copy_selector(&facts->legacy_affinity, arena);
     copy.preferred = copy_preferred(facts, arena);

@@ -18,9 +18,8 @@
 
 /* ---- selectors ---- */
 
-/* matchLabels and matchExpressions of the member; *ret_is_none: it is absent. */
-static int read_selector(const json_t *object, const char *member, struct arena *arena,
-                         struct selector_term *ret_term, bool *ret_is_none, struct err *err)
+int peer_terms_read_selector(const json_t *object, const char *member, struct arena *arena,
+                             struct selector_term *ret_term, bool *ret_is_none, struct err *err)
 {
     json_t *selector = NULL;
     struct label_map map = {0};
@@ -123,8 +122,8 @@ static int read_namespaces(const json_t *object, struct arena *arena, struct pee
     bool is_none = true;
     int r = 0;
     if ((r = json_get_array(object, "namespaces", &array, err)) < 0 ||
-        (r = read_selector(object, "namespaceSelector", arena, &term->namespace_selector, &is_none,
-                           err)) < 0)
+        (r = peer_terms_read_selector(object, "namespaceSelector", arena, &term->namespace_selector,
+                                      &is_none, err)) < 0)
         return r;
     const size_t n = json_array_size(array);
     const char **names = ARENA_ARRAY(arena, const char *, n);
@@ -146,8 +145,8 @@ static int read_term(const json_t *object, const struct peer_facts *facts, struc
     struct selector_term *selector = &term->selector;
     int r = 0;
     if ((r = read_topology_key(object, arena, &term->topology_key, err)) < 0 ||
-        (r = read_selector(object, "labelSelector", arena, selector, &term->selects_none, err)) <
-            0 ||
+        (r = peer_terms_read_selector(object, "labelSelector", arena, selector, &term->selects_none,
+                                      err)) < 0 ||
         (r = read_namespaces(object, arena, term, err)) < 0 || term->selects_none)
         return r;
     if ((r = merge_keys(object, "matchLabelKeys", SELECTOR_IN, facts, arena, selector, err)) < 0)
@@ -218,8 +217,8 @@ static int read_constraint(const json_t *object, const struct peer_facts *facts,
         (r = has_text(object, "nodeAffinityPolicy", "Ignore", &constraint->ignores_affinity, err)) <
             0 ||
         (r = has_text(object, "nodeTaintsPolicy", "Honor", &constraint->honors_taints, err)) < 0 ||
-        (r = read_selector(object, "labelSelector", arena, &constraint->selector,
-                           &constraint->selects_none, err)) < 0 ||
+        (r = peer_terms_read_selector(object, "labelSelector", arena, &constraint->selector,
+                                      &constraint->selects_none, err)) < 0 ||
         constraint->selects_none)
         return r;
     return merge_keys(object, "matchLabelKeys", SELECTOR_IN, facts, arena, &constraint->selector,

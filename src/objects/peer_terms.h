@@ -17,5 +17,8 @@
  * server allows it, but it has too many terms to judge. */
 int peer_terms_read(const json_t *metadata, const json_t *spec, struct arena *arena,
                     struct peer_facts *ret_facts, struct err *err);
+/* matchLabels and matchExpressions of the member; *ret_is_none: it is absent. */
+int peer_terms_read_selector(const json_t *object, const char *member, struct arena *arena,
+                             struct selector_term *ret_term, bool *ret_is_none, struct err *err);
 
 #endif

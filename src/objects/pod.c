@@ -209,6 +209,17 @@ static void read_unscheduled(struct pod_reading *reading, const json_t *status)
     }
 }
 
+static bool is_ready(const json_t *status)
+{
+    size_t i = 0;
+    json_t *condition = NULL;
+    json_array_foreach (json_member(status, "conditions"), i, condition) {
+        if (is_text(condition, "type", "Ready"))
+            return is_text(condition, "status", "True");
+    }
+    return false;
+}
+
 /* NULL without a usable name: then the claim and the pod's request both count. */
 static const char *read_extended_claim(const struct pod_reading *reading, const json_t *status)
 {
@@ -235,6 +246,10 @@ static int read_status(struct pod_reading *reading, const json_t *status, struct
     facts->finished = strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
     if (facts->node_name[0] == '\0' && !facts->finished)
         read_unscheduled(reading, status);
+    if (facts->node_name[0] && !facts->finished) {
+        facts->ready = is_ready(status);
+        facts->unstarted = strcmp(phase, "Pending") == 0;
+    }
     return r;
 }
 

@@ -364,8 +364,7 @@ int resource_claim_from_json(const json_t *object, struct arena *arena,
     }
     if ((r = read_status(status, arena, &facts, err)) < 0)
         return r;
-    if (!facts.is_allocated)
-        facts.spec = claim_spec_text(spec, arena);
+    facts.spec = claim_spec_text(spec, arena);
     *ret_facts = facts;
     return 0;
 }

@@ -151,14 +151,15 @@ json_t *snapshot_to_json(const struct snapshot *snapshot)
 {
     char made[TEXT_TIME_SIZE];
     char as_of[TEXT_TIME_SIZE];
-    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:b, s:b, s:s*, s:o, s:o, s:o, s:I}",
+    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:s, s:s, s:b, s:b, s:b, s:s*, s:o, s:o, s:o, s:I}",
                      "apiVersion", SNAPSHOT_API_VERSION, "kind", SNAPSHOT_KIND, "metadata", "name",
                      "snapshot", "creationTimestamp", text_time(snapshot->made_s, made), "source",
                      snapshot->source, "asOf", text_time(snapshot->as_of_s, as_of), "claimsKnown",
                      snapshot->claims_known, "claimTemplatesKnown", snapshot->templates_known,
-                     "claimsNotCountedBecause", snapshot->claims_uncounted, "policy",
-                     snapshot->policy, "reckoned", snapshot->reckoned, "problems",
-                     problems_json(snapshot), "problemCount", (json_int_t)snapshot->n_all_problems);
+                     "disruptionBudgetsKnown", snapshot->budgets_known, "claimsNotCountedBecause",
+                     snapshot->claims_uncounted, "policy", snapshot->policy, "reckoned",
+                     snapshot->reckoned, "problems", problems_json(snapshot), "problemCount",
+                     (json_int_t)snapshot->n_all_problems);
 }
 
 static int read_problem(const json_t *object, struct arena *arena,
@@ -215,6 +216,7 @@ int snapshot_from_json(const json_t *object, struct arena *arena, struct snapsho
         (r = json_get_string(object, "asOf", &as_of, err)) < 0 ||
         (r = json_get_bool(object, "claimsKnown", &snapshot.claims_known, err)) < 0 ||
         (r = json_get_bool(object, "claimTemplatesKnown", &snapshot.templates_known, err)) < 0 ||
+        (r = json_get_bool(object, "disruptionBudgetsKnown", &snapshot.budgets_known, err)) < 0 ||
         (r = read_text(object, "claimsNotCountedBecause", arena, &snapshot.claims_uncounted, err)) <
             0 ||
         (r = json_get_object(object, "policy", &snapshot.policy, err)) < 0 ||

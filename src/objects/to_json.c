@@ -163,7 +163,7 @@ static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy 
 
 static json_t *pod_status_json(const struct pod_facts *facts)
 {
-    const char *phase = facts->node_name[0] ? "Running" : "Pending";
+    const char *phase = facts->node_name[0] && !facts->unstarted ? "Running" : "Pending";
     char text[TEXT_TIME_SIZE];
     json_t *status = json_object();
     set_text(status, "phase", facts->finished ? "Succeeded" : phase);
@@ -181,6 +181,9 @@ static json_t *pod_status_json(const struct pod_facts *facts)
                                   json_pack("[{s:s, s:s, s:s, s:s}]", "type", "PodScheduled",
                                             "status", "False", "reason", facts->unscheduled_reason,
                                             "message", facts->unscheduled_message));
+    if (facts->ready)
+        (void)json_object_set_new(status, "conditions",
+                                  json_pack("[{s:s, s:s}]", "type", "Ready", "status", "True"));
     return status;
 }
 
@@ -192,6 +195,21 @@ json_t *pod_to_json(const struct pod_facts *facts, const struct policy *policy)
 }
 
 /* Other kinds. */
+
+json_t *budget_to_json(const struct budget_facts *facts)
+{
+    json_t *spec = json_object();
+    if (!facts->selects_none)
+        (void)json_object_set_new(spec, "selector", term_to_json(&facts->selector));
+    if (facts->frees_unready)
+        set_text(spec, "unhealthyPodEvictionPolicy", "AlwaysAllow");
+    return json_pack("{s:s, s:s, s:{s:s, s:s, s:i}, s:o, s:{s:i, s:I, s:I, s:I}}", "apiVersion",
+                     "policy/v1", "kind", "PodDisruptionBudget", "metadata", "namespace",
+                     facts->namespace_, "name", facts->name, "generation", 1, "spec", spec,
+                     "status", "observedGeneration", facts->is_outdated ? 0 : 1,
+                     "disruptionsAllowed", (json_int_t)facts->allowed, "currentHealthy",
+                     (json_int_t)facts->healthy, "desiredHealthy", (json_int_t)facts->desired);
+}
 
 json_t *namespace_to_json(const struct namespace_facts *facts)
 {

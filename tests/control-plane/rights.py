@@ -6,7 +6,7 @@ Each is (verb, resource), the resource with its group, and with a name if the ri
 import json
 
 LEASES, SLICES = "leases.coordination.k8s.io", "endpointslices.discovery.k8s.io"
-READ = ("nodes", "pods", "namespaces", "priorityclasses.scheduling.k8s.io")
+READ = ("nodes", "pods", "namespaces", "priorityclasses.scheduling.k8s.io", "poddisruptionbudgets.policy")
 READ += tuple(f"{kind}.resource.k8s.io" for kind in ("deviceclasses", "resourceslices", "resourceclaims", "devicetaintrules", "resourceclaimtemplates"))
 ASKED = ("tokenreviews.authentication.k8s.io", "subjectaccessreviews.authorization.k8s.io")
 

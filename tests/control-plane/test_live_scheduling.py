@@ -55,8 +55,8 @@ def test_pods_from_before_the_start_count(live):
     assert live.node_of("all") == "here"
 
 
-# Nodes, pods, namespaces, priority classes, device classes, slices, claims.
-N_WATCHES = 8
+# Nodes, pods, namespaces, priority classes, device classes, slices, claims, claim templates, disruption budgets.
+N_WATCHES = 9
 
 
 def bind_one(live, number):

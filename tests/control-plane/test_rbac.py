@@ -12,7 +12,7 @@ from service import Service
 MODEL = "NVIDIA-H100-80GB-HBM3"
 ESSENTIAL = ("nodes", "pods", "namespaces", "priorityclasses", "deviceclasses")
 OF_CLAIMS = ("resourceslices", "resourceclaims", "devicetaintrules")
-WATCHED = ESSENTIAL + OF_CLAIMS + ("resourceclaimtemplates",)
+WATCHED = ESSENTIAL + OF_CLAIMS + ("resourceclaimtemplates", "poddisruptionbudgets")
 POLICY = """apiVersion: gpu-extender.io/v1alpha1
 kind: SchedulerPolicy
 kubernetes:

@@ -21,6 +21,7 @@ KINDS = {
     "resourceclaims": "ResourceClaim",
     "devicetaintrules": "DeviceTaintRule",
     "resourceclaimtemplates": "ResourceClaimTemplate",
+    "poddisruptionbudgets": "PodDisruptionBudget",
     "configmaps": "ConfigMap",
 }
 

@@ -8,7 +8,7 @@ from fake_store import GONE, status
 from follow import BACK_BYTES, OBJECT_BYTES, ROUNDED_S
 from objects import node, pod
 
-KINDS = [*COLLECTIONS.values(), "deviceclasses"]  # no decision is made without them
+KINDS = [*(kind for kind in COLLECTIONS.values() if kind != "poddisruptionbudgets"), "deviceclasses"]  # no decision is made without them
 OF_CLAIMS = ("resourceslices", "resourceclaims", "devicetaintrules")
 
 
@@ -222,10 +222,11 @@ def test_a_rejected_token_is_logged_with_its_file(api, follow, tmp_path):
     service = follow(ready=False, kubeconfig=api.kubeconfig({"tokenFile": str(token)}))
     words = f"401: the API server refused the token of {token}"
     service.wait("people are told", lambda: words in service.freshness("pods")["why"])
-    service.wait("the log has it", lambda: service.log.text().count(words) >= len(KINDS) + len(OF_CLAIMS) + 1)
+    service.wait("the log has it", lambda: service.log.text().count(words) >= len(KINDS) + len(OF_CLAIMS) + 2)
     refused = [f"{kind}: never listed: refused\n" for kind in KINDS]
     refused += [f"claims are not counted: {kind}: never listed: refused\n" for kind in OF_CLAIMS]
     refused.append("claim templates are unknown: resourceclaimtemplates: never listed: refused\n")
+    refused.append("disruption budgets are unknown: poddisruptionbudgets: never listed: refused\n")
     service.wait("each kind is refused", lambda: service.get("/readyz").text == "".join(refused))
     token.write_text("new")
     service.settle()

@@ -65,11 +65,11 @@ def test_a_drain(service):
     displaced = {each["name"]: each for each in answer["displaced"]}
     assert displaced["web-1"] == {
         "namespace": "ml", "name": "web-1", "uid": "pod-web-1", "owner": {"kind": "ReplicaSet", "name": "web"},
-        "priority": 7, "from": "a", "node": None, "judged": True,
+        "priority": 7, "from": "a", "budgets": None, "node": None, "judged": True, "judgedWithout": None,
         "reason": "0 of 2 nodes fit (1 × the node is cordoned; 1 × the node has too few free GPUs now)",
     }  # fmt: skip
     assert displaced["web-0"]["node"] is None and answer["displacedCounts"] == {"pods": 2, "fit": 0}
-    assert any(line.startswith("PodDisruptionBudgets: not checked") for line in answer["notChecked"])
+    assert "PodDisruptionBudgets: not checked: the cluster file has none" in answer["notChecked"]
 
 
 def test_a_pod_without_a_controller_is_not_made_anew(service):
@@ -82,7 +82,7 @@ def test_a_pod_without_a_controller_is_not_made_anew(service):
 def test_added_nodes(service):
     """The new node has the pods that its model's DaemonSets have, and takes what fits."""
     answer = ask(service, {"addNodes": {"like": "a", "count": 2}}, {"drain": ["a"]})
-    assert answer["changes"][0] == {"change": "addNodes", "like": "a", "count": 2, "nodes": ["a-new-1", "a-new-2"], "podsOnEach": 2}
+    assert answer["changes"][0] == {"change": "addNodes", "like": "a", "count": 2, "nodes": ["a-new-1", "a-new-2"], "podsOnEach": 2, "devicesOnEach": 0}
     assert sorted(each["node"] for each in answer["displaced"]) == ["a-new-1", "a-new-1"] or answer["displacedCounts"]["fit"] == 2
     assert places(answer["pending"]["nowRun"]).keys() == {"waits-0"}
     assert answer["pending"]["before"]["fit"] == 0 and answer["pending"]["after"]["fit"] == 1

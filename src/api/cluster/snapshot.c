@@ -58,9 +58,11 @@ struct snapshot_copy {
     size_t n_device_taints;
     struct claim_template_facts *claim_templates;
     size_t n_claim_templates;
+    struct budget_facts *budgets;
+    size_t n_budgets;
     struct snapshot_problem *problems;
     size_t n_problems, n_all_problems;
-    bool claims_known, templates_known;
+    bool claims_known, templates_known, budgets_known;
     struct snapshot_lines reckoned;
 };
 
@@ -258,6 +260,26 @@ static void copy_claim_templates(const struct cluster *cluster, struct snapshot_
     }
 }
 
+/* One whose selector was cut is left out. */
+static void copy_budgets(const struct cluster *cluster, struct snapshot_copy *copy)
+{
+    struct arena *arena = copy->arena;
+    const struct budget_facts *item = NULL;
+    copy->budgets_known = cluster_budgets_known(cluster);
+    copy->budgets = ARENA_ARRAY(arena, struct budget_facts, cluster_n_budgets(cluster));
+    while ((item = cluster_next_budget(cluster, item))) {
+        struct budget_facts *facts = &copy->budgets[copy->n_budgets];
+        copy->budgets_known &= !item->is_cut;
+        if (item->is_cut)
+            continue;
+        *facts = *item;
+        facts->namespace_ = arena_strdup(arena, item->namespace_);
+        facts->name = arena_strdup(arena, item->name);
+        facts->selector = shape_copy_term(&item->selector, arena);
+        copy->n_budgets++;
+    }
+}
+
 static void copy_problems(const struct inventory_view *view, struct snapshot_copy *copy)
 {
     struct arena *arena = copy->arena;
@@ -287,6 +309,7 @@ static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *
     copy_device_classes(view.cluster, &copy);
     copy_devices(view.cluster, &copy);
     copy_claim_templates(view.cluster, &copy);
+    copy_budgets(view.cluster, &copy);
     copy_problems(&view, &copy);
     copy.claims_known = cluster_claims_known(view.cluster);
     copy.templates_known = cluster_claim_templates_known(view.cluster);
@@ -321,6 +344,7 @@ static void write_head(struct writing *writing, const struct snapshot_copy *copy
         .n_all_problems = copy->n_all_problems,
         .claims_known = copy->claims_known,
         .templates_known = copy->templates_known,
+        .budgets_known = copy->budgets_known,
         .claims_uncounted = provenance->claims_uncounted.text,
         .reckoned = snapshot_lines_json(&copy->reckoned),
         .policy = snapshot_policy(writing->policy),
@@ -385,6 +409,8 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
         write_object(writing, device_taint_rule_to_json(&copy->device_taints[i]));
     for (size_t i = 0; i < copy->n_claim_templates; i++)
         write_object(writing, claim_template_to_json(&copy->claim_templates[i]));
+    for (size_t i = 0; i < copy->n_budgets; i++)
+        write_object(writing, budget_to_json(&copy->budgets[i]));
     for (size_t i = 0; i < copy->pods.n; i++) {
         const struct pod_facts facts = facts_of(&copy->pods.items[i]);
         write_object(writing, kept_pod_to_json(&facts, writing->policy));

@@ -327,7 +327,7 @@ static void find_made(struct claim_lookup *lookup, const struct cluster *cluster
         claim->claim.n_holders = made->n_all_holders;
         copy_holders(lookup, made, &claim->claim);
         claim->owner_uid = copy_of(lookup, made->owner_uid);
-        claim->spec = copy_of(lookup, made->spec);
+        claim->spec = made->is_allocated ? NULL : copy_of(lookup, made->spec);
         claim->nodes = copy_of(lookup, made->nodes);
     } else if (facts) {
         claim->spec = copy_of(lookup, facts->spec);

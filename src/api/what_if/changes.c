@@ -212,6 +212,9 @@ void applied_init(struct applied *ret_applied, struct arena *arena)
 void applied_fini(struct applied *applied)
 {
     HASH_CLEAR(hh, applied->displaced);
+    HASH_CLEAR(hh, applied->models);
+    if (applied->budgets)
+        met_budgets_free(applied->budgets);
     json_decref(applied->changes);
 }
 
@@ -259,7 +262,8 @@ static void displace(struct applied *applied, const struct pod *pod)
         .namespace_ = arena_strdup(arena, pod->namespace_),
         .name = arena_strdup(arena, pod->name),
         .controller = pod->controller ? arena_strdup(arena, pod->controller) : NULL,
-        .from = arena_strdup(arena, pod->node_name)};
+        .from = arena_strdup(arena, pod->node_name),
+        .budgets = met_budgets_evict(applied->budgets, pod)};
     HASH_ADD_KEYPTR(hh, applied->displaced, displaced->uid, strlen(displaced->uid), displaced);
 }
 
@@ -370,9 +374,30 @@ static const char *free_name(const struct cluster *ledger, const char *like, siz
     return arena_strdup(arena, name);
 }
 
+/* The added node may be a model of others. */
+static void inherit(struct applied *applied, const char *name, const struct edit_slices *slices)
+{
+    struct model_slices *model = model_slices_find(applied->models, name);
+    if (model)
+        model->slices = *slices;
+}
+
+/* -E2BIG: the added nodes have too much. */
+static int check_added(const struct applied *applied, struct err *err)
+{
+    if (applied->n_pods > CHANGES_PODS_MAX)
+        return err_set(err, E2BIG, "the added nodes would have more than %zu pods",
+                       CHANGES_PODS_MAX);
+    if (applied->n_devices > CHANGES_DEVICES_MAX)
+        return err_set(err, E2BIG, "the added nodes would have more than %zu devices",
+                       CHANGES_DEVICES_MAX);
+    return 0;
+}
+
 static int add_nodes(struct applied *applied, struct cluster *ledger,
                      const struct asked_change *change, struct err *err)
 {
+    const struct edit_slices *slices = &model_slices_find(applied->models, change->like)->slices;
     json_t *names = json_array();
     size_t at = applied->n_nodes;
     size_t n_pods = 0;
@@ -383,21 +408,23 @@ static int add_nodes(struct applied *applied, struct cluster *ledger,
             return err_set(err, EINVAL, "addNodes: names of nodes like %.60s... would be too long",
                            change->like);
         }
-        n_pods = edit_add_like(ledger, change->like, name);
+        n_pods = edit_add_like(ledger, change->like, name, slices);
         applied->n_pods += n_pods;
+        applied->n_devices += slices->n_devices;
+        inherit(applied, name, slices);
         if (i < NAMES_SHOWN)
             (void)json_array_append_new(names, json_string(name));
-        if (applied->n_pods > CHANGES_PODS_MAX) {
+        if (check_added(applied, err) < 0) {
             json_decref(names);
-            return err_set(err, E2BIG, "the added nodes would have more than %zu pods",
-                           CHANGES_PODS_MAX);
+            return -E2BIG;
         }
     }
     applied->n_nodes += change->count;
     (void)json_array_append_new(applied->changes,
-                                json_pack("{s:s, s:s, s:I, s:o, s:I}", "change", "addNodes", "like",
-                                          change->like, "count", (json_int_t)change->count, "nodes",
-                                          names, "podsOnEach", (json_int_t)n_pods));
+                                json_pack("{s:s, s:s, s:I, s:o, s:I, s:I}", "change", "addNodes",
+                                          "like", change->like, "count", (json_int_t)change->count,
+                                          "nodes", names, "podsOnEach", (json_int_t)n_pods,
+                                          "devicesOnEach", (json_int_t)slices->n_devices));
     return 0;
 }
 
@@ -436,6 +463,13 @@ static int apply(const struct asked_change *change, struct applied *applied, str
 int changes_apply(const struct change_list *list, struct cluster *ledger, struct applied *applied,
                   struct err *err)
 {
+    applied->budgets = met_budgets_new(ledger, applied->arena);
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->items[i].kind == CHANGE_ADD_NODES)
+            model_slices_want(&applied->models, list->items[i].like, applied->arena);
+    }
+    if (applied->models)
+        model_slices_read(applied->models, ledger, applied->arena);
     for (size_t i = 0; i < list->n; i++) {
         int r = apply(&list->items[i], applied, ledger, err);
         if (r < 0) {

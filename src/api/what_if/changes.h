@@ -5,6 +5,8 @@
 #ifndef API_WHAT_IF_CHANGES_H
 #define API_WHAT_IF_CHANGES_H
 
+#include "api/what_if/met_budgets.h"
+#include "api/what_if/model_slices.h"
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/table.h"
@@ -15,9 +17,10 @@
 /* Of a request; more are rejected (-E2BIG). */
 #define CHANGES_MAX ((size_t)1000)
 #define CHANGES_NAMES_MAX ((size_t)10000)
-#define CHANGES_NODES_MAX ((size_t)5000)  /* added */
-#define CHANGES_PODS_MAX ((size_t)100000) /* of added nodes */
-#define CHANGES_POLICY_MAX ((size_t)100)  /* changes of the policy; each reads it anew */
+#define CHANGES_NODES_MAX ((size_t)5000)     /* added */
+#define CHANGES_PODS_MAX ((size_t)100000)    /* of added nodes */
+#define CHANGES_DEVICES_MAX ((size_t)200000) /* of ResourceSlices of added nodes */
+#define CHANGES_POLICY_MAX ((size_t)100)     /* changes of the policy; each reads it anew */
 
 enum change_kind {
     CHANGE_ADD_NODES,
@@ -55,14 +58,17 @@ struct displaced {
     const char *uid, *namespace_, *name;
     const char *controller; /* as in pod_facts; NULL: nothing makes it anew */
     const char *from;
-    UT_hash_handle hh; /* by its UID */
+    const char *budgets; /* met_budgets_evict() */
+    UT_hash_handle hh;   /* by its UID */
 };
 
 struct applied {
     struct arena *arena;
-    json_t *changes;             /* array: what each change did */
-    struct displaced *displaced; /* a table, in order of the drains */
-    size_t n_nodes, n_pods;      /* added */
+    json_t *changes;                   /* array: what each change did */
+    struct displaced *displaced;       /* a table, in order of the drains */
+    struct met_budgets *budgets;       /* of the ledger, which must outlive it */
+    struct model_slices *models;       /* a table */
+    size_t n_nodes, n_pods, n_devices; /* added */
 };
 
 /* Applies them one after another; those of the policy are in force already. At an error the ledger

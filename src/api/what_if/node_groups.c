@@ -209,7 +209,7 @@ static void judge(struct node_group *groups, struct inventory *copy, const struc
     place_in_ledger(ledger, before);
     for (struct node_group *group = groups; group && n_left > copied; group = group->hh.next) {
         n_left -= copied;
-        (void)edit_add_like(ledger, group->like_name, NEW_NODE);
+        (void)edit_add_like(ledger, group->like_name, NEW_NODE, NULL);
         group->is_judged =
             placing_count_on(before, &question, &n_left, &group->n_would_run, group->first);
         edit_remove_node(ledger, NEW_NODE);

@@ -22,10 +22,7 @@
 /* Pods listed as displaced, running or no longer running; the rest is counted. */
 #define LISTED_MAX ((size_t)10000)
 
-static const char NOT_CHECKED[] =
-    "PodDisruptionBudgets: not checked, this service does not read them";
 static const char *const NOT_CHECKED_OF_DRAINS[] = {
-    "affinity and topology spread of displaced pods: not checked, anti-affinity is",
     "volumes of displaced pods: not checked; some can be reached from one node only",
 };
 
@@ -166,20 +163,36 @@ static json_t *owner_json(const char *controller)
                      slash + 1);
 }
 
+/* NULL: nothing that the ledger could keep. */
+static const char *judged_without(const struct pod *pod)
+{
+    return pod->lacks_peers ? "its labels, affinity and topology spread, which are too long to keep"
+                            : NULL;
+}
+
 static json_t *place_json(const struct placed_pod *item)
 {
     const struct pod *pod = &item->copy->pod;
-    return json_pack("{s:s, s:s, s:s, s:o, s:I, s:s?, s:s?, s:b}", "namespace", pod->namespace_,
-                     "name", pod->name, "uid", pod->uid, "owner", owner_json(pod->controller),
-                     "priority", (json_int_t)pod->priority, "node", item->node, "reason",
-                     item->reason, "judged", (int)item->is_judged);
+    return json_pack("{s:s, s:s, s:s, s:o, s:I, s:s?, s:s?, s:b, s:s?}", "namespace",
+                     pod->namespace_, "name", pod->name, "uid", pod->uid, "owner",
+                     owner_json(pod->controller), "priority", (json_int_t)pod->priority, "node",
+                     item->node, "reason", item->reason, "judged", (int)item->is_judged,
+                     "judgedWithout", judged_without(pod));
 }
 
 static json_t *bare_json(const struct displaced *displaced)
 {
-    return json_pack("{s:s, s:s, s:s, s:n, s:n, s:n, s:s, s:b}", "namespace", displaced->namespace_,
-                     "name", displaced->name, "uid", displaced->uid, "owner", "priority", "node",
-                     "reason", "no controller would make it anew", "judged", true);
+    return json_pack("{s:s, s:s, s:s, s:n, s:n, s:n, s:s, s:b, s:n}", "namespace",
+                     displaced->namespace_, "name", displaced->name, "uid", displaced->uid, "owner",
+                     "priority", "node", "reason", "no controller would make it anew", "judged",
+                     true, "judgedWithout");
+}
+
+static void add_displacement(const struct displaced *displaced, json_t *json)
+{
+    (void)json_object_set_new(json, "from", json_string(displaced->from));
+    (void)json_object_set_new(json, "budgets",
+                              displaced->budgets ? json_string(displaced->budgets) : json_null());
 }
 
 /* First those that were placed or not, in that order, then those that nothing makes anew. */
@@ -191,7 +204,7 @@ static json_t *displaced_json(const struct applied *applied, const struct placin
         if (!item->displaced)
             continue;
         json_t *json = place_json(item);
-        (void)json_object_set_new(json, "from", json_string(item->displaced->from));
+        add_displacement(item->displaced, json);
         (void)json_array_append_new(list, json);
     }
     for (const struct displaced *item = applied->displaced;
@@ -199,7 +212,7 @@ static json_t *displaced_json(const struct applied *applied, const struct placin
         if (item->controller)
             continue;
         json_t *json = bare_json(item);
-        (void)json_object_set_new(json, "from", json_string(item->from));
+        add_displacement(item, json);
         (void)json_array_append_new(list, json);
     }
     return list;
@@ -288,12 +301,33 @@ static const char *summary_of(const struct displaced_counts *displaced,
                         text, n_pending, pending->n_after, pending->n_before);
 }
 
-static json_t *not_checked_json(const struct applied *applied)
+/* Why the budgets may be incomplete; NULL: they are not. */
+static const char *budgets_unknown(struct inventory *inventory, struct arena *arena)
 {
+    struct inventory_freshness kinds[N_CLUSTER_KINDS];
+    if (inventory_freshness(inventory, kinds) == 0) {
+        const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+        return cluster_budgets_known(view.cluster) ? NULL : "the cluster file has none";
+    }
+    const struct inventory_freshness *kind = &kinds[CLUSTER_BUDGETS];
+    if (kind->synced && !kind->stale && !kind->behind && !kind->too_many)
+        return NULL;
+    if (strcmp(kind->trouble, "refused") == 0)
+        return "this service has no right to list and watch them";
+    return arena_printf(arena, "they are %s%s%s", kind->synced ? "not current" : "not listed",
+                        kind->trouble[0] ? ": " : "", kind->trouble);
+}
+
+static json_t *not_checked_json(const struct applied *applied, const json_t *budgets,
+                                struct arena *arena)
+{
+    const char *why = json_string_value(json_object_get(budgets, "notCheckedBecause"));
     json_t *list = json_array();
     if (!applied->displaced)
         return list;
-    (void)json_array_append_new(list, json_string(NOT_CHECKED));
+    if (why)
+        (void)json_array_append_new(
+            list, json_string(arena_printf(arena, "PodDisruptionBudgets: not checked: %s", why)));
     for (size_t i = 0; i < sizeof NOT_CHECKED_OF_DRAINS / sizeof *NOT_CHECKED_OF_DRAINS; i++)
         (void)json_array_append_new(list, json_string(NOT_CHECKED_OF_DRAINS[i]));
     return list;
@@ -322,8 +356,11 @@ static json_t *compared_json(const struct what_if *what_if, const struct placing
     const struct displaced_counts displaced = count_displaced(applied, after);
     const struct compared_state state = state_of(fork, arena);
     const size_t n_pending = what_if->before.copies.n_all;
+    json_t *budgets =
+        met_budgets_json(applied->budgets, budgets_unknown(what_if->api->inventory, arena));
     return json_pack(
-        "{s:s, s:O, s:o, s:{s:I, s:I}, s:{s:o, s:o, s:o, s:o}, s:{s:o, s:o}, s:{s:o, s:o}, s:o}",
+        "{s:s, s:O, s:o, s:{s:I, s:I}, s:{s:o, s:o, s:o, s:o}, s:{s:o, s:o}, s:{s:o, s:o}, s:o, "
+        "s:o}",
         "summary", summary_of(&displaced, &pending, n_pending, arena), "changes", applied->changes,
         "displaced", displaced_json(applied, after), "displacedCounts", "pods",
         (json_int_t)displaced.n, "fit", (json_int_t)displaced.n_placed, "pending", "before",
@@ -331,7 +368,8 @@ static json_t *compared_json(const struct what_if *what_if, const struct placing
         counts_json(after, pending.n_after), "nowRun", pending.now_run, "noLonger",
         pending.no_longer, "fragmentation", "before", json_incref(what_if->state.fragmentation),
         "after", state.fragmentation, "quota", "before", json_incref(what_if->state.quota), "after",
-        state.quota, "notChecked", not_checked_json(applied));
+        state.quota, "notChecked", not_checked_json(applied, budgets, arena), "disruptionBudgets",
+        budgets);
 }
 
 /* Other forks of the copy must be freed. */

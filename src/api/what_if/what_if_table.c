@@ -35,6 +35,22 @@ static void write_pods(const json_t *pods, const char *title, bool wide, struct 
     table_write(table, out);
 }
 
+static void write_budgets(const json_t *budgets, bool wide, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"BUDGET", "PODS", "ALLOWS", "WHY", NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
+    size_t i = 0;
+    json_t *budget = NULL;
+    json_array_foreach (json_object_get(budgets, "met"), i, budget)
+        table_add(table,
+                  (const char *[]){text_pod(budget, arena), text_number(budget, "pods", arena),
+                                   text_member(budget, "allows"), text_member(budget, "reason")});
+    if (i == 0)
+        return;
+    buf_add_text(out, "\nPodDisruptionBudgets that the drains meet:\n");
+    table_write(table, out);
+}
+
 /* The item of the list with the same texts; NULL: none. */
 static json_t *find_same(const json_t *list, const json_t *item, const char *const *keys)
 {
@@ -141,6 +157,7 @@ void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, 
     dry_run_write_warnings(answer, arena, out);
     buf_printf(out, "%s\n", text_member(answer, "summary"));
     write_not_checked(answer, arena, out);
+    write_budgets(json_object_get(answer, "disruptionBudgets"), wide, arena, out);
     write_pods(json_object_get(answer, "displaced"), "Displaced", wide, arena, out);
     write_pods(json_object_get(pending, "nowRun"), "Pending pods that find a place now", wide,
                arena, out);

@@ -285,7 +285,8 @@ static void test_readyz_names_missing_lists(void **state)
                  "resourceslices: never listed\n"
                  "resourceclaims: never listed\n"
                  "devicetaintrules: never listed\n"
-                 "resourceclaimtemplates: never listed\n");
+                 "resourceclaimtemplates: never listed\n"
+                 "poddisruptionbudgets: never listed\n");
     nodes->why = NULL;
     nodes->trouble = TROUBLE_NONE;
     fill(live);
@@ -308,17 +309,21 @@ static void test_readyz_is_ok_while_claims_are_not_counted(void **state)
     cluster->statuses[CLUSTER_CLAIM_TEMPLATES].trouble = TROUBLE_REFUSED;
     live_flush(cluster, CLUSTER_CLAIMS);
     live_flush(cluster, CLUSTER_CLAIM_TEMPLATES);
+    cluster->statuses[CLUSTER_BUDGETS].trouble = TROUBLE_REFUSED;
+    live_flush(cluster, CLUSTER_BUDGETS);
     check_readyz(live, 503,
                  "devicetaintrules: never listed\n"
                  "claims are not counted: resourceslices: never listed: refused\n"
                  "claims are not counted: resourceclaims: never listed: refused\n"
-                 "claim templates are unknown: resourceclaimtemplates: never listed: refused\n");
+                 "claim templates are unknown: resourceclaimtemplates: never listed: refused\n"
+                 "disruption budgets are unknown: poddisruptionbudgets: never listed: refused\n");
     LIST_NOTHING(cluster, CLUSTER_DEVICE_TAINTS);
     check_readyz(live, 200,
                  "ok\n"
                  "claims are not counted: resourceslices: never listed: refused\n"
                  "claims are not counted: resourceclaims: never listed: refused\n"
-                 "claim templates are unknown: resourceclaimtemplates: never listed: refused\n");
+                 "claim templates are unknown: resourceclaimtemplates: never listed: refused\n"
+                 "disruption budgets are unknown: poddisruptionbudgets: never listed: refused\n");
 }
 
 static void test_readyz_reports_the_age_of_stale_data(void **state)

@@ -89,7 +89,8 @@ static void test_nameless_objects_are_a_problem(void **state)
                            "problem ResourceSlice (unnamed): has no metadata.name\n"
                            "problem ResourceClaim (unnamed): has no metadata.name\n"
                            "problem DeviceTaintRule (unnamed): has no metadata.name\n"
-                           "problem ResourceClaimTemplate (unnamed): has no metadata.name\n");
+                           "problem ResourceClaimTemplate (unnamed): has no metadata.name\n"
+                           "problem PodDisruptionBudget (unnamed): has no metadata.name\n");
     live_list_nothing(live);
     live_check_shown(live, "");
 }

@@ -11,7 +11,8 @@ static void test_the_inventory_waits_for_every_first_list(void **state)
                                         "resourceslices",
                                         "resourceclaims",
                                         "devicetaintrules",
-                                        "resourceclaimtemplates"};
+                                        "resourceclaimtemplates",
+                                        "poddisruptionbudgets"};
     struct live_cluster *live = *state;
     for (int kind = 0; kind < N_CLUSTER_KINDS; kind++) {
         char what[100];
@@ -145,12 +146,12 @@ static void test_the_self_check_finds_a_difference_after_a_list(void **state)
     struct live_cluster *live = *state;
     live_list_nothing(live);
     live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
-    check_metric(live, "\ngpu_extender_self_checks_total 9\n");
+    check_metric(live, "\ngpu_extender_self_checks_total 10\n");
     check_metric(live, "\ngpu_extender_self_check_differences_total 0\n");
     spoil(live, "a", 1);
     LIST_NOTHING(live, CLUSTER_NAMESPACES);
     spoil(live, "a", -1);
-    check_metric(live, "\ngpu_extender_self_checks_total 10\n");
+    check_metric(live, "\ngpu_extender_self_checks_total 11\n");
     /* also the model's free GPUs, and the hot part */
     check_metric(live, "\ngpu_extender_self_check_differences_total 3\n");
 }

@@ -127,7 +127,7 @@ static void add_like(struct fixture *fixture, struct dice *dice, struct objects 
         pod->node_name = name;
         pod->uid = pod->name = arena_printf(fixture->arena, "%s/%zu", name, n++);
     }
-    assert_int_equal(edit_add_like(fixture->cluster, like->name, name), n);
+    assert_int_equal(edit_add_like(fixture->cluster, like->name, name, NULL), n);
 }
 
 static void remove_node(struct fixture *fixture, struct dice *dice, struct objects *objects)
@@ -219,7 +219,7 @@ static void test_unknown_names_change_nothing(void **state)
     edit_remove(fixture->cluster, "gone");
     edit_place(fixture->cluster, "gone", "n1");
     edit_remove_node(fixture->cluster, "gone");
-    assert_int_equal(edit_add_like(fixture->cluster, "gone", "new"), 0);
+    assert_int_equal(edit_add_like(fixture->cluster, "gone", "new", NULL), 0);
     assert_int_equal(cluster_version(fixture->cluster), version);
 }
 
@@ -234,7 +234,7 @@ static void test_a_new_node_has_its_own_name_and_no_taints_of_a_state(void **sta
     facts.unschedulable = true;
     facts.ready = false;
     fixture_put_node_facts(fixture, &facts);
-    (void)edit_add_like(fixture->cluster, "n1", "n2");
+    (void)edit_add_like(fixture->cluster, "n1", "n2", NULL);
     const struct node_traits *traits = node_traits(fixture_find_node(fixture, "n2"));
     assert_true(traits->ready && !traits->unschedulable);
     assert_int_equal(traits->n_taints, 1);

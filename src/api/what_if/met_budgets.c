@@ -1,0 +1,269 @@
+/* met_budgets: see met_budgets.h. */
+#include "api/what_if/met_budgets.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "ledger/shape_copy.h"
+#include "types/selector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Listed; the rest is counted. */
+#define MET_MAX ((size_t)1000)
+/* Comparisons of selectors with labels: about a tenth of a second. Pods beyond are not judged. */
+#define COMPARISONS_MAX ((size_t)5000000)
+#define NAMES_SHOWN ((size_t)3)
+
+struct met_budget {
+    const struct budget_facts *facts;
+    struct met_budget *next; /* of the namespace */
+    size_t n_pods;           /* that are evicted */
+    size_t n_using;          /* of these: each uses a disruption */
+    size_t n_held;           /* of these: not ready, and held while too few pods are healthy */
+    size_t n_doubled;        /* of these: another budget has them, too */
+};
+
+struct budget_namespace {
+    const char *name;
+    struct met_budget *first;
+    UT_hash_handle hh;
+};
+
+/* Alike pods have the same budgets. */
+struct budget_match {
+    struct siphash128 digest; /* of their namespace and labels */
+    struct met_budget **items;
+    size_t n;
+    bool is_judged;
+    UT_hash_handle hh;
+};
+
+struct met_budgets {
+    struct arena *arena;
+    struct met_budget *items;
+    size_t n;
+    struct budget_namespace *namespaces;
+    struct budget_match *matches;
+    size_t n_left; /* comparisons */
+    size_t n_unjudged;
+};
+
+static void add(struct met_budgets *budgets, const struct budget_facts *facts)
+{
+    struct met_budget *item = &budgets->items[budgets->n++];
+    struct budget_namespace *namespace_ = NULL;
+    HASH_FIND_STR(budgets->namespaces, facts->namespace_, namespace_);
+    if (!namespace_) {
+        namespace_ = ARENA_NEW(budgets->arena, struct budget_namespace);
+        namespace_->name = facts->namespace_;
+        HASH_ADD_KEYPTR(hh, budgets->namespaces, namespace_->name, strlen(namespace_->name),
+                        namespace_);
+    }
+    item->facts = facts;
+    item->next = namespace_->first;
+    namespace_->first = item;
+}
+
+struct met_budgets *met_budgets_new(const struct cluster *ledger, struct arena *arena)
+{
+    struct met_budgets *budgets = ARENA_NEW(arena, struct met_budgets);
+    const struct budget_facts *facts = NULL;
+    budgets->arena = arena;
+    budgets->n_left = COMPARISONS_MAX;
+    budgets->items = ARENA_ARRAY(arena, struct met_budget, cluster_n_budgets(ledger));
+    while ((facts = cluster_next_budget(ledger, facts)))
+        add(budgets, facts);
+    return budgets;
+}
+
+void met_budgets_free(struct met_budgets *budgets)
+{
+    HASH_CLEAR(hh, budgets->namespaces);
+    HASH_CLEAR(hh, budgets->matches);
+}
+
+static bool selects(const struct budget_facts *facts, const struct pod *pod)
+{
+    const struct peer_facts *labels = pod->labels;
+    const struct label_view view = {.node_name = "",
+                                    .labels = labels ? labels->labels : NULL,
+                                    .n_labels = labels ? labels->n_labels : 0};
+    return !facts->selects_none && selector_term_holds(&facts->selector, &view);
+}
+
+/* False: there are too many budgets. */
+static bool pay(struct met_budgets *budgets, const struct met_budget *first)
+{
+    for (const struct met_budget *item = first; item; item = item->next) {
+        const size_t price = 1 + term_comparisons(&item->facts->selector);
+        if (item->facts->is_cut || price > budgets->n_left)
+            return false;
+        budgets->n_left -= price;
+    }
+    return true;
+}
+
+static void find_matching(struct met_budgets *budgets, const struct pod *pod,
+                          struct budget_match *match)
+{
+    struct budget_namespace *namespace_ = NULL;
+    size_t n = 0;
+    HASH_FIND_STR(budgets->namespaces, pod->namespace_, namespace_);
+    match->is_judged = !pod->lacks_peers && (!namespace_ || pay(budgets, namespace_->first));
+    if (!match->is_judged || !namespace_)
+        return;
+    for (struct met_budget *item = namespace_->first; item; item = item->next)
+        n += selects(item->facts, pod);
+    match->items = ARENA_ARRAY(budgets->arena, struct met_budget *, n);
+    for (struct met_budget *item = namespace_->first; item; item = item->next) {
+        if (selects(item->facts, pod))
+            match->items[match->n++] = item;
+    }
+}
+
+/* Keyed with the process's secret, as tenants choose all of it. */
+static struct siphash128 digest_of(const struct pod *pod)
+{
+    struct siphash hash = siphash_begin(hash_key(), true);
+    shape_digest_text(&hash, pod->namespace_);
+    shape_digest_number(&hash, pod->lacks_peers);
+    for (size_t i = 0; pod->labels && i < pod->labels->n_labels; i++) {
+        shape_digest_text(&hash, pod->labels->labels[i].key);
+        shape_digest_text(&hash, pod->labels->labels[i].value);
+    }
+    return siphash_end128(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
+}
+
+static const struct budget_match *match_of(struct met_budgets *budgets, const struct pod *pod)
+{
+    const struct siphash128 digest = digest_of(pod);
+    struct budget_match *match = NULL;
+    HASH_FIND(hh, budgets->matches, &digest, sizeof digest, match);
+    if (match)
+        return match;
+    match = ARENA_NEW(budgets->arena, struct budget_match);
+    match->digest = digest;
+    find_matching(budgets, pod, match);
+    HASH_ADD(hh, budgets->matches, digest, sizeof match->digest, match);
+    return match;
+}
+
+static void count(struct met_budget *item, const struct pod *pod, bool is_doubled)
+{
+    const struct budget_facts *facts = item->facts;
+    const bool is_enough = facts->healthy >= facts->desired && facts->desired > 0;
+    item->n_pods++;
+    item->n_doubled += is_doubled;
+    if (is_doubled || (!pod->ready && (facts->frees_unready || is_enough)))
+        return;
+    item->n_using += pod->ready;
+    item->n_held += !pod->ready;
+}
+
+static const char *names_of(const struct budget_match *match, struct arena *arena)
+{
+    const char *text = match->items[0]->facts->name;
+    for (size_t i = 1; i < match->n && i < NAMES_SHOWN; i++)
+        text = arena_printf(arena, "%s, %s", text, match->items[i]->facts->name);
+    if (match->n > NAMES_SHOWN)
+        text = arena_printf(arena, "%s and %zu more", text, match->n - NAMES_SHOWN);
+    return text;
+}
+
+const char *met_budgets_evict(struct met_budgets *budgets, const struct pod *pod)
+{
+    if (pod->unstarted || pod->terminating)
+        return NULL;
+    const struct budget_match *match = match_of(budgets, pod);
+    budgets->n_unjudged += !match->is_judged;
+    for (size_t i = 0; i < match->n; i++)
+        count(match->items[i], pod, match->n > 1);
+    return match->n > 0 ? names_of(match, budgets->arena) : NULL;
+}
+
+/* ---- the answer ---- */
+
+/* Not ready pods use a disruption, too, while too few are healthy. */
+static size_t n_asking(const struct met_budget *item)
+{
+    return item->n_using + item->n_held;
+}
+
+static size_t n_allowed(const struct met_budget *item)
+{
+    const int64_t allowed = item->facts->is_outdated ? 0 : item->facts->allowed;
+    const size_t n = allowed > 0 ? (size_t)allowed : 0;
+    return n < n_asking(item) ? n : n_asking(item);
+}
+
+static const char *allows_of(const struct met_budget *item)
+{
+    if (n_allowed(item) == n_asking(item) && item->n_doubled == 0)
+        return "all";
+    return n_allowed(item) == 0 && item->n_doubled + n_asking(item) == item->n_pods ? "none"
+                                                                                    : "some";
+}
+
+static const char *reason_of(const struct met_budget *item, struct arena *arena)
+{
+    const struct budget_facts *facts = item->facts;
+    if (item->n_doubled > 0)
+        return arena_printf(arena,
+                            "%zu of the pods have another budget, too: the API server evicts none "
+                            "of these",
+                            item->n_doubled);
+    if (n_asking(item) == 0)
+        return "the pods are not ready, and their eviction needs no disruption";
+    if (facts->is_outdated)
+        return "its status is older than its spec: the API server evicts nothing until its "
+               "controller has caught up";
+    if (n_allowed(item) == n_asking(item))
+        return arena_printf(arena, "allows %lld disruptions now", (long long)facts->allowed);
+    if (n_allowed(item) > 0)
+        return arena_printf(arena,
+                            "allows %zu of %zu at once: a drain waits until others are ready",
+                            n_allowed(item), n_asking(item));
+    return arena_printf(arena,
+                        "allows none now: it needs %lld healthy pods and has %lld, so a drain "
+                        "waits",
+                        (long long)facts->desired, (long long)facts->healthy);
+}
+
+static json_t *budget_json(const struct met_budget *item, struct arena *arena)
+{
+    return json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "namespace", item->facts->namespace_, "name",
+                     item->facts->name, "pods", (json_int_t)item->n_pods, "disruptionsAllowed",
+                     (json_int_t)item->facts->allowed, "allows", allows_of(item), "reason",
+                     reason_of(item, arena));
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct budget_facts *left = (*(const struct met_budget *const *)a)->facts;
+    const struct budget_facts *right = (*(const struct met_budget *const *)b)->facts;
+    const int order = strcmp(left->namespace_, right->namespace_);
+    return order != 0 ? order : strcmp(left->name, right->name);
+}
+
+json_t *met_budgets_json(const struct met_budgets *budgets, const char *why)
+{
+    struct arena *arena = budgets->arena;
+    const struct met_budget **met = ARENA_ARRAY(arena, const struct met_budget *, budgets->n);
+    size_t n = 0;
+    json_t *list = json_array();
+    for (size_t i = 0; i < budgets->n; i++) {
+        if (budgets->items[i].n_pods > 0)
+            met[n++] = &budgets->items[i];
+    }
+    if (n > 1)
+        qsort(met, n, sizeof(const struct met_budget *), compare);
+    for (size_t i = 0; i < n && i < MET_MAX; i++)
+        (void)json_array_append_new(list, budget_json(met[i], arena));
+    if (!why && budgets->n_unjudged > 0)
+        why = arena_printf(arena,
+                           "of %zu pods: their labels or the budgets of their namespace are too "
+                           "many or too long",
+                           budgets->n_unjudged);
+    return json_pack("{s:b, s:s?, s:o, s:I}", "checked", !why, "notCheckedBecause", why, "met",
+                     list, "omitted", (json_int_t)(n - json_array_size(list)));
+}

@@ -1,0 +1,174 @@
+/* cluster_budgets: PodDisruptionBudgets, for what-if. See include/ledger/cluster.h. */
+#include "base/mem.h"
+#include "ledger.h"
+#include "ledger/shape_copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *key_of(const char *namespace_, const char *name, struct arena *arena)
+{
+    return arena_printf(arena, "%s/%s", namespace_, name);
+}
+
+static struct kept_budget *find(const struct cluster *cluster, const char *namespace_,
+                                const char *name)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const char *key = key_of(namespace_, name, arena);
+    struct kept_budget *found = NULL;
+    HASH_FIND_STR(cluster->budgets, key, found);
+    return found;
+}
+
+static size_t size_of(const struct selector_term *term)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        const struct requirement *requirement = &term->requirements[i];
+        size += sizeof *requirement + strlen(requirement->key) + 1;
+        for (size_t j = 0; j < requirement->n_values; j++)
+            size += sizeof(char *) + strlen(requirement->values[j]) + 1;
+    }
+    return size;
+}
+
+static struct siphash128 digest_of(const struct budget_facts *facts)
+{
+    struct siphash hash = siphash_begin(hash_key(), true);
+    shape_digest_number(&hash, facts->selects_none);
+    shape_digest_number(&hash, facts->is_cut);
+    shape_digest_term(&hash, &facts->selector);
+    shape_digest_number(&hash, facts->frees_unready);
+    shape_digest_number(&hash, facts->is_outdated);
+    shape_digest_number(&hash, facts->allowed);
+    shape_digest_number(&hash, facts->healthy);
+    shape_digest_number(&hash, facts->desired);
+    return siphash_end128(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
+}
+
+static void remove_budget(struct cluster *cluster, struct kept_budget *budget)
+{
+    if (cluster->budget_swept_to == budget)
+        cluster->budget_swept_to = budget->hh.next;
+    cluster->budget_selector_bytes -= budget->selector_bytes;
+    HASH_DEL(cluster->budgets, budget);
+    arena_free(budget->arena);
+    free(budget);
+    cluster->n_other_changes++;
+}
+
+static void add_budget(struct cluster *cluster, const struct budget_facts *facts,
+                       const struct siphash128 *digest)
+{
+    struct kept_budget *budget = MEM_NEW(struct kept_budget);
+    const size_t bytes = size_of(&facts->selector);
+    struct arena *arena = arena_new();
+    budget->arena = arena;
+    budget->digest = *digest;
+    budget->facts = *facts;
+    budget->facts.namespace_ = arena_strdup(arena, facts->namespace_);
+    budget->facts.name = arena_strdup(arena, facts->name);
+    budget->facts.is_cut |= bytes > BUDGET_SELECTOR_BYTES_MAX ||
+                            bytes > BUDGET_SELECTORS_BYTES_MAX - cluster->budget_selector_bytes;
+    budget->facts.selector = (struct selector_term){0};
+    if (!budget->facts.is_cut) {
+        budget->facts.selector = shape_copy_term(&facts->selector, arena);
+        budget->selector_bytes = bytes;
+        cluster->budget_selector_bytes += bytes;
+    }
+    budget->key = key_of(facts->namespace_, facts->name, arena);
+    HASH_ADD_KEYPTR(hh, cluster->budgets, budget->key, strlen(budget->key), budget);
+    cluster->n_other_changes++;
+}
+
+static void put(struct cluster *cluster, const struct budget_facts *facts, uint64_t seen)
+{
+    const struct siphash128 digest = digest_of(facts);
+    struct kept_budget *budget = find(cluster, facts->namespace_, facts->name);
+    if (!budget || memcmp(&budget->digest, &digest, sizeof digest) != 0) {
+        if (budget)
+            remove_budget(cluster, budget);
+        add_budget(cluster, facts, &digest);
+        budget = find(cluster, facts->namespace_, facts->name);
+    }
+    budget->seen = seen;
+}
+
+void cluster_upsert_budget(struct cluster *cluster, const struct budget_facts *facts)
+{
+    put(cluster, facts, cluster->relists[CLUSTER_BUDGETS]);
+}
+
+void cluster_budgets_copy(struct cluster *to, const struct budget_facts *facts)
+{
+    put(to, facts, CONTAINER_OF(facts, const struct kept_budget, facts)->seen);
+}
+
+void cluster_delete_budget(struct cluster *cluster, const char *namespace_, const char *name)
+{
+    struct kept_budget *budget = find(cluster, namespace_, name);
+    if (budget)
+        remove_budget(cluster, budget);
+}
+
+void cluster_keep_budget(struct cluster *cluster, const char *namespace_, const char *name)
+{
+    struct kept_budget *budget = find(cluster, namespace_, name);
+    if (budget)
+        budget->seen = cluster->relists[CLUSTER_BUDGETS];
+}
+
+size_t cluster_n_budgets(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->budgets);
+}
+
+const struct budget_facts *cluster_next_budget(const struct cluster *cluster,
+                                               const struct budget_facts *facts)
+{
+    const struct kept_budget *next =
+        facts ? CONTAINER_OF(facts, const struct kept_budget, facts)->hh.next : cluster->budgets;
+    return next ? &next->facts : NULL;
+}
+
+bool cluster_relist_sweep_budgets(struct cluster *cluster, size_t work)
+{
+    if (!cluster->is_sweeping_budgets)
+        cluster->budget_swept_to = cluster->budgets;
+    for (size_t done = 0; cluster->budget_swept_to && done < work; done++) {
+        struct kept_budget *budget = cluster->budget_swept_to;
+        cluster->budget_swept_to = budget->hh.next;
+        if (budget->seen == cluster->relists[CLUSTER_BUDGETS])
+            continue;
+        remove_budget(cluster, budget);
+        done += CLUSTER_SWEEP_DELETION - 1;
+    }
+    cluster->is_sweeping_budgets = cluster->budget_swept_to != NULL;
+    return !cluster->is_sweeping_budgets;
+}
+
+void cluster_budgets_free_all(struct cluster *cluster)
+{
+    struct kept_budget *budget = cluster->budgets;
+    HASH_CLEAR(hh, cluster->budgets);
+    while (budget) {
+        struct kept_budget *next = budget->hh.next;
+        arena_free(budget->arena);
+        free(budget);
+        budget = next;
+    }
+}
+
+void cluster_set_budgets_known(struct cluster *cluster, bool known)
+{
+    if (cluster->budgets_unknown == !known)
+        return;
+    cluster->budgets_unknown = !known;
+    cluster->n_other_changes++;
+}
+
+bool cluster_budgets_known(const struct cluster *cluster)
+{
+    return !cluster->budgets_unknown;
+}
