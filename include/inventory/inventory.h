@@ -117,17 +117,18 @@ struct inventory_freshness {
     int64_t age_ms;   /* since the data were last known to be complete; -1: never */
     /* The class of why: "refused", "unreachable", "failed"; or "". Never quotes a server. */
     const char *trouble;
-    bool awaited;        /* not listed yet, and no decision is made before */
-    bool essential;      /* no decision is made without current data; of the others, claims are not
-                          * counted, unless they are optional */
-    bool optional;       /* claim templates and disruption budgets, of which nothing else depends */
-    const char *without; /* what its lack means: "claims are not counted"; "": no decisions */
-    bool synced;         /* a complete list was read */
-    bool stale;          /* the API server cannot be followed */
-    bool too_many;       /* more objects than the limits allow */
-    bool behind;         /* its lag exceeds the limit */
-    int64_t lag_ms;      /* reflector_lag_ms(): how long events may have waited unread */
-    struct err why;      /* why it is stale, not synced or recovering; or "" */
+    /* What its lack means: "claims are not counted"; "": no decisions. */
+    const char *without;
+    bool awaited;   /* not listed yet, and no decision is made before */
+    bool essential; /* no decision is made without current data; of the others, claims are not
+                     * counted, unless they are optional */
+    bool optional;  /* claim templates and disruption budgets, of which nothing else depends */
+    bool synced;    /* a complete list was read */
+    bool stale;     /* the API server cannot be followed */
+    bool too_many;  /* more objects than the limits allow */
+    bool behind;    /* its lag exceeds the limit */
+    int64_t lag_ms; /* reflector_lag_ms(): how long events may have waited unread */
+    struct err why; /* why it is stale, not synced or recovering; or "" */
 };
 /* Returns the number of kinds; 0 if the inventory is not live. */
 size_t inventory_freshness(struct inventory *inventory,
