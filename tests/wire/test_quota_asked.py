@@ -46,7 +46,7 @@ PODS = [
     (by_template("by-template", "of-1"), True),
     (by_template("by-templates", "of-1", "of-1", "of-1"), False),
     (by_template("by-large-template", "of-3"), False),
-    (by_template("made", "of-5", made={"entry-0": "c1"}), True),
+    (by_template("made", "of-5", made={"entry-0": "for-made"}), True),
     (by_template("by-no-template", "gone"), True),
     (naming("one", "c1"), True),
     (naming("four", "c4"), False),  # more than the limit of the node's model
@@ -69,7 +69,9 @@ def policy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def service(module_service, policy):
-    claims = [asking("c1", 1), asking("c3", 3), asking("c4", 4), claim("held", "devices", [0, 1])]
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "made", "uid": "pod-made", "controller": True}
+    made = merged(asking("for-made", 1), {"metadata": {"ownerReferences": [owner]}})
+    claims = [asking("c1", 1), asking("c3", 3), asking("c4", 4), made, claim("held", "devices", [0, 1])]
     templates = [template(f"of-{count}", count) for count in (1, 3, 5)]
     nodes = [node("devices", None, None), node("plugin", 8), resource_slice("devices", 8, model=H100)]
     return module_service(*nodes, CLASS, *claims, *templates, *(each for each, _ in PODS), options=["--config", policy])
