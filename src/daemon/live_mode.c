@@ -23,7 +23,6 @@
 #define SECOND_MS ((int64_t)1000)
 /* Longer than the usual lag of a watch. */
 #define CONFIRM_MS (30 * SECOND_MS)
-#define MAX_KINDS ((size_t)10)
 /* Open at once: a watch or list per kind; bindings; reviews (auth/ has at most 32 in
  * progress) and the watch beside them. */
 #define READ_CONNECTIONS 16
@@ -47,7 +46,7 @@ struct live_mode {
     struct kube_loop *reading;
     struct kube_loop *writing;
     struct kube_loop *reviewing; /* NULL: no TLS, so no tokens */
-    struct kube_watch *watches[MAX_KINDS];
+    struct kube_watch *watches[N_CLUSTER_KINDS];
     size_t n_watches;
     struct kube_watch *front;  /* NULL: no aggregated API */
     struct election *election; /* NULL: the only replica */
@@ -137,7 +136,7 @@ static int create_loops(struct live_mode *live, const struct settings *settings,
 static void create_watches(struct live_mode *live, const struct settings *settings)
 {
     inventory_go_live(live->inventory, live->target.server);
-    for (size_t i = 0; i < MAX_KINDS && INVENTORY_KINDS[i].name; i++) {
+    for (size_t i = 0; i < N_CLUSTER_KINDS && INVENTORY_KINDS[i].name; i++) {
         const struct reflector_settings reflector = {
             .kind = &INVENTORY_KINDS[i],
             .page_size = REFLECTOR_PAGE_SIZE,

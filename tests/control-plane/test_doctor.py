@@ -50,7 +50,7 @@ def test_all_is_well(live, account):
     found = Diagnosis("--kubeconfig", live.plane.kubeconfig(), "--account", there, "--scheduler-config", SHIPPED)
     # The tests build kube-apiserver without a version.
     assert ([each for each in found.bad() if each["check"] != "versions.apiServer"], found.status) == ([], 0)
-    assert len(found.of("rights")) == 11
+    assert len(found.of("rights")) == 12
     for check in ("clock", "cluster.objects", "nodes.model", "pods.refused"):
         assert [level for level, _ in found.of(check)] == ["ok"], check
 
@@ -73,7 +73,7 @@ def test_who_may_not_ask_hears_of_its_own_rights(account):
     found = Diagnosis("--kubeconfig", kubeconfig, "--account", there)
     first, *rest = found.of("rights")
     assert first[0] == "warn" and "not checked" in first[1] and "subjectaccessreviews" in first[1]
-    assert [level for level, _ in rest].count("ok") == 10
+    assert [level for level, _ in rest].count("ok") == 11
     assert [(level, "may not get pods" in seen) for level, seen in rest if level != "ok"] == [("fail", True)]
 
 

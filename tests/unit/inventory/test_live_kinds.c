@@ -57,7 +57,8 @@ static const char CLAIM_WITH_ALL[] =
     "{'name':'c','firstAvailable':[{'name':'d','count':3,'selectors':[{}]},"
     "{'name':'e','count':4,'tolerations':[{}]}]},"
     "{'name':'f','exactly':{'adminAccess':true}}]}},"
-    "'status':{'allocation':{'nodeSelector':{},'devices':{'config':[{}],'results':["
+    "'status':{'allocation':{'nodeSelector':{'nodeSelectorTerms':[{}]},'devices':{'config':[{}],'"
+    "results':["
     "{'request':'a','driver':'gpu.nvidia.com','pool':'n','device':'gpu-0','shareID':'s'},"
     "{'request':'f','driver':'gpu.nvidia.com','pool':'n','device':'gpu-1','adminAccess':true}]}},"
     "'reservedFor':[{'resource':'pods','name':'p','uid':'u'}],'devices':[{}]}}";
@@ -179,9 +180,8 @@ static void test_dropped_members_of_named_kinds_change_no_facts(void **state)
     json_decref(expected);
 }
 
-static void check_claim(const json_t *object)
+static void check_claim(const json_t *object, struct arena *arena, struct claim_facts *ret_facts)
 {
-    struct arena *arena = arena_new();
     struct claim_facts facts;
     struct err err;
     if (resource_claim_from_json(object, arena, &facts, &err) < 0)
@@ -197,7 +197,7 @@ static void check_claim(const json_t *object)
     assert_string_equal(facts.results[1].device, "gpu-1");
     assert_int_equal(facts.n_holders, 1);
     assert_string_equal(facts.holders[0], "u");
-    arena_free(arena);
+    *ret_facts = facts;
 }
 
 static void test_dropped_members_of_claims_change_no_facts(void **state)
@@ -206,8 +206,36 @@ static void test_dropped_members_of_claims_change_no_facts(void **state)
     json_t *whole = live_object(CLAIM_WITH_ALL);
     json_t *listed = as_listed(CLUSTER_CLAIMS, whole);
     assert_false(json_equal(listed, whole));
-    check_claim(whole);
-    check_claim(listed);
+    struct arena *arena = arena_new();
+    struct claim_facts facts, of_listed;
+    check_claim(whole, arena, &facts);
+    check_claim(listed, arena, &of_listed);
+    assert_non_null(strstr(facts.spec, "constraints"));
+    assert_string_equal(facts.spec, of_listed.spec);
+    assert_string_equal(facts.nodes, of_listed.nodes);
+    arena_free(arena);
+    json_decref(whole);
+    json_decref(listed);
+}
+
+static void test_dropped_members_of_templates_change_no_facts(void **state)
+{
+    (void)state;
+    json_t *claim = live_object(CLAIM_WITH_ALL);
+    json_t *whole =
+        json_pack("{s:{s:s, s:s, s:[{}]}, s:{s:O}}", "metadata", "name", "t", "namespace", "ml",
+                  "managedFields", "spec", "spec", json_object_get(claim, "spec"));
+    json_t *listed = as_listed(CLUSTER_CLAIM_TEMPLATES, whole);
+    assert_false(json_equal(listed, whole));
+    struct arena *arena = arena_new();
+    struct claim_template_facts facts, of_listed;
+    struct err err;
+    assert_int_equal(claim_template_from_json(whole, arena, &facts, &err), 0);
+    assert_int_equal(claim_template_from_json(listed, arena, &of_listed, &err), 0);
+    assert_non_null(strstr(facts.spec, "constraints"));
+    assert_string_equal(facts.spec, of_listed.spec);
+    arena_free(arena);
+    json_decref(claim);
     json_decref(whole);
     json_decref(listed);
 }
@@ -248,6 +276,7 @@ int main(void)
         LIVE_TEST(test_dropped_members_change_no_facts),
         cmocka_unit_test(test_dropped_members_of_named_kinds_change_no_facts),
         cmocka_unit_test(test_dropped_members_of_claims_change_no_facts),
+        cmocka_unit_test(test_dropped_members_of_templates_change_no_facts),
         cmocka_unit_test(test_every_drop_path_has_an_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
