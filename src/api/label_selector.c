@@ -105,6 +105,11 @@ static bool read_requirement(struct selector_reading *reading)
     return is_absence || read_operator(reading, requirement);
 }
 
+#define RIGHT                                                                                      \
+    "should be requirements separated by commas: a=b, a!=b, a in (b, c), a notin (b), a or !a; "   \
+    "at "                                                                                          \
+    "most 64 keys and values"
+
 const char *label_selector_read(const char *text, struct arena *arena,
                                 struct selector_term *ret_term)
 {
@@ -115,12 +120,11 @@ const char *label_selector_read(const char *text, struct arena *arena,
     reading.requirements = ARENA_ARRAY(arena, struct requirement, LABEL_SELECTOR_TERMS_MAX);
     do {
         if (!read_requirement(&reading))
-            return "should be requirements such as a=b, a!=b, a in (b, c), a and !a, of at most 64 "
-                   "keys and values";
+            return RIGHT;
     } while (take(&reading, ","));
     skip_spaces(&reading);
     if (*reading.at)
-        return "there is more than requirements";
+        return arena_printf(arena, "stops being a selector at \"%.20s\"; %s", reading.at, RIGHT);
     *ret_term = (struct selector_term){reading.requirements, reading.n_requirements};
     return NULL;
 }

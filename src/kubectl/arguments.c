@@ -30,11 +30,11 @@ static const struct {
     [VERB_DECISIONS] = {"decisions", "[POD]", "last answers to kube-scheduler; -w: new ones",
                         IN_NAMESPACES | TAKES_WATCH | TAKES_OBJECT | TAKES_NAMES},
     [VERB_DOCTOR] = {"doctor", "", "whether answers come and the data are sound", 0},
-    [VERB_WHAT_IF] = {"what-if", "--drain NODE ...", "after changes of the cluster: who finds room",
+    [VERB_WHAT_IF] = {"what-if", "--drain NODE ...", "where pods would go after changes",
                       TAKES_MANIFEST | TAKES_CHANGES},
     [VERB_NODE_GROUPS] = {"node-groups", "", "which pods one more node of a group would let run",
                           0},
-    [VERB_UI] = {"ui", "", "the page, for a browser on this machine; until ^C", 0},
+    [VERB_UI] = {"ui", "", "the page, for a browser on this machine; until Ctrl-C", 0},
 };
 #define N_VERBS (sizeof VERBS / sizeof *VERBS)
 
@@ -155,10 +155,10 @@ static void print_help(const char *program)
                  "  --remove-pods POD,...  without these pods: NAMESPACE/NAME\n"
                  "  --changes FILE         a list of changes, as POST /v1/what-if takes them\n"
                  "\nExit status:\n"
-                 "  0  answered; of fit, what-if: every pod finds a place; of doctor: nothing\n"
-                 "     fails\n"
-                 "  1  of fit, what-if: some pod finds none or would be rejected; of doctor:\n"
-                 "     something fails; of others: no such object\n"
+                 "  0  answered; of fit: every pod fits; of what-if: displaced pods and workloads\n"
+                 "     find a place, and no pending pod loses one; of doctor: nothing fails\n"
+                 "  1  of fit, what-if: otherwise; of doctor: something fails; of others: no such\n"
+                 "     object\n"
                  "  2  wrong options; of fit, what-if: mistakes in the manifest or the changes,\n"
                  "     or parts not understood\n"
                  "  3  no answer: unreachable, no right; of fit, what-if: or the data are stale\n"
@@ -166,7 +166,7 @@ static void print_help(const char *program)
                  "  %s nodes\n"
                  "  %s why job/train --namespace ml\n"
                  "  %s fit -f job.yaml --cluster-file cluster.yaml\n"
-                 "  %s what-if --drain a100-1 --add-nodes h100-1=2\n",
+                 "  %s what-if --drain a100-80-1 --add-nodes h100-1=2\n",
                  program, program, program, program);
 }
 

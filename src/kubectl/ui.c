@@ -147,7 +147,7 @@ static int print_address(const struct ui *ui)
 {
     (void)printf("http://%s%s#secret=%s\n", server_address(ui->server, LISTEN_PEOPLE), UI_PATH,
                  ui->secret);
-    (void)printf("Open this address in a browser on this machine. ^C ends it.\n");
+    (void)printf("Open this address in a browser on this machine. Ctrl-C ends it.\n");
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_NO_ANSWER;
 }
 

@@ -202,7 +202,7 @@ def test_wrong_options(words):
         (("frag", "-n", "a"), "--namespace: is not for frag, only for pending, quota, why, claims, decisions; try kubectl gpu --help"),
         (("fit", "-f", "-", "--cordon", "a"), "--cordon: is not for fit, only for what-if; try kubectl gpu --help"),
         (("quota", "-l", "a"), "--selector: is not for quota, only for nodes, pending, frag; try kubectl gpu --help"),
-        (("pending", "-l", "a in b", *FILE), "?labelSelector=a in b: should be requirements such as"),
+        (("pending", "-l", "a in b", *FILE), "?labelSelector=a in b: should be requirements separated by commas"),
         (("nodes", "-zA"), "-z: this option is unknown"),
         (("nodes", "-Az"), "-z: this option is unknown"),
         (("nodes", "-o"), "-o: this option is unknown, or needs a value"),

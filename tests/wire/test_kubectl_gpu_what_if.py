@@ -134,7 +134,7 @@ def test_workloads_have_a_verdict_of_their_own(write):
     "words, message",
     [
         (("--drain", "v100-l"), "changes[0].drain[0]: there is no node v100-l"),
-        (("--remove-pods", "none"), 'changes[0].removePods[0]: is a string, should be "NAMESPACE/NAME" of a pod'),
+        (("--remove-pods", "none"), 'changes[0].removePods[0]: is "none", should be "NAMESPACE/NAME" of a pod'),
         (("--drain", ","), "changes[0].drain: is empty"),
         (("--add-nodes", "a10-1=6000"), "changes[0].addNodes.count: the request adds more than"),
         (("--add-nodes", "a=b"), "--add-nodes: is a=b, should be NODE or NODE=COUNT"),

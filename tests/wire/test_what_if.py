@@ -69,7 +69,7 @@ def test_a_drain(service):
         "reason": "0 of 2 nodes fit (1 × the node is cordoned; 1 × the node has too few free GPUs now)",
     }  # fmt: skip
     assert displaced["web-0"]["node"] is None and answer["displacedCounts"] == {"pods": 2, "fit": 0}
-    assert "PodDisruptionBudgets: not checked: the cluster file has none" in answer["notChecked"]
+    assert "PodDisruptionBudgets: not checked: the cluster file has none; save it with pdb, unless the cluster has none" in answer["notChecked"]
 
 
 def test_a_pod_without_a_controller_is_not_made_anew(service):
@@ -246,7 +246,7 @@ def test_the_cluster_is_as_before(service):
         ({"changes": [{"drain": [7]}]}, 400, "changes[0].drain[0]: is a whole number, should be the name of a node"),
         ({"changes": [{}]}, 400, "changes[0]: is an object with another number of members, should be an object with one member: "
          "addNodes, drain, cordon, removePods, quota or placement"),
-        ({"changes": [{"removePods": ["web-0"]}]}, 400, 'changes[0].removePods[0]: is a string, should be "NAMESPACE/NAME" of a pod'),
+        ({"changes": [{"removePods": ["web-0"]}]}, 400, 'changes[0].removePods[0]: is "web-0", should be "NAMESPACE/NAME" of a pod'),
         ({"changes": [{"addNodes": {"like": "a", "count": 0}}]}, 400, "changes[0].addNodes.count: is 0, should be at least 1"),
         ({"changes": [{"addNodes": {"count": 1}}]}, 400, "changes[0].addNodes.like: is missing, should be the name of a node"),
         ({"changes": [{"addNodes": {"like": "a", "n": 1}}]}, 400, "changes[0].addNodes.n: is unknown, should be like or count"),

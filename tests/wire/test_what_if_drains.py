@@ -8,7 +8,7 @@ from test_what_if import PATH, ask, owned, places
 
 JUDGE = openapi.Judge(openapi.load())
 READY = [{"type": "Ready", "status": "True"}]
-HELD = "allows none now: it needs 2 healthy pods and has 2, so a drain waits"
+HELD = "allows none now, so a drain waits: pods that must be healthy: 2, healthy now: 2"
 
 
 def budget(namespace, name, allowed=0, healthy=2, desired=2, generation=1, **spec):
@@ -33,13 +33,13 @@ BUDGETS = {
     "unready": ([budget("unready", "b")], [selected("unready", "p0", ready=False)],
                 {"b": (1, "all", "the pods are not ready, and their eviction needs no disruption")}),
     "too-few": ([budget("too-few", "b", healthy=1)], [selected("too-few", "p0", ready=False)],
-                {"b": (1, "none", "allows none now: it needs 2 healthy pods and has 1, so a drain waits")}),
+                {"b": (1, "none", "allows none now, so a drain waits: pods that must be healthy: 2, healthy now: 1")}),
     "always": ([budget("always", "b", healthy=1, unhealthyPodEvictionPolicy="AlwaysAllow")], [selected("always", "p0", ready=False)],
                {"b": (1, "all", "the pods are not ready, and their eviction needs no disruption")}),
     "outdated": ([budget("outdated", "b", 1, generation=2)], [selected("outdated", "p0")],
                  {"b": (1, "none", "its status is older than its spec: the API server evicts nothing until its controller has caught up")}),
     "two": ([budget("two", "b", 1), budget("two", "c", 1)], [selected("two", "p0")],
-            dict.fromkeys("bc", (1, "none", "1 of the pods have another budget, too: the API server evicts none of these"))),
+            dict.fromkeys("bc", (1, "none", "pods with another budget, too, which the API server never evicts: 1 of 1"))),
     "pending": ([budget("pending", "b")], [selected("pending", "p0", phase="Pending", ready=False)], {}),
     "whole": ([budget("whole", "b", selector={}), budget("whole", "c", selector=None)], [selected("whole", "p0")], {"b": (1, "none", HELD)}),
     "expressions": ([budget("expressions", "b", selector={"matchExpressions": [{"key": "tier", "operator": "NotIn", "values": ["test"]}]})],

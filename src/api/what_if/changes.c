@@ -62,7 +62,9 @@ static int read_name(enum change_kind kind, const json_t *item, struct arena *ar
     const char *text = json_string_value(item);
     const bool is_pod = kind == CHANGE_REMOVE_PODS;
     if (!text || !text[0] || (is_pod && !strchr(text, '/')))
-        return err_set(err, EINVAL, ": is %s, should be %s", json_type_text(item),
+        return err_set(err, EINVAL, ": is %s, should be %s",
+                       text && text[0] ? arena_printf(arena, "\"%.60s\"", text)
+                                       : json_type_text(item),
                        is_pod ? "\"NAMESPACE/NAME\" of a pod" : "the name of a node");
     *ret_name = arena_strdup(arena, text);
     return 0;

@@ -209,9 +209,9 @@ static const char *reason_of(const struct met_budget *item, struct arena *arena)
     const struct budget_facts *facts = item->facts;
     if (item->n_doubled > 0)
         return arena_printf(arena,
-                            "%zu of the pods have another budget, too: the API server evicts none "
-                            "of these",
-                            item->n_doubled);
+                            "pods with another budget, too, which the API server never evicts: "
+                            "%zu of %zu",
+                            item->n_doubled, item->n_pods);
     if (n_asking(item) == 0)
         return "the pods are not ready, and their eviction needs no disruption";
     if (facts->is_outdated)
@@ -224,8 +224,8 @@ static const char *reason_of(const struct met_budget *item, struct arena *arena)
                             "allows %zu of %zu at once: a drain waits until others are ready",
                             n_allowed(item), n_asking(item));
     return arena_printf(arena,
-                        "allows none now: it needs %lld healthy pods and has %lld, so a drain "
-                        "waits",
+                        "allows none now, so a drain waits: pods that must be healthy: %lld, "
+                        "healthy now: %lld",
                         (long long)facts->desired, (long long)facts->healthy);
 }
 
@@ -261,8 +261,8 @@ json_t *met_budgets_json(const struct met_budgets *budgets, const char *why)
         (void)json_array_append_new(list, budget_json(met[i], arena));
     if (!why && budgets->n_unjudged > 0)
         why = arena_printf(arena,
-                           "of %zu pods: their labels or the budgets of their namespace are too "
-                           "many or too long",
+                           "for %zu pods: their labels or the budgets of their namespace are too "
+                           "many, too long or unreadable",
                            budgets->n_unjudged);
     return json_pack("{s:b, s:s?, s:o, s:I}", "checked", !why, "notCheckedBecause", why, "met",
                      list, "omitted", (json_int_t)(n - json_array_size(list)));

@@ -297,8 +297,8 @@ static const char *summary_of(const struct displaced_counts *displaced,
     if (displaced->n > 0)
         text = arena_printf(arena, "%zu of %zu displaced pods find a place; ", displaced->n_placed,
                             displaced->n);
-    return arena_printf(arena, "%sof %zu pending pods %zu find a place, %zu without the changes",
-                        text, n_pending, pending->n_after, pending->n_before);
+    return arena_printf(arena, "%s%zu of %zu pending pods find a place (without the changes: %zu)",
+                        text, pending->n_after, n_pending, pending->n_before);
 }
 
 /* Why the budgets may be incomplete; NULL: they are not. */
@@ -307,7 +307,9 @@ static const char *budgets_unknown(struct inventory *inventory, struct arena *ar
     struct inventory_freshness kinds[N_CLUSTER_KINDS];
     if (inventory_freshness(inventory, kinds) == 0) {
         const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-        return cluster_budgets_known(view.cluster) ? NULL : "the cluster file has none";
+        return cluster_budgets_known(view.cluster)
+                   ? NULL
+                   : "the cluster file has none; save it with pdb, unless the cluster has none";
     }
     const struct inventory_freshness *kind = &kinds[CLUSTER_BUDGETS];
     if (kind->synced && !kind->stale && !kind->behind && !kind->too_many)
