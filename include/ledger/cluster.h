@@ -115,10 +115,13 @@ struct pod {
     int64_t started_s; /* 0: not yet */
     const struct pod_shape *shape;
     struct owner *owner; /* NULL: no replica (replica_of in pod_facts) */
-    /* Its labels, and its terms, of which a pod with a node concerns others by its anti-affinity
-     * only. NULL: none. */
+    /* Its labels, and its terms; of a pod with a node only required anti-affinity. NULL: none. */
     const struct peer_facts *labels, *terms;
+    /* Affinity and topology spread of a pod with a node, which concern no other pod: for a what-if
+     * that evicts it. NULL: none, or no room. */
+    const struct peer_facts *own_terms;
     bool lacks_peers; /* as in pod_facts */
+    bool lacks_own_terms;
 };
 
 /* A namespace that exists, read-only. */

@@ -22,6 +22,7 @@ static void free_pod(struct cluster *cluster, struct pod_entry *entry)
     struct string_table *strings = &cluster->shapes->strings;
     shapes_unref_shape(cluster->shapes, entry->pod.namespace_, entry->pod.shape);
     cluster_peers_unref(cluster, entry->pod.namespace_, entry->pod.labels, entry->pod.terms);
+    cluster_peers_unref_own(cluster, entry->pod.namespace_, entry->pod.own_terms);
     owners_unref(&cluster->owners, entry->pod.owner);
     string_table_unref(strings, entry->pod.namespace_);
     string_table_unref(strings, entry->pod.node_name);
@@ -167,7 +168,8 @@ static bool rest_equal(const struct pod *pod, const struct pod_facts *facts,
                        const struct kept_peers *kept)
 {
     return pod->labels == kept->labels && pod->terms == kept->terms &&
-           pod->lacks_peers == kept->lacks_any &&
+           pod->own_terms == kept->own_terms && pod->lacks_peers == kept->lacks_any &&
+           pod->lacks_own_terms == kept->lacks_own_terms &&
            text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
            text_equal(pod->unscheduled_message, facts->unscheduled_message) &&
            text_equal(pod->controller, facts->controller) &&
@@ -233,7 +235,9 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->shape = shape;
     pod->labels = kept->labels;
     pod->terms = kept->terms;
+    pod->own_terms = kept->own_terms;
     pod->lacks_peers = kept->lacks_any;
+    pod->lacks_own_terms = kept->lacks_own_terms;
     pod->owner = owners_ref(&cluster->owners, facts->replica_of);
     entry->seen = cluster->relists[CLUSTER_PODS];
     entry->order = ++cluster->n_pods_added;
@@ -306,6 +310,7 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
     if (same && rest_equal(&entry->pod, facts, &kept)) {
         shapes_unref_shape(cluster->shapes, facts->namespace_, shape);
         cluster_peers_unref(cluster, facts->namespace_, kept.labels, kept.terms);
+        cluster_peers_unref_own(cluster, facts->namespace_, kept.own_terms);
         update_progress(cluster, &entry->pod, facts);
         entry->seen = cluster->relists[CLUSTER_PODS];
         return;

@@ -58,6 +58,12 @@ static void remove_budget(struct cluster *cluster, struct kept_budget *budget)
     cluster->n_other_changes++;
 }
 
+static bool has_room(const struct cluster *cluster, size_t bytes)
+{
+    return bytes <= BUDGET_SELECTOR_BYTES_MAX &&
+           bytes <= BUDGET_SELECTORS_BYTES_MAX - cluster->budget_selector_bytes;
+}
+
 static void add_budget(struct cluster *cluster, const struct budget_facts *facts,
                        const struct siphash128 *digest)
 {
@@ -69,8 +75,7 @@ static void add_budget(struct cluster *cluster, const struct budget_facts *facts
     budget->facts = *facts;
     budget->facts.namespace_ = arena_strdup(arena, facts->namespace_);
     budget->facts.name = arena_strdup(arena, facts->name);
-    budget->facts.is_cut |= bytes > BUDGET_SELECTOR_BYTES_MAX ||
-                            bytes > BUDGET_SELECTORS_BYTES_MAX - cluster->budget_selector_bytes;
+    budget->facts.is_cut |= !has_room(cluster, bytes);
     budget->facts.selector = (struct selector_term){0};
     if (!budget->facts.is_cut) {
         budget->facts.selector = shape_copy_term(&facts->selector, arena);
@@ -86,7 +91,8 @@ static void put(struct cluster *cluster, const struct budget_facts *facts, uint6
 {
     const struct siphash128 digest = digest_of(facts);
     struct kept_budget *budget = find(cluster, facts->namespace_, facts->name);
-    if (!budget || memcmp(&budget->digest, &digest, sizeof digest) != 0) {
+    if (!budget || memcmp(&budget->digest, &digest, sizeof digest) != 0 ||
+        (budget->facts.is_cut && !facts->is_cut && has_room(cluster, size_of(&facts->selector)))) {
         if (budget)
             remove_budget(cluster, budget);
         add_budget(cluster, facts, &digest);

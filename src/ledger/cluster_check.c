@@ -413,6 +413,23 @@ static void check_demands(struct check *check, const struct cluster *cluster)
     check_unless_same(check, "live pods", (size_t)n_live, n_should_live);
 }
 
+/* Of terms of pods with a node, which no fork holds. */
+static void check_own_terms(struct check *check, const struct cluster *cluster)
+{
+    size_t n_refs = 0;
+    size_t n_should_refs = 0;
+    size_t bytes = 0;
+    for (const struct peer_entry *entry = cluster->shapes->own_terms.entries; entry;
+         entry = entry->hh.next) {
+        n_refs += entry->refs;
+        bytes += entry->bytes;
+    }
+    for (const struct pod_entry *entry = cluster->pods; entry; entry = entry->hh.next)
+        n_should_refs += entry->pod.own_terms != NULL;
+    check_unless_same(check, "own terms in use", n_refs, n_should_refs);
+    check_unless_same(check, "bytes of own terms", cluster->shapes->own_terms.bytes, bytes);
+}
+
 /* Recomputes the references to labels and terms of pods, and their bytes. Not for a ledger with
  * forks, which hold references, too. */
 static void check_peers(struct check *check, const struct cluster *cluster)
@@ -601,6 +618,7 @@ static void check_sums(struct check *check, const struct cluster *cluster)
     check_owners(check, cluster);
     check_demands(check, cluster);
     check_peers(check, cluster);
+    check_own_terms(check, cluster);
     check_namespaces(check, cluster);
     check_unless_same(check, "wrong counts of device classes",
                       cluster_device_classes_check(cluster), 0);

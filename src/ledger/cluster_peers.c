@@ -31,10 +31,27 @@ struct kept_peers cluster_peers_keep(struct cluster *cluster, const struct pod_f
 {
     if (facts->finished)
         return (struct kept_peers){0};
+    struct peer_facts peers = facts->peers;
+    struct peer_facts own = {0};
+    if (facts->node_name[0]) {
+        own = peers;
+        own.n_labels = own.n_anti_affinity = 0;
+        peers.n_affinity = peers.n_spread = 0;
+    }
     struct kept_peers kept =
-        peers_intern(&cluster->shapes->peers, cluster->policy, facts->namespace_, &facts->peers);
+        peers_intern(&cluster->shapes->peers, cluster->policy, facts->namespace_, &peers);
+    const struct kept_peers kept_own =
+        peers_intern(&cluster->shapes->own_terms, cluster->policy, facts->namespace_, &own);
     kept.lacks_any |= facts->lacks_peers;
+    kept.own_terms = kept_own.terms;
+    kept.lacks_own_terms = kept_own.lacks_any;
     return kept;
+}
+
+void cluster_peers_unref_own(struct cluster *cluster, const char *namespace_,
+                             const struct peer_facts *own_terms)
+{
+    peers_unref(&cluster->shapes->own_terms, namespace_, own_terms);
 }
 
 void cluster_peers_unref(struct cluster *cluster, const char *namespace_,

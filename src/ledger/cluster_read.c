@@ -127,6 +127,12 @@ struct pod_facts cluster_whole_pod_facts(const struct pod *pod)
     facts.replica_of = owners_uid(pod->owner);
     facts.shape = pod->shape->facts;
     facts.peers = peer_joined(pod->labels, pod->terms);
+    if (pod->own_terms) {
+        facts.peers.affinity = pod->own_terms->affinity;
+        facts.peers.n_affinity = pod->own_terms->n_affinity;
+        facts.peers.spread = pod->own_terms->spread;
+        facts.peers.n_spread = pod->own_terms->n_spread;
+    }
     return facts;
 }
 

@@ -278,11 +278,12 @@ struct model_pool *cluster_fork_pool(const struct cluster *fork, const struct re
                                      const struct model_pool *origin);
 
 /* cluster_peers.c */
-/* Takes references for the pod's facts. Finished pods need none, and pods on nodes only what
- * concerns others. */
+/* Takes references for the pod's facts. Finished pods need none. */
 struct kept_peers cluster_peers_keep(struct cluster *cluster, const struct pod_facts *facts);
 void cluster_peers_unref(struct cluster *cluster, const char *namespace_,
                          const struct peer_facts *labels, const struct peer_facts *terms);
+void cluster_peers_unref_own(struct cluster *cluster, const char *namespace_,
+                             const struct peer_facts *own_terms);
 /* Call after adding the pod to the ledger's tables, or before removing it. */
 void cluster_peers_added(struct cluster *cluster, struct pod_entry *entry);
 void cluster_peers_removed(struct cluster *cluster, struct pod_entry *entry);

@@ -205,7 +205,7 @@ static const struct peer_facts *intern_part(struct peers *peers, const struct po
         const size_t bytes = sizeof *entry + packer.bytes;
         if (bytes > policy->pod_shape_bytes ||
             !shape_accounts_may_add(&peers->accounts, namespace_, bytes, peers->bytes + bytes,
-                                    policy->pod_shapes_bytes))
+                                    policy->pod_shapes_bytes / peers->share))
             return NULL;
         entry = new_entry(part, bytes, &digest);
         HASH_ADD(hh, peers->entries, digest, sizeof entry->digest, entry);

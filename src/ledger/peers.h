@@ -4,7 +4,8 @@
  *
  * Labels and terms are kept apart, as pods with labels of their own (StatefulSets) share terms.
  * Tenants choose both, so they are bounded like shapes: one part by policy->pod_shape_bytes, all
- * together by policy->pod_shapes_bytes, shared out between namespaces by shape_accounts.h.
+ * together by policy->pod_shapes_bytes or a share of it, shared out between namespaces by
+ * shape_accounts.h.
  */
 #ifndef LEDGER_PEERS_H
 #define LEDGER_PEERS_H
@@ -28,16 +29,19 @@ struct peers {
     struct peer_entry *entries;
     struct shape_accounts accounts;
     size_t bytes; /* of all entries */
+    size_t share; /* bytes <= policy->pod_shapes_bytes / share */
 };
 
 /* What is kept of one pod. */
 struct kept_peers {
-    const struct peer_facts *labels; /* NULL: none, or not kept */
-    const struct peer_facts *terms;  /* NULL: none, or not kept */
-    bool lacks_any;                  /* there was no room for one of them */
+    const struct peer_facts *labels;    /* NULL: none, or not kept */
+    const struct peer_facts *terms;     /* NULL: none, or not kept */
+    bool lacks_any;                     /* there was no room for one of them */
+    const struct peer_facts *own_terms; /* as in struct pod */
+    bool lacks_own_terms;
 };
 
-/* Takes a reference to each part. */
+/* Takes a reference to each part. Does not set own_terms. */
 struct kept_peers peers_intern(struct peers *peers, const struct policy *policy,
                                const char *namespace_, const struct peer_facts *facts);
 /* part NULL: does nothing. */

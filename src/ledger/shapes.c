@@ -10,11 +10,16 @@
 /* More GPU resources than a node has MIG profiles. */
 #define DEMAND_NEW_GPUS_MAX 16
 
+/* Only a what-if reads them. */
+#define OWN_TERMS_SHARE ((size_t)4)
+
 struct shapes *shapes_new(const struct policy *policy)
 {
     struct shapes *shapes = MEM_NEW(struct shapes);
     shapes->policy = policy;
     shapes->refs = 1;
+    shapes->peers.share = 1;
+    shapes->own_terms.share = OWN_TERMS_SHARE;
     return shapes;
 }
 

@@ -51,6 +51,7 @@ struct shapes {
     size_t demand_bytes;            /* of shapes that are demand_only */
     struct string_table strings;    /* of the ledger's objects */
     struct peers peers;
+    struct peers own_terms; /* of pods with a node, apart, so that they take no room of others */
 };
 
 struct shapes *shapes_new(const struct policy *policy);

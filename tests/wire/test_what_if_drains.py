@@ -2,7 +2,7 @@
 
 import openapi
 import pytest
-from objects import node, pod
+from objects import merged, node, pod
 from test_claims_judged import asks, claim, device, device_class, slice_of, template
 from test_what_if import PATH, ask, owned, places
 
@@ -179,3 +179,19 @@ def test_added_nodes_have_the_devices_of_their_model(module_service):
     assert ask(service, {"addNodes": {"like": "b", "count": 3}})["pending"]["after"]["fit"] == 1
     joined = ask(service, {"addNodes": {"like": "a", "count": 3}}, workloads=[claiming("new", resourceClaimTemplateName="two")])
     assert joined["pending"]["after"]["fit"] == 3 and joined["workloads"][0]["placed"] == 1
+
+
+def test_long_affinity_of_a_pod_takes_nothing_from_its_anti_affinity(module_service):
+    """Of a pod with a node only anti-affinity concerns others. What a drain would need of it may be too long to keep."""
+    apart = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+    values = [f"v{number}-{'y' * 50}" for number in range(2000)]
+    long = {"labelSelector": {"matchExpressions": [{"key": "k", "operator": "NotIn", "values": values}]}, "topologyKey": "zone"}
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    stays = selected("ml", "stays")
+    stays["spec"]["affinity"] = {"podAntiAffinity": {required: [apart]}, "podAffinity": {required: [long]}}
+    host = {"metadata": {"labels": {"kubernetes.io/hostname": "a"}}}
+    served = module_service(merged(node("a", 4), host), stays)
+    (tried,) = served.post("/v1/dry-run", pod("new", 1, metadata={"namespace": "ml", "labels": {"app": "x"}})).json()["workloads"]
+    assert tried["nodes"][0]["reason"] == "pod_anti_affinity"
+    (displaced,) = ask(served, {"drain": ["a"]})["displaced"]
+    assert displaced["judgedWithout"]

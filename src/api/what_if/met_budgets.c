@@ -175,7 +175,11 @@ const char *met_budgets_evict(struct met_budgets *budgets, const struct pod *pod
     if (pod->unstarted || pod->terminating)
         return NULL;
     const struct budget_match *match = match_of(budgets, pod);
-    budgets->n_unjudged += !match->is_judged;
+    if (!match->is_judged || match->n > budgets->n_left) {
+        budgets->n_unjudged++;
+        return NULL;
+    }
+    budgets->n_left -= match->n;
     for (size_t i = 0; i < match->n; i++)
         count(match->items[i], pod, match->n > 1);
     return match->n > 0 ? names_of(match, budgets->arena) : NULL;
