@@ -29,6 +29,7 @@ struct claims_count {
     const char *error; /* on one of them */
     /* Why the numbers are unknown, except n_all. NULL: they are known. */
     const char *not_judged;
+    bool lacks_devices; /* n_all is unknown, too */
 };
 #define CLAIMS_REMOVALS_MAX 8
 

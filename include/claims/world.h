@@ -21,7 +21,8 @@
 
 struct claims_world;
 
-/* With more, nothing is judged. */
+/* With more of drivers that the policy names, nothing is judged; with more of others, no claim that
+ * depends on these. */
 #define CLAIMS_WORLD_DEVICES_MAX ((size_t)400000)
 
 /* reads: what selectors read of devices, and the attributes that constraints compare. Borrowed. The
@@ -66,10 +67,15 @@ struct claims_world_kind {
     bool is_free; /* no claim uses any of it */
     size_t n;
 };
+struct claims_world_kinds {
+    const struct claims_world_kind *items; /* NULL: there are none */
+    size_t n;                              /* without those of others, which come last */
+    size_t n_with_others;
+    const char *others_not_judged; /* why some of theirs are not read; NULL: all are */
+};
 /* All devices of the newest generations, as placed replicas have left them. Takes a visit to each
- * device. In the arena; NULL: there are none. */
-const struct claims_world_kind *claims_world_kinds(const struct claims_world *world,
-                                                   struct arena *arena, size_t *ret_n);
+ * device. In the arena. */
+struct claims_world_kinds claims_world_kinds(const struct claims_world *world, struct arena *arena);
 
 /* Why kube-scheduler would wait before it binds a pod to these devices; NULL: it would not. In the
  * arena. The verdict then is not known: the wait may end without them. */

@@ -107,7 +107,7 @@ void claims_world_read_some(struct claims_world *world, const struct cluster *cl
     }
     world->cluster = cluster;
     if (!cluster_claims_known(cluster))
-        world->not_judged = "the claims in the cluster are unknown";
+        world->named.not_judged = "the claims in the cluster are unknown";
     world->walk.arena = arena_new();
     world->walk.work = STEP_WORK;
     world->walk.has_others = world->has_others;

@@ -56,23 +56,37 @@ static int64_t newest_of(const struct world_pool *pool)
     return newest;
 }
 
-const struct claims_world_kind *claims_world_kinds(const struct claims_world *world,
-                                                   struct arena *arena, size_t *ret_n)
+static void add_pool(struct kind_list *list, const struct world_pool *pool)
+{
+    const int64_t newest = newest_of(pool);
+    const struct world_slice *slice = NULL;
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        if (slice->shown.generation != newest)
+            continue;
+        for (size_t i = 0; i < slice->shown.n_devices; i++)
+            add(list, &slice->devices[i]);
+    }
+}
+
+/* Returns how many kinds there are then. */
+static size_t add_pools(struct kind_list *list, const struct claims_world *world, bool is_other)
+{
+    const struct world_pool *pool = world->named.not_judged ? NULL : world->pools;
+    for (; pool; pool = pool->hh.next) {
+        if (pool->is_other == is_other)
+            add_pool(list, pool);
+    }
+    return list->n;
+}
+
+struct claims_world_kinds claims_world_kinds(const struct claims_world *world, struct arena *arena)
 {
     struct kind_list list = {.arena = arena};
-    const struct world_pool *pool = world->not_judged ? NULL : world->pools;
-    for (; pool; pool = pool->hh.next) {
-        const int64_t newest = newest_of(pool);
-        const struct world_slice *slice = NULL;
-        LL_FOREACH2(pool->slices, slice, next_of_pool)
-        {
-            if (slice->shown.generation != newest)
-                continue;
-            for (size_t i = 0; i < slice->shown.n_devices; i++)
-                add(&list, &slice->devices[i]);
-        }
-    }
+    struct claims_world_kinds kinds = {.others_not_judged = world->others.not_judged};
+    kinds.n = add_pools(&list, world, false);
+    kinds.n_with_others = add_pools(&list, world, true);
+    kinds.items = list.kinds;
     HASH_CLEAR(hh, list.entries);
-    *ret_n = list.n;
-    return list.kinds;
+    return kinds;
 }

@@ -110,10 +110,10 @@ static struct claims_world_slices slices_of(const struct node_question *question
     struct claims_world_slices answer = {
         .slices = named->slices,
         .n = named->n,
-        .not_judged = world->not_judged ? world->not_judged : named->not_judged,
+        .not_judged = world->named.not_judged ? world->named.not_judged : named->not_judged,
         .n_with_others = named->n + others->n,
         .others_not_judged =
-            world->others_not_judged ? world->others_not_judged : others->not_judged};
+            world->others.not_judged ? world->others.not_judged : others->not_judged};
     if (others->n == 0)
         return answer;
     struct allocate_slice *all =
@@ -129,7 +129,7 @@ struct claims_world_slices claims_world_on_node(const struct claims_world *world
 {
     struct node_question question = {.world = world, .node = node, .arena = arena};
     ++*world->n_questions;
-    if (!world->not_judged) {
+    if (!world->named.not_judged) {
         add_pools_of(&question, world->nodes, node->node_name);
         add_pools_of(&question, world->hosts, labels_find(node->labels, node->n_labels, HOSTNAME));
         for (size_t i = 0; i < world->n_wide; i++)

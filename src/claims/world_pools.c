@@ -11,7 +11,7 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Slices and devices for several nodes, which every node must look at. */
+/* Slices and devices for several nodes, which every node must look at; of others, as many more. */
 #define WIDE_REACHES_MAX ((size_t)4000)
 /* Devices of a pool times its counter sets; a pool with more is not looked through. */
 #define ORDER_WORK_MAX ((size_t)10000000)
@@ -88,7 +88,7 @@ static bool add_to_hosts(struct claims_world *world, struct world_pool *pool,
 }
 
 static void add_reach(struct claims_world *world, struct world_pool *pool,
-                      const struct world_reach *reach)
+                      const struct world_reach *reach, struct world_side *side)
 {
     if (reach->node_name[0]) {
         add_to_node(world->arena, &world->nodes, reach->node_name, pool);
@@ -97,21 +97,21 @@ static void add_reach(struct claims_world *world, struct world_pool *pool,
     if (add_to_hosts(world, pool, reach->nodes ? reach->nodes->details.nodes : NULL))
         return;
     widen(world, pool);
-    if (++world->n_wide_reaches > WIDE_REACHES_MAX)
-        world->not_judged = "there are too many devices for several nodes";
+    if (++side->n_wide_reaches > WIDE_REACHES_MAX)
+        side->not_judged = "there are too many devices for several nodes";
 }
 
-void world_add_to_index(struct claims_world *world, struct world_slice *slice, bool is_other)
+void world_add_to_index(struct claims_world *world, struct world_slice *slice)
 {
     struct world_pool *pool = pool_of(world, &slice->shown);
     slice->pool = pool;
-    pool->is_other = is_other;
+    pool->is_other = slice->side == &world->others;
     LL_PREPEND2(pool->slices, slice, next_of_pool);
     pool->has_counters |= slice->shown.n_shared_counters > 0;
     if (!slice->device_reach && (slice->shown.n_shared_counters == 0 || slice->reach.node_name[0]))
-        add_reach(world, pool, &slice->reach);
+        add_reach(world, pool, &slice->reach, slice->side);
     for (size_t i = 0; slice->device_reach && i < slice->shown.n_devices; i++)
-        add_reach(world, pool, &slice->device_reach[i]);
+        add_reach(world, pool, &slice->device_reach[i], slice->side);
 }
 
 /* ---- order ---- */

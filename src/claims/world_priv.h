@@ -39,6 +39,7 @@ struct world_slice {
     struct world_reach reach;
     const struct world_reach *device_reach; /* perDeviceNodeSelection; else NULL */
     const char *not_judged;
+    struct world_side *side;
     struct world_pool *pool;
     struct world_slice *next_of_pool;
 };
@@ -69,6 +70,15 @@ struct taken_device {
     struct allocate_device before;
 };
 
+/* What is read of drivers that the policy names, or apart from it, of others. */
+struct world_side {
+    const char *not_judged; /* NULL: claims that depend on it can be judged */
+    size_t n_devices;
+    size_t n_wide_reaches; /* slices and devices that several nodes may reach */
+    struct world_mix *mixes;
+    size_t n_taints; /* of all mixes */
+};
+
 /* What one hold of the lock copied. */
 struct read_slice {
     struct slice_facts facts;
@@ -85,10 +95,8 @@ struct claims_world {
     bool has_others;
     size_t n_given; /* slices of these that were read */
     const struct cluster *cluster;
-    const char *not_judged; /* all nodes */
-    const char *others_not_judged;
-    size_t n_devices;
-    size_t n_wide_reaches; /* slices and devices that several nodes may reach */
+    struct world_side named; /* all claims depend on it */
+    struct world_side others;
     struct world_slice *slices;
     struct world_pool *pools;
     struct world_pool **wide;
@@ -99,8 +107,6 @@ struct claims_world {
     struct world_details *details;
     struct world_rule *rules;
     struct world_target *targets;
-    struct world_mix *mixes;
-    size_t n_taints; /* of all mixes */
     struct taken_device *taken;
     size_t n_taken, taken_room;
     size_t last_wide_taken; /* as of a pool, of those that may concern any node */
@@ -126,15 +132,16 @@ void world_facts_free(struct claims_world *world);
 /* world_taints.c */
 void world_add_rule(struct claims_world *world, const struct device_taint_facts *rule);
 /* Those of the device and of rules. */
-void world_set_taints(struct claims_world *world, const struct slice_facts *slice,
-                      const struct world_details *details, struct allocate_device *device);
+void world_set_taints(struct claims_world *world, struct world_side *side,
+                      const struct slice_facts *slice, const struct world_details *details,
+                      struct allocate_device *device);
 void world_taints_free(struct claims_world *world);
 
 /* world_slices.c */
 void world_add_slice(struct claims_world *world, const struct read_slice *read);
 
 /* world_pools.c */
-void world_add_to_index(struct claims_world *world, struct world_slice *slice, bool is_other);
+void world_add_to_index(struct claims_world *world, struct world_slice *slice);
 /* After the last slice. */
 void world_finish_pools(struct claims_world *world);
 

@@ -71,7 +71,7 @@ static void copy_device(struct claims_world *world, struct world_slice *slice,
         .capacities = group->capacities,
         .n_capacities = group->n_capacities,
         .not_judged = group->not_judged};
-    world_set_taints(world, &read->facts, details, device);
+    world_set_taints(world, slice->side, &read->facts, details, device);
     share(arena, status, device);
     if (fault && !slice->not_judged)
         slice->not_judged = fault;
@@ -110,14 +110,27 @@ static const char *fault_of(const struct slice_facts *facts, const struct world_
     return reach->nodes ? reach->nodes->details.not_judged : NULL;
 }
 
-/* Whether it is read. */
-static bool wants(struct claims_world *world, const struct slice_facts *facts, bool is_other)
+static struct world_side *side_of(struct claims_world *world, const char *driver)
 {
-    if (is_other && world->has_others && facts->is_unreadable)
-        world->others_not_judged = arena_printf(
+    const bool is_other = world->policy && !policy_device_driver(world->policy, driver);
+    return is_other ? &world->others : &world->named;
+}
+
+/* Whether the slice is read. The first of others that is not leaves out those after it. */
+static bool wants(struct claims_world *world, struct world_side *side,
+                  const struct slice_facts *facts)
+{
+    const bool is_other = side == &world->others;
+    if (side->not_judged || (is_other && !world->has_others))
+        return false;
+    side->n_devices += facts->n_devices;
+    if (is_other && facts->is_unreadable)
+        side->not_judged = arena_printf(
             world->arena, "ResourceSlices of the driver %s cannot be read, or are left out",
             facts->driver);
-    return !is_other || (world->has_others && !facts->is_unreadable);
+    else if (side->n_devices > CLAIMS_WORLD_DEVICES_MAX)
+        side->not_judged = "there are too many devices";
+    return !side->not_judged;
 }
 
 /* Of a slice that was replaced meanwhile, the first version stays: its devices may be taken. One
@@ -127,20 +140,16 @@ void world_add_slice(struct claims_world *world, const struct read_slice *read)
     const struct slice_facts *facts = &read->facts;
     struct arena *arena = world->arena;
     struct world_slice *slice = NULL;
-    const bool is_other = world->policy && !policy_device_driver(world->policy, facts->driver);
+    struct world_side *side = side_of(world, facts->driver);
     HASH_FIND_STR(world->slices, facts->name, slice);
-    if (slice || world->not_judged)
+    if (slice || world->named.not_judged)
         return;
     slice = ARENA_NEW(arena, struct world_slice);
     const char *name = arena_strdup(arena, facts->name);
     HASH_ADD_KEYPTR(hh, world->slices, name, strlen(name), slice);
-    if (!wants(world, facts, is_other))
+    if (!wants(world, side, facts))
         return;
-    world->n_devices += facts->n_devices;
-    if (world->n_devices > CLAIMS_WORLD_DEVICES_MAX) {
-        world->not_judged = "there are too many devices";
-        return;
-    }
+    slice->side = side;
     slice->reach = reach_of(world, facts);
     slice->not_judged = fault_of(facts, &slice->reach);
     slice->shown = (struct allocate_slice){
@@ -152,5 +161,5 @@ void world_add_slice(struct claims_world *world, const struct read_slice *read)
         .shared_counters = copy_sets(arena, facts->counter_sets, facts->n_counter_sets),
         .n_shared_counters = facts->n_counter_sets};
     copy_devices(world, slice, read);
-    world_add_to_index(world, slice, is_other);
+    world_add_to_index(world, slice);
 }

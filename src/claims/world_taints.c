@@ -78,10 +78,10 @@ void world_add_rule(struct claims_world *world, const struct device_taint_facts 
     struct arena *arena = world->arena;
     struct world_rule *kept = NULL;
     HASH_FIND_STR(world->rules, rule->name, kept);
-    if (kept || world->not_judged)
+    if (kept || world->named.not_judged)
         return;
     if (HASH_COUNT(world->rules) == RULES_MAX) {
-        world->not_judged = "there are too many DeviceTaintRules";
+        world->named.not_judged = "there are too many DeviceTaintRules";
         return;
     }
     struct world_target *target = target_of(world, rule);
@@ -128,28 +128,29 @@ static void fill(struct world_mix *mix)
     }
 }
 
-static const struct world_mix *mix_of(struct claims_world *world, const struct mix_key *key,
-                                      size_t n)
+static const struct world_mix *mix_of(struct arena *arena, struct world_side *side,
+                                      const struct mix_key *key, size_t n)
 {
     struct world_mix *mix = NULL;
-    HASH_FIND(hh, world->mixes, key, sizeof *key, mix);
+    HASH_FIND(hh, side->mixes, key, sizeof *key, mix);
     if (mix)
         return mix;
-    world->n_taints += n;
-    if (world->n_taints > TAINTS_MAX) {
-        world->not_judged = "there are too many taints";
+    side->n_taints += n;
+    if (side->n_taints > TAINTS_MAX) {
+        side->not_judged = "there are too many taints";
         return NULL;
     }
-    mix = ARENA_NEW(world->arena, struct world_mix);
+    mix = ARENA_NEW(arena, struct world_mix);
     mix->key = *key;
-    mix->taints = ARENA_ARRAY(world->arena, struct allocate_taint, n);
+    mix->taints = ARENA_ARRAY(arena, struct allocate_taint, n);
     fill(mix);
-    HASH_ADD(hh, world->mixes, key, sizeof mix->key, mix);
+    HASH_ADD(hh, side->mixes, key, sizeof mix->key, mix);
     return mix;
 }
 
-void world_set_taints(struct claims_world *world, const struct slice_facts *slice,
-                      const struct world_details *details, struct allocate_device *device)
+void world_set_taints(struct claims_world *world, struct world_side *side,
+                      const struct slice_facts *slice, const struct world_details *details,
+                      struct allocate_device *device)
 {
     struct mix_key key = {.details = details};
     const size_t n = find_targets(world, slice, device->name, &key);
@@ -158,7 +159,7 @@ void world_set_taints(struct claims_world *world, const struct slice_facts *slic
         device->taints = details->details.taints;
         device->n_taints = n_own;
     }
-    const struct world_mix *mix = n > 0 ? mix_of(world, &key, n_own + n) : NULL;
+    const struct world_mix *mix = n > 0 ? mix_of(world->arena, side, &key, n_own + n) : NULL;
     if (mix) {
         device->taints = mix->taints;
         device->n_taints = mix->n;
@@ -169,5 +170,6 @@ void world_taints_free(struct claims_world *world)
 {
     HASH_CLEAR(hh, world->rules);
     HASH_CLEAR(hh, world->targets);
-    HASH_CLEAR(hh, world->mixes);
+    HASH_CLEAR(hh, world->named.mixes);
+    HASH_CLEAR(hh, world->others.mixes);
 }

@@ -288,6 +288,34 @@ def test_slice_of_another_driver_that_cannot_be_read_is_not_judged(start_over):
     assert reasons(one) == {"a": "fits", "b": "fits", "c": "claim_total"}
 
 
+@pytest.mark.parametrize("n_slices", [31, 33])
+def test_claim_on_other_drivers_changes_no_answer_about_other_claims(n_slices, start_over):
+    """Whatever these publish; 33 such slices are more than are looked through."""
+    wide = [nics(f"wide-{n}") for n in range(n_slices)]
+    for slice_ in wide:
+        del slice_["spec"]["nodeName"]
+        slice_["spec"].update(perDeviceNodeSelection=True, devices=[{"name": f"d-{n}", "allNodes": True} for n in range(128)])
+    waits = merged(using("waits", a="wanted"), {"status": {"phase": "Pending"}})
+    greedy = merged(using("greedy", a="anything"), {"metadata": {"uid": "greedy"}, "status": {"phase": "Pending"}})
+    objects = [*cluster(ANY_CLASS, ONE, claim("wanted")), *wide]
+    anything = template("any", asks(deviceClassName="any"))
+    service = start_over(*objects, waits)
+    (alone,) = service.get("/v1/pending").json()["pods"]
+    (one,) = dry_run(service, using(t_a="one"))
+    assert reasons(one) == {"a": "fits", "b": "fits", "c": "claim_total"} and numbers(claims_of(one)["ResourceClaimTemplate ml/one"][0]) == [4, 4, 3, 0]
+    service = start_over(*objects, waits, greedy, claim("anything", asks(deviceClassName="any")))
+    pending = {each["name"]: each for each in service.get("/v1/pending").json()["pods"]}
+    assert {key: pending["waits"][key] for key in ("reasons", "claims")} == {key: alone[key] for key in ("reasons", "claims")}
+    beside, any_ = dry_run(service, using(t_a="one"), using("new", t_a="any"), anything)
+    assert beside == one
+    ((wants_any,),) = claims_of(any_).values()
+    if n_slices == 33:
+        assert set(reasons(any_).values()) == {"claim_not_judged"} and numbers(wants_any) == [None] * 4
+        assert "too many devices" in wants_any["message"]
+    else:
+        assert set(reasons(any_).values()) == {"fits"} and wants_any["devices"] == 4 + 128 * 31
+
+
 def test_snapshot_keeps_devices_of_other_drivers(start_over, start_service, write):
     service = start_over(*with_nics(ONE))
     asking = [deployment(3, using(t_a="both")), template("both", asks_both()), using(t_a="one", a="nic-a")]

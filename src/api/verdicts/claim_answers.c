@@ -138,7 +138,9 @@ static const char *choice_text(struct answer_context *context, const struct aske
 static json_t *want_json(struct answer_context *context, const struct asked_want *asked)
 {
     struct arena *arena = context->arena;
-    const struct claims_count *count = claim_lookup_count(context->lookup, asked->want);
+    const struct pod_claim *claim = claim_rules_claim(context->rules, asked->place.claim);
+    const struct claims_count *count =
+        claim_lookup_count(context->lookup, asked->want, claim->needs_others);
     const char *choice = choice_text(context, asked);
     const char *message = devices_text(count, arena);
     const size_t n_nodes = n_nodes_of(context, asked);
@@ -151,8 +153,8 @@ static json_t *want_json(struct answer_context *context, const struct asked_want
         asked->request->has_alternatives ? json_string(asked->want->name) : json_null(),
         "deviceClass", asked->want->class_name, "count",
         asked->want->wants_all ? json_null() : json_integer(asked->want->n_devices), "devices",
-        count ? json_integer((json_int_t)count->n_all) : json_null(), "matching",
-        number(count, count ? count->n_matching : 0), "free",
+        count && !count->lacks_devices ? json_integer((json_int_t)count->n_all) : json_null(),
+        "matching", number(count, count ? count->n_matching : 0), "free",
         number(count, count ? count->n_free : 0), "tainted",
         number(count, count ? count->n_tainted : 0), "nodes", (json_int_t)n_nodes, "removed",
         removals_json(asked, count, arena), "choice", choice, "message", message);

@@ -70,8 +70,8 @@ struct claim_lookup {
     size_t bytes_left, lines_left, names_left;
     uint64_t steps_left, count_steps_left;
     /* The devices by kind, when n_taken were taken. */
-    const struct claims_world_kind *kinds;
-    size_t n_kinds, n_taken;
+    struct claims_world_kinds kinds;
+    size_t n_taken;
     bool has_kinds;
     struct want_counts *counts;
     struct shared_rules *rules;
@@ -707,10 +707,10 @@ static void find_kinds(struct claim_lookup *lookup)
     const size_t n_taken = claims_world_n_taken(lookup->world);
     if (lookup->has_kinds && (lookup->n_taken == n_taken || lookup->count_steps_left == 0))
         return;
-    lookup->kinds = claims_world_kinds(lookup->world, lookup->arena, &lookup->n_kinds);
+    lookup->kinds = claims_world_kinds(lookup->world, lookup->arena);
     size_t n_devices = 0;
-    for (size_t i = 0; i < lookup->n_kinds; i++)
-        n_devices += lookup->kinds[i].n;
+    for (size_t i = 0; i < lookup->kinds.n_with_others; i++)
+        n_devices += lookup->kinds.items[i].n;
     const uint64_t steps = n_devices / DEVICES_OF_A_STEP;
     lookup->count_steps_left -= steps < lookup->count_steps_left ? steps : lookup->count_steps_left;
     lookup->has_kinds = true;
@@ -729,16 +729,25 @@ static struct want_counts *counts_of(struct claim_lookup *lookup, const struct a
     return counts;
 }
 
+static struct claims_count count_devices(struct claim_lookup *lookup,
+                                         const struct allocate_want *want, bool with_others)
+{
+    const struct claims_world_kinds *kinds = &lookup->kinds;
+    if (with_others && kinds->others_not_judged)
+        return (struct claims_count){.not_judged = kinds->others_not_judged, .lacks_devices = true};
+    return claims_count(want, kinds->items, with_others ? kinds->n_with_others : kinds->n,
+                        &lookup->count_steps_left, lookup->arena);
+}
+
 const struct claims_count *claim_lookup_count(struct claim_lookup *lookup,
-                                              const struct allocate_want *want)
+                                              const struct allocate_want *want, bool with_others)
 {
     if (!lookup->world || !want->device_class)
         return NULL;
     find_kinds(lookup);
     struct want_counts *counts = counts_of(lookup, want);
     if (!counts->is_known || counts->n_taken != lookup->n_taken)
-        counts->count = claims_count(want, lookup->kinds, lookup->n_kinds,
-                                     &lookup->count_steps_left, lookup->arena);
+        counts->count = count_devices(lookup, want, with_others);
     counts->is_known = true;
     counts->n_taken = lookup->n_taken;
     return &counts->count;

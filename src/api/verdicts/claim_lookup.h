@@ -43,8 +43,9 @@ struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const struct
 /* Whether the answer has room for n more lines about claims, and takes it. */
 bool claim_lookup_take_lines(struct claim_lookup *lookup, size_t n);
 /* The devices for a want of a claim that was found, as placed replicas have left them; valid until
- * more are placed. NULL: its class or the devices are unknown. */
+ * more are placed. with_others: the claim's needs_others. NULL: its class or the devices are
+ * unknown. */
 const struct claims_count *claim_lookup_count(struct claim_lookup *lookup,
-                                              const struct allocate_want *want);
+                                              const struct allocate_want *want, bool with_others);
 
 #endif

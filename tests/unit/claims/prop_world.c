@@ -522,12 +522,16 @@ static bool is_newest(const struct allocate_question *model, const struct alloca
     return true;
 }
 
+/* policy: of these drivers alone; NULL: of all. */
 static struct claims_count count_of(const struct allocate_question *model,
-                                    const struct allocate_want *want, struct arena *arena)
+                                    const struct allocate_want *want, const struct policy *policy,
+                                    struct arena *arena)
 {
     struct claims_count count = {0};
     for (size_t i = 0; i < model->n_slices; i++) {
         const struct allocate_slice *slice = &model->slices[i];
+        if (policy && !policy_device_driver(policy, slice->driver))
+            continue;
         for (size_t d = 0; is_newest(model, slice) && d < slice->n_devices; d++) {
             const struct allocate_device *device = &slice->devices[d];
             count.n_all++;
@@ -544,23 +548,33 @@ static struct claims_count count_of(const struct allocate_question *model,
     return count;
 }
 
+static void compare_count(const struct claims_count *seen, const struct claims_count *wanted)
+{
+    assert_null(seen->not_judged);
+    assert_int_equal(seen->n_all, wanted->n_all);
+    assert_int_equal(seen->n_matching, wanted->n_matching);
+    assert_int_equal(seen->n_errors, wanted->n_errors);
+    assert_int_equal(seen->n_tainted, wanted->n_tainted);
+    assert_int_equal(seen->n_free, wanted->n_free);
+}
+
 static void compare_counts(const struct comparison *comparison)
 {
     struct arena *arena = comparison->arena;
+    const struct policy *policy = &comparison->life->policy;
     const struct allocate_question model = model_of(comparison, 0);
+    const struct claims_world_kinds kinds = claims_world_kinds(comparison->world, arena);
     uint64_t steps_left = UINT64_MAX;
-    size_t n_kinds = 0;
-    const struct claims_world_kind *kinds = claims_world_kinds(comparison->world, arena, &n_kinds);
     for (size_t i = 0; i < model.n_claims; i++) {
         const struct allocate_want *want = &model.claims[i].requests[0].wants[0];
-        const struct claims_count seen = claims_count(want, kinds, n_kinds, &steps_left, arena);
-        const struct claims_count wanted = count_of(&model, want, arena);
-        assert_null(seen.not_judged);
-        assert_int_equal(seen.n_all, wanted.n_all);
-        assert_int_equal(seen.n_matching, wanted.n_matching);
-        assert_int_equal(seen.n_errors, wanted.n_errors);
-        assert_int_equal(seen.n_tainted, wanted.n_tainted);
-        assert_int_equal(seen.n_free, wanted.n_free);
+        const struct claims_count all =
+            claims_count(want, kinds.items, kinds.n_with_others, &steps_left, arena);
+        const struct claims_count named =
+            claims_count(want, kinds.items, kinds.n, &steps_left, arena);
+        const struct claims_count wanted_all = count_of(&model, want, NULL, arena);
+        const struct claims_count wanted_named = count_of(&model, want, policy, arena);
+        compare_count(&all, &wanted_all);
+        compare_count(&named, &wanted_named);
     }
 }
 

@@ -39,6 +39,31 @@ static void add_slice(struct fixture *fixture, const char *node, size_t n)
     cluster_upsert_slice(fixture->cluster, &slice);
 }
 
+#define OTHER "other.example.com"
+#define DEVICES_OF_OTHER 128
+
+/* Each device for all nodes. */
+static void add_slice_of_other(struct fixture *fixture, size_t i)
+{
+    struct device_facts devices[DEVICES_OF_OTHER];
+    for (size_t d = 0; d < DEVICES_OF_OTHER; d++)
+        devices[d] = (struct device_facts){.name = arena_printf(fixture->arena, "d-%zu", d),
+                                           .model = "",
+                                           .profile = "",
+                                           .physical = "",
+                                           .node_name = ""};
+    const struct slice_facts slice = {.name = arena_printf(fixture->arena, "other-%zu", i),
+                                      .driver = OTHER,
+                                      .pool = arena_printf(fixture->arena, "other-%zu", i),
+                                      .generation = 1,
+                                      .n_slices = 1,
+                                      .node_name = "",
+                                      .per_device = true,
+                                      .devices = devices,
+                                      .n_devices = DEVICES_OF_OTHER};
+    cluster_upsert_slice(fixture->cluster, &slice);
+}
+
 static void use(struct fixture *fixture, const char *pool, const char *device)
 {
     const struct claim_result result = {.driver = DRIVER, .pool = pool, .device = device};
@@ -173,6 +198,56 @@ static void test_unknown_claims_are_not_judged(void **state)
     assert_string_equal(on_node(fixture, "a").not_judged, "the claims in the cluster are unknown");
 }
 
+/* More than every node looks at. */
+static void test_many_devices_of_others_spoil_only_the_answers_about_them(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < 40; i++)
+        add_slice_of_other(fixture, i);
+    add_slice(fixture, "a", 3);
+    claims_world_name_drivers(fixture->world, &fixture->policy, true);
+    read_all(fixture);
+    const struct claims_world_slices slices = on_node(fixture, "a");
+    const struct claims_world_kinds kinds = claims_world_kinds(fixture->world, fixture->arena);
+    assert_null(slices.not_judged);
+    assert_non_null(slices.others_not_judged);
+    assert_int_equal(slices.n, 1);
+    assert_int_equal(kinds.n, 1);
+    assert_int_equal(kinds.items[0].n, 3);
+    assert_non_null(kinds.others_not_judged);
+}
+
+/* The number of devices alone is too high. */
+static void test_too_many_devices_spoil_only_the_answers_about_their_drivers(void **state)
+{
+    static const struct device_facts DEVICE = {.name = "d", .node_name = ""};
+    struct fixture *fixture = *state;
+    const size_t n = CLAIMS_WORLD_DEVICES_MAX + 1;
+    struct device_facts *devices = ARENA_ARRAY(fixture->arena, struct device_facts, n);
+    for (size_t i = 0; i < n; i++)
+        devices[i] = DEVICE;
+    struct slice_facts slice = {.name = "large",
+                                .driver = OTHER,
+                                .pool = "large",
+                                .generation = 1,
+                                .n_slices = 1,
+                                .node_name = "a",
+                                .devices = devices,
+                                .n_devices = n};
+    const struct given_devices given = {.slices = &slice, .n_slices = 1};
+    add_slice(fixture, "a", 3);
+    claims_world_give(fixture->world, &given);
+    claims_world_name_drivers(fixture->world, &fixture->policy, true);
+    read_all(fixture);
+    assert_null(on_node(fixture, "a").not_judged);
+    assert_non_null(on_node(fixture, "a").others_not_judged);
+    assert_int_equal(on_node(fixture, "a").n_with_others, 1);
+    claims_world_free(fixture->world);
+    slice.driver = DRIVER;
+    read_all(fixture);
+    assert_non_null(on_node(fixture, "a").not_judged);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -182,6 +257,8 @@ int main(void)
         TEST(test_equal_devices_share_their_facts),
         TEST(test_taken_devices_are_allocated_until_given_back),
         TEST(test_unknown_claims_are_not_judged),
+        TEST(test_many_devices_of_others_spoil_only_the_answers_about_them),
+        TEST(test_too_many_devices_spoil_only_the_answers_about_their_drivers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
