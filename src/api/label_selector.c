@@ -2,6 +2,8 @@
 #include "api/label_selector.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BETWEEN " \t"
@@ -67,25 +69,39 @@ static bool read_values(struct selector_reading *reading, struct requirement *re
     return take(reading, ")");
 }
 
+/* A value of a label has no sign. */
+static bool is_integer(const char *text)
+{
+    char *end = NULL;
+    errno = 0;
+    (void)strtoll(text, &end, 10);
+    return isdigit((unsigned char)*text) && *end == '\0' && errno == 0;
+}
+
+/* The operand of > or <. */
+static bool read_bound(struct selector_reading *reading, struct requirement *requirement)
+{
+    return add_value(reading, requirement) && is_integer(requirement->values[0]);
+}
+
 /* Reads the operator, after the key. */
 static bool read_operator(struct selector_reading *reading, struct requirement *requirement)
 {
     static const struct {
         const char *text;
         enum selector_operator op;
-        bool is_set;
+        bool (*read)(struct selector_reading *reading, struct requirement *requirement);
     } OPERATORS[] = {
-        {"==", SELECTOR_IN, false},       {"=", SELECTOR_IN, false},
-        {"!=", SELECTOR_NOT_IN, false},   {">", SELECTOR_GREATER, false},
-        {"<", SELECTOR_LESS, false},      {"in", SELECTOR_IN, true},
-        {"notin", SELECTOR_NOT_IN, true},
+        {"==", SELECTOR_IN, add_value},          {"=", SELECTOR_IN, add_value},
+        {"!=", SELECTOR_NOT_IN, add_value},      {">", SELECTOR_GREATER, read_bound},
+        {"<", SELECTOR_LESS, read_bound},        {"in", SELECTOR_IN, read_values},
+        {"notin", SELECTOR_NOT_IN, read_values},
     };
     for (size_t i = 0; i < sizeof OPERATORS / sizeof *OPERATORS; i++) {
         if (!take(reading, OPERATORS[i].text))
             continue;
         requirement->op = OPERATORS[i].op;
-        return OPERATORS[i].is_set ? read_values(reading, requirement)
-                                   : add_value(reading, requirement);
+        return OPERATORS[i].read(reading, requirement);
     }
     requirement->op = SELECTOR_EXISTS;
     return true;

@@ -213,6 +213,8 @@ def labelled(module_service):
         ("zone in (a,c),!e", "n"),
         ("e=", "m"),
         ("e in (,x)", "m"),
+        ("zone>1", ""),
+        ("zone<9223372036854775807", ""),
         ("none", ""),
         ("", "nm bare"),
         (" ", "nm bare"),
@@ -235,7 +237,7 @@ def test_label_selectors(labelled, selector, found):
 
 @pytest.mark.parametrize("path", ["/v1/inventory", "/v1/fragmentation", "/v1/pending"])
 def test_selectors_that_are_none(labelled, path):
-    for wrong in ("=a", "a=b,", "a in b", "a in (b", "a b", "a=b c", "a=(b)", "!", ",".join(["a"] * 65), f"a in ({','.join('b' * 65)})"):
+    for wrong in ("=a", "a=b,", "a in b", "a in (b", "a b", "a=b c", "a=(b)", "!", "a>x", "a<", "a>=1", "a>-1", "a<1x", "a>9223372036854775808", ",".join(["a"] * 65), f"a in ({','.join('b' * 65)})"):
         answer = labelled.get(f"{path}?labelSelector=" + urllib.parse.quote(wrong))
         assert answer.status == 400 and answer.json()["error"].startswith("?labelSelector=" + wrong[:100])
     assert labelled.get(f"{path}?labelSelector=" + ",".join(["a"] * 64)).status == 200
