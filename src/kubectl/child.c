@@ -166,6 +166,8 @@ static int complain(const char *name, int r, struct err *err)
         return err_set(err, EFBIG, "%s: its answer is too large", name);
     if (r == -ETIMEDOUT)
         return err_set(err, ETIMEDOUT, "%s: gave no answer in time", name);
+    if (r == -ECANCELED)
+        return err_set(err, ECANCELED, "%s: was ended before it answered", name);
     return err_set(err, -r, "%s: cannot be run: %s", name, strerror(-r));
 }
 

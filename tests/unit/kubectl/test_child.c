@@ -40,6 +40,7 @@ static void ends_all(const struct child_bound *bound, int expected)
     (void)snprintf(words, sizeof words, HANGS, ends[1]);
     assert_int_equal(run(words, bound, &out, &status, &err), expected);
     assert_int_equal(status, -1);
+    assert_null(strstr(err.text, "cannot be run"));
     assert_int_equal(close(ends[1]), 0);
     assert_int_equal(read(ends[0], &byte, 1), 0);
     assert_int_equal(close(ends[0]), 0);
