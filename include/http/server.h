@@ -26,8 +26,9 @@ enum listener { LISTEN_VERBS = 1, LISTEN_PEOPLE = 2, LISTEN_PROBES = 4 };
 
 enum gate_verdict {
     GATE_OPEN,
-    GATE_ASK,    /* ask() decides when the request is complete */
-    GATE_CLOSED, /* the gate has answered the exchange */
+    GATE_OPEN_TO_ALL, /* needs no right, so it secures no place among the connections */
+    GATE_ASK,         /* ask() decides when the request is complete */
+    GATE_CLOSED,      /* the gate has answered the exchange */
 };
 
 /* Decides who may use a route. The server keeps and awaits no body of a rejected request: if one

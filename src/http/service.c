@@ -226,7 +226,8 @@ bool service_record(struct service *service, struct exchange *exchange, struct a
 bool service_is_welcome(unsigned listeners, struct exchange *exchange)
 {
     const unsigned dearest = listeners & (0U - listeners); /* enum listener is in this order */
-    if (dearest == LISTEN_PROBES || !exchange->route || !(exchange->route->listeners & dearest))
+    if (dearest == LISTEN_PROBES || !exchange->route || !(exchange->route->listeners & dearest) ||
+        exchange->verdict == GATE_OPEN_TO_ALL)
         return false;
     if (exchange_is_answered(exchange))
         return exchange->answer.status < 400;

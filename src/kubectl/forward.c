@@ -5,10 +5,19 @@
 #include "source.h"
 
 #include <inttypes.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utlist.h>
 
 #define BELOW "/v1/"
 #define ANSWER_BYTES_MAX ((size_t)256 * 1024 * 1024)
 #define JSON_TYPE "application/json"
+
+/* In the exchange's arena. */
+struct forward_question {
+    struct exchange *exchange;
+    struct forward_question *next;
+};
 
 /* ---- the question ---- */
 
@@ -96,9 +105,8 @@ static void answer_reply(struct exchange *exchange, struct reply *reply)
         answer_error(exchange, reply);
 }
 
-void forward_handle(void *context, struct exchange *exchange)
+static void ask(const struct forward *forward, struct exchange *exchange)
 {
-    const struct forward *forward = context;
     struct arena *arena = exchange_arena(exchange);
     struct question question = {.view = exchange_path(exchange) + strlen(BELOW),
                                 .query = query_of(exchange, arena),
@@ -114,4 +122,70 @@ void forward_handle(void *context, struct exchange *exchange)
     else
         answer_reply(exchange, &reply);
     buf_fini(&reply.text);
+}
+
+/* ---- the threads ---- */
+
+void forward_handle(void *context, struct exchange *exchange)
+{
+    struct forward *forward = context;
+    struct forward_question *question =
+        ARENA_NEW(exchange_arena(exchange), struct forward_question);
+    question->exchange = exchange;
+    mutex_lock(&forward->lock);
+    LL_APPEND(forward->waiting, question);
+    (void)pthread_cond_signal(&forward->changed);
+    mutex_unlock(&forward->lock);
+}
+
+/* NULL: it stops, and no question is left. */
+static struct exchange *await_question(struct forward *forward)
+{
+    mutex_lock(&forward->lock);
+    while (!forward->waiting && !forward->is_stopping)
+        (void)pthread_cond_wait(&forward->changed, &forward->lock.native);
+    const struct forward_question *first = forward->waiting;
+    if (first)
+        forward->waiting = first->next;
+    mutex_unlock(&forward->lock);
+    return first ? first->exchange : NULL;
+}
+
+static void *run(void *arg)
+{
+    struct forward *forward = arg;
+    struct exchange *exchange = NULL;
+    while ((exchange = await_question(forward)))
+        ask(forward, exchange);
+    return NULL;
+}
+
+int forward_start(struct forward *forward, const struct arguments *arguments, int limit_ms,
+                  struct err *err)
+{
+    int r = 0;
+    *forward = (struct forward){.arguments = arguments,
+                                .bound = {.limit_ms = limit_ms, .stop = eventfd(0, EFD_CLOEXEC)}};
+    mutex_init(&forward->lock);
+    (void)pthread_cond_init(&forward->changed, NULL);
+    while (r == 0 && forward->n_threads < FORWARD_THREADS) {
+        r = pthread_create(&forward->threads[forward->n_threads], NULL, run, forward);
+        if (r == 0)
+            forward->n_threads++;
+    }
+    return r == 0 ? 0 : err_set(err, r, "cannot start the threads that ask");
+}
+
+void forward_stop(struct forward *forward)
+{
+    (void)eventfd_write(forward->bound.stop, 1);
+    mutex_lock(&forward->lock);
+    forward->is_stopping = true;
+    (void)pthread_cond_broadcast(&forward->changed);
+    mutex_unlock(&forward->lock);
+    for (size_t i = 0; i < forward->n_threads; i++)
+        (void)pthread_join(forward->threads[i], NULL);
+    (void)pthread_cond_destroy(&forward->changed);
+    mutex_fini(&forward->lock);
+    (void)close(forward->bound.stop);
 }

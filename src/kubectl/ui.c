@@ -14,9 +14,7 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #define ADDRESS "127.0.0.1:0"
 #define SECRET_BYTES 32
@@ -30,11 +28,12 @@ static const char *const VIEWS[] = {"decisions", "dry-run",     "explain", "frag
 #define N_VIEWS (sizeof VIEWS / sizeof *VIEWS)
 
 struct ui {
+    const struct session *session;
     struct server *server;
     char secret[2 * SECRET_BYTES + 1];
     struct gate of_files, of_data;
-    struct forward forward;
-    struct source_file file; /* where the cluster is a file */
+    struct source_file file; /* where the cluster is a file, */
+    struct forward forward;  /* else */
     struct route routes[N_VIEWS + 2];
 };
 
@@ -64,20 +63,27 @@ static bool has_secret(const struct ui *ui, struct exchange *exchange)
 
 static enum gate_verdict judge_files(void *context, struct exchange *exchange)
 {
-    if (has_host(context, exchange))
-        return GATE_OPEN;
-    exchange_answer_error(exchange, 403, "the Host is not the address that kubectl gpu ui printed");
+    const struct ui *ui = context;
+    if (has_host(ui, exchange))
+        return GATE_OPEN_TO_ALL;
+    exchange_answer_error(exchange, 403,
+                          arena_printf(exchange_arena(exchange),
+                                       "the Host is not the address that %s ui printed",
+                                       ui->session->program));
     return GATE_CLOSED;
 }
 
 static enum gate_verdict judge_data(void *context, struct exchange *exchange)
 {
+    const struct ui *ui = context;
     if (judge_files(context, exchange) == GATE_CLOSED)
         return GATE_CLOSED;
-    if (has_secret(context, exchange))
+    if (has_secret(ui, exchange))
         return GATE_OPEN;
     exchange_answer_error(exchange, 401,
-                          "open the address that kubectl gpu ui printed: it has the secret");
+                          arena_printf(exchange_arena(exchange),
+                                       "open the address that %s ui printed: it has the secret",
+                                       ui->session->program));
     return GATE_CLOSED;
 }
 
@@ -104,7 +110,7 @@ static void list_routes(struct ui *ui)
         if (!is_view(&all[i]))
             continue;
         ui->routes[n] = all[i];
-        if (!ui->forward.arguments->cluster_file) {
+        if (!ui->session->arguments.cluster_file) {
             ui->routes[n].handle = forward_handle;
             ui->routes[n].context = &ui->forward;
         }
@@ -151,30 +157,30 @@ static int print_address(const struct ui *ui)
     return fflush(stdout) == 0 ? EXIT_FINE : EXIT_NO_ANSWER;
 }
 
-/* Until one of the signals. The answers that are awaited then are given up. */
+/* Until one of the signals. */
 static int run(struct ui *ui, const sigset_t *signals)
 {
     int number = 0;
     const int status = print_address(ui);
     if (status == EXIT_FINE)
         (void)sigwait(signals, &number);
-    (void)eventfd_write(ui->forward.bound.stop, 1);
     server_stop(ui->server, 0);
     return status;
 }
 
 static int start(struct ui *ui, struct err *err)
 {
-    const struct arguments *arguments = ui->forward.arguments;
-    int r = make_secret(ui, err);
-    if (r == 0 && arguments->cluster_file)
-        r = source_file_open(&ui->file, arguments, err);
+    const struct arguments *arguments = &ui->session->arguments;
+    int r = arguments->cluster_file ? source_file_open(&ui->file, arguments, err)
+                                    : forward_start(&ui->forward, arguments, ASK_MS, err);
+    if (r == 0)
+        r = make_secret(ui, err);
     return r == 0 ? serve(ui, err) : r;
 }
 
 int verbs_ui(struct session *session)
 {
-    struct ui ui = {.forward = {&session->arguments, {ASK_MS, eventfd(0, EFD_CLOEXEC)}}};
+    struct ui ui = {.session = session};
     sigset_t signals;
     struct err err;
     (void)sigemptyset(&signals);
@@ -188,6 +194,7 @@ int verbs_ui(struct session *session)
                : session_complain(session, err.text, r == -EINVAL ? EXIT_MISTAKE : EXIT_NO_ANSWER);
     if (session->arguments.cluster_file)
         source_file_close(&ui.file);
-    (void)close(ui.forward.bound.stop);
+    else
+        forward_stop(&ui.forward);
     return status;
 }

@@ -48,8 +48,8 @@ def complaint(*words, status, **more):
 class Ui(Service):
     """A running `kubectl gpu ui`, asked with the secret that it printed."""
 
-    def __init__(self, *words, env=None):
-        self.command = [PLUGIN, "ui", *map(str, words)]
+    def __init__(self, *words, env=None, plugin=PLUGIN):
+        self.command = [plugin, "ui", *map(str, words)]
         self.process = subprocess.Popen(
             self.command,
             env={**os.environ, **ENV, **(env or {})},

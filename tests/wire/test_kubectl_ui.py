@@ -1,14 +1,17 @@
 """kubectl gpu ui: the page on a loopback port, with a secret, forwarding only what the page asks for. tests/ui has it in a browser."""
 
+import concurrent.futures
+import contextlib
 import json
 import os
 import re
+import select
+import shutil
 import signal
-import threading
 
 import marked
 import pytest
-from kubectl_gpu import FILE, Kubectl, Ui, answering, complaint
+from kubectl_gpu import FILE, PLUGIN, Kubectl, Ui, answering, complaint
 from raw import Raw
 from service import LIMIT_S, SAMPLE_CLUSTER
 
@@ -103,6 +106,18 @@ def test_a_long_body_is_refused(ui, untouched):
     assert ui.post("/v1/dry-run", "x" * (8 * 1024 * 1024 + 1)).status == 413
 
 
+@pytest.mark.parametrize("path", ["/ui/", "/v1/policy"])
+def test_connections_without_the_secret_keep_nobody_away(ui, kubectl, path):
+    """As many as there may be, each of them served and kept."""
+    kubectl.answer("{}")
+    with contextlib.ExitStack() as stack:
+        for _ in range(64):
+            stranger = stack.enter_context(Raw(ui.address))
+            stranger.send(f"GET {path} HTTP/1.1\r\nHost: {ui.address}\r\n\r\n".encode())
+            assert stranger.answer()[0] == (200 if path == "/ui/" else 401)
+        assert ui.get("/v1/policy").status == 200
+
+
 # ---- what kubectl is asked ----
 
 
@@ -170,20 +185,51 @@ def test_an_answer_without_end_is_ended(ui, kubectl):
         (kubectl.folder / "kept").rename(kubectl.folder / "kubectl")
 
 
+@contextlib.contextmanager
+def asked_at_once(ui):
+    """The answers to all questions, as futures."""
+    with concurrent.futures.ThreadPoolExecutor(len(PATHS)) as pool:
+        yield [pool.submit(ui.ask, method, path, "" if method == "POST" else None) for method, path in PATHS]
+
+
+@pytest.fixture
+def waiting(tmp_path):
+    """A stand-in for kubectl that says that it has begun, and answers when it is let go."""
+    for name in ("begun", "let-go"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "kubectl").write_text(f"#!/bin/sh\necho > {tmp_path}/begun\nread -r _ < {tmp_path}/let-go\necho '{{}}'\n")
+    (tmp_path / "kubectl").chmod(0o755)
+    ui = Ui(env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    with open(tmp_path / "begun", "r+b", 0) as begun, open(tmp_path / "let-go", "r+b", 0) as let_go:
+        yield ui, begun, let_go
+    ui.stop()
+
+
+def test_a_slow_kubectl_delays_no_file(waiting):
+    """Eight questions are asked at a time, and those after them are not forgotten."""
+    ui, begun, let_go = waiting
+    with asked_at_once(ui) as answers:
+        try:
+            for _ in range(8):
+                assert select.select([begun], [], [], LIMIT_S)[0] and begun.read(1)
+            assert ui.get("/ui/main.js").status == 200
+            assert by_hand(ui, "GET", "/v1/policy", f"Host: {ui.address}")[0] == 401
+        finally:
+            let_go.write(b"\n" * len(PATHS))
+        assert [answer.result().status for answer in answers] == [200] * len(PATHS)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all(tmp_path, number):
-    """Also a kubectl that hangs, and what it has started."""
+    """Also each kubectl that hangs, what it has started, and questions that wait."""
     os.mkfifo(tmp_path / "held")
     (tmp_path / "kubectl").write_text(f"#!/bin/sh\nsleep 1000 > {tmp_path}/held &\nwait\n")
     (tmp_path / "kubectl").chmod(0o755)
     ui = Ui(env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
-    asking = threading.Thread(target=lambda: ui.get("/v1/inventory"))
-    asking.start()
-    with open(tmp_path / "held", encoding="ascii") as held:  # until it hangs
+    with asked_at_once(ui), open(tmp_path / "held", encoding="ascii") as held:  # until one hangs
         ui.process.send_signal(number)
         assert ui.process.wait(LIMIT_S) == 0
         assert held.read() == ""  # until all writers are gone
-    asking.join(LIMIT_S)
     ui.log.reader.join(LIMIT_S)
     ui.process.stdout.close()
     assert not ui.log.text()
@@ -225,6 +271,16 @@ def test_errors_of_a_url(status, body, content, shown):
             assert answer.status == shown[0] and shown[1] in answer.json()["error"] and "location" not in answer.headers
         finally:
             ui.stop()
+
+
+def test_messages_follow_the_name(tmp_path):
+    shutil.copy(PLUGIN, tmp_path / "kubectl-gpu_extender")
+    ui = Ui(*FILE, plugin=tmp_path / "kubectl-gpu_extender")
+    try:
+        for host in (ui.address, "127.0.0.1:1"):
+            assert b" kubectl gpu-extender ui " in by_hand(ui, "GET", "/v1/policy", f"Host: {host}")[1]
+    finally:
+        ui.stop()
 
 
 def test_wrong_use(tmp_path):
