@@ -174,7 +174,8 @@ struct pod_facts {
     bool never_preempts; /* preemptionPolicy Never; no ledger keeps it */
     /* Its spec has preferences that kube-scheduler scores by. No ledger keeps it. */
     bool soft_preferences;
-    bool lacks_peers; /* a ledger had no room for its labels or terms, or could not read them */
+    bool lacks_peers;     /* a ledger had no room for its labels or terms, or could not read them */
+    bool lacks_own_terms; /* the same of own_terms in struct pod */
     /* UID of the ReplicaSet, StatefulSet or ReplicationController that it is a replica of; NULL or
      * "": none, as for pods of Jobs. */
     const char *replica_of;

@@ -44,7 +44,7 @@ struct kept_peers cluster_peers_keep(struct cluster *cluster, const struct pod_f
         peers_intern(&cluster->shapes->own_terms, cluster->policy, facts->namespace_, &own);
     kept.lacks_any |= facts->lacks_peers;
     kept.own_terms = kept_own.terms;
-    kept.lacks_own_terms = kept_own.lacks_any;
+    kept.lacks_own_terms = kept_own.lacks_any || facts->lacks_own_terms;
     return kept;
 }
 

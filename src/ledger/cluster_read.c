@@ -86,7 +86,8 @@ struct pod_facts cluster_pod_facts(const struct pod *pod)
                               .unscheduled_message = pod->unscheduled_message,
                               .controller = pod->controller,
                               .not_evaluated = pod->not_evaluated,
-                              .lacks_peers = pod->lacks_peers};
+                              .lacks_peers = pod->lacks_peers,
+                              .lacks_own_terms = pod->lacks_own_terms};
 }
 
 static void add_amounts(const struct node *node, struct arena *arena, struct node_facts *facts)

@@ -59,7 +59,7 @@ static struct pod_facts copy_facts(const struct pod *pod, struct arena *arena)
     facts.unscheduled_reason = facts.unscheduled_message = NULL;
     facts.started_s = 0;
     facts.ready = facts.unstarted = false;
-    facts.lacks_peers |= pod->lacks_own_terms;
+    facts.lacks_peers |= facts.lacks_own_terms;
     return facts;
 }
 

@@ -192,6 +192,6 @@ def test_long_affinity_of_a_pod_takes_nothing_from_its_anti_affinity(module_serv
     host = {"metadata": {"labels": {"kubernetes.io/hostname": "a"}}}
     served = module_service(merged(node("a", 4), host), stays)
     (tried,) = served.post("/v1/dry-run", pod("new", 1, metadata={"namespace": "ml", "labels": {"app": "x"}})).json()["workloads"]
-    assert tried["nodes"][0]["reason"] == "pod_anti_affinity"
+    assert tried["nodes"][0]["reason"] == "pod_repelled"
     (displaced,) = ask(served, {"drain": ["a"]})["displaced"]
     assert displaced["judgedWithout"]
