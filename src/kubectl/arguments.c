@@ -34,7 +34,7 @@ static const struct {
                       TAKES_MANIFEST | TAKES_CHANGES},
     [VERB_NODE_GROUPS] = {"node-groups", "", "which pods one more node of a group would let run",
                           0},
-    [VERB_UI] = {"ui", "", "the page, for a browser on this machine; until Ctrl-C", 0},
+    [VERB_UI] = {"ui", "", "the page, for a browser on this machine", 0},
 };
 #define N_VERBS (sizeof VERBS / sizeof *VERBS)
 
@@ -155,10 +155,11 @@ static void print_help(const char *program)
                  "  --remove-pods POD,...  without these pods: NAMESPACE/NAME\n"
                  "  --changes FILE         a list of changes, as POST /v1/what-if takes them\n"
                  "\nExit status:\n"
-                 "  0  answered; of fit: every pod fits; of what-if: displaced pods and workloads\n"
-                 "     find a place, and no pending pod loses one; of doctor: nothing fails\n"
-                 "  1  of fit, what-if: otherwise; of doctor: something fails; of others: no such\n"
-                 "     object\n"
+                 "  0  answered; of fit: every pod fits; of what-if: displaced pods and\n"
+                 "     workloads find a place, and no pending pod loses one; of doctor: nothing\n"
+                 "     fails\n"
+                 "  1  of fit, what-if: otherwise; of doctor: something fails; of others: no\n"
+                 "     such object\n"
                  "  2  wrong options; of fit, what-if: mistakes in the manifest or the changes,\n"
                  "     or parts not understood\n"
                  "  3  no answer: unreachable, no right; of fit, what-if: or the data are stale\n"

@@ -69,7 +69,7 @@ def test_a_drain(service):
         "reason": "0 of 2 nodes fit (1 × the node is cordoned; 1 × the node has too few free GPUs now)",
     }  # fmt: skip
     assert displaced["web-0"]["node"] is None and answer["displacedCounts"] == {"pods": 2, "fit": 0}
-    assert "PodDisruptionBudgets: not checked: the cluster file has none; save it with pdb, unless the cluster has none" in answer["notChecked"]
+    assert "PodDisruptionBudgets: not checked: the cluster file has none; save it with pdb" in answer["notChecked"]
 
 
 def test_a_pod_without_a_controller_is_not_made_anew(service):

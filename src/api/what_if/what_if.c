@@ -307,9 +307,8 @@ static const char *budgets_unknown(struct inventory *inventory, struct arena *ar
     struct inventory_freshness kinds[N_CLUSTER_KINDS];
     if (inventory_freshness(inventory, kinds) == 0) {
         const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-        return cluster_budgets_known(view.cluster)
-                   ? NULL
-                   : "the cluster file has none; save it with pdb, unless the cluster has none";
+        return cluster_budgets_known(view.cluster) ? NULL
+                                                   : "the cluster file has none; save it with pdb";
     }
     const struct inventory_freshness *kind = &kinds[CLUSTER_BUDGETS];
     if (kind->synced && !kind->stale && !kind->behind && !kind->too_many)
