@@ -144,7 +144,7 @@ export const WORDS = {
     what_limit: "Limit in all (GPUs)",
     what_placement: "Placement",
     asInForce: "as in force",
-    nodeGroups: "Which node group would help with one more node?",
+    nodeGroups: "Node groups: which would help with one more node?",
     nodeGroup: "Node group",
     by: "By",
     wouldRun: "Pending pods it would let run",
