@@ -6,20 +6,13 @@
 #include "byte_dice.h"
 #include "question.h"
 #include "random_objects.h"
-
-#include <stdlib.h>
+#include "require.h"
 
 #define SLICES 6
 #define CLAIMS 3
 #define STEPS_MAX 20000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static json_t *question_of(struct dice *dice)
 {

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "cel/cel.h"
+#include "require.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,6 @@ static const struct cel_fact FACTS[] = {
     {.domain = "d", .name = "v", .kind = CEL_VERSION, .text = "9.0.0-rc.1+b"},
     {.domain = "d", .name = "q", .kind = CEL_QUANTITY, .text = "81559Mi"},
 };
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check(const char *text)
 {

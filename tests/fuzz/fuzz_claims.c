@@ -7,6 +7,7 @@
 #include "byte_dice.h"
 #include "fake_exchange.h"
 #include "random_objects.h"
+#include "require.h"
 #include "small_cluster.h"
 
 #include <stdlib.h>
@@ -17,12 +18,6 @@
 #define REPLICAS 3
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* Takes over the object. */
 static void add(json_t *items, const char *version, const char *kind, json_t *object)

@@ -5,20 +5,14 @@
 #include "base/log.h"
 #include "inventory/inventory.h"
 #include "memory_file.h"
+#include "require.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_OBJECTS 20
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* The counts of an inventory. */
 struct counts {

@@ -6,17 +6,11 @@
 #include "objects/resource_claim.h"
 #include "objects/resource_slice.h"
 #include "objects/to_json.h"
+#include "require.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void require_text(const char *text)
 {

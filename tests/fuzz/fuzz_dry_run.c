@@ -6,9 +6,9 @@
 #include "base/arena.h"
 #include "fake_exchange.h"
 #include "formats/json_get.h"
+#include "require.h"
 #include "small_cluster.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_REPLICAS 30
@@ -32,12 +32,6 @@ static const char CLAIMS[] =
 /* clang-format on */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static json_int_t number(const json_t *object, const char *key)
 {

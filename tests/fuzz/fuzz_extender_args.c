@@ -6,18 +6,12 @@
 #include "extender/extender.h"
 #include "fake_exchange.h"
 #include "formats/json_get.h"
+#include "require.h"
 #include "small_cluster.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static json_t *parse(const char *text, size_t len)
 {

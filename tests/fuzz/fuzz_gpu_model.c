@@ -1,17 +1,12 @@
 /* Parses any text as a GPU's name, and, cut at the first newlines, with an alias. The canonical
  * text parses to the same model, and a model satisfies itself. */
+#include "require.h"
 #include "types/gpu_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check(const char *name, const struct gpu_model_alias *aliases, size_t n_aliases)
 {

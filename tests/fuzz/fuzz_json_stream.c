@@ -4,6 +4,7 @@
  */
 #include "../../src/formats/nul.h"
 #include "../unit/formats/seen.h"
+#include "require.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,12 +13,6 @@
 #define MAX_DEPTH 100
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 struct outcome {
     struct seen seen;

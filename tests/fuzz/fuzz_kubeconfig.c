@@ -4,18 +4,12 @@
  */
 #include "kube/target.h"
 #include "memory_file.h"
+#include "require.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* Characters allowed in a header or an address. */
 static bool is_printable(const char *text)

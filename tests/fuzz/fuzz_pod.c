@@ -5,17 +5,11 @@
 #include "objects/node.h"
 #include "objects/pod.h"
 #include "objects/workload.h"
+#include "require.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void require_text(const char *text)
 {

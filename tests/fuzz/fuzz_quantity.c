@@ -1,4 +1,5 @@
 /* Parses any text as a quantity. Nothing crashes, and accepted values are consistent. */
+#include "require.h"
 #include "types/quantity.h"
 
 #include <stddef.h>
@@ -6,12 +7,6 @@
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* The value is the milli value, rounded up. */
 static void check(const char *text)

@@ -6,6 +6,7 @@
  * "n" not sent, "d" nothing unread, ":" and anything else: bytes with their newline.
  */
 #include "kube/reflector.h"
+#include "require.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,12 +18,6 @@
 #define OLDER "/api/v1beta1/pods"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 struct world {
     struct reflector *reflector;

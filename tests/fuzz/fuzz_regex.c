@@ -4,17 +4,11 @@
 #include "base/mem.h"
 #include "literal.h"
 #include "regex.h"
+#include "require.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static bool is_valid(const struct cel_regex *regex, enum cel_verdict verdict)
 {

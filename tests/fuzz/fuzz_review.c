@@ -5,6 +5,7 @@
  *
  * The input is an Authorization header, a newline, and the answer's body.
  */
+#include "require.h"
 #include "review.h"
 
 #include <jansson.h>
@@ -16,12 +17,6 @@
 #define PATH "/v1/pods/a\"b"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static const char *text_of(const json_t *object, const char *key)
 {

@@ -1,21 +1,15 @@
 /* Reads any text as a policy file. Nothing crashes, every message has a position, and an accepted
  * policy is printed so that it reads back to the same. */
 #include "config/settings.h"
+#include "require.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_MAX ((size_t)4 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_reads_back(const struct settings *settings)
 {

@@ -4,21 +4,15 @@
  * read in pieces.
  */
 #include "formats/yaml_json.h"
+#include "require.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_DEPTH 16
 #define MAX_NODES 500
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static size_t n_nodes(const json_t *value, size_t depth)
 {
