@@ -5,6 +5,7 @@ import os
 import re
 import select
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -107,6 +108,17 @@ class Connection:
 
     def close(self):
         self.socket.close()
+
+
+def medians(server, connection, asked, runs):
+    """Of so many requests: seconds, CPU seconds of the server, and the last answer."""
+    walls, cpus = [], []
+    for _ in range(runs):
+        before = server.cpu_s()
+        wall, answer = connection.ask(asked)[:2]
+        cpus.append(server.cpu_s() - before)
+        walls.append(wall)
+    return statistics.median(walls), statistics.median(cpus), answer
 
 
 def request(method, path, body=b""):
