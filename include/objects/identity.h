@@ -24,6 +24,9 @@ struct identity {
 int identity_from_json(const json_t *object, struct arena *arena, struct identity *ret_identity,
                        struct err *err);
 
+/* Of an object in a namespace: "default" if absent. */
+const char *identity_namespace(const struct identity *identity);
+
 /* The kind of a list's items: "Node" of a "NodeList", "" of a "List"; NULL if it is no list. The
  * caller frees it. */
 char *identity_item_kind(const json_t *list);

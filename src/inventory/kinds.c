@@ -354,8 +354,7 @@ struct kind_key kinds_key(const struct kind_row *row, const struct identity *ide
     struct kind_key key = {identity->name, identity->name};
     if (!row->is_namespaced)
         return key;
-    const char *namespace_ = identity->namespace_[0] ? identity->namespace_ : "default";
-    key.name = arena_printf(arena, "%s/%s", namespace_, identity->name);
+    key.name = arena_printf(arena, "%s/%s", identity_namespace(identity), identity->name);
     key.id = row->is_pod && identity->uid[0] ? identity->uid : key.name;
     return key;
 }

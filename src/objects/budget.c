@@ -56,7 +56,7 @@ int budget_from_json(const json_t *object, struct arena *arena, struct budget_fa
         (r = read_spec(object, arena, &facts, err)) < 0 ||
         (r = read_status(object, &facts, err)) < 0)
         return r;
-    facts.namespace_ = identity.namespace_[0] ? identity.namespace_ : "default";
+    facts.namespace_ = identity_namespace(&identity);
     facts.name = identity.name;
     *ret_facts = facts;
     return 0;

@@ -40,6 +40,11 @@ int identity_from_json(const json_t *object, struct arena *arena, struct identit
     return r;
 }
 
+const char *identity_namespace(const struct identity *identity)
+{
+    return identity->namespace_[0] ? identity->namespace_ : "default";
+}
+
 char *identity_item_kind(const json_t *list)
 {
     const char *kind = json_string_value(json_member(list, "kind"));

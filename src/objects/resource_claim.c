@@ -337,7 +337,7 @@ static int read_metadata(const json_t *object, struct arena *arena, struct claim
         err_prefix(err, "metadata.");
         return r;
     }
-    facts->namespace_ = identity.namespace_[0] ? identity.namespace_ : "default";
+    facts->namespace_ = identity_namespace(&identity);
     facts->name = identity.name;
     facts->uid = identity.uid;
     facts->terminating = deleted[0] != '\0';
