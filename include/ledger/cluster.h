@@ -338,6 +338,8 @@ const struct pod *cluster_find_pod_named(const struct cluster *cluster, const ch
                                          const char *name);
 /* Iterates over all pods: NULL to NULL. */
 const struct pod *cluster_next_pod(const struct cluster *cluster, const struct pod *pod);
+/* The labels of a pod, for selectors; borrowed. */
+struct label_view cluster_pod_view(const struct pod *pod);
 /* The facts that the pod itself has: all that the ledger keeps but replica_of, shape and peers.
  * Borrows its texts. */
 struct pod_facts cluster_pod_facts(const struct pod *pod);

@@ -121,10 +121,9 @@ static bool read_requirement(struct selector_reading *reading)
     return is_absence || read_operator(reading, requirement);
 }
 
-#define RIGHT                                                                                      \
-    "should be requirements separated by commas: a=b, a!=b, a in (b, c), a notin (b), a or !a; "   \
-    "at "                                                                                          \
-    "most 64 keys and values"
+static const char RIGHT[] =
+    "should be requirements separated by commas: a=b, a!=b, a in (b, c), a notin (b), a or !a; at "
+    "most 64 keys and values";
 
 const char *label_selector_read(const char *text, struct arena *arena,
                                 struct selector_term *ret_term)

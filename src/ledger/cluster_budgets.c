@@ -64,8 +64,8 @@ static bool has_room(const struct cluster *cluster, size_t bytes)
            bytes <= BUDGET_SELECTORS_BYTES_MAX - cluster->budget_selector_bytes;
 }
 
-static void add_budget(struct cluster *cluster, const struct budget_facts *facts,
-                       const struct siphash128 *digest)
+static struct kept_budget *add_budget(struct cluster *cluster, const struct budget_facts *facts,
+                                      const struct siphash128 *digest)
 {
     struct kept_budget *budget = MEM_NEW(struct kept_budget);
     const size_t bytes = size_of(&facts->selector);
@@ -85,6 +85,7 @@ static void add_budget(struct cluster *cluster, const struct budget_facts *facts
     budget->key = key_of(facts->namespace_, facts->name, arena);
     HASH_ADD_KEYPTR(hh, cluster->budgets, budget->key, strlen(budget->key), budget);
     cluster->n_other_changes++;
+    return budget;
 }
 
 static void put(struct cluster *cluster, const struct budget_facts *facts, uint64_t seen)
@@ -95,8 +96,7 @@ static void put(struct cluster *cluster, const struct budget_facts *facts, uint6
         (budget->facts.is_cut && !facts->is_cut && has_room(cluster, size_of(&facts->selector)))) {
         if (budget)
             remove_budget(cluster, budget);
-        add_budget(cluster, facts, &digest);
-        budget = find(cluster, facts->namespace_, facts->name);
+        budget = add_budget(cluster, facts, &digest);
     }
     budget->seen = seen;
 }

@@ -413,44 +413,48 @@ static void check_demands(struct check *check, const struct cluster *cluster)
     check_unless_same(check, "live pods", (size_t)n_live, n_should_live);
 }
 
+struct peer_sums {
+    size_t n_refs, bytes;
+};
+
+static struct peer_sums sums_of(const struct peers *peers)
+{
+    struct peer_sums sums = {0};
+    for (const struct peer_entry *entry = peers->entries; entry; entry = entry->hh.next) {
+        sums.n_refs += entry->refs;
+        sums.bytes += entry->bytes;
+    }
+    return sums;
+}
+
 /* Of terms of pods with a node, which no fork holds. */
 static void check_own_terms(struct check *check, const struct cluster *cluster)
 {
-    size_t n_refs = 0;
+    const struct peers *peers = &cluster->shapes->own_terms;
+    const struct peer_sums sums = sums_of(peers);
     size_t n_should_refs = 0;
-    size_t bytes = 0;
-    for (const struct peer_entry *entry = cluster->shapes->own_terms.entries; entry;
-         entry = entry->hh.next) {
-        n_refs += entry->refs;
-        bytes += entry->bytes;
-    }
     for (const struct pod_entry *entry = cluster->pods; entry; entry = entry->hh.next)
         n_should_refs += entry->pod.own_terms != NULL;
-    check_unless_same(check, "own terms in use", n_refs, n_should_refs);
-    check_unless_same(check, "bytes of own terms", cluster->shapes->own_terms.bytes, bytes);
+    check_unless_same(check, "own terms in use", sums.n_refs, n_should_refs);
+    check_unless_same(check, "bytes of own terms", peers->bytes, sums.bytes);
 }
 
 /* Recomputes the references to labels and terms of pods, and their bytes. Not for a ledger with
  * forks, which hold references, too. */
 static void check_peers(struct check *check, const struct cluster *cluster)
 {
-    size_t n_refs = 0;
+    const struct peers *peers = &cluster->shapes->peers;
+    const struct peer_sums sums = sums_of(peers);
     size_t n_should_refs = 0;
-    size_t bytes = 0;
     size_t n_should_repel = 0;
-    for (const struct peer_entry *entry = cluster->shapes->peers.entries; entry;
-         entry = entry->hh.next) {
-        n_refs += entry->refs;
-        bytes += entry->bytes;
-    }
     for (const struct pod_entry *entry = cluster->pods; entry; entry = entry->hh.next) {
         const struct pod *pod = &entry->pod;
         n_should_refs += (size_t)(pod->labels != NULL) + (size_t)(pod->terms != NULL);
         n_should_repel += !pod->finished && pod->terms && pod->terms->n_anti_affinity > 0;
     }
     if (cluster->shapes->refs == 1)
-        check_unless_same(check, "labels and terms in use", n_refs, n_should_refs);
-    check_unless_same(check, "bytes of labels and terms", cluster->shapes->peers.bytes, bytes);
+        check_unless_same(check, "labels and terms in use", sums.n_refs, n_should_refs);
+    check_unless_same(check, "bytes of labels and terms", peers->bytes, sums.bytes);
     check_unless_same(check, "pods with anti-affinity", cluster->n_repelling, n_should_repel);
 }
 

@@ -62,6 +62,13 @@ const struct pod *cluster_next_pod(const struct cluster *cluster, const struct p
     return next ? &next->pod : NULL;
 }
 
+struct label_view cluster_pod_view(const struct pod *pod)
+{
+    return (struct label_view){.node_name = "",
+                               .labels = pod->labels ? pod->labels->labels : NULL,
+                               .n_labels = pod->labels ? pod->labels->n_labels : 0};
+}
+
 struct pod_facts cluster_pod_facts(const struct pod *pod)
 {
     return (struct pod_facts){.uid = pod->uid,

@@ -71,16 +71,12 @@ static size_t find_line(const char *lines, const char *line)
     return n;
 }
 
-static size_t n_lines(const char *lines)
-{
-    return find_line(lines, "/");
-}
-
 const char *pod_claims_read(const json_t *spec, const json_t *status, struct arena *arena,
                             uint32_t *ret_made)
 {
     const json_t *list = json_member(spec, "resourceClaims");
     struct buf lines;
+    size_t n = 0;
     uint32_t made = 0;
     _Static_assert(POD_CLAIMS_MAX <= 32, "a bit for each line");
     buf_init(&lines, BUF_UNBOUNDED);
@@ -91,8 +87,9 @@ const char *pod_claims_read(const json_t *spec, const json_t *status, struct are
             continue;
         const size_t line = find_line(buf_text(&lines), name);
         made |= is_made ? UINT32_C(1) << line : 0;
-        if (line < n_lines(buf_text(&lines)))
+        if (line < n)
             continue;
+        n++;
         buf_add_text(&lines, name);
         buf_add_text(&lines, "\n");
     }

@@ -64,12 +64,12 @@ const struct kind_column PENDING_COLUMNS[] = {
 
 static bool admits(const struct selection *selection, const struct pod *pod, const char *node)
 {
-    const struct peer_facts *labels = pod->labels;
+    const struct label_view view = cluster_pod_view(pod);
     const struct selection_object object = {.namespace_ = pod->namespace_,
                                             .name = pod->name,
                                             .field = node,
-                                            .labels = labels ? labels->labels : NULL,
-                                            .n_labels = labels ? labels->n_labels : 0};
+                                            .labels = view.labels,
+                                            .n_labels = view.n_labels};
     return selection_admits(selection, &object);
 }
 

@@ -174,8 +174,7 @@ struct wanted_pods {
 static bool is_wanted(void *context, const struct pod *pod)
 {
     const struct wanted_pods *wanted = context;
-    const struct label_view view = {.labels = pod->labels ? pod->labels->labels : NULL,
-                                    .n_labels = pod->labels ? pod->labels->n_labels : 0};
+    const struct label_view view = cluster_pod_view(pod);
     return pod_copy_is_pending(pod) &&
            (!wanted->namespace_ || strcmp(pod->namespace_, wanted->namespace_) == 0) &&
            selector_term_holds(&wanted->labels, &view);

@@ -84,10 +84,7 @@ void met_budgets_free(struct met_budgets *budgets)
 
 static bool selects(const struct budget_facts *facts, const struct pod *pod)
 {
-    const struct peer_facts *labels = pod->labels;
-    const struct label_view view = {.node_name = "",
-                                    .labels = labels ? labels->labels : NULL,
-                                    .n_labels = labels ? labels->n_labels : 0};
+    const struct label_view view = cluster_pod_view(pod);
     return !facts->selects_none && selector_term_holds(&facts->selector, &view);
 }
 

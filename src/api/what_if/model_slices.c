@@ -23,14 +23,8 @@ void model_slices_want(struct model_slices **table, const char *node, struct are
 
 static void add(struct edit_slices *slices, const struct slice_facts *facts, struct arena *arena)
 {
-    if (slices->n == slices->size) {
-        const size_t size = slices->size > 0 ? 2 * slices->size : 4;
-        const struct slice_facts **items = ARENA_ARRAY(arena, const struct slice_facts *, size);
-        for (size_t i = 0; i < slices->n; i++)
-            items[i] = slices->items[i];
-        slices->items = items;
-        slices->size = size;
-    }
+    slices->items = arena_grow(arena, slices->items, slices->n, &slices->size,
+                               sizeof(const struct slice_facts *));
     slices->items[slices->n++] = facts;
     slices->n_devices += facts->n_devices;
 }
