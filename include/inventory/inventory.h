@@ -117,7 +117,7 @@ struct inventory_freshness {
     int64_t age_ms;   /* since the data were last known to be complete; -1: never */
     /* The class of why: "refused", "unreachable", "failed"; or "". Never quotes a server. */
     const char *trouble;
-    /* What its lack means: "claims are not counted"; "": no decisions. */
+    /* The effect of its lack: "claims are not counted"; "": no decisions. */
     const char *without;
     bool awaited;   /* not listed yet, and no decision is made before */
     bool essential; /* no decision is made without current data; of the others, claims are not

@@ -159,7 +159,7 @@ struct taking {
     const struct allocate_want *want;
 };
 
-/* What the claim takes of a capacity of that name. */
+/* The amount that the claim takes of a capacity of that name. */
 static int64_t amount_of(const struct taking *taking, const char *name)
 {
     for (size_t i = 0; i < taking->device->n_capacities; i++) {

@@ -70,7 +70,7 @@ struct taken_device {
     struct allocate_device before;
 };
 
-/* What is read of drivers that the policy names, or apart from it, of others. */
+/* Slices of drivers that the policy names, or apart from these, of others. */
 struct world_side {
     const char *not_judged; /* NULL: claims that depend on it can be judged */
     size_t n_devices;

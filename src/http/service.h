@@ -42,7 +42,7 @@ bool service_run(struct service *service, struct exchange *exchange, const struc
  * Connection: close. */
 bool service_record(struct service *service, struct exchange *exchange, struct answer *answer);
 /* Whether the request is admitted to the main routes of these listeners: the verbs if served, else
- * users' routes. What is open to all does not count: routes for probes alone, and
+ * users' routes. Routes that are open to all do not count: those for probes alone, and
  * GATE_OPEN_TO_ALL. Valid after service_open(); a gate's ask() may change it. */
 bool service_is_welcome(unsigned listeners, struct exchange *exchange);
 /* The request is over and no longer in flight. sent: the client got the complete answer. */

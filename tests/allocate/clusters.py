@@ -33,7 +33,7 @@ class Devices(generate.Generator):
     def __init__(self, dice, nodes):
         super().__init__(dice, nodes)
         self.homes = list(nodes)
-        # What waits for conditions is not judged.
+        # Pods that wait for conditions are not judged.
         self.rates.update(conditions=dice.choice([0] * 9 + [0.1]), stale=min(self.rates["stale"], 0.1), wide=min(self.rates["wide"], 0.1))
         self.namespace = "claims-a"
 
