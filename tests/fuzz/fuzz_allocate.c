@@ -40,7 +40,6 @@ static void check_result(const struct allocate_claim *claim, const struct alloca
     const struct allocate_want *want = &claim->requests[result->request].wants[result->want];
     require(slice->devices_reach ? slice->devices_reach[i] : slice->reaches_node);
     require(want->is_admin || !device->is_allocated);
-    require(want->is_admin || !device->is_shared || device->facts->allows_multiple);
     require(!allocate_keeps_off(want, device->taints, device->n_taints));
 }
 
