@@ -176,6 +176,7 @@ struct pod_facts {
     bool soft_preferences;
     bool lacks_peers;     /* a ledger had no room for its labels or terms, or could not read them */
     bool lacks_own_terms; /* the same of own_terms in struct pod */
+    uint32_t made_claims; /* bit I: the pod's status names the claim of line I of claims */
     /* UID of the ReplicaSet, StatefulSet or ReplicationController that it is a replica of; NULL or
      * "": none, as for pods of Jobs. */
     const char *replica_of;
@@ -193,7 +194,6 @@ struct pod_facts {
      * empty line: claims whose names are not known. At most POD_CLAIMS_MAX lines. NULL: none.
      */
     const char *claims;
-    uint32_t made_claims; /* as bits, by line: the pod's status names it, of a template */
     /* Condition PodScheduled of a pod without a node, if it is False. Both NULL: no such condition,
      * or the pod has a node or is finished. */
     const char *unscheduled_reason;  /* "Unschedulable" */
