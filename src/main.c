@@ -428,7 +428,7 @@ static int serve(struct program *program)
          NULL},
         {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", extender_bind, extender, verbs, NULL},
         {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api, people, NULL},
-        {"GET", UI_PATH, LISTEN_PEOPLE, "ui", ui_handle, NULL, NULL, API_NONE},
+        {"GET", UI_PATH, LISTEN_PEOPLE, "ui", ui_handle, NULL, &program->gates.files, API_NONE},
         {"GET", "/livez", LISTEN_PROBES, "livez", api_livez, api, NULL, NULL},
         {"GET", "/readyz", LISTEN_PROBES, "readyz", api_readyz, api, NULL, NULL},
         {"GET", "/apis", aggregated, "apis", kubernetes_handle, &kubernetes, fronted, NULL},

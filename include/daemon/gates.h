@@ -26,6 +26,7 @@ struct gates {
 
     struct gate verbs;  /* for kube-scheduler, by certificate, while this replica decides */
     struct gate people; /* for users, by certificate or token */
+    struct gate files;  /* for all: the page, which holds no data */
     struct auth *auth;
 
     struct gate fronted; /* for the API server on behalf of users */

@@ -151,6 +151,15 @@ static void ask_people(void *context, struct exchange *exchange)
     auth_ask(gates->auth, exchange, clock_ms());
 }
 
+/* ---- the page's files ---- */
+
+static enum gate_verdict judge_files(void *context, struct exchange *exchange)
+{
+    (void)context;
+    (void)exchange;
+    return GATE_OPEN_TO_ALL;
+}
+
 /* ---- requests that the API server forwards ---- */
 
 /* NULL: the exchange has been answered. */
@@ -206,6 +215,7 @@ void gates_init(struct gates *ret_gates, const struct settings *settings, bool h
         .settings = settings, .has_tls = has_tls, .election = election, .beside = beside};
     ret_gates->verbs = (struct gate){judge_verbs, ask_verbs, ret_gates};
     ret_gates->people = (struct gate){judge_people, ask_people, ret_gates};
+    ret_gates->files = (struct gate){.judge = judge_files};
     ret_gates->fronted = (struct gate){judge_fronted, ask_fronted, ret_gates};
     ret_gates->auth = create_auth(settings, sender);
 }

@@ -17,14 +17,14 @@ class Secured:
     """The service, its authority, and what the files are that it reads (`files`, as a Secret is mounted). kubeconfig: of whom it
     follows, its text; else it is over a file with the node a and a pod on it."""
 
-    def __init__(self, folder, start, probes="127.0.0.2:0", limits=None, kubeconfig=None, **tls):
+    def __init__(self, folder, start, probes="127.0.0.2:0", people="127.0.0.1:0", limits=None, kubeconfig=None, **tls):
         self.folder = folder
         self.authority = Authority(folder / "ca")
         self.files = mount(folder / "mounted", self.authority, *self.authority.server())
         self.client = self.authority.client("kube-scheduler")
         self.policy = folder / "policy.yaml"
         loopback = "127.0.0.1:0"
-        listen = {"verbs": loopback, "people": loopback, "probes": probes}
+        listen = {"verbs": loopback, "people": people, "probes": probes}
         self.policy.write_text(json.dumps({**HEAD, "listen": listen, "limits": limits or {}, "tls": {**paths(self.files), **tls}}), encoding="utf-8")
         cluster = folder / "cluster"
         cluster.write_text(kubeconfig or list_text(node("a"), pod("held", on="a")), encoding="utf-8")

@@ -189,12 +189,12 @@ def test_an_unwanted_body_is_not_buffered(start_with):
 # ---- with TLS ----
 
 
-def greeted(secured, version=None, client=True):
-    """A connection after its handshake, by default with a certificate. version: maximum TLS version."""
+def greeted(secured, version=None, client=True, address=None):
+    """A connection after its handshake, by default with a certificate and for the verbs. version: maximum TLS version."""
     shown = context(secured.authority, secured.client if client else None)
     if version:
         shown.maximum_version = version
-    connection = Raw(secured.address)
+    connection = Raw(address or secured.address)
     connection.socket = shown.wrap_socket(connection.socket, server_hostname="127.0.0.1")
     return connection
 
@@ -243,6 +243,20 @@ def test_clients_without_certificate_do_not_lock_others_out(tmp_path, start_serv
                 judged(known)
                 with greeted(secured) as new:
                     judged(new)
+
+
+def test_the_files_of_the_page_lock_no_user_out(tmp_path, start_service):
+    """They are open to all. Users are known by a certificate or a token; the metrics are for them, too."""
+    secured = Secured(tmp_path, start_service, limits={"requestSeconds": 600, "connections": 60}, people="127.0.0.3:0", peopleClients={"names": ["kube-scheduler"]})
+    address = secured.service.addresses["people"]
+    with contextlib.ExitStack() as stack:
+        for _ in range(90):
+            stranger = stack.enter_context(greeted(secured, client=False, address=address))
+            stranger.send(request("GET", "/ui/"))
+            assert stranger.answer()[0] == 200
+        with greeted(secured, address=address) as user:
+            user.send(request("GET", "/metrics"))
+            assert user.answer()[0] == 200
 
 
 def test_probe_clients_do_not_lock_the_kubelet_out(tmp_path, start_service):
