@@ -1,6 +1,6 @@
 /*
- * doctor: checks the surroundings of the service (--doctor): kube-scheduler's configuration and the
- * cluster. It reads, changes nothing, and prints a finding for each check.
+ * doctor: checks kube-scheduler's configuration and the cluster against the policy (--doctor). It
+ * changes nothing, and prints a finding for each check.
  */
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
