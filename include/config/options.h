@@ -22,7 +22,7 @@ struct options {
     bool check;         /* only read and validate */
     bool without_files; /* check: not the files that the policy names */
     bool print_policy;
-    bool doctor;                  /* check the configuration and exit; the next three belong to it */
+    bool doctor;                  /* check the configuration; the next three belong to it */
     const char *scheduler_config; /* kube-scheduler's configuration */
     const char *account;          /* NAMESPACE/NAME of this service's ServiceAccount */
     enum output output;
