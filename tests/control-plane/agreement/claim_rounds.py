@@ -1,4 +1,7 @@
-"""One cluster with devices, and its cases: the dry run is asked about a pod with claims, then pod and claims are created, and both must agree.
+"""One cluster with devices, and its cases: the service is asked about a pod with claims, then the pod is scheduled, and both must agree.
+
+The service has the cluster from a file, and the claims and templates from the manifest of the dry run; or it follows the API server, where the
+claims and templates are created first, and is asked by a dry run that only names them, or to explain the pod while a scheduling gate holds it.
 
 kube-scheduler runs without us: the node that it chooses must be one that fits, with the devices that allocate/ gives the pod there
 (tests/allocate/answer.c), and a pod that fits nowhere must be refused. The test makes the claims of templates and ends pods as
@@ -15,6 +18,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "allocate"))
 
 from agreement.rounds import HARMLESS, NODES, PODS, Seen, dry_run_over, is_decided, keep_parts, pods_path, read_part, without_generated  # noqa: E402
+from api import wait_until  # noqa: E402
 from cluster import scheduled  # noqa: E402
 from clusters import API, NAMESPACES, POLICY, State, question_of, template_of  # noqa: E402
 from compare import answers  # noqa: E402
@@ -38,6 +42,7 @@ GATE = "--feature-gates=DRADeviceTaintRules=true"
 TAKES_BACK = "kube-scheduler takes the devices back"
 WAITS = "has binding conditions"
 DEALLOCATED = "deallocation of ResourceClaim completed"
+GATE_OF_POD = "example.com/asked"
 ANSWER = os.path.join(ROOT, "build/test/tests/allocate/allocate_answer")
 
 
@@ -68,9 +73,15 @@ class Case:
     number: int
     made: list  # the claims and templates that come with the pod
     pod: dict
+    way: str = "manifest"  # how the service is asked: or "names", "explain", over the live cluster
 
     def manifest(self):
-        return {"apiVersion": "v1", "kind": "List", "items": [*self.made, self.pod]}
+        return {"apiVersion": "v1", "kind": "List", "items": [self.pod] if self.way == "names" else [*self.made, self.pod]}
+
+    def created_pod(self):
+        """Held by a gate if it is there while the service is asked."""
+        held = {"schedulingGates": [{"name": GATE_OF_POD}]} if self.way == "explain" else {}
+        return {**self.pod, "spec": {**self.pod["spec"], **held}}
 
 
 @dataclasses.dataclass
@@ -80,29 +91,37 @@ class Plan:
     cases: list
     dice: random.Random | None = None
 
+    @property
+    def is_live(self):
+        return self.cases[0].way != "manifest"
+
 
 def plan_of(seed, n_cases):
+    """The service follows every other cluster. There, many claims have constraints, which it has to keep."""
     dice = random.Random(f"claims {seed}")
     state = State(dice)
     items = state.objects()
-    cases = [Case(number, *state.case(number)) for number in range(n_cases)]
+    ways = ("names", "explain") if seed % 2 else ("manifest",)
+    if seed % 2:
+        state.devices.rates["constraint"] = 0.6
+    cases = [Case(number, *state.case(number), ways[number % len(ways)]) for number in range(n_cases)]
     return Plan(f"claims-{seed}", items, cases, dice)
 
 
 def read_plan(folder):
     case = read_part(folder, "case.json")
     items = [item for item in read_part(folder, "cluster.json")["items"] if item["kind"] in KINDS]
-    return Plan(f"again-{os.path.basename(folder)}", items, [Case(case["number"], case["made"], case["pod"])])
+    return Plan(f"again-{os.path.basename(folder)}", items, [Case(**case)])
 
 
 class Asked:
-    """The dry run's answer about one case."""
+    """What the service says about one case."""
 
-    def __init__(self, answer):
-        (self.workload,) = answer["workloads"]
+    def __init__(self, workload):
+        self.workload = workload
         self.reasons = {item["node"]: item["reason"] for item in self.workload["nodes"]}
         self.fits = {item["node"] for item in self.workload["nodes"] if item["fits"]}
-        notes = [note for note in self.workload["notEvaluated"] if not any(part in note for part in HARMLESS)]
+        notes = [note for note in self.workload["notEvaluated"] if not any(part in note for part in (*HARMLESS, GATE_OF_POD))]
         unjudged = [f"{item['node']}: {item['message']}" for item in self.workload["nodes"] if item["reason"] == "claim_not_judged"]
         freed = [item["message"] for item in self.workload["nodes"] if not self.fits and TAKES_BACK in item["message"]]
         self.unjudged = notes + unjudged + freed
@@ -193,31 +212,71 @@ class Round:
     def _start(self):
         policy = self.plane.write(f"policy-{self.plan.name}.yaml", json.dumps(POLICY))
         self.file = self.plane.write(f"cluster-{self.plan.name}.json", json.dumps({"kind": "List", "items": self.listed()}))
-        self.answers = Service("--cluster-file", self.file, "--config", policy)
+        source = ("--kubeconfig", self.plane.kubeconfig()) if self.plan.is_live else ("--cluster-file", self.file)
+        self.answers = Service(*source, "--config", policy)
         self.ends.callback(self.answers.stop)
+        wait_until(lambda: self.answers.get("/readyz").status == 200, lambda: self.answers.get("/readyz"))
         scheduler = self.plane.start_scheduler(f"kube-scheduler-{self.plan.name}", {"percentageOfNodesToScore": 100}, options=(GATE,))
         self.ends.callback(scheduler.kill)
 
     # ---- one case ----
 
     def ask(self, case):
-        """The dry run, over the cluster as it is now."""
+        """The service, about the cluster as it is now."""
         self.items = self.listed()
-        return Asked(dry_run_over(self.items, self.answers, self.file, case.manifest()))
+        if case.way == "manifest":
+            (workload,) = dry_run_over(self.items, self.answers, self.file, case.manifest())["workloads"]
+            return Asked(workload)
+        self.create_made(case)
+        if case.way == "explain":
+            self.create_pod(case)
+        self.fence(lambda fence: self.wait_until_followed(case, fence))
+        if case.way == "names":
+            (workload,) = self.told(self.answers.post("/v1/dry-run", case.manifest()))["workloads"]
+            return Asked(workload)
+        metadata = case.pod["metadata"]
+        answer = self.told(self.answers.get(f"/v1/pods/{metadata['namespace']}/{metadata['name']}/explain"))
+        return Asked({"nodes": answer["nodes"], "notEvaluated": answer["pod"]["notEvaluated"]})
 
-    def create(self, case):
-        """Creates claims and pod, and returns what kube-scheduler did."""
+    @staticmethod
+    def told(answer):
+        assert answer.status == 200, answer
+        return answer.json()
+
+    def wait_until_followed(self, case, fence):
+        """Until the live service has the case's claims and templates, and a pod and a claim that were created after them."""
+        names = {(kind, fence["namespace"], fence["name"]) for kind in ("Pod", "ResourceClaim")}
+        names |= {(item["kind"], item["metadata"]["namespace"], item["metadata"]["name"]) for item in case.made}
+
+        def missing():
+            items = self.told(self.answers.get("/v1/snapshot"))["items"]
+            return names - {(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]) for item in items}
+
+        wait_until(lambda: not missing(), missing)
+
+    def create_made(self, case):
         for item in case.made:
             self.api.create(path_of(item), item)
-        self.fence()
-        pod = self.api.create(path_of(case.pod), case.pod)
-        self.make_claims(case, pod)
-        decided = self.api.wait_for(path_of(case.pod), f"metadata.name={pod['metadata']['name']}", is_final)
+
+    def create_pod(self, case):
+        self.make_claims(case, self.api.create(path_of(case.pod), case.created_pod()))
+
+    def schedule(self, case):
+        """Creates what is not there yet, and returns what kube-scheduler did."""
+        if case.way == "manifest":
+            self.create_made(case)
+            self.fence()
+        if case.way == "explain":
+            self.api.merge(path_of(case.pod, True), {"spec": {"schedulingGates": None}})
+        else:
+            self.create_pod(case)
+        decided = self.api.wait_for(path_of(case.pod), f"metadata.name={case.pod['metadata']['name']}", is_final)
         self.message = scheduled(decided).get("message", "")
         return Seen(decided["spec"].get("nodeName"), [])
 
-    def fence(self):
-        """kube-scheduler has seen all earlier changes of claims and pods once it refuses this pod: its claim names a class of its own."""
+    def fence(self, meanwhile=lambda fence: None):
+        """kube-scheduler has seen all earlier changes of claims and pods once it refuses this pod: its claim names a class of its own.
+        meanwhile: is called with the names of both while they exist."""
         self.n_fences += 1
         name, namespace = f"fence-{self.n_fences}", next(iter(NAMESPACES))
         request = {"name": "r", "exactly": {"deviceClassName": name}}
@@ -228,6 +287,7 @@ class Round:
         for item in (claim, pod):
             self.api.create(path_of(item), item)
         self.api.wait_for(path_of(pod), f"metadata.name={name}", is_final)
+        meanwhile(metadata)
         for item in (pod, claim):
             self.api.delete(path_of(item, True))
 
@@ -335,7 +395,7 @@ def run_case(running, case, folder, tally):
         # kube-scheduler would wait for ten minutes.
         tally.unjudged.append(next(why for why in asked.unjudged if WAITS in why))
         return
-    seen = running.create(case)
+    seen = running.schedule(case)
     what = None if asked.unjudged else difference(running, case, asked, seen, tally)
     if asked.unjudged:
         tally.unjudged.append(asked.unjudged[0])
