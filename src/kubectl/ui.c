@@ -7,6 +7,8 @@
  * asks for can be asked for.
  */
 #include "ui/ui.h"
+#include "command.h"
+#include "formats/json_put.h"
 #include "forward.h"
 #include "http/server.h"
 #include "source.h"
@@ -17,6 +19,7 @@
 #include <sys/random.h>
 
 #define ADDRESS "127.0.0.1:0"
+#define COMMAND_PATH UI_PATH "command"
 #define SECRET_BYTES 32
 #define BODY_BYTES_MAX ((size_t)8 * 1024 * 1024)
 /* Below the page's own limit of a minute. */
@@ -34,7 +37,7 @@ struct ui {
     struct gate of_files, of_data;
     struct source_file file; /* where the cluster is a file, */
     struct forward forward;  /* else */
-    struct route routes[N_VIEWS + 2];
+    struct route routes[N_VIEWS + 3];
 };
 
 /* ---- who may ask ---- */
@@ -99,6 +102,23 @@ static bool is_view(const struct route *route)
     return false;
 }
 
+/* For commands that the page copies. */
+static void answer_command(void *context, struct exchange *exchange)
+{
+    const struct ui *ui = context;
+    json_t *command = command_json(ui->session);
+    struct buf text;
+    if (!command) {
+        exchange_answer_error(exchange, 500, "the options of this program cannot be repeated");
+        return;
+    }
+    buf_init(&text, BUF_UNBOUNDED); /* the command line is bounded */
+    json_put(command, JSON_COMPACT, &text);
+    json_decref(command);
+    const size_t len = text.len;
+    exchange_answer(exchange, 200, "application/json", buf_take(&text), len, EXCHANGE_PAGE);
+}
+
 static void list_routes(struct ui *ui)
 {
     struct route all[API_N_ROUTES];
@@ -122,6 +142,13 @@ static void list_routes(struct ui *ui)
                                      .name = "ui",
                                      .handle = ui_handle,
                                      .gate = &ui->of_files};
+    ui->routes[n++] = (struct route){.method = "GET",
+                                     .path = COMMAND_PATH,
+                                     .listeners = LISTEN_PEOPLE,
+                                     .name = "command",
+                                     .handle = answer_command,
+                                     .context = ui,
+                                     .gate = &ui->of_data};
     ui->routes[n] = (struct route){0};
 }
 

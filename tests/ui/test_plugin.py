@@ -1,8 +1,13 @@
 """The page that kubectl gpu ui serves: a secret instead of a token."""
 
+import json
+import os
+import subprocess
+
 import pytest
 from browsing import rows_of, shot
-from kubectl_gpu import Ui
+from kubectl_gpu import PLUGIN, Ui
+from service import SAMPLE_CLUSTER
 
 
 @pytest.fixture
@@ -39,3 +44,22 @@ def test_after_a_reload_the_address_is_opened_again(ui, pages):
     page.evaluate("address => { location.href = address; }", ui.url)
     page.wait_for_selector(".node")
     assert ui.secret not in page.url
+
+
+def test_copied_commands_ask_where_the_page_asks(sample, pages, tmp_path):
+    """In another folder; this one's file has a name that a shell would read."""
+    os.symlink(SAMPLE_CLUSTER, tmp_path / "it's $(touch x).yaml")
+    ui = Ui("--cluster-file", os.path.relpath(tmp_path / "it's $(touch x).yaml"))
+    try:
+        page = pages.open(ui, f"{fragment_of(ui)}&tab=try&drain=h100-1", permissions=["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="Try it").click()
+        page.get_by_role("button", name="Copy as kubectl gpu").click()
+        page.get_by_text("Copied.").wait_for()
+        command = page.evaluate("navigator.clipboard.readText()").replace("kubectl gpu", PLUGIN, 1) + " -o json"
+        (tmp_path / "other").mkdir()
+        told = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path / "other", check=False)
+        asked = {"changes": [{"drain": ["h100-1"]}], "workloads": []}
+        assert json.loads(told.stdout)["changes"] == sample.post("/v1/what-if", asked).json()["changes"]
+        assert os.listdir(tmp_path / "other") == []
+    finally:
+        ui.stop()

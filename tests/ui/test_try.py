@@ -23,13 +23,19 @@ def copied(scope, page, label):
     return page.evaluate("navigator.clipboard.readText()")
 
 
-def run(command, folder, check=True):
-    """In a shell that finds a kubectl: `kubectl gpu` becomes the plugin's program."""
-    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=folder, check=check)
+def run(command, folder, check=True, **env):
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=folder, check=check, env={**os.environ, **env})
 
 
-def as_plugin(command):
-    return command.replace("kubectl gpu", PLUGIN, 1)
+def told(scope, page, folder, more=""):
+    """The answer of the command that is copied as kubectl gpu, from the plugin's program."""
+    command = copied(scope, page, "Copy as kubectl gpu")
+    return run(command.replace("kubectl gpu", PLUGIN, 1) + more, folder, check=False)
+
+
+def shown(scope, page, folder):
+    """The answer of the command that is copied as curl."""
+    return run(copied(scope, page, "Copy as curl").replace("curl ", "curl -sS --fail-with-body ", 1), folder).stdout
 
 
 GRANTED = {"permissions": ["clipboard-read", "clipboard-write"]}
@@ -40,10 +46,9 @@ def test_the_copied_commands_ask_the_same(sample, pages, tmp_path):
     page = pages.open(sample, **GRANTED)
     tried(page, manifest)
     panel = page.locator("[role=tabpanel]")
-    shown = run(copied(panel, page, "Copy as curl").replace("curl ", "curl -sS --fail-with-body ", 1), tmp_path)
-    assert shown.stdout == sample.post("/v1/dry-run?output=table", manifest).text
-    told = run(as_plugin(copied(panel, page, "Copy as kubectl gpu")) + f" --cluster-file {SAMPLE_CLUSTER}", tmp_path, check=False)
-    assert told.returncode == 1 and "0 of 1 replicas can be placed" in told.stdout, told
+    assert shown(panel, page, tmp_path) == sample.post("/v1/dry-run?output=table", manifest).text
+    answer = told(panel, page, tmp_path)
+    assert answer.returncode == 1 and "0 of 1 replicas can be placed" in answer.stdout, answer
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +69,7 @@ def test_names_do_nothing_in_a_shell(evil, pages, tmp_path, name):
     page.get_by_role("button", name=f"{name}/{name}", exact=True).click()
     details = page.locator(".details")
     details.locator("table").wait_for()
-    shown = run(copied(details, page, "Copy as curl").replace("curl ", "curl -sS --fail-with-body ", 1), tmp_path)
-    assert shown.stdout.startswith(f"{name}/{name}")
+    assert shown(details, page, tmp_path).startswith(f"{name}/{name}")
     command = copied(details, page, "Copy as kubectl gpu")
     # The words that the shell makes of it.
     words = run(command.replace("kubectl", "printf '%s\\n' kubectl", 1), tmp_path).stdout.splitlines()
@@ -112,11 +116,64 @@ def test_a_drain_is_tried(sample, pages, tmp_path):
     assert [row[0] for row in rows] == [f"{item['namespace']}/{item['name']}" for item in answer["displaced"]]
     places = {item["node"] for item in [*answer["displaced"], *answer["pending"]["nowRun"]] if item["node"]}
     assert set(page.locator(".node.placed").evaluate_all("nodes => nodes.map(node => node.title)")) == places
-    shown = run(copied(page.locator("[role=tabpanel]"), page, "Copy as curl").replace("curl ", "curl -sS --fail-with-body ", 1), tmp_path)
-    assert shown.stdout == sample.post("/v1/what-if?output=table", asked).text
-    told = run(as_plugin(copied(page.locator("[role=tabpanel]"), page, "Copy as kubectl gpu")) + f" -o json --cluster-file {SAMPLE_CLUSTER}", tmp_path, check=False)
-    assert json.loads(told.stdout)["displaced"] == answer["displaced"], told
+    panel = page.locator("[role=tabpanel]")
+    assert shown(panel, page, tmp_path) == sample.post("/v1/what-if?output=table", asked).text
+    assert json.loads(told(panel, page, tmp_path, " -o json").stdout)["displaced"] == answer["displaced"]
     shot(page, "drain")
+
+
+def test_a_cordon_and_a_removal_are_tried(sample, pages, tmp_path):
+    """From the details of a node and of a pod."""
+    for fragment, button, change in (
+        ("#node=h100-1&lang=en", "What if it is cordoned?", {"cordon": ["h100-1"]}),
+        ("#pod=ml-training/big-train-0", "What if it were gone?", {"removePods": ["ml-training/big-train-0"]}),
+    ):
+        asked = {"changes": [change], "workloads": []}
+        answer = sample.post("/v1/what-if", asked).json()
+        page = pages.open(sample, f"{fragment}&drain=a100-80-1", **GRANTED)
+        page.get_by_role("button", name=button).click()
+        page.wait_for_function("document.activeElement?.id === 'try-it'")
+        page.keyboard.press("Enter")
+        panel = page.locator("[role=tabpanel]")
+        panel.get_by_text(answer["summary"]).first.wait_for()
+        ((_, name, _),) = rows_of(page, "What the changes do")
+        assert [name] == next(iter(change.values()))
+        assert shown(panel, page, tmp_path) == sample.post("/v1/what-if?output=table", asked).text
+        assert json.loads(told(panel, page, tmp_path, " -o json").stdout)["changes"] == answer["changes"]
+
+
+@pytest.mark.parametrize("field, change", [("drain", "drain"), ("cordon", "cordon"), ("remove", "removePods"), ("like", "addNodes")])
+def test_names_of_changes_do_nothing_in_a_shell(evil, pages, tmp_path, field, change):
+    """The commands ask about just these names: the answer is that there is no such node or pod."""
+    name = "it's/$(touch${IFS}x)`id`;b|c&d\"*\\"
+    pages.expected.append("404")
+    page = pages.open(evil, "#tab=try", wait="#manifest", **GRANTED)
+    page.locator(f"#{field}").fill(name)
+    page.get_by_role("button", name="Try it").click()
+    page.wait_for_selector(".notice.error")
+    changes = [{change: {"like": name, "count": 1} if field == "like" else [name]}]
+    error = evil.post("/v1/what-if", {"changes": changes, "workloads": []}).json()["error"]
+    panel = page.locator("[role=tabpanel]")
+    assert error in panel.inner_text()
+    assert run(copied(panel, page, "Copy as curl").replace("curl ", "curl -sS ", 1), tmp_path).stdout == f"error: {error}\n"
+    assert error in told(panel, page, tmp_path).stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_token_is_copied_as_a_variable(sample, pages, tmp_path):
+    """Where the page has one, the commands need it, too."""
+    refused = {"status": 401, "json": {"error": "no token"}}
+    pages.expected.append("401")
+    asking = lambda page: page.route("**/v1/**", lambda route: route.continue_() if "authorization" in route.request.headers else route.fulfill(**refused))
+    page = pages.open(sample, "#pod=ml-training/big-train-0", wait="#token", before=asking, **GRANTED)
+    page.locator("#token").fill("t0ken")
+    page.get_by_role("button", name="Use it").click()
+    details = page.locator(".details")
+    for label, words in (("Copy as curl", '-H "Authorization: Bearer $TOKEN"'), ("Copy as kubectl gpu", '--token="$TOKEN"')):
+        details.get_by_role("button", name=label).click()
+        details.get_by_text("Set the shell's variable TOKEN").first.wait_for()
+        command = page.evaluate("navigator.clipboard.readText()")
+        assert words in command and "t0ken" not in command
 
 
 def test_more_nodes_are_tried_with_a_manifest(sample, pages, tmp_path):
@@ -129,13 +186,12 @@ def test_more_nodes_are_tried_with_a_manifest(sample, pages, tmp_path):
     rows = rows_of(page, "find a place only with the changes") if answer["pending"]["nowRun"] else []
     assert [row[0] for row in rows] == [f"{item['namespace']}/{item['name']}" for item in answer["pending"]["nowRun"]]
     assert page.locator("article").count() == len(answer["workloads"]) == 1
-    told = run(as_plugin(copied(page.locator("[role=tabpanel]"), page, "Copy as kubectl gpu")) + f" -o json --cluster-file {SAMPLE_CLUSTER}", tmp_path, check=False)
-    assert json.loads(told.stdout)["summary"] == answer["summary"], told
+    assert json.loads(told(page.locator("[role=tabpanel]"), page, tmp_path, " -o json").stdout)["summary"] == answer["summary"]
 
 
 QUOTAS = """apiVersion: gpu-extender.io/v1alpha1
 kind: SchedulerPolicy
-quotas: [{name: training, namespaces: [ml-training], limits: [{total: 40}]}, {name: rest, namespaces: [ml-inference], limits: [{total: 40}]}]
+quotas: [{name: training, namespaces: [ml-training], limits: [{total: 40, models: {H100: 8}}, {resource: nvidia.com/gpu, total: 30}]}, {name: rest, namespaces: [ml-inference], limits: [{total: 40}]}]
 """
 
 
@@ -145,23 +201,27 @@ def test_a_quota_and_the_placement_are_tried(pages, tmp_path):
     policy.write_text(QUOTAS)
     service = Service("--cluster-file", SAMPLE_CLUSTER, "--config", policy)
     try:
-        changes = [{"drain": ["h100-1", "a100-80-1"]}, {"quota": {"name": "training", "limits": [{"total": 0}]}}, {"placement": {"policy": "binpack"}}]
+        limits = [{"total": 0, "models": {"H100": 4}}, {"resource": "nvidia.com/gpu", "total": 30}]
+        changes = [{"drain": ["h100-1", "a100-80-1"]}, {"quota": {"name": "training", "limits": limits}}, {"placement": {"policy": "binpack"}}]
         answer = service.post("/v1/what-if", {"changes": changes, "workloads": []}).json()
-        page = pages.open(service, "#tab=try&drain=h100-1,a100-80-1", wait="#manifest", **GRANTED)
-        page.locator("#quota").fill("training")
-        page.locator("#limit").fill("0")
+        page = pages.open(service, "#tab=quotas", wait="[role=tabpanel] table", **GRANTED)
+        page.locator("tr", has_text="training").first.get_by_role("button", name="other limits?").click()
+        page.wait_for_function("document.activeElement?.id === 'limits'")
+        assert page.locator("#quota").input_value() == "training"
+        assert page.locator("#limits").input_value() == "40, H100=8, nvidia.com/gpu:30"
+        page.locator("#limits").fill("0, H100=4, nvidia.com/gpu:30")
+        page.locator("#drain").fill("h100-1,a100-80-1")
         page.locator("#placement").select_option("binpack")
         page.get_by_role("button", name="Try it").click()
         page.get_by_text(answer["summary"]).first.wait_for()
-        before, after = ({row["quota"]: row for row in answer["quota"][when]} for when in ("before", "after"))
+        before, after = ({(row["quota"], row["resource"], row["model"]): row for row in answer["quota"][when]} for when in ("before", "after"))
         changed = [name for name in after if before[name] != after[name]]
-        shown = {row[0]: row[3:] for row in rows_of(page, "Quotas")}
-        assert shown == {name: [f"{before[name][of]} → {after[name][of]}" for of in ("used", "limit")] for name in changed} and "training" in shown
+        rows = {(row[0], row[1], row[2]): row[3:] for row in rows_of(page, "Quotas")}
+        assert rows == {(*name[:2], name[2] or "any"): [f"{before[name][of]} → {after[name][of]}" for of in ("used", "limit")] for name in changed}
+        assert ("training", "", "H100") in rows
         panel = page.locator("[role=tabpanel]")
-        asked = run(copied(panel, page, "Copy as curl").replace("curl ", "curl -sS --fail-with-body ", 1), tmp_path)
-        assert asked.stdout == service.post("/v1/what-if?output=table", {"changes": changes, "workloads": []}).text
-        told = run(as_plugin(copied(panel, page, "Copy as kubectl gpu")) + f" -o json --cluster-file {SAMPLE_CLUSTER} --config {policy}", tmp_path, check=False)
-        assert json.loads(told.stdout)["quota"] == answer["quota"], told
+        assert shown(panel, page, tmp_path) == service.post("/v1/what-if?output=table", {"changes": changes, "workloads": []}).text
+        assert json.loads(told(panel, page, tmp_path, " -o json").stdout)["quota"] == answer["quota"]
         shot(page, "what-if")
     finally:
         service.stop()

@@ -118,6 +118,33 @@ def test_connections_without_the_secret_keep_nobody_away(ui, kubectl, path):
         assert ui.get("/v1/policy").status == 200
 
 
+# ---- the command that the page copies ----
+
+
+def test_the_command_asks_where_this_asks(tmp_path):
+    """With the secret only, in each folder, and without the token."""
+    options = ["--context=it's", "--kubeconfig=/a/config", "--client-key=key.pem", "-s", "https://a", "--token=t0ken", "--insecure-skip-tls-verify"]
+    ui = Ui(*options)
+    try:
+        answer = ui.get("/ui/command").json()
+        wanted = ["--context=it's", "--kubeconfig=/a/config", f"--client-key={os.getcwd()}/key.pem", "--server=https://a", "--insecure-skip-tls-verify"]
+        assert answer == {"program": "kubectl gpu", "options": wanted, "needsToken": True}
+        assert by_hand(ui, "GET", "/ui/command", f"Host: {ui.address}")[0] == 401
+    finally:
+        ui.stop()
+    (tmp_path / "policy.yaml").write_text("apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n")
+    shutil.copy(PLUGIN, tmp_path / "kubectl-gpu_extender")
+    ui = Ui("--cluster-file", os.path.relpath(SAMPLE_CLUSTER), "--config", os.path.relpath(tmp_path / "policy.yaml"), plugin=tmp_path / "kubectl-gpu_extender")
+    try:
+        answer = ui.get("/ui/command").json()
+        names = [os.path.realpath(option.partition("=")[2]) for option in answer["options"]]
+        assert (answer["program"], answer["needsToken"]) == ("kubectl gpu-extender", False)
+        assert names == [os.path.realpath(SAMPLE_CLUSTER), os.path.realpath(tmp_path / "policy.yaml")]
+        assert all(option.partition("=")[2].startswith("/") for option in answer["options"])
+    finally:
+        ui.stop()
+
+
 # ---- what kubectl is asked ----
 
 

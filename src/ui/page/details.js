@@ -1,7 +1,7 @@
 // One node, or one pod with the reasons, beside the map.
 import { html } from "./vendor/preact-htm.js";
 import { urlOf, usePolled } from "./fetching.js";
-import { Copy, CopyCurl, Failed, Table, age, ageSince, amount, amounts, ownerText, quoted } from "./parts.js";
+import { CopyCurl, CopyKubectl, Failed, Table, WhatIf, age, ageSince, amount, amounts, ownerText, quoted } from "./parts.js";
 import { stateOf } from "./map.js";
 import { t } from "./words.js";
 
@@ -19,8 +19,9 @@ function Node({ node, change }) {
   const resources = Object.entries(node.resources).map(([name, row]) => ({ name, ...row }));
   return html`
     <p>${node.model || t("modelUnknown")}${node.modelLabel && html`, <code>${node.modelLabel}</code>`}; ${stateOf(node)}${node.sharing && `; ${node.sharing}`}</p>
-    <p class="bar"><button onClick=${() => change({ tab: "try", drain: node.name })}>${t("whatIfDrain")}</button>
-      <button onClick=${() => change({ tab: "try", like: node.name })}>${t("whatIfLike")}</button></p>
+    <p class="bar"><${WhatIf} label="whatIfDrain" changes=${{ drain: node.name }} change=${change} />
+      <${WhatIf} label="whatIfCordon" changes=${{ cordon: node.name }} change=${change} />
+      <${WhatIf} label="whatIfLike" changes=${{ like: node.name }} change=${change} /></p>
     <${Table} caption=${t("resources")} rows=${resources} columns=${[
       [t("resource"), (row) => row.name],
       [t("allocatable"), (row) => amount(row.name, row.allocatable), true],
@@ -38,10 +39,6 @@ function Node({ node, change }) {
     ]} />`;
 }
 
-function kubectlOf(namespace, pod) {
-  return `kubectl gpu why ${quoted(pod)} -n ${quoted(namespace)}`;
-}
-
 function Pod({ name, change }) {
   const [namespace, pod] = name.split("/");
   const path = `explain?namespace=${encodeURIComponent(namespace)}&name=${encodeURIComponent(pod)}`;
@@ -56,7 +53,8 @@ function Pod({ name, change }) {
     ${of.schedulerSays?.message && html`<p>${t("schedulerSays")}: ${of.schedulerSays.message}</p>`}
     ${of.notEvaluated.map((note) => html`<p class="aside">${t("notEvaluated")}: ${note}</p>`)}
     <p class="bar"><${CopyCurl} words=${() => [quoted(urlOf(`${path}&output=table`))]} />
-      <${Copy} label=${t("copyKubectl")} text=${() => kubectlOf(namespace, pod)} />
+      <${CopyKubectl} words=${() => ["why", quoted(pod), "-n", quoted(namespace)]} />
+      <${WhatIf} label="whatIfRemove" changes=${{ remove: name }} change=${change} />
       <button onClick=${() => change({ tab: "decisions", follow: name })}>${t("followPod")}</button></p>
     <${Table} caption=${t("reasons")} rows=${of.reasons ?? []} columns=${[
       [t("nodes"), (row) => row.nodes, true],

@@ -27,6 +27,10 @@ export function isOpenToCurl() {
   return !hasSecret;
 }
 
+export function hasToken() {
+  return token !== "";
+}
+
 // status 0: no answer came.
 export class Failure extends Error {
   constructor(status, message) {
@@ -107,6 +111,13 @@ export async function get(path) {
   if (tag) kept.set(path, { tag, value });
   if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value);
   return { value, answered };
+}
+
+// How kubectl gpu asks where this page asks: {program, options, needsToken}.
+export async function askedBy() {
+  if (hasSecret) return (await get("../ui/command")).value;
+  const url = new URL("..", location.href.split("#")[0]).href.replace(/\/$/, "");
+  return { program: "kubectl gpu", options: [`--url=${url}`], needsToken: hasToken() };
 }
 
 export async function post(path, body) {

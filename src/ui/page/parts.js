@@ -1,6 +1,7 @@
 // Small parts that several views share.
 import { html, useState } from "./vendor/preact-htm.js";
-import { isOpenToCurl } from "./fetching.js";
+import { askedBy, hasToken, isOpenToCurl } from "./fetching.js";
+import { UNCHANGED } from "./state.js";
 import { t } from "./words.js";
 
 export function Notice({ kind = "warning", children }) {
@@ -37,15 +38,37 @@ export function Table({ caption, columns, rows, most = 100 }) {
 
 // The command that asks for the same with curl; none where curl would get no answer.
 export function CopyCurl({ words }) {
-  return isOpenToCurl() && html`<${Copy} label=${t("copyCurl")} text=${() => ["curl", ...words()].join(" ")} />`;
+  const made = () => ({ text: ["curl", hasToken() && '-H "Authorization: Bearer $TOKEN"', ...words()].filter(Boolean).join(" "), needsToken: hasToken() });
+  return isOpenToCurl() && html`<${Copy} label=${t("copyCurl")} made=${made} />`;
 }
 
-export function Copy({ label, text }) {
+// The same with kubectl gpu. words: its verb, and what is asked for. input: what it reads from its standard input.
+export function CopyKubectl({ words, input }) {
+  const made = async () => {
+    const { program, options, needsToken } = await askedBy();
+    const command = [program, ...words(), ...options.map(quoted), needsToken && '--token="$TOKEN"'].filter(Boolean).join(" ");
+    return { text: input ? `printf %s ${quoted(input())} | ${command}` : command, needsToken };
+  };
+  return html`<${Copy} label=${t("copyKubectl")} made=${made} />`;
+}
+
+// Leads to the form that asks about just these changes. next: the id of what is to be done there.
+export function WhatIf({ label, changes, change, next = "try-it", kind = "" }) {
+  const go = () => {
+    change({ ...UNCHANGED, ...changes, tab: "try" });
+    requestAnimationFrame(() => document.getElementById(next)?.focus());
+  };
+  return html`<button class=${kind} onClick=${go}>${t(label)}</button>`;
+}
+
+// made: {text, needsToken}, or a promise of it. A token is never copied: the text has $TOKEN.
+function Copy({ label, made }) {
   const [done, setDone] = useState("");
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text());
-      setDone(t("copied"));
+      const { text, needsToken } = await made();
+      await navigator.clipboard.writeText(text);
+      setDone(t(needsToken ? "copiedToken" : "copied"));
     } catch {
       setDone(t("notCopied"));
     }
@@ -53,9 +76,9 @@ export function Copy({ label, text }) {
   return html`<button onClick=${copy}>${label}</button> <span role="status">${done}</span>`;
 }
 
-// Quoted for a POSIX shell.
+// A word for a POSIX shell.
 export function quoted(text) {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w/:=.,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 // "Job train", of a pod

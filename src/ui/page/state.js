@@ -3,8 +3,11 @@ import { useEffect, useState } from "./vendor/preact-htm.js";
 
 const DEFAULTS = {
   tab: "waiting", group: "model", label: "", colour: "namespace", view: "map", node: "", pod: "", holder: "", category: "", follow: "",
-  drain: "", like: "", count: "1", quota: "", limit: "", placement: "", lang: "",
+  drain: "", cordon: "", remove: "", like: "", count: "1", quota: "", limits: "", placement: "", lang: "",
 };
+
+// The changes of a what-if, when there are none.
+export const UNCHANGED = Object.fromEntries(["drain", "cordon", "remove", "like", "count", "quota", "limits", "placement"].map((name) => [name, DEFAULTS[name]]));
 
 function read() {
   const given = new URLSearchParams(location.hash.slice(1));

@@ -1,8 +1,8 @@
 // The tabs below the map, and those of them that only list an answer.
 import { html, useRef, useState } from "./vendor/preact-htm.js";
 import { usePolled } from "./fetching.js";
-import { Failed, Notice, Table } from "./parts.js";
-import { Try } from "./try.js";
+import { Failed, Notice, Table, WhatIf } from "./parts.js";
+import { Try, limitsText } from "./try.js";
 import { Waiting } from "./waiting.js";
 import { t } from "./words.js";
 
@@ -13,7 +13,7 @@ function Bar({ used, limit }) {
   return html`<span class="meter" aria-hidden="true"><span class=${used > limit ? "over" : ""} style=${{ width: `${share * 100}%` }}></span></span>`;
 }
 
-function Quotas({ again }) {
+function Quotas({ change, again }) {
   const { value, failure } = usePolled("quota", RELOAD_MS, again);
   if (!value) return html`<${Failed} failure=${failure} />`;
   const rows = value.quotas.flatMap((quota) => quota.limits.map((limit) => ({ quota, limit })));
@@ -30,6 +30,7 @@ function Quotas({ again }) {
       [t("limit"), ({ limit }) => limit.limit, true],
       [t("unknownModel"), ({ limit }) => limit.unknown, true],
       [t("heldBy"), ({ limit }) => limit.users.map((user) => `${user.namespace} ${user.used}`).join(", ")],
+      [t("whatIf"), ({ quota }) => html`<${WhatIf} kind="link" label="otherLimits" changes=${{ quota: quota.name, limits: limitsText(quota.limits) }} next="limits" change=${change} />`],
     ]} />`}`;
 }
 

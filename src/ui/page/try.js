@@ -1,7 +1,8 @@
 // A manifest, tried on the cluster as it is: /v1/dry-run; or after changes: /v1/what-if.
 import { html, useState } from "./vendor/preact-htm.js";
 import { post, urlOf } from "./fetching.js";
-import { Copy, CopyCurl, Failed, Notice, Table, quoted } from "./parts.js";
+import { CopyCurl, CopyKubectl, Failed, Notice, Table, quoted } from "./parts.js";
+import { UNCHANGED } from "./state.js";
 import { t } from "./words.js";
 
 const EXAMPLE = `apiVersion: apps/v1
@@ -37,16 +38,37 @@ function namesOf(text) {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
+// "[RESOURCE:][MODEL=]N, ..." -> limits as in the policy file. What is no number stays a text, for the API to name it.
+export function limitsOf(text) {
+  const byResource = new Map();
+  for (const item of text.split(",").map((one) => one.trim()).filter(Boolean)) {
+    const [, resource, model, n] = /^(?:([^:=]*):)?(?:(.*)=)?([^=]*)$/.exec(item) ?? ["", undefined, undefined, item];
+    const limit = byResource.get(resource) ?? (resource ? { resource } : {});
+    byResource.set(resource, limit);
+    const number = /^\d+$/.test(n.trim()) ? Number(n) : n;
+    if (model) limit.models = { ...limit.models, [model.trim()]: number };
+    else limit.total = number;
+  }
+  return [...byResource.values()];
+}
+
+// From the limits of /v1/quota to that text.
+export function limitsText(limits) {
+  return limits.map(({ resource, model, limit }) => `${resource && `${resource}:`}${model && `${model}=`}${limit}`).join(", ");
+}
+
 const POLICIES = ["slot-price", "binpack", "spread", "fgd"];
 
 // As /v1/what-if takes them.
 function changesOf(state) {
   const changes = [];
   const like = state.like.trim();
-  const drain = namesOf(state.drain);
+  const [drain, cordon, removePods] = [state.drain, state.cordon, state.remove].map(namesOf);
   if (like) changes.push({ addNodes: { like, count: Math.max(1, Math.floor(Number(state.count)) || 1) } });
+  if (cordon.length > 0) changes.push({ cordon });
   if (drain.length > 0) changes.push({ drain });
-  if (state.quota.trim()) changes.push({ quota: { name: state.quota.trim(), limits: [{ total: Math.max(0, Math.floor(Number(state.limit)) || 0) }] } });
+  if (removePods.length > 0) changes.push({ removePods });
+  if (state.quota.trim()) changes.push({ quota: { name: state.quota.trim(), limits: limitsOf(state.limits) } });
   if (state.placement) changes.push({ placement: { policy: state.placement } });
   return changes;
 }
@@ -64,17 +86,24 @@ function curlOf(question) {
 }
 
 // "--drain 'a,b'"; null: there is no option for it.
-function optionOf({ addNodes, drain }) {
+function optionOf({ addNodes, cordon, drain, removePods }) {
   if (addNodes) return `--add-nodes ${quoted(`${addNodes.like}=${addNodes.count}`)}`;
-  return drain ? `--drain ${quoted(drain.join(","))}` : null;
+  if (cordon) return `--cordon ${quoted(cordon.join(","))}`;
+  if (drain) return `--drain ${quoted(drain.join(","))}`;
+  return removePods ? `--remove-pods ${quoted(removePods.join(","))}` : null;
 }
 
+// {words, input} of kubectl gpu.
 function kubectlOf({ path, body, manifest, changes }) {
-  if (path === "dry-run") return `printf %s ${quoted(manifest)} | kubectl gpu fit -f -`;
+  if (path === "dry-run") return { words: ["fit", "-f", "-"], input: manifest };
   const options = changes.map(optionOf);
-  if (options.includes(null)) return `printf %s ${quoted(body)} | kubectl gpu what-if --changes -`;
-  const command = `kubectl gpu what-if ${options.join(" ")}`;
-  return manifest.trim() ? `printf %s ${quoted(manifest)} | ${command} -f -` : command;
+  if (options.includes(null)) return { words: ["what-if", "--changes", "-"], input: body };
+  return manifest.trim() ? { words: ["what-if", ...options, "-f", "-"], input: manifest } : { words: ["what-if", ...options] };
+}
+
+function CopyTry({ question }) {
+  const { words, input } = kubectlOf(question);
+  return html`<${CopyKubectl} words=${() => words} input=${input === undefined ? undefined : () => input} />`;
 }
 
 function Workload({ workload, change }) {
@@ -124,6 +153,15 @@ function changedQuotas({ before, after }) {
     .filter(({ row, was }) => !was || was.limit !== row.limit || was.used !== row.used);
 }
 
+// What one change does.
+function effectOf(row) {
+  if (row.change === "drain") return t("effectDrain", row);
+  if (row.change === "cordon") return row.wasCordoned ? t("wasCordoned") : "";
+  if (row.change === "addNodes") return t("effectAdd", row);
+  if (row.change === "removePods") return row.node ? t("effectRemove", row.node) : t("hadNoNode");
+  return row.change === "quota" ? "" : Object.entries(row.after).map(([name, value]) => `${name}: ${JSON.stringify(row.before[name])} → ${JSON.stringify(value)}`).join(", ");
+}
+
 // What the changes do.
 function Effects({ answer, change }) {
   const rows = podRow(change);
@@ -131,16 +169,30 @@ function Effects({ answer, change }) {
   const { nowRun, noLonger } = answer.pending;
   const numbers = (was, is) => `${was ?? 0} → ${is}`;
   const quotas = changedQuotas(answer.quota);
+  const models = changedOf(answer.fragmentation);
+  const budgets = answer.disruptionBudgets;
   return html`
+    <${Table} caption=${t("applied")} rows=${answer.changes} columns=${[
+      [t("change"), (row) => t(`did_${row.change}`)],
+      [t("object"), (row) => row.pod ?? row.quota ?? row.like ?? row.node ?? ""],
+      [t("effect"), effectOf],
+    ]} />
     ${answer.displaced.length > 0 && html`<${Table} caption=${t("displaced", answer.displacedCounts.fit, answer.displacedCounts.pods)} rows=${answer.displaced} columns=${[rows[0], from, ...rows.slice(1)]} />`}
     ${nowRun.length > 0 && html`<${Table} caption=${t("nowRun", nowRun.length)} rows=${nowRun} columns=${rows} />`}
     ${noLonger.length > 0 && html`<${Table} caption=${t("noLonger", noLonger.length)} rows=${noLonger} columns=${rows} />`}
-    <${Table} caption=${t("fragmentation")} rows=${changedOf(answer.fragmentation)} columns=${[
+    ${budgets.met.length > 0 && html`<${Table} caption=${t("budgets")} rows=${budgets.met} columns=${[
+      [t("budget"), (row) => `${row.namespace}/${row.name}`],
+      [t("pods"), (row) => row.pods, true],
+      [t("allowedNow"), (row) => row.disruptionsAllowed, true],
+      [t("reason"), (row) => row.reason],
+    ]} />`}
+    ${budgets.omitted > 0 && html`<p class="aside">${t("moreBudgets", budgets.omitted)}</p>`}
+    ${models.length === 0 ? html`<p>${t("sameGpus")}</p>` : html`<${Table} caption=${t("fragmentation")} rows=${models} columns=${[
       [t("model"), ({ row }) => row.model || t("modelUnknown")],
       [t("resource"), ({ row }) => row.resource],
       [t("free"), ({ row, was }) => numbers(was?.free, row.free), true],
       [t("ofNoUse"), ({ row, was }) => numbers(was?.fragmented.toFixed(1), row.fragmented.toFixed(1)), true],
-    ]} />
+    ]} />`}
     ${quotas.length > 0 && html`<${Table} caption=${t("quotas")} rows=${quotas} columns=${[
       [t("quota"), ({ row }) => row.quota],
       [t("resource"), ({ row }) => row.resource],
@@ -152,10 +204,11 @@ function Effects({ answer, change }) {
 }
 
 function Changes({ state, change }) {
-  const field = (name, properties) => html`<label>${t(`what_${name}`)} <input id=${name} value=${state[name]} spellcheck="false" onInput=${(event) => change({ [name]: event.target.value })} ...${properties} /></label>`;
+  const field = (name, properties) => html`<label>${t(`what_${name}`)} <input id=${name} value=${state[name]} spellcheck="false" autocomplete="off" onInput=${(event) => change({ [name]: event.target.value })} ...${properties} /></label>`;
   return html`<fieldset class="bar"><legend>${t("changes")}</legend>
-    ${field("count", { type: "number", min: 1, max: 5000 })} ${field("like", {})} ${field("drain", {})}
-    ${field("quota", {})} ${field("limit", { type: "number", min: 0 })}
+    <span class="pair">${field("count", { type: "number", min: 1, max: 5000 })} ${field("like", {})}</span>
+    ${field("drain", {})} ${field("cordon", {})} ${field("remove", { placeholder: "NAMESPACE/NAME" })}
+    <span class="pair">${field("quota", {})} ${field("limits", { placeholder: t("limitsExample") })}</span>
     <label>${t("what_placement")} <select id="placement" onChange=${(event) => change({ placement: event.target.value })}>
       <option value="">${t("asInForce")}</option>
       ${POLICIES.map((name) => html`<option value=${name} selected=${state.placement === name}>${name}</option>`)}</select></label></fieldset>`;
@@ -191,7 +244,7 @@ export function Try({ tried, setTried, pools, state, change }) {
   const clear = () => {
     setText("");
     setTried({});
-    change({ drain: "", like: "", count: "1", quota: "", limit: "", placement: "" });
+    change(UNCHANGED);
   };
   const { question, answer, failure } = tried;
   return html`
@@ -199,7 +252,7 @@ export function Try({ tried, setTried, pools, state, change }) {
       <label for="manifest">${t("manifest")}</label>
       <textarea id="manifest" spellcheck="false" rows="12" value=${text} onInput=${(event) => setText(event.target.value)}></textarea>
       <${Changes} state=${state} change=${change} />
-      <p class="bar"><button type="submit" disabled=${isAsking || (now.path === "dry-run" && !text.trim())}>${isAsking ? t("asking") : t("tryIt")}</button>
+      <p class="bar"><button id="try-it" type="submit" disabled=${isAsking || (now.path === "dry-run" && !text.trim())}>${isAsking ? t("asking") : t("tryIt")}</button>
         <button type="button" onClick=${() => setText(EXAMPLE)}>${t("example")}</button>
         <button type="button" onClick=${clear}>${t("clear")}</button></p>
     </form>
@@ -208,9 +261,8 @@ export function Try({ tried, setTried, pools, state, change }) {
       ${answer && html`<p><strong>${answer.summary}</strong></p>`}
     </div>
     ${!answer && html`<${NodeGroups} pools=${pools} change=${change} />`}
+    ${question && html`<p class="bar"><${CopyCurl} words=${() => curlOf(question)} /> <${CopyTry} question=${question} /></p>`}
     ${answer && html`
-      <p class="bar"><${CopyCurl} words=${() => curlOf(question)} />
-        <${Copy} label=${t("copyKubectl")} text=${() => kubectlOf(question)} /></p>
       ${question.path === "what-if" && html`<${Effects} answer=${answer} change=${change} />`}
       ${answer.warnings.map((warning) => html`<${Notice}>${warning.path}: ${warning.message}</${Notice}>`)}
       ${answer.notUnderstood.map((one) => html`<${Notice}>${one.kind} ${one.name}: ${one.path}: ${one.message}</${Notice}>`)}
