@@ -98,9 +98,10 @@ void server_stop(struct server *server, unsigned drain_ms);
 /* Whether only this machine can reach ADDR:PORT. */
 bool server_is_loopback(const char *address);
 
-/* Closes the idle connections of these listeners (a set of bits); busy ones get Connection: close
- * with their next answer. New connections are accepted as before. Listeners that share a socket are
- * affected too. From any thread. */
+/* Closes the idle connections of these listeners (a set of bits). Busy ones, and those that opened
+ * a moment ago and may have sent their first request, get Connection: close with their next answer.
+ * New connections are accepted as before. Listeners that share a socket are affected too. From any
+ * thread. */
 void server_close_idle(struct server *server, unsigned listeners);
 
 /* The actual address ("127.0.0.1:40123"); NULL if that listener is off. */

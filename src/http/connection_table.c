@@ -208,15 +208,21 @@ struct connection *connection_table_crowd_out(struct connection_table *table, in
 }
 
 bool connection_table_close_quiet(struct connection_table *table, struct connection *connection,
-                                  struct connection_bytes bytes)
+                                  int64_t now_ms, struct connection_bytes bytes)
 {
     if (connection->ended != CONNECTION_NOT_ENDED)
         return false;
-    bool is_quiet =
+    const bool is_quiet =
         connection->phase == CONNECTION_QUIET && bytes.received == connection->n_received;
-    if (is_quiet)
+    const bool is_unused = is_quiet && connection->deadline_ms != CLOCK_NEVER;
+    const int64_t stranger_until_ms =
+        is_unused ? connection->deadline_ms - table->limits.silence_ms + STRANGER_MS : now_ms;
+    if (is_quiet && now_ms >= stranger_until_ms) {
         end(table, connection, CONNECTION_TOLD);
-    else
-        connection->is_last = true;
-    return is_quiet;
+        return true;
+    }
+    connection->is_last = true;
+    if (is_unused)
+        connection->deadline_ms = stranger_until_ms;
+    return false;
 }

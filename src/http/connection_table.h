@@ -109,8 +109,8 @@ bool connection_table_is_crowded(const struct connection_table *table);
 /* Ends one connection that must make room, and returns it; NULL: none. */
 struct connection *connection_table_crowd_out(struct connection_table *table, int64_t now_ms);
 /* Returns true if the connection is quiet, and ends it; otherwise its next answer will be the
- * last. */
+ * last. A connection without any request yet has the rest of its STRANGER_MS for the first one. */
 bool connection_table_close_quiet(struct connection_table *table, struct connection *connection,
-                                  struct connection_bytes bytes);
+                                  int64_t now_ms, struct connection_bytes bytes);
 
 #endif

@@ -224,8 +224,10 @@ void connections_close_quiet(struct connections *connections)
 {
     struct connection *connection = NULL;
     mutex_lock(&connections->lock);
+    const int64_t now_ms = clock_ms();
     DL_FOREACH (connections->table.all, connection) {
-        if (connection_table_close_quiet(&connections->table, connection, bytes_of(connection)))
+        if (connection_table_close_quiet(&connections->table, connection, now_ms,
+                                         bytes_of(connection)))
             shut(connection);
     }
     mutex_unlock(&connections->lock);

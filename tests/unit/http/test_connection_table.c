@@ -7,6 +7,7 @@
 
 #define REQUEST_MS 1000
 #define SILENCE_MS ((int64_t)5000)
+#define STRANGER_MS 1000 /* as in connection_table.c */
 #define PLACES 100
 #define N_MOST 128
 
@@ -71,6 +72,12 @@ static bool answer(struct world *world, size_t i)
 static bool rest(struct world *world, size_t i, bool is_welcome)
 {
     return connection_table_rest(&world->table, &world->connections[i], is_welcome);
+}
+
+static bool close_quiet(struct world *world, size_t i)
+{
+    return connection_table_close_quiet(&world->table, &world->connections[i], world->now_ms,
+                                        world->bytes[i]);
 }
 
 static void ask(struct world *world, size_t i, bool is_welcome)
@@ -331,12 +338,41 @@ static void test_a_small_table_evicts_no_connection(void **state)
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
 
+/* Its client may be sending the first request, which no client would send again. */
+static void test_a_new_connection_is_not_closed_on_request(void **state)
+{
+    struct world *world = *state;
+    const size_t asking = come(world), silent = come(world), served = come(world);
+    ask(world, served, true);
+    world->now_ms += STRANGER_MS - 1;
+    assert_false(close_quiet(world, asking));
+    assert_false(close_quiet(world, silent));
+    assert_true(close_quiet(world, served));
+    begin(world, asking);
+    assert_true(answer(world, asking));
+    assert_int_equal(seen_at(world, silent, STRANGER_MS), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, silent, STRANGER_MS + 1), CONNECTION_SILENT);
+}
+
+static void test_a_greeted_connection_is_new(void **state)
+{
+    struct world *world = *state;
+    world->table.limits.has_handshake = true;
+    size_t i = come(world);
+    world->now_ms += REQUEST_MS - 1;
+    connection_table_greet(&world->table, &world->connections[i], world->now_ms, world->bytes[i]);
+    world->now_ms += STRANGER_MS - 1;
+    assert_false(close_quiet(world, i));
+    assert_int_equal(seen_at(world, i, world->now_ms + 1), CONNECTION_SILENT);
+}
+
 static void test_connections_are_closed_on_request(void **state)
 {
     struct world *world = *state;
-    const char *const what[] = {"new", "served", "coming", "asking", "waiting", "answering"};
+    const char *const what[] = {"unused", "served", "coming", "asking", "waiting", "answering"};
     for (size_t i = 0; i < 6; i++)
         (void)come(world);
+    world->now_ms += STRANGER_MS;
     ask(world, 1, true);
     ask(world, 2, true);
     world->bytes[2].received++; /* not yet noticed */
@@ -345,8 +381,7 @@ static void test_connections_are_closed_on_request(void **state)
     assert_true(complete(world, 4));
     assert_false(answer(world, 5)); /* the answer did not announce it: closed once sent */
     for (size_t i = 0; i < 6; i++) {
-        bool is_over =
-            connection_table_close_quiet(&world->table, &world->connections[i], world->bytes[i]);
+        bool is_over = close_quiet(world, i);
         if (is_over != (i < 2))
             fail_msg("%s: closed is %d", what[i], is_over);
     }
@@ -383,6 +418,8 @@ int main(void)
         TEST(test_waiting_and_reading_connections_are_evicted_last),
         TEST(test_a_small_table_evicts_no_connection),
         TEST(test_connections_are_closed_on_request),
+        TEST(test_a_new_connection_is_not_closed_on_request),
+        TEST(test_a_greeted_connection_is_new),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
