@@ -29,8 +29,10 @@ static const char *const LABELS[] = {
     "karpenter.sh/nodepool",
 };
 
+#define BY_SHAPE "shape"
+
 struct node_group {
-    const char *by; /* the label; "shape": its nodes are alike */
+    const char *by; /* the label; BY_SHAPE: its nodes are alike */
     const char *name;
     size_t n_nodes, n_ready, n_cordoned;
     const struct node *like; /* the first that is ready and not cordoned, else the first */
@@ -127,7 +129,7 @@ static void name_group(const struct cluster *ledger, const struct node *node, st
         group->name = arena_strdup(arena, value);
         return;
     }
-    group->by = "shape";
+    group->by = BY_SHAPE;
     group->name = shape_text(ledger, node, arena);
 }
 
@@ -318,22 +320,44 @@ static const char *pods_text(const json_t *group, struct arena *arena)
     return text_first(text_pod(first, arena), (size_t)n, arena);
 }
 
+/* Its shape, or the label of its nodes as a selector writes it. */
+static const char *group_text(const json_t *group, struct arena *arena)
+{
+    const char *by = text_member(group, "by");
+    const char *name = text_member(group, "name");
+    return strcmp(by, BY_SHAPE) == 0 ? name : arena_printf(arena, "%s=%s", by, name);
+}
+
+static void add_wide(struct table *table, const json_t *group, struct arena *arena)
+{
+    table_add(table,
+              (const char *[]){text_member(group, "name"), text_member(group, "by"),
+                               text_number(group, "nodes", arena), text_member(group, "model"),
+                               text_member(group, "like"), text_number(group, "wouldRun", arena),
+                               pods_text(group, arena)});
+}
+
+static void add_narrow(struct table *table, const json_t *group, struct arena *arena)
+{
+    table_add(table,
+              (const char *[]){group_text(group, arena), text_number(group, "nodes", arena),
+                               text_member(group, "like"), text_number(group, "wouldRun", arena),
+                               pods_text(group, arena)});
+}
+
 void tables_write_node_groups(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"GROUP", "BY",        "NODES", "MODEL",
-                                           "LIKE",  "WOULD RUN", "PODS",  NULL};
-    struct table *table = table_new(arena, wide, HEADINGS);
+    static const char *const WIDE[] = {"GROUP", "BY",        "NODES", "MODEL",
+                                       "LIKE",  "WOULD RUN", "PODS",  NULL};
+    static const char *const NARROW[] = {"GROUP", "NODES", "LIKE", "RUN", "PODS", NULL};
+    struct table *table = table_new(arena, wide, wide ? WIDE : NARROW);
     size_t i = 0;
     json_t *group = NULL;
     provenance_write_warning(answer, arena, out);
     buf_printf(out, "%s; one more node of a group would let run:\n\n",
                text_member(answer, "summary"));
     json_array_foreach (json_object_get(answer, "groups"), i, group)
-        table_add(table,
-                  (const char *[]){text_member(group, "name"), text_member(group, "by"),
-                                   text_number(group, "nodes", arena), text_member(group, "model"),
-                                   text_member(group, "like"),
-                                   text_number(group, "wouldRun", arena), pods_text(group, arena)});
+        (wide ? add_wide : add_narrow)(table, group, arena);
     table_write(table, out);
 }
 
