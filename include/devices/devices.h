@@ -105,7 +105,7 @@ struct device_claim {
     const char *extended_for_uid, *owner_uid;
     size_t n_holders, n_all_holders; /* known by UID; all */
     size_t n_results;
-    const char *spec, *nodes; /* as in claim_facts */
+    const char *spec, *nodes, *labels; /* as in claim_facts */
 };
 const struct device_claim *devices_find_claim(const struct devices *devices, const char *namespace_,
                                               const char *name);

@@ -124,11 +124,14 @@ struct claim_facts {
     /* JSON of spec.devices without its config, and of the nodeSelector of an allocation ("": none).
      * Only an allocated claim has the second. NULL: not kept. */
     const char *spec, *nodes;
+    const char *labels; /* of its metadata (objects/label_text.h); NULL: not kept */
 };
 /* Longer ones are not kept. */
 #define CLAIM_TEXT_BYTES_MAX ((size_t)16384)
 /* Nor is what is beyond, of all claims or of all templates. */
 #define CLAIM_TEXTS_BYTES_MAX ((size_t)64 << 20)
+/* The same of the labels of all claims. */
+#define CLAIM_LABELS_BYTES_MAX ((size_t)16 << 20)
 
 #define CLAIM_DEVICES_MAX (INT64_C(1) << 32)
 

@@ -144,13 +144,14 @@ const char *label_selector_read(const char *text, struct arena *arena,
     return NULL;
 }
 
-bool label_selector_of_query(struct exchange *exchange, struct selector_term *ret_term)
+bool label_selector_of_query(struct exchange *exchange, const char *parameter,
+                             struct selector_term *ret_term)
 {
-    const char *text = exchange_query(exchange, "labelSelector");
+    const char *text = exchange_query(exchange, parameter);
     const char *right = label_selector_read(text, exchange_arena(exchange), ret_term);
     if (right)
         exchange_answer_error(
             exchange, 400,
-            arena_printf(exchange_arena(exchange), "?labelSelector=%.100s: %s", text, right));
+            arena_printf(exchange_arena(exchange), "?%s=%.100s: %s", parameter, text, right));
     return !right;
 }

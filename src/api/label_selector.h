@@ -14,7 +14,8 @@
 /* NULL, or how the text should be. text "" or NULL: *ret_term stays unchanged. In the arena. */
 const char *label_selector_read(const char *text, struct arena *arena,
                                 struct selector_term *ret_term);
-/* The same of ?labelSelector=. Returns false after answering 400. */
-bool label_selector_of_query(struct exchange *exchange, struct selector_term *ret_term);
+/* The same of a parameter of the query. Returns false after answering 400. */
+bool label_selector_of_query(struct exchange *exchange, const char *parameter,
+                             struct selector_term *ret_term);
 
 #endif

@@ -20,11 +20,17 @@ const struct parameter API_DECISIONS[] = {
     {"verb", VERBS},     {"limit", NULL}, {"wouldDiffer", FLAGS},
     {"output", OUTPUTS}, {"wide", FLAGS}, {0},
 };
-const struct parameter API_INVENTORY[] = {{"node", NULL},          {"state", STATES},
-                                          {"model", NULL},         {"resource", NULL},
-                                          {"labelSelector", NULL}, {"label", NULL},
-                                          {"sort", SORTS},         {"output", OUTPUTS},
-                                          {"wide", FLAGS},         {0}};
+const struct parameter API_INVENTORY[] = {{"node", NULL},
+                                          {"state", STATES},
+                                          {"model", NULL},
+                                          {"resource", NULL},
+                                          {"labelSelector", NULL},
+                                          {"claimSelector", NULL},
+                                          {"label", NULL},
+                                          {"sort", SORTS},
+                                          {"output", OUTPUTS},
+                                          {"wide", FLAGS},
+                                          {0}};
 const struct parameter API_PENDING[] = {
     {"namespace", NULL}, {"labelSelector", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
 const struct parameter API_NAMESPACE[] = {

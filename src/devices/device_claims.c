@@ -81,21 +81,38 @@ static void copy_texts(struct kept_claim *claim, const struct claim_facts *facts
 }
 
 /* Of these, many claims share each. */
-static const char *keep_text(struct devices *devices, const char *text)
+static const char *keep(struct devices *devices, const char *text, size_t bytes_max, size_t *bytes)
 {
-    if (!text || strlen(text) > CLAIM_TEXTS_BYTES_MAX - devices->claim_text_bytes)
+    if (!text || strlen(text) > bytes_max - *bytes)
         return NULL;
-    devices->claim_text_bytes += strlen(text);
+    *bytes += strlen(text);
     return string_table_intern(&devices->strings, text);
 }
 
-static void drop_text(struct devices *devices, const char **text)
+static void drop(struct devices *devices, const char **text, size_t *bytes)
 {
     if (!*text)
         return;
-    devices->claim_text_bytes -= strlen(*text);
+    *bytes -= strlen(*text);
     string_table_unref(&devices->strings, *text);
     *text = NULL;
+}
+
+static void keep_texts(struct devices *devices, const struct claim_facts *facts,
+                       struct device_claim *shown)
+{
+    size_t *bytes = &devices->claim_text_bytes;
+    shown->spec = keep(devices, facts->spec, CLAIM_TEXTS_BYTES_MAX, bytes);
+    shown->nodes = keep(devices, facts->nodes, CLAIM_TEXTS_BYTES_MAX, bytes);
+    shown->labels =
+        keep(devices, facts->labels, CLAIM_LABELS_BYTES_MAX, &devices->claim_label_bytes);
+}
+
+static void drop_texts(struct devices *devices, struct device_claim *shown)
+{
+    drop(devices, &shown->spec, &devices->claim_text_bytes);
+    drop(devices, &shown->nodes, &devices->claim_text_bytes);
+    drop(devices, &shown->labels, &devices->claim_label_bytes);
 }
 
 struct kept_claim *device_claims_new(struct devices *devices, const struct claim_facts *facts)
@@ -114,8 +131,7 @@ struct kept_claim *device_claims_new(struct devices *devices, const struct claim
                                          .n_all_holders = facts->n_all_holders,
                                          .n_results = facts->is_allocated ? facts->n_results : 0};
     copy_texts(claim, facts);
-    claim->shown.spec = keep_text(devices, facts->spec);
-    claim->shown.nodes = keep_text(devices, facts->nodes);
+    keep_texts(devices, facts, &claim->shown);
     claim->uses = MEM_ARRAY(struct device_use, claim->shown.n_results);
     for (size_t i = 0; i < claim->shown.n_results; i++) {
         const struct claim_result *result = &facts->results[i];
@@ -198,8 +214,7 @@ void device_claims_remove(struct devices *devices, struct kept_claim *claim)
         if (claim->uses[i].consumed)
             string_table_unref(&devices->strings, claim->uses[i].consumed);
     }
-    drop_text(devices, &claim->shown.spec);
-    drop_text(devices, &claim->shown.nodes);
+    drop_texts(devices, &claim->shown);
     free(claim->uses);
     free(claim->wants);
     claim->uses = NULL;

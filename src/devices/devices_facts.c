@@ -291,5 +291,6 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
                                 .owner_uid = text_copy(arena, claim->owner_uid),
                                 .terminating = claim->terminating,
                                 .spec = text_copy(arena, claim->spec),
-                                .nodes = text_copy(arena, claim->nodes)};
+                                .nodes = text_copy(arena, claim->nodes),
+                                .labels = text_copy(arena, claim->labels)};
 }

@@ -291,8 +291,9 @@ struct devices {
     struct object *objects[N_DEVICES_KINDS];
     size_t n_claims[N_CLAIM_STATES];
     size_t n_shared_uses;
-    size_t other_bytes;      /* at most DEVICES_OTHER_BYTES_MAX */
-    size_t claim_text_bytes; /* at most CLAIM_TEXTS_BYTES_MAX; equal ones count each time */
+    size_t other_bytes; /* at most DEVICES_OTHER_BYTES_MAX */
+    /* At most CLAIM_TEXTS_BYTES_MAX and CLAIM_LABELS_BYTES_MAX; equal ones count each time. */
+    size_t claim_text_bytes, claim_label_bytes;
     uint64_t relists[N_DEVICES_KINDS];
     struct object *swept_to[N_DEVICES_KINDS]; /* next of a sweep; NULL: the first */
     struct device_kind *kinds;

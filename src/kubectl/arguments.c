@@ -26,7 +26,7 @@ static const struct {
     [VERB_FRAG] = {"frag", "", "free GPUs that typical pods cannot use",
                    TAKES_MODEL | TAKES_SELECTOR},
     [VERB_CLAIMS] = {"claims", "", "claims that hold GPUs, and the pods that use them",
-                     IN_NAMESPACES | TAKES_NAMES},
+                     IN_NAMESPACES | TAKES_SELECTOR | TAKES_NAMES},
     [VERB_DECISIONS] = {"decisions", "[POD]", "last answers to kube-scheduler; -w: new ones",
                         IN_NAMESPACES | TAKES_WATCH | TAKES_OBJECT | TAKES_NAMES},
     [VERB_DOCTOR] = {"doctor", "", "whether answers come and the data are sound", 0},
@@ -143,7 +143,8 @@ static void print_help(const char *program)
                  "\nWhat to show:\n"
                  "  -n, --namespace NAME   that namespace only\n"
                  "  -A, --all-namespaces   all namespaces\n"
-                 "  -l, --selector LABELS  such labels only, as kubectl's (nodes, pending, frag)\n"
+                 "  -l, --selector LABELS  such labels only, as kubectl's (nodes, pending, frag,\n"
+                 "                         claims)\n"
                  "  --model MODEL          that GPU model only (nodes, frag)\n"
                  "  -w, --watch            go on with new decisions\n"
                  "  -o, --output FORM      table (the default), wide, json, yaml or name\n"

@@ -6,13 +6,27 @@
 
 #include <strings.h>
 
+/* Otherwise nobody knows a mistyped selector from an empty cluster. */
+static void say_if_none(const struct session *session, const json_t *answer, const char *list)
+{
+    const char *selector = session->arguments.selector;
+    const json_t *items = json_member(answer, list);
+    if (selector && json_is_array(items) && json_array_size(items) == 0)
+        (void)session_complain(session,
+                               arena_printf(session->arena, "no %s match the selector %.300s",
+                                            strcmp(list, "models") == 0 ? "GPUs" : list, selector),
+                               EXIT_FINE);
+}
+
 static int show(const struct session *session, const char *view, print_table *write,
                 const struct print_names *names)
 {
     json_t *answer = NULL;
     int status = session_ask_or_complain(session, view, NULL, &answer);
-    if (status == EXIT_FINE)
+    if (status == EXIT_FINE) {
+        say_if_none(session, answer, names ? names->list : "models");
         status = print_answer(session, answer, write, names, true, EXIT_FINE);
+    }
     json_decref(answer);
     return status;
 }
@@ -86,10 +100,12 @@ int verbs_claims(struct session *session)
 {
     static const struct print_names NAMES = {"claims", "resourceclaim"};
     json_t *inventory = NULL;
+    session_add_parameter(session, "claimSelector", session->arguments.selector);
     int status = session_ask_or_complain(session, "inventory", NULL, &inventory);
     if (status != EXIT_FINE)
         return status;
     json_t *claims = claims_of(inventory, session->namespace_);
+    say_if_none(session, claims, NAMES.list);
     status = print_answer(session, claims, tables_write_claims, &NAMES, true, EXIT_FINE);
     json_decref(claims);
     json_decref(inventory);

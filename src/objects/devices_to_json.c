@@ -2,6 +2,7 @@
  * include/objects/to_json.h. */
 #include "driver_selector.h"
 #include "objects/device_details.h"
+#include "objects/label_text.h"
 #include "objects/to_json.h"
 
 #include "device_attributes.h"
@@ -222,10 +223,23 @@ static json_t *holders_json(const struct claim_facts *facts)
     return list;
 }
 
+static json_t *labels_json(const char *text)
+{
+    struct label_set set;
+    json_t *json = json_object();
+    label_text_split(text, &set);
+    for (size_t i = 0; i < set.n; i++)
+        (void)json_object_set_new(json, set.labels[i].key, json_string(set.labels[i].value));
+    return json;
+}
+
 static json_t *claim_metadata_json(const struct claim_facts *facts)
 {
     json_t *metadata = json_pack("{s:s, s:s}", "namespace", facts->namespace_, "name", facts->name);
+    json_auto_t *labels = labels_json(facts->labels);
     set_text(metadata, "uid", facts->uid);
+    if (json_object_size(labels) > 0)
+        (void)json_object_set(metadata, "labels", labels);
     if (facts->terminating) /* the time is not kept */
         set_text(metadata, "deletionTimestamp", "1970-01-01T00:00:00Z");
     if (facts->extended_for_uid[0])

@@ -8,6 +8,7 @@
 #include "objects/claim_spec.h"
 #include "objects/device_details.h"
 #include "objects/identity.h"
+#include "objects/label_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -365,6 +366,7 @@ int resource_claim_from_json(const json_t *object, struct arena *arena,
     if ((r = read_status(status, arena, &facts, err)) < 0)
         return r;
     facts.spec = claim_spec_text(spec, arena);
+    facts.labels = label_text_read(json_member(object, "metadata"), arena);
     *ret_facts = facts;
     return 0;
 }

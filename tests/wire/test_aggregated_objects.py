@@ -37,7 +37,7 @@ def fill(store):
     for namespace in ("ours", "theirs"):
         store.put({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": namespace, "uid": f"uid-{namespace}"}})
         held = claim(f"{namespace}-claim", "devices", [0 if namespace == "ours" else 1], [])
-        held["metadata"]["namespace"] = namespace
+        held["metadata"].update(namespace=namespace, labels={"app": namespace, "empty": ""})
         held["status"]["reservedFor"] = [{"resource": "pods", "name": f"{namespace}-claims", "uid": f"uid-{namespace}-{namespace}-claims"}]
         store.put(held, claiming(namespace, f"{namespace}-claims", f"{namespace}-claim"))
         store.put(of(namespace, f"{namespace}-runs", 2, "n", app=namespace), of(namespace, f"{namespace}-waits", 16, app=namespace))
@@ -205,6 +205,9 @@ def test_label_selectors(tenants, viewer):
     }.items():
         assert [name for name in tenants.names("gpunodes", labelSelector=selector) if name in "mn"] == names, selector
     assert tenants.names("gpupods", labelSelector="app=theirs") == ["theirs-runs"]
+    assert tenants.names("gpuclaims", labelSelector="app=theirs,empty=") == ["theirs-claim"]
+    assert tenants.names("gpuclaims", labelSelector="empty") == ["ours-claim", "theirs-claim"]
+    assert tenants.names("gpuclaims", labelSelector="!app") == []
     for wrong in ("=a", "a=b,", "a in b", "a in (b", "a b", "a=b c", "a=(b)", ",".join(["a"] * 65), f"a in ({','.join('b' * 65)})"):
         tenants.refuse("gpupods", 400, "BadRequest", labelSelector=wrong)
 
@@ -239,7 +242,10 @@ def test_pages(api, tenants, viewer):
     for limit in (1, 2, 3, 6, 7, 8):
         cut = pages("gpupods", labelSelector="paged", limit=limit)
         assert sum(cut, []) == whole[0] and all(len(page) == limit for page in cut[:-1])
-    assert sum(pages("gpunodes", limit=1), []) == sum(pages("gpunodes"), [])
+    for kind, n in (("gpunodes", 5), ("gpuclaims", 2)):
+        (whole_kind,) = pages(kind)
+        assert len(whole_kind) == n and pages(kind, limit=1) == [[each] for each in whole_kind], kind
+        assert pages(kind, limit=n) == [whole_kind]
     assert pages("gpupods", labelSelector="paged", limit=0) == whole
     assert tenants.see("gpupods", table=True, limit=1)["metadata"]["continue"]
     for query in ({"limit": "-1"}, {"limit": "x"}, {"continue": "x"}, {"continue": "x/"}, {"resourceVersion": "7"}):
@@ -261,7 +267,8 @@ def test_explain_is_a_subresource(tenants, tenant):
 
 def test_claims(tenants, tenant):
     (one,) = tenants.see("namespaces/ours/gpuclaims")["items"]
-    assert (one["metadata"], one["status"]["node"]) == ({"name": "ours-claim", "namespace": "ours"}, "devices")
+    labels = {"app": "ours", "empty": ""}
+    assert (one["metadata"], one["status"]["node"]) == ({"name": "ours-claim", "namespace": "ours", "labels": labels}, "devices")
     assert (one["status"]["state"], one["status"]["pods"], one["status"]["deviceNames"]) == ("in use", "ours-claims", "devices/gpu-0")
     (row,) = tenants.see("namespaces/ours/gpuclaims", table=True)["rows"]
     assert row["cells"] == ["ours-claim", "in use", "devices", "H100-80GB-HBM3", "ours-claims", "devices/gpu-0"]

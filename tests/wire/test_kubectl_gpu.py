@@ -65,6 +65,28 @@ def test_answers_are_those_of_the_api(service, url, words, path, query):
         assert ageless(yaml.safe_load(said(*words, *where, "-o", "yaml"))) == wanted
 
 
+def test_claims_by_labels(start_service):
+    service = start_service("--cluster-file", CLAIMS)
+    for where in (("--cluster-file", CLAIMS), ("--url", f"http://{service.address}/")):
+        assert said("claims", *where, "-l", "app in (train, none)", "-o", "name") == "resourceclaim/train-0-gpus\n"
+        assert "train-0-gpus" not in said("claims", *where, "-l", "app!=train")
+    some, all_of_them = (service.get(f"/v1/inventory{query}").json() for query in ("?claimSelector=app", ""))
+    assert [claim["name"] for claim in some["claims"]] == ["train-0-gpus"]
+    assert (some["nodes"], some["devices"]) == (all_of_them["nodes"], all_of_them["devices"])
+
+
+@pytest.mark.parametrize(
+    "verb, items, said_of_it",
+    [("nodes", "nodes", "no nodes"), ("pending", "pods", "no pods"), ("claims", "claims", "no claims"), ("frag", "models", "no GPUs")],
+)
+def test_that_nothing_is_selected_is_said(verb, items, said_of_it):
+    for form in ("table", "json"):
+        done = gpu(verb, *FILE, "-l", "nope", "-o", form)
+        assert (done.returncode, done.stderr) == (0, f"kubectl gpu: {said_of_it} match the selector nope\n")
+    assert json.loads(done.stdout)[items] == []
+    assert gpu(verb, *FILE, "-l", "!nope").stderr == "" or verb == "claims"
+
+
 def test_fit_is_the_dry_run(service, url):
     for resources in (FITS, TOO_LARGE):
         text, status = manifest(resources), 0 if resources == FITS else 1
@@ -170,7 +192,6 @@ WRONG = [
     ("frag", "--namespace=a"),
     ("fit", "-f", SAMPLE_CLUSTER, "-n", "a"),
     ("quota", "-l", "a"),
-    ("claims", "-l", "a"),
     ("decisions", "-l", "a"),
     ("nodes", "v100-1", "-l", "a"),
     ("nodes", "-l", "a in b", *FILE),
@@ -201,8 +222,9 @@ def test_wrong_options(words):
         (("nodes", "--namespace", "a"), "--namespace: is not for nodes, only for pending, quota, why, claims, decisions; try kubectl gpu --help"),
         (("frag", "-n", "a"), "--namespace: is not for frag, only for pending, quota, why, claims, decisions; try kubectl gpu --help"),
         (("fit", "-f", "-", "--cordon", "a"), "--cordon: is not for fit, only for what-if; try kubectl gpu --help"),
-        (("quota", "-l", "a"), "--selector: is not for quota, only for nodes, pending, frag; try kubectl gpu --help"),
+        (("quota", "-l", "a"), "--selector: is not for quota, only for nodes, pending, frag, claims; try kubectl gpu --help"),
         (("pending", "-l", "a in b", *FILE), "?labelSelector=a in b: should be requirements separated by commas"),
+        (("claims", "-l", "a in b", *FILE), "?claimSelector=a in b: should be requirements separated by commas"),
         (("nodes", "-zA"), "-z: this option is unknown"),
         (("nodes", "-Az"), "-z: this option is unknown"),
         (("nodes", "-o"), "-o: this option is unknown, or needs a value"),

@@ -191,6 +191,7 @@ void api_fragmentation(void *context, struct exchange *exchange)
     const struct api *api = context;
     struct reply_model model;
     struct selector_term labels;
-    if (reply_read_model(api, exchange, &model) && label_selector_of_query(exchange, &labels))
+    if (reply_read_model(api, exchange, &model) &&
+        label_selector_of_query(exchange, "labelSelector", &labels))
         reply_of_fork(api, exchange, add_members, tables_write_fragmentation);
 }

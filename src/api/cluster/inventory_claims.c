@@ -1,6 +1,8 @@
 /* inventory_claims: see inventory_claims.h. */
 #include "api/cluster/inventory_claims.h"
+#include "api/first.h"
 #include "objects/device_details.h"
+#include "objects/label_text.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -13,6 +15,16 @@
 
 /* ---- under the lock ---- */
 
+const char *inventory_claims_node(const struct device_claim *claim)
+{
+    for (size_t i = 0; i < claim->n_results; i++) {
+        const struct claimed_device device = devices_of_claim(claim, i);
+        if (device.is_gpu && device.node_name && device.node_name[0])
+            return device.node_name;
+    }
+    return "";
+}
+
 static void copy_devices(const struct device_claim *claim, struct arena *arena,
                          struct claim_copy *copy)
 {
@@ -21,8 +33,6 @@ static void copy_devices(const struct device_claim *claim, struct arena *arena,
         struct claimed_device device = devices_of_claim(claim, i);
         if (!device.is_gpu)
             continue;
-        if (!copy->node_name[0] && device.node_name)
-            copy->node_name = arena_strdup(arena, device.node_name);
         device.driver = arena_strdup(arena, device.driver);
         device.pool = arena_strdup(arena, device.pool);
         device.device = arena_strdup(arena, device.device);
@@ -52,7 +62,9 @@ static struct claim_copy *copy_claim(const struct device_claim *claim, struct ar
     *copy = (struct claim_copy){
         .namespace_ = arena_strdup(arena, claim->namespace_),
         .name = arena_strdup(arena, claim->name),
-        .node_name = "",
+        .node_name = arena_strdup(arena, inventory_claims_node(claim)),
+        .labels = claim->labels ? arena_strdup(arena, claim->labels) : NULL,
+        .is_selected = true,
         .is_unused = devices_claim_state(claim) == CLAIM_UNUSED,
         .terminating = claim->terminating,
         .n_all_holders = claim->n_all_holders,
@@ -62,7 +74,28 @@ static struct claim_copy *copy_claim(const struct device_claim *claim, struct ar
     return copy;
 }
 
-static void copy_claims(const struct inventory_view *view, const char *namespace_,
+static bool holds_gpus(const struct device_claim *claim)
+{
+    const enum claim_state state = devices_claim_state(claim);
+    return state == CLAIM_USED || state == CLAIM_UNUSED;
+}
+
+static size_t n_items_of(const struct device_claim *claim)
+{
+    return 1 + claim->n_results + claim->n_holders;
+}
+
+static bool is_selected(const struct selector_term *labels, const struct device_claim *claim)
+{
+    struct label_set set;
+    if (labels->n_requirements == 0)
+        return true;
+    label_text_split(claim->labels, &set);
+    const struct label_view view = {.labels = set.labels, .n_labels = set.n};
+    return selector_term_holds(labels, &view);
+}
+
+static void copy_claims(const struct inventory_view *view, const struct selector_term *labels,
                         struct claims_copy *copy)
 {
     const struct devices *devices = cluster_devices(view->cluster);
@@ -70,10 +103,9 @@ static void copy_claims(const struct inventory_view *view, const char *namespace
     for (const struct device_claim *claim = devices_next_claim(devices, NULL); claim;
          claim = devices_next_claim(devices, claim)) {
         const enum claim_state state = devices_claim_state(claim);
-        if ((state != CLAIM_USED && state != CLAIM_UNUSED) ||
-            (namespace_ && strcmp(namespace_, claim->namespace_) != 0))
+        const size_t n = n_items_of(claim);
+        if (!holds_gpus(claim))
             continue;
-        const size_t n = 1 + claim->n_results + claim->n_holders;
         if (n_items[state] + n > ITEMS_MAX) {
             copy->n_omitted++;
             copy->n_unused_omitted += state == CLAIM_UNUSED;
@@ -81,6 +113,45 @@ static void copy_claims(const struct inventory_view *view, const char *namespace
         }
         n_items[state] += n;
         struct claim_copy *added = copy_claim(claim, copy->arena);
+        added->is_selected = is_selected(labels, claim);
+        LL_PREPEND(copy->claims, added);
+    }
+}
+
+static int order_of(const struct device_claim *claim, const char *namespace_, const char *name)
+{
+    const int order = strcmp(claim->namespace_, namespace_);
+    return order != 0 ? order : strcmp(claim->name, name);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct device_claim *right = *(const struct device_claim *const *)b;
+    return order_of(*(const struct device_claim *const *)a, right->namespace_, right->name);
+}
+
+static void copy_page(struct inventory *inventory, const struct claims_page *page,
+                      struct claims_copy *copy)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    const struct devices *devices = cluster_devices(view.cluster);
+    struct first first CLEANUP(first_fini) = first_new(page->limit, compare_names);
+    for (const struct device_claim *claim = devices_next_claim(devices, NULL); claim;
+         claim = devices_next_claim(devices, claim)) {
+        if (holds_gpus(claim) && order_of(claim, page->after_namespace, page->after_name) > 0 &&
+            page->admits(page->context, claim))
+            first_add(&first, claim);
+    }
+    first_sort(&first);
+    copy->has_more = first.is_cut;
+    size_t n_items = 0;
+    for (size_t i = 0; i < first.n; i++) {
+        n_items += n_items_of(first.items[i]);
+        if (n_items > ITEMS_MAX) {
+            copy->has_more = true;
+            return;
+        }
+        struct claim_copy *added = copy_claim(first.items[i], copy->arena);
         LL_PREPEND(copy->claims, added);
     }
 }
@@ -114,11 +185,11 @@ static int compare_claims(const struct claim_copy *a, const struct claim_copy *b
     return order != 0 ? order : strcmp(a->name, b->name);
 }
 
-static void copy_under_lock(struct inventory *inventory, const char *namespace_,
-                            struct claims_copy *copy)
+static void copy_all(struct inventory *inventory, const struct selector_term *labels,
+                     struct claims_copy *copy)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    copy_claims(&view, namespace_, copy);
+    copy_claims(&view, labels, copy);
     copy_pools(&view, copy);
 }
 
@@ -148,14 +219,28 @@ static struct claim_copy *name_some_pods(struct inventory *inventory, struct cla
     return claim;
 }
 
-struct claims_copy inventory_claims_copy(struct inventory *inventory, const char *namespace_,
-                                         struct arena *arena)
+static void name_pods_and_sort(struct inventory *inventory, struct claims_copy *copy)
+{
+    for (struct claim_copy *claim = copy->claims; claim;)
+        claim = name_some_pods(inventory, claim, copy->arena);
+    LL_SORT(copy->claims, compare_claims);
+}
+
+struct claims_copy inventory_claims_copy(struct inventory *inventory,
+                                         const struct selector_term *labels, struct arena *arena)
 {
     struct claims_copy copy = {.arena = arena};
-    copy_under_lock(inventory, namespace_, &copy);
-    for (struct claim_copy *claim = copy.claims; claim;)
-        claim = name_some_pods(inventory, claim, arena);
-    LL_SORT(copy.claims, compare_claims);
+    copy_all(inventory, labels, &copy);
+    name_pods_and_sort(inventory, &copy);
+    return copy;
+}
+
+struct claims_copy inventory_claims_page(struct inventory *inventory,
+                                         const struct claims_page *page, struct arena *arena)
+{
+    struct claims_copy copy = {.arena = arena};
+    copy_page(inventory, page, &copy);
+    name_pods_and_sort(inventory, &copy);
     return copy;
 }
 
@@ -172,7 +257,7 @@ static json_t *device_json(const struct claimed_device *device)
     return json;
 }
 
-static json_t *claim_json(const struct claim_copy *claim)
+json_t *inventory_claims_json_of(const struct claim_copy *claim)
 {
     json_t *devices = json_array();
     json_t *holders = json_array();
@@ -192,8 +277,10 @@ json_t *inventory_claims_json(const struct claims_copy *copy)
 {
     json_t *claims = json_array();
     const struct claim_copy *claim = NULL;
-    LL_FOREACH (copy->claims, claim)
-        (void)json_array_append_new(claims, claim_json(claim));
+    LL_FOREACH (copy->claims, claim) {
+        if (claim->is_selected)
+            (void)json_array_append_new(claims, inventory_claims_json_of(claim));
+    }
     return claims;
 }
 

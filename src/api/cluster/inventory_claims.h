@@ -8,6 +8,7 @@
 #include "api/cluster/inventory_holders.h"
 #include "devices/devices.h"
 #include "inventory/inventory.h"
+#include "types/selector.h"
 
 #include <jansson.h>
 
@@ -24,8 +25,10 @@ struct claim_holder {
 
 struct claim_copy {
     const char *namespace_, *name;
-    const char *node_name; /* of its first device with a node; "": none */
+    const char *node_name; /* inventory_claims_node() */
+    const char *labels;    /* as in claim_facts */
     bool is_unused, terminating;
+    bool is_selected;               /* by its labels */
     struct claimed_device *devices; /* GPUs; without their parsed models */
     size_t n_devices;
     size_t n_held; /* without admin access */
@@ -40,15 +43,31 @@ struct claims_copy {
     size_t n_omitted, n_unused_omitted;
     struct inventory_problem *pools; /* unusable ones */
     size_t n_pools, n_all_pools;
+    bool has_more; /* of a page: claims follow it */
 };
 
-/* Of the namespace (NULL: of all), in the arena, by namespace and name. Takes the inventory's lock
- * several times, so that others need not wait for long: pods may be gone that their claims still
- * name. */
-struct claims_copy inventory_claims_copy(struct inventory *inventory, const char *namespace_,
-                                         struct arena *arena);
+/* All that fit; the term selects among them. In the arena, by namespace and name. Takes the
+ * inventory's lock several times, so that others need not wait for long: pods may be gone that
+ * their claims still name. */
+struct claims_copy inventory_claims_copy(struct inventory *inventory,
+                                         const struct selector_term *labels, struct arena *arena);
 
-/* A list of claims. */
+struct claims_page {
+    /* Under the inventory's lock. */
+    bool (*admits)(const void *context, const struct device_claim *claim);
+    const void *context;
+    const char *after_namespace, *after_name; /* only later ones; "": all */
+    size_t limit;                             /* > 0; a page of large claims has fewer */
+};
+/* The same of a page, without pools. */
+struct claims_copy inventory_claims_page(struct inventory *inventory,
+                                         const struct claims_page *page, struct arena *arena);
+
+/* Of its first GPU with a node; "": none. */
+const char *inventory_claims_node(const struct device_claim *claim);
+
+json_t *inventory_claims_json_of(const struct claim_copy *claim);
+/* A list of the selected claims. */
 json_t *inventory_claims_json(const struct claims_copy *copy);
 /* Adds devices to the holders of the nodes, and pods that hold nothing else. */
 void inventory_claims_add_holders(const struct claims_copy *copy, json_t *nodes);

@@ -7,6 +7,7 @@
 #include "api/cluster/inventory_devices.h"
 #include "api/cluster/inventory_holders.h"
 #include "api/cluster/inventory_problems.h"
+#include "api/first.h"
 #include "api/label_selector.h"
 #include "api/provenance.h"
 #include "api/query_names.h"
@@ -201,6 +202,7 @@ struct wanted {
     const char *sort; /* NULL: by name */
     struct label_keys label;
     struct selector_term labels;
+    struct selector_term claim_labels;
     struct reply_model model;
 };
 
@@ -263,7 +265,7 @@ static struct copy copy_inventory(struct inventory *inventory, const struct want
     if (wanted->sort && strcmp(wanted->sort, "name") != 0)
         compare = strcmp(wanted->sort, "free") == 0 ? compare_free : compare_used;
     qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, compare);
-    copy.claims = inventory_claims_copy(inventory, NULL, arena);
+    copy.claims = inventory_claims_copy(inventory, &wanted->claim_labels, arena);
     return copy;
 }
 
@@ -504,7 +506,8 @@ void api_inventory(void *context, struct exchange *exchange)
                             .resource = exchange_query(exchange, "resource"),
                             .sort = exchange_query(exchange, "sort")};
     if (!reply_read_model(api, exchange, &wanted.model) || !read_label(exchange, &wanted.label) ||
-        !label_selector_of_query(exchange, &wanted.labels))
+        !label_selector_of_query(exchange, "labelSelector", &wanted.labels) ||
+        !label_selector_of_query(exchange, "claimSelector", &wanted.claim_labels))
         return;
     const char *tag = NULL;
     if (!reply_begin(api, exchange, &tag))
@@ -538,29 +541,62 @@ static void copy_labels(const struct node *node, struct arena *arena, struct nod
                            arena_strdup(arena, view->labels[row->n_labels].value)};
 }
 
-static void copy_without_pods(struct inventory *inventory, const char *name, struct copy *copy)
+/* Most nodes have a row of zeros for common GPU resources. */
+static bool has_gpus(const struct inventory_view *view, const struct node *node)
 {
-    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    copy->nodes = ARENA_ARRAY(copy->arena, struct node_row, cluster_n_nodes(view.cluster));
-    for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
-         node = cluster_next_node(view.cluster, node)) {
-        if (!name || strcmp(name, node_name(node)) == 0)
-            copy_labels(node, copy->arena, copy_totals(&view, node, copy));
+    size_t n = 0;
+    const struct node_resource *rows = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].resource->is_gpu && !comes_by_claims(node, &rows[i]) &&
+            (rows[i].capacity != 0 || rows[i].allocatable != 0 || rows[i].used != 0 ||
+             rows[i].reserved != 0))
+            return true;
     }
+    (void)devices_on_node(cluster_devices(view->cluster), node_name(node), &n);
+    return n > 0;
 }
 
-json_t *inventory_json_of_nodes(struct inventory *inventory, const char *node, struct arena *arena)
+static int compare_nodes(const void *a, const void *b)
+{
+    return strcmp(node_name(*(const struct node *const *)a),
+                  node_name(*(const struct node *const *)b));
+}
+
+static void copy_page(struct inventory *inventory, const struct nodes_page *page, struct copy *copy,
+                      bool *ret_has_more)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    struct first first CLEANUP(first_fini) = first_new(page->limit, compare_nodes);
+    for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
+         node = cluster_next_node(view.cluster, node)) {
+        if (strcmp(node_name(node), page->after_name) > 0 && page->admits(page->context, node) &&
+            has_gpus(&view, node))
+            first_add(&first, node);
+    }
+    first_sort(&first);
+    copy->nodes = ARENA_ARRAY(copy->arena, struct node_row, first.n);
+    for (size_t i = 0; i < first.n; i++)
+        copy_labels(first.items[i], copy->arena, copy_totals(&view, first.items[i], copy));
+    *ret_has_more = first.is_cut;
+}
+
+static json_t *labels_json(const struct node_row *row)
+{
+    json_t *labels = json_object();
+    for (size_t i = 0; i < row->n_labels; i++)
+        (void)json_object_set_new(labels, row->labels[i].key, json_string(row->labels[i].value));
+    return labels;
+}
+
+json_t *inventory_json_of_nodes(struct inventory *inventory, const struct nodes_page *page,
+                                struct arena *arena, bool *ret_has_more)
 {
     struct copy copy = {.arena = arena, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
     json_t *nodes = json_array();
-    copy_without_pods(inventory, node, &copy);
+    copy_page(inventory, page, &copy, ret_has_more);
     for (size_t i = 0; i < copy.n_nodes; i++) {
         json_t *json = totals_json(&copy.nodes[i]);
-        json_t *labels = json_object();
-        for (size_t j = 0; j < copy.nodes[i].n_labels; j++)
-            (void)json_object_set_new(labels, copy.nodes[i].labels[j].key,
-                                      json_string(copy.nodes[i].labels[j].value));
-        (void)json_object_set_new(json, "labels", labels);
+        (void)json_object_set_new(json, "labels", labels_json(&copy.nodes[i]));
         (void)json_array_append_new(nodes, json);
     }
     return nodes;

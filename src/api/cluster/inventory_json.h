@@ -8,8 +8,16 @@
 
 #include <jansson.h>
 
-/* A list of the nodes (node NULL: of all) as in GET /v1/inventory, with their labels, and without
+struct nodes_page {
+    /* Under the inventory's lock. */
+    bool (*admits)(const void *context, const struct node *node);
+    const void *context;
+    const char *after_name; /* only later ones; "": all */
+    size_t limit;           /* > 0 */
+};
+/* A page of the nodes with GPUs, by name, as in GET /v1/inventory, with their labels, and without
  * pods. */
-json_t *inventory_json_of_nodes(struct inventory *inventory, const char *node, struct arena *arena);
+json_t *inventory_json_of_nodes(struct inventory *inventory, const struct nodes_page *page,
+                                struct arena *arena, bool *ret_has_more);
 
 #endif

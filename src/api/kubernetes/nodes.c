@@ -104,15 +104,31 @@ static void add_node(const struct objects_query *query, const json_t *node,
         json_decref(status);
 }
 
+static bool admits(const void *context, const struct node *node)
+{
+    const struct label_view *view = &node_traits(node)->view;
+    const struct selection_object object = {.namespace_ = "",
+                                            .name = node_name(node),
+                                            .field = "",
+                                            .labels = view->labels,
+                                            .n_labels = view->n_labels};
+    return selection_admits(context, &object);
+}
+
 bool nodes_find(const struct objects_query *query, struct objects *objects)
 {
     struct inventory *inventory = query->api->inventory;
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
-    json_t *nodes = inventory_json_of_nodes(inventory, query->selection->name, query->arena);
+    const struct nodes_page page = {.admits = admits,
+                                    .context = query->selection,
+                                    .after_name = query->selection->after_name,
+                                    .limit = query->selection->limit};
+    json_t *nodes = inventory_json_of_nodes(inventory, &page, query->arena, &objects->has_more);
     size_t i = 0;
     json_t *node = NULL;
     json_array_foreach (nodes, i, node)
         add_node(query, node, policy, objects);
+    objects->is_page = true;
     json_decref(nodes);
     return true;
 }

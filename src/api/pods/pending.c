@@ -186,7 +186,7 @@ void api_pending(void *context, struct exchange *exchange)
     struct arena *arena = exchange_arena(exchange);
     struct wanted_pods wanted = {.namespace_ = exchange_query(exchange, "namespace")};
     const char *tag = NULL;
-    if (!label_selector_of_query(exchange, &wanted.labels) ||
+    if (!label_selector_of_query(exchange, "labelSelector", &wanted.labels) ||
         !reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
         return;
     struct pod_copies copies = pod_copy_waiting(api->inventory, is_wanted, &wanted, arena);

@@ -1,5 +1,6 @@
 /* pod_copy: see pod_copy.h. */
 #include "api/pods/pod_copy.h"
+#include "api/first.h"
 #include "base/mem.h"
 #include "decide/quota.h"
 #include "ledger/shape_copy.h"
@@ -204,14 +205,6 @@ struct pod_copies pod_copy_waiting(struct inventory *inventory,
     return copying.copies;
 }
 
-/* The first pods of those that are added. */
-struct first_pods {
-    const struct pod **items; /* room for twice `limit` */
-    size_t n, limit;
-    const struct pod *last; /* of `limit` that come before it; NULL: there are fewer */
-    bool is_cut;            /* some are left out */
-};
-
 static int order_of(const struct pod *pod, const char *namespace_, const char *name)
 {
     const int order = strcmp(pod->namespace_, namespace_);
@@ -224,42 +217,18 @@ static int compare_names(const void *a, const void *b)
     return order_of(*(const struct pod *const *)a, right->namespace_, right->name);
 }
 
-static void drop_later(struct first_pods *first)
-{
-    if (first->n > 1)
-        qsort(first->items, first->n, sizeof(const struct pod *), compare_names);
-    if (first->n < first->limit)
-        return;
-    first->is_cut = first->is_cut || first->n > first->limit;
-    first->n = first->limit;
-    first->last = first->items[first->n - 1];
-}
-
-static void add_first(struct first_pods *first, const struct pod *pod)
-{
-    if (first->last && compare_names(&pod, &first->last) > 0) {
-        first->is_cut = true;
-        return;
-    }
-    first->items[first->n++] = pod;
-    if (first->n == 2 * first->limit)
-        drop_later(first);
-}
-
 static void copy_page(struct copying *copying, const struct cluster *cluster,
                       const struct pod_page *page)
 {
     struct pod_copies *copies = &copying->copies;
-    struct first_pods first = {.limit = page->limit};
-    const struct pod **items CLEANUP(mem_free_ptr) = MEM_ARRAY(const struct pod *, 2 * page->limit);
-    first.items = items;
+    struct first first CLEANUP(first_fini) = first_new(page->limit, compare_names);
     for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
          pod = cluster_next_pod(cluster, pod)) {
         if (order_of(pod, page->after_namespace, page->after_name) > 0 &&
             page->admits(page->context, cluster, pod))
-            add_first(&first, pod);
+            first_add(&first, pod);
     }
-    drop_later(&first);
+    first_sort(&first);
     copies->items = ARENA_ARRAY(copying->arena, struct pod_copy, first.n);
     for (size_t i = 0; i < first.n; i++) {
         copy_pod(copying, cluster, first.items[i]);

@@ -384,6 +384,27 @@ static void test_claims_are_counted_by_use(void **state)
 }
 
 /* 256 pods may use a claim: what is kept of them is bounded. */
+/* Labels of all claims together. */
+static void test_labels_are_bounded(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct devices *devices = fixture->devices;
+    const size_t n_kept = 16;
+    char *labels CLEANUP(mem_free_ptr) = mem_new(CLAIM_LABELS_BYTES_MAX / n_kept + 1);
+    memset(labels, 'x', CLAIM_LABELS_BYTES_MAX / n_kept);
+    struct claim_facts facts = {
+        .namespace_ = "team", .uid = "", .extended_for_uid = "", .labels = labels};
+    for (size_t i = 0; i <= n_kept; i++) {
+        facts.name = arena_printf(fixture->arena, "claim-%zu", i);
+        devices_upsert_claim(fixture->devices, &facts);
+        assert_int_equal(devices_find_claim(devices, "team", facts.name)->labels != NULL,
+                         i < n_kept);
+    }
+    devices_delete_claim(fixture->devices, "team", "claim-0");
+    devices_upsert_claim(fixture->devices, &facts);
+    assert_string_equal(devices_find_claim(devices, "team", facts.name)->labels, labels);
+}
+
 static void test_holders_are_bounded(void **state)
 {
     const struct fixture *fixture = *state;
@@ -583,6 +604,7 @@ int main(void)
         TEST(test_unusable_pools_are_listed),
         TEST(test_claims_one_by_one),
         TEST(test_claims_are_counted_by_use),
+        TEST(test_labels_are_bounded),
         TEST(test_holders_are_bounded),
         TEST(test_slices_and_rules_as_facts),
         TEST(test_facts_outlive_their_objects),

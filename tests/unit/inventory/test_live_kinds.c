@@ -197,6 +197,7 @@ static void check_claim(const json_t *object, struct arena *arena, struct claim_
     assert_string_equal(facts.results[1].device, "gpu-1");
     assert_int_equal(facts.n_holders, 1);
     assert_string_equal(facts.holders[0], "u");
+    assert_string_equal(facts.labels, "a=b\n");
     *ret_facts = facts;
 }
 

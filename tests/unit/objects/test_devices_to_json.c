@@ -220,7 +220,8 @@ static struct claim_facts random_claim(struct dice *dice)
                                 .has_alternatives = chance(dice),
                                 .is_allocated = chance(dice),
                                 .extended_for_uid = maybe(dice),
-                                .terminating = chance(dice)};
+                                .terminating = chance(dice),
+                                .labels = chance(dice) ? "" : "a=\nb.c/d=e-f\n"};
     const bool wants_any = facts.wants_all || facts.has_alternatives;
     facts.n_devices =
         roll(dice, 9) == 0 ? CLAIM_DEVICES_MAX : (int64_t)roll(dice, 3) + (wants_any ? 1 : 0);
@@ -253,6 +254,7 @@ static void assert_claims_equal(const struct claim_facts *a, const struct claim_
     assert_int_equal(a->is_allocated, b->is_allocated);
     assert_int_equal(a->terminating, b->terminating);
     assert_string_equal(a->extended_for_uid, b->extended_for_uid);
+    assert_string_equal(a->labels, b->labels);
     assert_int_equal(a->n_results, b->n_results);
     for (size_t i = 0; i < a->n_results; i++) {
         assert_string_equal(a->results[i].driver, b->results[i].driver);

@@ -3,6 +3,7 @@
 
 #include "fixture.h"
 #include "objects/device_taint_rule.h"
+#include "objects/label_text.h"
 
 static struct claim_facts read_claim(struct fixture *fixture, const char *text)
 {
@@ -52,6 +53,53 @@ static void test_a_claim_in_use(void **state)
     assert_int_equal(facts.n_holders, 2);
     assert_string_equal(facts.holders[0], "1");
     assert_string_equal(facts.holders[1], "3");
+}
+
+static const char *labels_of(struct fixture *fixture, const char *labels)
+{
+    return read_claim(fixture, arena_printf(fixture->arena,
+                                            "{'metadata': {'name': 'c', 'labels': "
+                                            "%s}, 'spec': {}}",
+                                            labels))
+        .labels;
+}
+
+/* A JSON object of n labels, each with a value of so many bytes. */
+static const char *n_labels(struct fixture *fixture, size_t n, int bytes)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        text = arena_printf(fixture->arena, "%s%s'k%02zu': '%0*d'", text, i > 0 ? ", " : "", i,
+                            bytes, 0);
+    return arena_printf(fixture->arena, "{%s}", text);
+}
+
+static void test_labels(void **state)
+{
+    struct fixture *fixture = *state;
+    struct label_set set;
+    assert_string_equal(labels_of(fixture, "{}"), "");
+    assert_string_equal(labels_of(fixture, "{'b': 'x=y', 'a.b/c': '', 'a': null}"),
+                        "a=\na.b/c=\nb=x=y\n");
+    label_text_split("a=\nb=x=y\n", &set);
+    assert_int_equal(set.n, 2);
+    assert_string_equal(set.labels[0].value, "");
+    assert_string_equal(set.labels[1].key, "b");
+    assert_string_equal(set.labels[1].value, "x=y");
+    label_text_split(NULL, &set);
+    assert_int_equal(set.n, 0);
+    /* The claim stays readable whatever they are. */
+    static const char *const NO_LABELS[] = {"{'a=b': 'c'}", "{'a\\nb': 'c'}", "{'a': 'b\\nc'}",
+                                            "{'': 'c'}",    "{'a': 1}",       "[]"};
+    for (size_t i = 0; i < sizeof NO_LABELS / sizeof *NO_LABELS; i++)
+        assert_null(labels_of(fixture, NO_LABELS[i]));
+    assert_non_null(labels_of(fixture, n_labels(fixture, LABEL_TEXT_LABELS_MAX, 1)));
+    assert_null(labels_of(fixture, n_labels(fixture, LABEL_TEXT_LABELS_MAX + 1, 1)));
+    const char *most = labels_of(fixture, n_labels(fixture, 2, LABEL_TEXT_BYTES_MAX / 2 - 5));
+    assert_int_equal(strlen(most), LABEL_TEXT_BYTES_MAX);
+    label_text_split(most, &set);
+    assert_int_equal(set.n, 2);
+    assert_null(labels_of(fixture, n_labels(fixture, 2, LABEL_TEXT_BYTES_MAX / 2 - 4)));
 }
 
 static void test_a_new_claim(void **state)
@@ -291,6 +339,7 @@ int main(void)
         FIXTURE_TEST(test_a_template_that_cannot_be_read),
         FIXTURE_TEST(test_a_template),
         FIXTURE_TEST(test_a_claim_in_use),
+        FIXTURE_TEST(test_labels),
         FIXTURE_TEST(test_a_new_claim),
         FIXTURE_TEST(test_how_many_devices_a_claim_wants),
         FIXTURE_TEST(test_claims_for_extended_resources),
