@@ -75,11 +75,11 @@ struct observed_namespace {
     struct observed_sums sums;
 };
 
-/* A pod that would have been refused, or went elsewhere. */
+/* A pod that would have been rejected, or went elsewhere. */
 struct observed_example {
     int64_t at_ms; /* of its last judgement */
     const char *namespace_, *name, *uid;
-    bool went_elsewhere; /* false: it would have been refused */
+    bool went_elsewhere; /* false: it would have been rejected */
     size_t reason;
     const char *node; /* where it went; "": not yet, or unknown */
     const char *best; /* one of the best nodes; "": none was ranked */

@@ -33,35 +33,38 @@ enum option_key {
     KEY_VERSION
 };
 
+#define NEXT "\n                           " /* the next line of the same description */
+
 static const struct argp_option OPTIONS[] = {
     {"config", KEY_CONFIG, "FILE", 0, "policy file (default: the built-in values)", 0},
     {"cluster-file", KEY_CLUSTER_FILE, "FILE", 0,
-     "use a saved cluster: the output of 'kubectl get nodes,pods -A -o yaml' (or -o json); SIGHUP "
-     "reloads it",
+     "saved cluster, which SIGHUP reloads: the output of" NEXT
+     "'kubectl get nodes,pods -A -o yaml', or of -o json",
      0},
     {"kubeconfig", KEY_KUBECONFIG, "FILE", 0,
-     "kubeconfig of the API server (default without --cluster-file: $KUBECONFIG, the pod's "
-     "ServiceAccount, ~/.kube/config)",
+     "kubeconfig of the API server (default without" NEXT
+     "--cluster-file: $KUBECONFIG, the pod's" NEXT "ServiceAccount, ~/.kube/config)",
      0},
-    {"context", KEY_CONTEXT, "NAME", 0, "context of the kubeconfig (default: its current context)",
-     0},
+    {"context", KEY_CONTEXT, "NAME", 0, "context of the kubeconfig (default: the current one)", 0},
     {"listen", KEY_LISTEN, "ADDR:PORT", 0,
-     "listen only on this address; overrides listen in the policy; :PORT and localhost:PORT are "
-     "127.0.0.1:PORT",
+     "listen only on this address, instead of listen of" NEXT
+     "the policy; :PORT and localhost:PORT are" NEXT "127.0.0.1:PORT",
      0},
     {"check", KEY_CHECK, NULL, 0,
-     "check the policy, and the cluster file or the kubeconfig, say what was checked, then exit",
+     "check the policy, and the cluster file or the" NEXT
+     "kubeconfig; print what was checked, then exit",
      0},
     {"without-files", KEY_WITHOUT_FILES, NULL, 0,
-     "with --check: do not read the files of tls, which may be on another machine", 0},
+     "with --check: do not read the files of tls, which" NEXT "may be on another machine", 0},
     {"print-policy", KEY_PRINT_POLICY, NULL, 0, "print the policy in force, as a policy file", 0},
     {"doctor", KEY_DOCTOR, NULL, 0,
-     "check kube-scheduler's configuration and the cluster against the policy, then exit", 0},
+     "check kube-scheduler's configuration and the" NEXT "cluster against the policy, then exit",
+     0},
     {"scheduler-config", KEY_SCHEDULER_CONFIG, "FILE", 0,
      "with --doctor: the file of kube-scheduler's --config", 0},
     {"account", KEY_ACCOUNT, "ACCOUNT", 0,
-     "with --doctor: NAMESPACE/NAME of the ServiceAccount whose rights to check (default: that of "
-     "the manifests)",
+     "with --doctor: NAMESPACE/NAME of the" NEXT
+     "ServiceAccount whose rights to check (default:" NEXT "that of the manifests)",
      0},
     {"output", KEY_OUTPUT, "FORMAT", 0, "with --doctor: text (the default) or json", 0},
     {"log-level", KEY_LOG_LEVEL, "LEVEL", 0, "debug, info (the default), warn or error", 0},
@@ -96,14 +99,11 @@ static void print_help(void)
                  "  1  failure at run time, such as a port in use; a fail of --doctor\n"
                  "  2  invalid options, policy, cluster file or kubeconfig; nothing was started\n"
                  "\nExamples:\n"
-                 "  gpu-extender --config config/scheduler-policy.yaml --cluster-file "
-                 "cluster.yaml\n"
-                 "  gpu-extender --config my-policy.yaml --kubeconfig ~/.kube/config "
-                 "--context prod\n"
-                 "  gpu-extender --config my-policy.yaml --cluster-file cluster.yaml --check\n"
-                 "  gpu-extender --config my-policy.yaml --doctor --scheduler-config "
-                 "kube-scheduler-config.yaml\n"
-                 "  gpu-extender --print-policy > my-policy.yaml\n");
+                 "  gpu-extender --config policy.yaml --cluster-file cluster.yaml\n"
+                 "  gpu-extender --config policy.yaml --kubeconfig ~/.kube/config\n"
+                 "  gpu-extender --config policy.yaml --cluster-file cluster.yaml --check\n"
+                 "  gpu-extender --doctor --scheduler-config kube-scheduler-config.yaml\n"
+                 "  gpu-extender --print-policy > policy.yaml\n");
 }
 
 static error_t refuse(struct parse *parse, const char *option, const char *value, const char *right)

@@ -275,7 +275,7 @@ static void report_turn(struct live_feed *feed, enum live_turn turn)
     if (live_status_usable(&feed->inventory->live->status, &why))
         LOG(LOG_INFO, "inventory", LOG_MSG("decisions are made"));
     else
-        LOG(LOG_WARN, "inventory", LOG_MSG("decisions are refused"), LOG_STR("why", why.text));
+        LOG(LOG_WARN, "inventory", LOG_MSG("no decisions are made"), LOG_STR("why", why.text));
     if (feed->inventory->live->turned)
         feed->inventory->live->turned(feed->inventory->live->turned_context);
 }

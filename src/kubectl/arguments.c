@@ -29,7 +29,7 @@ static const struct {
                      IN_NAMESPACES | TAKES_SELECTOR | TAKES_NAMES},
     [VERB_DECISIONS] = {"decisions", "[POD]", "last answers to kube-scheduler; -w: new ones",
                         IN_NAMESPACES | TAKES_WATCH | TAKES_OBJECT | TAKES_NAMES},
-    [VERB_DOCTOR] = {"doctor", "", "whether answers come and the data are sound", 0},
+    [VERB_DOCTOR] = {"doctor", "", "which answers you get, and if data are complete", 0},
     [VERB_WHAT_IF] = {"what-if", "--drain NODE ...", "where pods would go after changes",
                       TAKES_MANIFEST | TAKES_CHANGES},
     [VERB_NODE_GROUPS] = {"node-groups", "", "which pods one more node of a group would let run",

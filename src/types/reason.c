@@ -70,7 +70,7 @@ static const struct reason_row REASONS[N_REASONS] = {
     [REASON_QUOTA_CLAIMED] = {"quota_claimed",
                               PREFIX
                               "the rest of the quota is claimed by pods that are being bound",
-                              "wait until these pods are bound, or have failed to be"},
+                              "wait until these pods are bound, or their bindings fail"},
     [REASON_CPU] = {"cpu", PREFIX "the node has too little free CPU",
                     "ask for less CPU, or wait until pods there end"},
     [REASON_MEMORY] = {"memory", PREFIX "the node has too little free memory",
@@ -108,19 +108,19 @@ static const struct reason_row REASONS[N_REASONS] = {
                                    "exist",
                             "create the class, or correct the name; the pod waits for it"},
     [REASON_CLAIM_ERROR] = {"claim_error",
-                            PREFIX "a resource claim of the pod fails with an error, for which "
-                                   "kube-scheduler rejects the pod on all nodes",
+                            PREFIX "a resource claim of the pod causes an error, so kube-scheduler "
+                                   "rejects the pod on all nodes",
                             "correct what the message names, such as a selector"},
     [REASON_CLAIM_HOLDERS] = {"claim_holders",
-                              PREFIX "as many pods use a resource claim of the pod as may",
-                              "at most 256 pods may use a claim: use one more, or a template, "
-                              "which makes a claim for each "
-                              "pod"},
+                              PREFIX "a resource claim of the pod is used by as many pods as are "
+                                     "allowed",
+                              "at most 256 pods may use a claim: use another claim, or a template, "
+                              "which makes a claim for each pod"},
     [REASON_CLAIM_ELSEWHERE] = {"claim_elsewhere",
-                                PREFIX "a resource claim of the pod has devices that the node does "
-                                       "not reach",
-                                "none: pods that share a claim run where its devices are; for "
-                                "devices elsewhere, use another claim"},
+                                PREFIX "the node cannot reach the devices of a resource claim of "
+                                       "the pod",
+                                "use another claim: pods run only on nodes that reach the devices "
+                                "of their claims"},
     [REASON_CLAIM_TOTAL] = {"claim_total",
                             PREFIX "the node has too few devices that the pod's resource claims "
                                    "may use",
@@ -134,7 +134,7 @@ static const struct reason_row REASONS[N_REASONS] = {
     [REASON_CLAIM_FREE] = {"claim_free",
                            PREFIX "too few of the node's devices that the pod's resource claims "
                                   "may use are free now",
-                           "wait until claims there are deleted: nobody is evicted for them"},
+                           "wait until claims there are deleted: no pod is evicted for devices"},
     [REASON_CLAIM_NOT_JUDGED] = {"claim_not_judged",
                                  PREFIX "the pod's resource claims are not judged on the node",
                                  "see docs/DRA.md for what is not judged; kube-scheduler decides"},

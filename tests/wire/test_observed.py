@@ -1,4 +1,4 @@
-"""GET /v1/observed: the pods that were only observed and would have been refused, or went elsewhere."""
+"""GET /v1/observed: the pods that were only observed and would have been rejected, or went elsewhere."""
 
 import json
 
@@ -65,7 +65,7 @@ def test_namespaces_and_examples(over_file):
     assert pods(over_file, "?namespace=ml") == {"judged": 1, "waiting": 1} and observed(over_file, "?namespace=ml")["examples"] == []
     assert observed(over_file, "?namespace=nobody")["namespaces"] == []
     table = over_file.get(PATH + "?output=table").text
-    assert "of 2 pods 1 would have been refused" in table and "poor/poor" in table
+    assert "of 2 pods 1 would have been rejected" in table and "poor/poor" in table
 
 
 def test_over_enforce_nothing_is_counted(start_over, write):

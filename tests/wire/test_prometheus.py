@@ -15,7 +15,7 @@ ACCOUNT = "system:serviceaccount:monitoring:prometheus-k8s"
 # These services have no quotas, no leader (tests/in-cluster has) and are not beside a kube-scheduler. A list may never start again.
 MAY_BE_EMPTY = {"Quotas", "Lists started, in the last hour", "Leader", "The Lease", "Pauses of kube-scheduler"}
 # Nothing is observed here.
-MAY_BE_EMPTY |= {"Observed pods that would have been refused", "Observed pods that went elsewhere"}
+MAY_BE_EMPTY |= {"Observed pods that would have been rejected", "Observed pods that went elsewhere"}
 # Their faults: one has no API server, the other's certificate is good for two days, and their policies name other files.
 WRONG = {"GpuExtenderReplicaNotReady", "GpuExtenderCertificateExpires", "GpuExtenderClaimsNotCounted", "GpuExtenderPoliciesDiffer"}
 VICTIMS = {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "pod-1"}]}}}

@@ -69,7 +69,7 @@ static json_t *report_json(const struct observed_report *report, const struct po
         "enforcesNamespaces", policy->enforce_namespaces.is_set, "since",
         text_moment(report->since_ms, arena), "summary",
         arena_printf(arena,
-                     "of %lld pods %lld would have been refused, and %lld went to another node "
+                     "of %lld pods %lld would have been rejected, and %lld went to another node "
                      "than mode: enforce would have chosen",
                      (long long)all->judged, (long long)all->refused, (long long)all->elsewhere),
         "pods", pods_json(all), "examples", examples_json(report, arena), "reasons",

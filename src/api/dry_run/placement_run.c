@@ -95,7 +95,7 @@ static const char *placed_text(const struct placement_run *run)
         arena_printf(arena, "%" PRId64 " of %" PRId64 " %s", run->n_placed, run->n_replicas, unit);
     if (!run->workload->in_group || run->n_placed == 0 || run->n_placed >= run->n_replicas)
         return text;
-    return arena_printf(arena, "%s (nothing here holds the %" PRId64 " together)", text,
+    return arena_printf(arena, "%s (the %" PRId64 " are not placed as a gang)", text,
                         run->n_replicas);
 }
 

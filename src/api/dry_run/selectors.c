@@ -283,7 +283,7 @@ static const char *message_of(const struct judge *judge, const struct count *cou
     if (count->not_judged)
         return arena_printf(arena, "not judged: %s", count->not_judged);
     if (count->has_error)
-        return arena_printf(arena, "errs on some devices: the pod is rejected on all nodes%s",
+        return arena_printf(arena, "fails on some devices: the pod is rejected on all nodes%s",
                             unless_of(judge, request));
     if (lacks_class(judge, request) && has_no_classes(judge))
         return arena_printf(arena,
@@ -314,7 +314,7 @@ static const char *fault_of(const struct judge *judge, size_t i_request, size_t 
             i == 0 ? "" : arena_printf(arena, " of the class %s", judged->request->class_name);
         enum cel_verdict verdict = cel_selectors_verdict(&judged->compiled, &message);
         if (verdict == CEL_INVALID)
-            return arena_printf(arena, "a selector%s is invalid: the API server refuses it", whose);
+            return arena_printf(arena, "a selector%s is invalid: the API server rejects it", whose);
         if (verdict == CEL_NOT_JUDGED)
             return arena_printf(arena, "not judged: %s%s", message, whose);
     }

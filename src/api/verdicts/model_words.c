@@ -106,8 +106,8 @@ const char *model_words_hint(const size_t counts[N_REASONS], const struct model_
     json_auto_t *json = model_words_json(wants, arena);
     struct models_here *here = candidates->models;
     models_here_find(here, candidates, arena);
-    return arena_printf(
-        arena, "; it asks for %s, the GPUs here are %s%s", model_words_text(json, arena),
-        here->shown.n > 0 ? text_names(&here->shown, arena) : "of models that are not known",
-        guesses(wants, here, arena));
+    return arena_printf(arena, "; it asks for %s, the GPUs here are %s%s",
+                        model_words_text(json, arena),
+                        here->shown.n > 0 ? text_names(&here->shown, arena) : "of unknown models",
+                        guesses(wants, here, arena));
 }
