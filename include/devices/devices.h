@@ -27,14 +27,16 @@
 
 struct devices;
 
-/* Of all slices of drivers that the policy does not name. Of those beyond, the devices are left
- * out: they are marked as unreadable. */
+/* Of all slices of drivers that the policy does not name, as devices_slice_bytes() counts. Those
+ * beyond keep their names, driver and pool only: they are marked as unreadable. */
 #define DEVICES_OTHER_BYTES_MAX ((size_t)64 << 20)
 
 /* Borrows policy until devices_free(). */
 struct devices *devices_new(const struct policy *policy);
 void devices_free(struct devices *devices);
 
+/* About what a slice takes here, with its pool on its node; equal texts count each time. */
+size_t devices_slice_bytes(const struct slice_facts *facts);
 /* Insert or replace; facts are copied. Order does not matter: claims may come before slices. */
 void devices_upsert_slice(struct devices *devices, const struct slice_facts *facts);
 void devices_upsert_claim(struct devices *devices, const struct claim_facts *facts);

@@ -28,10 +28,15 @@ struct edit_slices {
     size_t n, size;
     size_t n_devices;
 };
+/* What an added node has. */
+struct edit_added {
+    size_t n_pods;
+    size_t bytes; /* about what it takes in the ledger, with its pods and slices */
+};
 /* Adds a node like an existing one, ready and not cordoned, with copies of the pods that
  * edit_stays() says of, and of the slices as pools of its own (NULL: without devices of resource
- * slices). The name must be new. Returns the number of these pods. */
-size_t edit_add_like(struct cluster *cluster, const char *like, const char *name,
-                     const struct edit_slices *slices);
+ * slices). The name must be new. */
+struct edit_added edit_add_like(struct cluster *cluster, const char *like, const char *name,
+                                const struct edit_slices *slices);
 
 #endif

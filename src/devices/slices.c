@@ -138,8 +138,9 @@ struct kept_slice *slices_new(struct devices *devices, const struct slice_facts 
         copy_device(devices, slice, &slice->devices[i], &facts->devices[i]);
         consumptions += facts->devices[i].n_consumes;
     }
-    /* A slice without devices concerns its node, too. */
-    if (facts->n_devices == 0 && facts->n_counter_sets == 0 && !slice->per_device)
+    /* A counted slice without devices concerns its node, too. */
+    if (facts->n_devices == 0 && facts->n_counter_sets == 0 && !slice->per_device &&
+        slice->pool->driver)
         add_berth(devices, slice, seats_ref(devices, slice->pool, slice->node_name));
     return slice;
 }
@@ -173,11 +174,13 @@ static size_t size_of_device(const struct device_facts *facts)
     return size;
 }
 
-/* About what is kept; equal texts count each time. */
-static size_t size_of_slice(const struct slice_facts *facts)
+size_t devices_slice_bytes(const struct slice_facts *facts)
 {
-    size_t size =
-        size_of_text(facts->details) + size_of_sets(facts->counter_sets, facts->n_counter_sets);
+    size_t size = sizeof(struct kept_slice) + sizeof(struct pool) + sizeof(struct seat) +
+                  sizeof(struct device_place) + sizeof(struct berth) + size_of_text(facts->name) +
+                  size_of_text(facts->driver) + size_of_text(facts->pool) +
+                  size_of_text(facts->node_name) + size_of_text(facts->details) +
+                  size_of_sets(facts->counter_sets, facts->n_counter_sets);
     for (size_t i = 0; i < facts->n_devices; i++)
         size += size_of_device(&facts->devices[i]);
     return size;
@@ -185,7 +188,7 @@ static size_t size_of_slice(const struct slice_facts *facts)
 
 struct kept_slice *slices_new_other(struct devices *devices, const struct slice_facts *facts)
 {
-    const size_t size = size_of_slice(facts);
+    const size_t size = devices_slice_bytes(facts);
     const bool has_room = size <= DEVICES_OTHER_BYTES_MAX - devices->other_bytes;
     struct slice_facts kept = *facts;
     if (!has_room) {

@@ -179,7 +179,34 @@ static const struct pod *next_staying(const struct node *node, const struct pod 
     return pod;
 }
 
-static void add_copy(struct cluster *cluster, const struct pod *pod, const char *node, size_t i)
+static size_t size_of_text(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+/* With its rows on the node. Texts that the ledger keeps once count each time. */
+static size_t size_of_pod(const struct pod_facts *facts, const struct pod_shape *shape)
+{
+    return sizeof(struct pod_entry) + size_of_text(facts->uid) + size_of_text(facts->name) +
+           size_of_text(facts->refusal) + size_of_text(facts->controller) +
+           shape->n_needs * sizeof(struct node_resource);
+}
+
+static size_t size_of_node(const struct node_facts *facts)
+{
+    size_t size = sizeof(struct node) + sizeof(struct traits_entry) + size_of_text(facts->name) +
+                  (facts->n_capacity + facts->n_allocatable) * sizeof(struct node_resource);
+    for (size_t i = 0; i < facts->n_labels; i++)
+        size += sizeof(struct label) + size_of_text(facts->labels[i].key) +
+                size_of_text(facts->labels[i].value);
+    for (size_t i = 0; i < facts->n_taints; i++)
+        size += sizeof(struct taint) + size_of_text(facts->taints[i].key) +
+                size_of_text(facts->taints[i].value);
+    return size;
+}
+
+/* Returns its size. */
+static size_t add_copy(struct cluster *cluster, const struct pod *pod, const char *node, size_t i)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct pod_facts facts = copy_facts(pod, arena);
@@ -187,12 +214,15 @@ static void add_copy(struct cluster *cluster, const struct pod *pod, const char 
     facts.uid = facts.name = arena_printf(arena, "%s/%zu", node, i); /* no name of an object */
     facts.claims = NULL;
     cluster_upsert_pod(cluster, &facts);
+    return size_of_pod(&facts, pod->shape);
 }
 
-/* The names are no names of objects. */
-static void add_slices(struct cluster *cluster, const char *node, const struct edit_slices *slices)
+/* The names are no names of objects. Returns their size. */
+static size_t add_slices(struct cluster *cluster, const char *node,
+                         const struct edit_slices *slices)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    size_t bytes = 0;
     for (size_t i = 0; i < slices->n; i++) {
         struct slice_facts facts = *slices->items[i];
         facts.name = arena_printf(arena, "%s/%zu", node, i);
@@ -201,16 +231,18 @@ static void add_slices(struct cluster *cluster, const char *node, const struct e
         cluster_upsert_slice(cluster, &facts);
         if (facts.is_unreadable)
             cluster_keep_slice(cluster, facts.name);
+        bytes += devices_slice_bytes(&facts);
     }
+    return bytes;
 }
 
-size_t edit_add_like(struct cluster *cluster, const char *like, const char *name,
-                     const struct edit_slices *slices)
+struct edit_added edit_add_like(struct cluster *cluster, const char *like, const char *name,
+                                const struct edit_slices *slices)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct node *model = cluster_find_node(cluster, like);
     if (!model)
-        return 0;
+        return (struct edit_added){0};
     struct node_facts facts = cluster_node_facts(model, arena);
     facts.labels = labels_of(&facts, name, arena);
     keep_own_taints(&facts, arena);
@@ -219,10 +251,10 @@ size_t edit_add_like(struct cluster *cluster, const char *like, const char *name
     facts.unschedulable = false;
     facts.ready = true;
     cluster_upsert_node(cluster, &facts);
+    struct edit_added added = {.bytes = size_of_node(&facts)};
     if (slices)
-        add_slices(cluster, name, slices);
-    size_t n = 0;
+        added.bytes += add_slices(cluster, name, slices);
     for (const struct pod *pod = next_staying(model, NULL); pod; pod = next_staying(model, pod))
-        add_copy(cluster, pod, name, n++);
-    return n;
+        added.bytes += add_copy(cluster, pod, name, added.n_pods++);
+    return added;
 }

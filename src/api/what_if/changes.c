@@ -208,7 +208,8 @@ void changes_fini(struct change_list *list)
 
 void applied_init(struct applied *ret_applied, struct arena *arena)
 {
-    *ret_applied = (struct applied){.arena = arena, .changes = json_array()};
+    *ret_applied =
+        (struct applied){.arena = arena, .changes = json_array(), .max_bytes = CHANGES_BYTES_MAX};
 }
 
 void applied_fini(struct applied *applied)
@@ -384,25 +385,13 @@ static void inherit(struct applied *applied, const char *name, const struct edit
         model->slices = *slices;
 }
 
-/* -E2BIG: the added nodes have too much. */
-static int check_added(const struct applied *applied, struct err *err)
-{
-    if (applied->n_pods > CHANGES_PODS_MAX)
-        return err_set(err, E2BIG, "the added nodes would have more than %zu pods",
-                       CHANGES_PODS_MAX);
-    if (applied->n_devices > CHANGES_DEVICES_MAX)
-        return err_set(err, E2BIG, "the added nodes would have more than %zu devices",
-                       CHANGES_DEVICES_MAX);
-    return 0;
-}
-
 static int add_nodes(struct applied *applied, struct cluster *ledger,
                      const struct asked_change *change, struct err *err)
 {
     const struct edit_slices *slices = &model_slices_find(applied->models, change->like)->slices;
     json_t *names = json_array();
     size_t at = applied->n_nodes;
-    size_t n_pods = 0;
+    struct edit_added added = {0};
     for (size_t i = 0; i < change->count; i++) {
         const char *name = free_name(ledger, change->like, &at, applied->arena);
         if (!name) {
@@ -410,22 +399,24 @@ static int add_nodes(struct applied *applied, struct cluster *ledger,
             return err_set(err, EINVAL, "addNodes: names of nodes like %.60s... would be too long",
                            change->like);
         }
-        n_pods = edit_add_like(ledger, change->like, name, slices);
-        applied->n_pods += n_pods;
-        applied->n_devices += slices->n_devices;
+        added = edit_add_like(ledger, change->like, name, slices);
+        applied->bytes += added.bytes;
         inherit(applied, name, slices);
         if (i < NAMES_SHOWN)
             (void)json_array_append_new(names, json_string(name));
-        if (check_added(applied, err) < 0) {
+        if (applied->bytes > applied->max_bytes) {
             json_decref(names);
-            return -E2BIG;
+            return err_set(err, E2BIG,
+                           "the added nodes, with their pods and ResourceSlices, would take more "
+                           "than %zu MiB of memory: add fewer",
+                           applied->max_bytes >> 20);
         }
     }
     applied->n_nodes += change->count;
     (void)json_array_append_new(applied->changes,
                                 json_pack("{s:s, s:s, s:I, s:o, s:I, s:I}", "change", "addNodes",
                                           "like", change->like, "count", (json_int_t)change->count,
-                                          "nodes", names, "podsOnEach", (json_int_t)n_pods,
+                                          "nodes", names, "podsOnEach", (json_int_t)added.n_pods,
                                           "devicesOnEach", (json_int_t)slices->n_devices));
     return 0;
 }

@@ -17,10 +17,9 @@
 /* Of a request; more are rejected (-E2BIG). */
 #define CHANGES_MAX ((size_t)1000)
 #define CHANGES_NAMES_MAX ((size_t)10000)
-#define CHANGES_NODES_MAX ((size_t)5000)     /* added */
-#define CHANGES_PODS_MAX ((size_t)100000)    /* of added nodes */
-#define CHANGES_DEVICES_MAX ((size_t)200000) /* of ResourceSlices of added nodes */
-#define CHANGES_POLICY_MAX ((size_t)100)     /* changes of the policy; each reads it anew */
+#define CHANGES_NODES_MAX ((size_t)5000)      /* added */
+#define CHANGES_BYTES_MAX ((size_t)256 << 20) /* of added nodes, with their pods and slices */
+#define CHANGES_POLICY_MAX ((size_t)100)      /* changes of the policy; each reads it anew */
 
 enum change_kind {
     CHANGE_ADD_NODES,
@@ -64,11 +63,11 @@ struct displaced {
 
 struct applied {
     struct arena *arena;
-    json_t *changes;                   /* array: what each change did */
-    struct displaced *displaced;       /* a table, in order of the drains */
-    struct met_budgets *budgets;       /* of the ledger, which must outlive it */
-    struct model_slices *models;       /* a table */
-    size_t n_nodes, n_pods, n_devices; /* added */
+    json_t *changes;                  /* array: what each change did */
+    struct displaced *displaced;      /* a table, in order of the drains */
+    struct met_budgets *budgets;      /* of the ledger, which must outlive it */
+    struct model_slices *models;      /* a table */
+    size_t n_nodes, bytes, max_bytes; /* added, as edit_add_like() counts */
 };
 
 /* Applies them one after another; those of the policy are in force already. At an error the ledger

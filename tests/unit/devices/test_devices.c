@@ -211,6 +211,30 @@ static void test_other_drivers_are_bounded(void **state)
     assert_int_equal(n_left_out, 1);
 }
 
+/* Names cost memory, too. */
+static void test_slices_of_other_drivers_without_devices_are_bounded(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct slice_facts slice = slice_of("n", NULL);
+    char name[254];
+    const size_t n = DEVICES_OTHER_BYTES_MAX / (3 * sizeof name);
+    size_t n_left_out = 0;
+    slice.driver = "nic.example.com";
+    slice.n_devices = 0;
+    slice.name = slice.pool = slice.node_name = name;
+    memset(name, 'x', sizeof name);
+    for (size_t i = 0; i <= n; i++) {
+        (void)snprintf(&name[240], sizeof name - 240, "%zu", i);
+        devices_upsert_slice(fixture->devices, &slice);
+    }
+    struct slice_facts back;
+    const char *last = NULL;
+    while ((last = devices_next_slice(fixture->devices, last, fixture->arena, &back)))
+        n_left_out += back.is_unreadable;
+    assert_in_range(n_left_out, 1, n);
+    assert_int_equal(devices_count(fixture->devices, DEVICES_SLICES), n + 1);
+}
+
 static void test_lists_delete_what_they_do_not_name(void **state)
 {
     const struct fixture *fixture = *state;
@@ -598,6 +622,7 @@ int main(void)
         TEST(test_each_device_keeps_its_own_attributes),
         TEST(test_other_drivers_do_not_count),
         TEST(test_other_drivers_are_bounded),
+        TEST(test_slices_of_other_drivers_without_devices_are_bounded),
         TEST(test_lists_delete_what_they_do_not_name),
         TEST(test_a_sweep_counts_devices),
         TEST(test_the_same_rule_again),

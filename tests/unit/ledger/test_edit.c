@@ -127,7 +127,7 @@ static void add_like(struct fixture *fixture, struct dice *dice, struct objects 
         pod->node_name = name;
         pod->uid = pod->name = arena_printf(fixture->arena, "%s/%zu", name, n++);
     }
-    assert_int_equal(edit_add_like(fixture->cluster, like->name, name, NULL), n);
+    assert_int_equal(edit_add_like(fixture->cluster, like->name, name, NULL).n_pods, n);
 }
 
 static void remove_node(struct fixture *fixture, struct dice *dice, struct objects *objects)
@@ -219,7 +219,7 @@ static void test_unknown_names_change_nothing(void **state)
     edit_remove(fixture->cluster, "gone");
     edit_place(fixture->cluster, "gone", "n1");
     edit_remove_node(fixture->cluster, "gone");
-    assert_int_equal(edit_add_like(fixture->cluster, "gone", "new", NULL), 0);
+    assert_int_equal(edit_add_like(fixture->cluster, "gone", "new", NULL).bytes, 0);
     assert_int_equal(cluster_version(fixture->cluster), version);
 }
 
