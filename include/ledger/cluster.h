@@ -280,10 +280,10 @@ bool cluster_relist_sweep_claim_templates(struct cluster *cluster, size_t work);
 void cluster_set_claim_templates_known(struct cluster *cluster, bool known);
 bool cluster_claim_templates_known(const struct cluster *cluster);
 
-/* PodDisruptionBudgets, which no decision reads. Facts are copied; a selector over
- * BUDGET_SELECTOR_BYTES_MAX, or beyond BUDGET_SELECTORS_BYTES_MAX of all, is cut. */
-#define BUDGET_SELECTOR_BYTES_MAX ((size_t)16 << 10)
-#define BUDGET_SELECTORS_BYTES_MAX ((size_t)16 << 20)
+/* PodDisruptionBudgets, which no decision reads. Facts are copied. One that takes more than
+ * policy->pod_shape_bytes, or for which its namespace has no room in its part of
+ * policy->pod_shapes_bytes / CLUSTER_BUDGETS_SHARE, is cut: its selector is left out. */
+#define CLUSTER_BUDGETS_SHARE 8
 void cluster_upsert_budget(struct cluster *cluster, const struct budget_facts *facts);
 void cluster_delete_budget(struct cluster *cluster, const char *namespace_, const char *name);
 void cluster_keep_budget(struct cluster *cluster, const char *namespace_, const char *name);

@@ -6,22 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *key_of(const char *namespace_, const char *name, struct arena *arena)
-{
-    return arena_printf(arena, "%s/%s", namespace_, name);
-}
-
 static struct kept_budget *find(const struct cluster *cluster, const char *namespace_,
                                 const char *name)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const char *key = key_of(namespace_, name, arena);
+    const char *key = arena_printf(arena, "%s/%s", namespace_, name);
     struct kept_budget *found = NULL;
     HASH_FIND_STR(cluster->budgets, key, found);
     return found;
 }
 
-static size_t size_of(const struct selector_term *term)
+static size_t size_of_term(const struct selector_term *term)
 {
     size_t size = 0;
     for (size_t i = 0; i < term->n_requirements; i++) {
@@ -31,6 +26,16 @@ static size_t size_of(const struct selector_term *term)
             size += sizeof(char *) + strlen(requirement->values[j]) + 1;
     }
     return size;
+}
+
+static size_t size_of_texts(const struct budget_facts *facts)
+{
+    return 2 * strlen(facts->namespace_) + strlen(facts->name) + 3;
+}
+
+static size_t size_of(const struct budget_facts *facts)
+{
+    return sizeof(struct kept_budget) + size_of_texts(facts) + size_of_term(&facts->selector);
 }
 
 static struct siphash128 digest_of(const struct budget_facts *facts)
@@ -47,43 +52,68 @@ static struct siphash128 digest_of(const struct budget_facts *facts)
     return siphash_end128(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
 }
 
+static void free_budget(struct cluster *cluster, struct kept_budget *budget)
+{
+    if (budget->bytes > 0)
+        shape_accounts_subtract(&cluster->budget_accounts, budget->facts.namespace_, budget->bytes);
+    cluster->budget_bytes -= budget->bytes;
+    arena_free(budget->arena);
+    free(budget);
+}
+
 static void remove_budget(struct cluster *cluster, struct kept_budget *budget)
 {
     if (cluster->budget_swept_to == budget)
         cluster->budget_swept_to = budget->hh.next;
-    cluster->budget_selector_bytes -= budget->selector_bytes;
     HASH_DEL(cluster->budgets, budget);
-    arena_free(budget->arena);
-    free(budget);
+    free_budget(cluster, budget);
     cluster->n_other_changes++;
 }
 
-static bool has_room(const struct cluster *cluster, size_t bytes)
+static bool has_room(const struct cluster *cluster, const struct budget_facts *facts)
 {
-    return bytes <= BUDGET_SELECTOR_BYTES_MAX &&
-           bytes <= BUDGET_SELECTORS_BYTES_MAX - cluster->budget_selector_bytes;
+    const struct policy *policy = cluster->policy;
+    const size_t bytes = size_of(facts);
+    return bytes <= policy->pod_shape_bytes &&
+           shape_accounts_may_add(&cluster->budget_accounts, facts->namespace_, bytes,
+                                  cluster->budget_bytes + bytes,
+                                  policy->pod_shapes_bytes / CLUSTER_BUDGETS_SHARE);
+}
+
+static struct kept_budget *new_budget(const struct budget_facts *facts,
+                                      const struct siphash128 *digest)
+{
+    struct kept_budget *budget = mem_new(sizeof *budget + size_of_texts(facts));
+    const size_t len = strlen(facts->namespace_);
+    char *name = budget->texts + len + 1;
+    char *namespace_ = name + strlen(facts->name) + 1;
+    memcpy(budget->texts, facts->namespace_, len);
+    budget->texts[len] = '/';
+    memcpy(name, facts->name, strlen(facts->name) + 1);
+    memcpy(namespace_, facts->namespace_, len + 1);
+    budget->facts = *facts;
+    budget->facts.namespace_ = namespace_;
+    budget->facts.name = name;
+    budget->facts.selector = (struct selector_term){0};
+    budget->digest = *digest;
+    return budget;
 }
 
 static struct kept_budget *add_budget(struct cluster *cluster, const struct budget_facts *facts,
                                       const struct siphash128 *digest)
 {
-    struct kept_budget *budget = MEM_NEW(struct kept_budget);
-    const size_t bytes = size_of(&facts->selector);
-    struct arena *arena = arena_new();
-    budget->arena = arena;
-    budget->digest = *digest;
-    budget->facts = *facts;
-    budget->facts.namespace_ = arena_strdup(arena, facts->namespace_);
-    budget->facts.name = arena_strdup(arena, facts->name);
-    budget->facts.is_cut |= !has_room(cluster, bytes);
-    budget->facts.selector = (struct selector_term){0};
+    struct kept_budget *budget = new_budget(facts, digest);
+    budget->facts.is_cut |= !has_room(cluster, facts);
     if (!budget->facts.is_cut) {
-        budget->facts.selector = shape_copy_term(&facts->selector, arena);
-        budget->selector_bytes = bytes;
-        cluster->budget_selector_bytes += bytes;
+        budget->bytes = size_of(facts);
+        cluster->budget_bytes += budget->bytes;
+        shape_accounts_add(&cluster->budget_accounts, facts->namespace_, budget->bytes);
     }
-    budget->key = key_of(facts->namespace_, facts->name, arena);
-    HASH_ADD_KEYPTR(hh, cluster->budgets, budget->key, strlen(budget->key), budget);
+    if (!budget->facts.is_cut && facts->selector.n_requirements > 0) {
+        budget->arena = arena_new_sized(budget->bytes);
+        budget->facts.selector = shape_copy_term(&facts->selector, budget->arena);
+    }
+    HASH_ADD_KEYPTR(hh, cluster->budgets, budget->texts, strlen(budget->texts), budget);
     cluster->n_other_changes++;
     return budget;
 }
@@ -93,7 +123,7 @@ static void put(struct cluster *cluster, const struct budget_facts *facts, uint6
     const struct siphash128 digest = digest_of(facts);
     struct kept_budget *budget = find(cluster, facts->namespace_, facts->name);
     if (!budget || memcmp(&budget->digest, &digest, sizeof digest) != 0 ||
-        (budget->facts.is_cut && !facts->is_cut && has_room(cluster, size_of(&facts->selector)))) {
+        (budget->facts.is_cut && !facts->is_cut && has_room(cluster, facts))) {
         if (budget)
             remove_budget(cluster, budget);
         budget = add_budget(cluster, facts, &digest);
@@ -160,8 +190,7 @@ void cluster_budgets_free_all(struct cluster *cluster)
     HASH_CLEAR(hh, cluster->budgets);
     while (budget) {
         struct kept_budget *next = budget->hh.next;
-        arena_free(budget->arena);
-        free(budget);
+        free_budget(cluster, budget);
         budget = next;
     }
 }

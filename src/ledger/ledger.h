@@ -137,13 +137,13 @@ struct claim_template {
 };
 
 struct kept_budget {
-    struct budget_facts facts; /* in the arena */
-    struct arena *arena;
-    size_t selector_bytes;
-    struct siphash128 digest; /* of the facts as they came */
+    struct budget_facts facts; /* names are in texts, the selector in the arena */
+    struct arena *arena;       /* NULL: it has no selector, or is cut */
+    size_t bytes;              /* its part of cluster.budget_bytes; 0: it is cut */
+    struct siphash128 digest;  /* of the facts as they came */
     uint64_t seen;
-    const char *key; /* "namespace/name" */
     UT_hash_handle hh;
+    char texts[]; /* the key, "namespace/name"; then the namespace */
 };
 
 struct priority_class {
@@ -215,7 +215,8 @@ struct cluster {
     size_t template_spec_bytes;               /* at most CLAIM_TEXTS_BYTES_MAX */
     struct kept_budget *budgets;              /* empty in a fork */
     struct kept_budget *budget_swept_to;      /* as swept_to */
-    size_t budget_selector_bytes;             /* at most BUDGET_SELECTORS_BYTES_MAX */
+    struct shape_accounts budget_accounts;    /* bytes of those that are not cut */
+    size_t budget_bytes;                      /* the same, of all namespaces */
     struct device_class *device_classes;
     struct claimed_resource *claimed_resources;
     size_t n_present_nodes;

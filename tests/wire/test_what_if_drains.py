@@ -89,7 +89,7 @@ def test_budgets_of_a_live_cluster_follow_it(api, follow):
     service.wait("it is ready without budgets", lambda: service.get("/readyz").text == refused)
     answer = ask(service, {"drain": ["a"]})
     assert answer["disruptionBudgets"] == {
-        "checked": False, "notCheckedBecause": "this service has no right to list and watch them", "met": [], "omitted": 0
+        "checked": False, "notCheckedBecause": "this service has no right to list and watch them", "met": [], "omitted": 0, "notJudged": []
     }  # fmt: skip
     assert "PodDisruptionBudgets: not checked: this service has no right to list and watch them" in answer["notChecked"]
     api.faults.heal()

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 /* Listed; the rest is counted. */
 #define MET_MAX ((size_t)1000)
@@ -26,7 +27,14 @@ struct met_budget {
 struct budget_namespace {
     const char *name;
     struct met_budget *first;
+    bool is_asked_about; /* a pod of it is evicted */
     UT_hash_handle hh;
+};
+
+/* One that may select pods, and nobody knows. */
+struct unjudged_budget {
+    const char *namespace_, *name, *why;
+    struct unjudged_budget *next;
 };
 
 /* Alike pods have the same budgets. */
@@ -46,19 +54,32 @@ struct met_budgets {
     struct budget_match *matches;
     size_t n_left; /* comparisons */
     size_t n_unjudged;
+    struct unjudged_budget *unread; /* in the reverse order */
 };
+
+static struct budget_namespace *find_namespace(const struct met_budgets *budgets, const char *name)
+{
+    struct budget_namespace *namespace_ = NULL;
+    HASH_FIND_STR(budgets->namespaces, name, namespace_);
+    return namespace_;
+}
+
+static struct budget_namespace *find_or_add_namespace(struct met_budgets *budgets, const char *name)
+{
+    struct budget_namespace *namespace_ = find_namespace(budgets, name);
+    if (namespace_)
+        return namespace_;
+    namespace_ = ARENA_NEW(budgets->arena, struct budget_namespace);
+    namespace_->name = arena_strdup(budgets->arena, name);
+    HASH_ADD_KEYPTR(hh, budgets->namespaces, namespace_->name, strlen(namespace_->name),
+                    namespace_);
+    return namespace_;
+}
 
 static void add(struct met_budgets *budgets, const struct budget_facts *facts)
 {
     struct met_budget *item = &budgets->items[budgets->n++];
-    struct budget_namespace *namespace_ = NULL;
-    HASH_FIND_STR(budgets->namespaces, facts->namespace_, namespace_);
-    if (!namespace_) {
-        namespace_ = ARENA_NEW(budgets->arena, struct budget_namespace);
-        namespace_->name = facts->namespace_;
-        HASH_ADD_KEYPTR(hh, budgets->namespaces, namespace_->name, strlen(namespace_->name),
-                        namespace_);
-    }
+    struct budget_namespace *namespace_ = find_or_add_namespace(budgets, facts->namespace_);
     item->facts = facts;
     item->next = namespace_->first;
     namespace_->first = item;
@@ -103,11 +124,11 @@ static bool pay(struct met_budgets *budgets, const struct met_budget *first)
 static void find_matching(struct met_budgets *budgets, const struct pod *pod,
                           struct budget_match *match)
 {
-    struct budget_namespace *namespace_ = NULL;
+    struct budget_namespace *namespace_ = find_or_add_namespace(budgets, pod->namespace_);
     size_t n = 0;
-    HASH_FIND_STR(budgets->namespaces, pod->namespace_, namespace_);
-    match->is_judged = !pod->lacks_peers && (!namespace_ || pay(budgets, namespace_->first));
-    if (!match->is_judged || !namespace_)
+    namespace_->is_asked_about = true;
+    match->is_judged = !namespace_->first || (!pod->lacks_peers && pay(budgets, namespace_->first));
+    if (!match->is_judged)
         return;
     for (struct met_budget *item = namespace_->first; item; item = item->next)
         n += selects(item->facts, pod);
@@ -180,6 +201,74 @@ const char *met_budgets_evict(struct met_budgets *budgets, const struct pod *pod
     for (size_t i = 0; i < match->n; i++)
         count(match->items[i], pod, match->n > 1);
     return match->n > 0 ? names_of(match, budgets->arena) : NULL;
+}
+
+/* ---- those that nobody can judge ---- */
+
+/* The namespace is "" where the name of the budget is unknown. */
+void met_budgets_add_unread(struct met_budgets *budgets, const char *name, const char *why)
+{
+    struct arena *arena = budgets->arena;
+    struct unjudged_budget *unread = ARENA_NEW(arena, struct unjudged_budget);
+    const char *slash = strchr(name, '/');
+    unread->namespace_ = slash ? arena_printf(arena, "%.*s", (int)(slash - name), name) : "";
+    unread->name = arena_strdup(arena, slash ? slash + 1 : name);
+    unread->why = arena_strdup(arena, why);
+    LL_PREPEND(budgets->unread, unread);
+}
+
+static bool is_asked_about(const struct met_budgets *budgets, const char *name)
+{
+    const struct budget_namespace *namespace_ = find_namespace(budgets, name);
+    return namespace_ && namespace_->is_asked_about;
+}
+
+static json_t *unjudged_json(const char *namespace_, const char *name, const char *why)
+{
+    return json_pack("{s:s, s:s, s:s}", "namespace", namespace_, "name", name, "reason", why);
+}
+
+/* Of namespaces with an evicted pod. */
+static json_t *all_unjudged_json(const struct met_budgets *budgets, size_t *ret_n)
+{
+    json_t *list = json_array();
+    size_t n = 0;
+    for (size_t i = 0; i < budgets->n; i++) {
+        const struct budget_facts *facts = budgets->items[i].facts;
+        if (facts->is_cut && is_asked_about(budgets, facts->namespace_) && n++ < MET_MAX)
+            (void)json_array_append_new(
+                list, unjudged_json(facts->namespace_, facts->name,
+                                    "it is longer than limits.podShapeBytes, or the budgets of its "
+                                    "namespace have no room in limits.podShapesBytes"));
+    }
+    const struct unjudged_budget *unread = NULL;
+    LL_FOREACH (budgets->unread, unread) {
+        const bool is_asked = unread->namespace_[0] ? is_asked_about(budgets, unread->namespace_)
+                                                    : budgets->matches != NULL;
+        if (is_asked && n++ < MET_MAX)
+            (void)json_array_append_new(
+                list, unjudged_json(unread->namespace_, unread->name, unread->why));
+    }
+    *ret_n = n;
+    return list;
+}
+
+static const char *why_unjudged(const struct met_budgets *budgets, const json_t *unjudged,
+                                size_t n_unjudged)
+{
+    const json_t *first = json_array_get(unjudged, 0);
+    const char *namespace_ = json_string_value(json_object_get(first, "namespace"));
+    if (first)
+        return arena_printf(budgets->arena,
+                            "budgets that could not be kept or read: %zu, for example %s%s%s",
+                            n_unjudged, namespace_, namespace_[0] ? "/" : "",
+                            json_string_value(json_object_get(first, "name")));
+    if (budgets->n_unjudged > 0)
+        return arena_printf(budgets->arena,
+                            "for %zu pods: their labels or the budgets of their namespace are too "
+                            "many or too long",
+                            budgets->n_unjudged);
+    return NULL;
 }
 
 /* ---- the answer ---- */
@@ -260,11 +349,11 @@ json_t *met_budgets_json(const struct met_budgets *budgets, const char *why)
         qsort(met, n, sizeof(const struct met_budget *), compare);
     for (size_t i = 0; i < n && i < MET_MAX; i++)
         (void)json_array_append_new(list, budget_json(met[i], arena));
-    if (!why && budgets->n_unjudged > 0)
-        why = arena_printf(arena,
-                           "for %zu pods: their labels or the budgets of their namespace are too "
-                           "many, too long or unreadable",
-                           budgets->n_unjudged);
-    return json_pack("{s:b, s:s?, s:o, s:I}", "checked", !why, "notCheckedBecause", why, "met",
-                     list, "omitted", (json_int_t)(n - json_array_size(list)));
+    size_t n_unjudged = 0;
+    json_t *unjudged = all_unjudged_json(budgets, &n_unjudged);
+    if (!why)
+        why = why_unjudged(budgets, unjudged, n_unjudged);
+    return json_pack("{s:b, s:s?, s:o, s:I, s:o}", "checked", !why, "notCheckedBecause", why, "met",
+                     list, "omitted", (json_int_t)(n - json_array_size(list)), "notJudged",
+                     unjudged);
 }

@@ -24,7 +24,10 @@ void met_budgets_free(struct met_budgets *budgets);
 /* A pod that is evicted from its node. Returns the names of the budgets that it meets, as text;
  * NULL: none. */
 const char *met_budgets_evict(struct met_budgets *budgets, const struct pod *pod);
-/* {checked, met: [MetBudget], omitted}; why: the ledger may lack budgets; NULL: it has all. */
+/* A budget, "namespace/name", that could not be read, and why. Texts are copied. */
+void met_budgets_add_unread(struct met_budgets *budgets, const char *name, const char *why);
+/* {checked, met: [MetBudget], omitted, notJudged: [{namespace, name, reason}]}; why: the ledger may
+ * lack budgets; NULL: it has all. */
 json_t *met_budgets_json(const struct met_budgets *budgets, const char *why);
 
 #endif

@@ -12,6 +12,7 @@
 #include "api/tables.h"
 #include "api/what_if/changed_policy.h"
 #include "api/what_if/placing.h"
+#include "api/what_if/unread_budgets.h"
 #include "base/nearest.h"
 #include "formats/json_get.h"
 #include "formats/json_put.h"
@@ -301,24 +302,6 @@ static const char *summary_of(const struct displaced_counts *displaced,
                         text, pending->n_after, n_pending, pending->n_before);
 }
 
-/* Why the budgets may be incomplete; NULL: they are not. */
-static const char *budgets_unknown(struct inventory *inventory, struct arena *arena)
-{
-    struct inventory_freshness kinds[N_CLUSTER_KINDS];
-    if (inventory_freshness(inventory, kinds) == 0) {
-        const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-        return cluster_budgets_known(view.cluster) ? NULL
-                                                   : "the cluster file has none; save it with pdb";
-    }
-    const struct inventory_freshness *kind = &kinds[CLUSTER_BUDGETS];
-    if (kind->synced && !kind->stale && !kind->behind && !kind->too_many)
-        return NULL;
-    if (strcmp(kind->trouble, "refused") == 0)
-        return "this service has no right to list and watch them";
-    return arena_printf(arena, "they are %s%s%s", kind->synced ? "not current" : "not listed",
-                        kind->trouble[0] ? ": " : "", kind->trouble);
-}
-
 static json_t *not_checked_json(const struct applied *applied, const json_t *budgets,
                                 struct arena *arena)
 {
@@ -357,8 +340,9 @@ static json_t *compared_json(const struct what_if *what_if, const struct placing
     const struct displaced_counts displaced = count_displaced(applied, after);
     const struct compared_state state = state_of(fork, arena);
     const size_t n_pending = what_if->before.copies.n_all;
-    json_t *budgets =
-        met_budgets_json(applied->budgets, budgets_unknown(what_if->api->inventory, arena));
+    struct inventory *inventory = what_if->api->inventory;
+    unread_budgets_add(inventory, applied->budgets);
+    json_t *budgets = met_budgets_json(applied->budgets, unread_budgets_why(inventory, arena));
     return json_pack(
         "{s:s, s:O, s:o, s:{s:I, s:I}, s:{s:o, s:o, s:o, s:o}, s:{s:o, s:o}, s:{s:o, s:o}, s:o, "
         "s:o}",
