@@ -3,7 +3,7 @@
 import concurrent.futures
 import signal
 
-from api import wait_until
+from api import LIMIT_S, wait_until
 from cluster import PODS
 from live import node_name
 from replicas import EXPIRES, Replicas, leads_since
@@ -30,7 +30,7 @@ def bound_names(live):
 def test_paused_leader_sends_no_late_binding(proxied):
     live, proxy = proxied, proxied.proxy
     live.add_node("node", "NVIDIA-H100-80GB-HBM3", GPUS)
-    replicas = Replicas(live, EXPIRES._replace(bind_s=10))  # on a busy machine it takes long until all are held
+    replicas = Replicas(live, EXPIRES._replace(bind_s=17))  # the most; on a busy machine it takes long until all are held
     leader = live.service = replicas.start()
     leads_since(leader)
     other = replicas.start()
@@ -38,11 +38,13 @@ def test_paused_leader_sends_no_late_binding(proxied):
     live.wait_until_told()
     with concurrent.futures.ThreadPoolExecutor(GPUS) as callers:
         proxy.hold()
+        proxy.delay(LIMIT_S)  # no connection gets free for a second binding
         answers = {item["metadata"]["name"]: callers.submit(bind, leader, item) for item in early}
         wait_until(lambda: begun(live, answers.values()) == GPUS and proxy.n_held > 0, leader.log.text)
         leader.signal(signal.SIGSTOP)
         assert not any(answer.result() for answer in answers.values() if answer.done())
         proxy.let_go()
+        proxy.no_delay()
         leads_since(other)
         at_once = bound_names(live)  # by a connection that was open already
         assert len(at_once) < GPUS
