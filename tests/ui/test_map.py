@@ -120,7 +120,7 @@ def test_pods_are_coloured_with_a_letter(service, pages, colour):
 def test_a_cell_says_who_holds_it_and_leads_there(service, pages):
     page = pages.open(service, "#view=apart")
     cell = page.locator(".node[title='a'] .cell.used").first
-    assert re.fullmatch(r"in use: ml/train-0, \d+ d( \d+ h)?, Job train", cell.get_attribute("title"))
+    assert re.fullmatch(r"in use: ml/train-0, \d+\sd(\s\d+\sh)?, Job train", cell.get_attribute("title"))
     cell.click()
     page.locator(".details").get_by_text("is on the node a").wait_for()
     assert "Owner: Job train. Priority: 5." in page.locator(".details").inner_text()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import objects
 import pytest
@@ -81,6 +82,10 @@ def test_a_manifest_lights_up_its_places(sample, pages):
     assert places
     assert set(page.locator(".node.placed").evaluate_all("nodes => nodes.map(node => node.title)")) == places
     shot(page, "try")
+    page.get_by_role("button", name="marked on the map").click()
+    page.wait_for_function("document.activeElement.className === 'lines'")
+    page.locator("#view").select_option("table")
+    assert {row[0] for row in rows_of(page, "Map") if row[1]} == places
 
 
 def test_a_manifest_that_fits_nowhere_says_why(sample, pages):
@@ -142,6 +147,7 @@ def test_a_failing_service_keeps_the_last_data_and_says_so(sample, pages):
     page.route("**/v1/inventory", lambda route: route.abort())
     page.clock.fast_forward(20000)
     page.wait_for_selector(".notice.error")
+    page.get_by_text(re.compile(r"Shown are the data of \d\d:\d\d:\d\d UTC")).wait_for()
     assert page.locator(".node").count() > 0
 
 
@@ -272,6 +278,8 @@ def test_an_empty_cluster_says_so(tmp_path, pages):
     try:
         page = pages.open(service, wait="#map-title")
         page.get_by_text("No node has GPUs.").wait_for()
+        page.get_by_text("nvidia.com/gpu").first.wait_for()
+        page.get_by_text("No pod waits for GPUs.").wait_for()
         shot(page, "empty")
     finally:
         service.stop()
@@ -283,12 +291,21 @@ def test_the_keyboard_reaches_tabs_and_nodes(sample, pages):
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.id") == "tab-try"
     page.wait_for_selector("#manifest")
-    page.locator(".node").first.focus()
-    page.keyboard.press("ArrowDown")
-    second = page.locator(".node").nth(1).get_attribute("title")
-    assert page.evaluate("document.activeElement.title") == second
+    page.locator(".lines").focus()
+    nodes = page.locator(".node").evaluate_all("all => all.map(one => one.title)")
+    titles = []
+    for key in ("ArrowDown", "ArrowRight", "ArrowLeft", "ArrowDown", "ArrowDown", "ArrowUp"):
+        page.keyboard.press(key)
+        titles.append(page.evaluate("document.activeElement.title"))
+    assert titles == [nodes[at] for at in (0, 1, 0, 2, 3, 2)]  # two nodes are in the first line, one in the second
     page.keyboard.press("Enter")
-    assert page.locator("#details-title").inner_text() == second
+    page.wait_for_function("document.activeElement.id === 'details-title'")
+    assert page.locator("#details-title").inner_text() == nodes[2]
+    page.keyboard.press("Escape")
+    page.wait_for_function("name => document.activeElement.title === name", arg=nodes[2])
+    assert page.locator(".details").count() == 0
+    page.keyboard.press("Tab")  # past all nodes
+    assert not page.evaluate("document.activeElement.closest('.lines')")
 
 
 def test_both_languages_have_every_word(sample, pages):

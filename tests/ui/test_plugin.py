@@ -52,6 +52,7 @@ def test_copied_commands_ask_where_the_page_asks(sample, pages, tmp_path):
     ui = Ui("--cluster-file", os.path.relpath(tmp_path / "it's $(touch x).yaml"))
     try:
         page = pages.open(ui, f"{fragment_of(ui)}&tab=try&drain=h100-1", permissions=["clipboard-read", "clipboard-write"])
+        page.locator("caption", has_text="Node groups").wait_for()
         page.get_by_role("button", name="Try it").click()
         page.get_by_role("button", name="Copy as kubectl gpu").click()
         page.get_by_text("Copied.").wait_for()

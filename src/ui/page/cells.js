@@ -201,6 +201,11 @@ export function colourKey(holder, colour) {
   return (COLOURINGS_BY[colour] ?? COLOURINGS_BY.namespace)(holder);
 }
 
+// The states that some GPU has.
+export function statesOf(fleet) {
+  return new Set(fleet.flatMap(({ gpus }) => gpus.flatMap((one) => one.runs.map((run) => run.state))));
+}
+
 // Those that hold GPUs, the largest first: [{name, n}].
 export function holdersOf(fleet, colour) {
   const counts = new Map();

@@ -1,5 +1,5 @@
 // One node, or one pod with the reasons, beside the map.
-import { html } from "./vendor/preact-htm.js";
+import { html, useEffect, useRef } from "./vendor/preact-htm.js";
 import { urlOf, usePolled } from "./fetching.js";
 import { CopyCurl, CopyKubectl, Failed, Table, WhatIf, age, ageSince, amount, amounts, ownerText, quoted } from "./parts.js";
 import { stateOf } from "./map.js";
@@ -16,7 +16,7 @@ function podsOf(node) {
 }
 
 function Node({ node, change }) {
-  const resources = Object.entries(node.resources).map(([name, row]) => ({ name, ...row }));
+  const resources = Object.entries(node.resources).map(([name, row]) => ({ name, ...row })).filter((row) => row.allocatable > 0 || row.used > 0);
   return html`
     <p>${node.model || t("modelUnknown")}${node.modelLabel && html`, <code>${node.modelLabel}</code>`}; ${stateOf(node)}${node.sharing && `; ${node.sharing}`}</p>
     <p class="bar"><${WhatIf} label="whatIfDrain" changes=${{ drain: node.name }} change=${change} />
@@ -63,12 +63,29 @@ function Pod({ name, change }) {
     ]} />`;
 }
 
+// What has the focus before an object's details are opened gets it again when they are closed.
+function useFocus(name) {
+  const heading = useRef(null);
+  const last = useRef(name);
+  const opener = useRef(null);
+  useEffect(() => {
+    if (last.current === name) return;
+    last.current = name;
+    const focused = document.activeElement;
+    if (!name) return opener.current?.focus();
+    if (!heading.current.parentNode.parentNode.contains(focused)) opener.current = focused;
+    heading.current.focus();
+  }, [name]);
+  return heading;
+}
+
 export function Details({ inventory, state, change }) {
+  const heading = useFocus(state.pod || state.node);
   if (!state.node && !state.pod) return null;
   const node = inventory.nodes.find((one) => one.name === state.node);
   const close = () => change({ node: "", pod: "" });
-  return html`<section class="details" aria-labelledby="details-title">
-    <div class="bar"><h2 id="details-title">${state.pod || state.node}</h2><button onClick=${close}>${t("close")}</button></div>
+  return html`<section class="details" aria-labelledby="details-title" onKeyDown=${(event) => event.key === "Escape" && close()}>
+    <div class="bar"><h2 id="details-title" tabindex="-1" ref=${heading}>${state.pod || state.node}</h2><button onClick=${close}>${t("close")}</button></div>
     ${state.pod ? html`<${Pod} key=${state.pod} name=${state.pod} change=${change} />` : node ? html`<${Node} node=${node} change=${change} />` : html`<p>${t("noSuchNode")}</p>`}
   </section>`;
 }

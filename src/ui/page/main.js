@@ -55,7 +55,7 @@ function Totals({ inventory, fragmentation }) {
   const brokenIn = (row) => row.capacity - (row.allocatable ?? row.capacity);
   const useless = fragmentation?.models.reduce((all, row) => all + row.fragmented, 0);
   return html`<p class="sum"><strong>${t("sum", sum((row) => row.capacity), sum((row) => row.free), sum((row) => row.used), sum((row) => row.reserved), useless?.toFixed(1) ?? "?", sum(closedIn), sum(brokenIn))}</strong></p>
-  <${Table} caption=${t("totals")} rows=${rows} columns=${[
+  <${Table} caption=${t("totals", rows.length)} rows=${rows} columns=${[
     [t("model"), (row) => row.model || t("modelUnknown")],
     [t("resource"), (row) => row.resource],
     [t("nodes"), (row) => row.nodes, true],
@@ -89,9 +89,10 @@ function Header({ inventory, answered, policy, change }) {
   </header>`;
 }
 
-function Warnings({ inventory, failure }) {
+function Warnings({ inventory, answered, failure }) {
   return html`
     <${Failed} failure=${failure} />
+    ${failure && html`<p>${t("shownSince", new Date(answered).toISOString().slice(11, 19))}</p>`}
     ${!inventory.usable && html`<${Notice} kind="error">${t("unusable")}: ${inventory.unusableBecause}</${Notice}>`}
     ${!inventory.claimsCounted && html`<${Notice}>${inventory.claimsNotCountedBecause}</${Notice}>`}
     ${inventory.problemCount > 0 && html`<details><summary>${t("problems", inventory.problemCount)}</summary>
@@ -128,12 +129,14 @@ function Page() {
       ${failure?.status === 401 && html`<${TokenForm} renewed=${renew} />`}
       ${!inventory && (failure ? html`<${Failed} failure=${failure} />` : html`<p>${t("loading")}</p>`)}
       ${inventory && html`
-        <${Warnings} inventory=${inventory} failure=${failure} />
+        <${Warnings} inventory=${inventory} answered=${last.current.answered} failure=${failure} />
         <div class="totals"><${Totals} inventory=${inventory} fragmentation=${fragmentation} /></div>
         <${Failed} failure=${noGroups} />
-        <${ClusterMap} inventory=${inventory} shares=${shares} pools=${pools} placed=${placed} state=${state} change=${change} />
-        <${Details} inventory=${inventory} state=${state} change=${change} />
-        <${Tabs} state=${state} change=${change} again=${again} pools=${pools} tried=${tried} setTried=${setTried} />`}
+        <div class=${state.node || state.pod ? "split" : ""}>
+          <${ClusterMap} inventory=${inventory} resources=${policy?.values.gpuResources} shares=${shares} pools=${pools} placed=${placed} state=${state} change=${change} />
+          <${Details} inventory=${inventory} state=${state} change=${change} />
+        </div>
+        <${Tabs} state=${state} change=${change} again=${again} pools=${pools} tried=${tried} setTried=${setTried} nPlaces=${placed.size} />`}
     </main>`;
 }
 

@@ -1,6 +1,6 @@
 // The map: nodes in groups, one cell a GPU. Only the lines in sight are in the document.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
-import { CELLS_MAX, COLOURINGS, GROUPINGS, OTHER, STATES, cellsOf, colourKey, fleetOf, groupsOf, holdersOf, isClosed, marksOf } from "./cells.js";
+import { CELLS_MAX, COLOURINGS, GROUPINGS, OTHER, STATES, cellsOf, colourKey, fleetOf, groupsOf, holdersOf, isClosed, marksOf, statesOf } from "./cells.js";
 import { Table, ageSince, ownerText } from "./parts.js";
 import { t } from "./words.js";
 
@@ -62,7 +62,7 @@ function NodeRow({ row, marks, placed, state, change }) {
     if (pod) change({ pod, node: "" });
     else change(isFolded ? { view: "apart" } : { node: node.name, pod: "" });
   };
-  return html`<button class=${classes} onClick=${open} aria-label=${spoken(row) + (n > 0 ? `, ${t("placedHere", n)}` : "")} title=${node.name}>
+  return html`<button class=${classes} tabindex="-1" aria-current=${state.node === node.name ? "true" : undefined} onClick=${open} aria-label=${spoken(row) + (n > 0 ? `, ${t("placedHere", n)}` : "")} title=${node.name}>
     <span class="name">${isFolded ? t("nodesAlike", row.nodes.length) : node.name}</span>
     <span class="cells">${row.gpus.map((gpus) => {
       const { cells, more } = cellsOf(gpus);
@@ -119,16 +119,34 @@ function useSight(box) {
   return sight;
 }
 
-// Arrow keys move between the nodes in sight.
+// The node in the same column of the next line, or of the previous one. all: in the order of lines.
+function nodeBeside(node, all, isDown) {
+  const lineOf = (one) => Number(one.parentNode.dataset.line);
+  const here = lineOf(node);
+  const column = all.filter((one) => lineOf(one) === here).indexOf(node);
+  const next = isDown ? all.find((one) => lineOf(one) > here) : all.findLast((one) => lineOf(one) < here);
+  const nodes = next ? all.filter((one) => lineOf(one) === lineOf(next)) : [];
+  return nodes[Math.min(column, nodes.length - 1)];
+}
+
+// Arrow keys lead from the map to its first node in sight, and between nodes. The map is one stop of the tabulator.
 function move(event) {
-  const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-  if (!step || !event.target.classList.contains("node")) return;
-  const nodes = [...event.currentTarget.querySelectorAll(".node")];
-  nodes[nodes.indexOf(event.target) + step]?.focus();
+  const box = event.currentTarget;
+  const node = event.target.closest(".node");
+  const all = [...box.querySelectorAll(".node")];
+  const next = {
+    ArrowDown: () => nodeBeside(node, all, true),
+    ArrowUp: () => nodeBeside(node, all, false),
+    ArrowRight: () => all[all.indexOf(node) + 1],
+    ArrowLeft: () => all[all.indexOf(node) - 1],
+  }[event.key];
+  if (!next || (!node && event.target !== box)) return;
+  const top = box.getBoundingClientRect().top;
+  (node ? next() : all.find((one) => one.getBoundingClientRect().top >= top))?.focus();
   event.preventDefault();
 }
 
-function Lines({ fleet, pools, placed, state, change }) {
+function Lines({ fleet, resources, pools, placed, state, change }) {
   const box = useRef(null);
   const sight = useSight(box);
   const isApart = state.view === "apart" || placed.size > 0;
@@ -144,23 +162,27 @@ function Lines({ fleet, pools, placed, state, change }) {
   const first = Math.max(0, Math.floor(sight.top / LINE_PX) - MARGIN_LINES);
   const last = Math.min(lines.length, Math.ceil((sight.top + sight.height) / LINE_PX) + MARGIN_LINES);
   return html`
-    <${Legend} holders=${holders} marks=${marks} state=${state} change=${change} />
-    <div class="lines" ref=${box} onKeyDown=${move} tabindex="0" role="region" aria-label=${t("map")}>
+    <${Legend} fleet=${fleet} holders=${holders} marks=${marks} state=${state} change=${change} />
+    <div class="lines" ref=${box} onKeyDown=${move} tabindex="0" role="region" aria-label=${t("mapKeys")}>
       <div class="all" style=${{ height: `${lines.length * LINE_PX}px` }}>
-        ${lines.slice(first, last).map((line, i) => html`<div key=${first + i} class="line" style=${{ top: `${(first + i) * LINE_PX}px` }}>
-          ${line.group
-            ? html`<h3>${groupName(line.group.key, state.group)} <small>${t("groupSum", line.group.free, line.group.total, line.group.nNodes)}</small> ${state.group === "pool" && html`<${OneMore} pool=${pools.groups.get(line.group.key)} change=${change} />`}</h3>`
-            : line.rows.map((row) => html`<div class="place" style=${{ width: `${100 / line.columns}%` }}><${NodeRow} key=${row.nodes[0].name} row=${row} marks=${marks} placed=${placed} state=${state} change=${change} /></div>`)}
-        </div>`)}
+        ${lines.slice(first, last).flatMap((line, i) => {
+          const top = `${(first + i) * LINE_PX}px`;
+          if (line.group)
+            return html`<div key=${`group ${line.group.key}`} class="line" style=${{ top }}><h3>${groupName(line.group.key, state.group)} <small>${t("groupSum", line.group.free, line.group.total, line.group.nNodes)}</small> ${state.group === "pool" && html`<${OneMore} pool=${pools.groups.get(line.group.key)} change=${change} />`}</h3></div>`;
+          const width = 100 / line.columns;
+          return line.rows.map((row, at) => html`<div key=${`node ${row.nodes[0].name}`} class="line place" data-line=${first + i} style=${{ top, left: `${at * width}%`, width: `${width}%` }}>
+            <${NodeRow} row=${row} marks=${marks} placed=${placed} state=${state} change=${change} /></div>`);
+        })}
       </div>
     </div>
-    ${lines.length === 0 && html`<p>${t("noGpus")}</p>`}`;
+    ${lines.length === 0 && html`<p>${t("noGpus")} ${resources && t("noGpusHelp", resources.join(", "))}</p>`}`;
 }
 
 const LEGEND_MAX = 12;
 
-function Legend({ holders, marks, state, change }) {
-  const states = STATES.filter((one) => one !== "used" && one !== "unknown");
+function Legend({ fleet, holders, marks, state, change }) {
+  const present = useMemo(() => statesOf(fleet), [fleet]);
+  const states = STATES.filter((one) => one !== "used" && present.has(one));
   return html`<ul class="legend" aria-label=${t("legend")}>
     ${holders.slice(0, LEGEND_MAX).map(({ name, n }) => {
       const mark = marks.get(name) ?? OTHER;
@@ -169,20 +191,23 @@ function Legend({ holders, marks, state, change }) {
         <i class=${`cell used k${mark.colour}`}>${mark.letter}</i> ${name} ${n}</button></li>`;
     })}
     ${holders.length > LEGEND_MAX && html`<li>${t("moreHolders", holders.length - LEGEND_MAX)}</li>`}
-    ${states.map((one) => html`<li><i class=${`cell ${one}`}>${GLYPHS[one] ?? ""}</i> ${t(`state_${one}`)}</li>`)}
+    ${states.map((one) => html`<li><i class=${`cell ${one}`}>${GLYPHS[one] ?? "A"}</i> ${t(`state_${one}`)}</li>`)}
+    ${states.length > 0 && html`<li><span class="count">2/8</span> ${t("legendCount")}</li>`}
   </ul>`;
 }
 
 // The same as the map for those who do not see it.
-function Twin({ fleet, pools, state, change }) {
+function Twin({ fleet, pools, placed, state, change }) {
   const groups = useMemo(() => groupsOf(fleet, state.group, pools, true), [fleet, state.group, pools]);
   const rows = groups.flatMap((group) => group.rows.flatMap((row) => row.gpus.map((gpus) => ({ node: row.nodes[0], gpus, key: group.key }))));
   const holdersText = ({ gpus }) =>
     gpus.runs.filter((run) => run.holder).map((run) => `${run.holder.namespace}/${run.holder.pod} (${run.n} ${t(`state_${run.state}`)})`).join(", ");
+  const places = placed.size === 0 ? [] : [[t("wouldGo"), ({ node }) => placed.get(node.name) ?? "", true]];
   const group = state.group === "model" ? [] : [[t("group"), ({ key }) => groupName(key, state.group)]];
   return html`<${Table} caption=${t("map")} rows=${rows} columns=${[
     [t("node"), ({ node }) => html`<button class="link" onClick=${() => change({ node: node.name, pod: "" })}>${node.name}</button>`],
     ...group,
+    ...places,
     [t("model"), ({ node }) => node.model || t("modelUnknown")],
     [t("resource"), ({ gpus }) => gpus.name],
     [t("total"), ({ gpus }) => gpus.total, true],
@@ -205,7 +230,7 @@ function LabelKey({ state, change }) {
     <button type="submit">${t("useKey")}</button></form>`;
 }
 
-export function ClusterMap({ inventory, shares, pools, placed, state, change }) {
+export function ClusterMap({ inventory, resources, shares, pools, placed, state, change }) {
   const { fleet, nWithout } = useMemo(() => fleetOf(inventory, shares), [inventory, shares]);
   const choose = (name, values, also = {}) => html`<label>${t(name)} <select id=${name} value=${state[name]} onChange=${(event) => change({ [name]: event.target.value, ...also })}>
     ${values.map((value) => html`<option value=${value} selected=${state[name] === value}>${t(`${name}_${value}`)}</option>`)}</select></label>`;
@@ -214,8 +239,8 @@ export function ClusterMap({ inventory, shares, pools, placed, state, change }) 
       ${choose("group", GROUPINGS)} ${state.group === "label" && html`<${LabelKey} state=${state} change=${change} />`}
       ${choose("colour", COLOURINGS, { holder: "" })} ${choose("view", ["map", "apart", "table"])}</div>
     ${state.view === "table"
-      ? html`<${Twin} fleet=${fleet} pools=${pools} state=${state} change=${change} />`
-      : html`<${Lines} fleet=${fleet} pools=${pools} placed=${placed} state=${state} change=${change} />`}
+      ? html`<${Twin} fleet=${fleet} pools=${pools} placed=${placed} state=${state} change=${change} />`
+      : html`<${Lines} fleet=${fleet} resources=${resources} pools=${pools} placed=${placed} state=${state} change=${change} />`}
     ${nWithout > 0 && html`<p class="aside">${t("withoutGpus", nWithout)}</p>`}
   </section>`;
 }

@@ -13,12 +13,13 @@ export function Failed({ failure }) {
   if (!failure) return null;
   if (failure.status === 401) return html`<${Notice}>${t("needsToken")} ${failure.message}</${Notice}>`;
   const text = failure.status === 0 ? t("unreachable") : failure.status === 403 ? t("noRight") : "";
-  return html`<${Notice} kind="error">${text} ${failure.message}</${Notice}>`;
+  return html`<${Notice} kind="error">${text} ${failure.message}${failure.status === 403 && `. ${t("noRightHelp")}`}</${Notice}>`;
 }
 
 // columns: [[heading, row => content, isNumber]]. More than `most` rows are paged.
 export function Table({ caption, columns, rows, most = 100 }) {
   const [page, setPage] = useState(0);
+  if (rows.length === 0) return html`<p class="aside">${caption}: ${t("none")}</p>`;
   const n = Math.max(1, Math.ceil(rows.length / most));
   const at = Math.min(page, n - 1);
   const shown = rows.slice(at * most, (at + 1) * most);
@@ -90,17 +91,18 @@ export function ageSince(time) {
   return age(Math.max(0, Math.round((Date.now() - Date.parse(time)) / 1000)));
 }
 
-// 90061 -> "1 d 1 h"
+// 90061 -> "1 d 1 h", with spaces at which no line ends
 export function age(seconds) {
-  const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const units = [[86400, "days"], [3600, "hours"], [60, "minutes"], [1, "seconds"]];
   const first = units.findIndex(([size]) => seconds >= size);
-  if (first < 0) return seconds === null ? "?" : "0 s";
+  if (first < 0) return seconds === null ? "?" : t("seconds", 0);
   return units
     .slice(first, first + 2)
     .map(([size, name], i) => [Math.floor((i ? seconds % units[first][0] : seconds) / size), name])
     .filter(([n]) => n > 0)
-    .map(([n, name]) => `${n} ${name}`)
-    .join(" ");
+    .map(([n, name]) => t(name, n))
+    .join(" ")
+    .replaceAll(" ", "\u00a0");
 }
 
 // The API gives cpu in thousandths and memory in bytes.

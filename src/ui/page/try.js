@@ -106,21 +106,24 @@ function CopyTry({ question }) {
   return html`<${CopyKubectl} words=${() => words} input=${input === undefined ? undefined : () => input} />`;
 }
 
-function Workload({ workload, change }) {
+// isOnly: the answer's own summary says what there is to say.
+function Workload({ workload, isOnly, change }) {
   const unfit = workload.nodes.filter((node) => !node.fits);
+  const nodeButton = (node) => html`<button class="link" onClick=${() => change({ node, pod: "" })}>${node}</button>`;
   return html`<article>
-    <h3>${workload.summary}</h3>
+    <h3>${workload.kind} ${workload.namespace}/${workload.name}</h3>
+    ${!isOnly && html`<p>${workload.summary}</p>`}
     <p>${workload.understood}</p>
     ${workload.notEvaluated.map((note) => html`<p class="aside">${t("notEvaluated")}: ${note}</p>`)}
     ${workload.nearMisses.length > 0 && html`<p>${t("wouldHelp")}:</p><ul>${workload.nearMisses.map((miss) => html`<li>${miss.summary}</li>`)}</ul>`}
     ${workload.preemption?.summary && html`<p class="aside">${workload.preemption.summary}</p>`}
     <${Table} caption=${t("placements")} rows=${workload.placements} columns=${[
       [t("replica"), (row) => row.replica, true],
-      [t("node"), (row) => row.node ? html`<button class="link" onClick=${() => change({ node: row.node, pod: "" })}>${row.node}</button>` : t("nowhere")],
+      [t("node"), (row) => row.node ? nodeButton(row.node) : t("nowhere")],
       [t("reason"), (row) => row.reason],
     ]} />
     <${Table} caption=${t("whyNot", unfit.length)} rows=${unfit} columns=${[
-      [t("node"), (row) => row.node],
+      [t("node"), (row) => nodeButton(row.node)],
       [t("reason"), (row) => row.message],
       [t("help"), (row) => row.help],
     ]} />
@@ -141,7 +144,7 @@ function changedOf({ before, after }) {
   const old = new Map(before.map((row) => [`${row.resource} ${row.model}`, row]));
   return after
     .map((row) => ({ row, was: old.get(`${row.resource} ${row.model}`) }))
-    .filter(({ row, was }) => !was || was.free !== row.free || was.fragmented !== row.fragmented);
+    .filter(({ row, was }) => !was || was.free !== row.free || was.fragmented.toFixed(1) !== row.fragmented.toFixed(1));
 }
 
 // The limits that change, or their use.
@@ -205,7 +208,7 @@ function Effects({ answer, change }) {
 
 function Changes({ state, change }) {
   const field = (name, properties) => html`<label>${t(`what_${name}`)} <input id=${name} value=${state[name]} spellcheck="false" autocomplete="off" onInput=${(event) => change({ [name]: event.target.value })} ...${properties} /></label>`;
-  return html`<fieldset class="bar"><legend>${t("changes")}</legend>
+  return html`<fieldset class="changes"><legend>${t("changes")}</legend>
     <span class="pair">${field("count", { type: "number", min: 1, max: 5000 })} ${field("like", {})}</span>
     ${field("drain", {})} ${field("cordon", {})} ${field("remove", { placeholder: "NAMESPACE/NAME" })}
     <span class="pair">${field("quota", {})} ${field("limits", { placeholder: t("limitsExample") })}</span>
@@ -227,7 +230,16 @@ function NodeGroups({ pools, change }) {
   ]} />`;
 }
 
-export function Try({ tried, setTried, pools, state, change }) {
+// Leads to the map, which marks the places.
+function OnMap({ nPlaces, state, change }) {
+  const go = () => {
+    change({ view: state.view === "table" ? "map" : state.view });
+    requestAnimationFrame(() => document.querySelector(".lines").focus());
+  };
+  return nPlaces > 0 && html`<button class="link" onClick=${go}>${t("onMap", nPlaces)}</button>`;
+}
+
+export function Try({ tried, setTried, nPlaces, pools, state, change }) {
   const [text, setText] = useState(tried.question?.manifest ?? "");
   const [isAsking, setAsking] = useState(false);
   const now = questionOf(text, state);
@@ -250,7 +262,7 @@ export function Try({ tried, setTried, pools, state, change }) {
   return html`
     <form onSubmit=${ask}>
       <label for="manifest">${t("manifest")}</label>
-      <textarea id="manifest" spellcheck="false" rows="12" value=${text} onInput=${(event) => setText(event.target.value)}></textarea>
+      <textarea id="manifest" spellcheck="false" rows="10" value=${text} onInput=${(event) => setText(event.target.value)}></textarea>
       <${Changes} state=${state} change=${change} />
       <p class="bar"><button id="try-it" type="submit" disabled=${isAsking || (now.path === "dry-run" && !text.trim())}>${isAsking ? t("asking") : t("tryIt")}</button>
         <button type="button" onClick=${() => setText(EXAMPLE)}>${t("example")}</button>
@@ -261,12 +273,12 @@ export function Try({ tried, setTried, pools, state, change }) {
       ${answer && html`<p><strong>${answer.summary}</strong></p>`}
     </div>
     ${!answer && html`<${NodeGroups} pools=${pools} change=${change} />`}
-    ${question && html`<p class="bar"><${CopyCurl} words=${() => curlOf(question)} /> <${CopyTry} question=${question} /></p>`}
+    ${question && html`<p class="bar"><${CopyCurl} words=${() => curlOf(question)} /> <${CopyTry} question=${question} /> <${OnMap} nPlaces=${nPlaces} state=${state} change=${change} /></p>`}
     ${answer && html`
       ${question.path === "what-if" && html`<${Effects} answer=${answer} change=${change} />`}
       ${answer.warnings.map((warning) => html`<${Notice}>${warning.path}: ${warning.message}</${Notice}>`)}
       ${answer.notUnderstood.map((one) => html`<${Notice}>${one.kind} ${one.name}: ${one.path}: ${one.message}</${Notice}>`)}
       ${answer.deviceRequests.map((one) => html`<p>${one.object}: ${one.path}: ${one.message}</p>`)}
       ${answer.skipped.map((one) => html`<p class="aside">${t("skipped")}: ${one.kind} ${one.name}: ${one.why}</p>`)}
-      ${answer.workloads.map((workload) => html`<${Workload} workload=${workload} change=${change} />`)}`}`;
+      ${answer.workloads.map((workload) => html`<${Workload} workload=${workload} isOnly=${answer.workloads.length === 1 && question.path === "dry-run"} change=${change} />`)}`}`;
 }

@@ -54,7 +54,7 @@ export function Waiting({ state, change, again }) {
   return html`
     <${Failed} failure=${failure} />
     ${value.omitted > 0 && html`<${Notice}>${t("omitted", value.omitted)}</${Notice}>`}
-    <p class="filters">${button("", rows.length, t("all"))}
+    ${rows.length === 0 ? html`<p>${t("nobodyWaits")}</p>` : html`<p class="filters">${button("", rows.length, t("all"))}
       ${CATEGORIES.map((category) => {
         const n = rows.filter((row) => row.category === category).length;
         return n > 0 && button(category, n, t(`category_${category}`));
@@ -66,5 +66,5 @@ export function Waiting({ state, change, again }) {
       [t("since"), ({ pod }) => age(pod.ageSeconds)],
       [t("waitsFor"), ({ category }) => t(`category_${category}`)],
       [t("wouldHelp"), ({ pod }) => helpOf(pod)],
-    ]} />`;
+    ]} />`}`;
 }
