@@ -35,8 +35,8 @@
 
 enum exit_status { EXIT_FINE = 0, EXIT_RUN_TIME = 1, EXIT_BAD_INPUT = 2 };
 
-/* Of a keep-alive connection. kube-scheduler's client closes idle ones after 90 s; if the server
- * closes first, a call fails (PROTOCOL 2.2). */
+/* How long a keep-alive connection may be idle. kube-scheduler's client closes idle ones after 90
+ * s; if the server closes first, a call fails (PROTOCOL 2.2). */
 #define IDLE_TIMEOUT_S 600
 static_assert(IDLE_TIMEOUT_S >= 120, "kube-scheduler must be the one that closes idle connections");
 /* Drain time at a stop, beyond the longest binding. */

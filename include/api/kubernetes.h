@@ -15,7 +15,7 @@
 struct object_kind;
 struct selection;
 
-/* What a request asks for; the strings are of the exchange. */
+/* The parsed path of a request; the strings belong to the exchange. */
 struct kubernetes_target {
     const struct object_kind *kind; /* NULL: discovery or OpenAPI, for every user */
     const struct selection *selection;
@@ -34,7 +34,7 @@ struct kubernetes {
     const struct route *routes; /* of the program: their paths /v1/X are the views */
 };
 
-/* Of /apis and /openapi and all below them; context is the struct kubernetes. */
+/* Answers /apis, /openapi and all paths below them; context is the struct kubernetes. */
 void kubernetes_handle(void *context, struct exchange *exchange);
 
 #endif

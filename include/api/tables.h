@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Characters in a line of tables that are not wide; 100 without this. Of the process: call it
- * before other threads write tables. */
+/* Sets the characters in a line of tables that are not wide; 100 by default. It applies to the
+ * whole process: call it before other threads write tables. */
 void tables_set_width(size_t width);
 
-/* Of paths of /v1: the text of ?output=table. */
+/* Each writes the text of ?output=table for one path of /v1. */
 void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 void tables_write_inventory(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 void tables_write_pending(const json_t *answer, bool wide, struct arena *arena, struct buf *out);

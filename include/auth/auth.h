@@ -46,7 +46,7 @@ enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64
 /* Calls exchange_pass() or answers, now or later, on any thread. */
 void auth_ask(struct auth *auth, struct exchange *exchange, int64_t now_ms);
 
-/* A request of a user whom somebody else has authenticated; borrowed from the exchange. */
+/* A request of a user whom the API server has authenticated; borrowed from the exchange. */
 struct auth_question {
     const char *user;       /* name, for messages */
     const char *members;    /* of a SubjectAccessReview's spec: user, groups, uid, extra */

@@ -63,7 +63,7 @@ const struct pod_claim *claim_rules_claim(const struct claim_rules *rules, size_
 /* The want that a request gets on the node by the last verdict; SIZE_MAX: unknown. */
 size_t claim_rules_alternative(const struct claim_rules *rules, const struct node *node,
                                size_t claim, size_t request);
-/* Of a request with alternatives; all are indices. */
+/* The choice in a request with alternatives; all are indices. */
 struct claim_alternative {
     size_t claim, request, want;
 };

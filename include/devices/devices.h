@@ -2,11 +2,11 @@
  * devices: the GPUs that drivers publish for dynamic resource allocation (DRA), and the claims that
  * use them.
  *
- * Only devices of drivers in policy->device_drivers count. Slices of other drivers are kept for
- * those who ask what claims could get, up to DEVICES_OTHER_BYTES_MAX. As in kube-scheduler 1.36
+ * Only devices of drivers in policy->device_drivers count. Slices of other drivers are kept to
+ * judge claims (claims/), up to DEVICES_OTHER_BYTES_MAX. As in kube-scheduler 1.36
  * (structured/internal/incubating/pools_incubating.go), a pool is judged for each node: of the
- * slices that concern the node, only those of the highest generation count. Nothing is free of a
- * pool that lacks slices or contradicts itself. A device is in use if a claim's status.allocation
+ * slices that concern the node, only those of the highest generation count. A pool that lacks
+ * slices or contradicts itself has nothing free. A device is in use if a claim's status.allocation
  * names it, whether or not a pod uses the claim; admin access does not use it. A use may come
  * before its device is published, and counts when the device appears.
  *
@@ -27,8 +27,9 @@
 
 struct devices;
 
-/* Of all slices of drivers that the policy does not name, as devices_slice_bytes() counts. Those
- * beyond keep their names, driver and pool only: they are marked as unreadable. */
+/* Limits the slices of drivers that the policy does not name, all together, as
+ * devices_slice_bytes() counts. Further ones keep only their names, driver and pool, and are marked
+ * as unreadable. */
 #define DEVICES_OTHER_BYTES_MAX ((size_t)64 << 20)
 
 /* Borrows policy until devices_free(). */
@@ -45,8 +46,8 @@ void devices_upsert_taint(struct devices *devices, const struct device_taint_fac
 void devices_delete_slice(struct devices *devices, const char *name);
 void devices_delete_claim(struct devices *devices, const char *namespace_, const char *name);
 void devices_delete_taint(struct devices *devices, const char *name);
-/* Marks an object as present that could not be read: its last known state counts. Of the pool of
- * such a slice nothing is free until the slice can be read again. */
+/* Marks an object as present that could not be read: its last known state counts. The pool of such
+ * a slice has nothing free until the slice can be read again. */
 void devices_keep_slice(struct devices *devices, const char *name);
 void devices_keep_claim(struct devices *devices, const char *namespace_, const char *name);
 void devices_keep_taint(struct devices *devices, const char *name);
@@ -139,7 +140,7 @@ struct claimed_device {
     bool is_admin, is_shared;
     const char *consumed; /* as claim_result has it */
     bool is_gpu;          /* of a driver that the policy names */
-    /* Of the published device. "": several nodes. NULL: not published. */
+    /* The node of the published device. "": several nodes. NULL: not published. */
     const char *node_name;
     const char *model_name; /* as device_model.name; NULL: not published */
     const struct gpu_model *model;
@@ -187,7 +188,7 @@ struct devices_walk {
 /* Returns true after the last slice. */
 bool devices_each_some(const struct devices *devices, struct devices_walk *walk);
 
-/* What claims and taints do to a device. */
+/* The effects of claims and taints on a device. */
 struct device_status {
     bool is_allocated; /* a claim uses all of it, without admin access */
     bool is_shared;    /* a claim uses a part of it */
@@ -201,7 +202,7 @@ struct device_status {
 struct device_status devices_status(const struct devices *devices, const char *driver,
                                     const char *pool, const char *device, struct arena *arena,
                                     size_t *room);
-/* Of one device; more are cut. */
+/* Bytes for one device; longer texts are cut. */
 #define DEVICE_STATUS_USES_MAX 256
 /* Of the texts of consumed capacities of one slice; devices with more are cut. */
 #define SLICE_CONSUMED_BYTES_MAX ((size_t)256 << 10)

@@ -66,8 +66,8 @@ struct server_settings {
     const char *probes;
     struct tls *tls; /* of sockets for verbs or people; NULL: plain HTTP */
     size_t max_body_bytes;
-    /* Of all requests in flight together; half is reserved for routes of the verbs. At least twice
-     * max_body_bytes, so that one of each kind always fits. */
+    /* Limits all requests in flight together; half is reserved for routes of the verbs. At least
+     * twice max_body_bytes, so that one of each kind always fits. */
     size_t max_bodies_bytes;
     /* In total, fewer if the process may not open so many files. Each socket has an equal share,
      * and each of its threads an equal share of that. Further connections wait until one closes. */

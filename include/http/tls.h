@@ -32,12 +32,12 @@ struct tls;
  * valid now. */
 int tls_check(const struct tls_files *files, struct err *err);
 
-/* What --doctor looks at. Times are in seconds since 1970. */
+/* The properties of a certificate that --doctor checks. Times are in seconds since 1970. */
 struct tls_facts {
     int64_t not_before, not_after;
-    /* Of the server's certificate: it has subject alternative names, and one matches the host. */
+    /* For the server's certificate: it has subject alternative names, and one matches the host. */
     bool has_names, is_for_host;
-    /* Of a client's certificate. peer NULL: it would be rejected, and fault, a literal, says why.
+    /* For a client's certificate. peer NULL: it would be rejected, and fault, a literal, says why.
      */
     const struct exchange_peer *peer;
     const char *fault;

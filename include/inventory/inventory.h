@@ -37,11 +37,12 @@ struct inventory_problem {
     const char *what;
 };
 
-/* Holds policy, which is in force until another is. The inventory starts empty and not ready. */
+/* Takes a reference to policy, which is in force until another one replaces it. The inventory
+ * starts empty and not ready. */
 struct inventory *inventory_new(const struct policy *policy, const struct inventory_limits *limits);
 void inventory_free(struct inventory *inventory);
 
-/* Returns the policy in force, the ledger's, held: policy_drop() it. From any thread. */
+/* Returns the policy in force with a reference: policy_drop() it. From any thread. */
 const struct policy *inventory_hold_policy(struct inventory *inventory);
 
 /* Reads a complete cluster file into a second ledger and swaps it in: all or nothing. On failure
@@ -71,9 +72,9 @@ struct inventory_view {
         *claims_uncounted; /* of a file: see inventory_counts_claims(); "": they are counted */
 };
 
-/* Adds lines that differ whenever answers from the inventory may differ otherwise than by the time
- * that passes: by the ledger, its policy, problems, and how fresh the data are. Equal ones may
- * differ in ages only, and in the time up to which complete data are known. Cheap. */
+/* Adds lines that identify the present answers of the inventory: the ledger, its policy, problems,
+ * and how fresh the data are. While they stay equal, answers differ only in ages and in the time up
+ * to which complete data are known. Cheap. */
 void inventory_edition(struct inventory *inventory, struct buf *out);
 
 /* Locks for reading until inventory_done(), which CLEANUP() calls:
@@ -84,9 +85,8 @@ struct inventory_view inventory_read(struct inventory *inventory);
 struct inventory_view inventory_read_settled(struct inventory *inventory);
 void inventory_done(const struct inventory_view *view);
 /* Whether claims of dynamic resource allocation are counted; if not, why: "claims are not counted:
- * the resourceclaims are not listed: ...". Decisions are made all the same: kube-scheduler judges
- * claims itself. Devices count as of the last time, or, while claims are unknown
- * (cluster_claims_known()), none is free. */
+ * the resourceclaims are not listed: ...". Decisions go on: kube-scheduler judges claims itself.
+ * Devices count as last known; while claims are unknown (cluster_claims_known()), none is free. */
 bool inventory_counts_claims(const struct inventory_view *view, struct err *ret_why);
 
 /* A copy for simulations, with the peers that are wanted (ledger/peer.h), usable without the lock;
@@ -94,9 +94,9 @@ bool inventory_counts_claims(const struct inventory_view *view, struct err *ret_
 struct cluster *inventory_fork(struct inventory *inventory, enum peers_wanted wanted);
 void inventory_fork_free(struct inventory *inventory, struct cluster *fork);
 
-/* An inventory of one's own, with a ledger of the same objects and reservations under the policy
- * (NULL: the same), which it holds: for one thread, to change the ledger and ask what would be.
- * Free it with inventory_free(). */
+/* A private inventory for one thread, to change its ledger and ask what would be. The ledger has
+ * the same objects and reservations, under the given policy (NULL: the same), to which it takes a
+ * reference. Free it with inventory_free(). */
 struct inventory *inventory_copy(struct inventory *inventory, const struct policy *policy);
 /* The ledger of such a copy. Change it only while it has no forks. */
 struct cluster *inventory_own_ledger(struct inventory *copy);
@@ -117,7 +117,7 @@ struct inventory_freshness {
     int64_t age_ms;   /* since the data were last known to be complete; -1: never */
     /* The class of why: "refused", "unreachable", "failed"; or "". Never quotes a server. */
     const char *trouble;
-    /* The effect of its lack: "claims are not counted"; "": no decisions. */
+    /* The effect if its data are missing: "claims are not counted"; "": no decisions. */
     const char *without;
     bool awaited;   /* not listed yet, and no decision is made before */
     bool essential; /* no decision is made without current data; of the others, claims are not

@@ -7,9 +7,9 @@
  * into the EndpointSlice, as clients need a while to notice.
  *
  * A replica with an unusable ledger never acquires the Lease. A leader whose ledger stays unusable
- * for lease.renew_deadline_ms stands back: it stops deciding, and releases the Lease once no
- * earlier action of it can take effect. It takes the Lease again once its ledger is usable and
- * the Lease is free. So a leader with an unsteady ledger keeps the Lease for at least that time.
+ * for lease.renew_deadline_ms steps down: it stops deciding, and releases the Lease once none of
+ * its earlier actions can take effect. It takes the Lease again once its ledger is usable and the
+ * Lease is free. So the Lease does not change hands each time a ledger is unusable for a moment.
  *
  * A leader may decide until decide_ms after it sent its last successful renewal. Actions begun
  * until then end before another replica can hold the Lease. The permission expires by time alone,

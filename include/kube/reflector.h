@@ -30,7 +30,7 @@
  * A kind may have paths in older versions (reflector_kind). Every list begins with the newest. A
  * 404 to its first page leads to the next version at once. A 404 to all of them means that the
  * server has no such kind: the collection is empty, and is requested again at least once a minute.
- * What the store has goes only with the second such answer. Any other 404 is a failure, after which
+ * The store is emptied only after the second such answer. Any other 404 is a failure, after which
  * it is listed at once (back off first, within 2 min after the last list).
  *
  * reflector_catch_up() requests current data. The request is met when the watch reaches the
@@ -170,7 +170,7 @@ void reflector_catch_up(struct reflector *reflector, int64_t now_ms, uint64_t nu
 /* The number of the last completed request of that kind. */
 uint64_t reflector_caught_up(const struct reflector *reflector);
 
-/* Lists the collection anew, also if a list is under way: whoever keeps it reads it differently
+/* Lists the collection again, also if a list is in progress: the store reads objects differently
  * from now on. */
 void reflector_list_again(struct reflector *reflector);
 

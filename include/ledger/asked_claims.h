@@ -1,11 +1,11 @@
 /*
- * asked_claims: what the resource claims that a pod names (spec.resourceClaims) count in quotas, or
- * will count.
+ * asked_claims: how many GPUs the resource claims that a pod names (spec.resourceClaims) count in
+ * quotas, or will count.
  *
- * An allocated claim counts already, in its namespace (ledger/claim_usage.h). Another will count at
- * least the devices of its spec, as far as their class tells the driver. If bind refused its last
- * allocation, it is taken to get the same again. Of a claim that is not made yet, its template
- * counts.
+ * An allocated claim counts already, in its namespace (ledger/claim_usage.h). An unallocated one
+ * will count at least the devices of its spec, as far as their class names the driver. If bind
+ * rejected its last allocation, it is assumed to get the same again. For a claim that is not made
+ * yet, its template counts.
  */
 #ifndef LEDGER_ASKED_CLAIMS_H
 #define LEDGER_ASKED_CLAIMS_H
@@ -16,8 +16,8 @@
 
 struct claim_use; /* ledger/claim_usage.h */
 
-/* Claims and templates that are not in the ledger, as if they were. A template hides the ledger's
- * of the same name; a claim counts only where the ledger has none of that name. */
+/* Hypothetical claims and templates. A template hides the ledger's of the same name; a claim counts
+ * only if the ledger has none of that name. */
 struct given_claims {
     struct given_list {
         struct claim_template_facts *items;
@@ -44,16 +44,16 @@ struct claims_question {
 struct asked_claims {
     /* Each claim is known, allocated, and reserved for the pod. */
     bool are_ready;
-    /* GPUs of a scope that claims without an allocation get at least. */
+    /* The GPUs of a scope that claims without an allocation will get at least. */
     int64_t least[QUOTA_SCOPES_MAX];
-    /* The part of least by templates, which each replica of the pod gets for itself. */
+    /* The part of `least` that comes from templates: each replica of the pod gets it for itself. */
     int64_t each[QUOTA_SCOPES_MAX];
     int64_t *refused; /* the same by what bind refused: cells */
     int64_t *used;    /* what the allocated claims count */
     /* The first in the order of namespace and name that floats (claim_usage_floats()). NULL: none
      */
     const struct claim_use *first_floating;
-    /* Of a copy for forks: asked_claims_yielding(), and the policy that the cells are of. */
+    /* In a copy for forks: asked_claims_yielding(), and the policy whose cells these are. */
     const int64_t *yielding;
     const struct policy *policy;
 };
@@ -69,13 +69,13 @@ struct asked_claims asked_claims_of(const struct cluster *cluster,
 const char *asked_claims_unknown(const struct cluster *cluster,
                                  const struct claims_question *question, struct arena *arena);
 
-/* What floating claims count that come after the pod's first floating one and that it does not
- * name: for each quota its namespace_usage_n_cells() cells. NULL: nothing. */
+/* What those floating claims count that come after the pod's first floating one and that it does
+ * not name: for each quota its namespace_usage_n_cells() cells. NULL: nothing. */
 const int64_t *asked_claims_yielding(const struct cluster *cluster,
                                      const struct claims_question *question,
                                      const struct asked_claims *asked, struct arena *arena);
-/* For a decision on a fork, made under the lock of its origin, which another policy may have
- * replaced meanwhile. NULL: no quota counts any of the claims. */
+/* The same for a decision on a fork. Call it under the lock of the fork's origin, whose policy may
+ * have changed meanwhile. NULL: no quota counts any of the claims. */
 const struct asked_claims *asked_claims_for_fork(const struct cluster *cluster,
                                                  const struct claims_question *question,
                                                  struct arena *arena);
@@ -90,7 +90,7 @@ struct asked_models {
 /* Claims may also get devices that several nodes reach, so with such devices nothing is sure. */
 struct asked_models asked_claims_models(const struct cluster *cluster, const struct node *node);
 
-/* Bind refused the pod: claim_usage_refuse() for each allocated claim that it names. */
+/* Bind rejected the pod: calls claim_usage_refuse() for each allocated claim that it names. */
 void asked_claims_refuse(struct cluster *cluster, const struct claims_question *question);
 
 #endif

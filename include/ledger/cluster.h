@@ -51,7 +51,7 @@ struct node_resource {
 };
 
 /* GPUs on a node that come by dynamic resource allocation (DRA), of one driver and model. Pods
- * claim them, so they are no struct node_resource. */
+ * claim them, so they have no struct node_resource. */
 struct node_device_group {
     const char *driver; /* interned */
     const char *model;  /* canonical, interned; "": unknown */

@@ -5,11 +5,11 @@
  * A pure function of the present ledger. Live pods are unfinished pods with a node, and pods that
  * wait for one, neither gated nor rejected. Their shapes are the classes. Of the shapes that fit
  * the largest node, the GPU_DEMAND_CLASSES_MAX count whose pods take most GPUs together; ties break
- * by shape_order(). A shape over a limit is no class. The models that admit a class do not depend
- * on free room. A class with GPU_DEMAND_COMPARISONS_MAX or more comparisons (shape_comparisons())
- * counts as admitted everywhere. Cordoned nodes offer nothing. Devices of dynamic resource
- * allocation are in the pools of the resource that stands for them (struct node_device_group), if a
- * device class maps that resource: else no pod that requests it gets them.
+ * by shape_order(). A shape over a limit makes no class. The models that admit a class do not
+ * depend on free room. A class with GPU_DEMAND_COMPARISONS_MAX or more comparisons
+ * (shape_comparisons()) counts as admitted everywhere. Cordoned nodes offer nothing. Devices of
+ * dynamic resource allocation are in the pools of the resource that stands for them (struct
+ * node_device_group), if a device class maps that resource: else no pod that requests it gets them.
  *
  * Each change of the ledger updates the counts. gpu_demand_settle() chooses the classes and their
  * models, once after many changes.

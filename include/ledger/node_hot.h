@@ -26,7 +26,7 @@ struct node_hot {
 
 _Static_assert(sizeof(struct node_hot) <= 64, "it is to be in one line of the cache");
 
-/* Where a node has its hot part; the private struct node is checked against it. */
+/* The offset of the hot part in a node; the private struct node is checked against it. */
 #define NODE_HOT_OFFSET ((size_t)192)
 
 static inline const struct node_hot *node_hot(const struct node *node)

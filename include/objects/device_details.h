@@ -34,13 +34,13 @@ struct device_details_source {
     bool has_selector; /* its nodeSelector counts, and selects more than one node by its name */
     bool is_rounded;   /* its counters are no whole numbers */
 };
-/* Of a device's content, or of a slice's spec. In the arena; NULL: none. */
+/* Reads them from a device's content, or from a slice's spec. In the arena; NULL: none. */
 const char *device_details_text(const json_t *content, const char *driver,
                                 const struct device_details_source *source, struct arena *arena);
 const char *slice_details_text(const json_t *spec, const struct device_details_source *source,
                                struct arena *arena);
 
-/* Of a result's consumedCapacity: a text as above. NULL: it has none. */
+/* The consumedCapacity of a result as a text as above. NULL: it has none. */
 const char *consumed_capacity_text(const json_t *result, struct arena *arena);
 /* Adds what the text says to the consumed amounts. */
 void consumed_capacity_add(const char *text, struct allocate_capacity *capacities, size_t n);

@@ -24,7 +24,7 @@ struct identity {
 int identity_from_json(const json_t *object, struct arena *arena, struct identity *ret_identity,
                        struct err *err);
 
-/* Of an object in a namespace: "default" if absent. */
+/* The namespace of a namespaced object: "default" if absent. */
 const char *identity_namespace(const struct identity *identity);
 
 /* The kind of a list's items: "Node" of a "NodeList", "" of a "List"; NULL if it is no list. The

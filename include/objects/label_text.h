@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-/* Of one object. */
+/* The labels of one object. */
 #define LABEL_TEXT_BYTES_MAX ((size_t)2048)
 #define LABEL_TEXT_LABELS_MAX ((size_t)64)
 

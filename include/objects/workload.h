@@ -43,8 +43,8 @@ struct skipped_object {
 
 #define WORKLOAD_UNREADABLE_MAX ((size_t)100)
 
-/* What has no effect: an annotation of ours, because of its place or its key; a field or a kind
- * that Kubernetes does not have. */
+/* Something without effect: an annotation of ours, because of its place or its key; a field or a
+ * kind that Kubernetes does not have. */
 struct manifest_warning {
     const char *object; /* "Deployment ml/web" */
     const char *path;   /* "spec.template.metadata.annotations[gpu-extender.io/model]" */

@@ -23,7 +23,7 @@
 #define OBSERVED_PODS ((size_t)2048)
 #define OBSERVED_NAMESPACES ((size_t)1000)
 #define OBSERVED_EXAMPLES ((size_t)50)
-/* Of what is kept about the nodes of pods that are not settled. */
+/* Bytes kept about the nodes of pods that are not settled. */
 #define OBSERVED_DETAIL_BYTES ((size_t)16 * 1024 * 1024)
 
 /* Values of enum reason, and more. A new one needs a row in observed.c. */

@@ -1,8 +1,8 @@
 /*
  * device_facts: devices and claims of dynamic resource allocation (DRA), as plain values.
  *
- * objects/ reads them from JSON into a request's arena; who keeps them copies them. Only what
- * counting and selectors need is here. Source: Kubernetes API resource.k8s.io/v1 (v1beta2,
+ * objects/ reads them from JSON into a request's arena; the ledger copies those that it keeps. They
+ * have only what counting and selectors need. Source: Kubernetes API resource.k8s.io/v1 (v1beta2,
  * v1beta1); the maximums are those of its validation, which decoders enforce.
  */
 #ifndef TYPES_DEVICE_FACTS_H
@@ -12,11 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a slice. */
+/* Devices of one slice. */
 #define SLICE_DEVICES_MAX 128
-/* Of a claim. */
+/* Allocated devices of one claim. */
 #define CLAIM_RESULTS_MAX 32
-/* Of those that use a claim. */
+/* Pods that use one claim. */
 #define CLAIM_HOLDERS_MAX 256
 #define CLAIM_HOLDER_BYTES_MAX 64 /* of a UID; holders with a longer one are only counted */
 
@@ -26,7 +26,7 @@ struct device_counter {
     int64_t amount; /* the quantity rounded up; at most INT64_MAX */
 };
 
-/* Of a pool; or the part of one that a device consumes. */
+/* Counters of a pool, or the part of them that a device consumes. */
 struct counter_set {
     const char *name;
     const struct device_counter *counters; /* sorted by name */
@@ -39,7 +39,7 @@ struct device_attribute {
     const char *value; /* one letter for its type, and the value: "sgpu", "i2", "btrue", "v9.0.0";
                         * of a capacity "q40Gi"; "?": of another type */
 };
-/* Those beyond are left out. The API allows 32. */
+/* Further attributes are left out. The API allows 32. */
 #define DEVICE_ATTRIBUTES_MAX 64
 
 struct device_facts {
@@ -70,8 +70,8 @@ struct slice_facts {
      * metadata.name). "": several nodes may, or each device says itself. */
     const char *node_name;
     bool per_device; /* perDeviceNodeSelection */
-    /* Of a ledger: now it cannot be read, and these facts are the last known. Of a driver that the
-     * policy does not name: also if its devices cannot be read, or are left out. */
+    /* In the ledger: the slice cannot be read any more, and these facts are the last known. With a
+     * driver that the policy does not name: also if its devices cannot be read, or are left out. */
     bool is_unreadable;
     const struct device_facts *devices; /* in the slice's order */
     size_t n_devices;
@@ -96,13 +96,13 @@ struct claim_want {
     int64_t n_devices;      /* at least so many; > 0 */
 };
 
-/* Of a claim; the rest is not kept. */
+/* Wants of one claim; further ones are not kept. */
 #define CLAIM_WANTS_MAX 4
 
 struct claim_facts {
     const char *namespace_, *name, *uid;
-    /* By the spec: devices of its least allocation, so of a request with alternatives the fewest of
-     * any. Admin access counts as 0. At most CLAIM_DEVICES_MAX. */
+    /* The devices that the claim gets at least by its spec: a request with alternatives counts as
+     * its smallest one, admin access as 0. At most CLAIM_DEVICES_MAX. */
     int64_t n_devices;
     bool wants_all;        /* a request with allocationMode All: counts as 1 in n_devices */
     bool has_alternatives; /* a request with two or more in firstAvailable */
@@ -128,14 +128,14 @@ struct claim_facts {
 };
 /* Longer ones are not kept. */
 #define CLAIM_TEXT_BYTES_MAX ((size_t)16384)
-/* Nor is what is beyond, of all claims or of all templates. */
+/* The texts of all claims together, and those of all templates; further ones are not kept. */
 #define CLAIM_TEXTS_BYTES_MAX ((size_t)64 << 20)
-/* The same of the labels of all claims. */
+/* The same for the labels of all claims. */
 #define CLAIM_LABELS_BYTES_MAX ((size_t)16 << 20)
 
 #define CLAIM_DEVICES_MAX (INT64_C(1) << 32)
 
-/* A ResourceClaimTemplate: what the claims that are made from it will want. */
+/* A ResourceClaimTemplate: what the claims that are made from it will request. */
 struct claim_template_facts {
     const char *namespace_, *name;
     const struct claim_want *wants; /* as in struct claim_facts */
@@ -151,8 +151,8 @@ struct device_taint_facts {
     const char *key, *value, *effect; /* NULL: not set */
 };
 
-/* Slices and taint rules that are not in the ledger, as if they were: each hides the ledger's of
- * its name. A rule that taints nothing has the effect None. */
+/* Hypothetical slices and taint rules: each hides the ledger's object of the same name. A rule that
+ * taints nothing has the effect None. */
 struct given_devices {
     struct slice_facts *slices;
     size_t n_slices; /* at most GIVEN_DEVICES_MAX; so are the rules */

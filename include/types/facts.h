@@ -169,7 +169,7 @@ struct pod_facts {
     bool finished;              /* phase Succeeded or Failed: uses nothing */
     bool terminating;           /* being deleted: uses its resources until it is gone */
     bool gated;                 /* has scheduling gates */
-    /* Of a pod with a node, for disruption budgets: condition Ready is True; phase Pending. */
+    /* For disruption budgets, if the pod has a node: condition Ready is True; phase Pending. */
     bool ready, unstarted;
     bool never_preempts; /* preemptionPolicy Never; no ledger keeps it */
     /* Its spec has preferences that kube-scheduler scores by. No ledger keeps it. */

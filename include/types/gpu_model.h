@@ -82,7 +82,7 @@ const char *gpu_model_text(const struct gpu_model *model, char *text);
 /* The same with the kind of sharing, in the arena: "A100-SXM4-80GB", "T4-SHARED",
  * "A100-MIG-1g.5gb". */
 const char *gpu_model_name(const struct gpu_model *model, struct arena *arena);
-/* That kind: "SHARED", "MIG-1g.5gb"; "": none. */
+/* The kind of sharing: "SHARED", "MIG-1g.5gb"; "": none. */
 const char *gpu_model_sharing(const struct gpu_model *model, struct arena *arena);
 
 /* Bytes of GPU memory in the name, 0 if none (GB count as GiB). For a MIG slice ("1g.5gb") the

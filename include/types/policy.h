@@ -106,7 +106,7 @@ struct policy {
     size_t n_model_labels;
     struct gpu_model_alias *aliases;
     size_t n_aliases;
-    /* Devices of other drivers are no GPUs. */
+    /* Devices of other drivers do not count as GPUs. */
     struct device_driver *device_drivers;
     size_t n_device_drivers; /* at most DEVICE_DRIVERS_MAX */
     /* Adds to every GPU pod the toleration that Kubernetes' admission plugin

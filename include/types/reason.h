@@ -41,7 +41,7 @@ enum reason {
     REASON_POD_AFFINITY,
     REASON_POD_ANTI_AFFINITY,
     REASON_POD_REPELLED, /* by the anti-affinity of a pod there */
-    /* Of the pod's resource claims: decide/claim_rules.h. */
+    /* Reasons of the pod's resource claims: decide/claim_rules.h. */
     REASON_CLAIM_MISSING,
     REASON_CLAIM_CLASS,     /* there is no such DeviceClass */
     REASON_CLAIM_ERROR,     /* kube-scheduler gives up the pod on all nodes */

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of one list: the API's limit, and how many bytes of text are kept. */
+/* Limits of one list: the API's limit, and how many bytes of text are kept. */
 #define SELECTOR_TEXTS_MAX ((size_t)32)
 #define SELECTOR_TEXTS_BYTES_MAX ((size_t)16384)
 

@@ -137,7 +137,7 @@ static size_t plain_len(const unsigned char *text)
     return (size_t)(p - text);
 }
 
-/* Of a valid sequence of at most three bytes; longer ones are no controls. */
+/* The code point of a valid sequence of at most three bytes; longer ones are not controls. */
 static unsigned code_of(const unsigned char *p, size_t len)
 {
     if (len < 2)

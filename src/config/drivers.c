@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define KNOWN_KEYS "model, resource"
-/* Of a key: long ones are cut. */
+/* Bytes of a key in messages; longer ones are cut. */
 #define PATH_TEXT_MAX 160
 
 /* Returns 0 and the borrowed text if it passes the check. */

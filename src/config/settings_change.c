@@ -14,7 +14,7 @@
 
 static const struct yaml_options LIMITS = {.max_depth = 16, .max_nodes = 1000000};
 
-/* What settings_print() prints is valid. */
+/* The output of settings_print() is always valid. */
 static json_t *tree_of(const struct settings *settings)
 {
     struct buf text;

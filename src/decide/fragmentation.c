@@ -46,7 +46,7 @@ static void see_node(const struct gpu_demand *demand, const struct node *node, s
     }
 }
 
-/* Of which nodes. */
+/* The nodes that count. */
 struct node_choice {
     const struct cluster *cluster;
     const struct selector_term *labels;

@@ -3,7 +3,7 @@
 #include "base/arena.h"
 
 struct near_miss {
-    /* By reason; shape NULL: no change helps. */
+    /* For each reason, the question without its cause; shape NULL: no change helps. */
     struct fit_question without[N_REASONS];
 };
 

@@ -44,7 +44,7 @@ struct peer_rules {
     int64_t *changed;            /* an item a rule; of peer_rules_judge_changed() */
 };
 
-/* What a nominated pod adds to each rule on its node. */
+/* The weights that a nominated pod adds to the rules on its node. */
 struct promise {
     const struct nominated_peer *to;
     int64_t *weights;

@@ -14,7 +14,8 @@ struct quota_row {
     int64_t left;      /* negative if use and nominations exceed the limit */
     int64_t nominated; /* subtracted from left */
     int64_t claimed;   /* part of left that other pods claimed */
-    /* By the pod's resource claims: see struct asked_claims. What is used is no part of left. */
+    /* GPUs of the pod's resource claims: see struct asked_claims. `left` does not contain what they
+     * use. */
     int64_t least, refused, used;
     int64_t each; /* the part of least that no other replica of the pod shares */
 };
@@ -245,7 +246,7 @@ bool quota_waits_for_claims(const struct cluster *cluster, const struct claims_q
            !asked_claims_of(cluster, question, arena).are_ready;
 }
 
-/* What the pod adds to the limit on the node. Negative: the limit does not count it there. */
+/* GPUs that the pod adds to the limit on the node. Negative: the limit does not count it there. */
 static int64_t need_on(const struct quota_row *row, uint64_t node_models,
                        const struct asked_models *devices)
 {
@@ -438,7 +439,7 @@ const char *quota_refusal(const struct quota_view *view, const struct node *node
     return row->limit->column == 0 ? quota->refusal_in_total : quota->refusal_of_model;
 }
 
-/* What each pod after the first adds to the limit on the node. */
+/* The GPUs that each pod after the first adds to the limit on the node. */
 static int64_t next_need_on(const struct quota_row *row, uint64_t node_models,
                             const struct asked_models *devices)
 {
@@ -480,7 +481,7 @@ bool quota_counts(const struct quota_view *view, const struct quota_limit *limit
     return false;
 }
 
-/* Of n pods, by their claims. */
+/* The GPUs that n pods add by their claims. */
 static int64_t taken_by_claims(const struct quota_row *row, const struct asked_models *devices,
                                int64_t n)
 {

@@ -250,7 +250,7 @@ static struct what_if_count fill_by_rules(struct cluster *fork, const struct fit
     return (struct what_if_count){n - n_left, n_left > 0 && is_cut};
 }
 
-/* Then pods are placed one by one, and fit_count() says too little. */
+/* Whether fit_count() counts too little, so that pods must be placed one by one. */
 static bool depend_on_replicas(const struct fit_question *question)
 {
     return question->devices || peer_rules_depend_on_replicas(question->peers);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the UIDs of the pods that use a claim; the rest are only counted. */
+/* Bytes of the UIDs of the pods that use a claim; the rest are only counted. */
 #define HOLDERS_BYTES_MAX 1024
 
 static size_t size_of(const char *text)
@@ -80,7 +80,7 @@ static void copy_texts(struct kept_claim *claim, const struct claim_facts *facts
     copy_wants(claim, facts, at);
 }
 
-/* Of these, many claims share each. */
+/* Interns the text, as many claims share it; NULL: it exceeds the maximum. */
 static const char *keep(struct devices *devices, const char *text, size_t bytes_max, size_t *bytes)
 {
     if (!text || strlen(text) > bytes_max - *bytes)

@@ -64,7 +64,7 @@ struct device_row {
     struct device_row *next;
 };
 
-/* Where something counts. */
+/* The row and the state that something counts in. */
 struct counted {
     struct device_row *row; /* NULL: nowhere */
     enum device_state state;

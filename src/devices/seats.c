@@ -82,7 +82,7 @@ void seats_remove(struct devices *devices, struct berth *berth)
     seats_mark(devices, seat);
 }
 
-/* Of the slices that concern the node. */
+/* The tally of the slices that concern the node. */
 static struct tally slices_of(const struct seat *seat)
 {
     const struct tally *own = &seat->slices;

@@ -158,7 +158,7 @@ static const struct right {
      "requests that the API server forwards get 401"},
 };
 
-/* Whose rights are checked. */
+/* The user whose rights are checked. */
 struct subject {
     char user[LIVE_NAME_MAX];
     char namespace_[LIVE_NAME_MAX]; /* of a ServiceAccount; "": a user */

@@ -19,7 +19,7 @@
 /* More than limits.nodes allows. */
 #define PAGES_MAX 10100
 
-/* Of "v1.36.3"; -1: not such a version. */
+/* The minor version of "v1.36.3", 36; -1: not such a version. */
 static long minor_of(const char *version)
 {
     char *end = NULL;

@@ -17,7 +17,7 @@
 /* Certificates, including the client's own. */
 #define CHAIN_MAX 8
 #define ORGANIZATIONS_MAX 16
-/* Of a client certificate's key: more than any in use. */
+/* Bits of a client certificate's key: more than any in use. */
 #define KEY_BITS_MAX 8192U
 /* How long a valid result is cached: an intermediate may have expired meanwhile. */
 #define KNOWN_FOR_MS 5000

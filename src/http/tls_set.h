@@ -39,7 +39,8 @@ int tls_set_check_crl_dates(const struct tls_set *set, const struct tls_files *f
 /* -EINVAL: not valid now. */
 int tls_set_check_dates(const struct tls_set *set, const struct tls_files *files, struct err *err);
 
-/* Of the server's certificate, and of a client's in PEM: tls_look_at_server() and _client(). */
+/* See tls_look_at_server() for the server's certificate, and tls_look_at_client() for a client's in
+ * PEM. */
 void tls_set_server_facts(const struct tls_set *set, const char *host, struct tls_facts *ret_facts);
 int tls_set_client_facts(const struct tls_set *set, const struct buf *pem, struct arena *arena,
                          struct tls_facts *ret_facts, struct err *err);

@@ -117,7 +117,7 @@ static size_t add_devices(const struct node *node, struct gpu_row *rows)
     return n_rows;
 }
 
-/* By claims, as far as these are known; else as many as may be. */
+/* The devices that claims use, if claims are known; else the most that they may use. */
 static double n_allocated(const struct node *node)
 {
     size_t n = 0;

@@ -9,7 +9,7 @@
 
 #define PATIENCE_MS 30000
 
-/* What their data serve: see struct kind_row. */
+/* The use of their data: see struct kind_row. */
 enum kind_use { USE_DECISIONS, USE_CLAIMS, USE_TEMPLATES, USE_BUDGETS };
 
 static enum kind_use use_of(size_t kind)

@@ -371,7 +371,7 @@ static void forget_refusal(struct cluster *cluster, struct claim_use *use)
         drop_refusal(cluster, use);
 }
 
-/* Then verdicts by quotas may change, also if no node's numbers do. */
+/* Whether verdicts by quotas may change although no node's numbers do. */
 static bool is_other_use(const struct policy *policy, int64_t *a, int64_t *b)
 {
     for (size_t scope = 0; scope < policy->n_quota_scopes; scope++) {

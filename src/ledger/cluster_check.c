@@ -427,7 +427,7 @@ static struct peer_sums sums_of(const struct peers *peers)
     return sums;
 }
 
-/* Of terms of pods with a node, which no fork holds. */
+/* Checks the terms of pods with a node, which forks do not have. */
 static void check_own_terms(struct check *check, const struct cluster *cluster)
 {
     const struct peers *peers = &cluster->shapes->own_terms;

@@ -13,7 +13,7 @@ static int64_t taken(const struct demand_index_item *item)
                                                                                : product;
 }
 
-/* By contents. Serials only separate two shapes that a tenant built with the same order. */
+/* Compares contents. Serials only separate two shapes that a tenant built with the same order. */
 static int compare_orders(const struct shape_entry *a, const struct shape_entry *b)
 {
     if (a->order != b->order)

@@ -12,7 +12,7 @@
 /* Bounds how many shapes are examined. Shapes too large for every node are skipped. */
 #define LOOKED_AT_MAX 1024
 
-/* By name, so that sums over demands do not depend on the order of nodes. */
+/* Sorted by name, so that sums over demands do not depend on the order of nodes. */
 static int compare_names(const struct gpu_demand_entry *a, const struct gpu_demand_entry *b)
 {
     return strcmp(a->demand.resource->name, b->demand.resource->name);

@@ -34,7 +34,7 @@ bool node_publishes_twice(const struct node *node)
     return false;
 }
 
-/* Of a resource: "nvidia.com" of "nvidia.com/gpu". */
+/* The domain of a resource: "nvidia.com" of "nvidia.com/gpu". */
 static bool is_same_domain(const char *a, const char *b)
 {
     const size_t len = strcspn(a, "/");

@@ -32,7 +32,7 @@ struct peers {
     size_t share; /* bytes <= policy->pod_shapes_bytes / share */
 };
 
-/* What is kept of one pod. */
+/* The terms and labels that are kept of one pod. */
 struct kept_peers {
     const struct peer_facts *labels;    /* NULL: none, or not kept */
     const struct peer_facts *terms;     /* NULL: none, or not kept */

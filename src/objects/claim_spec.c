@@ -140,7 +140,7 @@ static void read_mode(const struct spec_reading *reading, const json_t *json,
         want->not_judged = "its count is no integer";
 }
 
-/* That a selector demands. */
+/* The driver that a selector demands. */
 static const char *driver_of(const json_t *selector, struct arena *arena)
 {
     const char *expression =

@@ -153,7 +153,7 @@ static json_t *alternatives_json(const struct claim_want *want, int64_t n)
     return json_pack("{s:s, s:[o, o]}", "name", "some", "firstAvailable", first, second);
 }
 
-/* What is still to be told of a claim's requests. */
+/* Properties of a claim's requests that are not written yet. */
 struct flags {
     bool all, alternatives;
 };

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
-/* Of an array. Each verdict costs as much as the pod has terms, and pods of tenants may have more
- * than anybody writes. */
+/* Terms of an array. The cost of a verdict grows with the pod's terms, and pods of tenants may have
+ * more than anybody writes. */
 #define ITEMS_MAX ((size_t)32)
 
 /* ---- selectors ---- */

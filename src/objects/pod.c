@@ -355,7 +355,7 @@ static int read_node_selector(struct pod_reading *reading, const json_t *spec, s
     return r;
 }
 
-/* What decides where the pod may go, besides its demand. */
+/* The members that decide where the pod may go, besides its demand. */
 static int read_constraints(struct pod_reading *reading, const json_t *metadata, const json_t *spec,
                             struct err *err)
 {

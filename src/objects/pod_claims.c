@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* So that each name is a line, and no claim looks like a template. "": not a usable name. */
+/* Returns "" for an unusable name. So each name is a line, and no claim looks like a template. */
 static const char *usable(const char *name)
 {
     return name && strlen(name) <= META_NAME_BYTES_MAX && !strpbrk(name, "/\n") ? name : "";
@@ -36,7 +36,7 @@ static const char *name_by_status(const json_t *status, const char *entry, const
     return unmade;
 }
 
-/* Of the entry; before Kubernetes 1.31 inside "source". */
+/* A member of the entry; before Kubernetes 1.31 it is inside "source". */
 static const char *member_of(const json_t *entry, const char *key)
 {
     const json_t *outer = json_member(entry, key);

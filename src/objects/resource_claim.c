@@ -118,8 +118,8 @@ static int read_requests(const json_t *devices, struct claim_facts *facts, struc
     return r;
 }
 
-/* What one request, or one of its alternatives, asks for. A class that is missing or has too long a
- * name is "". */
+/* The devices that one request, or one of its alternatives, asks for. A class that is missing or
+ * has too long a name is "". */
 static struct claim_want kind_of(const json_t *exact, struct arena *arena)
 {
     const char *name = json_string_value(json_member(exact, "deviceClassName"));
@@ -128,7 +128,7 @@ static struct claim_want kind_of(const json_t *exact, struct arena *arena)
         .driver = driver_selector_read(json_member(exact, "selectors"), arena)};
 }
 
-/* Of a request. Alternatives of several classes or drivers have none. */
+/* The want of a request. Alternatives of several classes or drivers have none. */
 static struct claim_want want_of(const json_t *request, struct arena *arena)
 {
     const json_t *alternatives = json_member(request, "firstAvailable");

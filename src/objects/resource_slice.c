@@ -17,7 +17,7 @@ struct slice_reading {
     const char *driver;
     const struct device_driver *gpus; /* NULL: the policy does not name the driver */
     struct arena *arena;
-    /* What the slice says for all its devices. */
+    /* The members of the slice that apply to all its devices. */
     bool per_device;
     bool is_reach_known;
     const struct device_facts *before; /* the device read last; NULL: none */
@@ -65,7 +65,7 @@ static bool selects_several(const json_t *object, bool says_reach, const char *n
 
 /* ---- a device ---- */
 
-/* Of attributes or capacities: names may be written with the driver's domain or without. */
+/* Finds an attribute or capacity, whose name may be written with the driver's domain or without. */
 static const json_t *find_qualified(const struct slice_reading *reading, const json_t *map,
                                     const char *name)
 {
@@ -257,7 +257,8 @@ static int read_contents(const json_t *spec, const struct device_driver *gpus, s
     return read_devices(&reading, spec, facts, err);
 }
 
-/* Of a driver that the policy does not name. Nothing counts its devices, so a fault is none. */
+/* Reads a slice of a driver that the policy does not name. Nothing counts its devices, so a fault
+ * is not reported. */
 static void read_others(const json_t *spec, struct arena *arena, struct slice_facts *facts)
 {
     const struct slice_facts without = *facts;

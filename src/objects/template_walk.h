@@ -28,7 +28,7 @@ struct pod_template {
     const json_t *object; /* borrowed from the walked object, or from the list */
     struct pod_count count;
     const char *problem; /* why a count is invalid; NULL: none is */
-    /* Of an inline pod; else NULL: its row, and the part of the walked object. */
+    /* For an inline pod; else NULL: its row, and the part of the walked object. */
     const struct inline_pods *row;
     const json_t *part;
 };

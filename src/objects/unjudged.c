@@ -393,7 +393,7 @@ static const json_t *run_policy(const json_t *spec)
     return json_member(spec, "runPolicy");
 }
 
-/* Of Volcano's Job; of Kubeflow's kinds. */
+/* Members of Volcano's Job and of Kubeflow's kinds. */
 static json_int_t min_available(const json_t *spec)
 {
     const json_t *own = json_member(spec, "minAvailable");

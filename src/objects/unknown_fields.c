@@ -133,7 +133,8 @@ static bool is_amount_of_resource(const json_t *value, const char *key)
            (strchr(key, '/') || strcmp(key, "cpu") == 0 || strcmp(key, "memory") == 0);
 }
 
-/* Where the amount of a resource belongs. NULL: it is none, or nothing here has such. */
+/* The path where the amount of a resource belongs. NULL: it is not an amount, or nothing here has
+ * amounts. */
 static const char *place_of_amount(const struct field_walk *walk, const json_t *value, int type,
                                    const char *key, const struct field_place *place)
 {

@@ -109,7 +109,7 @@ void fragmentation_json_write_changes(const json_t *changes, bool wide, struct a
     table_write(table, out);
 }
 
-/* By its name alone: the memory of the nodes is not known here. */
+/* Compares only the name: the memory of the nodes is unknown here. */
 static bool is_model(const char *name, const struct gpu_model *wanted)
 {
     struct gpu_model model;
@@ -124,7 +124,7 @@ struct wanted_shares {
     struct selector_term labels;
 };
 
-/* Of a valid query. */
+/* Reads the parameters of a valid query. */
 static struct wanted_shares wanted_of(const struct cluster *fork, struct exchange *exchange)
 {
     const struct policy *policy = cluster_policy(fork);

@@ -38,7 +38,7 @@ struct node_row {
     const char *label; /* the value of ?label=; NULL: it has none, or none is asked for */
 };
 
-/* Of ?label=: the keys of labels. */
+/* Keys of labels in ?label=. */
 #define LABEL_KEYS_MAX 8
 struct label_keys {
     const char *items[LABEL_KEYS_MAX];
@@ -194,7 +194,7 @@ static int compare_used(const void *a, const void *b)
     return compare_counts(a, b, true);
 }
 
-/* Of the query: NULL accepts all. */
+/* The parameters of the query; NULL accepts all. */
 struct wanted {
     const char *node;
     const char *state;

@@ -8,7 +8,7 @@
 #include "api/cluster/inventory_claims.h"
 #include "api/cluster/inventory_devices.h"
 
-/* Of devices; further ones are only counted. */
+/* Problems of devices in an answer; further ones are only counted. */
 #define DEVICE_PROBLEMS_MAX ((size_t)1000)
 
 struct problem_list {

@@ -88,7 +88,7 @@ static const char *number_or_unknown(const json_t *numbers, const char *key, str
     return text_number(numbers, key, arena);
 }
 
-/* What claims may use: as the allocatable GPUs of a device plugin. */
+/* The GPUs that claims may use, like the allocatable GPUs of a device plugin. */
 static const char *usable_devices(const json_t *numbers, struct arena *arena)
 {
     if (json_is_null(json_object_get(numbers, "free")))

@@ -27,7 +27,7 @@ static json_t *limits_json(const struct cluster *cluster, const struct quota *qu
     return limits;
 }
 
-/* What limits have in GET /v1/quota only. */
+/* Members of limits that only GET /v1/quota has. */
 struct limit_context {
     const struct cluster *cluster;
     const struct quota_users *users;

@@ -55,7 +55,7 @@ struct view_reader {
     struct view_group *groups;
     struct seen_slice *slices;
     struct given_pool *pools;
-    /* Of one step: the ledger's texts may be others after it. */
+    /* Valid for one step: after it the ledger's texts may be others. */
     const char *recent_keys[RECENT_NAMES];
     struct name_entry *recent[RECENT_NAMES];
     struct step_group *step_groups;

@@ -35,7 +35,7 @@ static json_t *skipped_json(const struct workload_list *list)
     return skipped;
 }
 
-/* Of several objects, the path names the object. */
+/* In a manifest of several objects, the path begins with the object. */
 static json_t *warnings_json(const struct dry_run *dry_run, const struct workload_list *list)
 {
     struct arena *arena = dry_run->arena;
@@ -418,7 +418,7 @@ json_t *dry_run_answer(const struct api *api, struct exchange *exchange,
                        const struct dry_run_question *question)
 {
     struct arena *arena = exchange_arena(exchange);
-    /* Of the list's texts. */
+    /* The list borrows texts of the policy. */
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
     struct workload_list list = {0};
     json_t *answer = NULL;

@@ -426,7 +426,7 @@ static void remember_claims(struct dry_run *dry_run, const struct workload *work
     dry_run->placed_claims = placed;
 }
 
-/* Of claims that the pods name. Locks the inventory, as forks have no claims. */
+/* Reads the claims that the pods name. Locks the inventory, as forks have no claims. */
 static const struct asked_claims *asked_of(struct placement_run *run, const struct asker *asker)
 {
     const struct workload *workload = run->workload;

@@ -14,7 +14,7 @@
 #define READS_MAX ((size_t)512)
 #define COST_OF_COMPARISON 20 /* of dry_run.names_left */
 
-/* What became of a selector, in devices. */
+/* The result of a selector, as numbers of devices. */
 struct selector_tally {
     size_t n_asked, n_errors;
     const char *error; /* of the first device that errs */
@@ -208,7 +208,8 @@ static void warn_of_terms(struct judge *judge, const struct judged_request *judg
     }
 }
 
-/* What an error on devices may miss: the selectors of the class are not known. */
+/* The note that the class's selectors are unknown and might exclude the devices with the error; "":
+ * they are known. */
 static const char *unless_of(const struct judge *judge, const struct device_request *request)
 {
     if (!lacks_class(judge, request))
@@ -229,7 +230,7 @@ static void warn_of_errors(struct judge *judge, const struct judged_request *jud
                                     arena)));
 }
 
-/* Of a class of the cluster, only what rejects pods. */
+/* Reports of a class of the cluster only the errors that reject pods. */
 static void warn_of_selector(struct judge *judge, const struct judged_request *judged, size_t i,
                              bool is_of_manifest)
 {

@@ -179,7 +179,7 @@ static const struct route *find_view(const struct route *routes, const char *vie
     return NULL;
 }
 
-/* Of "kubectl get views NAME", which would print an error with the whole answer in it. */
+/* For "kubectl get views NAME", which would print an error with the whole answer in it. */
 static bool wants_object(const struct exchange *exchange)
 {
     const char *accept = exchange_header(exchange, "Accept");

@@ -110,7 +110,7 @@ static void add_not_evaluated(struct pod *pod, const char *lines, struct arena *
                                           before && before[0] ? "\n" : "", lines);
 }
 
-/* Of the pod that was copied last. */
+/* Copies the asked claims of the pod that was copied last. */
 static void copy_asked(struct copying *copying, const struct cluster *cluster,
                        const struct pod *pod)
 {

@@ -100,7 +100,7 @@ struct pod_copies pod_copy_named(struct inventory *inventory, const char *namesp
                                  const char *name, struct arena *arena);
 /* All pods in the ledger's order; under the inventory's lock. The caller sets provenance. */
 struct pod_copies pod_copy_all(const struct cluster *cluster, struct arena *arena);
-/* What a fork must know of other pods to judge these. */
+/* The peers that a fork must have to judge these pods. */
 enum peers_wanted pod_copy_peers_wanted(const struct pod_copies *copies);
 void pod_copy_fini(struct pod_copies *copies);
 

@@ -12,7 +12,7 @@ struct pod_owner {
     UT_hash_handle hh;
 };
 
-/* What its pods have in common is the first pod's: the first for kube-scheduler, too. */
+/* The owner's row has the values of its first pod, which is also the first for kube-scheduler. */
 static json_t *owner_json(const json_t *pod)
 {
     const json_t *controller = json_object_get(pod, "controller");

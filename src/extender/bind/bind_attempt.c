@@ -11,7 +11,7 @@
 #define POST_LIFE_MARGIN_MS 1000
 #define GET_MS 10000
 #define MAX_RETRY_AFTER_MS 60000
-/* Of the SHORT back-off: 525 to 700 ms. */
+/* Waits of the SHORT back-off, 525 to 700 ms together. */
 #define CLAIM_WAITS 3
 
 struct back_off {

@@ -143,7 +143,7 @@ static void count_metrics(struct extender *extender, const struct decision *deci
         counter_add(&extender->n_verdicts[i], decision->verdicts[i]);
 }
 
-/* So few nodes stay in the cache between prefetch and judgement. */
+/* At most so many nodes stay in the cache between prefetch and judgement. */
 #define FEW_NAMES ((size_t)256)
 
 static void judge_all(const struct cluster *cluster, const struct args *args,

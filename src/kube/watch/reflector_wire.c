@@ -272,9 +272,8 @@ static void be_absent(struct reflector *reflector, int64_t now_ms)
     reflector_set_fresh(reflector, now_ms);
 }
 
-/* What the store has goes only after a second look, on another connection: API servers may differ.
- * The next request comes within silence_ms, so the data never become stale, and counts as no
- * relist. */
+/* The store is emptied only after a second look, on another connection: API servers may differ. The
+ * next request comes within silence_ms, so the data never become stale, and counts as no relist. */
 static void end_unserved(struct reflector *reflector, int64_t now_ms)
 {
     const int64_t half_ms = reflector->settings.silence_ms / 2;
