@@ -16,14 +16,21 @@ static struct kept_budget *find(const struct cluster *cluster, const char *names
     return found;
 }
 
+static size_t size_of_text(const char *text)
+{
+    return arena_padded(strlen(text) + 1);
+}
+
+/* In an arena, as shape_copy_term() copies it. */
 static size_t size_of_term(const struct selector_term *term)
 {
-    size_t size = 0;
+    size_t size = arena_padded(term->n_requirements * sizeof *term->requirements);
     for (size_t i = 0; i < term->n_requirements; i++) {
         const struct requirement *requirement = &term->requirements[i];
-        size += sizeof *requirement + strlen(requirement->key) + 1;
+        size += size_of_text(requirement->key) +
+                arena_padded(requirement->n_values * sizeof *requirement->values);
         for (size_t j = 0; j < requirement->n_values; j++)
-            size += sizeof(char *) + strlen(requirement->values[j]) + 1;
+            size += size_of_text(requirement->values[j]);
     }
     return size;
 }
@@ -110,7 +117,7 @@ static struct kept_budget *add_budget(struct cluster *cluster, const struct budg
         shape_accounts_add(&cluster->budget_accounts, facts->namespace_, budget->bytes);
     }
     if (!budget->facts.is_cut && facts->selector.n_requirements > 0) {
-        budget->arena = arena_new_sized(budget->bytes);
+        budget->arena = arena_new_sized(size_of_term(&facts->selector));
         budget->facts.selector = shape_copy_term(&facts->selector, budget->arena);
     }
     HASH_ADD_KEYPTR(hh, cluster->budgets, budget->texts, strlen(budget->texts), budget);

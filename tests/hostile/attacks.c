@@ -648,6 +648,16 @@ static json_t *pods_with_requests(void)
     return pods_with_claims_of(20, 2, claim_of_requests);
 }
 
+static json_t *budgets(size_t i)
+{
+    json_t *values = json_array();
+    for (size_t v = 0; v < 1500; v++)
+        (void)json_array_append_new(values, json_sprintf("value-%zu-%zu", i, v));
+    return json_pack("{s:{s:s, s:s}, s:{s:{s:[{s:s, s:s, s:o}]}}}", "metadata", "namespace",
+                     "tenant", "name", text_of("hostile-", i), "spec", "selector",
+                     "matchExpressions", "key", "app", "operator", "In", "values", values);
+}
+
 const struct attack ATTACKS[] = {
     /* name, target, kind, objects, maker, bytes each, hold ms, filter ms, bytes of metrics */
     {"invented-resources", "sums a node: 250 names a pod", CLUSTER_PODS, 2000, invented_resources,
@@ -713,6 +723,9 @@ const struct attack ATTACKS[] = {
      CLUSTER_SLICES, 100, groups_of_devices, 50000, HOLD_MS, FILTER_MS, 60000},
     {"judged-selectors", "dry run, pending, explain: 20 pods with 320 selectors, half distinct",
      CLUSTER_SLICES, 20, longest_attributes, 2000000, HOLD_MS, FILTER_MS, 60000},
+    /* A namespace may keep half of an eighth of limits.podShapesBytes: 8 MiB. */
+    {"budgets", "memory: 1,000 disruption budgets with a selector of 1,500 values", CLUSTER_BUDGETS,
+     1000, budgets, 12000, HOLD_MS, FILTER_MS, 4000},
     {"judged-requests", "the same: 40 claims of 32 requests, 8 alternatives, 32 constraints",
      CLUSTER_SLICES, 100, groups_of_devices, 50000, HOLD_MS, FILTER_MS, 60000},
 };

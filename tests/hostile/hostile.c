@@ -3,10 +3,10 @@
  * decoders of objects. Its objects arrive by watch, are decided on, checked, scraped, relisted and
  * deleted.
  *
- *     hostile [NAME...]      all attacks, or the named ones
+ *     hostile [NAME...]      all attacks and what-ifs (what_ifs.c), or the named ones
  *     hostile --print NAME   only prints its objects as JSON, one per line: for tests/bench/hostile
  *
- * Prints a row per attack. Exits with 1 if a bound is exceeded, the self-check finds a difference,
+ * Prints a row each. Exits with 1 if a bound is exceeded, the self-check finds a difference,
  * or memory is left over in the end.
  */
 #include "api/api.h"
@@ -18,6 +18,8 @@
 #include "fake_exchange.h"
 #include "inventory/live.h"
 #include "meter.h"
+#include "policy_values.h"
+#include "what_ifs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,7 @@ struct harness {
     struct extender extender;
     struct reflector_store stores[N_CLUSTER_KINDS];
     struct buf question;
+    struct settings settings; /* of what-ifs that change the policy */
 };
 
 static const struct inventory_limits LIMITS = {
@@ -95,6 +98,7 @@ static void harness_begin(struct harness *harness)
     for (enum cluster_kind kind = 0; kind < N_CLUSTER_KINDS; kind++)
         list(harness, kind, kind == CLUSTER_NODES ? ATTACKED_NODES : 0, node_of);
     make_question(&harness->question);
+    settings_init(&harness->settings);
 }
 
 static void harness_end(struct harness *harness)
@@ -102,6 +106,7 @@ static void harness_end(struct harness *harness)
     buf_fini(&harness->question);
     inventory_free(harness->inventory);
     policy_fini(&harness->policy);
+    settings_fini(&harness->settings);
 }
 
 static void fail(const char *answer)
@@ -198,6 +203,10 @@ static enum cluster_kind kind_of(const json_t *object)
     const char *kind = json_string_value(json_object_get(object, "kind"));
     if (strcmp(kind, "Pod") == 0)
         return CLUSTER_PODS;
+    if (strcmp(kind, "PodDisruptionBudget") == 0)
+        return CLUSTER_BUDGETS;
+    if (strcmp(kind, "ResourceSlice") == 0)
+        return CLUSTER_SLICES;
     return strcmp(kind, "DeviceClass") == 0 ? CLUSTER_DEVICE_CLASSES : CLUSTER_CLAIMS;
 }
 
@@ -307,13 +316,78 @@ static bool run(const struct attack *attack)
     return ok;
 }
 
-static bool is_wanted(const struct attack *attack, char **names, int n)
+/* ---- what-ifs ---- */
+
+static void put_all(const struct harness *harness, const json_t *objects)
+{
+    size_t i = 0;
+    json_t *object = NULL;
+    json_array_foreach (objects, i, object) {
+        put(harness, kind_of(object), json_incref(object));
+        if (i % FLUSH_EVERY == 0)
+            flush(harness, kind_of(object));
+    }
+    for (enum cluster_kind kind = 0; kind < N_CLUSTER_KINDS; kind++)
+        flush(harness, kind);
+}
+
+static bool run_what_if(const struct hostile_what_if *what_if)
+{
+    struct harness harness;
+    harness_begin(&harness);
+    json_auto_t *objects = what_if->objects ? what_if->objects() : json_array();
+    put_all(&harness, objects);
+    struct api api = {.inventory = harness.inventory,
+                      .max_object_bytes = 32 << 20,
+                      .policy = policy_values,
+                      .policy_context = &harness.settings,
+                      .read_policy = settings_read_policy};
+    char *body = what_if->body();
+    const struct fake_question question = {.body = body, .len = strlen(body)};
+    const double before = meter_bytes();
+    const double began_ms = meter_cpu_ms();
+    meter_reset();
+    struct fake_answer answer = fake_ask(api_what_if, &api, &question);
+    const double took_ms = meter_cpu_ms() - began_ms;
+    printf("%-22s %7zu %12.2f %11.2f %11zu  %s\n", what_if->name, strlen(body), took_ms,
+           meter_longest_hold_ms(), answer.len, what_if->what);
+    bool ok = answer.status == what_if->status;
+    if (!ok)
+        printf("    FAILED: status %u, not %u: %.200s\n", answer.status, what_if->status,
+               answer.body);
+    for (const char *at = answer.body; *at; at++)
+        ok &= (unsigned char)*at >= ' ' || *at == '\n';
+    ok &= is_within("a what-if, CPU ms,", took_ms, what_if->max_ms);
+    ok &= is_within("the answer, bytes,", (double)answer.len, (double)what_if->max_answer_bytes);
+    fake_answer_fini(&answer);
+    free(body);
+    ok &= is_within("what is kept in the end, bytes,", meter_bytes() - before, KEPT_BYTES_MAX);
+    harness_end(&harness);
+    return ok;
+}
+
+static bool is_wanted(const char *name, char **names, int n)
 {
     for (int i = 0; i < n; i++) {
-        if (strcmp(names[i], attack->name) == 0)
+        if (strcmp(names[i], name) == 0)
             return true;
     }
     return n == 0;
+}
+
+static bool run_what_ifs(char **names, int n, size_t *n_run)
+{
+    bool ok = true;
+    printf("\n%-22s %7s %12s %11s %11s  %s\n", "what-if", "bytes", "CPU, ms", "hold, ms", "answer",
+           "what it attacks");
+    for (size_t i = 0; i < N_WHAT_IFS; i++) {
+        if (!is_wanted(WHAT_IFS[i].name, names, n))
+            continue;
+        ok &= run_what_if(&WHAT_IFS[i]);
+        (void)fflush(stdout);
+        (*n_run)++;
+    }
+    return ok;
 }
 
 static int print_objects(const char *name)
@@ -340,11 +414,12 @@ int main(int argc, char **argv)
            "hold, ms", "filter, ms", "dry run, ms", "asked, ms", "metrics, bytes", "holds",
            "what it attacks");
     for (size_t i = 0; i < N_ATTACKS; i++) {
-        if (!is_wanted(&ATTACKS[i], argv + 1, argc - 1))
+        if (!is_wanted(ATTACKS[i].name, argv + 1, argc - 1))
             continue;
         ok &= run(&ATTACKS[i]);
         (void)fflush(stdout);
         n_run++;
     }
+    ok &= run_what_ifs(argv + 1, argc - 1, &n_run);
     return ok && n_run > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -106,10 +106,9 @@ static int read_workloads(const json_t *workloads, const struct api *api, struct
     return r;
 }
 
-static int read_body(const struct api *api, struct exchange *exchange,
+static int read_body(const struct api *api, const struct exchange *exchange, struct arena *arena,
                      struct what_if_request *ret_request, struct err *err)
 {
-    struct arena *arena = exchange_arena(exchange);
     size_t len = 0;
     const char *body = exchange_body(exchange, &len);
     json_t *root = NULL;
@@ -320,7 +319,7 @@ static json_t *not_checked_json(const struct applied *applied, const json_t *bud
 struct what_if {
     const struct api *api;
     struct exchange *exchange;
-    struct arena *arena;
+    struct arena *arena;         /* not the exchange's, which ends with the answer */
     const struct policy *policy; /* of the texts of the workloads; held */
     struct what_if_request request;
     struct inventory *copy;
@@ -442,13 +441,13 @@ static void run_exclusively(struct what_if *what_if)
 void api_what_if(void *context, struct exchange *exchange)
 {
     struct api *api = context;
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    struct what_if what_if = {
-        .api = api, .exchange = exchange, .arena = exchange_arena(exchange), .policy = policy};
+    struct what_if what_if = {.api = api, .exchange = exchange, .arena = arena, .policy = policy};
     struct err err;
     if (!reply_from(api->inventory, exchange))
         return;
-    int r = read_body(api, exchange, &what_if.request, &err);
+    int r = read_body(api, exchange, arena, &what_if.request, &err);
     if (r < 0) {
         answer_error(exchange, r, &err);
     } else if (atomic_exchange(&api->what_if_under_way, true)) {
