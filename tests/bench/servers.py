@@ -111,7 +111,7 @@ class Connection:
 
 
 def medians(server, connection, asked, runs):
-    """Of so many requests: seconds, CPU seconds of the server, and the last answer."""
+    """Medians over that many requests: seconds, CPU seconds of the server; and the last answer."""
     walls, cpus = [], []
     for _ in range(runs):
         before = server.cpu_s()

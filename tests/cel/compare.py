@@ -11,7 +11,7 @@ import subprocess
 
 @dataclasses.dataclass
 class Tally:
-    """What became of pairs of an expression and a device; an expression that does not compile is one pair."""
+    """Counts of verdicts on pairs of an expression and a device; an expression that does not compile is one pair."""
 
     pairs: int = 0
     not_judged: int = 0

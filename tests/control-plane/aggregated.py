@@ -97,7 +97,7 @@ class Fronted(Service):
             return Answer(connection.getresponse())
 
     def decide(self, pod):
-        """As kube-scheduler asks about a pod of the API server."""
+        """Calls filter for a pod of the API server, as kube-scheduler does."""
         client = (f"{self.certificates}client.crt", f"{self.certificates}client.key")
         asked = {"Pod": pod, "NodeNames": ["node"]}
         return self.reach("/scheduler/filter", {"Content-Type": "application/json"}, client, asked, "verbs")
@@ -154,7 +154,7 @@ class Aggregated:
         return said
 
     def _apply(self):
-        """Without a network of pods the Service cannot lead to our process: it becomes an alias of localhost."""
+        """Applies the overlay. There is no pod network, so the Service becomes an alias of localhost."""
         for overlay in ("self-signed", "aggregated-api"):
             status, said = self.kubectl.apply(overlay)
             assert status == 0, said
@@ -172,7 +172,7 @@ class Aggregated:
         self.plane.api.merge(f"{API_SERVICES}/{API_SERVICE}", {"spec": {"caBundle": bundle}})
 
     def replica(self):
-        """Another one, that trusts the front proxy. The caller stops it."""
+        """Starts another replica that trusts the front proxy. The caller stops it."""
         self.n_replicas += 1
         made = Fronted(self.plane, self.kubectl, f"replica-{self.n_replicas}")
         made.log.wait_for({"mod": "front", "level": "info"})

@@ -65,7 +65,7 @@ def told(service):
 
 
 def asks_for_gpus(pod):
-    """Under any resource name."""
+    """Whether the pod asks for GPUs under any resource name."""
     return any(each["resources"].get("requests", {}).keys() - {"cpu", "memory"} for each in pod["spec"]["containers"])
 
 

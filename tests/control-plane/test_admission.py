@@ -78,7 +78,7 @@ def test_pods_that_escape_a_quota_are_rejected(api, escape):
 
 
 def test_api_server_rejects_gpus_of_pods_and_ephemeral_containers(api):
-    """So these need no rule here."""
+    """The API server rejects them itself, so the overlay needs no rule for them."""
     whole = pod("whole", resources=asking("nvidia.com/mig-1g.5gb"))
     assert refusal(api, whole, FREE, dry=True)
     api.create(pods(FREE), pod("debugged"))

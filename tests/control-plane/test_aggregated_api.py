@@ -104,7 +104,7 @@ def test_others_learn_nothing(aggregated):
 
 @pytest.mark.parametrize("user", [None, *USERS])
 def test_discovery_works_for_everybody(aggregated, user):
-    """As clients do: resources and verbs of all groups, and OpenAPI."""
+    """Every user can read resources and verbs of all groups, and OpenAPI, as clients do."""
     who = aggregated.plane.user(user) if user else ()
 
     def ask(*command):
@@ -128,7 +128,7 @@ def test_kubectl_works_as_before(aggregated):
 
 
 def granted(aggregated, user, *words):
-    """What kubectl prints once the aggregated roles have the right."""
+    """The output of kubectl, once the aggregated roles have the right."""
     who = aggregated.plane.user(user) if user else ()
     wait_until(lambda: aggregated.kubectl.run(*who, *words)[0] == 0, lambda: aggregated.kubectl.run(*who, *words))
     return aggregated.kubectl.run(*who, *words)[1]
@@ -181,7 +181,7 @@ def test_a_tenant_sees_one_namespace(aggregated):
 
 @pytest.mark.parametrize("user, namespaces", [("tenant", ["theirs"]), ("stranger", ["default", "theirs"])])
 def test_elsewhere_users_learn_nothing(aggregated, user, namespaces):
-    """Not even whether an object exists."""
+    """A 403 does not even tell whether an object exists."""
     who = aggregated.plane.user(user)
 
     def refused(*words):

@@ -199,7 +199,7 @@ def test_the_policy_is_consistent(machine, installed):
 
 
 def test_a_changed_file_changes_the_manifest(machine, run, installed):
-    """Otherwise the kubelet would not restart the pod."""
+    """The manifest must change, or the kubelet would not restart the pod."""
     before = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]
     run(marked.block("docs/CONTROL-PLANE.md", "static-pod"))
     after = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]

@@ -103,7 +103,7 @@ def test_every_right_of_the_manifests_is_checked(plane):
 
 
 def test_the_right_of_the_aggregated_api_is_checked(plane):
-    """By the ConfigMap's name, in kube-system: that of the RoleBinding in manifests/overlays/aggregated-api."""
+    """The right is checked for the ConfigMap's name in kube-system, as the RoleBinding in manifests/overlays/aggregated-api grants it."""
     policy = plane.write("doctor-aggregated.yaml", POLICY + "aggregatedAPI: {enabled: true}\n")
     found = Diagnosis("--kubeconfig", plane.kubeconfig(), "--config", policy, "--account", "kube-system/nobody")
     (seen,) = [each for each in found.of("rights") if "configmaps" in each[1]]

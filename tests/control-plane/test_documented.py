@@ -53,7 +53,7 @@ KUBEADMS = "/etc/kubernetes/scheduler.conf"
 
 
 def start_as_kubeadm_does(plane, folder, name, text):
-    """With its options beside the file. Returns (kube-scheduler, whether it is ready)."""
+    """Starts kube-scheduler with kubeadm's options beside the file. Returns (kube-scheduler, whether it is ready)."""
     port, kubeconfig = free_port(), plane.kubeconfig()
     (folder / name).write_text(text.replace(KUBEADMS, kubeconfig), encoding="utf-8")
     options = {
@@ -102,7 +102,7 @@ def test_kube_scheduler_exits_without_kubeconfig_in_the_file(plane, tmp_path, na
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Where the commands run: with manifests/ and the program, like a checkout."""
+    """The folder where the commands run: with manifests/ and the program, like a checkout."""
     made = tmp_path_factory.mktemp("documented")
     (made / "bin").mkdir()
     (made / "bin/gpu-extender").symlink_to(BINARY)

@@ -232,7 +232,7 @@ def live(programs, binaries, tmp_path_factory):
 
 
 def existing(kubectl, objects):
-    """Those that the API server has: [kind/name]."""
+    """The objects that the API server has: [kind/name]."""
     text = "---\n".join(yaml.safe_dump(item) for item in objects)
     path = os.path.join(kubectl.home, "asked.yaml")
     with open(path, "w", encoding="utf-8") as file:

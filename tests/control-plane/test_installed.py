@@ -62,7 +62,7 @@ def test_namespace_rejects_other_pods(installed, kubectl, change):
 
 
 def test_critical_pods_are_counted(installed, kubectl):
-    """By the quota that admits them where the API server's admission requires one."""
+    """The ResourceQuota that the API server's admission may require counts them."""
     api, _ = installed
     before = int(api.get(kustomize.QUOTA)["status"]["used"]["pods"])
     ordinary = pod_of(kubectl, "self-signed", "gpu-extender")

@@ -163,7 +163,7 @@ def test_rights_match_leader_election_and_publishing(objects):
 
 
 def test_gpu_extender_pods_never_need_gpu_extender(objects):
-    """Nor does the second scheduler: the cluster's own scheduler places both, without calling us."""
+    """The cluster's own scheduler places these pods and those of the second scheduler, without calling us."""
     managed = {item["name"] for item in yaml.safe_load(read("kube-scheduler-config.yaml"))["extenders"][0]["managedResources"]}
     spec, container = pod_of(objects)
     assert spec["schedulerName"] == "default-scheduler"

@@ -60,7 +60,7 @@ def test_pods_are_evicted_only_from_nodes_of_the_model(live):
 
 
 def test_the_dry_run_names_the_victim_that_kube_scheduler_evicts(live):
-    """Of two pods alike, the one that started last, although it was created first."""
+    """The victim is, of two equal pods, the one that started last, although it was created first."""
     live.add_nodes("h100", 2, H100, 4, kwok=False)
     for name, node_name, started in (("started-last", "h100-1", "09:00:00Z"), ("started-first", "h100-0", "08:00:00Z")):
         live.add_running(name, node_name, 4)

@@ -42,7 +42,7 @@ class Image:
         return self.archive.extractfile(name).read()
 
     def blob(self, descriptor):
-        """What a descriptor points to, if it is what the descriptor says."""
+        """The content that a descriptor points to; its digest and size must match."""
         content = self._read("blobs/" + descriptor["digest"].replace(":", "/"))
         assert (f"sha256:{hashlib.sha256(content).hexdigest()}", len(content)) == (descriptor["digest"], descriptor["size"])
         return content

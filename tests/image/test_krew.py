@@ -40,7 +40,7 @@ def test_the_plugin_runs_without_any_other_file(packed):
 
 
 def test_the_manifest(packed):
-    """What krew's documents demand of a plugin."""
+    """The manifest has everything that krew's documents demand of a plugin."""
     _, archive, path = packed
     with open(path, encoding="utf-8") as file:
         manifest = yaml.safe_load(file)

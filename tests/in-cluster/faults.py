@@ -92,7 +92,7 @@ def both_frozen(ours):
 
 @contextlib.contextmanager
 def both_stopped(ours):
-    """As if a user scaled the Deployment to 0, and back."""
+    """Scales the Deployment to 0 and back, as a user might."""
 
     def scale(replicas):
         ours.api.merge(f"{DEPLOYMENTS}/{NAME}", {"spec": {"replicas": replicas}})

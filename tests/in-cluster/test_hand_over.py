@@ -84,7 +84,7 @@ def test_leader_is_deleted_while_pods_are_bound(ours, viewer, make, what, gives_
 
 
 def test_drain_evicts_one_replica_at_a_time(ours, viewer, make, record_property):
-    """By the Eviction API, like kubectl drain; a rejected eviction is retried, here at once. The second one leads after the first."""
+    """Evicts both replicas, like kubectl drain, and retries a rejected eviction at once. The second replica leads after the first."""
     n_refused = 0
 
     def is_evicted(pod):

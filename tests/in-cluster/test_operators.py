@@ -55,7 +55,7 @@ def running(ours):
 
 
 def test_upgrade_and_rollback_of_version_and_policy(ours, make, own, record_property):
-    """Also with more replicas. kube-scheduler is answered all the time, except during hand-over: each leader gives up the Lease."""
+    """This also holds with more replicas. kube-scheduler gets answers all the time, except during hand-over: each leader releases the Lease."""
     before, lease = running(ours), ours.lease()
     leaders = [ours.leader()]
     with Asking(ours.verbs(patience_s=1)) as asking:

@@ -51,7 +51,7 @@ def new_commits(root, before):
 
 
 def fault_of(subject):
-    """What is wrong with it, or None."""
+    """The fault of the subject, or None."""
     if GITS_OWN.match(subject):
         return None
     form = FORM.fullmatch(subject)

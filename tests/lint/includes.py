@@ -99,7 +99,7 @@ def is_upward(folder, path, header):
 
 
 def fault_of_own(root, path, folder, header):
-    """What is wrong with #include "header" in path, or None."""
+    """The fault of #include "header" in path, or None."""
     if os.path.isfile(os.path.join(root, "include", header)):
         if is_allowed(folder, header):
             return None

@@ -43,7 +43,7 @@ def prose_of(text):
 
 
 def anchors(text):
-    """What a link can lead to: the headings, as GitHub names them."""
+    """The anchors that a link can name: the headings, as GitHub names them."""
     found = set()
     for _, line in prose_of(text):
         heading = HEADING.match(line)
@@ -64,7 +64,7 @@ def check_width(path, text):
 
 
 def check_link(root, path, target):
-    """What is wrong with it, or None."""
+    """The fault of the link, or None."""
     if SCHEME.match(target):
         return None
     file, _, anchor = urllib.parse.unquote(target).partition("#")

@@ -216,7 +216,7 @@ def test_files_may_run_within_a_wrapper_command(counted, tmp_path, monkeypatch):
 
 
 def test_listing_installs_nothing(tmp_path):
-    """Nor does it look for what is installed."""
+    """Listing does not even look for what is installed."""
     trace = tmp_path / "trace"
     for tool in ("dpkg-query", "apt-get", "sudo", "pip"):
         stub = tmp_path / tool

@@ -119,7 +119,7 @@ def rows(document, heading):
 
 
 def test_documented_table_equals_the_checked_one():
-    """Of folders that are there. Third-party headers: those that have one file, and jansson's."""
+    """Compares the rows of existing folders. Third-party headers: those that have one file, and jansson's."""
     told = {row[0].strip("`/"): row for row in rows("docs/ARCHITECTURE.md", "folder") if "/" in row[0]}
     folders = {name for name in os.listdir(os.path.join(tree.ROOT, "src")) if os.path.isdir(os.path.join(tree.ROOT, "src", name))}
     assert set(told) == folders

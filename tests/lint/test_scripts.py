@@ -56,7 +56,7 @@ def test_errors_are_named(arguments, tmp_path):
 
 
 def commit_of(folder, **env):
-    """What scripts/commit prints in a copy of the scripts, where no git checkout is above."""
+    """The output of scripts/commit in a copy of the scripts that is in no git checkout."""
     shutil.copytree(os.path.join(tree.ROOT, "scripts"), folder / "scripts", dirs_exist_ok=True)
     env = {**{key: value for key, value in os.environ.items() if key != "REVISION"}, "GIT_CEILING_DIRECTORIES": str(folder.parent), **env}
     return subprocess.run([folder / "scripts/commit"], env=env, capture_output=True, text=True, check=True).stdout.strip()

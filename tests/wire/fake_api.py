@@ -304,7 +304,7 @@ class FakeApi:
         return result["code"], result, ()
 
     def reviewed_token(self, review):
-        """What is asked comes back, the token too."""
+        """The answer repeats the request, with the token."""
         user = self.people.get(review["spec"]["token"])
         said = {"authenticated": True, "user": user} if user else {"error": "invalid bearer token " + review["spec"]["token"]}
         return 201, {**review, "status": said}, ()

@@ -98,7 +98,7 @@ class Follower(Service):
         return kinds[kind]
 
     def truth(self):
-        """By the API server's objects: each node's GPUs and the pods that hold them, and the pods without a node."""
+        """The truth from the API server's objects: each node's GPUs and the pods that hold them, and the pods without a node."""
         pods = [pod for pod in self.api.store.all("pods") if pod["status"]["phase"] not in ("Succeeded", "Failed")]
         nodes = {
             node["metadata"]["name"]: (

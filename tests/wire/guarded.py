@@ -79,14 +79,14 @@ class Guarded:
 
 
 class GuardedService(Guarded, Service):
-    """Over whatever the options say."""
+    """A guarded service over the source in its options."""
 
     def __init__(self, folder, *options, **authentication):
         Service.__init__(self, *options, *self.prepare(folder, authentication), listen=None)
 
 
 class GuardedFollower(Guarded, Follower):
-    """Over `api`."""
+    """A guarded service that follows `api`."""
 
     def __init__(self, api, folder, *options, **authentication):
         (folder / "kubeconfig").write_text(api.kubeconfig(), encoding="utf-8")

@@ -37,7 +37,7 @@ def test_users_get_the_reason(alone, path):
 
 
 def warnings(service):
-    """Of the start."""
+    """The warnings in the log of the start."""
     return [line["msg"] for line in service.log.fields() if line["mod"] == "main" and line["level"] == "warn"]
 
 

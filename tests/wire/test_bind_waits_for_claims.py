@@ -18,7 +18,7 @@ CLASS = {
 
 @pytest.fixture
 def service(api, follow):
-    """Over a node with four devices, a claim without an allocation, and a pod that names it."""
+    """A service over a node with four devices, a claim without an allocation, and a pod that names it."""
     quota = {"name": "team", "namespaces": ["ml"], "limits": [{"total": USED + LEFT}]}
     api.store.put(node("n", None, None), resource_slice("n", 4, model=H100), CLASS, claim("c"), merged(pod("asks", None), ASKS))
     service = follow(more={"quotas": [quota]})

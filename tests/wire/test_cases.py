@@ -22,7 +22,7 @@ PREFIX = "gpu-extender: "
 
 
 def reason_of(message):
-    """Of a message on the wire, by the document's table; None: it is one that names more than the reason."""
+    """The reason of a message to kube-scheduler, by the document's table; None: the message names more than the reason."""
     rows = re.findall(r"^\| `(\w+)` \| ([^|(]*?) (?:\([^)]*\) )?\|", REASONS["description"], re.MULTILINE)
     return {text: name for name, text in rows}.get(message.removeprefix(PREFIX))
 
@@ -133,7 +133,7 @@ def test_every_reason_has_a_case_that_shows_it():
 
 
 def test_every_placement_policy_has_a_case(run_binary, write):
-    """By the list in the program's message about an unknown policy."""
+    """The policies are those in the program's message about an unknown policy."""
     wrong = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nplacement: {policy: none-of-them}\n")
     said = run_binary("--config", wrong, "--check").stderr
     shown = {case.read("policy.yaml")["placement"]["policy"] for name, case in CASES.items() if name.startswith("policies/")}

@@ -212,7 +212,7 @@ def test_many_problems_are_counted_and_the_first_are_listed(start_over):
 
 
 def test_an_invalid_pod_still_counts(start_over):
-    """Otherwise a tenant could hide usage by a request unequal to its limit or by unreadable annotations."""
+    """If it did not, a tenant could hide usage by a request unequal to its limit or by unreadable annotations."""
     broken = {"annotations": {"gpu-extender.io/models": ",,", "scheduler.alpha.kubernetes.io/affinity": "{"}}
     unequal = container(resources={"requests": {GPU: "3"}, "limits": {GPU: "2"}})
     service = start_over(node("a"), pod("one", 2, "a", metadata=broken), pod("two", on="a", spec={"containers": [unequal]}))

@@ -147,7 +147,7 @@ def test_another_context(api, follow):
 
 
 class Tunnel(socketserver.StreamRequestHandler):
-    """What an HTTP proxy does with CONNECT, and a SOCKS5 proxy, without asking who it is. It finds every name at HOST."""
+    """An HTTP proxy for CONNECT and a SOCKS5 proxy, without authentication. It resolves every name to HOST."""
 
     def handle(self):
         version = self.connection.recv(1, socket.MSG_PEEK)

@@ -104,7 +104,7 @@ def test_bind(api, follower):
 
 
 def test_a_binding_is_recorded_when_answered(api, follower):
-    """Not when requested: its outcome is unknown until then."""
+    """It is not recorded when requested, as its outcome is unknown then."""
     api.store.put(pod("train-0", 2))
     follower.wait("the pod is known", lambda: "pod-train-0" in follower.ledger()[1])
     api.faults.fail("bind", 500, times=1)

@@ -177,7 +177,7 @@ def test_pods_hold_devices_through_claims(example):
 
 @pytest.mark.parametrize("gpus", [None, 0])
 def test_a_request_that_a_claim_meets_is_listed_as_devices(start_over, gpus):
-    """Of a device plugin that is gone, the kubelet keeps the resource with 0 GPUs."""
+    """After a device plugin is gone, the kubelet keeps its resource with 0 GPUs."""
     held = claim("extended", "a", [0], ["train-0"])
     inventory = inventory_of(start_over(node("a", gpus, None), resource_slice("a"), held, pod(on="a")))
     assert GPU not in node_of(inventory, "a")["resources"]
@@ -376,7 +376,7 @@ MAPS = {"kind": "DeviceClass", "apiVersion": "resource.k8s.io/v1", "metadata": {
 
 
 def assert_in_use_is_unknown(service, why):
-    """By every answer that counts devices. The node "a" has two."""
+    """Checks every answer that counts devices. The node "a" has two."""
     inventory = inventory_of(service)
     group = node_of(inventory, "a")["devices"][DRIVER]
     model = {"total": 2, "allocated": None, "free": None, "memoryBytes": 0}

@@ -47,7 +47,7 @@ def test_command(service, command, output):
 
 
 def shape_of(text):
-    """What a translation keeps: levels of headings, code blocks, numbers, file names and links."""
+    """The parts that a translation keeps: levels of headings, code blocks, numbers, file names and links."""
     blocks = re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL)
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     return {

@@ -41,7 +41,7 @@ class Diagnosis:
         return found["level"], found["seen"]
 
     def bad(self):
-        """What is wrong, without what was not asked for."""
+        """The findings that are not ok, without checks that were not requested."""
         return [
             (found["check"], found["seen"])
             for found in self.answer["findings"]

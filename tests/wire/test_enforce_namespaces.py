@@ -40,7 +40,7 @@ def start(start_over, write):
 
 
 def answers(service, asking):
-    """What each verb answers that a file can show."""
+    """The answers of all verbs that work over a file."""
     found = [service.post("/scheduler/filter", filter_args(asking, NAMES)), service.post("/scheduler/prioritize", filter_args(asking, NAMES))]
     found.append(service.post("/scheduler/preempt", preempt_args(asking, {name: ["pod-old"] for name in NAMES})))
     return [(answer.status, answer.text) for answer in found]
@@ -98,7 +98,7 @@ def test_a_replica_that_is_not_on_its_turn_decides_nothing(turn, listed):
 
 
 def test_beside_kube_scheduler_no_verb_is_answered_before_the_namespaces_are_listed(api, follow):
-    """Nobody knows then which of them are enforced. Only enforceNamespaces needs to know."""
+    """Until then it is unknown which namespaces are enforced. Only enforceNamespaces needs this."""
     api.store.put(namespace("enforced", **LABELS), namespace("observed"))
     api.faults.fail("list namespaces", 500, times=None)
     beside = {"scheduler": {"beside": True}, "kubernetes": {"bindTimeoutSeconds": 2}}

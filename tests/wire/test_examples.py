@@ -112,7 +112,7 @@ def test_the_sample_cluster_has_no_problems(service):
 
 
 def test_holders_of_the_sample_clusters_gpus(service):
-    """By UID: ended and unbound pods hold nothing; a terminating pod does."""
+    """Compares UIDs: ended and unbound pods hold nothing; a terminating pod does."""
     nodes = {node["name"]: node["holders"] for node in inventory_of(service)["nodes"]}
     pods = {
         item["metadata"]["name"]: item["metadata"]["uid"]

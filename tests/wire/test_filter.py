@@ -238,7 +238,7 @@ def test_room_is_kept_from_pods_of_no_higher_priority(start_over):
 
 
 def test_the_nominated_node_is_resolvable_while_victims_terminate(start_over):
-    """Otherwise kube-scheduler would let the pod evict others elsewhere (PROTOCOL 5.2)."""
+    """If it were not, kube-scheduler would let the pod evict others elsewhere (PROTOCOL 5.2)."""
     ending = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
     busy = [merged(pod(f"victim-{name}", 6, name), ending) for name in ("n", "other")]
     service = start_over(node("n"), node("other"), node("t4", 8, "Tesla-T4"), *busy, pod("holder", 6, "t4"))

@@ -140,7 +140,7 @@ OLD = ["01", "02", "03", "04", "05", "08", "10", "13"]  # of resource.k8s.io/v1a
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_what_the_api_server_says_to_each(service, number):
-    """Of the old version, that there is no such kind in it; the others and the translations are served."""
+    """The API server says of the old version that it has no such kind; it serves the others and the translations."""
     texts = warnings_of(service, text_of(number))
     assert ("no matches for kind" in texts.get("apiVersion", "")) == (number in OLD)
     assert "apiVersion" not in warnings_of(service, text_of(f"v1/{number}"))

@@ -74,7 +74,7 @@ def test_the_metrics(service):
 
 
 def test_the_number_of_models_in_metrics_is_bounded(start_over):
-    """Otherwise node labels could create any number of series."""
+    """Without a bound, node labels could create any number of series."""
     text = start_over(*(node(f"n{i:03}", 1, f"Chip-{i:03}") for i in range(101))).get("/metrics").text
     for name, n in (("gpus", 500), ("fragmented_gpus", 100)):
         assert text.count(f"\ngpu_extender_{name}{{") == n and f'\ngpu_extender_{name}{{model="CHIP-100"' not in text

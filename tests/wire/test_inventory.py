@@ -87,7 +87,7 @@ def test_holders_say_what_a_map_shows_of_them(start_over):
 
 
 def test_promised_room_is_listed_and_not_counted(start_over):
-    """Also on a node that its victims still fill; not of pods without GPUs."""
+    """A nomination is listed even if victims still fill the node, but not for pods without GPUs."""
     waits = pod("waits", 2, spec={"priority": 9}, metadata=owned("train"), status={"nominatedNodeName": "a"})
     plain = pod("plain", None, status={"nominatedNodeName": "a"})
     service = start_over(node("a"), node("b"), pod("p", 8, "a"), waits, plain)

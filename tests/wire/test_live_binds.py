@@ -150,7 +150,7 @@ def test_a_redirect_is_not_followed(api, follower, bind):
 
 @pytest.mark.parametrize("body", [b"<html>please log in</html>", b"", b'{"kind":"Pod"}'])
 def test_200_from_another_server_is_no_confirmation(api, follower, bind, body):
-    """Not taken for a confirmation."""
+    """Such an answer does not confirm a binding."""
     api.faults.garble("bind", body)
     post_again(api, follower, bind)
 

@@ -40,7 +40,7 @@ def wait_until_behind(service):
 
 
 def test_caught_up(lagging):
-    """Also before the first event of a watch."""
+    """The service has caught up even before the first event of a watch."""
     lagging.wait("caught up", lambda: lagging.metric("gpu_extender_ready") == 1)
     lagging.wait("all kinds together are", lambda: lagging.metric(LAG) < 5 * LAG_S)
 

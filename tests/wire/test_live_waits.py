@@ -102,7 +102,7 @@ ONCE_MORE = f"{REASONS} (retry once: the ledger may be behind kube-scheduler)"
 
 
 def test_the_error_of_a_repeat_names_the_reason(follower):
-    """With an unchanged ledger, and not twice in a row."""
+    """The Error comes with an unchanged ledger, and not twice in a row."""
 
     def ask(version):
         asking = merged(annotated(models="H100"), {"metadata": {"resourceVersion": version}})

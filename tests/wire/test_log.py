@@ -94,7 +94,7 @@ def send_broken(secured, address, tls):
 
 
 def leave_in_the_middle(secured):
-    """Of a body."""
+    """Sends a part of a body and closes the connection."""
     asked = request("POST", "/v1/dry-run", json.dumps(ASKING).encode(), f"Authorization: Bearer {READER}")
     seen = len(secured.service.log.lines)
     with Raw(secured.address) as raw:

@@ -1,4 +1,4 @@
-"""What the dry run reads in manifests: its warnings about fields and kinds that Kubernetes does not have, and requests that it does not understand.
+"""The dry run's reading of manifests: its warnings about fields and kinds that Kubernetes does not have, and requests that it does not understand.
 
 The manifests are in tests/cases: correct has no mistake; mistakes, shapes, not-understood and not-evaluated have the expected answer and
 the reason. mistakes.yaml has a row for each mistake that people make.

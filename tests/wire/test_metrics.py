@@ -198,7 +198,7 @@ def test_latencies_are_histograms_by_route(service):
 
 
 def test_client_input_creates_no_label(service):
-    """Otherwise an unauthenticated client could grow the process and the metrics database."""
+    """If it did, an unauthenticated client could grow the process and the metrics database."""
     before = set(samples(service))
     for i in range(50):
         service.ask("GET", f"/nothing-{i}")

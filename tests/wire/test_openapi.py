@@ -69,7 +69,7 @@ def parts_of(value):
 
 
 def faults_of_reasons(answer):
-    """What is wrong with the messages and helps that come with a reason: each message begins as documented, each help is the documented."""
+    """The faults of a reason's message and help: the message must begin as documented, and the help must equal the documented one."""
     faults = []
     for part in parts_of(answer):
         if isinstance(part, dict) and {"reason", "message", "help"} <= set(part):
@@ -253,7 +253,7 @@ def test_metrics_are_the_documented_ones(service):
 
 
 def test_document_lists_exactly_the_metrics(guarded, follow):
-    """Of services that require tokens, elect a leader, and run beside a kube-scheduler."""
+    """Collects the metrics of services that require tokens, elect a leader, or run beside a kube-scheduler."""
     elects = follow(more={"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}}, ready=False)
     beside = follow(more={"scheduler": {"beside": True}}, bindTimeoutSeconds=2, ready=False)
     pages = "".join(each.get("/metrics").text for each in (guarded, elects, beside))
@@ -441,7 +441,7 @@ def test_unknown_paths_are_documented(service, path):
 
 
 def test_other_transfer_encodings_are_documented(service):
-    """By RFC 9112, 501 (6.1) or 400 (6.3). libmicrohttpd 1.0 itself answers 400, in words of its own."""
+    """RFC 9112 demands 501 (6.1) or 400 (6.3). libmicrohttpd 1.0 itself answers 400, with its own text."""
     answer = service.ask("POST", "/v1/dry-run", "{}", {"Transfer-Encoding": "gzip"})
     documented = "| 501 `Error` | a `Transfer-Encoding` other than chunked; the connection is closed. libmicrohttpd 1.0: 400 without `Error` |"
     assert documented in JUDGE.document["info"]["description"]

@@ -288,7 +288,7 @@ def plugin(command):
     ids=["no token", "an empty token", "no plugin", "no plugin in PATH", "a plugin that may not be run", "a folder"],
 )
 def test_check_rejects_what_the_start_rejects(user, words, run_binary, write):
-    """With the same message."""
+    """--check prints the same message as the start."""
     write("empty", "")
     options = ["--log-level", "error", "--listen", "127.0.0.1:0", "--kubeconfig", write("kubeconfig", kubeconfig(user))]
     checked, started = run_binary(*options, "--check"), run_binary(*options)

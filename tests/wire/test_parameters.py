@@ -221,7 +221,7 @@ def labelled(module_service):
     ],
 )
 def test_label_selectors(labelled, selector, found):
-    """Of nodes and their sums, and of pods and their owners."""
+    """The selectors apply to nodes and their sums, and to pods and their owners."""
     found = [name for name in ("bare", "m", "n") if name in found.replace("bare", "") or name in found.split()]
     gpus = sum({"n": 1, "m": 2, "bare": 4}[name] for name in found)
     query = "?labelSelector=" + urllib.parse.quote(selector)

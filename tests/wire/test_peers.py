@@ -152,7 +152,7 @@ quotas: [{name: team, namespaces: [ml], limits: [{total: 10}]}]
 
 @pytest.mark.parametrize(("replicas", "placed", "more"), [(1, 1, 9), (4, 4, 6), (40, 10, 0)])
 def test_replicas_that_spread_keep_to_a_quota(start_service, write, replicas, placed, more):
-    """Also beyond limits.dryRunReplicas, and each node gets its share of the quota."""
+    """This holds beyond limits.dryRunReplicas, too, and each node gets its share of the quota."""
     cluster = write("cluster.json", list_text(*(zoned(f"n-{i}", f"z-{i}") for i in range(12))))
     service = start_service("--cluster-file", cluster, "--config", write("policy.yaml", QUOTA))
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {**pod(gpus=1)["spec"], "topologySpreadConstraints": [SPREAD]}}

@@ -73,7 +73,7 @@ MIXED = [
 
 @pytest.mark.parametrize("policy", ["slot-price", "binpack", "spread", "fgd"])
 def test_pods_without_gpus_stay_off_gpu_nodes(start_with, policy):
-    """By every policy, as kube-scheduler asks where it has no managedResources."""
+    """Asks every policy as kube-scheduler does without managedResources."""
     service = start_with(policy, *MIXED)
     asking = pod("web-2", None, metadata=OWNER, spec={"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]})
     names = ["a-idle", "b-full", "c-plain"]

@@ -33,7 +33,7 @@ def service(api, tmp_path):
 
 @pytest.fixture
 def jobs(service, alone, tmp_path):
-    """As scrape configurations have them."""
+    """The jobs of the scrape configurations."""
     (tmp_path / "token").write_text(TOKEN, encoding="utf-8")
     tls = {"scheme": "https", "tls_config": {"ca_file": str(tmp_path / "authority/ca.crt")}}
     known = {**tls, "authorization": {"credentials_file": str(tmp_path / "token")}}

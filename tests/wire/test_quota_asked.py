@@ -106,7 +106,7 @@ def tried(service, *objects):
 
 
 def deployment(name, replicas, made):
-    """Of pods like the given one."""
+    """A Deployment of pods like the given one."""
     spec = {"replicas": replicas, "selector": {}, "template": {"metadata": {}, "spec": made["spec"]}}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "ml"}, "spec": spec}
 
@@ -162,7 +162,7 @@ def test_a_snapshot_gives_the_same_verdicts(service, start_service, write, polic
 
 
 def notes(service, asks):
-    """What is not evaluated, in the dry run and in explain: only of templates."""
+    """The notes about templates in `notEvaluated` of the dry run and of explain."""
     tried = service.post("/v1/dry-run", json.dumps(asks)).json()["workloads"][0]
     explained = service.get(f"/v1/pods/ml/{asks['metadata']['name']}/explain").json()["pod"]
     of_templates = [[note for note in answer["notEvaluated"] if "template" in note] for answer in (tried, explained)]

@@ -25,7 +25,7 @@ class Reloading:
         self.service, self.file = service, file
 
     def write(self, text):
-        """By renaming, as a careful editor does."""
+        """Writes the file by renaming, as a careful editor does."""
         there = self.file.with_suffix(".new")
         there.write_text(text, encoding="utf-8")
         os.replace(there, self.file)

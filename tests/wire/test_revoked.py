@@ -33,7 +33,7 @@ def listed(tmp_path, start_service):
 
 
 def test_a_revoked_certificate_is_rejected_at_its_next_request(listed):
-    """Also on an open connection; others go on."""
+    """It is rejected on an open connection, too; other certificates are not."""
     other = listed.authority.client("other")
     with listed.connection(listed.client) as connection, listed.connection(other) as kept:
         judged(ask_on(connection, "POST", "/scheduler/filter", FILTER))

@@ -237,7 +237,7 @@ def test_snapshot_reads_back_to_the_same_answers(service, read_back):
 
 
 def test_snapshot_has_what_is_counted_and_judged_of_claims(service):
-    """Also slices of other drivers than GPUs."""
+    """The snapshot has slices of other drivers than GPUs, too."""
     items = json.loads(snapshot_of(service))["items"]
     names = {kind: {item["metadata"]["name"] for item in items if item["kind"] == kind} for kind in ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")}
     assert names == {
@@ -301,7 +301,7 @@ def test_the_examples_read_back(example, start_service, read_back):
 
 
 def test_quotas_are_restored(start_over, read_back, write):
-    """By the namespaces' labels and by usage."""
+    """The snapshot restores the namespaces' labels and the usage."""
     options = ("--config", write("policy.yaml", QUOTAS))
     first = start_over(*NODES, *PODS, *OTHERS, options=options)
     second = read_back(snapshot_of(first), *options)

@@ -164,7 +164,7 @@ def test_old_tls_is_refused(secured):
 
 
 def rsa(bits):
-    """Of five primes, which are much faster to find than two."""
+    """An RSA key of five primes, which are much faster to find than two."""
     return "rsa", "-pkeyopt", f"rsa_keygen_bits:{bits}", "-pkeyopt", "rsa_keygen_primes:5"
 
 
@@ -247,7 +247,7 @@ def sealed_with_the_end(secured, connection, asked):
 
 @pytest.mark.parametrize("missing", [0, 5])
 def test_the_end_of_the_input_may_come_with_the_last_bytes(secure, missing):
-    """Of a whole request, and of one that is cut short: the service closes the connection at once, long before requestSeconds."""
+    """After a whole request and after one that is cut short, the service closes the connection at once, long before requestSeconds."""
     secured = secure(limits={"requestSeconds": 10 * LIMIT_S})
     asked = request("POST", "/scheduler/filter", json.dumps(FILTER).encode())
     with Raw(secured.address) as raw:

@@ -30,7 +30,7 @@ def count(process, text):
 
 
 def make_long(file):
-    """So that what it is read into must grow; what tells it from others, with an end of a line in it."""
+    """Makes the file so long that its buffer must grow, and returns the part that identifies it, with an end of a line in it."""
     text = file.read_text("ascii")
     file.write_text(text + "# and more\n" * 1000, encoding="ascii")
     return "\n".join(text.splitlines()[1:3])
