@@ -35,7 +35,8 @@ static const char MORE[] =
     "- {apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: t}, spec: {driver: "
     "nic.example.com, nodeName: cpu-1, pool: {name: nics, generation: 1, resourceSliceCount: 1}}}\n";
 /* clang-format on */
-static const char POLICY[] = "quotas: [{name: team, namespaces: [ml], limits: [{total: 9}]}]\n";
+static const char POLICY[] = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nquotas: "
+                             "[{name: team, namespaces: [ml], limits: [{total: 9}]}]\n";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
