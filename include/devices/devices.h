@@ -102,7 +102,7 @@ const struct device_group *devices_on_node(const struct devices *devices, const 
 struct device_claim {
     const char *namespace_, *name, *uid;
     int64_t n_devices; /* of the spec: see device_facts.h */
-    bool wants_all, has_alternatives, is_allocated, terminating;
+    bool wants_all, has_alternatives, is_allocated, terminating, is_unready;
     const struct claim_want *wants;
     size_t n_wants;
     const char *extended_for_uid, *owner_uid;

@@ -121,6 +121,8 @@ struct claim_facts {
     const char *extended_for_uid;
     const char *owner_uid; /* of the controlling owner; NULL or "": none */
     bool terminating;      /* deletion has begun */
+    /* It is allocated, and its driver has not set all binding conditions of its devices. */
+    bool is_unready;
     /* JSON of spec.devices without its config, and of the nodeSelector of an allocation ("": none).
      * Only an allocated claim has the second. NULL: not kept. */
     const char *spec, *nodes;

@@ -128,6 +128,8 @@ static const char *fault_of(const struct device_facts *facts)
     if (facts->lacks_attributes)
         return "some of its attributes are not kept";
     for (size_t i = 0; i < facts->n_attributes; i++) {
+        if (is_unsupported(&facts->attributes[i]))
+            return "it has a list-typed attribute (feature DRAListTypeAttributes)";
         for (size_t j = 0; j < i; j++) {
             if (is_capacity(&facts->attributes[i]) == is_capacity(&facts->attributes[j]) &&
                 strcmp(facts->attributes[i].name, facts->attributes[j].name) == 0)

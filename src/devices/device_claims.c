@@ -127,6 +127,7 @@ struct kept_claim *device_claims_new(struct devices *devices, const struct claim
                                          .has_alternatives = facts->has_alternatives,
                                          .is_allocated = facts->is_allocated,
                                          .terminating = facts->terminating,
+                                         .is_unready = facts->is_unready,
                                          .n_holders = n_holders,
                                          .n_all_holders = facts->n_all_holders,
                                          .n_results = facts->is_allocated ? facts->n_results : 0};

@@ -290,6 +290,7 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
                                 .extended_for_uid = text_copy(arena, claim->extended_for_uid),
                                 .owner_uid = text_copy(arena, claim->owner_uid),
                                 .terminating = claim->terminating,
+                                .is_unready = claim->is_unready,
                                 .spec = text_copy(arena, claim->spec),
                                 .nodes = text_copy(arena, claim->nodes),
                                 .labels = text_copy(arena, claim->labels)};

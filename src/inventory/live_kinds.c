@@ -108,7 +108,8 @@ static const char *const CLAIMS_UNREAD[] = {"metadata.managedFields",
                                             "metadata.finalizers",
                                             "spec.devices.config",
                                             "status.allocation.devices.config",
-                                            "status.devices",
+                                            "status.devices[].data",
+                                            "status.devices[].networkData",
                                             NULL};
 /* spec.metadata is that of the claims. */
 static const char *const CLAIM_TEMPLATES_UNREAD[] = {

@@ -205,6 +205,8 @@ static json_t *results_json(const struct claim_facts *facts)
         if (result->is_shared) /* the ID is not kept */
             set_text(json, "shareID", "00000000-0000-0000-0000-000000000000");
         consumed_capacity_write(result->consumed, json);
+        if (facts->is_unready) /* the names are not kept */
+            (void)json_object_set_new(json, "bindingConditions", json_pack("[s]", "some"));
         (void)json_array_append_new(list, json);
     }
     return list;

@@ -254,6 +254,70 @@ static int read_allocation(const json_t *status, struct arena *arena, struct cla
     return r;
 }
 
+/* ---- binding conditions ---- */
+
+static bool is_same(const json_t *a, const json_t *b, const char *member)
+{
+    const json_t *other = json_member(b, member);
+    return json_member(a, member) ? json_equal(json_member(a, member), other) : !other;
+}
+
+/* What the driver says about the device of a result, borrowed; NULL: nothing. */
+static const json_t *conditions_of(const json_t *status, const json_t *result)
+{
+    size_t i = 0;
+    json_t *device = NULL;
+    json_array_foreach (json_member(status, "devices"), i, device) {
+        if (is_same(device, result, "driver") && is_same(device, result, "pool") &&
+            is_same(device, result, "device") && is_same(device, result, "shareID"))
+            return json_member(device, "conditions");
+    }
+    return NULL;
+}
+
+static bool is_true(const json_t *conditions, const char *type)
+{
+    size_t i = 0;
+    json_t *condition = NULL;
+    json_array_foreach (conditions, i, condition) {
+        const char *own = json_string_value(json_member(condition, "type"));
+        const char *status = json_string_value(json_member(condition, "status"));
+        if (own && status && strcmp(own, type) == 0)
+            return strcmp(status, "True") == 0;
+    }
+    return false;
+}
+
+static bool is_any(const json_t *types, const json_t *conditions, bool wanted)
+{
+    size_t i = 0;
+    json_t *type = NULL;
+    json_array_foreach (types, i, type) {
+        const char *name = json_string_value(type);
+        if (is_true(conditions, name ? name : "") == wanted)
+            return true;
+    }
+    return false;
+}
+
+/* isClaimReadyForBinding() in kube-scheduler's plugin DynamicResources. */
+static bool is_unready(const json_t *status)
+{
+    const json_t *devices = json_member(json_member(status, "allocation"), "devices");
+    size_t i = 0;
+    json_t *result = NULL;
+    json_array_foreach (json_member(devices, "results"), i, result) {
+        const json_t *types = json_member(result, "bindingConditions");
+        const json_t *conditions =
+            json_array_size(types) > 0 ? conditions_of(status, result) : NULL;
+        if (is_any(types, conditions, false) ||
+            (conditions &&
+             is_any(json_member(result, "bindingFailureConditions"), conditions, true)))
+            return true;
+    }
+    return false;
+}
+
 /* ---- who uses it ---- */
 
 /* Borrowed; NULL: no pod, or a UID that is not kept. */
@@ -297,6 +361,7 @@ static int read_status(const json_t *status, struct arena *arena, struct claim_f
         r = read_holders(status, arena, facts, err);
     if (r < 0)
         err_prefix(err, "status.");
+    facts->is_unready = r == 0 && is_unready(status);
     return r;
 }
 

@@ -339,6 +339,14 @@ static void find_made(struct claim_lookup *lookup, const struct cluster *cluster
         fail(claim, REASON_CLAIM_MISSING,
              arena_printf(lookup->arena, "ResourceClaim %s/%s is being deleted", claim->namespace_,
                           claim->name));
+    else if (made && made->is_unready)
+        fail(
+            claim, REASON_CLAIM_NOT_JUDGED,
+            arena_printf(lookup->arena,
+                         "ResourceClaim %s/%s waits for binding conditions that its driver has not "
+                         "set: if this takes too long or fails, kube-scheduler takes the devices "
+                         "back",
+                         claim->namespace_, claim->name));
 }
 
 /* Returns the next claim of those that are not found yet. */

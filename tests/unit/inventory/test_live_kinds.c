@@ -60,8 +60,11 @@ static const char CLAIM_WITH_ALL[] =
     "'status':{'allocation':{'nodeSelector':{'nodeSelectorTerms':[{}]},'devices':{'config':[{}],'"
     "results':["
     "{'request':'a','driver':'gpu.nvidia.com','pool':'n','device':'gpu-0','shareID':'s'},"
-    "{'request':'f','driver':'gpu.nvidia.com','pool':'n','device':'gpu-1','adminAccess':true}]}},"
-    "'reservedFor':[{'resource':'pods','name':'p','uid':'u'}],'devices':[{}]}}";
+    "{'request':'f','driver':'gpu.nvidia.com','pool':'n','device':'gpu-1','adminAccess':true,"
+    "'bindingConditions':['ready']}]}},"
+    "'reservedFor':[{'resource':'pods','name':'p','uid':'u'}],"
+    "'devices':[{'driver':'gpu.nvidia.com','pool':'n','device':'gpu-1','data':{},"
+    "'conditions':[{'type':'ready','status':'True'}]}]}}";
 
 static const char CLASS_WITH_ALL[] = "{'metadata':{'name':'high','labels':{'a':'b'}},'value':9,"
                                      "'globalDefault':true,'description':'x'}";
@@ -195,6 +198,7 @@ static void check_claim(const json_t *object, struct arena *arena, struct claim_
     assert_int_equal(facts.n_results, 2);
     assert_true(facts.results[0].is_shared && facts.results[1].is_admin);
     assert_string_equal(facts.results[1].device, "gpu-1");
+    assert_false(facts.is_unready);
     assert_int_equal(facts.n_holders, 1);
     assert_string_equal(facts.holders[0], "u");
     assert_string_equal(facts.labels, "a=b\n");

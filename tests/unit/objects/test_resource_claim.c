@@ -168,6 +168,28 @@ static void test_claims_for_extended_resources(void **state)
                     .terminating);
 }
 
+static void test_claims_whose_conditions_are_not_set(void **state)
+{
+#define STATUS(conditions)                                                                         \
+    "{'status': {'allocation': {'devices': {'results': [{'driver': 'd', 'pool': 'p', 'device':"    \
+    " 'e', 'bindingConditions': ['ready'], 'bindingFailureConditions': ['broken']}]}}, 'devices':" \
+    " [{'driver': 'd', 'pool': 'p', 'device': 'f', 'conditions': [{'type': 'ready', 'status':"     \
+    " 'True'}]}, {'driver': 'd', 'pool': 'p', 'device': 'e', 'conditions': [" conditions "]}]}}"
+    static const struct {
+        const char *claim;
+        bool is_unready;
+    } CASES[] = {
+        {"{'status': {'allocation': {'devices': {'results': []}}}}", false},
+        {STATUS(""), true},
+        {STATUS("{'type': 'ready', 'status': 'True'}"), false},
+        {STATUS("{'type': 'ready', 'status': 'False'}"), true},
+        {STATUS("{'type': 'ready', 'status': 'True'}, {'type': 'broken', 'status': 'True'}"), true},
+        {STATUS("1, {'type': 2}, {'type': 'ready', 'status': 3}"), true},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        assert_int_equal(read_claim(*state, CASES[i].claim).is_unready, CASES[i].is_unready);
+}
+
 static void test_unreadable_claims(void **state)
 {
 #define RESULT(members) "{'status': {'allocation': {'devices': {'results': [{" members "}]}}}}"
@@ -343,6 +365,7 @@ int main(void)
         FIXTURE_TEST(test_a_new_claim),
         FIXTURE_TEST(test_how_many_devices_a_claim_wants),
         FIXTURE_TEST(test_claims_for_extended_resources),
+        FIXTURE_TEST(test_claims_whose_conditions_are_not_set),
         FIXTURE_TEST(test_unreadable_claims),
         FIXTURE_TEST(test_limits_of_results),
         FIXTURE_TEST(test_limits_of_holders),
