@@ -81,10 +81,11 @@ struct allocate_device {
     size_t n_taints;
     const struct allocate_counter_set *consumes;
     size_t n_consumes;
-    bool is_allocated;          /* to a claim without admin access */
-    bool is_shared;             /* partly allocated: by a result with a shareID */
-    bool has_consumed_capacity; /* such a result has consumedCapacity */
-    bool has_binding_conditions;
+    const char *binding_conditions; /* their names, for users; NULL: none */
+    bool binds_to_node;             /* bindsToNode */
+    bool is_allocated;              /* to a claim without admin access */
+    bool is_shared;                 /* partly allocated: by a result with a shareID */
+    bool has_consumed_capacity;     /* such a result has consumedCapacity */
     const struct allocate_capacity *capacities;
     size_t n_capacities;
     /* Why selectors and constraints cannot be judged on this device. NULL: they can. */

@@ -77,9 +77,15 @@ struct claims_world_kinds {
  * device. In the arena. */
 struct claims_world_kinds claims_world_kinds(const struct claims_world *world, struct arena *arena);
 
-/* Why kube-scheduler would wait before it binds a pod to these devices; NULL: it would not. In the
- * arena. The verdict then is not known: the wait may end without them. */
-const char *claims_world_waits(const struct allocate_results *results, struct arena *arena);
+/* The nodes from which a claim reaches the devices that it got on a node, by
+ * claims_world_on_node(). */
+struct claims_place;
+/* In the world's arena. */
+const struct claims_place *claims_world_place(const struct claims_world *world,
+                                              const struct allocate_results *results,
+                                              const char *node_name);
+bool claims_world_reaches(const struct claims_world *world, const struct claims_place *place,
+                          const struct label_view *node);
 
 /* A placed replica uses the devices that one of its claims got, by claims_world_on_node(). Those of
  * admin access stay as they are. */

@@ -23,8 +23,10 @@ struct pod_claim {
     const char *cause;           /* of the fault, for users */
     bool is_allocated;
     struct node_selector nodes; /* of an allocation in the cluster */
-    const char *placed_on;      /* the only node that reaches it, by a placed pod; NULL: none */
-    size_t n_holders;           /* pods that use it */
+    /* By a placed pod. NULL: none. */
+    const struct claims_place *place;
+    const char *waits; /* as claim_rules_waits() */
+    size_t n_holders;  /* pods that use it */
     /* UIDs of some of them. */
     const char *const *known_holders;
     size_t n_known_holders;
@@ -63,6 +65,11 @@ const struct pod_claim *claim_rules_claim(const struct claim_rules *rules, size_
 /* The want that a request gets on the node by the last verdict; SIZE_MAX: unknown. */
 size_t claim_rules_alternative(const struct claim_rules *rules, const struct node *node,
                                size_t claim, size_t request);
+/* Binding conditions of the devices that the claim gets on the node by the last verdict, for users:
+ * kube-scheduler waits before it binds the pod until the driver has set them. NULL: none, or the
+ * pod does not fit. */
+const char *claim_rules_waits(const struct claim_rules *rules, const struct node *node,
+                              size_t claim);
 /* The choice in a request with alternatives; all are indices. */
 struct claim_alternative {
     size_t claim, request, want;

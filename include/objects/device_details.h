@@ -25,8 +25,9 @@ struct device_details {
     const struct node_selector *nodes; /* NULL: none */
     const struct device_policy *policies;
     size_t n_policies;
-    bool has_binding_conditions;
-    const char *not_judged; /* why it cannot be judged; NULL: it can */
+    const char *binding_conditions; /* "ready, attached"; NULL: none */
+    const char *not_judged;         /* why it cannot be judged; NULL: it can */
+    bool binds_to_node;
 };
 
 /* Parts of the details that are not members of the object. */

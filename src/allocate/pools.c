@@ -152,7 +152,7 @@ static void add_offers(const struct run *run, struct source_pool *pool)
             offer->device = &slice->devices[j];
             offer->pool = pool;
             offer->reaches_node = !slice->devices_reach || slice->devices_reach[j];
-            pool->has_binding_conditions |= offer->device->has_binding_conditions;
+            pool->has_binding_conditions |= offer->device->binding_conditions != NULL;
         }
     }
 }

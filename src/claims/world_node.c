@@ -138,17 +138,51 @@ struct claims_world_slices claims_world_on_node(const struct claims_world *world
     return slices_of(&question);
 }
 
-const char *claims_world_waits(const struct allocate_results *results, struct arena *arena)
+/* ---- who reaches the devices of a claim ---- */
+
+struct claims_place {
+    const char *node_name; /* "": several nodes may */
+    const struct world_reach *reaches[ALLOCATE_RESULTS_MAX];
+    size_t n;
+};
+
+static const struct world_reach *reach_of(const struct claims_world *world,
+                                          const struct allocate_result *result)
 {
+    struct world_slice *slice = NULL;
+    HASH_FIND_STR(world->slices, result->slice->name, slice);
+    return slice->device_reach ? &slice->device_reach[result->device - slice->shown.devices]
+                               : &slice->reach;
+}
+
+/* createNodeSelector() upstream. */
+const struct claims_place *claims_world_place(const struct claims_world *world,
+                                              const struct allocate_results *results,
+                                              const char *node_name)
+{
+    struct claims_place *place = ARENA_NEW(world->arena, struct claims_place);
+    place->node_name = "";
     for (size_t i = 0; i < results->n; i++) {
-        const struct allocate_device *device = results->devices[i].device;
-        if (device->has_binding_conditions)
-            return arena_printf(arena,
-                                "device %s has binding conditions: kube-scheduler waits until "
-                                "they are true",
-                                device->name);
+        const struct world_reach *reach = reach_of(world, &results->devices[i]);
+        if (reach->node_name[0] || results->devices[i].device->binds_to_node)
+            place->node_name = arena_strdup(world->arena, node_name);
+        place->reaches[place->n++] = reach;
     }
-    return NULL;
+    return place;
+}
+
+bool claims_world_reaches(const struct claims_world *world, const struct claims_place *place,
+                          const struct label_view *node)
+{
+    const struct node_question question = {.world = world, .node = node};
+    if (place->node_name[0])
+        return strcmp(place->node_name, node->node_name) == 0;
+    ++*world->n_questions;
+    for (size_t i = 0; i < place->n; i++) {
+        if (!reaches(&question, place->reaches[i]))
+            return false;
+    }
+    return true;
 }
 
 /* ---- what replicas take ---- */

@@ -17,6 +17,7 @@ struct claim_verdict {
     bool is_outdated; /* a pod was placed there since */
     /* If it fits: the want that each request of each claim gets. NULL: not kept. */
     const size_t *wants;
+    const char *const *waits; /* of each claim. NULL: none waits */
 };
 #define TOO_MUCH "too many combinations for one answer"
 /* Of all claims together; the wants of more are not kept. */
@@ -74,10 +75,12 @@ struct claims_on_node {
     bool is_elsewhere;  /* an allocated one does not reach the node */
 };
 
-static bool reaches(const struct pod_claim *claim, const struct node *node)
+static bool reaches(const struct claim_rules *rules, const struct pod_claim *claim,
+                    const struct node *node)
 {
     return node_selector_holds(&claim->nodes, &node_traits(node)->view) &&
-           (!claim->placed_on || strcmp(claim->placed_on, node_name(node)) == 0);
+           (!claim->place ||
+            claims_world_reaches(rules->world, claim->place, &node_traits(node)->view));
 }
 
 static struct claims_on_node question_of(const struct claim_rules *rules, const struct node *node,
@@ -88,7 +91,7 @@ static struct claims_on_node question_of(const struct claim_rules *rules, const 
     for (size_t i = 0; i < rules->n; i++) {
         claims[i] = rules->claims[i]->asked;
         claims[i].is_allocated = rules->claims[i]->is_allocated;
-        claims[i].reaches_node = claims[i].is_allocated && reaches(rules->claims[i], node);
+        claims[i].reaches_node = claims[i].is_allocated && reaches(rules, rules->claims[i], node);
         question.needs_devices |= !claims[i].is_allocated;
         question.needs_others |= !claims[i].is_allocated && rules->claims[i]->needs_others;
         question.is_elsewhere |= claims[i].is_allocated && !claims[i].reaches_node;
@@ -202,14 +205,30 @@ static enum reason reason_of_no(struct claim_rules *rules, const struct allocate
 
 /* ---- the verdict ---- */
 
-/* kube-scheduler may wait before it binds, and give up. */
-static const char *waits(const struct claim_rules *rules, const struct claims_on_node *question,
-                         const struct allocate_answer *answer, struct arena *arena)
+/* "ready of device gpu-0": the first device with binding conditions. NULL: none. */
+static const char *waits_text(const struct allocate_results *results, struct arena *arena)
 {
-    const char *cause = NULL;
-    for (size_t i = 0; !cause && question->needs_devices && i < rules->n; i++)
-        cause = claims_world_waits(&answer->results[i], arena);
-    return cause;
+    for (size_t i = 0; i < results->n; i++) {
+        const struct allocate_device *device = results->devices[i].device;
+        if (device->binding_conditions)
+            return arena_printf(arena, "%s of device %s", device->binding_conditions, device->name);
+    }
+    return NULL;
+}
+
+static const char *const *waits_of(const struct claim_rules *rules,
+                                   const struct claims_on_node *question,
+                                   const struct allocate_answer *answer)
+{
+    const char **waits = NULL;
+    for (size_t i = 0; question->needs_devices && i < rules->n; i++) {
+        const char *text = waits_text(&answer->results[i], rules->arena);
+        if (text && !waits)
+            waits = ARENA_ARRAY(rules->arena, const char *, rules->n);
+        if (text)
+            waits[i] = text;
+    }
+    return waits;
 }
 
 /* "2 of the 8 devices there are free" */
@@ -293,15 +312,14 @@ static void judge(struct claim_rules *rules, const struct claims_on_node *questi
         return;
     }
     const struct allocate_answer answer = ask(rules, &question->asked, arena);
-    const char *cause = NULL;
     if (rules->is_cut) {
         set(verdict, REASON_CLAIM_NOT_JUDGED, TOO_MUCH);
         return;
     }
     switch (answer.verdict) {
     case ALLOCATE_FITS:
-        cause = waits(rules, question, &answer, rules->arena);
-        set(verdict, cause ? REASON_CLAIM_NOT_JUDGED : REASON_FITS, cause ? cause : "");
+        set(verdict, REASON_FITS, "");
+        verdict->waits = waits_of(rules, question, &answer);
         verdict->wants = have_alternatives(rules) ? wants_of(rules, &answer) : NULL;
         break;
     case ALLOCATE_NO:
@@ -505,6 +523,17 @@ size_t claim_rules_alternative(const struct claim_rules *rules, const struct nod
     return verdict->wants[first_request(rules, claim) + request];
 }
 
+const char *claim_rules_waits(const struct claim_rules *rules, const struct node *node,
+                              size_t claim)
+{
+    const struct claim_verdict *verdict = find(rules, node);
+    if (!verdict || verdict->reason != REASON_FITS)
+        return NULL;
+    if (rules->claims[claim]->is_allocated)
+        return rules->claims[claim]->waits;
+    return verdict->waits ? verdict->waits[claim] : NULL;
+}
+
 enum reason claim_rules_judge_alternative(struct claim_rules *rules, const struct node *node,
                                           const struct claim_alternative *alternative,
                                           const char **ret_cause)
@@ -550,7 +579,8 @@ static void allocate(struct claim_rules *rules, struct pod_claim *claim,
     if (claim->is_template)
         return;
     claim->is_allocated = true;
-    claim->placed_on = results->n > 0 ? arena_strdup(rules->arena, node_name(node)) : NULL;
+    claim->place = claims_world_place(rules->world, results, node_name(node));
+    claim->waits = waits_text(results, rules->arena);
     rules->n_pinned++;
 }
 

@@ -152,6 +152,8 @@ const char *device_details_text(const json_t *content, const char *driver,
     keep_capacities(details, content, driver);
     if (json_array_size(json_member(content, "bindingConditions")) > 0)
         keep_member(details, content, "bindingConditions");
+    if (json_is_true(json_member(content, "bindsToNode")))
+        keep_member(details, content, "bindsToNode");
     if (source->has_selector)
         keep_member(details, content, "nodeSelector");
     return text_of(details, unknown_member(content, DEVICE_MEMBERS, N_OF(DEVICE_MEMBERS)), source,
@@ -269,6 +271,18 @@ static void read_policies(json_t *map, struct arena *arena, struct device_detail
     details->policies = policies;
 }
 
+/* NULL: none. */
+static const char *read_conditions(const json_t *list, struct arena *arena)
+{
+    const char *text = NULL;
+    size_t i = 0;
+    json_t *name = NULL;
+    json_array_foreach (list, i, name)
+        text = arena_printf(arena, "%s%s%s", text ? text : "", text ? ", " : "",
+                            json_is_string(name) ? json_string_value(name) : "?");
+    return text;
+}
+
 static const char *cause_of(const char *unknown, struct arena *arena)
 {
     if (strcmp(unknown, META_LEFT_OUT) == 0)
@@ -288,7 +302,8 @@ struct device_details device_details_read(const char *text, struct arena *arena)
     read_policies(json_member(json, "capacity"), arena, &details);
     if (selector)
         read_nodes(selector, arena, &details);
-    details.has_binding_conditions = json_member(json, "bindingConditions") != NULL;
+    details.binding_conditions = read_conditions(json_member(json, "bindingConditions"), arena);
+    details.binds_to_node = json_is_true(json_member(json, "bindsToNode"));
     if (!json || unknown)
         details.not_judged = cause_of(json ? unknown : META_LEFT_OUT, arena);
     return details;
@@ -351,7 +366,8 @@ static void write_capacities(const json_t *kept, const char *driver, json_t *obj
 
 void device_details_write(const char *text, const char *driver, json_t *object, json_t *capacity)
 {
-    static const char *const MEMBERS[] = {"taints", "nodeSelector", "bindingConditions"};
+    static const char *const MEMBERS[] = {"taints", "nodeSelector", "bindingConditions",
+                                          "bindsToNode"};
     json_auto_t *details = text ? json_loads(text, 0, NULL) : NULL;
     const char *unknown = json_string_value(json_member(details, "unknown"));
     for (size_t i = 0; i < N_OF(MEMBERS); i++)

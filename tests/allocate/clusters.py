@@ -33,8 +33,8 @@ class Devices(generate.Generator):
     def __init__(self, dice, nodes):
         super().__init__(dice, nodes)
         self.homes = list(nodes)
-        # Pods that wait for conditions are not judged.
-        self.rates.update(conditions=dice.choice([0] * 9 + [0.1]), stale=min(self.rates["stale"], 0.1), wide=min(self.rates["wide"], 0.1))
+        # kube-scheduler looks every five seconds whether a driver has set them.
+        self.rates.update(conditions=dice.choice([0] * 9 + [0.1, 0.3]), stale=min(self.rates["stale"], 0.1), wide=min(self.rates["wide"], 0.1))
         self.namespace = "claims-a"
 
     def device(self, driver, name, sets):
@@ -127,6 +127,13 @@ class Devices(generate.Generator):
         return {"apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule", "metadata": {"name": f"rule-{number}"}, "spec": out}
 
 
+def as_ready(result):
+    """The status of a device whose binding conditions are true."""
+    when = {"lastTransitionTime": "2026-03-02T00:00:00Z", "reason": "Ready", "message": ""}
+    conditions = [{"type": name, "status": "True", **when} for name in result["bindingConditions"]]
+    return {key: result[key] for key in ("driver", "pool", "device", "shareID") if key in result} | {"conditions": conditions}
+
+
 class State:
     """A cluster: its objects, and what a further pod may name. rooms: whether the nodes differ in more than devices."""
 
@@ -180,7 +187,7 @@ class State:
             capacity = {name: each["value"] for name, each in device.get("capacity", {}).items()}
             if capacity:
                 out["consumedCapacity"] = {name: self.part_of(value) for name, value in capacity.items()}
-        return out
+        return out | {key: device[key] for key in ("bindingConditions", "bindingFailureConditions") if key in device}
 
     def part_of(self, value):
         return f"{self.dice.choice((1, 4, 10))}Gi" if value.endswith("Gi") else str(self.dice.randint(1, 2))
@@ -195,12 +202,14 @@ class State:
         term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
         allocation = {"devices": {"results": [self.result(*each) for each in mine]}, "nodeSelector": {"nodeSelectorTerms": [term]}}
         allocation["allocationTimestamp"] = "2026-03-02T00:00:00Z"
+        waiting = [each for each in allocation["devices"]["results"] if "bindingConditions" in each]
+        is_ready = self.dice.random() < 0.8
         return {
             "apiVersion": API,
             "kind": "ResourceClaim",
             "metadata": {"name": name, "namespace": namespace, "finalizers": ["resource.kubernetes.io/delete-protection"]},
             "spec": {"devices": {"requests": [request]}},
-            "status": {"allocation": allocation},
+            "status": {"allocation": allocation, **({"devices": list(map(as_ready, waiting))} if waiting and is_ready else {})},
         }
 
     def pod(self, name, namespace, entries):

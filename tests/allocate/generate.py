@@ -95,6 +95,8 @@ class Generator:
             out["taints"] = [self.taint() for _ in range(self.dice.randint(1, 2))]
         if self.chance("conditions"):
             out["bindingConditions"], out["bindingFailureConditions"] = ["ready"], ["failed"]
+            if self.dice.random() < 0.3:
+                out["bindsToNode"] = True
         if sets and self.dice.random() < 0.7:
             out["consumesCounters"] = [{"counterSet": name, "counters": self.counters(3)} for name in self.dice.sample(sets, self.dice.randint(1, len(sets)))]
         return {key: value for key, value in out.items() if value}

@@ -241,7 +241,7 @@ static struct allocate_device read_device(const struct reading *reading, const j
         .n_taints = json_array_size(taints),
         .consumes = read_sets(reading, consumes, "counterSet"),
         .n_consumes = json_array_size(consumes),
-        .has_binding_conditions = json_object_get(json, "bindingConditions") != NULL,
+        .binding_conditions = json_object_get(json, "bindingConditions") ? "some" : NULL,
         .not_judged = has_fact_twice(facts) ? "an attribute twice" : NULL,
     };
     struct allocate_capacity *capacities =

@@ -126,6 +126,14 @@ def test_pods_that_name_a_claim_share_it(start_over):
     assert reasons(second) == {"a": "fits", "b": "claim_elsewhere", "c": "claim_elsewhere"}
 
 
+@pytest.mark.parametrize(("more", "b"), [({}, "fits"), ({"bindsToNode": True, "bindingConditions": ["attached"]}, "claim_elsewhere")])
+def test_shared_claim_reaches_where_its_devices_do(more, b, start_over):
+    wide = merged(slice_of("wide", {**device("gpu-0"), **more}), {"spec": {"nodeName": None, "allNodes": True}})
+    service = start_over(node("a", None, None), node("b", None, None), device_class(), wide, claim("shared"))
+    first, second = dry_run(service, merged(using("first", a="shared"), {"spec": {"nodeName": "a"}}), using(a="shared"))
+    assert placed(first) == ["a"] and reasons(second) == {"a": "fits", "b": b}
+
+
 def test_allocated_claim_pins_its_node(start_over):
     service = start_over(*cluster())
     (workload,) = dry_run(service, using(a="used"))
@@ -517,6 +525,42 @@ def test_answer_says_which_alternative_and_why_not_an_earlier_one(start_over):
     on_a = dry_run(service, merged(using(t_a="any"), {"spec": {"nodeName": "a"}}), template("any", wishes))
     entries = {entry["alternative"]: entry for entry in claims_of(on_a[0])["ResourceClaimTemplate ml/any"]}
     assert "are free now" in entries["three"]["choice"] and entries["one"]["choice"].startswith("not needed on a")
+
+
+def test_answer_says_that_the_binding_waits_for_the_driver(start_over):
+    """Pools with binding conditions come last."""
+    late = {**device("gpu-0"), "bindingConditions": ["attached", "ready"], "bindingFailureConditions": ["broken"]}
+    slices = [slice_of("a", late, device("gpu-1")), merged(slice_of("z", device("gpu-0")), {"spec": {"nodeName": "a"}}), slice_of("b", device("gpu-0"), device("gpu-1"))]
+    service = start_over(*[node(name, None, None) for name in "ab"], device_class(), *slices, claim("shared", asks(2)), ONE)
+    first, second, third = dry_run(service, using("first", t_a="one"), merged(using("second", a="shared"), {"spec": {"nodeName": "a"}}), using("third", a="shared"))
+    assert [each["claims"][0]["bindingWaits"] for each in (first, second, third)] == [0, 1, 1]
+    assert "attached, ready of device gpu-0" in second["claims"][0]["message"] and "attached" not in first["claims"][0]["message"]
+    assert reasons(third) == {"a": "fits", "b": "claim_elsewhere"}
+
+
+@pytest.mark.parametrize(("conditions", "reason"), [({"ready": "True"}, "fits"), ({"ready": "False"}, "claim_not_judged"), ({}, "claim_not_judged"),
+                                                    ({"ready": "True", "broken": "True"}, "claim_not_judged")])
+def test_claim_whose_driver_has_not_set_its_conditions_is_not_judged(conditions, reason, start_over, start_service, write):
+    """kube-scheduler may take its devices back. A snapshot keeps it."""
+    used = claim("attaches", on=("a", "gpu-1"), holders=1)
+    (result,) = used["status"]["allocation"]["devices"]["results"]
+    result.update(bindingConditions=["ready"], bindingFailureConditions=["broken"])
+    said = {key: result[key] for key in ("driver", "pool", "device")} | {"conditions": [{"type": key, "status": value} for key, value in conditions.items()]}
+    used["status"]["devices"] = [said] if conditions else []
+    first = start_over(*cluster(used))
+    again = start_service("--cluster-file", write("again.json", first.get("/v1/snapshot").text))
+    for service in (first, again):
+        (workload,) = dry_run(service, using(a="attaches"))
+        assert reasons(workload)["a"] == reason
+
+
+def test_device_with_a_list_is_not_judged(start_over):
+    """Whether kube-scheduler's selectors fail on it depends on a feature gate."""
+    listed = merged(device("gpu-0"), {"attributes": {"links": {"strings": ["x"]}}})
+    service = start_over(*cluster(ONE, merged(slice_of("c", listed), {})))
+    (workload,) = dry_run(service, using(t_a="one"))
+    assert reasons(workload) == {"a": "fits", "b": "fits", "c": "claim_not_judged"}
+    assert "DRAListTypeAttributes" in messages(workload)["c"]
 
 
 def test_answer_about_taints_and_devices_that_replicas_took(start_over):

@@ -181,6 +181,31 @@ static const char *message_of(const struct pod_claim *claim, struct arena *arena
                               : "all pods that name it share its devices";
 }
 
+/* Nodes that fit and where binding waits for the driver; *ret_first: the best of them. */
+static size_t n_waiting(const struct answer_context *context, size_t i_claim,
+                        const struct node **ret_first)
+{
+    const struct candidates *candidates = context->candidates;
+    size_t n = 0;
+    for (size_t i = 0; i < candidates->n_fitting; i++) {
+        const struct node *node = candidates->fitting[i].node;
+        if (claim_rules_waits(context->rules, node, i_claim) && n++ == 0)
+            *ret_first = node;
+    }
+    return n;
+}
+
+static const char *waiting_text(const struct answer_context *context, size_t i_claim, size_t n,
+                                const struct node *first)
+{
+    return arena_printf(context->arena,
+                        "on %zu of %zu nodes that fit, kube-scheduler binds the pod only once the "
+                        "driver has set the binding conditions of the devices (on %s: %s), and "
+                        "takes them back if the driver reports a failure or stays silent",
+                        n, context->candidates->n_fitting, node_name(first),
+                        claim_rules_waits(context->rules, first, i_claim));
+}
+
 /* Of a want, with the terms that remove devices. */
 #define LINES_OF_A_WANT ((size_t)1 + CLAIMS_REMOVALS_MAX)
 
@@ -207,11 +232,16 @@ static json_t *claim_json(struct answer_context *context, size_t i_claim)
     const struct pod_claim *claim = claim_rules_claim(context->rules, i_claim);
     json_t *requests = json_array();
     const char *message = message_of(claim, context->arena);
+    const struct node *first = NULL;
+    const size_t n_waits = n_waiting(context, i_claim, &first);
+    if (first)
+        message = arena_printf(context->arena, "%s; %s", message,
+                               waiting_text(context, i_claim, n_waits, first));
     if (!add_requests(context, i_claim, requests))
         message =
             arena_printf(context->arena, "%s; requests are left out: the answer is full", message);
-    return json_pack("{s:s, s:s, s:o}", "claim", name_of(claim, context->arena), "message", message,
-                     "requests", requests);
+    return json_pack("{s:s, s:s, s:I, s:o}", "claim", name_of(claim, context->arena), "message",
+                     message, "bindingWaits", (json_int_t)n_waits, "requests", requests);
 }
 
 json_t *claim_answers_json(struct claim_lookup *lookup, struct claim_rules *rules,

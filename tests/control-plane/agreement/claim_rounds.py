@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from agreement.rounds import HARMLESS, NODES, PODS, Seen, dry_run_over, is_decided, keep_parts, pods_path, read_part, without_generated  # noqa: E402
 from api import wait_until  # noqa: E402
 from cluster import scheduled  # noqa: E402
-from clusters import API, NAMESPACES, POLICY, State, question_of, template_of  # noqa: E402
+from clusters import API, NAMESPACES, POLICY, State, as_ready, question_of, template_of  # noqa: E402
 from compare import answers  # noqa: E402
 from plane import Plane  # noqa: E402
 from service import ROOT, Service  # noqa: E402
@@ -40,7 +40,6 @@ KINDS = {
 LISTED = {**KINDS, "Namespace": ("v1", "/api/v1/namespaces")}
 GATE = "--feature-gates=DRADeviceTaintRules=true"
 TAKES_BACK = "kube-scheduler takes the devices back"
-WAITS = "has binding conditions"
 DEALLOCATED = "deallocation of ResourceClaim completed"
 GATE_OF_POD = "example.com/asked"
 ANSWER = os.path.join(ROOT, "build/test/tests/allocate/allocate_answer")
@@ -125,6 +124,7 @@ class Asked:
         unjudged = [f"{item['node']}: {item['message']}" for item in self.workload["nodes"] if item["reason"] == "claim_not_judged"]
         freed = [item["message"] for item in self.workload["nodes"] if not self.fits and TAKES_BACK in item["message"]]
         self.unjudged = notes + unjudged + freed
+        self.waits = max((claim["bindingWaits"] for claim in self.workload["claims"]), default=0)  # on so many nodes that fit
 
 
 @dataclasses.dataclass
@@ -132,6 +132,7 @@ class Tally:
     agreed: int = 0
     placed: int = 0
     devices: int = 0  # compared ones
+    waited: int = 0  # for binding conditions, of those placed
     unjudged: list = dataclasses.field(default_factory=list)
     disagreements: list = dataclasses.field(default_factory=list)  # (folder, said, seen)
     reasons: dict = dataclasses.field(default_factory=dict)  # of refusals
@@ -236,7 +237,7 @@ class Round:
             return Asked(workload)
         metadata = case.pod["metadata"]
         answer = self.told(self.answers.get(f"/v1/pods/{metadata['namespace']}/{metadata['name']}/explain"))
-        return Asked({"nodes": answer["nodes"], "notEvaluated": answer["pod"]["notEvaluated"]})
+        return Asked({"nodes": answer["nodes"], "notEvaluated": answer["pod"]["notEvaluated"], "claims": answer["pod"]["claims"]})
 
     @staticmethod
     def told(answer):
@@ -254,6 +255,18 @@ class Round:
 
         wait_until(lambda: not missing(), missing)
 
+    def wait_for(self, case, holds):
+        return self.api.wait_for(path_of(case.pod), f"metadata.name={case.pod['metadata']['name']}", holds)
+
+    def set_conditions(self, case):
+        """As a driver: those that the binding waits for."""
+        for claim in self.claims_of(case).values():
+            path, name = path_of(claim), claim["metadata"]["name"]
+            claim = self.api.wait_for(path, f"metadata.name={name}", lambda seen: "allocation" in seen.get("status", {}))
+            waiting = [result for result in claim["status"]["allocation"]["devices"].get("results", []) if "bindingConditions" in result]
+            if waiting:
+                self.api.merge(f"{path}/{name}/status", {"status": {"devices": list(map(as_ready, waiting))}})
+
     def create_made(self, case):
         for item in case.made:
             self.api.create(path_of(item), item)
@@ -270,7 +283,10 @@ class Round:
             self.api.merge(path_of(case.pod, True), {"spec": {"schedulingGates": None}})
         else:
             self.create_pod(case)
-        decided = self.api.wait_for(path_of(case.pod), f"metadata.name={case.pod['metadata']['name']}", is_final)
+        decided = self.wait_for(case, lambda pod: is_final(pod) or pod["status"].get("nominatedNodeName"))
+        if not is_final(decided):
+            self.set_conditions(case)
+            decided = self.wait_for(case, is_final)
         self.message = scheduled(decided).get("message", "")
         return Seen(decided["spec"].get("nodeName"), [])
 
@@ -374,6 +390,11 @@ def is_final(pod):
     return is_decided(pod) and ("nodeName" in pod["spec"] or DEALLOCATED not in scheduled(pod).get("message", ""))
 
 
+def waits(claims):
+    """Whether one of them has a device with binding conditions."""
+    return any("bindingConditions" in result for claim in claims for result in claim["status"]["allocation"]["devices"].get("results", []))
+
+
 def device_of(result):
     return {key: result[key] for key in ("request", "driver", "pool", "device")}
 
@@ -386,15 +407,17 @@ def difference(running, case, asked, seen, tally):
         return f"bound to {seen.node}, which is said not to fit: {asked.reasons[seen.node]}"
     given, expected = running.given(case), running.expected(case, seen.node)
     tally.devices += sum(map(len, given.values()))
-    return None if given == expected else f"got {given}, expected {expected}"
+    if given != expected:
+        return f"got {given}, expected {expected}"
+    has_waited = waits(running.claims_of(case).values())
+    tally.waited += has_waited
+    if asked.waits in (0, len(asked.fits)) and has_waited != (asked.waits > 0):
+        return f"{'waited' if has_waited else 'did not wait'} for binding conditions, which was said of {asked.waits} of {len(asked.fits)} nodes"
+    return None
 
 
 def run_case(running, case, folder, tally):
     asked = running.ask(case)
-    if any(WAITS in why for why in asked.unjudged):
-        # kube-scheduler would wait for ten minutes.
-        tally.unjudged.append(next(why for why in asked.unjudged if WAITS in why))
-        return
     seen = running.schedule(case)
     what = None if asked.unjudged else difference(running, case, asked, seen, tally)
     if asked.unjudged:

@@ -19,7 +19,7 @@ static void pools_come_by_name_and_slices_by_name(void **state)
     (void)node_add_request(node, node_add_claim(node), 4);
     assert_string_equal(node_answer(node), "z b a q");
     /* Pools with binding conditions come last. */
-    node->devices[1][0].has_binding_conditions = true;
+    node->devices[1][0].binding_conditions = "ready";
     assert_string_equal(node_answer(node), "q z b a");
 }
 

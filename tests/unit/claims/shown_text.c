@@ -79,7 +79,7 @@ const char *slice_text(struct arena *arena, const struct allocate_slice *slice)
             arena, "%s\n %s%s%s%s%s%s; taints%s; consumes%s; capacities%s", text, device->name,
             reaches(slice, i) ? " here" : "", device->is_allocated ? " allocated" : "",
             device->is_shared ? " shared" : "", device->has_consumed_capacity ? " consumed" : "",
-            device->has_binding_conditions ? " waits" : "", taints_text(arena, device),
+            device->binding_conditions ? " waits" : "", taints_text(arena, device),
             sets_text(arena, device->consumes, device->n_consumes), capacities_text(arena, device));
     }
     return text;
