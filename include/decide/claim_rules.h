@@ -45,7 +45,7 @@ struct claims_of_pod {
 #define CLAIM_RULES_STEPS_MAX UINT64_C(150000000)
 
 /* Borrows all but the list. world NULL: all claims are allocated. steps_left: of the answer;
- * lowered. In the arena. NULL: the pod names no claims. */
+ * lowered, but a part is left to others. In the arena. NULL: the pod names no claims. */
 struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct claims_world *world,
                                    uint64_t *steps_left, struct arena *arena);
 

@@ -244,6 +244,18 @@ static void test_without_steps_nothing_is_judged(void **state)
     assert_true(claim_rules_are_cut(asking.rules));
 }
 
+/* Two nodes cost more than one pod may spend. */
+static void test_a_pod_leaves_steps_to_others(void **state)
+{
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, two_nodes(state), 1);
+    asking.steps_left = 1200;
+    assert_int_equal(judge(&asking, "n1"), REASON_FITS);
+    assert_int_equal(judge(&asking, "n2"), REASON_CLAIM_NOT_JUDGED);
+    assert_true(claim_rules_are_cut(asking.rules));
+    assert_true(asking.steps_left > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +271,7 @@ int main(void)
         TEST(test_an_error_on_one_node_ends_the_search),
         TEST(test_a_trial_gives_back_what_it_took),
         TEST(test_without_steps_nothing_is_judged),
+        TEST(test_a_pod_leaves_steps_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
