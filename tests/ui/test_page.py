@@ -214,11 +214,19 @@ def hostile(tmp_path_factory):
     service.stop()
 
 
+def asked_what_if(page, button):
+    """It is an error: no real name has spaces or hidden characters."""
+    page.locator(".details").get_by_role("button", name=button).click()
+    page.locator("#try-it").click()
+    page.wait_for_selector("[role=tabpanel] .notice.error")
+    page.get_by_role("button", name="Clear").click()
+
+
 def test_hostile_texts_stay_texts(hostile, pages):
     """No dialog, no request elsewhere, no violation of the page's policy (Pages checks), no hidden character."""
     inventory = hostile.get("/v1/inventory").json()
     assert len(inventory["nodes"]) > 5
-    pages.expected.append("404")  # no pod has such a name in a path
+    pages.expected += ["400", "404"]  # no pod has such a name in a path
     page = pages.open(hostile, wait="[role=tabpanel] table")
     shot(page, "hostile")
     page.get_by_role("button", name="claims ").click()
@@ -226,6 +234,7 @@ def test_hostile_texts_stay_texts(hostile, pages):
     assert asking.count() == len(HOSTILE)
     asking.filter(has_text=HOSTILE[0]).click()
     page.locator(".details table").first.wait_for()
+    asked_what_if(page, "What if it were gone?")
     for tab in TABS:
         page.locator(f"#tab-{tab}").click()
         page.locator("[role=tabpanel] > *").first.wait_for()
@@ -237,7 +246,7 @@ def test_hostile_texts_stay_texts(hostile, pages):
     page.locator("table", has=page.locator("caption", has_text="Map")).wait_for()
     page.locator("#view").select_option("map")
     page.locator(".node").first.click()
-    page.wait_for_selector(".details")
+    asked_what_if(page, "What if it is drained?")
     page.locator("#tab-waiting").click()
     page.locator("[role=tabpanel] table .link").first.click()
     page.wait_for_selector(".details")

@@ -30,10 +30,9 @@ function Node({ node, change }) {
       [t("free"), (row) => amount(row.name, row.free), true],
     ]} />
     <${Table} caption=${t("heldBy")} rows=${podsOf(node)} columns=${[
-      [t("pod"), (row) => podButton(row, change)],
+      [t("pod"), (row) => html`${podButton(row, change)} <small>${ownerText(row)}</small>`],
       [t("gpus"), (row) => amounts({ ...row.gpus, ...row.devices })],
       [t("state"), (row) => t(`state_${row.state}`)],
-      [t("owner"), ownerText],
       [t("priority"), (row) => row.priority ?? "", true],
       [t("age"), (row) => (row.created ? ageSince(row.created) : row.ageSeconds === undefined ? "" : age(row.ageSeconds))],
     ]} />`;
