@@ -96,7 +96,7 @@ static void print_help(void)
     }
     (void)printf("\nExit status:\n"
                  "  0  success\n"
-                 "  1  failure at run time, such as a port in use; a fail of --doctor\n"
+                 "  1  failure at run time, such as a port in use; a check of --doctor fails\n"
                  "  2  invalid options, policy, cluster file or kubeconfig; nothing was started\n"
                  "\nExamples:\n"
                  "  gpu-extender --config policy.yaml --cluster-file cluster.yaml\n"

@@ -192,7 +192,7 @@ static void refresh_device(struct devices *devices, struct device *device)
 static void judge(struct devices *devices, struct seat *seat)
 {
     const enum seat_state state = state_of(seat);
-    /* Of devices with counters other sets of the pool may decide. */
+    /* For devices with counters, other sets of the pool may decide. */
     if (state != seat->state || seat->n_consumers > 0)
         freshen_all(seat);
     seat->state = state;

@@ -111,7 +111,7 @@ static const char *const CLAIMS_UNREAD[] = {"metadata.managedFields",
                                             "status.devices[].data",
                                             "status.devices[].networkData",
                                             NULL};
-/* spec.metadata is that of the claims. */
+/* spec.metadata is the metadata of the claims. */
 static const char *const CLAIM_TEMPLATES_UNREAD[] = {
     "metadata.managedFields",   "metadata.ownerReferences",
     "metadata.labels",          "metadata.annotations",
@@ -124,7 +124,7 @@ static const char *const DEVICE_TAINTS_UNREAD[] = {"metadata.managedFields",
                                                    "metadata.finalizers",
                                                    "status",
                                                    NULL};
-/* Which pods it selects, and what its controller found. */
+/* Its selector and the status that its controller writes are read. */
 static const char *const BUDGETS_UNREAD[] = {"metadata.managedFields",
                                              "metadata.ownerReferences",
                                              "metadata.labels",

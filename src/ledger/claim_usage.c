@@ -2,9 +2,9 @@
  * claim_usage: see include/ledger/claim_usage.h.
  *
  * A claim remembers what it was counted as, so a change subtracts that and adds the new values. A
- * device that is no longer published keeps its last known models. Whose extended resources a claim
- * is for, the pod's status says, which tenants cannot write; the claim's own metadata is theirs, so
- * it must only agree.
+ * device that is no longer published keeps its last known models. The pod's status, which tenants
+ * cannot write, says for whose extended resources a claim was made. Tenants can write the claim's
+ * metadata, so it must only agree.
  */
 #include "ledger/claim_usage.h"
 #include "base/mem.h"

@@ -44,7 +44,7 @@ struct placement_run {
     const char *unknown_templates; /* asked_claims_unknown() */
 };
 
-/* Why the next replica fits nowhere; for a DaemonSet, why some nodes have no room. */
+/* Says why the next replica fits nowhere; for a DaemonSet, why some nodes have no room. */
 static const char *why_no_more(const struct placement_run *run)
 {
     struct arena *arena = run->dry_run->arena;
@@ -383,7 +383,7 @@ static json_t *explanation_of(const struct placement_run *run, const struct rank
                      "fragmentation", fragmentation_json_changes(&before->fragmentations, &after));
 }
 
-/* Like the API server's admission: of the class, or of the default class. */
+/* The priority that the API server's admission sets: that of the class, or of the default class. */
 static int64_t priority_of(const struct cluster *fork, const struct pod_facts *pod)
 {
     int64_t priority = pod->priority;
