@@ -92,7 +92,15 @@ static const char *text_of(const json_t *object, const char *key)
     return text;
 }
 
-static void check_data(const json_t *inventory, struct findings *findings)
+/* How to see the objects that could not be used. */
+static const char *hint_of_problems(const struct session *session)
+{
+    return arena_printf(session->arena, "%s nodes -o wide%s lists them", session->program,
+                        is_through_kubectl(session) ? "" : " with the same options");
+}
+
+static void check_data(const struct session *session, const json_t *inventory,
+                       struct findings *findings)
 {
     int64_t n_problems = 0;
     const json_t *first = json_array_get(json_member(inventory, "problems"), 0);
@@ -107,8 +115,7 @@ static void check_data(const json_t *inventory, struct findings *findings)
         findings_add(findings, FINDING_WARN, "data.claims", "", "%s",
                      text_of(inventory, "claimsNotCountedBecause"));
     if (n_problems > 0)
-        findings_add(findings, FINDING_WARN, "data.problems",
-                     "kubectl gpu nodes -o wide lists them",
+        findings_add(findings, FINDING_WARN, "data.problems", hint_of_problems(session),
                      "%lld objects could not be used; the first: %s %s: %s", (long long)n_problems,
                      text_of(first, "kind"), text_of(first, "name"), text_of(first, "what"));
 }
@@ -166,7 +173,7 @@ static void check_all(const struct session *session, struct findings *findings)
         json_decref(check_view(session, OTHERS[i], findings));
     if (!inventory)
         return;
-    check_data(inventory, findings);
+    check_data(session, inventory, findings);
     check_nodes(inventory, findings);
     json_decref(inventory);
     if (session->arguments.cluster_file)

@@ -55,12 +55,18 @@ static int explain(const struct buf *complaint, struct reply *ret_reply, struct 
     if (ret_reply->status == 0)
         return err_set(err, EIO, "kubectl: %s%s", *text ? text : "it failed without a message",
                        strstr(text, "could not find the requested resource")
-                           ? "the API server does not serve gpu-extender's aggregated API: apply "
+                           ? "; the API server does not serve gpu-extender's aggregated API: apply "
                              "the overlay aggregated-api, or use --url or --cluster-file"
                            : "");
     ret_reply->is_message = true;
     buf_add_text(&ret_reply->text, begins(text, ERROR) && colon ? colon + 3 : text);
     return 0;
+}
+
+static void drop_newlines(struct buf *text)
+{
+    while (text->len > 0 && text->data[text->len - 1] == '\n')
+        text->data[--text->len] = '\0';
 }
 
 static int run(const struct arguments *arguments, const char *const *words,
@@ -73,6 +79,7 @@ static int run(const struct arguments *arguments, const char *const *words,
     const struct child_streams streams = {question->body, question->len, &ret_reply->text,
                                           &complaint,     NULL,          question->bound};
     int r = child_run(command(arguments, words, arena), &streams, &status, err);
+    drop_newlines(&complaint);
     if (r == 0 && status == 0)
         ret_reply->status = 200;
     else if (r == 0)

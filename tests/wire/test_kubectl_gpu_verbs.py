@@ -116,6 +116,18 @@ def test_doctor_of_a_saved_cluster(write):
     assert levels(findings("--cluster-file", path, status=1))["nodes"] == "fail"
 
 
+def test_doctor_names_its_own_command(write, tmp_path):
+    """Also under krew's name, and with the options that it got."""
+    path = write("broken.json", list_text(node("a", 8), {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p"}, "spec": 7}))
+    renamed = tmp_path / "kubectl-gpu_extender"
+    renamed.symlink_to(PLUGIN)
+    for program, name in ((PLUGIN, "kubectl gpu"), (renamed, "kubectl gpu-extender")):
+        done = subprocess.run([program, "doctor", "--cluster-file", path], env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        assert f"{name} nodes -o wide with the same options lists them" in " ".join(done.stdout.split()), done
+    listed = said("nodes", "-o", "wide", "--cluster-file", path)
+    assert "default/p" in listed
+
+
 def test_doctor_finds_what_is_missing(alone):
     assert levels(findings("--url", f"http://{alone.address}", status=1))["data"] == "fail", "nothing is listed yet"
     assert levels(findings("--url", "http://127.0.0.1:1", status=1)) == {"views.inventory": "fail"}
@@ -136,6 +148,7 @@ def test_doctor_looks_at_the_api_service(tmp_path, answer, level):
     kubectl.answer(*answer)
     found = findings(env=kubectl.env, status=1)
     assert found["apiService"]["level"] == level and found["views.inventory"]["level"] == "fail"
+    assert all(each["seen"] == each["seen"].strip() for each in found.values())
     assert ("not checked" in found["apiService"]["seen"]) == ("Forbidden" in answer[1])
 
 
