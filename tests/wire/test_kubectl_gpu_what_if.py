@@ -183,7 +183,10 @@ def test_control_characters_reach_no_terminal():
                 assert "a" in shown and not has_control(shown)
 
 
-@pytest.mark.parametrize("command, output", marked.commands("docs/KUBECTL-GPU.md", "what-if"), ids=["what-if"])
+DOCUMENTED = marked.commands("docs/KUBECTL-GPU.md", "what-if") + marked.commands("docs/QUOTA.md", "what-if")
+
+
+@pytest.mark.parametrize("command, output", DOCUMENTED, ids=["what-if", "quota"])
 def test_the_documents_command(tmp_path, command, output):
     (tmp_path / "kubectl-gpu").symlink_to(PLUGIN)
     here = command.replace("kubectl gpu", f"{tmp_path}/kubectl-gpu")
