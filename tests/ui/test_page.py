@@ -276,6 +276,8 @@ def test_five_thousand_nodes_stay_few_elements(tmp_path, pages):
         page.locator(".lines").evaluate("lines => lines.scrollTo(0, lines.scrollHeight)")
         page.locator(".node[title='node-4997']").wait_for()
         assert page.evaluate("document.querySelectorAll('*').length") < 5000
+        page.evaluate("location.hash = 'node=node-2503'")  # from a link
+        page.locator(".node.chosen[title='node-2503']").wait_for()
     finally:
         service.stop()
 

@@ -231,5 +231,10 @@ def test_a_quota_and_the_placement_are_tried(pages, tmp_path):
         assert shown(panel, page, tmp_path) == service.post("/v1/what-if?output=table", {"changes": changes, "workloads": []}).text
         assert json.loads(told(panel, page, tmp_path, " -o json").stdout)["quota"] == answer["quota"]
         shot(page, "what-if")
+        pages.expected.append("400")
+        page.locator("#limits").fill("H100=many")
+        page.get_by_role("button", name="Try it").click()
+        wrong = {"changes": [changes[0], {"quota": {"name": "training", "limits": [{"models": {"H100": "many"}}]}}, changes[2]]}
+        page.locator(".notice.error", has_text=service.post("/v1/what-if", wrong).json()["error"]).wait_for()
     finally:
         service.stop()

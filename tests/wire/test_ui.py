@@ -1,6 +1,11 @@
 """The files of the page: open to all, without data, and confined by their headers. tests/ui has the page in a browser."""
 
+import hashlib
+import os
+import re
+
 import pytest
+from service import ROOT
 
 CONFINED = ("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'")
 
@@ -32,3 +37,9 @@ def test_there_is_nothing_else(service, path):
 
 def test_a_post_is_refused(service):
     assert service.post("/ui/", "x").status == 405
+
+
+def test_third_party_code_is_what_its_readme_names(service):
+    with open(os.path.join(ROOT, "src/ui/page/vendor/README.md"), encoding="utf-8") as file:
+        (stated,) = re.findall(r"SHA-256: `([0-9a-f]{64})`", file.read())
+    assert hashlib.sha256(service.get("/ui/vendor/preact-htm.js").body).hexdigest() == stated

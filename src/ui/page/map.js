@@ -154,11 +154,20 @@ function Lines({ fleet, resources, pools, placed, state, change }) {
   const holders = useMemo(() => holdersOf(fleet, state.colour), [fleet, state.colour]);
   const marks = useMemo(() => marksOf(holders), [holders]);
   const lines = useMemo(() => linesOf(groups, sight.width), [groups, sight.width]);
-  // The first node that a manifest was placed on comes into sight.
+  // The first node that a manifest was placed on comes into sight, and the chosen node.
+  const showFirst = (isWanted) => {
+    const at = lines.findIndex((line) => line.rows?.some((row) => row.nodes.some((node) => isWanted(node.name))));
+    const { scrollTop, clientHeight } = box.current;
+    const isInSight = at * LINE_PX >= scrollTop && (at + 1) * LINE_PX <= scrollTop + clientHeight;
+    if (at >= 0 && !isInSight) box.current.scrollTop = Math.max(0, (at - 2) * LINE_PX);
+  };
   useEffect(() => {
-    const at = lines.findIndex((line) => line.rows?.some((row) => row.nodes.some((node) => placed.has(node.name))));
-    if (placed.size > 0 && at >= 0) box.current.scrollTop = Math.max(0, (at - 2) * LINE_PX);
+    if (placed.size > 0) showFirst((name) => placed.has(name));
   }, [placed]);
+  // Its details make the map narrower, and move the lines.
+  useEffect(() => {
+    if (state.node) showFirst((name) => name === state.node);
+  }, [state.node, sight.width]);
   const first = Math.max(0, Math.floor(sight.top / LINE_PX) - MARGIN_LINES);
   const last = Math.min(lines.length, Math.ceil((sight.top + sight.height) / LINE_PX) + MARGIN_LINES);
   return html`
