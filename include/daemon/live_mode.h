@@ -36,8 +36,8 @@ void live_mode_hand_over(struct live_mode *live);
 /* Whether the read loop and the write loop run; if not, names the one that does not. From any
  * thread. */
 bool live_mode_is_alive(void *live, struct err *ret_why);
-/* Puts another policy in force, and waits for it. lists_again: what was read by the old one is
- * listed again. Between live_mode_start() and live_mode_stop(). */
+/* Puts another policy in force, and waits for it. lists_again: objects that were read under the old
+ * one are listed again. Between live_mode_start() and live_mode_stop(). */
 void live_mode_take_policy(struct live_mode *live, const struct policy *policy, bool lists_again);
 /* Call after the HTTP server has drained. */
 void live_mode_stop(struct live_mode *live);

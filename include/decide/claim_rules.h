@@ -1,10 +1,10 @@
 /*
  * claim_rules: which nodes have the devices that the resource claims of a pod ask for.
  *
- * As kube-scheduler's plugin DynamicResources, whose allocator allocate/ follows, over a copy of
- * the cluster's devices (claims/). Placed pods take devices there. kube-scheduler evicts nobody for
- * claims. Each search is bounded, and so are all searches of an answer together: beyond that, nodes
- * are not judged. It takes milliseconds a node: never call it with the ledger's lock.
+ * It judges as kube-scheduler's plugin DynamicResources does, with the allocator in allocate/, over
+ * a copy of the cluster's devices (claims/). Placed pods take devices there. kube-scheduler evicts
+ * no pod for claims. Each search is bounded, and so are all searches of an answer together: beyond
+ * that, nodes are not judged. It takes milliseconds a node: never call it with the ledger's lock.
  */
 #ifndef DECIDE_CLAIM_RULES_H
 #define DECIDE_CLAIM_RULES_H
@@ -14,7 +14,7 @@
 
 struct claim_rules;
 
-/* A claim that pods name, of all who name it; or the claims that are made from a template. */
+/* A claim that pods name, shared by all of them; or the claims that are made from a template. */
 struct pod_claim {
     struct allocate_claim asked; /* without is_allocated and reaches_node */
     bool is_template;            /* each pod gets its own claim */

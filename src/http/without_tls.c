@@ -1,6 +1,6 @@
 /*
- * without_tls: what stands in for TLS in a program that serves plain HTTP alone, and is linked
- * statically: no distribution has all of GnuTLS's libraries in a static form.
+ * without_tls: stubs for TLS in a program that serves only plain HTTP and is linked statically,
+ * since no distribution has static forms of all libraries of GnuTLS.
  *
  * The library that the program links was built with TLS. It starts and ends GnuTLS, which may do
  * nothing here. All other calls would be for a connection with TLS, of which there is none: they

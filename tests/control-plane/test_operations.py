@@ -115,7 +115,7 @@ def test_kubeadm_volumes_match_the_files():
 
 
 def test_second_scheduler_goes_on_without_us_as_documented(installed, shell, own_plane, kubectl):
-    """The last commands of its road: kube-scheduler takes what they leave of its configuration, and the Deployment mounts it."""
+    """The last commands of its section: kube-scheduler takes what they leave of its configuration, and the Deployment mounts it."""
     api, _ = installed
     shell("kubectl apply --server-side --force-conflicts -k manifests/overlays/second-scheduler")
     shell(marked.block("docs/INSTALL.md", "second-off"))

@@ -78,7 +78,8 @@ static void compile_all(struct judge *judge)
         judge->requests[i] = compile(&judge->list.items[i], arena);
 }
 
-/* Appends what the selectors read, as far as there is room. Returns how many reads there are. */
+/* Appends the facts that the selectors read, as far as there is room. Returns how many reads there
+ * are. */
 static size_t add_reads(const struct cel_selectors *selectors, struct cel_read *reads, size_t n)
 {
     for (size_t i = 0; i < selectors->n; i++) {
@@ -112,14 +113,14 @@ static bool has_class(const struct judge *judge, size_t i_class)
     return i_class < judge->list.n;
 }
 
-/* Names a class that there is not. */
+/* Warns of a class that does not exist. */
 static bool lacks_class(const struct judge *judge, const struct device_request *request)
 {
     return !request->is_class && request->class_name[0] &&
            !has_class(judge, device_classes_find(&judge->list, request));
 }
 
-/* A file that was saved without DeviceClasses does not tell which there are. */
+/* A file that was saved without DeviceClasses does not show which classes exist. */
 static bool has_no_classes(const struct judge *judge)
 {
     const char *resource = "";

@@ -16,7 +16,7 @@ static bool is_for(const struct device_claim *claim, const char *uid)
     return false;
 }
 
-/* NULL: it is not allocated to the pod. */
+/* The claim, if it is allocated to the pod; else NULL. */
 static const struct device_claim *find_claim(const struct cluster *cluster, const struct pod *pod,
                                              const char *name)
 {
