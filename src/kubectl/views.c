@@ -6,12 +6,14 @@
 
 #include <strings.h>
 
-/* Otherwise nobody knows a mistyped selector from an empty cluster. */
+/* Otherwise nobody knows a mistyped selector from an empty cluster. As with kubectl, JSON and YAML
+ * say it themselves. */
 static void say_if_none(const struct session *session, const json_t *answer, const char *list)
 {
     const char *selector = session->arguments.selector;
-    const json_t *items = json_member(answer, list);
-    if (selector && json_is_array(items) && json_array_size(items) == 0)
+    const enum form form = session->arguments.form;
+    if (selector && form != FORM_JSON && form != FORM_YAML &&
+        json_array_size(json_member(answer, list)) == 0)
         (void)session_complain(session,
                                arena_printf(session->arena, "no %s match the selector %.300s",
                                             strcmp(list, "models") == 0 ? "GPUs" : list, selector),

@@ -34,7 +34,7 @@ def fill(aggregated, namespace, owner, device, waits):
     api = aggregated.plane.api
     pods, claims = f"{NAMESPACES}/{namespace}/pods", f"{dra.GROUP}/v1/namespaces/{namespace}/resourceclaims"
     api.create(pods, pod(f"{owner}-holds", 1, node_name="node"))
-    api.create(claims, {"metadata": {"name": f"{owner}-claim"}, "spec": dra.wanted(1)})
+    api.create(claims, {"metadata": {"name": f"{owner}-claim", "labels": {"team": owner}}, "spec": dra.wanted(1)})
     user = api.create(pods, pod(f"{owner}-claims", 0, node_name="node", **dra.asks_by_name(f"{owner}-claim")))["metadata"]
     given = {"request": "gpus", "driver": dra.DRIVER, "pool": "node", "device": f"gpu-{device}"}
     reserved = [{"resource": "pods", "name": user["name"], "uid": user["uid"]}]
@@ -163,6 +163,13 @@ def names(items):
 def test_an_administrator_sees_all_namespaces(aggregated):
     kinds = ("GPUPod", "GPUPending", "GPUClaim", "GPUQuota", "GPUDecision")
     assert names(listed(aggregated.ask("get", ALL, "-A", "-o", "json"))) == {(kind, of) for kind in kinds for of in ("default", "theirs")}
+
+
+def test_kubectl_selects_claims_by_labels(aggregated):
+    for selector, wanted in (("team=ours", "ours-claim\n"), ("team notin (ours)", "theirs-claim\n"), ("none", "")):
+        said = aggregated.ask("get", "gpuclaims", "-A", "-l", selector, "-o", "jsonpath={range .items[*]}{.metadata.name}{'\\n'}{end}")
+        assert said == wanted, selector
+    assert "No resources found" in aggregated.ask("get", "gpuclaims", "-A", "-l", "none")
 
 
 def test_a_tenant_sees_one_namespace(aggregated):
@@ -348,6 +355,7 @@ def test_the_plugins_answers_are_those_of_the_views(aggregated, static_plugin):
         assert (done.returncode, done.stderr) == (0, ""), done
         assert ageless(json.loads(done.stdout)) == ageless(json.loads(raw(aggregated, "viewer", f"{BASE}/views/{view}")[1])), words
     assert json.loads(plugin(aggregated, "viewer", "nodes", "-l", "!nvidia.com/gpu.product", "-o", "json").stdout)["nodes"] == []
+    assert plugin(aggregated, "viewer", "claims", "-l", "team=ours", "-A", "-o", "name").stdout == "resourceclaim/ours-claim\n"
     asked = aggregated.plane.write("what-if.json", json.dumps({"changes": [{"drain": ["node"]}]}))
     status, answer = raw(aggregated, "viewer", f"{BASE}/views/what-if", "create", "--filename", asked)
     done = plugin(aggregated, "viewer", "what-if", "--drain", "node", "-o", "json")
