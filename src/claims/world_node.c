@@ -146,11 +146,14 @@ struct claims_place {
     size_t n;
 };
 
+/* NULL: not known. */
 static const struct world_reach *reach_of(const struct claims_world *world,
                                           const struct allocate_result *result)
 {
     struct world_slice *slice = NULL;
     HASH_FIND_STR(world->slices, result->slice->name, slice);
+    if (!slice)
+        return NULL;
     return slice->device_reach ? &slice->device_reach[result->device - slice->shown.devices]
                                : &slice->reach;
 }
@@ -164,7 +167,7 @@ const struct claims_place *claims_world_place(const struct claims_world *world,
     place->node_name = "";
     for (size_t i = 0; i < results->n; i++) {
         const struct world_reach *reach = reach_of(world, &results->devices[i]);
-        if (reach->node_name[0] || results->devices[i].device->binds_to_node)
+        if (!reach || reach->node_name[0] || results->devices[i].device->binds_to_node)
             place->node_name = arena_strdup(world->arena, node_name);
         place->reaches[place->n++] = reach;
     }

@@ -390,9 +390,11 @@ def is_final(pod):
     return is_decided(pod) and ("nodeName" in pod["spec"] or DEALLOCATED not in scheduled(pod).get("message", ""))
 
 
-def waits(claims):
-    """Whether one of them has a device with binding conditions."""
-    return any("bindingConditions" in result for claim in claims for result in claim["status"]["allocation"]["devices"].get("results", []))
+def waits(claims, before):
+    """Whether one of them that was not allocated before got a device with binding conditions."""
+    had = {item["metadata"]["uid"] for item in before if item["kind"] == "ResourceClaim" and "allocation" in item.get("status", {})}
+    new = [claim for claim in claims if claim["metadata"]["uid"] not in had]
+    return any("bindingConditions" in result for claim in new for result in claim["status"]["allocation"]["devices"].get("results", []))
 
 
 def device_of(result):
@@ -409,7 +411,7 @@ def difference(running, case, asked, seen, tally):
     tally.devices += sum(map(len, given.values()))
     if given != expected:
         return f"got {given}, expected {expected}"
-    has_waited = waits(running.claims_of(case).values())
+    has_waited = waits(running.claims_of(case).values(), running.items)
     tally.waited += has_waited
     if asked.waits in (0, len(asked.fits)) and has_waited != (asked.waits > 0):
         return f"{'waited' if has_waited else 'did not wait'} for binding conditions, which was said of {asked.waits} of {len(asked.fits)} nodes"
