@@ -99,12 +99,12 @@ static void check_verbs(const struct scheduler_checks *checks)
     check_verb(checks, "preemptVerb", "preempt",
                "kube-scheduler evicts pods by filters that know no models");
     if (!observes(checks) || *text_of(checks->ours, "bindVerb"))
-        check_verb(checks, "bindVerb", "bind", "kube-scheduler binds, without a second look");
+        check_verb(checks, "bindVerb", "bind", "kube-scheduler binds without checking again");
     else if (enforces(checks))
         scheduler_report(checks, FINDING_WARN, "bindVerb",
                          "add the line before you rely on quotas there",
                          "is missing: kube-scheduler binds the pods of the namespaces that "
-                         "enforceNamespaces selects, without a second look");
+                         "enforceNamespaces selects, without checking them again");
 }
 
 /* The shortlist hides nodes that kube-scheduler's own plugins might prefer. */
@@ -125,7 +125,7 @@ static void check_weight(const struct scheduler_checks *checks)
                          policy->weight);
     else if (weight < SCHEDULER_WEIGHT_THAT_DECIDES)
         scheduler_report(checks, FINDING_WARN, "weight",
-                         "set it in both files, if gpu-extender shall decide",
+                         "set it in both files if gpu-extender is to decide",
                          "is %" PRId64 "; below %d kube-scheduler's own scores may decide", weight,
                          SCHEDULER_WEIGHT_THAT_DECIDES);
     else
@@ -182,7 +182,7 @@ static void check_switches(const struct scheduler_checks *checks)
                          "is true: while gpu-extender is down, GPU pods are bound past it");
     else if (is_true(checks->ours, "ignorable") && enforces(checks))
         scheduler_report(checks, FINDING_WARN, "ignorable",
-                         "set it to false once their pods may rather wait",
+                         "set it to false once these pods may wait instead",
                          "is true: while gpu-extender is down, pods of the namespaces that "
                          "enforceNamespaces selects are bound past it");
     else
