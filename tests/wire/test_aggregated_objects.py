@@ -242,9 +242,9 @@ def test_pages(api, tenants, viewer):
     for limit in (1, 2, 3, 6, 7, 8):
         cut = pages("gpupods", labelSelector="paged", limit=limit)
         assert sum(cut, []) == whole[0] and all(len(page) == limit for page in cut[:-1])
-    for kind, n in (("gpunodes", 5), ("gpuclaims", 2)):
+    for kind, n in (("gpunodes", 5), ("gpuclaims", 2), ("gpuquotas", 5)):
         (whole_kind,) = pages(kind)
-        assert len(whole_kind) == n and pages(kind, limit=1) == [[each] for each in whole_kind], kind
+        assert len(whole_kind) == n and whole_kind == sorted(whole_kind) and pages(kind, limit=1) == [[each] for each in whole_kind], kind
         assert pages(kind, limit=n) == [whole_kind]
     assert pages("gpupods", labelSelector="paged", limit=0) == whole
     assert tenants.see("gpupods", table=True, limit=1)["metadata"]["continue"]

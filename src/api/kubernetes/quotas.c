@@ -3,6 +3,8 @@
 #include "base/table.h"
 #include "decide/quota.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <utlist.h>
 
 const struct kind_member QUOTA_MEMBERS[] = {
@@ -30,10 +32,12 @@ struct quota_copy {
     struct quota_copy *next;
 };
 
+/* A page of them. */
 struct quota_copies {
     struct arena *arena;
     struct quota_copy *items;
-    bool claims_counted;
+    size_t n;
+    bool has_more, claims_counted;
 };
 
 /* ---- under the lock ---- */
@@ -62,31 +66,77 @@ static void copy_quota(const struct cluster *cluster, const struct quota *quota,
         };
     }
     LL_PREPEND(copies->items, copy);
+    copies->n++;
 }
 
-static void copy_covering(const struct cluster *cluster, const char *namespace_,
-                          struct quota_copies *copies)
+static int compare_quotas(const void *a, const void *b)
 {
-    const size_t *quotas = NULL;
-    const size_t n = namespace_usage_find_quotas(cluster, namespace_, copies->arena, &quotas);
+    return strcmp((*(const struct quota *const *)a)->name, (*(const struct quota *const *)b)->name);
+}
+
+static bool is_on_page(const struct selection *selection, const char *namespace_, const char *name)
+{
+    const struct selection_object object = {.namespace_ = namespace_, .name = name, .field = ""};
+    return selection_order(namespace_, name, selection->after_namespace, selection->after_name) >
+               0 &&
+           selection_admits(selection, &object);
+}
+
+/* Of the quotas of a namespace those of the page. */
+static void copy_covering(const struct cluster *cluster, const char *namespace_,
+                          const struct selection *selection, struct quota_copies *copies)
+{
+    const size_t *found = NULL;
+    const size_t n = namespace_usage_find_quotas(cluster, namespace_, copies->arena, &found);
+    const struct quota **quotas = ARENA_ARRAY(copies->arena, const struct quota *, n);
     for (size_t i = 0; i < n; i++)
-        copy_quota(cluster, &cluster_policy(cluster)->quotas[quotas[i]], namespace_, copies);
+        quotas[i] = &cluster_policy(cluster)->quotas[found[i]];
+    if (n > 1)
+        qsort(quotas, n, sizeof(const struct quota *), compare_quotas);
+    for (size_t i = 0; i < n && !copies->has_more; i++) {
+        if (!is_on_page(selection, namespace_, quotas[i]->name))
+            continue;
+        if (copies->n < selection->limit)
+            copy_quota(cluster, quotas[i], namespace_, copies);
+        else
+            copies->has_more = true;
+    }
+}
+
+static int compare_namespaces(const void *a, const void *b)
+{
+    return strcmp((*(const struct namespace *const *)a)->name,
+                  (*(const struct namespace *const *)b)->name);
+}
+
+static void copy_all(const struct cluster *cluster, const struct selection *selection,
+                     struct quota_copies *copies)
+{
+    const struct namespace **sorted =
+        ARENA_ARRAY(copies->arena, const struct namespace *, cluster_n_namespaces(cluster));
+    size_t n = 0;
+    for (const struct namespace *namespace_ = cluster_next_namespace(cluster, NULL); namespace_;
+         namespace_ = cluster_next_namespace(cluster, namespace_)) {
+        if (strcmp(namespace_->name, selection->after_namespace) >= 0)
+            sorted[n++] = namespace_;
+    }
+    if (n > 1)
+        qsort(sorted, n, sizeof(const struct namespace *), compare_namespaces);
+    for (size_t i = 0; i < n && !copies->has_more; i++)
+        copy_covering(cluster, sorted[i]->name, selection, copies);
 }
 
 static void copy_quotas(const struct objects_query *query, struct quota_copies *copies)
 {
     struct err why;
-    const char *wanted = query->selection->namespace_;
+    const struct selection *selection = query->selection;
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(query->api->inventory);
     copies->claims_counted = inventory_counts_claims(&view, &why);
-    if (*wanted) {
-        copy_covering(view.cluster, wanted, copies);
-        return;
-    }
-    for (const struct namespace *namespace_ = cluster_next_namespace(view.cluster, NULL);
-         namespace_; namespace_ = cluster_next_namespace(view.cluster, namespace_))
-        copy_covering(view.cluster, namespace_->name, copies);
+    if (*selection->namespace_)
+        copy_covering(view.cluster, selection->namespace_, selection, copies);
+    else
+        copy_all(view.cluster, selection, copies);
 }
 
 /* ---- without it ---- */
@@ -133,5 +183,7 @@ bool quotas_find_objects(const struct objects_query *query, struct objects *obje
     copy_quotas(query, &copies);
     LL_FOREACH (copies.items, copy)
         add_quota(query, copy, copies.claims_counted, objects);
+    objects->is_page = true;
+    objects->has_more = copies.has_more;
     return true;
 }
