@@ -313,6 +313,14 @@ def test_each_provisioner_s_label_makes_a_group(module_service, label):
     assert [(group["nodes"], group["like"]) for group in groups if group["by"] == "shape"] == [(1, "d")]
 
 
+def test_each_of_many_groups_is_judged(module_service):
+    """The question is about one node, so it costs no verdict on each of the others for each of many different pods."""
+    nodes = [node(f"n-{i}", 1, metadata={"labels": {"karpenter.sh/nodepool": f"pool-{i % 20}"}}, spec={"unschedulable": True}) for i in range(600)]
+    waiting = [owned(f"waits-{i}", "Job", f"waits-{i}", spec={"nodeSelector": {"karpenter.sh/nodepool": f"pool-{i % 20}"}}, gpus=1 + i // 20) for i in range(300)]
+    answer = module_service(*nodes, *waiting).get("/v1/node-groups").json()
+    assert [group["wouldRun"] for group in answer["groups"]] == [1] * 20
+
+
 def test_what_runs_now_is_not_counted(module_service):
     served = module_service(node("a", 4), owned("waits-0", "Job", "waits", gpus=4), owned("waits-1", "Job", "waits", gpus=4))
     answer = served.get("/v1/node-groups").json()

@@ -205,12 +205,9 @@ static void judge(struct node_group *groups, struct inventory *copy, const struc
 {
     struct cluster *ledger = inventory_own_ledger(copy);
     const struct more_node_question question = {copy, NEW_NODE, PODS_SHOWN};
-    /* Each group copies the ledger. */
-    const size_t copied = cluster_n_nodes(ledger) + cluster_n_pods(ledger);
     size_t n_left = MAX_VERDICTS;
     place_in_ledger(ledger, before);
-    for (struct node_group *group = groups; group && n_left > copied; group = group->hh.next) {
-        n_left -= copied;
+    for (struct node_group *group = groups; group; group = group->hh.next) {
         (void)edit_add_like(ledger, group->like_name, NEW_NODE, NULL);
         group->is_judged =
             placing_count_on(before, &question, &n_left, &group->n_would_run, group->first);
@@ -288,7 +285,7 @@ static void keep_names(const struct placing *placing, struct arena *arena)
 static void add_members(struct inventory *copy, struct arena *arena, json_t *answer)
 {
     struct cluster *fork = NULL;
-    struct placing before = placing_of(copy, NULL, arena, &fork);
+    struct placing before = placing_of(copy, NULL, PEERS_NONE, arena, &fork);
     keep_names(&before, arena);
     inventory_fork_free(copy, fork);
     struct node_group *groups = groups_of(inventory_own_ledger(copy), arena);

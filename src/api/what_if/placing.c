@@ -92,12 +92,13 @@ static const char *untried_because(const struct pod_copy *copy, bool *ret_is_jud
 
 static size_t price_of(const struct place_search *search, const struct pod_copy *copy, size_t n)
 {
-    const size_t n_nodes = 1 + cluster_n_nodes(search->fork);
+    const size_t n_visited = cluster_n_nodes(search->fork);
+    const size_t n_nodes = search->only_node ? 1 : 1 + n_visited;
     size_t n_peers = 0;
     (void)cluster_peers(search->fork, copy->peers->pod.terms ? PEERS_ALL : PEERS_REPELLING,
                         &n_peers);
-    return 2 * pod_price(&copy->shape->facts) * n_nodes + n_peers / PEERS_OF_A_VERDICT +
-           n * (1 + n_nodes / WEIGHED_OF_A_VERDICT);
+    return 2 * pod_price(&copy->shape->facts) * n_nodes + n_visited / WEIGHED_OF_A_VERDICT +
+           n_peers / PEERS_OF_A_VERDICT + n * (1 + n_nodes / WEIGHED_OF_A_VERDICT);
 }
 
 static bool pay(struct place_search *search, const struct pod_copy *copy, size_t n)
@@ -259,14 +260,15 @@ static void queue(struct placing *placing, const struct displaced *displaced, st
 }
 
 struct placing placing_of(struct inventory *copy, const struct displaced *displaced,
-                          struct arena *arena, struct cluster **ret_fork)
+                          enum peers_wanted wanted, struct arena *arena, struct cluster **ret_fork)
 {
     struct placing placing = {
         .copies = pod_copy_waiting(copy, is_chosen, (void *)(uintptr_t)displaced, arena)};
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(copy);
+    const enum peers_wanted own = pod_copy_peers_wanted(&placing.copies);
     struct place_search search = {
         .placing = &placing,
-        .fork = inventory_fork(copy, PEERS_ALL),
+        .fork = inventory_fork(copy, own > wanted ? own : wanted),
         .arena = arena,
         .claims = pod_json_claims(copy, policy, &placing.copies, arena),
         .models = {.list = {.n_left = MODELS_HERE_COMPARISONS}},
@@ -287,6 +289,12 @@ static bool is_left(const struct placed_pod *item)
     return item->is_tried && !item->node && !item->copy->pod.claims;
 }
 
+/* Of a fork, in verdicts. */
+static size_t price_of_fork(const struct cluster *ledger, enum peers_wanted wanted)
+{
+    return 2 * cluster_n_nodes(ledger) + (wanted == PEERS_ALL ? cluster_n_pods(ledger) : 0);
+}
+
 /* Copies of the pods that are left. */
 static struct placing rest_of(const struct placing *before, struct arena *arena)
 {
@@ -303,13 +311,20 @@ bool placing_count_on(const struct placing *before, const struct more_node_quest
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct placing rest = rest_of(before, arena);
+    const enum peers_wanted wanted = pod_copy_peers_wanted(&before->copies);
+    const size_t price = price_of_fork(inventory_own_ledger(question->copy), wanted);
+    *ret_n = 0;
+    if (rest.n == 0)
+        return true;
+    if (price > *n_left)
+        return false;
     struct place_search search = {
         .placing = &rest,
-        .fork = inventory_fork(question->copy, PEERS_ALL),
+        .fork = inventory_fork(question->copy, wanted),
         .arena = arena,
         .claims = claim_lookup_new(&(struct claim_sources){.inventory = question->copy}, arena),
         .only_node = question->node,
-        .n_left = *n_left,
+        .n_left = *n_left - price,
     };
     size_t n_named = 0;
     place_all(&search);

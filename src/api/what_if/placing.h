@@ -10,6 +10,7 @@
 
 #include "api/pods/pod_copy.h"
 #include "api/what_if/changes.h"
+#include "ledger/peer.h"
 
 /* The end of one pod's search. */
 struct placed_pod {
@@ -29,9 +30,9 @@ struct placing {
 };
 
 /* Places the pending pods of the copy, and those that were displaced (a table, or NULL), on a new
- * fork of it, which is the caller's. All else is in the arena. */
+ * fork of it, which is the caller's and has at least the wanted peers. All else is in the arena. */
 struct placing placing_of(struct inventory *copy, const struct displaced *displaced,
-                          struct arena *arena, struct cluster **ret_fork);
+                          enum peers_wanted wanted, struct arena *arena, struct cluster **ret_fork);
 
 struct more_node_question {
     struct inventory *copy; /* its pods that have a place in `before` must have their nodes */

@@ -372,8 +372,8 @@ static void answer(struct what_if *what_if)
                             .max_replicas = what_if->api->max_replicas};
     const struct workload_list *list = &what_if->request.workloads;
     struct cluster *fork = NULL;
-    struct placing after =
-        placing_of(what_if->copy, what_if->applied.displaced, what_if->arena, &fork);
+    struct placing after = placing_of(what_if->copy, what_if->applied.displaced,
+                                      dry_run_peers_wanted(list), what_if->arena, &fork);
     const struct provenance provenance = provenance_of(what_if->api->inventory, what_if->arena);
     const struct workloads_question question = {.api = &own,
                                                 .provenance = &provenance,
@@ -400,7 +400,7 @@ static void judge_before(struct what_if *what_if)
 {
     struct cluster *fork = NULL;
     what_if->state = state_of_ledger(what_if->copy, what_if->arena);
-    what_if->before = placing_of(what_if->copy, NULL, what_if->arena, &fork);
+    what_if->before = placing_of(what_if->copy, NULL, PEERS_NONE, what_if->arena, &fork);
     inventory_fork_free(what_if->copy, fork);
 }
 
