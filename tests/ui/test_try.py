@@ -197,6 +197,31 @@ def test_more_nodes_are_tried_with_a_manifest(sample, pages, tmp_path):
     assert json.loads(told(page.locator("[role=tabpanel]"), page, tmp_path, " -o json").stdout)["summary"] == answer["summary"]
 
 
+def test_a_drain_names_the_budgets_that_it_meets(pages, tmp_path):
+    owned = {"labels": {"app": "a"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "a", "uid": "uid-a", "controller": True}]}
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "keep-it", "namespace": "ml", "uid": "uid-b", "generation": 1},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}},
+        "status": {"disruptionsAllowed": 0, "currentHealthy": 1, "desiredHealthy": 1, "expectedPods": 1, "observedGeneration": 1},
+    }
+    (tmp_path / "cluster.json").write_text(objects.list_text(node("a"), node("b"), pod("kept", on="a", metadata=owned), budget))
+    service = Service("--cluster-file", tmp_path / "cluster.json")
+    try:
+        answer = service.post("/v1/what-if", {"changes": [{"drain": ["a"]}], "workloads": []}).json()
+        (met,) = answer["disruptionBudgets"]["met"]
+        page = pages.open(service, "#tab=try&drain=a", wait="#manifest")
+        try_it(page)
+        page.get_by_text(answer["summary"]).first.wait_for()
+        assert rows_of(page, "PodDisruptionBudgets of") == [["ml/keep-it", "1", "0", met["reason"]]]
+        assert [row[3] for row in rows_of(page, "displaced pods find a place")] == ["b"]
+        ((_, _, effect),) = rows_of(page, "What the changes do")
+        assert effect.startswith("1 evicted, 0 of DaemonSets")
+    finally:
+        service.stop()
+
+
 QUOTAS = """apiVersion: gpu-extender.io/v1alpha1
 kind: SchedulerPolicy
 quotas: [{name: training, namespaces: [ml-training], limits: [{total: 40, models: {H100: 8}}, {resource: nvidia.com/gpu, total: 30}]}, {name: rest, namespaces: [ml-inference], limits: [{total: 40}]}]
