@@ -78,20 +78,20 @@ static void test_all_that_added_nodes_have_is_counted(void **state)
     assert_in_range(add(fixture, "plain", 10, SIZE_MAX), 10 * plain, 10 * plain + 10);
     put_slices(fixture, "nic.example.com", "sliced", 100, NULL);
     const int64_t sliced = add(fixture, "sliced", 1, SIZE_MAX);
-    assert_true(sliced > plain + 100 * 300);
+    assert_true(sliced > plain + INT64_C(100) * 300);
     put_slices(fixture, "gpu.nvidia.com", "counted", 100, &set);
     const int64_t counted = add(fixture, "counted", 1, SIZE_MAX);
-    assert_true(counted > sliced + 100 * N_COUNTERS * 16);
+    assert_true(counted > sliced + INT64_C(100) * N_COUNTERS * 16);
     for (size_t i = 0; i < 100; i++) {
         const char *uid = arena_printf(fixture->arena, "p%zu", i);
         struct pod_facts pod = fixture_pod_facts(fixture, uid, "served", "cpu=1");
         pod.controller = "DaemonSet/agent";
         fixture_put_pod_facts(fixture, &pod);
     }
-    assert_true(add(fixture, "served", 1, SIZE_MAX) > plain + 100 * 300);
+    assert_true(add(fixture, "served", 1, SIZE_MAX) > plain + INT64_C(100) * 300);
     struct node_facts node = fixture_node_facts(fixture, "labelled", GPU "=8", "a=b,c=d,e=f");
     fixture_put_node_facts(fixture, &node);
-    assert_true(add(fixture, "labelled", 1, SIZE_MAX) > plain + 3 * 16);
+    assert_true(add(fixture, "labelled", 1, SIZE_MAX) > plain + INT64_C(3) * 16);
 }
 
 /* Nothing is added after the node that takes too much. */
