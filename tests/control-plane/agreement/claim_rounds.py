@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from agreement.rounds import HARMLESS, NODES, PODS, Seen, dry_run_over, is_decided, keep_parts, pods_path, read_part, without_generated  # noqa: E402
 from api import wait_until  # noqa: E402
 from cluster import scheduled  # noqa: E402
-from clusters import API, NAMESPACES, POLICY, State, as_ready, question_of, template_of  # noqa: E402
+from clusters import API, EXTENDED, NAMESPACES, POLICY, State, as_ready, question_of, template_of  # noqa: E402
 from compare import answers  # noqa: E402
 from plane import Plane  # noqa: E402
 from service import ROOT, Service  # noqa: E402
@@ -258,14 +258,21 @@ class Round:
     def wait_for(self, case, holds):
         return self.api.wait_for(path_of(case.pod), f"metadata.name={case.pod['metadata']['name']}", holds)
 
-    def set_conditions(self, case):
-        """As a driver: those that the binding waits for."""
-        for claim in self.claims_of(case).values():
-            path, name = path_of(claim), claim["metadata"]["name"]
-            claim = self.api.wait_for(path, f"metadata.name={name}", lambda seen: "allocation" in seen.get("status", {}))
-            waiting = [result for result in claim["status"]["allocation"]["devices"].get("results", []) if "bindingConditions" in result]
-            if waiting:
-                self.api.merge(f"{path}/{name}/status", {"status": {"devices": list(map(as_ready, waiting))}})
+    def set_conditions(self, path, name):
+        """As a driver: those of a claim that the binding waits for."""
+        claim = self.api.wait_for(path, f"metadata.name={name}", lambda seen: "allocation" in seen.get("status", {}))
+        waiting = [result for result in claim["status"]["allocation"]["devices"].get("results", []) if "bindingConditions" in result]
+        if waiting:
+            self.api.merge(f"{path}/{name}/status", {"status": {"devices": list(map(as_ready, waiting))}})
+
+    def set_conditions_of_extended(self, case):
+        """The same of the claim that kube-scheduler makes for a resource that comes through a class."""
+        if EXTENDED not in json.dumps(case.pod["spec"]["containers"]):
+            return
+        pod = self.wait_for(case, lambda pod: is_final(pod) or "extendedResourceClaimStatus" in pod["status"])
+        if "extendedResourceClaimStatus" in pod["status"]:
+            path = path_of({"kind": "ResourceClaim", "metadata": {**case.pod["metadata"], "name": ""}})
+            self.set_conditions(path, pod["status"]["extendedResourceClaimStatus"]["resourceClaimName"])
 
     def create_made(self, case):
         for item in case.made:
@@ -285,7 +292,9 @@ class Round:
             self.create_pod(case)
         decided = self.wait_for(case, lambda pod: is_final(pod) or pod["status"].get("nominatedNodeName"))
         if not is_final(decided):
-            self.set_conditions(case)
+            for claim in self.claims_of(case).values():
+                self.set_conditions(path_of(claim), claim["metadata"]["name"])
+            self.set_conditions_of_extended(case)
             decided = self.wait_for(case, is_final)
         self.message = scheduled(decided).get("message", "")
         return Seen(decided["spec"].get("nodeName"), [])
