@@ -256,6 +256,9 @@ static int read_allocation(const json_t *status, struct arena *arena, struct cla
 
 /* ---- binding conditions ---- */
 
+/* Of each list, many more than the API server accepts. */
+#define CONDITIONS_MAX ((size_t)64)
+
 static bool is_same(const json_t *a, const json_t *b, const char *member)
 {
     const json_t *other = json_member(b, member);
@@ -300,6 +303,14 @@ static bool is_any(const json_t *types, const json_t *conditions, bool wanted)
     return false;
 }
 
+/* Manifests may have longer lists: nobody compares all of them. */
+static bool has_too_many(const json_t *result, const json_t *conditions)
+{
+    return json_array_size(json_member(result, "bindingConditions")) > CONDITIONS_MAX ||
+           json_array_size(json_member(result, "bindingFailureConditions")) > CONDITIONS_MAX ||
+           json_array_size(conditions) > CONDITIONS_MAX;
+}
+
 /* isClaimReadyForBinding() in kube-scheduler's plugin DynamicResources. */
 static bool is_unready(const json_t *status)
 {
@@ -310,7 +321,7 @@ static bool is_unready(const json_t *status)
         const json_t *types = json_member(result, "bindingConditions");
         const json_t *conditions =
             json_array_size(types) > 0 ? conditions_of(status, result) : NULL;
-        if (is_any(types, conditions, false) ||
+        if (has_too_many(result, conditions) || is_any(types, conditions, false) ||
             (conditions &&
              is_any(json_member(result, "bindingFailureConditions"), conditions, true)))
             return true;

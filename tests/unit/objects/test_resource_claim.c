@@ -190,6 +190,32 @@ static void test_claims_whose_conditions_are_not_set(void **state)
         assert_int_equal(read_claim(*state, CASES[i].claim).is_unready, CASES[i].is_unready);
 }
 
+/* Nobody needs so many, and comparing all of them would take hours. */
+static void test_more_conditions_than_are_compared(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *types = "'ready'";
+    const char *conditions = "{'type': 'ready', 'status': 'True'}";
+    for (size_t i = 0; i < 100; i++) {
+        types = arena_printf(fixture->arena, "%s, 'ready'", types);
+        conditions = arena_printf(fixture->arena, "{'type': 'other'}, %s", conditions);
+    }
+#define SET(member, conditions)                                                                    \
+    arena_printf(fixture->arena,                                                                   \
+                 "{'status': {'allocation': {'devices': {'results': [{'driver': 'd', 'pool': 'p'," \
+                 " 'device': 'e', 'bindingConditions': ['ready'], %s}]}}, 'devices': [{'driver':"  \
+                 " 'd', 'pool': 'p', 'device': 'e', 'conditions': [%s]}]}}",                       \
+                 member, conditions)
+    const char *all = arena_printf(fixture->arena, "'bindingConditions': [%s]", types);
+    const char *failures = arena_printf(fixture->arena, "'bindingFailureConditions': [%s]", types);
+    const char *is_ready = "{'type': 'ready', 'status': 'True'}";
+    assert_true(read_claim(fixture, SET(all, is_ready)).is_unready);
+    assert_true(read_claim(fixture, SET(failures, is_ready)).is_unready);
+    assert_true(read_claim(fixture, SET("'request': 'r'", conditions)).is_unready);
+    assert_false(read_claim(fixture, SET("'request': 'r'", is_ready)).is_unready);
+#undef SET
+}
+
 static void test_unreadable_claims(void **state)
 {
 #define RESULT(members) "{'status': {'allocation': {'devices': {'results': [{" members "}]}}}}"
@@ -366,6 +392,7 @@ int main(void)
         FIXTURE_TEST(test_how_many_devices_a_claim_wants),
         FIXTURE_TEST(test_claims_for_extended_resources),
         FIXTURE_TEST(test_claims_whose_conditions_are_not_set),
+        FIXTURE_TEST(test_more_conditions_than_are_compared),
         FIXTURE_TEST(test_unreadable_claims),
         FIXTURE_TEST(test_limits_of_results),
         FIXTURE_TEST(test_limits_of_holders),
