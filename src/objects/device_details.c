@@ -11,7 +11,9 @@
 
 #define TEXT_BYTES_MAX 16384
 #define CONSUMED_BYTES_MAX 1024
-#define NAME_BYTES_MAX 64 /* of a member that is not understood */
+#define NAME_BYTES_MAX 64 /* of a member that is not understood, or of a binding condition */
+/* The API server accepts no more. */
+#define CONDITIONS_SHOWN ((size_t)4)
 /* Stand for what is not in the text. */
 #define ROUNDED "gpu-extender.io/rounded"
 
@@ -271,16 +273,22 @@ static void read_policies(json_t *map, struct arena *arena, struct device_detail
     details->policies = policies;
 }
 
-/* NULL: none. */
+static const char *condition_name(const json_t *name)
+{
+    const char *text = json_is_string(name) ? json_string_value(name) : "?";
+    return strlen(text) > NAME_BYTES_MAX ? META_LEFT_OUT : text;
+}
+
+/* "ready, attached"; NULL: none. */
 static const char *read_conditions(const json_t *list, struct arena *arena)
 {
-    const char *text = NULL;
-    size_t i = 0;
-    json_t *name = NULL;
-    json_array_foreach (list, i, name)
-        text = arena_printf(arena, "%s%s%s", text ? text : "", text ? ", " : "",
-                            json_is_string(name) ? json_string_value(name) : "?");
-    return text;
+    const size_t n = json_array_size(list);
+    const char *text = n > 0 ? condition_name(json_array_get(list, 0)) : NULL;
+    for (size_t i = 1; i < n && i < CONDITIONS_SHOWN; i++)
+        text = arena_printf(arena, "%s, %s", text, condition_name(json_array_get(list, i)));
+    if (n > CONDITIONS_SHOWN)
+        text = arena_printf(arena, "%s and %zu more", text, n - CONDITIONS_SHOWN);
+    return text ? arena_strdup(arena, text) : NULL;
 }
 
 static const char *cause_of(const char *unknown, struct arena *arena)

@@ -552,6 +552,9 @@ static void test_details_that_are_too_long_are_not_judged(void **state)
     assert_string_equal(on_node(fixture, "a", "").not_judged, "not all of it is kept");
 }
 
+#define LONG "a-condition-with-a-long-name"
+
+/* The text for users is bounded: each verdict has it. */
 static void test_binding_conditions(void **state)
 {
     struct fixture *fixture = *state;
@@ -559,13 +562,16 @@ static void test_binding_conditions(void **state)
         fixture, "a",
         "'nodeName': 'a', 'devices': [{'name': 'd', 'bindsToNode': true, "
         "'bindingConditions': ['ready', 'attached'], 'bindingFailureConditions': ['broken']}, "
-        "{'name': 'e'}]");
+        "{'name': 'e'}, {'name': 'f', 'bindingConditions': ['a', 'b', 'c', 'd', 'e', 1]}, "
+        "{'name': 'g', 'bindingConditions': ['" LONG LONG LONG LONG "']}]");
     read_all(fixture);
     const struct allocate_slice *slice = slice_of(fixture, "a");
     assert_string_equal(slice->devices[0].binding_conditions, "ready, attached");
     assert_true(slice->devices[0].binds_to_node);
     assert_null(slice->devices[1].binding_conditions);
     assert_false(slice->devices[1].binds_to_node);
+    assert_string_equal(slice->devices[2].binding_conditions, "a, b, c, d and 2 more");
+    assert_string_equal(slice->devices[3].binding_conditions, "gpu-extender.io/left-out");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
