@@ -81,7 +81,7 @@ static void release_claim(struct cluster *cluster, const char *namespace_, const
     facts.holders = holders;
     facts.n_holders = n;
     if (facts.n_all_holders == 0) {
-        facts.is_allocated = false;
+        facts.is_allocated = facts.is_unready = false;
         facts.n_results = 0;
         facts.nodes = NULL;
     }

@@ -1,5 +1,6 @@
 /* edit: a ledger with random edits equals one that is made from the edited objects. cluster_copy: a
  * ledger that changes while it is copied. */
+#include "devices/devices.h"
 #include "dice.h"
 #include "fixture.h"
 #include "fixture_devices.h"
@@ -242,6 +243,33 @@ static void test_a_new_node_has_its_own_name_and_no_taints_of_a_state(void **sta
     assert_string_equal(traits->view.labels[0].value, "n2");
 }
 
+static void test_a_claim_that_nobody_uses_any_more_waits_for_no_driver(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *holders[] = {"u"};
+    const struct claim_result result = {.driver = NVIDIA_DRIVER, .pool = "n1", .device = "gpu-0"};
+    const struct claim_facts facts = {.namespace_ = "default",
+                                      .name = "c",
+                                      .uid = "uid",
+                                      .extended_for_uid = "",
+                                      .is_allocated = true,
+                                      .is_unready = true,
+                                      .results = &result,
+                                      .n_results = 1,
+                                      .holders = holders,
+                                      .n_holders = 1,
+                                      .n_all_holders = 1};
+    struct pod_facts pod = fixture_pod_facts(fixture, "u", "", GPU "=1");
+    pod.claims = "c";
+    cluster_upsert_resource_claim(fixture->cluster, &facts);
+    cluster_upsert_pod(fixture->cluster, &pod);
+    edit_remove(fixture->cluster, "u");
+    const struct device_claim *claim =
+        devices_find_claim(cluster_devices(fixture->cluster), "default", "c");
+    assert_non_null(claim);
+    assert_false(claim->is_allocated || claim->is_unready);
+}
+
 /* ---- a copy of a ledger that changes ---- */
 
 /* The even pods stay as they are; the others come, move and go. */
@@ -288,6 +316,7 @@ int main(void)
         TEST(test_an_edited_ledger_is_that_of_the_edited_objects),
         TEST(test_unknown_names_change_nothing),
         TEST(test_a_new_node_has_its_own_name_and_no_taints_of_a_state),
+        TEST(test_a_claim_that_nobody_uses_any_more_waits_for_no_driver),
         TEST(test_a_copy_has_all_that_stays),
     };
     return cmocka_run_group_tests(TESTS, NULL, NULL);
