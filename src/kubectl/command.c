@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SERVER "--server="
 #define TOKEN "--token="
 
 /* NULL: the current folder has no name. */
@@ -34,6 +35,18 @@ static bool add_file(json_t *options, const char *name, const char *file, struct
     return whole && add_option(options, name, whole, arena);
 }
 
+/* Without USER:PASSWORD@. */
+static bool add_url(json_t *options, const char *name, const char *url, struct arena *arena)
+{
+    const char *scheme_end = url ? strstr(url, "://") : NULL;
+    const char *host = scheme_end ? scheme_end + strlen("://") : url;
+    const size_t len = url ? strcspn(host, "/?#") : 0;
+    const char *at = url ? memrchr(host, '@', len) : NULL;
+    if (at)
+        url = arena_printf(arena, "%.*s%s", (int)(host - url), url, at + 1);
+    return add_option(options, name, url, arena);
+}
+
 /* An option of kubectl, --NAME=VALUE. */
 static bool add_of_kubectl(json_t *options, const char *option, struct arena *arena)
 {
@@ -45,6 +58,8 @@ static bool add_of_kubectl(json_t *options, const char *option, struct arena *ar
         if (strncmp(option, OF_FILES[i], len) == 0)
             return add_file(options, OF_FILES[i], option + len, arena);
     }
+    if (strncmp(option, SERVER, strlen(SERVER)) == 0)
+        return add_url(options, SERVER, option + strlen(SERVER), arena);
     return add_option(options, "", option, arena);
 }
 
@@ -52,7 +67,7 @@ static bool add_all(json_t *options, const struct arguments *arguments, struct a
 {
     bool is_fine = add_file(options, "--cluster-file=", arguments->cluster_file, arena) &&
                    add_file(options, "--config=", arguments->policy, arena) &&
-                   add_option(options, "--url=", arguments->url, arena);
+                   add_url(options, "--url=", arguments->url, arena);
     for (size_t i = 0; is_fine && i < arguments->n_of_kubectl; i++) {
         const char *option = arguments->of_kubectl[i];
         if (strncmp(option, TOKEN, strlen(TOKEN)) != 0)

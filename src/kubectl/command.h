@@ -9,7 +9,8 @@
 
 /* {program, options, needsToken} as JSON: each option as --NAME=VALUE, with the whole names of
  * files, so that it holds in every folder. The value of --token is left out; needsToken says so.
- * NULL: an option is no UTF-8, or the current folder has no name. */
+ * Users and passwords in addresses are left out, too. NULL: an option is no UTF-8, or the current
+ * folder has no name. */
 json_t *command_json(const struct session *session);
 
 #endif

@@ -145,6 +145,20 @@ def test_the_command_asks_where_this_asks(tmp_path):
         ui.stop()
 
 
+@pytest.mark.parametrize(("given", "copied"), [
+    ("--url=http://me:s3cret@127.0.0.1:1/p@th", "--url=http://127.0.0.1:1/p@th"),
+    ("--url=me:s3@cret@127.0.0.1:1", "--url=127.0.0.1:1"),
+    ("--server=https://me:s3cret@a", "--server=https://a"),
+    ("--as=me@example.com", "--as=me@example.com"),
+])  # fmt: skip
+def test_the_command_has_no_password_of_an_address(given, copied):
+    ui = Ui(given)
+    try:
+        assert ui.get("/ui/command").json()["options"] == [copied]
+    finally:
+        ui.stop()
+
+
 # ---- what kubectl is asked ----
 
 
