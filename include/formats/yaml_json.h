@@ -32,8 +32,8 @@ struct yaml_options {
  * top-level "items" one at a time, then the envelope. Skips empty documents. Documents that are no
  * mapping are delivered as envelopes too; the handler must reject them. Anchored values live until
  * the end of their document and are shared by delivered values: do not change them. -EINVAL:
- * "LINE:COLUMN: what is wrong". -EMSGSIZE: over a limit (of the options, or a fixed one on anchors
- * and directives). Or an error of read() or a handler. */
+ * "LINE:COLUMN: what is wrong". -EMSGSIZE: over a limit (of the options, or a fixed one on anchors,
+ * directives, and nesting after a fault). Or an error of read() or a handler. */
 int yaml_each(bytes_read *read, void *context, const struct yaml_options *options,
               const struct json_stream_handler *handler, struct err *err);
 

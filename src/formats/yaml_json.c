@@ -7,6 +7,10 @@
 
 #include <errno.h>
 
+/* Open lists and mappings of flow style in the rest of a document that has a fault. The parser
+ * looks at each of them for each token. */
+#define SKIPPED_DEPTH_MAX ((size_t)100)
+
 /* Moves to the next document. *ret_found is false at the end of the text. */
 static int next_document(struct yaml_source *source, bool *ret_found, struct err *err)
 {
@@ -15,6 +19,10 @@ static int next_document(struct yaml_source *source, bool *ret_found, struct err
         int r = yaml_source_next(source, &event, err);
         if (r < 0)
             return r;
+        if (event.kind != SOURCE_DOCUMENT_BEGIN &&
+            yaml_source_flow_depth(source) > SKIPPED_DEPTH_MAX)
+            return err_set(err, EMSGSIZE, "%zu:%zu: nested deeper than %zu levels", event.at.line,
+                           event.at.column, SKIPPED_DEPTH_MAX);
     } while (event.kind != SOURCE_DOCUMENT_BEGIN && event.kind != SOURCE_TEXT_END);
     *ret_found = event.kind == SOURCE_DOCUMENT_BEGIN;
     return 0;
@@ -25,7 +33,7 @@ static int next_root(struct yaml_source *source, struct yaml_build *build, json_
                      struct text_position *ret_at, struct err *err)
 {
     for (;;) {
-        bool found;
+        bool found = false;
         json_t *root = NULL;
         int r = next_document(source, &found, err);
         if (r == 0 && found)

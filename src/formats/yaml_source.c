@@ -156,6 +156,11 @@ int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_e
     return 0;
 }
 
+size_t yaml_source_flow_depth(const struct yaml_source *source)
+{
+    return source->parser.flow_level > 0 ? (size_t)source->parser.flow_level : 0;
+}
+
 bool yaml_source_is_broken(const struct yaml_source *source)
 {
     return source->parser.error != YAML_NO_ERROR;

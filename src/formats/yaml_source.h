@@ -46,6 +46,9 @@ void yaml_source_free(struct yaml_source *source);
 /* -EINVAL: "LINE:COLUMN: what is wrong"; -EMSGSIZE: too many directives; or the error of read. */
 int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_event,
                      struct err *err);
+/* Lists and mappings of flow style that are open where the parser reads, which may be up to 1 KiB
+ * after the event. */
+size_t yaml_source_flow_depth(const struct yaml_source *source);
 /* Whether the text cannot be parsed on: no event follows. */
 bool yaml_source_is_broken(const struct yaml_source *source);
 

@@ -24,6 +24,13 @@ static int read_all(const char *yaml, int answer, struct seen *seen, struct err 
     return each(yaml, strlen(yaml), &handler, err);
 }
 
+static int go_on(void *context, const struct err *fault)
+{
+    (void)context;
+    (void)fault;
+    return 0;
+}
+
 static void check_seen(const char *yaml, const char *expected)
 {
     struct seen seen;
@@ -163,6 +170,30 @@ static void test_aliases_are_counted_over_all_items(void **state)
     buf_fini(&yaml);
 }
 
+/* The parser looks at each open list and mapping of flow style for each of its tokens, so such a
+ * document is not read to its end, to go on after it. */
+static void test_nothing_is_read_after_a_document_that_is_far_too_deep(void **state)
+{
+    (void)state;
+    struct buf yaml;
+    buf_init(&yaml, 100000);
+    buf_add_text(&yaml, "a:\n");
+    for (int i = 0; i < 300; i++)
+        buf_add_text(&yaml, " [\n");
+    for (int i = 0; i < 300; i++)
+        buf_add_text(&yaml, " ]\n");
+    buf_add_text(&yaml, "---\nb: 1\n");
+    struct seen seen;
+    struct err err = {""};
+    struct json_stream_handler handler = seen_handler(&seen, 0);
+    handler.on_fault = go_on;
+    assert_int_equal(each(buf_text(&yaml), yaml.len, &handler, &err), -EMSGSIZE);
+    assert_non_null(strstr(err.text, "nested deeper than 100 levels"));
+    assert_string_equal(buf_text(&seen.text), "");
+    buf_fini(&seen.text);
+    buf_fini(&yaml);
+}
+
 /* Inputs that would take quadratic time. */
 static void test_directives_and_anchors_are_limited(void **state)
 {
@@ -215,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_duplicate_keys_are_found_in_dropped_subtrees),
         cmocka_unit_test(test_limits_are_those_of_one_object),
         cmocka_unit_test(test_aliases_are_counted_over_all_items),
+        cmocka_unit_test(test_nothing_is_read_after_a_document_that_is_far_too_deep),
         cmocka_unit_test(test_directives_and_anchors_are_limited),
         cmocka_unit_test(test_an_error_of_the_handler_ends_the_reading),
         cmocka_unit_test(test_either_handler_may_be_missing),
