@@ -210,7 +210,7 @@ struct connection *connection_table_crowd_out(struct connection_table *table, in
 bool connection_table_close_quiet(struct connection_table *table, struct connection *connection,
                                   int64_t now_ms, struct connection_bytes bytes)
 {
-    if (connection->ended != CONNECTION_NOT_ENDED)
+    if (connection->ended != CONNECTION_NOT_ENDED || connection->is_last)
         return false;
     const bool is_quiet =
         connection->phase == CONNECTION_QUIET && bytes.received == connection->n_received;
