@@ -87,7 +87,8 @@ enum key {
     KEY_VERSION
 };
 
-#define LETTERS "Af:hl:n:o:s:w"
+/* With the first colon getopt tells a missing value from an unknown option. */
+#define LETTERS ":Af:hl:n:o:s:w"
 
 static const struct option OPTIONS[] = {
     {"add-nodes", required_argument, NULL, KEY_ADD_NODES},
@@ -182,8 +183,9 @@ static int read_verb(const char *word, enum verb *ret_verb, struct err *err)
         *ret_verb = (enum verb)i;
         return 0;
     }
-    return err_set(err, EINVAL, "%.60s: is no verb%s%s", word,
-                   nearest.found ? "; did you mean " : "", nearest.found ? nearest.found : "");
+    return err_set(err, EINVAL, "%.60s: is no verb%s%s%s", word,
+                   nearest.found ? "; did you mean " : "", nearest.found ? nearest.found : "",
+                   nearest.found ? "?" : "");
 }
 
 static int read_form(const char *word, enum form *ret_form, struct err *err)
@@ -232,14 +234,28 @@ static int take_form(const char *value, struct arguments *arguments, struct err 
     return r;
 }
 
-static int take_change(int key, const char *value, struct arguments *arguments, struct err *err)
+/* Why getopt rejects the option. */
+static int fail_option(int key, const char *word, struct err *err)
 {
-    if (key < KEY_ADD_NODES || key > KEY_CHANGES)
-        return err_set(err, EINVAL, "this option is unknown, or needs a value");
+    struct nearest nearest = {.asked = word + strspn(word, "-"), .least = SIZE_MAX};
+    if (key == ':')
+        return err_set(err, EINVAL, "needs a value");
+    for (size_t i = 0; OPTIONS[i].name; i++) {
+        if (OPTIONS[i].val == optopt)
+            return err_set(err, EINVAL, "takes no value");
+        if (optopt == 0)
+            (void)nearest_try(&nearest, OPTIONS[i].name);
+    }
+    return err_set(err, EINVAL, "this option is unknown%s%s%s",
+                   nearest.found ? "; did you mean --" : "", nearest.found ? nearest.found : "",
+                   nearest.found ? "?" : "");
+}
+
+static void take_change(int key, const char *value, struct arguments *arguments)
+{
     arguments->given |= TAKES_CHANGES;
     arguments->changes[arguments->n_changes++] =
         (struct asked_option){(enum change_option)(key - KEY_ADD_NODES), value};
-    return 0;
 }
 
 static int take(int key, const char *value, struct arguments *arguments, struct err *err)
@@ -282,7 +298,8 @@ static int take(int key, const char *value, struct arguments *arguments, struct 
     case KEY_OUTPUT:
         return take_form(value, arguments, err);
     default:
-        return take_change(key, value, arguments, err);
+        take_change(key, value, arguments);
+        return 0;
     }
 }
 
@@ -344,7 +361,7 @@ static int check_input(const struct arguments *arguments, struct err *err)
     const char *manifest = arguments->manifest;
     size_t n = manifest && strcmp(manifest, "-") == 0;
     if (arguments->verb == VERB_FIT && !manifest)
-        return err_set(err, EINVAL, "-f FILE: is missing: the manifest, or - for standard input");
+        return err_set(err, EINVAL, "fit: -f FILE is missing: a manifest, or - for standard input");
     if (arguments->verb == VERB_WHAT_IF && !manifest && arguments->n_changes == 0)
         return err_set(err, EINVAL,
                        "there is no change: give --add-nodes, --cordon, --drain, --remove-pods or "
@@ -416,7 +433,7 @@ void arguments_parse_unfinished(int argc, char **argv, struct arena *arena,
     while ((key = getopt_long(argc, argv, LETTERS, OPTIONS, &i)) != -1) {
         if (take_kubectl(key, optarg, &arguments))
             keep_of_kubectl(key, i, arena, &arguments);
-        else
+        else if (key != '?' && key != ':')
             (void)take(key, optarg, &arguments, &err);
     }
     arguments.of_kubectl[arguments.n_of_kubectl++] = "--request-timeout=5s";
@@ -475,9 +492,10 @@ int arguments_parse(int argc, char **argv, const char *program, struct arena *ar
             keep_of_kubectl(key, i, arena, &arguments);
             continue;
         }
-        int r = take(key, optarg, &arguments, err);
+        int r = key == '?' || key == ':' ? fail_option(key, argv[optind - 1], err)
+                                         : take(key, optarg, &arguments, err);
         if (r < 0) {
-            if (key == '?')
+            if (key == '?' || key == ':')
                 prefix_option(argv[optind - 1], err);
             return r;
         }

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define N_STREAMS 4
-/* That a child may write beyond what is read. */
+/* A child may write so much more than is read. */
 #define MORE_OUTPUT_BYTES ((rlim_t)1024 * 1024)
 
 static void close_all(const int files[N_STREAMS])

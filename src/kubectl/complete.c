@@ -142,7 +142,7 @@ static void offer_holders(const struct session *session, struct completions *can
     json_decref(inventory);
 }
 
-/* Of the answers. */
+/* Offers names that the answers have. */
 static void offer_names(const struct session *session, const char *option,
                         struct completions *candidates)
 {

@@ -34,7 +34,7 @@ static void remember(struct last_shown *seen, const json_t *decision)
         memcpy(seen->time, time, strlen(time) + 1);
 }
 
-/* Of the answer, newest first, the new ones, oldest first. */
+/* The new decisions of the answer, oldest first. The answer has the newest first. */
 static json_t *new_ones(const json_t *answer, struct last_shown *seen)
 {
     const json_t *all = json_member(answer, "decisions");
@@ -51,7 +51,7 @@ static json_t *new_ones(const json_t *answer, struct last_shown *seen)
 
 static const struct print_names NAMES = {"decisions", "pod"};
 
-/* As tables and names a list, otherwise one after the other. */
+/* Prints a list as a table or as names; JSON and YAML have a document for each decision. */
 static int print_new(const struct session *session, const json_t *answer, struct last_shown *seen,
                      bool is_first)
 {

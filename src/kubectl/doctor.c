@@ -92,7 +92,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text;
 }
 
-/* How to see the objects that could not be used. */
+/* The hint names the command that lists the objects that could not be used. */
 static const char *hint_of_problems(const struct session *session)
 {
     return arena_printf(session->arena, "%s nodes -o wide%s lists them", session->program,
@@ -120,7 +120,7 @@ static void check_data(const struct session *session, const json_t *inventory,
                      text_of(first, "kind"), text_of(first, "name"), text_of(first, "what"));
 }
 
-/* Of nodes with GPUs. */
+/* Checks nodes with GPUs only. */
 static void check_nodes(const json_t *inventory, struct findings *findings)
 {
     size_t n = 0;

@@ -13,7 +13,7 @@
 #define ANSWER_BYTES_MAX ((size_t)256 * 1024 * 1024)
 #define JSON_TYPE "application/json"
 
-/* In the exchange's arena. */
+/* A waiting question. It is in the exchange's arena. */
 struct forward_question {
     struct exchange *exchange;
     struct forward_question *next;
@@ -49,7 +49,7 @@ static const char *next_time(const char *text)
     return NULL;
 }
 
-/* Of all but the times. kubectl shows no headers, so the API's own tag is unknown. */
+/* Hashes all but the times. The API's own tag is unknown, as kubectl shows no headers. */
 static const char *tag_of(const char *text, struct arena *arena)
 {
     struct siphash hash = siphash_begin(hash_key(), false);

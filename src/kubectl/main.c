@@ -19,7 +19,8 @@ static int (*const VERBS[])(struct session *session) = {
     [VERB_UI] = verbs_ui,
 };
 
-/* As kubectl's, where kubectl is asked; else all, but one pod is in one namespace. */
+/* NULL: all. Through kubectl the default is its context's namespace. Else it is all namespaces, and
+ * "default" for the verb about one pod. */
 static const char *namespace_of(const struct session *session)
 {
     const struct arguments *arguments = &session->arguments;

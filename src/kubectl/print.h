@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-/* As those of api/tables.h. */
+/* Has the form of the functions in api/tables.h. */
 typedef void print_table(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 
 /* For --output=name: the list's items; with kind NULL each item names its kind. */

@@ -107,7 +107,7 @@ static const char *message_of(const struct reply *reply, bool *ret_is_ours, stru
     return arena_printf(arena, "%.2000s", text);
 }
 
-/* Of the request: a what-if may name a node that does not exist. */
+/* Whether the request is at fault. A what-if may name objects that do not exist. */
 static bool is_mistake(const char *view, unsigned status, const char *message)
 {
     const bool is_what_if = strcmp(view, "what-if") == 0;
@@ -206,12 +206,23 @@ struct asked session_ask(const struct session *session, const char *view, const 
     return answer;
 }
 
+/* With the name of the file instead of "manifest". */
+static const char *with_file(const struct session *session, const char *message)
+{
+    static const char MANIFEST[] = "manifest: ";
+    const char *file = session->arguments.manifest;
+    if (!file || !begins(message, MANIFEST))
+        return message;
+    return arena_printf(session->arena, "%s: %s", strcmp(file, "-") == 0 ? "standard input" : file,
+                        message + strlen(MANIFEST));
+}
+
 int session_ask_or_complain(const struct session *session, const char *view, const struct buf *body,
                             json_t **ret_value)
 {
     const struct asked answer = session_ask(session, view, body);
     if (answer.status != EXIT_FINE)
-        return session_complain(session, answer.message, answer.status);
+        return session_complain(session, with_file(session, answer.message), answer.status);
     *ret_value = answer.value;
     return EXIT_FINE;
 }

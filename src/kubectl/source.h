@@ -13,7 +13,7 @@
 #include "config/settings.h"
 #include "http/local.h"
 
-/* Of an answer, and of what kubectl prints. */
+/* The limit of an answer, and of what kubectl prints. */
 #define SOURCE_BYTES_MAX ((size_t)1024 * 1024 * 1024)
 
 /* The path /v1/VIEW. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* As far as it is known without a service that has taken it. */
+/* The values only: no service has loaded this policy, so there is no digest and no fault. */
 static char *policy_of(void *context, struct arena *arena)
 {
     struct buf out;

@@ -24,7 +24,7 @@
 #define BODY_BYTES_MAX ((size_t)8 * 1024 * 1024)
 /* Below the page's own limit of a minute. */
 #define ASK_MS 50000
-/* Of the routes of api_routes(), and below /v1/. */
+/* The routes of api_routes() that are forwarded, without /v1/. */
 static const char *const VIEWS[] = {"decisions", "dry-run",     "explain", "fragmentation",
                                     "inventory", "node-groups", "pending", "policy",
                                     "quota",     "what-if"};
@@ -102,7 +102,7 @@ static bool is_view(const struct route *route)
     return false;
 }
 
-/* For commands that the page copies. */
+/* The page copies commands with these options. */
 static void answer_command(void *context, struct exchange *exchange)
 {
     const struct ui *ui = context;

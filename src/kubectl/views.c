@@ -6,8 +6,8 @@
 
 #include <strings.h>
 
-/* Otherwise nobody knows a mistyped selector from an empty cluster. As with kubectl, JSON and YAML
- * say it themselves. */
+/* Tells a mistyped selector from an empty cluster. JSON and YAML show an empty list, and get no
+ * message, as with kubectl. */
 static void say_if_none(const struct session *session, const json_t *answer, const char *list)
 {
     const char *selector = session->arguments.selector;
@@ -71,7 +71,7 @@ int verbs_node_groups(struct session *session)
 
 /* ---- claims ---- */
 
-/* Of the inventory the claims, those of the namespace, and what says how good the data are. */
+/* The inventory's claims in the namespace, and the members that tell how good the data are. */
 static json_t *claims_of(const json_t *inventory, const char *namespace_)
 {
     static const char *const KEPT[] = {"asOf",

@@ -1,5 +1,5 @@
-/* what_if: who finds a place if nodes are added, cordoned or drained, or pods removed. The options
- * and files become the body of POST /v1/what-if, which names what is wrong in them. */
+/* what_if: which pods find a place if nodes are added, cordoned or drained, or pods removed. The
+ * options and files become the body of POST /v1/what-if, which names what is wrong in them. */
 #include "api/tables.h"
 #include "formats/json_get.h"
 #include "formats/json_put.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Of a file of changes; the service has limits of its own. */
+/* Limits of a file of changes. The service has limits of its own. */
 static const struct yaml_options YAML_LIMITS = {.max_depth = 64, .max_nodes = 1000000};
 
 struct what_if_body {
@@ -36,10 +36,11 @@ static int add_nodes(const struct what_if_body *body, const char *value)
 {
     const char *equals = strchr(value, '=');
     const char *count = equals ? equals + 1 : "1";
-    if (!*count || strlen(count) > 9 || count[strspn(count, "0123456789")])
+    if (!*count || strlen(count) > 9 || count[strspn(count, "0123456789")] || strchr(value, ','))
         return session_complain(body->session,
                                 arena_printf(body->session->arena,
-                                             "--add-nodes: is %.300s, should be NODE or NODE=COUNT",
+                                             "--add-nodes: is %.300s, should be NODE or "
+                                             "NODE=COUNT; repeat the option for other nodes",
                                              value),
                                 EXIT_MISTAKE);
     json_t *change = json_pack("{s:{s:s%, s:I}}", "addNodes", "like", value, strcspn(value, "="),
@@ -72,7 +73,7 @@ static int add_root(const struct what_if_body *body, json_t *root, struct err *e
     json_t *workloads = NULL;
     if (!json_is_array(root) && !json_is_object(root))
         return err_set(err, EINVAL, "is %s, should be a list of changes, or an object with changes",
-                       json_type_text(root));
+                       !root || json_is_null(root) ? "empty" : json_type_text(root));
     if (json_is_object(root) && (json_get_array(root, "changes", &changes, err) < 0 ||
                                  json_get_array(root, "workloads", &workloads, err) < 0))
         return -EINVAL;
@@ -128,7 +129,7 @@ static int add_change(const struct what_if_body *body, const struct asked_option
 
 /* ---- the answer ---- */
 
-/* Of the workloads, of displaced pods, and of pending pods that would lose their place. */
+/* The status by the workloads, the displaced pods, and the pending pods that lose their place. */
 static int judge(const json_t *result, bool has_workloads)
 {
     const int status = workloads_judge(result, has_workloads);

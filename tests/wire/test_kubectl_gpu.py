@@ -228,9 +228,11 @@ def test_wrong_options(words):
         (("claims", "-l", "a in b", *FILE), "?claimSelector=a in b: should be requirements separated by commas"),
         (("nodes", "-zA"), "-z: this option is unknown"),
         (("nodes", "-Az"), "-z: this option is unknown"),
-        (("nodes", "-o"), "-o: this option is unknown, or needs a value"),
+        (("nodes", "-o"), "-o: needs a value"),
+        (("nodes", "--watch=3"), "-w: takes no value"),
+        (("what-if", "--drian", "a"), "--drian: this option is unknown; did you mean --drain?"),
         (("nodes", "--zone", "a"), "--zone: this option is unknown"),
-        (("nodes", "--url"), "--url: this option is unknown, or needs a value"),
+        (("nodes", "--url"), "--url: needs a value"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -254,7 +256,7 @@ def test_answers_of_errors(status, of_nodes, of_fit):
 
 @pytest.mark.parametrize("words, said_status", [(("nodes",), 3), (("nodes", "a"), 1), (("why", "a"), 1), (("why", "job/a"), 3), (("claims",), 3)])
 def test_no_such_object(words, said_status):
-    """Only where the service says so of the object asked for: a wrong URL or a proxy's page is no answer."""
+    """A 404 means that there is no such object only if the service says so. A 404 of a wrong URL or of a proxy is no answer."""
     for body, status in ((b'{"error": "so it is"}', said_status), (b"error: so it is\n", said_status), (b"<html>not found</html>", 3), (b'{"detail": "no"}', 3), (b'{"error": 3}', 3)):
         with answering(body, 404) as there:
             assert complaint(*words, "--url", there, status=status)

@@ -117,7 +117,7 @@ def test_doctor_of_a_saved_cluster(write):
 
 
 def test_doctor_names_its_own_command(write, tmp_path):
-    """Also under krew's name, and with the options that it got."""
+    """The hint has the name and the options with which doctor was called, also under krew's name."""
     path = write("broken.json", list_text(node("a", 8), {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p"}, "spec": 7}))
     renamed = tmp_path / "kubectl-gpu_extender"
     renamed.symlink_to(PLUGIN)
@@ -156,7 +156,7 @@ def test_doctor_looks_at_the_api_service(tmp_path, answer, level):
 
 
 def on_terminal(*words, env=None):
-    """What it writes to a terminal."""
+    """The text that it writes to a terminal."""
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as terminal:
         wanted = {**os.environ, **ENV, "TERM": "xterm", **(env or {})}
@@ -308,7 +308,7 @@ WAYS = pytest.mark.parametrize("words", [("nodes",), ("nodes", "--url", "http://
 @WAYS
 @pytest.mark.parametrize("stream", ["1", "2"])
 def test_an_answer_without_end_is_cut(runs, words, stream):
-    """With a lower limit, which holds, too; the next test shows the limit itself."""
+    """The test sets a lower limit, which holds, too. The next test shows the limit itself."""
     command = [PLUGIN, *words]
     env = {**os.environ, **ENV, **runs(f"exec yes >&{stream}")}
     limits = (1 << 20, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
@@ -381,7 +381,7 @@ MEMBERS = {
 
 @pytest.mark.parametrize("words", MEMBERS, ids=" ".join)
 def test_an_answer_is_what_was_asked_for(words):
-    """In every form: the JSON of another service is no answer."""
+    """The JSON of another service is no answer, whatever the output format."""
     whole = {name: {} if name == "pod" else [] for name in MEMBERS[words]}
     for name in (*whole, None):
         body = {each: value for each, value in whole.items() if each != name}

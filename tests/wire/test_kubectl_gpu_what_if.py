@@ -22,7 +22,7 @@ ASKED = [
 
 
 def as_of_now(text):
-    """Without the time of the answer."""
+    """The answer without its time."""
     return re.sub(r'"asOf": "[^"]*"', '"asOf": ""', text)
 
 
@@ -61,7 +61,7 @@ def test_node_groups_are_those_of_the_api(service):
 
 
 def test_the_table_says_what_changes(write):
-    """Who finds no place, which pending pods would run, and only the GPUs whose numbers change."""
+    """The table has the pods that find no place, the pending pods that would run, and only the GPUs whose numbers change."""
     drained = said("what-if", "--drain", "v100-1", *FILE, status=1)
     assert "Displaced:" in drained and "V100" in drained and "MI300X" not in drained
     assert "MI300X" in said("what-if", "--drain", "v100-1", *FILE, "-o", "wide", status=1)
@@ -85,7 +85,7 @@ def result(**more):
 
 
 def test_options_and_files_keep_their_order(kubectl, write):
-    """As one body, sent to the API server with the user's options."""
+    """The plugin sends all changes as one body to the API server, with the user's options."""
     changes = write("changes.yaml", "- cordon: [c]\n- quota: {name: q, limits: [{total: 3}]}\n")
     body = write("body.json", json.dumps({"changes": [{"drain": ["e"]}], "workloads": [{"kind": "Pod"}], "further": 1}))
     kubectl.answer(json.dumps(result(workloads=[{"replicas": 1, "placed": 1}])))
@@ -141,16 +141,17 @@ def test_workloads_have_a_verdict_of_their_own(write):
         (("--drain", ","), "changes[0].drain: is empty"),
         (("--add-nodes", "a10-1=6000"), "changes[0].addNodes.count: the request adds more than"),
         (("--add-nodes", "a=b"), "--add-nodes: is a=b, should be NODE or NODE=COUNT"),
+        (("--add-nodes", "a10-1,h100-1"), "--add-nodes: is a10-1,h100-1, should be NODE or NODE=COUNT"),
         (("--changes", "-"), "-: is a string, should be a list of changes, or an object with changes"),
     ],
 )
 def test_mistakes(service, words, message):
-    """Also of names that do not exist: a misspelt node is no full cluster."""
+    """A misspelt node gives status 2, not 1: it must not look like a full cluster."""
     for where in (FILE, ("--url", f"http://{service.address}")):
         assert complaint("what-if", *words, *where, status=2, text="text").startswith(message)
 
 
-@pytest.mark.parametrize("text, message", [(b"a: [", "x: 2:1:"), (b"", "x: is nothing"), (b"changes: 3", "x: changes: is the number 3"), (b"- drain: [\xff]", "x: 1:")])
+@pytest.mark.parametrize("text, message", [(b"a: [", "x: 2:1:"), (b"", "x: is empty"), (b"changes: 3", "x: changes: is the number 3"), (b"- drain: [\xff]", "x: 1:")])
 def test_files_of_changes_that_are_none(tmp_path, text, message):
     (tmp_path / "x").write_bytes(text)
     said_of_it = complaint("what-if", "--changes", tmp_path / "x", *FILE, status=2)
@@ -160,6 +161,13 @@ def test_files_of_changes_that_are_none(tmp_path, text, message):
 @pytest.mark.parametrize("words", [("--drain", "a10-1,\udcff"), ("--cordon", "\udcff"), ("--add-nodes", "\udcff=2"), ("--remove-pods", "a/b,\udcff")])
 def test_names_that_are_no_text_are_not_dropped(words):
     assert complaint("what-if", *words, *FILE, status=2).endswith(": is no UTF-8")
+
+
+def test_places_in_a_manifest(write):
+    """Messages have the line in the file."""
+    file = write("x.yaml", "kind: Pod\nspec:\n a: b\n  c: d\n")
+    assert complaint("fit", "-f", file, *FILE, status=2).startswith(f"{file}: 4:4: ")
+    assert complaint("what-if", "-f", file, *FILE, status=2).startswith("workloads: manifest: 4:4: ")
 
 
 def test_a_manifest_that_is_no_text(tmp_path):

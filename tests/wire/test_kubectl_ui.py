@@ -108,7 +108,7 @@ def test_a_long_body_is_refused(ui, untouched):
 
 @pytest.mark.parametrize("path", ["/ui/", "/v1/policy"])
 def test_connections_without_the_secret_keep_nobody_away(ui, kubectl, path):
-    """As many as there may be, each of them served and kept."""
+    """As many connections are open as may be; each is served and kept."""
     kubectl.answer("{}")
     with contextlib.ExitStack() as stack:
         for _ in range(64):
@@ -122,7 +122,7 @@ def test_connections_without_the_secret_keep_nobody_away(ui, kubectl, path):
 
 
 def test_the_command_asks_where_this_asks(tmp_path):
-    """With the secret only, in each folder, and without the token."""
+    """The command needs the secret, works in every folder, and has no token."""
     options = ["--context=it's", "--kubeconfig=/a/config", "--client-key=key.pem", "-s", "https://a", "--token=t0ken", "--insecure-skip-tls-verify"]
     ui = Ui(*options)
     try:
@@ -199,7 +199,7 @@ def test_complaints_of_kubectl_are_shown(ui, kubectl, complained, status, shown)
 
 
 def test_an_unchanged_answer_is_not_sent_again(ui, kubectl):
-    """Where only the time has passed; times within texts are no times."""
+    """The tag stays if only the time has passed. A time within a text counts as text."""
 
     def ask(tag="", **more):
         kubectl.answer(json.dumps({"asOf": "t", "pods": [{"ageSeconds": 1, "name": "a"}], **more}))
@@ -247,7 +247,7 @@ def waiting(tmp_path):
 
 
 def test_a_slow_kubectl_delays_no_file(waiting):
-    """Eight questions are asked at a time, and those after them are not forgotten."""
+    """Eight questions are forwarded at a time, and later ones wait."""
     ui, begun, let_go = waiting
     with asked_at_once(ui) as answers:
         try:
@@ -262,7 +262,7 @@ def test_a_slow_kubectl_delays_no_file(waiting):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_all(tmp_path, number):
-    """Also each kubectl that hangs, what it has started, and questions that wait."""
+    """The end also ends each kubectl that hangs with its children, and questions that wait."""
     os.mkfifo(tmp_path / "held")
     (tmp_path / "kubectl").write_text(f"#!/bin/sh\nsleep 1000 > {tmp_path}/held &\nwait\n")
     (tmp_path / "kubectl").chmod(0o755)
