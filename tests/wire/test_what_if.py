@@ -72,11 +72,11 @@ def test_a_drain(service):
     assert "PodDisruptionBudgets: not checked: the cluster file has none; save it with pdb" in answer["notChecked"]
 
 
-def test_a_pod_without_a_controller_is_not_made_anew(service):
+def test_a_pod_without_a_controller_is_not_recreated(service):
     answer = ask(service, {"drain": ["b"]})
     assert answer["changes"][0]["withoutController"] == 1
     assert places(answer["displaced"]) == {"train-0": None, "alone": None}
-    assert answer["displaced"][1]["reason"] == "no controller would make it anew"
+    assert answer["displaced"][1]["reason"] == "no controller recreates it"
 
 
 def test_added_nodes(service):
@@ -104,7 +104,7 @@ def test_a_cordon_displaces_nobody(service):
 
 
 def test_workloads_come_after_the_displaced_pods(service):
-    """As objects, or as texts."""
+    """A workload is an object, or a text."""
     changes = [{"removePods": ["ml/waits-0", "ml/alone", "ml/train-0"]}, {"drain": ["a"]}]
     for workload in (pod("new", 1), "kind: Pod\nmetadata: {name: new}\nspec: {containers: [{name: c, resources: {limits: {%s: 1}}}]}\n" % GPU):
         answer = ask(service, *changes, workloads=[workload])
@@ -132,7 +132,7 @@ def with_quota(module_service, tmp_path_factory):
     ids=["none", "no-room", "room", "removed", "waits-0-runs"],
 )
 def test_quota_and_fragmentation_are_those_without_the_workloads(with_quota, changes, used):
-    """After: what stays, and the displaced and pending pods that find a place; the workload takes a GPU of those left."""
+    """The quota's use after the changes has the pods that stay, and the displaced and pending pods that find a place. The workload takes a GPU of those left."""
     alone = ask(with_quota, *changes)
     limit = {"quota": "team", "resource": "", "model": "", "limit": 100}
     assert alone["quota"] == {"before": [limit | {"used": 7}], "after": [limit | {"used": used}]}
@@ -154,7 +154,7 @@ def with_little_quota(module_service, tmp_path_factory):
 
 
 def test_a_quota_raised_admits_and_one_lowered_refuses(with_little_quota):
-    """Only the copy has the limits; a model's limit is beside the total; below the use nobody is evicted."""
+    """Only the copy has the limits; a model's limit is beside the total; below the use no pod is evicted."""
     raised = ask(with_little_quota, {"quota": {"name": "team", "limits": [{"total": 11, "models": {"A100": 20}}]}})
     assert raised["changes"] == [{"change": "quota", "quota": "team", "before": LIMITED, "after": [{"total": 11, "models": {"A100": 20}}]}]
     assert places(raised["pending"]["nowRun"]) == {"waits-0": "c"} and raised["pending"]["before"]["fit"] == 0
@@ -201,21 +201,20 @@ def test_placement(module_service):
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"quota": {"name": "taem", "limits": LIMITED}}, "changes[0].quota.name: there is no quota taem; did you mean team?"),
         ({"quota": {"name": "team"}}, "changes[0].quota.limits: is missing, should be limits as in the policy file"),
         ({"quota": {"limits": LIMITED}}, "changes[0].quota.name: is missing, should be the name of a quota"),
         ({"quota": {"name": "team", "limits": LIMITED, "namespaces": []}}, "changes[0].quota.namespaces: is unknown, should be name or limits"),
         ({"quota": {"name": "team", "limits": [{"total": -1}]}},
-         "changes[0].quota: quotas[0].limits[0].total: is the number -1, should be a whole number of GPUs from 0 to 1000000"),
+         "changes[0].quota.limits[0].total: is the number -1, should be a whole number of GPUs from 0 to 1000000"),
         ({"quota": {"name": "team", "limits": [{"models": {"nvidia": 1}}]}},
-         "changes[0].quota: quotas[0].limits[0].models.nvidia: is not a GPU model, should be a name such as A100-80GB (a brand alone is no model)"),
-        ({"quota": {"name": "team", "limits": 7}}, "changes[0].quota: quotas[0].limits: is the number 7, should be a list of limits"),
+         "changes[0].quota.limits[0].models.nvidia: is not a GPU model, should be a name such as A100-80GB (a brand alone is no model)"),
+        ({"quota": {"name": "team", "limits": 7}}, "changes[0].quota.limits: is the number 7, should be a list of limits"),
         ({"quota": []}, 'changes[0].quota: is an array, should be {"name": QUOTA, "limits": [...]}'),
         ({"placement": {"policy": "binpak"}},
-         'changes[0].placement: placement.policy: is the string "binpak", should be slot-price or binpack or spread or fgd'),
-        ({"placement": {"polcy": "binpack"}}, "changes[0].placement: placement.polcy: unknown key; did you mean policy?"),
+         'changes[0].placement.policy: is the string "binpak", should be slot-price or binpack or spread or fgd'),
+        ({"placement": {"polcy": "binpack"}}, "changes[0].placement.polcy: unknown key; did you mean policy?"),
         ({"placement": {"slotPrice": {"drainWeight": 101}}},
-         "changes[0].placement: slotPrice.drainWeight: is the number 101, should be a number from 0 to 100 with at most three decimals"),
+         "changes[0].placement.slotPrice.drainWeight: is the number 101, should be a number from 0 to 100 with at most three decimals"),
         ({"placement": {"slotPrice": 3}}, None),
         ({"placement": {}}, "changes[0].placement: is empty, should be an object as `placement` in the policy file"),
     ],
@@ -224,6 +223,12 @@ def test_values_of_the_policy_are_checked_by_its_own_reader(with_quota, change, 
     answer = with_quota.post(PATH, {"changes": [change]})
     assert answer.status == 400, answer
     assert message is None or answer.json()["error"] == message
+
+
+def test_quotas_that_do_not_exist(with_quota, service):
+    for served, name, rest in ((with_quota, "taem", "; did you mean team?"), (with_quota, "x", " (GET /v1/quota lists them)"), (service, "x", ": the policy has none")):
+        answer = served.post(PATH, {"changes": [{"quota": {"name": name, "limits": LIMITED}}]})
+        assert answer.status == 404 and answer.json()["error"] == f"changes[0].quota.name: there is no quota {name}{rest}"
 
 
 def test_too_many_changes_of_the_policy(with_quota):
@@ -244,20 +249,24 @@ def test_the_cluster_is_as_before(service):
         ({"changes": [{"drain": "a"}]}, 400, "changes[0].drain: is a string, should be an array of names"),
         ({"changes": [{"drain": []}]}, 400, "changes[0].drain: is empty, should be an array of names"),
         ({"changes": [{"drain": [7]}]}, 400, "changes[0].drain[0]: is a whole number, should be the name of a node"),
-        ({"changes": [{}]}, 400, "changes[0]: is an object with another number of members, should be an object with one member: "
-         "addNodes, drain, cordon, removePods, quota or placement"),
+        ({"changes": [{}]}, 400, "changes[0]: has 0 members, should have one: addNodes, drain, cordon, removePods, quota or placement"),
+        ({"drain": ["a"]}, 400, 'drain: is a change, should be in the list: {"changes": [{"drain": ...}]}'),
+        ({"changes": [{"removePods": ["ml/"]}]}, 400, 'changes[0].removePods[0]: is "ml/", should be "NAMESPACE/NAME" of a pod'),
         ({"changes": [{"removePods": ["web-0"]}]}, 400, 'changes[0].removePods[0]: is "web-0", should be "NAMESPACE/NAME" of a pod'),
         ({"changes": [{"addNodes": {"like": "a", "count": 0}}]}, 400, "changes[0].addNodes.count: is 0, should be at least 1"),
         ({"changes": [{"addNodes": {"count": 1}}]}, 400, "changes[0].addNodes.like: is missing, should be the name of a node"),
         ({"changes": [{"addNodes": {"like": "a", "n": 1}}]}, 400, "changes[0].addNodes.n: is unknown, should be like or count"),
         ({"changes": [{"removePods": ["ml/web-7"]}]}, 404, "changes[0].removePods[0]: there is no pod ml/web-7; did you mean ml/web-0?"),
-        ({"changes": [{"cordon": ["a"]}, {"drain": ["a", "gone"]}]}, 404, "changes[1].drain[1]: there is no node gone"),
-        ({"changes": [{"addNodes": {"like": "gone"}}]}, 404, "changes[0].addNodes: there is no node gone"),
+        ({"changes": [{"cordon": ["a"]}, {"drain": ["a", "gone"]}]}, 404, "changes[1].drain[1]: there is no node gone (GET /v1/inventory lists them)"),
+        ({"changes": [{"addNodes": {"like": "gone"}}]}, 404, "changes[0].addNodes: there is no node gone (GET /v1/inventory lists them)"),
         ({"changes": [{"addNodes": {"like": "a", "count": 2**62}}]}, 413, "changes[0].addNodes.count: the request adds more than 5000 nodes"),
         ({"changes": [{"cordon": ["a"]}] * 1001}, 413, "changes: are 1001, should be at most 1000"),
         ({"changes": [{"cordon": ["a"] * 10001}]}, 413, "changes[0].cordon: the request names more than 10000 objects"),
         ({"changes": 1}, 400, "changes: is a whole number, should be an array"),
-        ([], 400, "body: is an array, should be an object with changes and workloads"),
+        ([], 400, 'body: is an array, should be {"changes": [...], "workloads": [...]}'),
+        (b"", 400, 'body: is empty, should be {"changes": [...], "workloads": [...]}'),
+        (b"drain: [a]", 400, "body: is no JSON: 1:1: found 'd', should be a value"),
+        ({"workloads": ["kind: Pod\n a: b"]}, 400, None),
         ({"workloads": [1]}, 400, None),
     ],
 )  # fmt: skip
@@ -271,6 +280,11 @@ def test_the_table_fits(service):
     text = service.post(PATH + "?output=table", {"changes": [{"drain": ["a"]}, {"addNodes": {"like": "a", "count": 2}}], "workloads": [pod("new", 1)]}).text
     assert max(map(len, text.splitlines())) <= 100
     assert "ml/web-0" in text and "Free GPUs before and after:" in text
+
+
+def test_free_gpus_without_an_open_node(service):
+    text = service.post(PATH + "?output=table", {"changes": [{"cordon": ["a", "b"]}]}).text
+    assert "-> 0" in text and "-> -" not in text
 
 
 # Node groups.
@@ -305,7 +319,7 @@ def test_node_groups(module_service):
     ["eks.amazonaws.com/nodegroup", "cloud.google.com/gke-nodepool", "kubernetes.azure.com/agentpool", "karpenter.sh/nodepool"],
 )
 def test_each_provisioner_s_label_makes_a_group(module_service, label):
-    """A node of the same label and another value is of another group, and one with an empty value is of no provisioner's."""
+    """A node whose label has another value is in another group. A node with an empty value is in no provisioner's group."""
     nodes = [labelled("a", label, "pool-1"), labelled("b", label, "pool-1"), labelled("c", label, "pool-2"), labelled("d", label, "")]
     groups = module_service(*nodes).get("/v1/node-groups").json()["groups"]
     named = {group["name"]: (group["nodes"], group["like"]) for group in groups if group["by"] == label}
@@ -329,7 +343,7 @@ def test_what_runs_now_is_not_counted(module_service):
 
 
 def test_added_nodes_are_numbered_over_the_whole_request(service):
-    """Also from a node that another change adds: names do not grow without bound."""
+    """A change may name a node that another change adds. Names do not grow without bound."""
     answer = ask(service, {"addNodes": {"like": "a"}}, {"addNodes": {"like": "a"}}, {"addNodes": {"like": "a-new-1"}})
     assert [change["nodes"] for change in answer["changes"]] == [["a-new-1"], ["a-new-2"], ["a-new-1-new-3"]]
     name, changes = "a", []

@@ -81,7 +81,7 @@ def test_a_snapshot_keeps_budgets_and_what_they_ask_of_pods(drained, module_serv
 
 
 def test_budgets_of_a_live_cluster_follow_it(api, follow):
-    """Without the right the answer says so; then the status counts as it is."""
+    """If the service has no right to list budgets, the answer says so. Otherwise the status of the budget counts."""
     api.store.put(selected("ml", "web-0"), budget("ml", "web"))
     api.faults.fail("list poddisruptionbudgets", 403, "Forbidden", times=None)
     service = follow()
@@ -166,7 +166,7 @@ def test_a_displaced_pod_takes_its_claim_along(module_service):
 
 
 def test_added_nodes_have_the_devices_of_their_model(module_service):
-    """Also a model that is added itself; a cordoned node's devices are of no use."""
+    """An added node has the devices of its model, even if the model is an added node. A cordoned node's devices are of no use."""
     nodes = [node(name, None, None) for name in "ab"]
     waiting = [claiming(f"waits-{n}", resourceClaimTemplateName="two") for n in range(3)]
     objects = [device_class(), devices_of("a", 2), template("two", asks(2)), claim("unused"), *waiting]
@@ -182,7 +182,7 @@ def test_added_nodes_have_the_devices_of_their_model(module_service):
 
 
 def test_long_affinity_of_a_pod_takes_nothing_from_its_anti_affinity(module_service):
-    """Of a pod with a node only anti-affinity concerns others. What a drain would need of it may be too long to keep."""
+    """Of the rules of a pod on a node, only anti-affinity concerns other pods. The rules that a drain would need may be too long to keep."""
     apart = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
     values = [f"v{number}-{'y' * 50}" for number in range(2000)]
     long = {"labelSelector": {"matchExpressions": [{"key": "k", "operator": "NotIn", "values": values}]}, "topologyKey": "zone"}

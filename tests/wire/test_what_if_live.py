@@ -28,7 +28,7 @@ def met(service):
 
 
 def test_a_relist_removes_budgets_that_went_while_the_watch_was_down(api, follow):
-    """And has those that came; the one that stayed is as it is now."""
+    """The ledger then also has the budgets that came, and the one that stayed as it is now."""
     api.store.put(selected("ml", "web-0"), budget("ml", "stays", 1), budget("ml", "goes"))
     service = follow()
     service.wait("budgets are listed", lambda: met(service) == ["goes", "stays"])
@@ -43,7 +43,7 @@ def test_a_relist_removes_budgets_that_went_while_the_watch_was_down(api, follow
 
 
 def test_a_budget_that_cannot_be_read_is_named(api, follow):
-    """It is not left out of what was checked; in other namespaces it is no matter. Its last known state counts."""
+    """The answer names it if its namespace has a displaced pod, and does not call the budgets checked. Its last known state counts."""
     bad = {"matchExpressions": [{"key": "app", "operator": "Near", "values": ["x"]}]}
     api.store.put(selected("ml", "web-0"), budget("ml", "web"), budget("ml", "bad", selector=bad), budget("other", "bad", selector=bad))
     service = follow()
@@ -109,7 +109,7 @@ def service(api, front, tmp_path):
 
 
 def test_views_answer_as_the_paths_of_v1(api, service, front):
-    """An error is a Status; each view has a right of its own, and other verbs are none."""
+    """An error is a Status. Each view needs its own right. Other verbs are rejected."""
     proxy = front.client(NAMED)
     view = functools.partial(service.forward, proxy, f"{BASE}/views/what-if", method="POST")
     seen = view(body={"changes": [DRAIN]})

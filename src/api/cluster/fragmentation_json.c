@@ -91,11 +91,17 @@ void fragmentation_json_write_changes(const json_t *changes, bool wide, struct a
     static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "OF NO USE",
                                            "LARGEST BLOCK", "WHOLE NODES", NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
+    json_auto_t *none = json_pack("{s:i, s:f, s:i, s:i}", "free", 0, "fragmented", 0.0,
+                                  "largestBlock", 0, "wholeNodes", 0);
     size_t i = 0;
     json_t *change = NULL;
     json_array_foreach (changes, i, change) {
         const json_t *before = json_object_get(change, "before");
         const json_t *after = json_object_get(change, "after");
+        if (!before)
+            before = none;
+        if (!after)
+            after = none;
         table_add(table,
                   (const char *[]){text_member(change, "resource"), text_member(change, "model"),
                                    text_change(before, after, "free", false, arena),

@@ -15,9 +15,10 @@ static int miss_quota(const json_t *quotas, const char *name, struct err *err)
     json_array_foreach (quotas, i, quota)
         (void)nearest_try(&nearest, json_string_value(json_member(quota, "name")));
     if (nearest.found)
-        return err_set(err, EINVAL, ".name: there is no quota %.60s; did you mean %s?", name,
+        return err_set(err, ENOENT, ".name: there is no quota %.60s; did you mean %s?", name,
                        nearest.found);
-    return err_set(err, EINVAL, ".name: there is no quota %.60s", name);
+    return err_set(err, ENOENT, ".name: there is no quota %.60s%s", name,
+                   i > 0 ? " (GET /v1/quota lists them)" : ": the policy has none");
 }
 
 static json_t *find_quota(const json_t *quotas, const char *name)
@@ -83,6 +84,21 @@ static void set_placement(json_t *values, struct asked_change *change)
         json_pack("{s:s, s:o, s:o}", "change", "placement", "before", before, "after", after);
 }
 
+/* The reader's message, with the path below the change instead of the path in the policy file. */
+static void set_path(enum change_kind kind, struct err *err)
+{
+    static const char OF_QUOTAS[] = "quotas[";
+    static const char OF_PLACEMENT[] = "placement";
+    const struct err whole = *err;
+    const char *end = strchr(whole.text, ']');
+    const char *rest = whole.text;
+    if (kind == CHANGE_QUOTA && strncmp(rest, OF_QUOTAS, strlen(OF_QUOTAS)) == 0 && end)
+        rest = end + 1;
+    else if (kind == CHANGE_PLACEMENT && strncmp(rest, OF_PLACEMENT, strlen(OF_PLACEMENT)) == 0)
+        rest += strlen(OF_PLACEMENT);
+    (void)err_set(err, EINVAL, "%s%s", rest[0] == '.' || rest[0] == ':' ? "" : ".", rest);
+}
+
 static int set(const struct api *api, json_t *values, struct asked_change *change,
                const struct policy **policy, struct err *err)
 {
@@ -96,7 +112,7 @@ static int set(const struct api *api, json_t *values, struct asked_change *chang
         return r;
     r = api->read_policy(values, &changed, err);
     if (r < 0) {
-        err_prefix(err, ": ");
+        set_path(change->kind, err);
         return r;
     }
     policy_drop_ptr(policy);

@@ -8,7 +8,7 @@
 #include "api/what_if/changes.h"
 
 /* policy_drop() the result, which is NULL if no change concerns the policy. Sets `effect` of those
- * that do. -EINVAL: an unknown quota, or the policy's own error. */
+ * that do. -ENOENT: there is no such quota. -EINVAL: the policy's own error. */
 int changed_policy_read(const struct api *api, struct change_list *list, struct arena *arena,
                         const struct policy **ret_policy, struct err *err);
 

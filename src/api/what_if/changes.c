@@ -56,12 +56,19 @@ static int read_add(struct change_reader *reader, json_t *value, struct asked_ch
     return 0;
 }
 
+/* NAMESPACE/NAME */
+static bool is_pod_name(const char *text)
+{
+    const char *slash = strchr(text, '/');
+    return slash && slash != text && slash[1];
+}
+
 static int read_name(enum change_kind kind, const json_t *item, struct arena *arena,
                      const char **ret_name, struct err *err)
 {
     const char *text = json_string_value(item);
     const bool is_pod = kind == CHANGE_REMOVE_PODS;
-    if (!text || !text[0] || (is_pod && !strchr(text, '/')))
+    if (!text || !text[0] || (is_pod && !is_pod_name(text)))
         return err_set(err, EINVAL, ": is %s, should be %s",
                        text && text[0] ? arena_printf(arena, "\"%.60s\"", text)
                                        : json_type_text(item),
@@ -160,10 +167,12 @@ static int read_change(struct change_reader *reader, json_t *item, struct asked_
                        struct err *err)
 {
     void *first = json_object_iter(item);
-    if (!first || json_object_size(item) != 1)
+    if (json_is_object(item) && json_object_size(item) != 1)
+        return err_set(err, EINVAL, ": has %zu members, should have one: " KINDS_TEXT,
+                       json_object_size(item));
+    if (!first)
         return err_set(err, EINVAL, ": is %s, should be an object with one member: " KINDS_TEXT,
-                       json_is_object(item) ? "an object with another number of members"
-                                            : json_type_text(item));
+                       json_type_text(item));
     const char *key = json_object_iter_key(first);
     json_t *value = json_object_iter_value(first);
     int r = read_kind(key, change, err);
@@ -173,6 +182,15 @@ static int read_change(struct change_reader *reader, json_t *item, struct asked_
     if (r < 0)
         err_prefix(err, ".%s", key);
     return r;
+}
+
+bool changes_has_kind(const char *key)
+{
+    for (size_t kind = 0; kind < N_CHANGES; kind++) {
+        if (strcmp(KINDS[kind], key) == 0)
+            return true;
+    }
+    return false;
 }
 
 int changes_read(const json_t *changes, struct arena *arena, struct change_list *ret_list,
@@ -230,7 +248,7 @@ static int miss_node(const struct cluster *ledger, const char *name, struct err 
     if (nearest.found)
         return err_set(err, ENOENT, "there is no node %.253s; did you mean %s?", name,
                        nearest.found);
-    return err_set(err, ENOENT, "there is no node %.253s", name);
+    return err_set(err, ENOENT, "there is no node %.253s (GET /v1/inventory lists them)", name);
 }
 
 static const char *pod_text(const struct pod *pod, struct arena *arena)
@@ -255,7 +273,7 @@ static int miss_pod(const struct cluster *ledger, const char *name, struct err *
     return err_set(err, ENOENT, "there is no pod %.500s", name);
 }
 
-/* As its pod may be freed. */
+/* Copies what it needs, as the pod may be freed. */
 static void displace(struct applied *applied, const struct pod *pod)
 {
     struct arena *arena = applied->arena;
@@ -359,7 +377,7 @@ static int remove_pod(struct applied *applied, struct cluster *ledger, const cha
     return 0;
 }
 
-/* Of added nodes, in an answer. */
+/* Names of added nodes in an answer. */
 #define NAMES_SHOWN ((size_t)6)
 /* Source: Kubernetes' limit on names of objects (RFC 1123 subdomains). */
 #define NODE_NAME_BYTES_MAX ((size_t)253)
@@ -396,7 +414,7 @@ static int add_nodes(struct applied *applied, struct cluster *ledger,
         const char *name = free_name(ledger, change->like, &at, applied->arena);
         if (!name) {
             json_decref(names);
-            return err_set(err, EINVAL, "addNodes: names of nodes like %.60s... would be too long",
+            return err_set(err, EINVAL, "names of nodes like %.60s... would be too long",
                            change->like);
         }
         added = edit_add_like(ledger, change->like, name, slices);

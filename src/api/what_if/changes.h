@@ -14,7 +14,7 @@
 
 #include <jansson.h>
 
-/* Of a request; more are rejected (-E2BIG). */
+/* Limits of a request; more is rejected (-E2BIG). */
 #define CHANGES_MAX ((size_t)1000)
 #define CHANGES_NAMES_MAX ((size_t)10000)
 #define CHANGES_NODES_MAX ((size_t)5000)      /* added */
@@ -52,10 +52,13 @@ int changes_read(const json_t *changes, struct arena *arena, struct change_list 
                  struct err *err);
 void changes_fini(struct change_list *list);
 
+/* Whether a change has this member: "drain". */
+bool changes_has_kind(const char *key);
+
 /* A pod that a drain takes from its node. */
 struct displaced {
     const char *uid, *namespace_, *name;
-    const char *controller; /* as in pod_facts; NULL: nothing makes it anew */
+    const char *controller; /* as in pod_facts; NULL: nothing recreates it */
     const char *from;
     const char *budgets; /* met_budgets_evict() */
     UT_hash_handle hh;   /* by its UID */

@@ -31,7 +31,7 @@ struct budget_namespace {
     UT_hash_handle hh;
 };
 
-/* One that may select pods, and nobody knows. */
+/* A budget of which it is unknown whether it selects the evicted pods. */
 struct unjudged_budget {
     const char *namespace_, *name, *why;
     struct unjudged_budget *next;
@@ -203,9 +203,9 @@ const char *met_budgets_evict(struct met_budgets *budgets, const struct pod *pod
     return match->n > 0 ? names_of(match, budgets->arena) : NULL;
 }
 
-/* ---- those that nobody can judge ---- */
+/* ---- budgets that cannot be judged ---- */
 
-/* The namespace is "" where the name of the budget is unknown. */
+/* A name without a slash is no name of a budget: the namespace is "" then. */
 void met_budgets_add_unread(struct met_budgets *budgets, const char *name, const char *why)
 {
     struct arena *arena = budgets->arena;
@@ -228,7 +228,7 @@ static json_t *unjudged_json(const char *namespace_, const char *name, const cha
     return json_pack("{s:s, s:s, s:s}", "namespace", namespace_, "name", name, "reason", why);
 }
 
-/* Of namespaces with an evicted pod. */
+/* Only budgets of namespaces with an evicted pod. */
 static json_t *all_unjudged_json(const struct met_budgets *budgets, size_t *ret_n)
 {
     json_t *list = json_array();

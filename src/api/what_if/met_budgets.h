@@ -17,7 +17,7 @@
 
 struct met_budgets;
 
-/* Of the ledger's budgets, which must outlive it and may not change. Release with
+/* Over the ledger's budgets, which must outlive the result and may not change. Release with
  * met_budgets_free(). */
 struct met_budgets *met_budgets_new(const struct cluster *ledger, struct arena *arena);
 void met_budgets_free(struct met_budgets *budgets);

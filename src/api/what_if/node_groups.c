@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For all groups together, as in placing.c. */
+/* Verdicts for all groups together. */
 #define MAX_VERDICTS ((size_t)4000000)
-/* Listed, the largest first. */
+/* Listed groups, the largest first. */
 #define GROUPS_MAX ((size_t)1000)
 #define PODS_SHOWN ((size_t)10)
 
-/* Of managed nodes: EKS, GKE, AKS and Karpenter. */
+/* The labels of managed nodes: EKS, GKE, AKS and Karpenter. */
 static const char *const LABELS[] = {
     "eks.amazonaws.com/nodegroup",
     "cloud.google.com/gke-nodepool",
@@ -75,7 +75,7 @@ static size_t advertised(const struct node *node, struct arena *arena,
     return n;
 }
 
-/* In the unit of people: "64", "488Gi". */
+/* As users write it: "64", "488Gi". */
 static const char *amount_text(const struct node_resource *row, struct arena *arena)
 {
     const int64_t gib = INT64_C(1) << 30;
@@ -159,7 +159,7 @@ static json_t *resources_of(const struct node *node, struct arena *arena)
     return json;
 }
 
-/* Copies what it needs of its model, as the ledger will change. */
+/* Copies what the group needs of its model, as the ledger will change. */
 static void describe(struct node_group *group, struct arena *arena)
 {
     group->like_name = arena_strdup(arena, node_name(group->like));
@@ -299,8 +299,8 @@ static void add_members(struct inventory *copy, struct arena *arena, json_t *ans
     HASH_CLEAR(hh, groups);
     (void)json_object_update_new(
         answer, json_pack("{s:s, s:{s:I, s:I}, s:o, s:I}", "summary",
-                          arena_printf(arena, "of %zu pending pods %zu find a place now",
-                                       before.copies.n_all, before.n_placed),
+                          arena_printf(arena, "%zu of %zu pending pods find a place now",
+                                       before.n_placed, before.copies.n_all),
                           "pending", "pods", (json_int_t)before.copies.n_all, "fit",
                           (json_int_t)before.n_placed, "groups", list, "omitted",
                           (json_int_t)(n_groups - json_array_size(list))));
@@ -351,8 +351,8 @@ void tables_write_node_groups(const json_t *answer, bool wide, struct arena *are
     size_t i = 0;
     json_t *group = NULL;
     provenance_write_warning(answer, arena, out);
-    buf_printf(out, "%s; one more node of a group would let run:\n\n",
-               text_member(answer, "summary"));
+    buf_printf(out, "%s\n%s: how many of the others one more node like LIKE would let run\n\n",
+               text_member(answer, "summary"), wide ? WIDE[5] : NARROW[3]);
     json_array_foreach (json_object_get(answer, "groups"), i, group)
         (wide ? add_wide : add_narrow)(table, group, arena);
     table_write(table, out);

@@ -289,7 +289,7 @@ static bool is_left(const struct placed_pod *item)
     return item->is_tried && !item->node && !item->copy->pod.claims;
 }
 
-/* Of a fork, in verdicts. */
+/* The price of a fork, in verdicts. */
 static size_t price_of_fork(const struct cluster *ledger, enum peers_wanted wanted)
 {
     return 2 * cluster_n_nodes(ledger) + (wanted == PEERS_ALL ? cluster_n_pods(ledger) : 0);

@@ -20,7 +20,7 @@ struct placed_pod {
     const char *reason; /* why it has none; NULL: it has one, or it waited already and fits nowhere
                          */
     bool is_judged;
-    bool is_tried; /* it is judged, and nothing but room keeps it from a place */
+    bool is_tried; /* it is judged, and only a lack of room may keep it from a place */
 };
 
 struct placing {

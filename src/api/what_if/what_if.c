@@ -45,6 +45,10 @@ static int refuse_unknown(const json_t *body, struct err *err)
             continue;
         (void)nearest_try(&nearest, KNOWN[0]);
         (void)nearest_try(&nearest, KNOWN[1]);
+        if (changes_has_kind(key))
+            return err_set(err, EINVAL,
+                           "%s: is a change, should be in the list: {\"changes\": [{\"%s\": ...}]}",
+                           key, key);
         if (nearest.found)
             return err_set(err, EINVAL, "%.60s: is unknown; did you mean %s?", key, nearest.found);
         return err_set(err, EINVAL, "%.60s: is unknown, should be changes or workloads", key);
@@ -55,7 +59,8 @@ static int refuse_unknown(const json_t *body, struct err *err)
 /* Manifests as one text of YAML documents: JSON is YAML, too. */
 static void add_document(const json_t *item, struct buf *text)
 {
-    buf_add_text(text, "---\n");
+    if (text->len > 0)
+        buf_add_text(text, "---\n");
     if (json_is_string(item))
         buf_add(text, json_string_value(item), json_string_length(item));
     else
@@ -106,16 +111,20 @@ static int read_workloads(const json_t *workloads, const struct api *api, struct
     return r;
 }
 
+#define BODY_TEXT "{\"changes\": [...], \"workloads\": [...]}"
+
 static int read_body(const struct api *api, const struct exchange *exchange, struct arena *arena,
                      struct what_if_request *ret_request, struct err *err)
 {
     size_t len = 0;
     const char *body = exchange_body(exchange, &len);
     json_t *root = NULL;
-    int r = json_parse(body, len, JSON_REJECT_DUPLICATES, &root, err);
+    int r = len > 0 ? json_parse(body, len, JSON_REJECT_DUPLICATES, &root, err)
+                    : err_set(err, EINVAL, "is empty, should be " BODY_TEXT);
     if (r == 0 && !json_is_object(root))
-        r = err_set(err, EINVAL, "body: is %s, should be an object with changes and workloads",
-                    json_type_text(root));
+        r = err_set(err, EINVAL, "is %s, should be " BODY_TEXT, json_type_text(root));
+    if (r < 0)
+        err_prefix(err, root || len == 0 ? "body: " : "body: is no JSON: ");
     if (r == 0)
         r = refuse_unknown(root, err);
     if (r == 0)
@@ -184,8 +193,8 @@ static json_t *bare_json(const struct displaced *displaced)
 {
     return json_pack("{s:s, s:s, s:s, s:n, s:n, s:n, s:s, s:b, s:n}", "namespace",
                      displaced->namespace_, "name", displaced->name, "uid", displaced->uid, "owner",
-                     "priority", "node", "reason", "no controller would make it anew", "judged",
-                     true, "judgedWithout");
+                     "priority", "node", "reason", "no controller recreates it", "judged", true,
+                     "judgedWithout");
 }
 
 static void add_displacement(const struct displaced *displaced, json_t *json)
@@ -195,7 +204,7 @@ static void add_displacement(const struct displaced *displaced, json_t *json)
                               displaced->budgets ? json_string(displaced->budgets) : json_null());
 }
 
-/* First those that were placed or not, in that order, then those that nothing makes anew. */
+/* First those that were placed or not, in that order, then those that nothing recreates. */
 static json_t *displaced_json(const struct applied *applied, const struct placing *after)
 {
     json_t *list = json_array();

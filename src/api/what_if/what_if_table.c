@@ -72,7 +72,7 @@ static bool is_shown(const json_t *before, const json_t *after, bool wide)
     return wide || !before || !json_equal(before, after);
 }
 
-/* One of before and after may be NULL. */
+/* One of before and after may be NULL: there is no such limit, or no open node has such GPUs. */
 static json_t *change_json(json_t *before, json_t *after)
 {
     const json_t *known = after ? after : before;
