@@ -247,7 +247,8 @@ static const char *const *waits_of(const struct claim_rules *rules,
 }
 
 /* "2 of the 8 devices there are free" */
-static const char *devices_text(const struct allocate_question *asked, struct arena *arena)
+static const char *devices_text(const struct allocate_question *asked, enum reason reason,
+                                struct arena *arena)
 {
     size_t n = 0, n_free = 0;
     for (size_t i = 0; i < asked->n_slices; i++) {
@@ -261,6 +262,9 @@ static const char *devices_text(const struct allocate_question *asked, struct ar
     }
     if (n == 0)
         return "it has none";
+    if (reason == REASON_CLAIM_TOTAL)
+        return arena_printf(arena, "its %zu device%s would not suffice if all were free", n,
+                            n == 1 ? "" : "s");
     return arena_printf(arena, "%zu of the %zu devices there are free", n_free, n);
 }
 
@@ -274,8 +278,9 @@ static void set_no(struct claim_rules *rules, const struct allocate_question *as
                    bool has_invalid_pool, struct arena *arena, struct claim_verdict *verdict)
 {
     const char *pools = has_invalid_pool ? "; a pool of the node is invalid" : "";
-    set(verdict, reason_of_no(rules, asked, arena),
-        arena_printf(rules->arena, "%s%s", devices_text(asked, arena), pools));
+    const enum reason reason = reason_of_no(rules, asked, arena);
+    set(verdict, reason,
+        arena_printf(rules->arena, "%s%s", devices_text(asked, reason, arena), pools));
 }
 
 /* The place of the claim's first request among the requests of all claims. */

@@ -107,7 +107,7 @@ def test_each_replica_gets_its_own_claim_of_a_template(start_over):
     service = start_over(*cluster(ONE))
     (workload,) = dry_run(service, deployment(5, using(t_a="one")))
     assert (workload["placed"], placed(workload), workload["moreReplicas"]) == (3, ["a", "a", "b"], 0)
-    assert "nobody is evicted for the devices of claims" in workload["preemption"]["summary"]
+    assert "kube-scheduler evicts no pod for the devices of claims" in workload["preemption"]["summary"]
     (workload,) = dry_run(service, deployment(1, using(t_a="one")))
     assert (workload["placed"], workload["moreReplicas"]) == (1, 2)
 
@@ -168,7 +168,7 @@ def test_what_is_missing_is_named(start_over):
 
 
 def test_nearest_name_of_what_is_missing_is_told(start_over):
-    """Of the pod's own namespace, or of a class."""
+    """The answer suggests the nearest name of a claim of the pod's own namespace, or of a class."""
     elsewhere = merged(claim("trainong"), {"metadata": {"namespace": "secret", "uid": "far"}})
     service = start_over(*cluster(ONE, claim("training-set"), elsewhere, merged(template("other", asks()), {"metadata": {"namespace": "secret"}})))
     said = {name: messages(dry_run(service, using(**{key: name}))[0])["a"] for key, name in [("a", "training-sets"), ("t_a", "onne"), ("t_a", "othre"), ("a", "trainang")]}
@@ -210,7 +210,7 @@ def test_error_on_a_node_that_is_ruled_out_before_rejects_nothing(start_over):
 
 
 def test_error_that_replicas_run_into_stops_them(start_over):
-    """gpu-1 is only asked when gpu-0 is taken."""
+    """The selector sees gpu-1 only once gpu-0 is taken."""
     service = start_over(node("a", None, None), device_class(), slice_of("a", device("gpu-0", model="big"), device("gpu-1")), claim("other"))
     (workload,) = dry_run(service, deployment(3, using(t_a="fails")), template("fails", asks(selector=FAILS)))
     assert workload["placed"] == 1 and workload["moreReplicas"] == 0
@@ -289,7 +289,7 @@ def test_incomplete_pool_of_any_driver_fails_all(start_over):
 
 
 def test_slice_of_another_driver_that_cannot_be_read_is_not_judged(start_over):
-    """Only where it may matter."""
+    """A claim is not judged only if the unread slices may matter for it."""
     service = start_over(*cluster(ONE, NIC_CLASS, nics("a", *(f"nic-{n}" for n in range(129)))))
     nic, one = dry_run(service, using(t_a="nic"), using(t_a="one"), template("nic", asks(deviceClassName=NIC)))
     assert set(reasons(nic).values()) == {"claim_not_judged"} and NIC in messages(nic)["c"]
@@ -483,7 +483,7 @@ def test_answer_counts_devices_of_each_request(start_over):
     assert numbers(one) == [4, 4, 3, 0] and numbers(two) == [4, 3, 2, 0]
     assert [(item["selector"], item["devices"]) for item in two["removed"]] == [("selector 0", 1)]
     assert two["removed"][0]["term"] == big.split(" && ")[1]
-    assert "nobody is evicted" in two["message"]
+    assert "evicts no pod" in two["message"]
 
 
 def test_answer_names_the_selector_that_rules_out_devices_and_the_nearest_value(start_over):
@@ -615,7 +615,7 @@ def answer_to(service, *objects):
 
 
 def test_slices_of_a_manifest_are_hypotheses(start_over):
-    """Of another node, of more devices, and of those that a claim uses."""
+    """ResourceSlices of another node, with more devices, and with devices that a claim uses."""
     service = start_over(*cluster(ONE, template("three", asks(3))))
     fourth = slice_of("a", *(device(f"gpu-{n}", model="big") for n in range(4)))
     (workload,) = dry_run(service, using(t_a="three"), fourth)
@@ -631,7 +631,7 @@ def test_slices_of_a_manifest_are_hypotheses(start_over):
 
 
 def test_device_requests_count_slices_of_the_manifest(start_over):
-    """They hide the cluster's of their name, and older ones of their pool."""
+    """Slices in the manifest replace the cluster's of the same name, and older ones of their pool."""
     service = start_over(*cluster(nics("c", "nic-0")))
     big = template("big", asks(selector=f"device.attributes['{DRIVER}'][?'model'].orValue('') == 'big'"))
 
@@ -679,7 +679,7 @@ def test_template_of_the_manifest_that_does_not_count_is_named(start_over):
 
 
 def test_pods_of_one_template_share_their_verdicts(start_over):
-    """Also after one of them took devices, or was given up."""
+    """Pods share verdicts even after one of them took devices or was given up."""
     service = start_over(*cluster(ONE, template("fails", asks(selector=FAILS))))
     first, second, third = dry_run(service, using("first", t_a="one"), deployment(2, using(t_a="one")), using("third", t_a="one"))
     assert (first["placed"], second["placed"], third["placed"]) == (1, 2, 0)

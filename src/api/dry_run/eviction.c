@@ -137,7 +137,8 @@ json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
     const int64_t priority = question->asker.priority;
     const char *summary = summary_of(&victims, priority, arena);
     if (question->devices)
-        summary = arena_printf(arena, "%s; nobody is evicted for the devices of claims", summary);
+        summary = arena_printf(arena, "%s; kube-scheduler evicts no pod for the devices of claims",
+                               summary);
     return json_of(&victims, priority, summary);
 }
 

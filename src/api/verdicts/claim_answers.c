@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of a term and of a value in an answer. */
+/* The length of a term or value in an answer. */
 #define SHOWN_BYTES ((size_t)200)
 /* Alternatives that did not come to pass, of all answers about a pod. */
 #define JUDGED_MAX ((size_t)16)
@@ -79,7 +79,7 @@ static const char *devices_text(const struct claims_count *count, struct arena *
     if (count->n_tainted > 0)
         text = arena_printf(arena, "%s, taints keep the claim off %zu", text, count->n_tainted);
     if (count->n_free + count->n_tainted < count->n_matching)
-        text = arena_printf(arena, "%s; nobody is evicted for devices in use", text);
+        text = arena_printf(arena, "%s; kube-scheduler evicts no pod for devices in use", text);
     return text;
 }
 
@@ -206,7 +206,7 @@ static const char *waiting_text(const struct answer_context *context, size_t i_c
                         claim_rules_waits(context->rules, first, i_claim));
 }
 
-/* Of a want, with the terms that remove devices. */
+/* Lines of a want, with the terms that remove devices. */
 #define LINES_OF_A_WANT ((size_t)1 + CLAIMS_REMOVALS_MAX)
 
 /* False: some are left out. */

@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* Of an answer. */
+/* Limits of an answer. */
 #define NAMED_CLAIMS_MAX ((size_t)2000)
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
 #define READS_MAX ((size_t)500)
-/* Of counting, and devices visited. */
+/* Steps of counting devices in an answer; one step visits DEVICES_OF_A_STEP devices. */
 #define COUNT_STEPS_MAX UINT64_C(3000000)
 #define DEVICES_OF_A_STEP 4
 /* Requests, terms and claims in an answer; a line takes up to about 1 KB. */
@@ -34,14 +34,14 @@ struct named_claim {
     bool lacks_admin_label;   /* it is yet to be made, in a namespace without that label */
 };
 
-/* Of a namespace: its new claims may have adminAccess. Source:
+/* The label of a namespace whose new claims may have adminAccess. Source:
  * resourceapi.DRAAdminNamespaceLabelKey. */
 #define ADMIN_LABEL "resource.kubernetes.io/admin-access"
 
 struct named_class {
     UT_hash_handle hh; /* by its name */
     struct allocate_class class;
-    const char *driver;     /* "": not known */
+    const char *driver;     /* "": unknown */
     const char *not_judged; /* NULL: it is known whether it exists, and what it selects */
     bool exists;
     const char *meant; /* of a missing one: "; did you mean X?", or "" */
@@ -143,7 +143,7 @@ static void add(struct claim_lookup *lookup, const char *key, const char *namesp
     claim->claim.is_template = line[0] == '/';
     claim->claim.asked = (struct allocate_claim){.namespace_ = namespace_, .name = claim->name};
     if (!claim->name[0])
-        fail(claim, REASON_CLAIM_NOT_JUDGED, "the name of a claim is not known");
+        fail(claim, REASON_CLAIM_NOT_JUDGED, "the name of a claim is unknown");
     HASH_ADD_KEYPTR(hh, lookup->claims, key, strlen(key), claim);
 }
 
@@ -172,7 +172,7 @@ static const char *copy_of(const struct claim_lookup *lookup, const char *text)
     return text ? arena_strdup(lookup->arena, text) : NULL;
 }
 
-/* What is wrong with the manifest's; NULL: nothing. */
+/* The fault of the manifest's object; NULL: none. */
 static const char *fault_of_given(const struct claim_lookup *lookup,
                                   const struct named_claim *claim)
 {
@@ -189,7 +189,7 @@ static const char *fault_of_given(const struct claim_lookup *lookup,
 
 /* ---- did you mean? ---- */
 
-/* Whether the next name may be looked at. */
+/* Takes a look at the next name; false: no look is left. */
 static bool may_look(struct claim_lookup *lookup)
 {
     const bool may = lookup->names_left >= COST_OF_COMPARISON;
@@ -197,7 +197,7 @@ static bool may_look(struct claim_lookup *lookup)
     return may;
 }
 
-/* Only names of the claim's own namespace are told. */
+/* Suggests only names of the claim's own namespace. */
 static void try_name(struct claim_lookup *lookup, const struct named_claim *claim,
                      const char *namespace_, const char *name, struct nearest *nearest)
 {
@@ -274,7 +274,7 @@ static void miss(struct claim_lookup *lookup, const struct cluster *cluster,
              arena_printf(lookup->arena, "%s%s", cause, claim_meant(lookup, cluster, claim)));
     else
         fail(claim, REASON_CLAIM_NOT_JUDGED,
-             arena_printf(lookup->arena, "%s: the cluster's are not known", cause));
+             arena_printf(lookup->arena, "%s: the cluster's are unknown", cause));
 }
 
 static bool lacks_admin_label(const struct cluster *cluster, const char *name)
@@ -550,7 +550,8 @@ static void read_nodes(struct claim_lookup *lookup, struct named_claim *claim)
     struct err err;
     if (!claim->nodes || (claim->nodes[0] && claim_nodes_from_text(claim->nodes, lookup->arena,
                                                                    &claim->claim.nodes, &err) < 0))
-        fail(claim, REASON_CLAIM_NOT_JUDGED, "the nodes of an allocated claim are not known");
+        fail(claim, REASON_CLAIM_NOT_JUDGED,
+             "the nodes that reach the devices of an allocated claim are unknown");
 }
 
 /* ---- devices ---- */
