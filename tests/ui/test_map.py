@@ -78,7 +78,7 @@ def test_nodes_are_grouped(service, pages, fragment):
 
 
 def test_one_more_node_of_a_group_is_what_the_api_says(service, pages):
-    """On the map, from where it can be tried; and in the table of the tab."""
+    """The map shows the node groups, from where they can be tried, and so does the table of the tab."""
     groups = service.get("/v1/node-groups").json()["groups"]
     page = pages.open(service, "#group=pool")
     best = groups[0]

@@ -147,7 +147,7 @@ def test_a_failing_service_keeps_the_last_data_and_says_so(sample, pages):
     page.route("**/v1/inventory", lambda route: route.abort())
     page.clock.fast_forward(20000)
     page.wait_for_selector(".notice.error")
-    page.get_by_text(re.compile(r"Shown are the data of \d\d:\d\d:\d\d UTC")).wait_for()
+    page.get_by_text(re.compile(r"These are the data of \d\d:\d\d:\d\d UTC")).wait_for()
     assert page.locator(".node").count() > 0
 
 
@@ -215,7 +215,7 @@ def hostile(tmp_path_factory):
 
 
 def asked_what_if(page, button):
-    """It is an error: no real name has spaces or hidden characters."""
+    """Such a name is an error: no real name has spaces or hidden characters."""
     page.locator(".details").get_by_role("button", name=button).click()
     page.locator("#try-it").click()
     page.wait_for_selector("[role=tabpanel] .notice.error")
@@ -223,7 +223,7 @@ def asked_what_if(page, button):
 
 
 def test_hostile_texts_stay_texts(hostile, pages):
-    """No dialog, no request elsewhere, no violation of the page's policy (Pages checks), no hidden character."""
+    """The page shows no dialog and no hidden character, makes no request elsewhere, and violates no policy of its own (Pages checks)."""
     inventory = hostile.get("/v1/inventory").json()
     assert len(inventory["nodes"]) > 5
     pages.expected += ["400", "404"]  # no pod has such a name in a path

@@ -47,7 +47,7 @@ def test_after_a_reload_the_address_is_opened_again(ui, pages):
 
 
 def test_copied_commands_ask_where_the_page_asks(sample, pages, tmp_path):
-    """In another folder; this one's file has a name that a shell would read."""
+    """The commands also work in another folder. The cluster file has a name with characters of the shell."""
     os.symlink(SAMPLE_CLUSTER, tmp_path / "it's $(touch x).yaml")
     ui = Ui("--cluster-file", os.path.relpath(tmp_path / "it's $(touch x).yaml"))
     try:

@@ -39,7 +39,7 @@ def shown(scope, page, folder):
 
 
 def try_it(page):
-    """Not before the node groups are there: the service computes only one of both at a time, and commands would have to ask again."""
+    """Waits for the node groups first: the service computes one what-if or one list of node groups at a time, so a command might get a 503."""
     page.locator("caption", has_text="Node groups").wait_for()
     page.get_by_role("button", name="Try it").click()
 
@@ -111,7 +111,7 @@ def test_a_busy_service_is_asked_again(sample, pages):
 
 
 def test_a_drain_is_tried(sample, pages, tmp_path):
-    """From a node's details to where its pods would go."""
+    """The details of a node lead to a try that drains it."""
     (name,) = [item["name"] for item in sample.get("/v1/inventory").json()["nodes"] if item["name"] == "h100-1"]
     asked = {"changes": [{"drain": [name]}], "workloads": []}
     answer = sample.post("/v1/what-if", asked).json()
@@ -130,7 +130,7 @@ def test_a_drain_is_tried(sample, pages, tmp_path):
 
 
 def test_a_cordon_and_a_removal_are_tried(sample, pages, tmp_path):
-    """From the details of a node and of a pod."""
+    """The details of a node and of a pod lead to these changes."""
     for fragment, button, change in (
         ("#node=h100-1&lang=en", "What if it is cordoned?", {"cordon": ["h100-1"]}),
         ("#pod=ml-training/big-train-0", "What if it were gone?", {"removePods": ["ml-training/big-train-0"]}),
@@ -169,7 +169,7 @@ def test_names_of_changes_do_nothing_in_a_shell(evil, pages, tmp_path, field, ch
 
 
 def test_a_token_is_copied_as_a_variable(sample, pages, tmp_path):
-    """Where the page has one, the commands need it, too."""
+    """If the page has a token, the commands need one, too."""
     refused = {"status": 401, "json": {"error": "no token"}}
     pages.expected.append("401")
     asking = lambda page: page.route("**/v1/**", lambda route: route.continue_() if "authorization" in route.request.headers else route.fulfill(**refused))
@@ -217,7 +217,7 @@ def test_a_drain_names_the_budgets_that_it_meets(pages, tmp_path):
         assert rows_of(page, "PodDisruptionBudgets of") == [["ml/keep-it", "1", "0", met["reason"]]]
         assert [row[3] for row in rows_of(page, "displaced pods find a place")] == ["b"]
         ((_, _, effect),) = rows_of(page, "What the changes do")
-        assert effect.startswith("1 evicted, 0 of DaemonSets")
+        assert effect.startswith("1 evicted, 0 stay")
     finally:
         service.stop()
 
@@ -229,7 +229,7 @@ quotas: [{name: training, namespaces: [ml-training], limits: [{total: 40, models
 
 
 def test_a_quota_and_the_placement_are_tried(pages, tmp_path):
-    """With a drain, whose effect on the other quota is shown, too."""
+    """The test also drains a node, whose effect on the other quota is shown."""
     policy = tmp_path / "policy.yaml"
     policy.write_text(QUOTAS)
     service = Service("--cluster-file", SAMPLE_CLUSTER, "--config", policy)
