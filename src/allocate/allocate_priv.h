@@ -6,7 +6,7 @@
 
 #include "allocate/allocate.h"
 
-/* Of calls of the search in each other. Each takes less than half a KiB of the stack. */
+/* Nested calls of the search. Each takes less than half a KiB of the stack. */
 #define ALLOCATE_DEPTH_MAX 1000
 /* Upstream's sums of larger counts may overflow. */
 #define ALLOCATE_COUNT_MAX INT32_MAX
@@ -70,7 +70,7 @@ struct constraint_state {
     const bool *applies; /* by the index of a want */
     size_t n_devices;
     const struct cel_fact *fact; /* of the first device, if all must match */
-    /* If all must differ: of the last device of each request, as upstream. */
+    /* If all must differ: the fact of the last device of each request, as upstream. */
     const struct cel_fact **facts;
 };
 
@@ -117,16 +117,16 @@ enum attempt pools_gather(struct run *run);
 enum attempt requests_prepare(struct run *run);
 
 /* match.c */
-/* Whether the device suits the want, by selectors and node alone. NO, YES or STOPPED. */
+/* Returns whether the device suits the want, by selectors and node alone. NO, YES or STOPPED. */
 enum attempt match_device(struct run *run, struct want_state *want, const struct offer *offer);
-/* Whether its taints allow it. */
+/* Returns whether the want tolerates the device's taints. */
 enum attempt match_taints(struct run *run, const struct want_state *want,
                           const struct allocate_device *device);
 
 /* capacity.c. Whether its capacities are enough: NO, YES or STOPPED. */
 enum attempt capacity_suffices(struct run *run, const struct want_state *want,
                                const struct offer *offer);
-/* For a device that allows multiple allocations. */
+/* Both are for devices that allow multiple allocations. */
 void capacity_take(struct run *run, const struct allocate_want *want, struct offer *offer);
 void capacity_give_back(const struct allocate_want *want, struct offer *offer);
 

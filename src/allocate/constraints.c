@@ -110,7 +110,7 @@ static bool is_equal(const struct cel_fact *a, const struct cel_fact *b)
     return strcmp(a->text, b->text) == 0;
 }
 
-/* As upstream, whose map has only one value for each request. */
+/* Compares one value for each request, as the map upstream has no more. */
 static bool differs_from_all(const struct constraint_state *state, const struct cel_fact *fact,
                              size_t n_requests)
 {

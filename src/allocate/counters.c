@@ -89,7 +89,7 @@ static uint64_t cost_of(const struct source_pool *pool, const struct allocate_de
     return n * (1 + pool->n_counters);
 }
 
-/* Of all nodes. YES or STOPPED. */
+/* Subtracts what allocated devices of all nodes consume. YES or STOPPED. */
 static enum attempt subtract_allocated(struct run *run, struct source_pool *pool)
 {
     for (size_t i = 0; i < pool->n_slices; i++) {

@@ -121,7 +121,7 @@ static uint64_t n_published(const struct source_pool *pool)
     return n;
 }
 
-/* Of slices that do not concern the node, too. */
+/* Also checks slices that do not concern the node. */
 static enum attempt check_consumptions(struct run *run, struct source_pool *pool)
 {
     uint64_t cost = n_published(pool);

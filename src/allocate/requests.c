@@ -50,7 +50,7 @@ static enum attempt collect_all(struct run *run, struct want_state *want)
     return YES;
 }
 
-/* Whether upstream accepts it, in whatever cluster. YES: it does. */
+/* YES: upstream accepts the want, whatever the cluster has. */
 static enum attempt check_want(struct run *run, const struct want_state *want)
 {
     const struct allocate_want *asked = want->want;
@@ -140,7 +140,7 @@ static enum attempt prepare_claim(struct run *run, struct claim_search *claim)
     return constraints_prepare(run, claim);
 }
 
-/* How deep the search may become. */
+/* An upper bound of the nested calls of the search for the claim. */
 static size_t depth_of(const struct allocate_claim *claim)
 {
     return 1 + ALLOCATE_RESULTS_MAX + 2 * claim->n_requests;

@@ -146,7 +146,7 @@ struct claims_place {
     size_t n;
 };
 
-/* NULL: not known. */
+/* NULL: unknown. */
 static const struct world_reach *reach_of(const struct claims_world *world,
                                           const struct allocate_result *result)
 {
@@ -158,7 +158,7 @@ static const struct world_reach *reach_of(const struct claims_world *world,
                                : &slice->reach;
 }
 
-/* createNodeSelector() upstream. */
+/* Source: createNodeSelector() upstream. */
 const struct claims_place *claims_world_place(const struct claims_world *world,
                                               const struct allocate_results *results,
                                               const char *node_name)
@@ -221,7 +221,7 @@ static const struct allocate_capacity *capacities_after(struct arena *arena,
     return after;
 }
 
-/* Where it is kept when a device was taken last that concerns the same nodes. */
+/* Points to the count of taken devices as of the last one that concerns the same nodes. */
 static size_t *last_taken(struct claims_world *world, const struct world_slice *slice,
                           const struct allocate_device *device)
 {
@@ -300,7 +300,7 @@ size_t claims_world_n_taken(const struct claims_world *world)
     return world->n_taken;
 }
 
-/* The label of the host is not known here. */
+/* Any node may have a pool's host label, so such pools count for every node. */
 bool claims_world_touches(const struct claims_world *world, size_t n, const char *node_name)
 {
     const struct world_node *node = NULL;

@@ -70,7 +70,7 @@ static const struct requirement *hosts_of(const struct selector_term *term)
     return NULL;
 }
 
-/* Whether the selector names its hosts, under which the pool then is. */
+/* Files the pool under the hosts that the selector names; false: it names none. */
 static bool add_to_hosts(struct claims_world *world, struct world_pool *pool,
                          const struct node_selector *selector)
 {

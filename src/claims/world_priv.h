@@ -79,7 +79,7 @@ struct world_side {
     size_t n_taints; /* of all mixes */
 };
 
-/* What one hold of the lock copied. */
+/* A slice as copied in one hold of the lock. */
 struct read_slice {
     struct slice_facts facts;
     const struct device_status *statuses;

@@ -117,7 +117,8 @@ static struct world_side *side_of(struct claims_world *world, const char *driver
     return is_other ? &world->others : &world->named;
 }
 
-/* Whether the slice is read. The first of others that is not leaves out those after it. */
+/* Returns whether the slice is read. After the first one of other drivers that is not, all later
+ * ones of other drivers are left out. */
 static bool wants(struct claims_world *world, struct world_side *side,
                   const struct slice_facts *facts)
 {
@@ -134,8 +135,8 @@ static bool wants(struct claims_world *world, struct world_side *side,
     return !side->not_judged;
 }
 
-/* Of a slice that was replaced meanwhile, the first version stays: its devices may be taken. One
- * that is not read hides later ones of its name, too. */
+/* If a slice is replaced between two holds of the lock, its first version stays, as its devices may
+ * be taken. A slice that is not read also hides later versions of itself. */
 void world_add_slice(struct claims_world *world, const struct read_slice *read)
 {
     const struct slice_facts *facts = &read->facts;

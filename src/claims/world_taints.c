@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define RULES_MAX ((size_t)10000)
-/* Of all distinct combinations. */
+/* Taints of all distinct combinations together. */
 #define TAINTS_MAX ((size_t)1000000)
 /* A rule names the driver or not, the pool or not, and the device or not. */
 #define N_FORMS 8
@@ -72,7 +72,7 @@ static const char *text_of(struct arena *arena, const char *text)
     return text ? arena_strdup(arena, text) : "";
 }
 
-/* Of a rule that was replaced meanwhile, the first version stays. */
+/* If a rule is replaced between two holds of the lock, its first version stays. */
 void world_add_rule(struct claims_world *world, const struct device_taint_facts *rule)
 {
     struct arena *arena = world->arena;

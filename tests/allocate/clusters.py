@@ -281,7 +281,7 @@ class State:
         return made, pod
 
     def place(self, spec):
-        """What rules out nodes before claims are asked, and rarely a resource that is not judged."""
+        """Fields of the pod that rule out nodes before its claims are judged, and rarely a resource that is not judged."""
         if self.dice.random() < 0.01:
             resources = spec["containers"][0]["resources"]
             resources.update({kind: {**amounts, EXTENDED: "1"} for kind, amounts in resources.items()})
