@@ -157,6 +157,9 @@ size_t settings_differences(const struct settings *before, const struct settings
                             struct arena *arena, struct settings_difference **ret_differences);
 /* The values as a JSON object. */
 void settings_json(const struct settings *settings, struct buf *out);
+/* {"values": ...} in the arena, as struct api.policy() of settings that no service has loaded, so
+ * there is no digest and no fault. context: a struct settings. */
+char *settings_policy_text(void *context, struct arena *arena);
 
 /* The i-th warning, with its position: a valid setting with a risk that this program cannot check.
  * NULL: no more. */

@@ -35,6 +35,18 @@ void settings_json(const struct settings *settings, struct buf *out)
     json_put(root, JSON_COMPACT, out);
 }
 
+char *settings_policy_text(void *context, struct arena *arena)
+{
+    struct buf out;
+    buf_init(&out, BUF_UNBOUNDED); /* settings are bounded */
+    buf_add_text(&out, "{\"values\":");
+    settings_json(context, &out);
+    buf_add_text(&out, "}");
+    char *copy = arena_strndup(arena, buf_text(&out), out.len);
+    buf_fini(&out);
+    return copy;
+}
+
 struct comparison {
     struct arena *arena;
     struct settings_difference *items;

@@ -3,19 +3,6 @@
 
 #include <stdlib.h>
 
-/* The values only: no service has loaded this policy, so there is no digest and no fault. */
-static char *policy_of(void *context, struct arena *arena)
-{
-    struct buf out;
-    buf_init(&out, BUF_UNBOUNDED); /* settings are bounded */
-    buf_add_text(&out, "{\"values\":");
-    settings_json(context, &out);
-    buf_add_text(&out, "}");
-    char *copy = arena_strndup(arena, buf_text(&out), out.len);
-    buf_fini(&out);
-    return copy;
-}
-
 int source_file_open(struct source_file *file, const struct arguments *arguments, struct err *err)
 {
     struct settings *settings = &file->settings;
@@ -31,7 +18,7 @@ int source_file_open(struct source_file *file, const struct arguments *arguments
     file->api = (struct api){.inventory = file->inventory,
                              .max_object_bytes = settings->limits.object_bytes,
                              .max_replicas = settings->limits.replicas,
-                             .policy = policy_of,
+                             .policy = settings_policy_text,
                              .policy_context = settings,
                              .read_policy = settings_read_policy};
     return inventory_load_file(file->inventory, arguments->cluster_file, err) < 0 ? -EINVAL : 0;

@@ -8,7 +8,6 @@
 #include "config/settings.h"
 #include "fake_exchange.h"
 #include "formats/json_get.h"
-#include "policy_values.h"
 #include "require.h"
 #include "small_cluster.h"
 
@@ -134,7 +133,7 @@ static struct api init(void)
     return (struct api){.inventory = cluster.inventory,
                         .max_object_bytes = 1 << 16,
                         .max_replicas = MAX_REPLICAS,
-                        .policy = policy_values,
+                        .policy = settings_policy_text,
                         .policy_context = &settings,
                         .read_policy = settings_read_policy};
 }

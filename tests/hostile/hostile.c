@@ -14,11 +14,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "config/settings.h"
 #include "extender/extender.h"
 #include "fake_exchange.h"
 #include "inventory/live.h"
 #include "meter.h"
-#include "policy_values.h"
 #include "what_ifs.h"
 
 #include <stdio.h>
@@ -339,7 +339,7 @@ static bool run_what_if(const struct hostile_what_if *what_if)
     put_all(&harness, objects);
     struct api api = {.inventory = harness.inventory,
                       .max_object_bytes = 32 << 20,
-                      .policy = policy_values,
+                      .policy = settings_policy_text,
                       .policy_context = &harness.settings,
                       .read_policy = settings_read_policy};
     char *body = what_if->body();
