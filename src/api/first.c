@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct first first_new(size_t limit, int (*compare)(const void *a, const void *b))
 {
@@ -35,4 +36,11 @@ void first_add(struct first *first, const void *item)
 void first_fini(struct first *first)
 {
     free(first->items);
+}
+
+int first_order(const char *namespace_, const char *name, const char *other_namespace,
+                const char *other_name)
+{
+    const int order = strcmp(namespace_, other_namespace);
+    return order != 0 ? order : strcmp(name, other_name);
 }

@@ -1,5 +1,6 @@
 /*
- * first: of many items the first in an order, without sorting all of them. Private to api.
+ * first: of many items the first in an order, without sorting all of them; and the order of pages.
+ * Private to api.
  */
 #ifndef API_FIRST_H
 #define API_FIRST_H
@@ -21,5 +22,9 @@ void first_add(struct first *first, const void *item);
 /* Call it after the last item. */
 void first_sort(struct first *first);
 void first_fini(struct first *first);
+
+/* The order of pages, as strcmp() of namespaces, then of names. */
+int first_order(const char *namespace_, const char *name, const char *other_namespace,
+                const char *other_name);
 
 #endif

@@ -118,16 +118,11 @@ static void copy_claims(const struct inventory_view *view, const struct selector
     }
 }
 
-static int order_of(const struct device_claim *claim, const char *namespace_, const char *name)
-{
-    const int order = strcmp(claim->namespace_, namespace_);
-    return order != 0 ? order : strcmp(claim->name, name);
-}
-
 static int compare_names(const void *a, const void *b)
 {
+    const struct device_claim *left = *(const struct device_claim *const *)a;
     const struct device_claim *right = *(const struct device_claim *const *)b;
-    return order_of(*(const struct device_claim *const *)a, right->namespace_, right->name);
+    return first_order(left->namespace_, left->name, right->namespace_, right->name);
 }
 
 static void copy_page(struct inventory *inventory, const struct claims_page *page,
@@ -138,7 +133,9 @@ static void copy_page(struct inventory *inventory, const struct claims_page *pag
     struct first first CLEANUP(first_fini) = first_new(page->limit, compare_names);
     for (const struct device_claim *claim = devices_next_claim(devices, NULL); claim;
          claim = devices_next_claim(devices, claim)) {
-        if (holds_gpus(claim) && order_of(claim, page->after_namespace, page->after_name) > 0 &&
+        if (holds_gpus(claim) &&
+            first_order(claim->namespace_, claim->name, page->after_namespace, page->after_name) >
+                0 &&
             page->admits(page->context, claim))
             first_add(&first, claim);
     }
@@ -181,8 +178,7 @@ static void copy_pools(const struct inventory_view *view, struct claims_copy *co
 
 static int compare_claims(const struct claim_copy *a, const struct claim_copy *b)
 {
-    const int order = strcmp(a->namespace_, b->namespace_);
-    return order != 0 ? order : strcmp(a->name, b->name);
+    return first_order(a->namespace_, a->name, b->namespace_, b->name);
 }
 
 static void copy_all(struct inventory *inventory, const struct selector_term *labels,

@@ -1,5 +1,6 @@
 /* objects: see objects.h. Source: Kubernetes' API concepts; meta.k8s.io/v1. */
 #include "api/kubernetes/objects.h"
+#include "api/first.h"
 #include "api/kubernetes/kinds.h"
 #include "api/reply.h"
 #include "api/text.h"
@@ -97,7 +98,7 @@ static int compare_items(const void *a, const void *b)
 {
     const struct page_item *left = a;
     const struct page_item *right = b;
-    return selection_order(left->namespace_, left->name, right->namespace_, right->name);
+    return first_order(left->namespace_, left->name, right->namespace_, right->name);
 }
 
 static void cut_to_page(const struct objects_query *query, struct objects *objects)
@@ -111,9 +112,8 @@ static void cut_to_page(const struct objects_query *query, struct objects *objec
     json_t *json = NULL;
     json_array_foreach (objects->items, i, json) {
         const struct page_item item = item_of(json);
-        const bool is_after =
-            selection_order(item.namespace_, item.name, selection->after_namespace,
-                            selection->after_name) > 0;
+        const bool is_after = first_order(item.namespace_, item.name, selection->after_namespace,
+                                          selection->after_name) > 0;
         if (objects->is_page || (is_after && is_selected(query, &item)))
             items[n++] = item;
     }

@@ -1,5 +1,6 @@
 /* quotas: see quotas.h. Copied under the inventory's lock, written as JSON after it. */
 #include "api/kubernetes/quotas.h"
+#include "api/first.h"
 #include "base/table.h"
 #include "decide/quota.h"
 
@@ -77,12 +78,11 @@ static int compare_quotas(const void *a, const void *b)
 static bool is_on_page(const struct selection *selection, const char *namespace_, const char *name)
 {
     const struct selection_object object = {.namespace_ = namespace_, .name = name, .field = ""};
-    return selection_order(namespace_, name, selection->after_namespace, selection->after_name) >
-               0 &&
+    return first_order(namespace_, name, selection->after_namespace, selection->after_name) > 0 &&
            selection_admits(selection, &object);
 }
 
-/* Of the quotas of a namespace those of the page. */
+/* Copies those quotas of a namespace that are on the page. */
 static void copy_covering(const struct cluster *cluster, const char *namespace_,
                           const struct selection *selection, struct quota_copies *copies)
 {

@@ -139,10 +139,3 @@ const char *selection_only_name(const struct selection *selection)
     }
     return "";
 }
-
-int selection_order(const char *namespace_, const char *name, const char *other_namespace,
-                    const char *other_name)
-{
-    const int order = strcmp(namespace_, other_namespace);
-    return order != 0 ? order : strcmp(name, other_name);
-}

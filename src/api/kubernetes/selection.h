@@ -48,8 +48,5 @@ const char *selection_read(struct exchange *exchange, const char *field,
 bool selection_admits(const struct selection *selection, const struct selection_object *object);
 /* The only name that it admits; "": it admits several. */
 const char *selection_only_name(const struct selection *selection);
-/* As strcmp() of namespaces, then of names. */
-int selection_order(const char *namespace_, const char *name, const char *other_namespace,
-                    const char *other_name);
 
 #endif

@@ -205,16 +205,11 @@ struct pod_copies pod_copy_waiting(struct inventory *inventory,
     return copying.copies;
 }
 
-static int order_of(const struct pod *pod, const char *namespace_, const char *name)
-{
-    const int order = strcmp(pod->namespace_, namespace_);
-    return order != 0 ? order : strcmp(pod->name, name);
-}
-
 static int compare_names(const void *a, const void *b)
 {
+    const struct pod *left = *(const struct pod *const *)a;
     const struct pod *right = *(const struct pod *const *)b;
-    return order_of(*(const struct pod *const *)a, right->namespace_, right->name);
+    return first_order(left->namespace_, left->name, right->namespace_, right->name);
 }
 
 static void copy_page(struct copying *copying, const struct cluster *cluster,
@@ -224,7 +219,7 @@ static void copy_page(struct copying *copying, const struct cluster *cluster,
     struct first first CLEANUP(first_fini) = first_new(page->limit, compare_names);
     for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
          pod = cluster_next_pod(cluster, pod)) {
-        if (order_of(pod, page->after_namespace, page->after_name) > 0 &&
+        if (first_order(pod->namespace_, pod->name, page->after_namespace, page->after_name) > 0 &&
             page->admits(page->context, cluster, pod))
             first_add(&first, pod);
     }
