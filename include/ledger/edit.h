@@ -28,7 +28,7 @@ struct edit_slices {
     size_t n, size;
     size_t n_devices;
 };
-/* What an added node has. */
+/* The pods of an added node, and its size. */
 struct edit_added {
     size_t n_pods;
     size_t bytes; /* about what it takes in the ledger, with its pods and slices */

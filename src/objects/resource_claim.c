@@ -265,7 +265,7 @@ static bool is_same(const json_t *a, const json_t *b, const char *member)
     return json_member(a, member) ? json_equal(json_member(a, member), other) : !other;
 }
 
-/* What the driver says about the device of a result, borrowed; NULL: nothing. */
+/* The conditions that the driver sets for the device of a result, borrowed; NULL: none. */
 static const json_t *conditions_of(const json_t *status, const json_t *result)
 {
     size_t i = 0;

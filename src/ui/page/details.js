@@ -62,7 +62,7 @@ function Pod({ name, change }) {
     ]} />`;
 }
 
-// What has the focus before an object's details are opened gets it again when they are closed.
+// The element that has the focus before an object's details are opened gets it again when they are closed.
 function useFocus(name) {
   const heading = useRef(null);
   const last = useRef(name);
