@@ -82,9 +82,9 @@ class Checkout:
     def write(self, path, text):
         (self.root / path).write_text(text, encoding="utf-8")
 
-    def commands(self, command):
-        entry = {"directory": str(self.root / "build"), "file": "../x.c", "output": "x.o", "command": f"{command} ../x.c"}
-        self.write("build/compile_commands.json", json.dumps([entry]))
+    def commands(self, *commands):
+        entry = {"directory": str(self.root / "build"), "file": "../x.c", "output": "x.o"}
+        self.write("build/compile_commands.json", json.dumps([{**entry, "command": f"{command} ../x.c"} for command in commands]))
 
     def asked(self):
         """Runs the lint; returns the names of the files that clang-tidy was asked about."""
@@ -120,6 +120,13 @@ def test_a_clean_file_is_checked_again_after_a_change(checkout, change):
     change(tree)
     assert tree.asked() == ["x.c"]
     assert tree.asked() == []
+
+
+def test_a_file_of_several_programs_is_checked_once(checkout):
+    tree = checkout("here")
+    tree.commands("cc -Ifirst -c", "cc -Isecond -c")
+    assert tree.asked() == ["x.c"]
+    assert [entry["command"] for entry in tidy.entries_of(str(tree.root / "build")).values()] == ["cc -Ifirst -c ../x.c"]
 
 
 def test_a_finding_is_not_remembered(checkout):

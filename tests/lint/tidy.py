@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 import llvm
@@ -61,11 +62,11 @@ def key_of(root, entry, depends, config, digests):
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def tidy(command, build, path, states=STATES):
-    """Whether it is clean, and what was said."""
+def tidy(command, database, path, states=STATES):
+    """Whether it is clean, and what was said. `database`: a folder with compile_commands.json."""
     extra = [f"--extra-arg-before=-isystem{MODEL}"]
     extra += [f"--extra-arg={arg}" for arg in ("-Xclang", "-analyzer-config", "-Xclang", f"max-nodes={states}")]
-    done = subprocess.run([command, "--quiet", *extra, "-p", build, path], capture_output=True, text=True, check=False)
+    done = subprocess.run([command, "--quiet", *extra, "-p", database, path], capture_output=True, text=True, check=False)
     return done.returncode == 0, done.stdout + (done.stderr if done.returncode else "")
 
 
@@ -79,13 +80,21 @@ def findings(said):
     ]
 
 
-def jobs_of(build, parts, config):
-    """The files that were not found clean before: (path, key). The key is None if ninja does not know what the file includes."""
-    depends, digests = dependencies(build), Digests()
+def entries_of(build):
+    """Path -> a file's first compile command. Programs that share the file differ in the folders for included files only; clang-tidy
+    by itself would repeat its work for each."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         entries = json.load(file)
+    found = {}
     for entry in entries:
-        path = os.path.normpath(os.path.join(build, entry["file"]))
+        found.setdefault(os.path.normpath(os.path.join(build, entry["file"])), entry)
+    return found
+
+
+def jobs_of(build, entries, parts, config):
+    """The files that were not found clean before: (path, key). The key is None if ninja does not know what the file includes."""
+    depends, digests = dependencies(build), Digests()
+    for path, entry in entries.items():
         if parts and not any(part in path for part in parts):
             continue
         known = depends.get(entry["output"])
@@ -127,10 +136,13 @@ def main(build, parts, states=STATES):
     command = llvm.tool("clang-tidy")
     os.makedirs(CACHE, exist_ok=True)
     forget_old()
-    jobs = list(jobs_of(build, parts, configuration(command, states)))
+    entries = entries_of(build)
+    jobs = list(jobs_of(build, entries, parts, configuration(command, states)))
     all_said = []
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = pool.map(lambda job: tidy(command, build, job[0], states), jobs)
+    with tempfile.TemporaryDirectory() as database, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with open(os.path.join(database, "compile_commands.json"), "w", encoding="utf-8") as file:
+            json.dump(list(entries.values()), file)
+        done = pool.map(lambda job: tidy(command, database, job[0], states), jobs)
         for (_, key), (clean, said) in zip(jobs, done):
             if clean:
                 remember(key)
