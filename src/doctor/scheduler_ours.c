@@ -56,9 +56,13 @@ static void check_url(const struct scheduler_checks *checks)
     const char *text = text_of(checks->ours, "urlPrefix");
     struct scheduler_url url;
     if (!scheduler_url_parse(text, &url)) {
+        /* It may have a password. */
+        const char *shown = strpbrk(text, "@?#") ? "an address with a user or a query" : text;
         scheduler_report(checks, FINDING_FAIL, "urlPrefix",
                          "write it like http://127.0.0.1:8888/scheduler",
-                         "is \"%s\", should be a URL with http or https", text);
+                         "is \"%s\", should be a URL with http or https, and nothing but host, "
+                         "port and path",
+                         shown);
         return;
     }
     if (!scheduler_url_is_ours(&url))

@@ -326,6 +326,10 @@ static int check_source(const struct arguments *arguments, struct err *err)
 {
     if (arguments->url && arguments->cluster_file)
         return err_set(err, EINVAL, "--url and --cluster-file: only one of them may be given");
+    if (arguments->url && strpbrk(arguments->url, "?#"))
+        return err_set(err, EINVAL,
+                       "--url: has a query or a fragment, should be an address such as "
+                       "http://127.0.0.1:8888");
     if (arguments->policy && !arguments->cluster_file)
         return err_set(err, EINVAL, "--config: is the policy of a --cluster-file, which is absent");
     return 0;
@@ -398,13 +402,15 @@ static int check_verb(const struct arguments *arguments, struct err *err)
     return check_input(arguments, err);
 }
 
-/* Of "-zA" getopt knows the letter, of an unknown long option only the word. */
+/* Of "-zA" getopt knows the letter, of an unknown long option only the word. A value after it may
+ * be a secret. */
 static void prefix_option(const char *word, struct err *err)
 {
+    const size_t len = strcspn(word, "=");
     if (optopt != 0 && optopt < KEY_OF_KUBECTL)
         err_prefix(err, "-%c: ", optopt);
     else
-        err_prefix(err, "%.60s: ", word);
+        err_prefix(err, "%.*s: ", len < 60 ? (int)len : 60, word);
 }
 
 static void keep_of_kubectl(int key, int i, struct arena *arena, struct arguments *arguments)

@@ -1,6 +1,7 @@
 /* command: see command.h. */
 #include "command.h"
 #include "base/mem.h"
+#include "source.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -35,16 +36,9 @@ static bool add_file(json_t *options, const char *name, const char *file, struct
     return whole && add_option(options, name, whole, arena);
 }
 
-/* Without USER:PASSWORD@. */
 static bool add_url(json_t *options, const char *name, const char *url, struct arena *arena)
 {
-    const char *scheme_end = url ? strstr(url, "://") : NULL;
-    const char *host = scheme_end ? scheme_end + strlen("://") : url;
-    const size_t len = url ? strcspn(host, "/?#") : 0;
-    const char *at = url ? memrchr(host, '@', len) : NULL;
-    if (at)
-        url = arena_printf(arena, "%.*s%s", (int)(host - url), url, at + 1);
-    return add_option(options, name, url, arena);
+    return add_option(options, name, url ? source_url_without_user(url, arena) : NULL, arena);
 }
 
 /* An option of kubectl, --NAME=VALUE. */

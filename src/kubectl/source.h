@@ -40,6 +40,8 @@ int source_ask(const struct arguments *arguments, const struct question *questio
 /* The same for a path of the API server, through kubectl. */
 int source_get_kubectl(const struct arguments *arguments, const char *path, struct arena *arena,
                        struct reply *ret_reply, struct err *err);
+/* Without USER:PASSWORD@. In the arena, or the URL itself. */
+const char *source_url_without_user(const char *url, struct arena *arena);
 /* The namespace of kubectl's context; "default" where it has none. */
 const char *source_namespace(const struct arguments *arguments, struct arena *arena);
 

@@ -7,6 +7,25 @@
 
 #define COMPLAINT_BYTES_MAX 8192
 
+const char *source_url_without_user(const char *url, struct arena *arena)
+{
+    const char *scheme_end = strstr(url, "://");
+    const char *host = scheme_end ? scheme_end + strlen("://") : url;
+    const char *at = memrchr(host, '@', strcspn(host, "/?#"));
+    return at ? arena_printf(arena, "%.*s%s", (int)(host - url), url, at + 1) : url;
+}
+
+/* Around an @ that is left may be a part of a password, also in the complaint. */
+static int fail(const char *url, const char *complaint, struct arena *arena, struct err *err)
+{
+    const char *shown = source_url_without_user(url, arena);
+    if (strchr(shown, '@'))
+        return err_set(err, EIO,
+                       "--url: curl gets no answer; in a user and password write @ as "
+                       "%%40, / as %%2F");
+    return err_set(err, EIO, "%.200s: %.*s", shown, (int)strcspn(complaint, "\n"), complaint);
+}
+
 /* A line of curl's configuration: NAME = "VALUE". */
 static void add_setting(struct buf *settings, const char *name, const char *value)
 {
@@ -62,7 +81,7 @@ static int read_outcome(const char *url, const char *said, int exit_status, stru
     const char *last = strrchr(said, '\n');
     const char *message = *said && *said != '\n' ? said : "curl failed without a message";
     if (exit_status != 0)
-        return err_set(err, EIO, "%.200s: %.*s", url, (int)strcspn(message, "\n"), message);
+        return fail(url, message, arena, err);
     ret_reply->status = (unsigned)strtoul(last ? last + 1 : said, &type, 10);
     ret_reply->type = arena_strdup(arena, type + (*type == ' '));
     return 0;
