@@ -357,3 +357,16 @@ def test_added_nodes_are_numbered_over_the_whole_request(service):
 def test_a_pod_that_is_removed_after_a_drain_is_not_displaced(service):
     answer = ask(service, {"drain": ["a"]}, {"removePods": ["ml/web-0"]})
     assert places(answer["displaced"]) == {"web-1": None} and answer["displacedCounts"]["pods"] == 1
+
+
+def test_a_drain_may_have_removed_the_pod_already(module_service):
+    """The end is the same as in the other order. A name that is given twice is still a mistake."""
+    leaving = pod("leaves", 1, on="b", metadata={"deletionTimestamp": "2026-11-21T10:00:00Z"})
+    served = module_service(*CLUSTER, leaving)
+    drain, remove = {"drain": ["b"]}, {"removePods": ["ml/alone", "ml/leaves"]}
+    after, first = ask(served, drain, remove), ask(served, remove, drain)
+    assert after["displaced"] == first["displaced"] and after["pending"] == first["pending"]
+    assert places(after["displaced"]).keys() == {"train-0"} and after["displacedCounts"]["pods"] == 1
+    assert after["changes"][1:] == [{"change": "removePods", "pod": name, "node": None} for name in remove["removePods"]]
+    twice = served.post(PATH, {"changes": [drain, remove, remove]})
+    assert twice.status == 404 and twice.json()["error"].startswith("changes[2].removePods[0]: there is no pod ml/alone")

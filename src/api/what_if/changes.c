@@ -233,6 +233,7 @@ void applied_init(struct applied *ret_applied, struct arena *arena)
 void applied_fini(struct applied *applied)
 {
     HASH_CLEAR(hh, applied->displaced);
+    HASH_CLEAR(hh, applied->gone);
     HASH_CLEAR(hh, applied->models);
     if (applied->budgets)
         met_budgets_free(applied->budgets);
@@ -288,6 +289,16 @@ static void displace(struct applied *applied, const struct pod *pod)
     HASH_ADD_KEYPTR(hh, applied->displaced, displaced->uid, strlen(displaced->uid), displaced);
 }
 
+/* A later change may remove it, too. */
+static void remove_drained(struct applied *applied, struct cluster *ledger, const struct pod *pod)
+{
+    struct gone_pod *gone = ARENA_NEW(applied->arena, struct gone_pod);
+    gone->name = pod_text(pod, applied->arena);
+    gone->uid = arena_strdup(applied->arena, pod->uid);
+    HASH_ADD_KEYPTR(hh, applied->gone, gone->name, strlen(gone->name), gone);
+    edit_remove(ledger, pod->uid);
+}
+
 /* The pods of a drained node. */
 struct drained {
     size_t n_evicted, n_stay, n_leaving, n_bare;
@@ -303,7 +314,7 @@ static void drain_pod(struct applied *applied, struct cluster *ledger, const str
     }
     if (pod->terminating) {
         drained->n_leaving++;
-        edit_remove(ledger, pod->uid);
+        remove_drained(applied, ledger, pod);
         return;
     }
     const bool is_bare = !pod->controller;
@@ -311,7 +322,7 @@ static void drain_pod(struct applied *applied, struct cluster *ledger, const str
     drained->n_evicted++;
     drained->n_bare += is_bare;
     if (is_bare)
-        edit_remove(ledger, pod->uid);
+        remove_drained(applied, ledger, pod);
     else
         edit_evict(ledger, pod->uid);
 }
@@ -358,22 +369,46 @@ static int cordon_node(struct applied *applied, struct cluster *ledger, const ch
     return 0;
 }
 
+static void not_displaced(struct applied *applied, const char *uid)
+{
+    struct displaced *displaced = NULL;
+    HASH_FIND_STR(applied->displaced, uid, displaced);
+    if (displaced)
+        HASH_DEL(applied->displaced, displaced);
+}
+
+/* Whether a drain has removed the pod already. As in the other order, it is not displaced then. */
+static bool take_gone(struct applied *applied, const char *name)
+{
+    struct gone_pod *gone = NULL;
+    HASH_FIND_STR(applied->gone, name, gone);
+    if (!gone)
+        return false;
+    HASH_DEL(applied->gone, gone);
+    not_displaced(applied, gone->uid);
+    return true;
+}
+
+static void report_removed(struct applied *applied, const char *name, const char *node)
+{
+    (void)json_array_append_new(applied->changes,
+                                json_pack("{s:s, s:s, s:s?}", "change", "removePods", "pod", name,
+                                          "node", node[0] ? node : NULL));
+}
+
 static int remove_pod(struct applied *applied, struct cluster *ledger, const char *name,
                       struct err *err)
 {
     const char *slash = strchr(name, '/');
     const char *namespace_ = arena_printf(applied->arena, "%.*s", (int)(slash - name), name);
     const struct pod *pod = cluster_find_pod_named(ledger, namespace_, slash + 1);
-    if (!pod)
+    if (!pod && !take_gone(applied, name))
         return miss_pod(ledger, name, err);
-    (void)json_array_append_new(
-        applied->changes, json_pack("{s:s, s:s, s:o}", "change", "removePods", "pod", name, "node",
-                                    pod->node_name[0] ? json_string(pod->node_name) : json_null()));
-    struct displaced *displaced = NULL;
-    HASH_FIND_STR(applied->displaced, pod->uid, displaced);
-    if (displaced)
-        HASH_DEL(applied->displaced, displaced);
-    edit_remove(ledger, pod->uid);
+    report_removed(applied, name, pod ? pod->node_name : "");
+    if (pod) {
+        not_displaced(applied, pod->uid);
+        edit_remove(ledger, pod->uid);
+    }
     return 0;
 }
 

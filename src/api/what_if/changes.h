@@ -64,10 +64,18 @@ struct displaced {
     UT_hash_handle hh;   /* by its UID */
 };
 
+/* A pod that a drain removed for good: it was terminating, or nothing recreates it. */
+struct gone_pod {
+    const char *name; /* NAMESPACE/NAME */
+    const char *uid;
+    UT_hash_handle hh; /* by its name */
+};
+
 struct applied {
     struct arena *arena;
     json_t *changes;                  /* array: what each change did */
     struct displaced *displaced;      /* a table, in order of the drains */
+    struct gone_pod *gone;            /* a table */
     struct met_budgets *budgets;      /* of the ledger, which must outlive it */
     struct model_slices *models;      /* a table */
     size_t n_nodes, bytes, max_bytes; /* added, as edit_add_like() counts */
