@@ -28,6 +28,7 @@ struct inventory_limits {
     size_t max_nodes;
     size_t max_pods;
     int64_t max_lag_ms; /* of a usable live inventory; 0: any lag */
+    bool needs_nodes;   /* a cluster file without nodes, and without problems, is rejected */
 };
 
 /* An object that was left out, and the reason. */

@@ -22,6 +22,15 @@
 static const char *const UNREAD[] = {"metadata.managedFields", "status.images",
                                      "status.volumesAttached", "status.volumesInUse", NULL};
 
+/* Kinds that a message names, and the length of their names. */
+#define KINDS_NAMED ((size_t)5)
+#define KIND_BYTES_MAX 40
+
+struct counted_kind {
+    char name[KIND_BYTES_MAX + 1];
+    size_t n;
+};
+
 struct load {
     struct cluster *cluster;
     const struct policy *policy;
@@ -34,6 +43,9 @@ struct load {
     struct snapshot_feed snapshot;
     size_t n_documents;
     size_t n_skipped; /* of kinds that are not read */
+    struct counted_kind kinds[KINDS_NAMED];
+    size_t n_kinds;
+    size_t n_others; /* objects of further kinds */
     int fd;
     size_t n_bytes;
 };
@@ -124,6 +136,23 @@ static void leave_out_nameless(struct load *load, const json_t *object, const ch
         problems_add(load->problems, "(unknown)", PROBLEMS_UNNAMED, why);
 }
 
+static void count_kind(struct load *load, const char *kind)
+{
+    static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    char name[KIND_BYTES_MAX + 1];
+    size_t i = 0;
+    (void)snprintf(name, sizeof name, "%.*s", (int)strspn(kind, LETTERS), kind);
+    while (i < load->n_kinds && strcmp(load->kinds[i].name, name) != 0)
+        i++;
+    if (i == KINDS_NAMED || !name[0]) {
+        load->n_others++;
+        return;
+    }
+    if (i == load->n_kinds)
+        memcpy(load->kinds[load->n_kinds++].name, name, sizeof name);
+    load->kinds[i].n++;
+}
+
 /* default_kind: of the enclosing list, or "". */
 static int read_object(struct load *load, const json_t *object, const char *default_kind,
                        struct err *err)
@@ -138,6 +167,7 @@ static int read_object(struct load *load, const json_t *object, const char *defa
     }
     if (!identity.kind[0])
         identity.kind = default_kind;
+    count_kind(load, identity.kind);
     const struct kind_row *row = kinds_find(identity.kind, identity.api_version);
     if (row)
         return read_object_of(load, row, &identity, object, err);
@@ -261,6 +291,31 @@ static int read_all(struct load *load, struct err *err)
     return r;
 }
 
+/* "2 Pod, 1 Deployment, 3 others" */
+static const char *kinds_text(const struct load *load, struct arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < load->n_kinds; i++)
+        text = arena_printf(arena, "%s%s%zu %s", text, text[0] ? ", " : "", load->kinds[i].n,
+                            load->kinds[i].name);
+    if (load->n_others > 0)
+        text = arena_printf(arena, "%s%s%zu others", text, text[0] ? ", " : "", load->n_others);
+    return text[0] ? text : "no objects";
+}
+
+/* A manifest that is given for a cluster would look like an empty one. */
+static int check_nodes(const struct load *load, struct err *err)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    if (!load->limits->needs_nodes || cluster_n_nodes(load->cluster) > 0 ||
+        load->problems->n_all > 0)
+        return 0;
+    return err_set(err, ENOENT,
+                   "has no nodes, should be the output of 'kubectl get nodes,pods -A -o yaml'; it "
+                   "has %s",
+                   kinds_text(load, arena));
+}
+
 /* A cluster without GPU devices has neither slices of theirs nor claims. */
 static void judge_kinds(struct cluster *cluster, struct err *ret_uncounted)
 {
@@ -315,6 +370,8 @@ int file_feed_read(const char *path, const struct policy *policy,
     load.cluster = cluster_new(policy);
     load.seen = seen_new();
     int r = read_all(&load, err);
+    if (r == 0)
+        r = check_nodes(&load, err);
     judge_claims(&load, &state->claims_uncounted);
     judge_templates(&load);
     judge_budgets(&load);

@@ -13,7 +13,8 @@ int source_file_open(struct source_file *file, const struct arguments *arguments
     const struct inventory_limits limits = {.max_file_bytes = settings->limits.file_bytes,
                                             .max_object_bytes = settings->limits.object_bytes,
                                             .max_nodes = settings->limits.nodes,
-                                            .max_pods = settings->limits.pods};
+                                            .max_pods = settings->limits.pods,
+                                            .needs_nodes = true};
     file->inventory = inventory_new(&settings->policy, &limits);
     file->api = (struct api){.inventory = file->inventory,
                              .max_object_bytes = settings->limits.object_bytes,

@@ -247,6 +247,33 @@ def test_no_answer(tmp_path):
     assert complaint("nodes", "--url", "file:///etc/passwd", status=3)
 
 
+@pytest.mark.parametrize(
+    "url, status",
+    [
+        ("http://me:s3cret@127.0.0.1:1", 3),
+        ("http://me:a@s3cret@127.0.0.1:1/below/", 3),
+        ("me:s3cret@127.0.0.1:1", 3),
+        ("http://s3cret/x@127.0.0.1:1/", 3),  # of a password that is not encoded, as people write it
+        ("http://me:a/s3cret@127.0.0.1:1", 3),
+        ("http://127.0.0.1:1/?token=s3cret", 2),
+        ("http://127.0.0.1:1/#s3cret", 2),
+    ],
+)
+def test_no_message_has_a_secret_of_the_address(url, status):
+    for words in (("nodes",), ("doctor", "-o", "json"), ("decisions", "-w")):
+        done = gpu(*words, "--url", url)
+        assert done.returncode == (1 if words[0] == "doctor" and status == 3 else status)
+        assert "s3cret" not in done.stdout + done.stderr and (done.stdout or done.stderr)
+    if status == 3 and "/x" not in url and "a/" not in url:
+        assert "127.0.0.1:1" in complaint("nodes", "--url", url, status=3), "the address helps to find the mistake"
+
+
+@pytest.mark.parametrize("words", [("--ulr=http://me:s3cret@a", "nodes"), ("--tokn=s3cret", "nodes"), ("--insecure-skip-tls-verify=s3cret", "nodes")])
+def test_no_message_has_the_value_of_an_unknown_option(words):
+    said_of_it = complaint(*words, status=2)
+    assert "s3cret" not in said_of_it and said_of_it.startswith(words[0].partition("=")[0])
+
+
 @pytest.mark.parametrize("status, of_nodes, of_fit", [(400, 2, 2), (401, 3, 3), (403, 3, 3), (404, 3, 3), (413, 3, 2), (500, 3, 3), (503, 3, 3)])
 def test_answers_of_errors(status, of_nodes, of_fit):
     with answering(b'{"error": "so it is"}\n', status) as there:
@@ -313,6 +340,23 @@ def test_verdicts_of_fit(body, status):
     with answering(body) as there:
         for form in ("table", "json", "yaml", "name"):
             assert gpu("fit", "-f", "-", "--url", there, "-o", form, text="{}").returncode == status
+
+
+@pytest.mark.parametrize("words", [("nodes",), ("pending",), ("fit", "-f", "-"), ("what-if", "--cordon", "a"), ("ui",)])
+def test_a_file_without_nodes_is_no_cluster(write, words):
+    """Such as a manifest: an empty table would look like an answer."""
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}}
+    for text, kinds in ((list_text(pod("a"), pod("b"), deployment), "2 Pod, 1 Deployment"), (json.dumps(deployment), "1 Deployment"), (list_text(), "no objects")):
+        path = write("c.json", text)
+        said_of_it = complaint(*words, "--cluster-file", path, text=manifest(FITS), status=2)
+        assert said_of_it.startswith(f"{path}: has no nodes") and said_of_it.endswith(f"; it has {kinds}")
+
+
+def test_a_file_without_nodes_may_have_any_kinds(write):
+    """Names that users wrote are bounded, and no control character of them is shown."""
+    kinds = ["K" * 1000, "\x1b[31m", *(f"K{i}" for i in range(100))]
+    said_of_it = complaint("nodes", "--cluster-file", write("c.json", list_text(*({"kind": kind, "metadata": {"name": "a"}} for kind in kinds))), status=2)
+    assert len(said_of_it) < 500 and not has_control(said_of_it) and said_of_it.endswith(" others")
 
 
 @pytest.mark.parametrize("kept", [{"namespace": "default"}, {"priorityClassName": "none"}, {"runtimeClassName": "none"}])

@@ -113,7 +113,7 @@ def test_doctor_of_a_saved_cluster(write):
     assert found["data"] == "ok" and found["nodes"] == "warn" and found["nodes.model"] == "warn"
     assert "views.decisions" not in found and "apiService" not in found
     path = write("empty.json", list_text())
-    assert levels(findings("--cluster-file", path, status=1))["nodes"] == "fail"
+    assert levels(findings("--cluster-file", path, status=1)) == {"views.inventory": "fail"}
 
 
 def test_doctor_names_its_own_command(write, tmp_path):

@@ -442,7 +442,7 @@ def test_check_rejects_a_cluster_file_without_nodes(run_binary, write):
     path = write("cluster.json", '{"kind": "List", "items": []}')
     done = run_binary("--check", "--cluster-file", path)
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == f"gpu-extender: {path}: has no nodes, should be the output of 'kubectl get nodes,pods -A -o yaml'"
+    assert done.stderr.splitlines()[-1] == f"gpu-extender: {path}: has no nodes, should be the output of 'kubectl get nodes,pods -A -o yaml'; it has no objects"
 
 
 def test_check_can_leave_out_the_files_of_another_machine(run_binary, write):
