@@ -57,6 +57,17 @@ class LiveCluster(Cluster):
     def create_all(self, prefix, count, gpus, **more):
         return self.api.create_all(PODS, [pod(f"{prefix}-{number}", gpus, **more) for number in range(count)])
 
+    def create_known(self, name, gpus, **more):
+        """Creates a pod that kube-scheduler takes only once our service knows it: its binding then begins with the POST, not a GET."""
+        self.create(name, gpus, schedulingGates=[{"name": "example.com/unknown"}], **more)
+        self.wait_until_told()
+        self.api.merge(f"{PODS}/{name}", {"spec": {"schedulingGates": None}})
+
+    def wake(self, node_name):
+        """Wakes all rejected pods as docs/OPERATIONS.md says. If our watch was late at the event that helped them, kube-scheduler had them
+        rejected again, and they wait for another."""
+        self.api.merge(f"{NODES}/{node_name}", {"metadata": {"annotations": {"gpu-extender.io/wake": "1"}}})
+
     # ---- programs ----
 
     def start(self, *options, **changes):

@@ -7,7 +7,7 @@ There are more pods than GPUs, so a binding too many would show on a node.
 import time
 
 import pytest
-from api import LIMIT_S
+from api import LIMIT_S, wait_until
 from live import BOUND_BY, bound
 from pairs import Pairs
 
@@ -72,7 +72,7 @@ def test_a_pair_is_frozen_in_a_burst_and_goes_on(live, pairs, capsys):
     all_is_well(live, other)
     live.service = leading.service
     live.wait_until_told()
-    assert live.metric("gpu_extender_bind_attempts_open") == 0
+    wait_until(lambda: live.metric("gpu_extender_bind_attempts_open") == 0, leading.service.log.text)
     assert set(live.used().values()) == {8}
 
 

@@ -51,7 +51,7 @@ def answer(live):
             wait_until_it_binds(live.service)
             between = ends.enter_context(Between(live.service, once))
             live.start_scheduler(between.address)
-            live.create("wanted", 8)
+            live.create_known("wanted", 8)
             said, *_ = wait_until(answers, live.service.log.text)  # kube-scheduler may have retried
             live.proxy.no_delay()
             return said

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from identity import Identity, attributes_of, manifests, renamed, wait_until_given, wait_until_may, without
-from replicas import Replicas, leads_since
+from replicas import SERVICE, SLICES, Replicas, leads_since
 from rights import AT_HOME, EVERYWHERE
 from service import run_to_end
 
@@ -122,6 +122,7 @@ def test_the_leader_is_found(live):
     policy = live.plane.write("doctor-policy.yaml", POLICY)
     files = ["--kubeconfig", live.plane.kubeconfig(), "--config", policy]
     leads_since(replicas.start())
+    live.api.wait_for(SLICES, f"metadata.name={SERVICE}", lambda item: item["endpoints"])
     found = Diagnosis(*files)
     assert [level for level, _ in found.of("lease") + found.of("endpointSlice")] == ["ok", "ok"], found.answer
 

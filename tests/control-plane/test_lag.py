@@ -9,7 +9,7 @@ TLS hides from the proxy which connections are watches: those that are open befo
 import pytest
 from api import LIMIT_S, wait_until
 from cluster import ABOVE, PODS
-from live import bound
+from live import bound, wait_until_it_binds
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 N_ERRORS = 3  # more than the two pods of a test, so at least one was retried in vain
@@ -22,6 +22,7 @@ def full(proxied):
     for number in range(8):
         proxied.create(f"runs-{number}", 4, node_name=f"node-{number % 4}")
     proxied.start()
+    wait_until_it_binds(proxied.service)  # before that it lists the pods again, perhaps over a connection that is not delayed
     assert set(proxied.used().values()) == {8}
     proxied.proxy.delay(2 * LIMIT_S)
     return proxied

@@ -4,7 +4,7 @@ import os
 import signal
 
 from api import wait_until
-from cluster import NAMESPACE, NODES, PODS, is_refused, scheduled
+from cluster import NAMESPACE, PODS, is_refused, scheduled
 from live import bound, node_name
 
 H100 = "NVIDIA-H100-80GB-HBM3"
@@ -77,6 +77,8 @@ def test_burst_gets_exactly_the_quota(live):
 
     ended = min(on_h100(pods))
     live.api.delete(f"{PODS}/{name_of(ended)}")
+    live.wait_until_told()
+    live.wake("t4-0")
     pods, most = most_seen(live, lambda items: ended not in items and len(bound(items)) == 9)
     assert most == len(on_h100(pods)) == 5 and live.used()["t4-0"] == 4
     assert covered(live) == (1, 5)
@@ -151,7 +153,7 @@ def test_a_raised_quota_counts_without_a_restart(live):
     live.service.signal(signal.SIGHUP)
     live.service.log.wait_for({"msg": "the policy file was reloaded"})
     assert covered(live) == (1, 1)
-    live.api.merge(f"{NODES}/t4-0", {"metadata": {"annotations": {"gpu-extender.io/wake": "1"}}})
+    live.wake("t4-0")
     assert live.node_of("second").startswith("h100")
     assert covered(live) == (1, 2)
     live.create("third", 1, models="H100")

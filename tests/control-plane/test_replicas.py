@@ -142,8 +142,9 @@ def test_the_leader_is_stopped_in_a_burst(live, capsys):
 def test_idle_leader_is_stopped(live, capsys):
     """No event shows how current the new leader's ledger is."""
     replicas = Replicas(live)
-    leader, other = replicas.start(), replicas.start()
+    leader = replicas.start()
     leads_since(leader)
+    other = replicas.start()
     began = now()
     leader.signal(signal.SIGTERM)
     took = seconds_from(began, leads_since(other))
@@ -154,8 +155,9 @@ def test_idle_leader_is_stopped(live, capsys):
 def test_slow_client_delays_no_hand_over(live, capsys):
     """A user's request in progress: the service lives until it is answered, but does not lead any more."""
     replicas = Replicas(live)
-    leader, other = replicas.start(), replicas.start()
+    leader = replicas.start()
     leads_since(leader)
+    other = replicas.start()
     with contextlib.closing(leader.connection()) as slow:
         slow.putrequest("POST", "/v1/dry-run")
         slow.putheader("Content-Length", "2")
@@ -196,7 +198,7 @@ def test_leader_is_paused_in_a_burst(live, capsys):
     refused(leader)
     all_is_well(live, other)
     refused(leader)
-    assert leader.get("/readyz").status == 200
+    wait_until(lambda: leader.get("/readyz").status == 200, leader.log.text)
     live.service = leader
     assert set(live.used().values()) == {8}
 

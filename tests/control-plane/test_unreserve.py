@@ -39,7 +39,7 @@ def live(proxied):
 def create(live, name):
     """A pod with one GPU and one of these devices."""
     live.api.create(CLAIMS, {"metadata": {"name": name}, **CLAIM})
-    live.create(name, 1, resourceClaims=[{"name": "nic", "resourceClaimName": name}])
+    live.create_known(name, 1, resourceClaims=[{"name": "nic", "resourceClaimName": name}])
 
 
 def test_effective_binding_answered_with_error_loses_its_reservation(live):
