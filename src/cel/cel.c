@@ -81,7 +81,7 @@ struct cel_program *cel_compile(const char *expression, struct arena *arena)
         return program;
     if (cel_cost_bound(program->root) > CEL_COST_MAX) {
         (void)cel_not_judged(&program->fault,
-                             "kube-apiserver may refuse it as too complex (estimated cost)");
+                             "kube-apiserver may reject it as too complex (estimated cost)");
     } else {
         cel_find_reads(program, arena);
         cel_find_terms(program, arena);

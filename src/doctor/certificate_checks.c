@@ -232,10 +232,10 @@ static void check_trust(const struct tls_files *files, const json_t *ours,
     else if (pem.is_here && !is_trusted)
         findings_add(findings, FINDING_FAIL, TRUST,
                      "name the CA that signed tls.certificateFile of the policy",
-                     "%s: has no CA that vouches for %s: kube-scheduler ends each connection",
+                     "%s: has no CA that signed %s: kube-scheduler rejects each connection",
                      pem.name, files->certificate);
     else if (pem.is_here)
-        findings_add(findings, FINDING_OK, TRUST, "", "%s: vouches for %s", pem.name,
+        findings_add(findings, FINDING_OK, TRUST, "", "%s: has the CA that signed %s", pem.name,
                      files->certificate);
     buf_fini(&pem.text);
 }

@@ -48,7 +48,7 @@ static void judge_age(const struct live_checks *checks, const char *holder, int6
     const size_t lease_s = checks->settings->election.lease_s;
     if (!checks->has_clock)
         findings_not_checked(checks->findings, LEASE, "",
-                             "%s holds it; its age is unknown, as the API server's time is",
+                             "%s holds it; its age is unknown, because the API server sent no time",
                              holder);
     else if (age_s > (int64_t)lease_s + SLACK_S)
         findings_add(checks->findings, FINDING_FAIL, LEASE,
@@ -77,7 +77,7 @@ static void check_lease(const struct live_checks *checks)
                      "see why no replica leads (GET /readyz, their logs)",
                      "no replica holds it, so none decides");
     else if (lease && (!time || text_time_read(time, &renewed_s) < 0))
-        findings_not_checked(checks->findings, LEASE, "", "its renewTime is no time");
+        findings_not_checked(checks->findings, LEASE, "", "its renewTime is not a time");
     else if (lease)
         judge_age(checks, holder, renewed_s);
     json_decref(lease);

@@ -145,10 +145,9 @@ static void check_managed(const struct cluster *cluster, const struct scheduler_
                          ? "kube-scheduler cannot list it: take all pods "
                            "(manifests/kube-scheduler-config-all-pods.yaml)"
                          : "add it to managedResources of kube-scheduler's configuration",
-                     "%s: managedResources does not list %s of %zu nodes (%s): pods that ask for "
-                     "it bypass gpu-extender",
-                     file->yaml.name, found->resource->name, found->nodes.n,
-                     first_names_text(&found->nodes));
+                     "%s: managedResources does not list %s (on %s): pods that ask for it bypass "
+                     "gpu-extender",
+                     file->yaml.name, found->resource->name, first_names_text(&found->nodes));
     }
     if (is_complete)
         findings_add(findings, FINDING_OK, "nodes.managedResources", "",

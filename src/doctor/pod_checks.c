@@ -52,13 +52,14 @@ void pod_checks_run(const struct cluster *cluster, struct findings *findings)
         if (refused[i].n == 0)
             continue;
         any = true;
-        (void)snprintf(advice, sizeof advice, "before they are created again: %s",
+        (void)snprintf(advice, sizeof advice, "before you recreate them: %s",
                        reason_help((enum reason)i));
         findings_add(findings, FINDING_WARN, "pods.refused", advice,
-                     "%zu running GPU pods would be rejected now: %s: %s", refused[i].n,
-                     reason_text((enum reason)i), first_names_text(&refused[i]));
+                     "%zu of %zu running GPU pods would be rejected if recreated: %s: %s",
+                     refused[i].n, n_judged, reason_text((enum reason)i),
+                     first_names_text(&refused[i]));
     }
     if (!any)
         findings_add(findings, FINDING_OK, "pods.refused", "",
-                     "none of %zu running GPU pods would be rejected now", n_judged);
+                     "none of %zu running GPU pods would be rejected if recreated", n_judged);
 }

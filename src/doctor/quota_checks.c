@@ -74,7 +74,10 @@ void quota_checks_run(const struct cluster *cluster, struct findings *findings)
         findings_not_checked(findings, MATCHES, "save the namespaces, too",
                              "the cluster has no namespaces, so none of the quotas is compared "
                              "with them");
+    else if (policy->n_quotas == 0)
+        findings_add(findings, FINDING_OK, "quotas", "", "the policy has none");
     else if (check.n_bad == 0)
         findings_add(findings, FINDING_OK, "quotas", "",
-                     "%zu quotas: all match something, and none is exceeded", policy->n_quotas);
+                     "%zu checked: all match something that exists, and none is exceeded",
+                     policy->n_quotas);
 }

@@ -32,7 +32,8 @@ static void check_item(const struct scheduler_checks *checks, const struct yaml_
         scheduler_report_at(checks, FINDING_FAIL, LIST, at,
                             "kube-scheduler does not start: list whole names, or take all pods "
                             "(manifests/kube-scheduler-config-all-pods.yaml)",
-                            "%s: is no name of an extended resource outside of kubernetes.io",
+                            "%s: should be the whole name of an extended resource, such as "
+                            "nvidia.com/gpu, and not of kubernetes.io",
                             name);
     else if (!policy_is_gpu_resource(&checks->settings->policy, name))
         scheduler_report_at(checks, FINDING_WARN, LIST, at,
@@ -128,14 +129,15 @@ void scheduler_list_check(const struct scheduler_checks *checks)
         struct listed *listed = take_items(checks, list);
         if (all_pods)
             scheduler_report(checks, FINDING_FAIL, LIST, "remove scheduler.allPods from the policy",
-                             "is there, so not all pods come, as scheduler.allPods says");
+                             "is set, so kube-scheduler sends only pods that ask for these "
+                             "resources, and scheduler.allPods of the policy is true");
         check_missing(checks, listed);
         free_items(listed);
     } else if (!all_pods) {
         scheduler_report(checks, FINDING_FAIL, LIST,
                          "list the GPU resources, or set scheduler.allPods in the policy",
-                         "is missing: every pod comes, and while gpu-extender is down none is "
-                         "scheduled");
+                         "is missing, so kube-scheduler sends every pod, and schedules none while "
+                         "gpu-extender is down");
     } else {
         scheduler_report(checks, FINDING_OK, LIST, "",
                          "is missing, as scheduler.allPods of the policy says");

@@ -143,7 +143,8 @@ static void judge_timeout(const struct scheduler_checks *checks, int64_t ms)
     const size_t bind_s = checks->settings->kubernetes.bind_timeout_s;
     if (!*text_of(checks->ours, "bindVerb") && ms <= (int64_t)policy_s * SECOND_MS)
         scheduler_report(checks, FINDING_OK, "httpTimeout", "",
-                         "is %" PRId64 " ms, and nothing is bound in it", ms);
+                         "is %" PRId64 " ms; bindVerb is missing, so no binding has to fit into it",
+                         ms);
     else if (ms <= (int64_t)bind_s * SECOND_MS)
         scheduler_report(checks, FINDING_FAIL, "httpTimeout",
                          "set scheduler.httpTimeoutSeconds of the policy here",
@@ -183,14 +184,17 @@ static void check_switches(const struct scheduler_checks *checks)
                          "the policy only observes");
     else if (is_true(checks->ours, "ignorable") && !observes(checks))
         scheduler_report(checks, FINDING_FAIL, "ignorable", "set it to false",
-                         "is true: while gpu-extender is down, GPU pods are bound past it");
+                         "is true: while gpu-extender is down, GPU pods are bound without it");
     else if (is_true(checks->ours, "ignorable") && enforces(checks))
         scheduler_report(checks, FINDING_WARN, "ignorable",
                          "set it to false once these pods may wait instead",
                          "is true: while gpu-extender is down, pods of the namespaces that "
-                         "enforceNamespaces selects are bound past it");
+                         "enforceNamespaces selects are bound without it");
     else
-        scheduler_report(checks, FINDING_OK, "ignorable", "", "fits the mode of the policy");
+        scheduler_report(checks, FINDING_OK, "ignorable", "",
+                         is_true(checks->ours, "ignorable")
+                             ? "is true: while gpu-extender is down, kube-scheduler goes on alone"
+                             : "is false: while gpu-extender is down, GPU pods wait");
 }
 
 static bool has_either(const json_t *tls, const char *file_key, const char *data_key)

@@ -112,7 +112,7 @@ static void hold_body(struct service *service, struct exchange *exchange, const 
         buf_add(&exchange->body, bytes, len); /* the caller has checked the maximum */
         return;
     }
-    exchange_refuse(exchange, 503, "too many bytes of requests are in flight: try again", NULL,
+    exchange_refuse(exchange, 503, "requests in progress fill limits.bodiesBytes: try again", NULL,
                     EXCHANGE_RETRY);
     buf_fini(&exchange->body);
     let_go_body(service, exchange);
@@ -194,7 +194,7 @@ static void hold_answer(struct service *service, struct exchange *exchange, stru
         return;
     }
     free(answer->body);
-    *answer = exchange_error(exchange, 503, "too many bytes of answers are unread: try again",
+    *answer = exchange_error(exchange, 503, "unread answers fill limits.bodiesBytes: try again",
                              EXCHANGE_RETRY);
 }
 

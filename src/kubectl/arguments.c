@@ -144,8 +144,8 @@ static void print_help(const char *program)
                  "\nWhat to show:\n"
                  "  -n, --namespace NAME   that namespace only\n"
                  "  -A, --all-namespaces   all namespaces\n"
-                 "  -l, --selector LABELS  such labels only, as kubectl's (nodes, pending, frag,\n"
-                 "                         claims)\n"
+                 "  -l, --selector LABELS  only with these labels, as in kubectl get -l (nodes,\n"
+                 "                         pending, frag, claims)\n"
                  "  --model MODEL          that GPU model only (nodes, frag)\n"
                  "  -w, --watch            go on with new decisions\n"
                  "  -o, --output FORM      table (the default), wide, json, yaml or name\n"
@@ -160,8 +160,8 @@ static void print_help(const char *program)
                  "  0  answered; of fit: every pod fits; of what-if: displaced pods and\n"
                  "     workloads find a place, and no pending pod loses one; of doctor: nothing\n"
                  "     fails\n"
-                 "  1  of fit, what-if: otherwise; of doctor: something fails; of others: no\n"
-                 "     such object\n"
+                 "  1  of fit, what-if: not all of that; of doctor: something fails; of others:\n"
+                 "     there is no such object\n"
                  "  2  wrong options; of fit, what-if: mistakes in the manifest or the changes,\n"
                  "     or parts not understood\n"
                  "  3  no answer: unreachable, no right; of fit, what-if: or the data are stale\n"
@@ -314,8 +314,8 @@ static int read_words(int argc, char **argv, struct arguments *arguments, struct
     const unsigned takes = VERBS[arguments->verb].takes;
     const int n_words_max = takes & TAKES_OBJECT ? 2 : 1;
     if (argc - optind > n_words_max)
-        return err_set(err, EINVAL, "%.60s: is one word too many after %s",
-                       argv[optind + n_words_max], name);
+        return err_set(err, EINVAL, "%.60s: is unexpected, %s takes %s", argv[optind + n_words_max],
+                       name, n_words_max == 1 ? "no argument" : "one argument");
     arguments->object = argv[optind + 1];
     if (takes & NEEDS_OBJECT && !arguments->object)
         return err_set(err, EINVAL, "%s: %s is missing", name, VERBS[arguments->verb].object);
@@ -331,7 +331,7 @@ static int check_source(const struct arguments *arguments, struct err *err)
                        "--url: has a query or a fragment, should be an address such as "
                        "http://127.0.0.1:8888");
     if (arguments->policy && !arguments->cluster_file)
-        return err_set(err, EINVAL, "--config: is the policy of a --cluster-file, which is absent");
+        return err_set(err, EINVAL, "--config: needs --cluster-file, to which the policy applies");
     return 0;
 }
 

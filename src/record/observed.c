@@ -427,10 +427,11 @@ void observed_metrics(struct observed *observed, struct buf *out)
     mutex_lock(&observed->lock);
     const struct observed_sums all = observed->all;
     mutex_unlock(&observed->lock);
-    add_by_reason(out, "gpu_extender_would_refuse_total",
-                  "Pods that mode: observe let pass and mode: enforce would have refused, once per "
-                  "reason.",
-                  all.refused_by);
+    add_by_reason(
+        out, "gpu_extender_would_refuse_total",
+        "Pods that mode: observe let pass and mode: enforce would have rejected, once per "
+        "reason.",
+        all.refused_by);
     add_by_reason(out, "gpu_extender_would_place_elsewhere_total",
                   "Pods that mode: observe let pass and that went to another node than mode: "
                   "enforce would have chosen, by reason.",

@@ -346,7 +346,7 @@ def test_enforced_namespaces_beside_a_configuration_for_observing(diagnose):
     assert not [one for one in diagnose(observing, policy).of("scheduler.ignorable") if one["level"] != "ok"]
     found = diagnose(observing, policy + "enforceNamespaces: {matchLabels: {team: a}}\n")
     assert [found.one(check)[0] for check in ("scheduler.ignorable", "scheduler.bindVerb")] == ["warn", "warn"]
-    assert "enforceNamespaces selects are bound past it" in found.one("scheduler.ignorable")[1]
+    assert "enforceNamespaces selects are bound without it" in found.one("scheduler.ignorable")[1]
 
 
 def test_certificates_of_another_machine_are_not_checked(diagnose):
@@ -435,7 +435,7 @@ ODD = [
     ([node("a"), node("b", model=None)], "", "nodes.model", "warn", ["1 of 2", ": b"]),
     ([node(f"n{i}", model=None) for i in range(9)], "", "nodes.model", "warn", ["9 of 9", "n0, n1, n2 and 6 more"]),
     ([node("a", metadata={"labels": {"accelerator": "nvidia-tesla-t4"}})], "", "nodes.labels", "warn", ["a (nvidia.com/gpu.product, accelerator)"]),
-    ([node("a", resource="nvidia.com/mig-1g.5gb")], "", "nodes.managedResources", "fail", ["nvidia.com/mig-1g.5gb of 1 nodes (a)"]),
+    ([node("a", resource="nvidia.com/mig-1g.5gb")], "", "nodes.managedResources", "fail", ["nvidia.com/mig-1g.5gb (on a)"]),
     ([node("a"), node("a")], "", "cluster.objects", "warn", ["objects could not be read", "Node a"]),
     ([NAMESPACE, node("a")], QUOTA.format("namespaces: [gone]", "{total: 1}"), "quotas.matches", "warn", ["q", "no namespace"]),
     ([NAMESPACE, node("a")], QUOTA.format("namespaceSelector: {matchLabels: {team: x}}", "{total: 1}"), "quotas.matches", "warn", ["no namespace"]),

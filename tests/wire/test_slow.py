@@ -163,7 +163,7 @@ def test_all_bodies_together_have_a_maximum(start_with):
         second.send(request("POST", "/v1/dry-run", b"xx"))
         status, headers, body = second.answer()
         assert (status, headers["retry-after"], "connection" in headers) == (503, "1", False)
-        assert json.loads(body) == {"error": "too many bytes of requests are in flight: try again"}
+        assert json.loads(body) == {"error": "requests in progress fill limits.bodiesBytes: try again"}
         verbs.send(request("POST", "/scheduler/filter", ASK.ljust(65536)))
         assert verbs.answer()[0] == 200
         first.send(b"x")

@@ -14,13 +14,13 @@ const struct kind_member DECISION_MEMBERS[] = {
     {"tookMicroseconds", "integer", "How long the answer took."},
     {"ledgerVersion", "integer", "The version of the inventory that it was made from."},
     {"nodesAsked", "integer", "The number of nodes that it was asked about."},
-    {"nodesHandedOn", "integer", "The number of nodes that it answered."},
+    {"nodesHandedOn", "integer", "The number of nodes in the answer."},
     {"verdicts", "object", "The numbers of nodes by reason."},
     {"best", "objects", "The best nodes: node, score, costMillionths."},
     {"node", "string", "The node of a binding; else empty."},
-    {"error", "string", "What went wrong, or why the pod can run nowhere; else empty."},
-    {"observed", "boolean", "It was only observed: see mode: observe."},
-    {"wouldDiffer", "boolean", "The answer would have been another, had it been enforced."},
+    {"error", "string", "What failed, or why no node can run the pod; else empty."},
+    {"observed", "boolean", "It had no effect, because of mode: observe."},
+    {"wouldDiffer", "boolean", "With mode: enforce the answer would have been another."},
     {0},
 };
 

@@ -7,7 +7,7 @@
 
 const struct kind_member NODE_MEMBERS[] = {
     {"state", "string", "Ready or NotReady; SchedulingDisabled of a cordoned node."},
-    {"model", "string", "The model of its GPUs, by its labels; empty: not known."},
+    {"model", "string", "The model of its GPUs, by its labels; empty: unknown."},
     {"sharing", "string", "How its GPUs are shared between pods; empty: they are not."},
     {"free", "string", "What is free of its GPU resources and devices, as text."},
     {"ready", "boolean", "The condition Ready of the node."},
@@ -17,8 +17,8 @@ const struct kind_member NODE_MEMBERS[] = {
      "bound, "
      "and free."},
     {"devices", "object",
-     "By driver of dynamic resource allocation: the numbers of GPUs, and of each model. null: not "
-     "known."},
+     "By driver of dynamic resource allocation: the numbers of GPUs, and of each model. null: "
+     "unknown."},
     {0},
 };
 

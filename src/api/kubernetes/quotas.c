@@ -14,7 +14,7 @@ const struct kind_member QUOTA_MEMBERS[] = {
     {"limits", "objects",
      "Its limits: resource and model (empty: all), limit, used by all its namespaces, usedHere."},
     {"claimsCounted", "boolean",
-     "The numbers have GPUs that resource claims hold. false: these are not known."},
+     "true: the use includes GPUs that resource claims hold. false: claims are unknown."},
     {0},
 };
 

@@ -60,7 +60,7 @@ static void work_is_bounded(void **state)
 static void what_upstream_calls_too_complex_is_not_judged(void **state)
 {
     (void)state;
-    static const char TOO_COMPLEX[] = "not judged: kube-apiserver may refuse it as too complex";
+    static const char TOO_COMPLEX[] = "not judged: kube-apiserver may reject it as too complex";
     static const char *const EXPRESSIONS[] = {
         "device.capacity['d'].memory != quantity('1')",
         "device.attributes['d'].?type.orValue('').contains('g')",

@@ -271,8 +271,8 @@ static void test_all_bodies_share_a_limit(void **state)
     client_read(third, &reply);
     assert_int_equal(reply.status, 503);
     assert_true(reply_has(&reply, "Retry-After", "1"));
-    assert_string_equal(reply.body,
-                        "{\"error\": \"too many bytes of requests are in flight: try again\"}\n");
+    assert_string_equal(
+        reply.body, "{\"error\": \"requests in progress fill limits.bodiesBytes: try again\"}\n");
     send_part(third, "/below/deep/", 1000, 1000); /* on the same connection */
     client_read(third, &reply);
     assert_int_equal(reply.status, 200);
