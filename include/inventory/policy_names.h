@@ -10,6 +10,7 @@
 struct policy_name {
     const char *seen;   /* "quota ml: no node has the model H1OO: its limit has no effect" */
     const char *advice; /* "did you mean H100?" */
+    const char *quota;  /* the quota whose limit has the name; NULL: no limit has it */
 };
 
 /* Models and resources of quotas; their namespaces, and the models of aliases, only if one is near,

@@ -22,9 +22,12 @@ struct missing_names {
     size_t n_names;
 };
 
-static void add(struct missing_names *search, const char *seen, const char *advice)
+/* quota: as in policy_name. */
+static void add(struct missing_names *search, const struct quota *quota, const char *seen,
+                const char *advice)
 {
-    search->names[search->n_names++] = (struct policy_name){seen, advice};
+    search->names[search->n_names++] =
+        (struct policy_name){seen, advice, quota ? quota->name : NULL};
 }
 
 static const char *did_you_mean(const struct missing_names *search, const char *name)
@@ -50,7 +53,7 @@ static void check_model(struct missing_names *search, const struct quota *quota,
     if (limit->column == ALL_MODELS || search->n_nodes[limit->column - 1] > 0)
         return;
     const char *near = near_model(search, limit->model);
-    add(search,
+    add(search, quota,
         arena_printf(search->arena, "quota %s: no node has the model %s: its limit has no effect",
                      quota->name, limit->model),
         near ? near : "write the model of a node (GET /v1/inventory)");
@@ -84,7 +87,7 @@ static void check_resource(struct missing_names *search, const struct quota *quo
     const char *near = NULL;
     if (!limit->resource || find_resource(search->cluster, limit->resource, &near))
         return;
-    add(search,
+    add(search, quota,
         arena_printf(search->arena,
                      "quota %s: no node has the resource %s: its limit has no effect", quota->name,
                      limit->resource),
@@ -102,7 +105,7 @@ static void check_namespace(struct missing_names *search, const struct quota *qu
         search->n_namespaces_left--;
         if (!nearest_is_typo(name, one->name))
             continue;
-        add(search,
+        add(search, NULL,
             arena_printf(search->arena, "quota %s: there is no namespace %s", quota->name, name),
             did_you_mean(search, one->name));
         return;
@@ -125,7 +128,7 @@ static void check_alias(struct missing_names *search, const struct gpu_model_ali
 {
     const char *near = near_model(search, alias->to);
     if (near)
-        add(search,
+        add(search, NULL,
             arena_printf(search->arena, "alias %s: no node has the model %s", alias->from,
                          alias->to),
             near);

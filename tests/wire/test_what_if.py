@@ -153,6 +153,25 @@ def with_little_quota(module_service, tmp_path_factory):
     return module_service(*CLUSTER, node("c", 4), options=("--config", path))
 
 
+WRONG = "kind: Pod\nmetadata: {name: wrong}\nspec:\n a: b\n  c: d\n"
+UNREAD = "metadata: {name: without-a-kind}\n"
+GOOD = "# a comment\nkind: Pod\nmetadata: {name: good}\nspec: {containers: [{name: c, resources: {limits: {%s: 1}}}]}\n" % GPU
+
+
+def test_lines_are_those_of_each_text(service):
+    """An object may be among them."""
+    answer = ask(service, workloads=[GOOD, UNREAD, pod("object", 1), GOOD + "---\n" + UNREAD])
+    assert [one["name"] for one in answer["workloads"]] == ["good", "object", "good"]
+    whys = [one["why"] for one in answer["skipped"]]
+    assert [why.split(": ")[1:3] for why in whys] == [["workloads[1]", "1:1"], ["workloads[3]", "6:1"]], whys
+    for wrong, place in (([WRONG, UNREAD], "workloads[0]: 5:4: "), ([GOOD, pod("object", 1), WRONG], "workloads[2]: 5:4: "), ([UNREAD, UNREAD], "workloads[0]: 1:1: ")):
+        refused = service.post(PATH, {"workloads": wrong})
+        assert refused.status == 400 and refused.json()["error"].startswith(place), refused
+    assert service.post(PATH, {"workloads": [WRONG]}).json()["error"].startswith("workloads: manifest: 5:4: ")
+    assert service.post(PATH, {"workloads": ["", "# nothing"]}).json()["error"].startswith("workloads: is empty")
+    assert service.post(PATH, {"workloads": ["a"] * 1001}).status == 413
+
+
 def test_a_quota_raised_admits_and_one_lowered_refuses(with_little_quota):
     """Only the copy has the limits; a model's limit is beside the total; below the use no pod is evicted."""
     raised = ask(with_little_quota, {"quota": {"name": "team", "limits": [{"total": 11, "models": {"A100": 20}}]}})
@@ -170,6 +189,25 @@ def test_a_quota_raised_admits_and_one_lowered_refuses(with_little_quota):
     refused = ask(with_little_quota, raised_and_lowered()[1], {"removePods": ["ml/web-0", "ml/web-1"]}, workloads=[pod("new", 1)])
     assert "quota team" in json.dumps(refused["workloads"][0]) and refused["workloads"][0]["placed"] == 0
     assert ask(with_little_quota)["pending"]["before"]["fit"] == 0
+
+
+def test_a_limit_for_a_model_that_no_node_has(with_little_quota):
+    """It has no effect, so the answer warns of it, with a near name; added nodes count. Only limits of the changes are looked at."""
+
+    def warned(*changes):
+        answer = ask(with_little_quota, *changes)
+        return [(one["path"], one["message"]) for one in answer["warnings"]]
+
+    limit = lambda models: {"quota": {"name": "team", "limits": [{"total": 9, "models": models}]}}
+    ((path, message),) = warned({"cordon": ["c"]}, limit({"A1OO": 4, "A100": 4}))
+    assert path == "changes[1].quota" and "team" in message and "A1OO" in message and "did you mean A100" in message
+    ((_, message),) = warned(limit({"MI300X": 4}))
+    assert "MI300X" in message and "did you mean" not in message
+    ((path, message),) = warned(limit({"A1OO": 4}), {"quota": {"name": "team", "limits": [{"resource": "amd.com/gpu", "total": 4}]}})
+    assert path == "changes[1].quota" and "amd.com/gpu" in message
+    assert warned(limit({"A100": 4})) == warned({"cordon": ["c"]}) == []
+    table = with_little_quota.post(PATH + "?output=table", {"changes": [limit({"A1OO": 4})]}).text
+    assert "did you mean A100" in table
 
 
 def raised_and_lowered():

@@ -124,7 +124,9 @@ static bool read_manifest(const struct api *api, struct exchange *exchange,
     struct arena *arena = exchange_arena(exchange);
     if (!reply_from(api->inventory, exchange))
         return false;
-    int r = manifest_read(question->manifest, question->len, api, arena, ret_list, &err);
+    const struct manifest_text text = {question->manifest, question->len};
+    const struct manifest_texts texts = {&text, 1, "manifest"};
+    int r = manifest_read(&texts, api, arena, ret_list, &err);
     const char *stranger = r == 0 ? find_stranger(ret_list, question->only) : NULL;
     if (stranger) {
         (void)err_set(&err, EINVAL, "%.253s: is in another namespace than %.253s", stranger,

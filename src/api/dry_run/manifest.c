@@ -10,19 +10,32 @@
 #define MAX_YAML_NODES ((size_t)1000000)
 
 struct manifest_reader {
+    const struct manifest_texts *texts;
+    size_t at; /* of the texts */
     const struct policy *policy;
     struct arena *arena;
     struct workload_list list;
     json_t *kindless; /* items whose kind depends on the list's kind, not yet known */
-    struct err first; /* why the first unreadable object is so */
+    size_t first_at;  /* the text of the first unreadable object */
+    struct err first; /* why it is so */
 };
+
+static void name_text(const struct manifest_reader *reader, struct err *err)
+{
+    if (reader->texts->n > 1)
+        err_prefix(err, "%s[%zu]: ", reader->texts->name, reader->at);
+}
 
 /* The others are read, but not if too many are unreadable. */
 static int skip(struct manifest_reader *reader, const json_t *object, const struct err *why)
 {
-    if (reader->list.n_unreadable == 0)
-        reader->first = *why;
-    return workload_add_unreadable(object, why->text, reader->arena, &reader->list) ? 0 : -EINVAL;
+    struct err named = *why;
+    name_text(reader, &named);
+    if (reader->list.n_unreadable == 0) {
+        reader->first = named;
+        reader->first_at = reader->at;
+    }
+    return workload_add_unreadable(object, named.text, reader->arena, &reader->list) ? 0 : -EINVAL;
 }
 
 static int read_object(struct manifest_reader *reader, json_t *object, struct text_position at,
@@ -85,33 +98,54 @@ static int on_fault(void *context, const struct err *fault)
     return skip(reader, NULL, fault);
 }
 
-int manifest_read(const char *text, size_t len, const struct api *api, struct arena *arena,
-                  struct workload_list *ret_list, struct err *err)
+static int read_text(struct manifest_reader *reader, const struct api *api, struct err *err)
 {
-    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    struct manifest_reader reader = {.policy = policy, .arena = arena};
+    const struct manifest_text *text = &reader->texts->items[reader->at];
     const struct document_options options = {
         .max_object_bytes = api->max_object_bytes,
-        .max_nodes = MAX_YAML_NODES,
+        .max_nodes = MAX_YAML_NODES / reader->texts->n,
         .max_depth = MAX_DEPTH,
         .json_flags = JSON_REJECT_DUPLICATES,
     };
     const struct json_stream_handler handler = {
-        .on_item = on_item, .on_envelope = on_envelope, .on_fault = on_fault, .context = &reader};
-    int r = documents_each_text(text, len, &options, &handler, err);
-    json_decref(reader.kindless);
-    if (r == 0 && reader.list.n + reader.list.n_skipped == reader.list.n_unreadable) {
-        r = -EINVAL;
-        if (reader.list.n_unreadable > 0)
-            *err = reader.first;
-        else
-            (void)err_set(err, EINVAL, "is empty, should be one or more manifests");
-    }
+        .on_item = on_item, .on_envelope = on_envelope, .on_fault = on_fault, .context = reader};
+    int r = documents_each_text(text->text, text->len, &options, &handler, err);
+    json_decref(reader->kindless);
+    reader->kindless = NULL;
     if (r < 0) {
-        manifest_hints_of_text(text, len, err);
-        err_prefix(err, "manifest: ");
-        return r;
+        manifest_hints_of_text(text->text, text->len, err);
+        name_text(reader, err);
     }
-    *ret_list = reader.list;
-    return 0;
+    return r;
+}
+
+/* If nothing is readable. */
+static int fail(const struct manifest_reader *reader, struct err *err)
+{
+    const struct manifest_text *text = &reader->texts->items[reader->first_at];
+    const bool is_named = reader->texts->n > 1;
+    if (reader->list.n_unreadable > 0)
+        *err = reader->first;
+    else
+        (void)err_set(err, EINVAL, "%s%sis empty, should be one or more manifests",
+                      is_named ? reader->texts->name : "", is_named ? ": " : "");
+    manifest_hints_of_text(text->text, text->len, err);
+    return -EINVAL;
+}
+
+int manifest_read(const struct manifest_texts *texts, const struct api *api, struct arena *arena,
+                  struct workload_list *ret_list, struct err *err)
+{
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
+    struct manifest_reader reader = {.texts = texts, .policy = policy, .arena = arena};
+    int r = 0;
+    for (; r == 0 && reader.at < texts->n; reader.at++)
+        r = read_text(&reader, api, err);
+    if (r == 0 && reader.list.n + reader.list.n_skipped == reader.list.n_unreadable)
+        r = fail(&reader, err);
+    if (r < 0 && texts->n == 1)
+        err_prefix(err, "manifest: ");
+    if (r == 0)
+        *ret_list = reader.list;
+    return r;
 }

@@ -7,10 +7,21 @@
 #include "api/api.h"
 #include "objects/workload.h"
 
+struct manifest_text {
+    const char *text; /* NUL-terminated */
+    size_t len;
+};
+/* What one request has. Lines count from the beginning of each text. */
+struct manifest_texts {
+    const struct manifest_text *items;
+    size_t n;         /* > 0 */
+    const char *name; /* of their list: messages begin with NAME[I] if there are several */
+};
+
 /* All in the arena. Unreadable objects, such as one without a kind, are among the skipped. -EINVAL:
  * no YAML or JSON, an empty body, no readable object, or too many unreadable ones; -EMSGSIZE: a
  * limit. */
-int manifest_read(const char *text, size_t len, const struct api *api, struct arena *arena,
+int manifest_read(const struct manifest_texts *texts, const struct api *api, struct arena *arena,
                   struct workload_list *ret_list, struct err *err);
 
 #endif

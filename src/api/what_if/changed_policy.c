@@ -3,6 +3,7 @@
 #include "api/what_if/changed_policy.h"
 #include "base/nearest.h"
 #include "formats/json_get.h"
+#include "inventory/policy_names.h"
 
 #include <errno.h>
 #include <string.h>
@@ -153,4 +154,37 @@ int changed_policy_read(const struct api *api, struct change_list *list, struct 
     else
         *ret_policy = policy;
     return r;
+}
+
+#define WARNINGS_MAX ((size_t)20)
+
+/* The last change of the quota's limits. */
+static bool find_change(const struct change_list *list, const char *quota, size_t *ret_i)
+{
+    for (size_t i = list->n; quota && i > 0; i--) {
+        const struct asked_change *change = &list->items[i - 1];
+        const json_t *name = json_member(change->values, "name");
+        if (change->kind != CHANGE_QUOTA || strcmp(json_string_value(name), quota) != 0)
+            continue;
+        *ret_i = i - 1;
+        return true;
+    }
+    return false;
+}
+
+json_t *changed_policy_warnings(const struct change_list *list, const struct cluster *ledger,
+                                struct arena *arena)
+{
+    json_t *warnings = json_array();
+    struct policy_name *names = NULL;
+    const size_t n = policy_names_missing(ledger, arena, &names);
+    for (size_t i = 0; i < n && json_array_size(warnings) < WARNINGS_MAX; i++) {
+        size_t at = 0;
+        if (find_change(list, names[i].quota, &at))
+            (void)json_array_append_new(
+                warnings, json_pack("{s:s, s:s}", "path",
+                                    arena_printf(arena, "changes[%zu].quota", at), "message",
+                                    arena_printf(arena, "%s; %s", names[i].seen, names[i].advice)));
+    }
+    return warnings;
 }

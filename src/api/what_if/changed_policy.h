@@ -11,5 +11,9 @@
  * that do. -ENOENT: there is no such quota. -EINVAL: the policy's own error. */
 int changed_policy_read(const struct api *api, struct change_list *list, struct arena *arena,
                         const struct policy **ret_policy, struct err *err);
+/* The first warnings of models and resources in limits of the changes that no node of the changed
+ * ledger has: an array of {path, message}. */
+json_t *changed_policy_warnings(const struct change_list *list, const struct cluster *ledger,
+                                struct arena *arena);
 
 #endif

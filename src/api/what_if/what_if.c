@@ -56,17 +56,8 @@ static int refuse_unknown(const json_t *body, struct err *err)
     return 0;
 }
 
-/* Manifests as one text of YAML documents: JSON is YAML, too. */
-static void add_document(const json_t *item, struct buf *text)
-{
-    if (text->len > 0)
-        buf_add_text(text, "---\n");
-    if (json_is_string(item))
-        buf_add(text, json_string_value(item), json_string_length(item));
-    else
-        json_put(item, JSON_COMPACT | JSON_ENCODE_ANY, text);
-    buf_add_text(text, "\n");
-}
+/* The reading of a text costs some microseconds, even if it is short. */
+#define TEXTS_MAX ((size_t)1000)
 
 static bool has_texts(const json_t *workloads)
 {
@@ -79,34 +70,46 @@ static bool has_texts(const json_t *workloads)
     return false;
 }
 
-static void add_list(const json_t *workloads, struct buf *text)
+static struct manifest_text text_of(const json_t *item, struct arena *arena)
 {
-    buf_add_text(text, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":");
-    json_put(workloads, JSON_COMPACT, text);
-    buf_add_text(text, "}");
+    struct buf text;
+    if (json_is_string(item))
+        return (struct manifest_text){json_string_value(item), json_string_length(item)};
+    buf_init(&text, BUF_UNBOUNDED); /* a body is bounded */
+    json_put(item, JSON_COMPACT | JSON_ENCODE_ANY, &text);
+    const struct manifest_text copy = {arena_strdup(arena, buf_text(&text)), text.len};
+    buf_fini(&text);
+    return copy;
+}
+
+/* Objects alone are one list. */
+static struct manifest_texts texts_of(const json_t *workloads, struct arena *arena)
+{
+    const bool is_apart = has_texts(workloads);
+    const size_t n = is_apart ? json_array_size(workloads) : 1;
+    struct manifest_text *texts = ARENA_ARRAY(arena, struct manifest_text, n);
+    json_t *list =
+        json_pack("{s:s, s:s, s:O}", "apiVersion", "v1", "kind", "List", "items", workloads);
+    for (size_t i = 0; i < n; i++)
+        texts[i] = text_of(is_apart ? json_array_get(workloads, i) : list, arena);
+    json_decref(list);
+    return (struct manifest_texts){texts, n, "workloads"};
 }
 
 static int read_workloads(const json_t *workloads, const struct api *api, struct arena *arena,
                           struct workload_list *ret_list, struct err *err)
 {
-    struct buf text;
-    size_t i = 0;
-    json_t *item = NULL;
     if (workloads && !json_is_array(workloads))
         return err_set(err, EINVAL, "workloads: is %s, should be an array",
                        json_type_text(workloads));
     if (json_array_size(workloads) == 0)
         return 0;
-    buf_init(&text, BUF_UNBOUNDED); /* a body is bounded */
-    if (has_texts(workloads)) {
-        json_array_foreach (workloads, i, item)
-            add_document(item, &text);
-    } else {
-        add_list(workloads, &text);
-    }
-    int r = manifest_read(buf_text(&text), text.len, api, arena, ret_list, err);
-    buf_fini(&text);
-    if (r < 0)
+    if (has_texts(workloads) && json_array_size(workloads) > TEXTS_MAX)
+        return err_set(err, E2BIG, "workloads: are %zu, with texts should be at most %zu",
+                       json_array_size(workloads), TEXTS_MAX);
+    const struct manifest_texts texts = texts_of(workloads, arena);
+    int r = manifest_read(&texts, api, arena, ret_list, err);
+    if (r < 0 && texts.n == 1)
         err_prefix(err, "workloads: ");
     return r;
 }
@@ -335,6 +338,7 @@ struct what_if {
     struct compared_state state; /* before the changes */
     struct placing before;
     struct applied applied;
+    json_t *warnings; /* array: of the changes */
 };
 
 /* The pending pods of before, of which none is displaced, are among those after, unless a change
@@ -397,6 +401,8 @@ static void answer(struct what_if *what_if)
         (void)json_object_update_new(json, compared_json(what_if, &after, fork));
         /* This places the workloads on the fork. */
         json_t *workloads = dry_run_judge(&question, what_if->arena);
+        (void)json_array_extend(what_if->warnings, json_object_get(workloads, "warnings"));
+        (void)json_object_set(workloads, "warnings", what_if->warnings);
         (void)json_object_del(workloads, "summary");
         (void)json_object_update_new(json, workloads);
         reply(what_if->exchange, json, tables_write_what_if);
@@ -422,12 +428,17 @@ static void run(struct what_if *what_if, const struct policy *changed)
     judge_before(what_if);
     if (changed)
         put_in_force(what_if, changed);
-    int r = changes_apply(&what_if->request.changes, inventory_own_ledger(what_if->copy),
-                          &what_if->applied, &err);
-    if (r < 0)
+    struct cluster *ledger = inventory_own_ledger(what_if->copy);
+    const struct change_list *changes = &what_if->request.changes;
+    int r = changes_apply(changes, ledger, &what_if->applied, &err);
+    if (r < 0) {
         answer_error(what_if->exchange, r, &err);
-    else
+    } else {
+        what_if->warnings =
+            changed ? changed_policy_warnings(changes, ledger, what_if->arena) : json_array();
         answer(what_if);
+        json_decref(what_if->warnings);
+    }
     json_decref(what_if->state.fragmentation);
     json_decref(what_if->state.quota);
     pod_copy_fini(&what_if->before.copies);
