@@ -129,6 +129,28 @@ def test_a_drain_is_tried(sample, pages, tmp_path):
     shot(page, "drain")
 
 
+@pytest.mark.parametrize("lang, drained, cordoned", [("en", "would be drained", "would be cordoned"), ("zh", "将被排空", "将被封锁")])
+def test_drained_and_cordoned_nodes_are_marked(sample, pages, lang, drained, cordoned):
+    """On the map with words, in the title and in the table, until another try; a link of the tab leads to them."""
+    page = pages.open(sample, f"#lang={lang}&tab=try&drain=h100-1&cordon=v100-1,h100-1,cp-1", wait="#manifest")
+    page.locator("#try-it").click()
+    page.wait_for_selector(".node.changed")
+    marked = page.locator(".node.changed").evaluate_all("all => all.map(one => [one.querySelector('.change').innerText, one.title, one.ariaLabel])")
+    for (badge, title, spoken), node, words in zip(sorted(marked, key=lambda one: one[1]), ("h100-1", "v100-1"), (drained, cordoned), strict=True):
+        assert badge and title == f"{node}: {words}" and words in spoken
+    assert len({badge for badge, *_ in marked}) == 2, "the badges differ in their words, not only in colour"
+    shot(page, f"changed-{lang}")
+    page.locator("#view").select_option("table")
+    states = {row[0]: row[-2] for row in page.locator("section table tbody tr").evaluate_all("all => all.map(row => [...row.cells].map(cell => cell.innerText))") if len(row) > 5}
+    assert drained in states["h100-1"] and cordoned in states["v100-1"]
+    page.locator("#view").select_option("map")
+    page.locator("#drain").fill("")
+    page.locator("#cordon").fill("v100-2")
+    page.locator("#try-it").click()
+    page.locator(".node.changed[title^='v100-2']").wait_for()
+    assert page.locator(".node.changed").count() == 1
+
+
 def test_a_cordon_and_a_removal_are_tried(sample, pages, tmp_path):
     """The details of a node and of a pod lead to these changes."""
     for fragment, button, change in (

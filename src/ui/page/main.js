@@ -1,19 +1,25 @@
 // The page: the top line, the map, the details, the tabs.
 import { html, render, useEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
 import { setToken, takeSecret, usePolled } from "./fetching.js";
-import { isClosed, labelOf, poolsOf, sharesOf } from "./cells.js";
+import { gpuNames, gpusOf, isClosed, labelOf, poolsOf, sharesOf } from "./cells.js";
 import { Details } from "./details.js";
 import { ClusterMap } from "./map.js";
 import { Failed, Notice, Table, age } from "./parts.js";
 import { useAddress } from "./state.js";
 import { Tabs } from "./tabs.js";
-import { placesOf } from "./try.js";
+import { closingOf, placesOf } from "./try.js";
 import { LANGUAGES, setLanguage, t } from "./words.js";
 
 const RELOAD_MS = 5000;
 const SUMS_MS = 15000;
 const GROUPS_MS = 60000; // they are judged anew for each answer
 const NOWHERE = new Map();
+
+// How many nodes of the map a try marks: those without GPUs, and added ones, are not there.
+function countMarked(inventory, placed, closing) {
+  const names = gpuNames(inventory);
+  return inventory.nodes.filter((node) => (placed.has(node.name) || closing.has(node.name)) && gpusOf(node, names).length > 0).length;
+}
 
 // Takes a token of the API server; renewed asks again with it.
 function TokenForm({ renewed }) {
@@ -123,6 +129,7 @@ function Page() {
   const pools = useMemo(() => poolsOf(nodeGroups), [nodeGroups]);
   const { value: policy } = usePolled("policy", SUMS_MS, again);
   const placed = useMemo(() => (tried.answer ? placesOf(tried.answer) : NOWHERE), [tried]);
+  const closing = useMemo(() => (tried.answer ? closingOf(tried.answer) : NOWHERE), [tried]);
   return html`
     <${Header} inventory=${inventory} answered=${last.current.answered} policy=${policy} change=${change} />
     <main>
@@ -133,10 +140,10 @@ function Page() {
         <div class="totals"><${Totals} inventory=${inventory} fragmentation=${fragmentation} /></div>
         <${Failed} failure=${noGroups} />
         <div class=${state.node || state.pod ? "split" : ""}>
-          <${ClusterMap} inventory=${inventory} resources=${policy?.values.gpuResources} shares=${shares} pools=${pools} placed=${placed} state=${state} change=${change} />
+          <${ClusterMap} inventory=${inventory} resources=${policy?.values.gpuResources} shares=${shares} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />
           <${Details} inventory=${inventory} state=${state} change=${change} />
         </div>
-        <${Tabs} state=${state} change=${change} again=${again} pools=${pools} tried=${tried} setTried=${setTried} nPlaces=${placed.size} />`}
+        <${Tabs} state=${state} change=${change} again=${again} pools=${pools} tried=${tried} setTried=${setTried} nMarked=${countMarked(inventory, placed, closing)} />`}
     </main>`;
 }
 

@@ -52,18 +52,19 @@ export function stateOf(node) {
   return node.unschedulable ? t("cordoned") : t("ready");
 }
 
-function NodeRow({ row, marks, placed, state, change }) {
+function NodeRow({ row, marks, placed, closing, state, change }) {
   const node = row.nodes[0];
+  const how = closing.get(node.name); // it is closed by
   const isFolded = row.nodes.length > 1;
   const n = row.nodes.reduce((sum, one) => sum + (placed.get(one.name) ?? 0), 0);
-  const classes = ["node", isClosed(node) && "out", n > 0 && "placed", state.node === node.name && "chosen"].filter(Boolean).join(" ");
+  const classes = ["node", isClosed(node) && "out", n > 0 && "placed", how && "changed", state.node === node.name && "chosen"].filter(Boolean).join(" ");
   const open = (event) => {
     const pod = event.target.dataset.pod;
     if (pod) change({ pod, node: "" });
     else change(isFolded ? { view: "apart" } : { node: node.name, pod: "" });
   };
-  return html`<button class=${classes} tabindex="-1" aria-current=${state.node === node.name ? "true" : undefined} onClick=${open} aria-label=${spoken(row) + (n > 0 ? `, ${t("placedHere", n)}` : "")} title=${node.name}>
-    <span class="name">${isFolded ? t("nodesAlike", row.nodes.length) : node.name}</span>
+  return html`<button class=${classes} tabindex="-1" aria-current=${state.node === node.name ? "true" : undefined} onClick=${open} aria-label=${[spoken(row), n > 0 && t("placedHere", n), how && t(`would_${how}`)].filter(Boolean).join(", ")} title=${how ? `${node.name}: ${t(`would_${how}`)}` : node.name}>
+    <span class="name">${how && html`<b class="change">${t(`did_${how}`)}</b> `}${isFolded ? t("nodesAlike", row.nodes.length) : node.name}</span>
     <span class="cells">${row.gpus.map((gpus) => {
       const { cells, more } = cellsOf(gpus);
       return html`<span class="gpus" title=${gpus.name}>${cells.map((run) => {
@@ -146,15 +147,15 @@ function move(event) {
   event.preventDefault();
 }
 
-function Lines({ fleet, resources, pools, placed, state, change }) {
+function Lines({ fleet, resources, pools, placed, closing, state, change }) {
   const box = useRef(null);
   const sight = useSight(box);
-  const isApart = state.view === "apart" || placed.size > 0;
+  const isApart = state.view === "apart" || placed.size > 0 || closing.size > 0;
   const groups = useMemo(() => groupsOf(fleet, state.group, pools, isApart), [fleet, state.group, pools, isApart]);
   const holders = useMemo(() => holdersOf(fleet, state.colour), [fleet, state.colour]);
   const marks = useMemo(() => marksOf(holders), [holders]);
   const lines = useMemo(() => linesOf(groups, sight.width), [groups, sight.width]);
-  // The first node that a manifest was placed on comes into sight, and the chosen node.
+  // The first node that a manifest was placed on comes into sight, or that is closed, and the chosen node.
   const showFirst = (isWanted) => {
     const at = lines.findIndex((line) => line.rows?.some((row) => row.nodes.some((node) => isWanted(node.name))));
     const { scrollTop, clientHeight } = box.current;
@@ -162,8 +163,9 @@ function Lines({ fleet, resources, pools, placed, state, change }) {
     if (at >= 0 && !isInSight) box.current.scrollTop = Math.max(0, (at - 2) * LINE_PX);
   };
   useEffect(() => {
-    if (placed.size > 0) showFirst((name) => placed.has(name));
-  }, [placed]);
+    const marked = placed.size > 0 ? placed : closing;
+    if (marked.size > 0) showFirst((name) => marked.has(name));
+  }, [placed, closing]);
   // Its details make the map narrower, and move the lines.
   useEffect(() => {
     if (state.node) showFirst((name) => name === state.node);
@@ -180,7 +182,7 @@ function Lines({ fleet, resources, pools, placed, state, change }) {
             return html`<div key=${`group ${line.group.key}`} class="line" style=${{ top }}><h3>${groupName(line.group.key, state.group)} <small>${t("groupSum", line.group.free, line.group.total, line.group.nNodes)}</small> ${state.group === "pool" && html`<${OneMore} pool=${pools.groups.get(line.group.key)} change=${change} />`}</h3></div>`;
           const width = 100 / line.columns;
           return line.rows.map((row, at) => html`<div key=${`node ${row.nodes[0].name}`} class="line place" data-line=${first + i} style=${{ top, left: `${at * width}%`, width: `${width}%` }}>
-            <${NodeRow} row=${row} marks=${marks} placed=${placed} state=${state} change=${change} /></div>`);
+            <${NodeRow} row=${row} marks=${marks} placed=${placed} closing=${closing} state=${state} change=${change} /></div>`);
         })}
       </div>
     </div>
@@ -206,7 +208,7 @@ function Legend({ fleet, holders, marks, state, change }) {
 }
 
 // The same as the map for those who do not see it.
-function Twin({ fleet, pools, placed, state, change }) {
+function Twin({ fleet, pools, placed, closing, state, change }) {
   const groups = useMemo(() => groupsOf(fleet, state.group, pools, true), [fleet, state.group, pools]);
   const rows = groups.flatMap((group) => group.rows.flatMap((row) => row.gpus.map((gpus) => ({ node: row.nodes[0], gpus, key: group.key }))));
   const holdersText = ({ gpus }) =>
@@ -223,7 +225,7 @@ function Twin({ fleet, pools, placed, state, change }) {
     [t("used"), ({ gpus }) => gpus.used ?? "?", true],
     [t("free"), ({ gpus }) => gpus.free ?? "?", true],
     [t("cells"), ({ gpus }) => cellsText(gpus)],
-    [t("state"), ({ node }) => stateOf(node)],
+    [t("state"), ({ node }) => [stateOf(node), closing.has(node.name) && t(`would_${closing.get(node.name)}`)].filter(Boolean).join(", ")],
     [t("heldBy"), holdersText],
   ]} />`;
 }
@@ -239,7 +241,7 @@ function LabelKey({ state, change }) {
     <button type="submit">${t("useKey")}</button></form>`;
 }
 
-export function ClusterMap({ inventory, resources, shares, pools, placed, state, change }) {
+export function ClusterMap({ inventory, resources, shares, pools, placed, closing, state, change }) {
   const { fleet, nWithout } = useMemo(() => fleetOf(inventory, shares), [inventory, shares]);
   const choose = (name, values, also = {}) => html`<label>${t(name)} <select id=${name} value=${state[name]} onChange=${(event) => change({ [name]: event.target.value, ...also })}>
     ${values.map((value) => html`<option value=${value} selected=${state[name] === value}>${t(`${name}_${value}`)}</option>`)}</select></label>`;
@@ -248,8 +250,8 @@ export function ClusterMap({ inventory, resources, shares, pools, placed, state,
       ${choose("group", GROUPINGS)} ${state.group === "label" && html`<${LabelKey} state=${state} change=${change} />`}
       ${choose("colour", COLOURINGS, { holder: "" })} ${choose("view", ["map", "apart", "table"])}</div>
     ${state.view === "table"
-      ? html`<${Twin} fleet=${fleet} pools=${pools} placed=${placed} state=${state} change=${change} />`
-      : html`<${Lines} fleet=${fleet} resources=${resources} pools=${pools} placed=${placed} state=${state} change=${change} />`}
+      ? html`<${Twin} fleet=${fleet} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />`
+      : html`<${Lines} fleet=${fleet} resources=${resources} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />`}
     ${nWithout > 0 && html`<p class="aside">${t("withoutGpus", nWithout)}</p>`}
   </section>`;
 }

@@ -33,6 +33,14 @@ export function placesOf(answer) {
   return places;
 }
 
+// node -> "drain" or "cordon", of the nodes that the tried changes close.
+export function closingOf(answer) {
+  const closing = new Map();
+  for (const { change, node } of answer.changes ?? [])
+    if (change === "drain" || (change === "cordon" && !closing.has(node))) closing.set(node, change);
+  return closing;
+}
+
 // "a, b" -> ["a", "b"]
 function namesOf(text) {
   return text.split(/[\s,]+/).filter(Boolean);
@@ -230,16 +238,16 @@ function NodeGroups({ pools, change }) {
   ]} />`;
 }
 
-// Leads to the map, which marks the places.
-function OnMap({ nPlaces, state, change }) {
+// Leads to the map, which marks the places, and the nodes that are drained or cordoned.
+function OnMap({ nMarked, state, change }) {
   const go = () => {
     change({ view: state.view === "table" ? "map" : state.view });
     requestAnimationFrame(() => document.querySelector(".lines").focus());
   };
-  return nPlaces > 0 && html`<button class="link" onClick=${go}>${t("onMap", nPlaces)}</button>`;
+  return nMarked > 0 && html`<button class="link" onClick=${go}>${t("onMap", nMarked)}</button>`;
 }
 
-export function Try({ tried, setTried, nPlaces, pools, state, change }) {
+export function Try({ tried, setTried, nMarked, pools, state, change }) {
   const [text, setText] = useState(tried.question?.manifest ?? "");
   const [isAsking, setAsking] = useState(false);
   const now = questionOf(text, state);
@@ -273,7 +281,7 @@ export function Try({ tried, setTried, nPlaces, pools, state, change }) {
       ${answer && html`<p><strong>${answer.summary}</strong></p>`}
     </div>
     ${!answer && html`<${NodeGroups} pools=${pools} change=${change} />`}
-    ${question && html`<p class="bar"><${CopyCurl} words=${() => curlOf(question)} /> <${CopyTry} question=${question} /> <${OnMap} nPlaces=${nPlaces} state=${state} change=${change} /></p>`}
+    ${question && html`<p class="bar"><${CopyCurl} words=${() => curlOf(question)} /> <${CopyTry} question=${question} /> <${OnMap} nMarked=${nMarked} state=${state} change=${change} /></p>`}
     ${answer && html`
       ${question.path === "what-if" && html`<${Effects} answer=${answer} change=${change} />`}
       ${answer.warnings.map((warning) => html`<${Notice}>${warning.path}: ${warning.message}</${Notice}>`)}

@@ -183,6 +183,8 @@ export const WORDS = {
     did_drain: "drained",
     did_cordon: "cordoned",
     did_removePods: "removed",
+    would_drain: "would be drained",
+    would_cordon: "would be cordoned",
     did_quota: "quota changed",
     did_placement: "placement changed",
     effectDrain: ({ evicted, stay, alreadyLeaving, withoutController }) =>
@@ -400,6 +402,8 @@ export const WORDS = {
     did_drain: "排空",
     did_cordon: "封锁",
     did_removePods: "移除",
+    would_drain: "将被排空",
+    would_cordon: "将被封锁",
     did_quota: "更改配额",
     did_placement: "更改放置策略",
     effectDrain: ({ evicted, stay, alreadyLeaving, withoutController }) =>
