@@ -81,7 +81,8 @@ static json_t *claims_of(const json_t *inventory, const char *namespace_)
                                        "unusableBecause",
                                        "claimsCounted",
                                        "claimsNotCountedBecause",
-                                       "claimsOmitted"};
+                                       "claimsOmitted",
+                                       "warnings"};
     json_t *answer = json_object();
     json_t *claims = json_array();
     size_t i = 0;

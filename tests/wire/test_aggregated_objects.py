@@ -192,7 +192,7 @@ def test_clients_choose_the_form(tenants, tenant):
         status(ask("gpupods", accept), 406, "NotAcceptable")
 
 
-def test_label_selectors(tenants, viewer):
+def test_label_selectors(api, tenants, viewer):
     for selector, names in {
         "zone": ["m", "n"],
         "zone=a": ["n"],
@@ -208,6 +208,12 @@ def test_label_selectors(tenants, viewer):
     assert tenants.names("gpuclaims", labelSelector="app=theirs,empty=") == ["theirs-claim"]
     assert tenants.names("gpuclaims", labelSelector="empty") == ["ours-claim", "theirs-claim"]
     assert tenants.names("gpuclaims", labelSelector="!app") == []
+    large = claim("large", "devices", [2], [])
+    large["metadata"]["labels"] = {f"key-{i}": "a" for i in range(65)}
+    api.store.put(large)
+    tenants.wait("the claim is known", lambda: "large" in tenants.names("gpuclaims"))
+    for selector in ("!app", "app!=ours,app!=theirs", "key-0", "!key-0,!app"):
+        assert tenants.names("gpuclaims", labelSelector=selector) == [], "its labels are not kept, so it matches nothing"
     for wrong in ("=a", "a=b,", "a in b", "a in (b", "a b", "a=b c", "a=(b)", ",".join(["a"] * 65), f"a in ({','.join('b' * 65)})"):
         tenants.refuse("gpupods", 400, "BadRequest", labelSelector=wrong)
 

@@ -88,6 +88,29 @@ def test_that_nothing_is_selected_is_said(verb, items, said_of_it):
     assert gpu(verb, *FILE, "-l", "!nope").stderr == "" or verb == "claims"
 
 
+def test_claims_with_too_many_labels_match_no_selector(write, start_service):
+    """Whether they have a label is not known, so !key and key!=value must not list them; the answer says how many there are."""
+    with open(CLAIMS, encoding="utf-8") as file:
+        objects = yaml.safe_load(file)["items"]
+    claims = [one for one in objects if one["kind"] == "ResourceClaim" and one.get("status", {}).get("allocation")]
+    claims[0]["metadata"]["labels"] = {f"key-{i}": "a" for i in range(65)}
+    claims[1]["metadata"]["labels"] = {"app": "a"}
+    service = start_service("--cluster-file", write("c.json", list_text(*objects)))
+    names = lambda answer: {one["name"] for one in answer["claims"]}
+    held = names(service.get("/v1/inventory").json())
+    asked = {selector: service.get(f"/v1/inventory?claimSelector={selector}").json() for selector in ("app", "!app", "app!=a", "key-0", "!key-0")}
+    large, labelled = (one["metadata"]["name"] for one in claims[:2])
+    assert {large, labelled} < held
+    assert names(asked["app"]) == {labelled} and names(asked["key-0"]) == set()
+    assert names(asked["!app"]) == names(asked["app!=a"]) == held - {large, labelled} and names(asked["!key-0"]) == held - {large}
+    for answer in asked.values():
+        (warning,) = answer["warnings"]
+        assert warning["path"] == "?claimSelector" and warning["message"].startswith("1 claim ")
+    assert service.get("/v1/inventory").json()["warnings"] == []
+    done = gpu("claims", "-l", "!app", "--url", f"http://{service.address}")
+    assert "1 claim " in done.stdout + done.stderr
+
+
 def test_fit_is_the_dry_run(service, url):
     for resources in (FITS, TOO_LARGE):
         text, status = manifest(resources), 0 if resources == FITS else 1

@@ -85,11 +85,19 @@ static size_t n_items_of(const struct device_claim *claim)
     return 1 + claim->n_results + claim->n_holders;
 }
 
+bool inventory_claims_lack_labels(const struct selector_term *labels,
+                                  const struct device_claim *claim)
+{
+    return labels->n_requirements > 0 && !claim->labels;
+}
+
 static bool is_selected(const struct selector_term *labels, const struct device_claim *claim)
 {
     struct label_set set;
     if (labels->n_requirements == 0)
         return true;
+    if (inventory_claims_lack_labels(labels, claim))
+        return false;
     label_text_split(claim->labels, &set);
     const struct label_view view = {.labels = set.labels, .n_labels = set.n};
     return selector_term_holds(labels, &view);
@@ -114,6 +122,7 @@ static void copy_claims(const struct inventory_view *view, const struct selector
         n_items[state] += n;
         struct claim_copy *added = copy_claim(claim, copy->arena);
         added->is_selected = is_selected(labels, claim);
+        copy->n_unlabelled += inventory_claims_lack_labels(labels, claim);
         LL_PREPEND(copy->claims, added);
     }
 }
@@ -278,6 +287,18 @@ json_t *inventory_claims_json(const struct claims_copy *copy)
             (void)json_array_append_new(claims, inventory_claims_json_of(claim));
     }
     return claims;
+}
+
+void inventory_claims_add_warning(const struct claims_copy *copy, json_t *warnings)
+{
+    const size_t n = copy->n_unlabelled;
+    if (n == 0)
+        return;
+    (void)json_array_append_new(
+        warnings, json_pack("{s:s, s:o}", "path", "?claimSelector", "message",
+                            json_sprintf("%zu claim%s more labels than are kept, and match%s no "
+                                         "selector",
+                                         n, n == 1 ? " has" : "s have", n == 1 ? "es" : "")));
 }
 
 /* The nodes and the holders that the answer has so far. */

@@ -41,6 +41,7 @@ struct claims_copy {
     struct arena *arena;
     struct claim_copy *claims;
     size_t n_omitted, n_unused_omitted;
+    size_t n_unlabelled;             /* not selected, as the ledger does not keep their labels */
     struct inventory_problem *pools; /* unusable ones */
     size_t n_pools, n_all_pools;
     bool has_more; /* of a page: claims follow it */
@@ -69,6 +70,11 @@ const char *inventory_claims_node(const struct device_claim *claim);
 json_t *inventory_claims_json_of(const struct claim_copy *claim);
 /* A list of the selected claims. */
 json_t *inventory_claims_json(const struct claims_copy *copy);
+/* Appends {path, message} if claims were not selected because their labels are not kept. */
+void inventory_claims_add_warning(const struct claims_copy *copy, json_t *warnings);
+/* Whether the claim matches no selector, as the ledger does not keep its labels. */
+bool inventory_claims_lack_labels(const struct selector_term *labels,
+                                  const struct device_claim *claim);
 /* Adds devices to the holders of the nodes, and pods that hold nothing else. */
 void inventory_claims_add_holders(const struct claims_copy *copy, json_t *nodes);
 

@@ -525,6 +525,7 @@ void api_inventory(void *context, struct exchange *exchange)
     add_members(api, &copy, value);
     (void)json_object_update_new(value, devices_json(&copy));
     query_names_add(api, exchange, value);
+    inventory_claims_add_warning(&copy.claims, json_object_get(value, "warnings"));
     reply_end(api, exchange, tag);
     reply(exchange, value, tables_write_inventory);
 }

@@ -55,6 +55,8 @@ static bool admits(const void *context, const struct device_claim *claim)
     struct label_set set;
     if (selection->n_fields > 0)
         object.field = inventory_claims_node(claim);
+    if (inventory_claims_lack_labels(&selection->labels, claim))
+        return false;
     if (selection->labels.n_requirements > 0) {
         label_text_split(claim->labels, &set);
         object.labels = set.labels;
