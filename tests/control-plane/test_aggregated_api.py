@@ -43,6 +43,10 @@ def fill(aggregated, namespace, owner, device, waits):
     assert answer.status == 200, answer
 
 
+def states_of_claims(api):
+    return [each["status"]["state"] for each in api.get(f"{BASE}/gpuclaims")["items"]]
+
+
 @pytest.fixture(scope="module")
 def aggregated(programs, tmp_path_factory):
     with Aggregated(programs, tmp_path_factory.mktemp("aggregated")) as running:
@@ -56,7 +60,8 @@ def aggregated(programs, tmp_path_factory):
         running.ask("create", "rolebinding", "tenant", "--clusterrole=view", "--user=tenant", "--namespace=default")
         running.ask("create", "clusterrolebinding", "viewers", "--clusterrole=gpu-extender-views", "--user=viewer")
         wait_until(lambda: raw(running, "viewer", INVENTORY)[0] == 0, lambda: raw(running, "viewer", INVENTORY))
-        wait_until(lambda: SECRET in raw(running, "viewer", f"{BASE}/views/pending")[1], lambda: "the pod is unknown")
+        wait_until(lambda: "theirs-waits" in raw(running, "viewer", f"{BASE}/views/pending")[1], lambda: "the last pod is unknown")
+        wait_until(lambda: states_of_claims(api) == ["in use"] * 2, lambda: states_of_claims(api))
         yield running
 
 

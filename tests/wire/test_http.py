@@ -111,12 +111,17 @@ def test_every_answer_has_its_length_and_keeps_the_connection(raw):
         assert "transfer-encoding" not in headers and headers.get("connection", "keep-alive").lower() == "keep-alive"
 
 
+def metrics_of(raw):
+    raw.send(request("GET", "/metrics"))
+    return raw.answer()[2]
+
+
 def test_many_calls_use_one_connection(service, raw):
     for _ in range(200):
         raw.send(FILTER)
         judged(raw.answer())
-    raw.send(request("GET", "/metrics"))
-    assert b"\ngpu_extender_http_connections 1\n" in raw.answer()[2]
+    # The service may still have to notice the end of those of other tests.
+    assert any(b"\ngpu_extender_http_connections 1\n" in metrics_of(raw) for _ in range(1000))
 
 
 def test_pipelined_requests_are_answered_in_their_order(raw):

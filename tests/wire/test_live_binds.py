@@ -83,10 +83,11 @@ def test_the_answer_is_lost_and_the_watch_confirms(api, follower, bind):
 
 def test_binding_of_unknown_outcome_is_settled_later(api, follow, waiting):
     """The caller learns in time that the outcome is unknown. The reservation stays, and becomes usage once the API server answers."""
-    service = follow(bindTimeoutSeconds=SHORT_S)
+    service = follow(bindTimeoutSeconds=SHORT_S, watchSilenceSeconds=600)  # silence opens no other watch
     service.settle()
     arrive(api, service, waiting)
-    api.watch("pods").go_silent()
+    watch = api.watch("pods")
+    watch.go_silent()
     api.faults.lose_answer("bind")
     api.faults.fail("get pods", 500, times=None)
     error = service.bind(waiting, "b")
@@ -94,6 +95,7 @@ def test_binding_of_unknown_outcome_is_settled_later(api, follow, waiting):
     assert service.metric("gpu_extender_reservations_open") == 1, "it may be bound"
     assert api.store.bound == [("pod-train-0", "b")]
     api.faults.heal()
+    watch.end()
     service.settle()
     assert api.faults.count("bind") == 1
 

@@ -253,6 +253,7 @@ def test_an_object_of_100_mb(api, follower):
     follower.wait("nodes and their pods are known", lambda: follower.ledger()[0] == follower.truth()[0])
     told = [{"kind": "Pod", "name": "ml/large-0", "what": f"is larger than {OBJECT_BYTES} bytes (limits.objectBytes)"}]
     assert follower.get("/v1/inventory").json()["problems"] == told
+    follower.wait_until_it_binds()  # before that it lists the pods again, over another watch than the one that is hidden
     gone_by_event(api, hide(api, "pods"))
     relisted(follower, "pods", "gone")
     follower.wait("it is ready", lambda: follower.get("/readyz").status == 200)

@@ -3,7 +3,7 @@
 import concurrent.futures
 
 import pytest
-from objects import GPU, filter_args, pod
+from objects import GPU, filter_args, merged, pod
 
 QUOTA = {"name": "team-a", "namespaces": ["ml"], "limits": [{"resource": GPU, "total": 7}]}
 OVER_QUOTA = "gpu-extender: quota team-a leaves too few GPUs in total"
@@ -39,13 +39,28 @@ def first(api, limited):
 
 
 def test_filter_waits_for_a_quota_that_victims_free(api, limited, first):
-    """If rejected at once, the pod would preempt a second victim and abandon the room on b."""
-    with concurrent.futures.ThreadPoolExecutor(1) as thread:
-        answer = thread.submit(ask, limited, first, ["b"])
-        limited.wait("it waits", lambda: answer.done() or limited.metric("gpu_extender_http_body_bytes", **{"for": "verbs"}) > 0)
-        api.watch("pods").tell("DELETED", api.store.get("pods", "victim", "ml"))
-        assert (answer.result()["Error"], answer.result()["NodeNames"]) == ("", ["b"])
-    assert waits(limited, "helped") == 1
+    """If rejected at once, the pod would preempt a second victim and abandon the room on b. If the machine stalls for as long as a call
+    waits, the victim comes back, and another pod waits for its end."""
+    victim, stalls, answer = api.store.get("pods", "victim", "ml"), [], {}
+
+    def helped():
+        asks = merged(first, {"metadata": {"uid": f"first-{len(stalls)}"}})
+        with concurrent.futures.ThreadPoolExecutor(1) as thread:
+            asked = thread.submit(ask, limited, asks, ["b"])
+            limited.wait("it waits", lambda: asked.done() or limited.metric("gpu_extender_http_body_bytes", **{"for": "verbs"}) > 0)
+            watch = api.watch("pods")  # after a silence of five seconds there is a new one
+            watch.go_silent()
+            watch.tell("DELETED", victim)
+            answer.update(asked.result())
+        if waits(limited, "helped"):
+            return True
+        stalls.append(answer)
+        watch.tell("ADDED", victim)
+        limited.wait("the victim is back", lambda: victim["metadata"]["uid"] in limited.ledger()[0]["b"][1])
+        return False
+
+    limited.wait("a call was helped", helped)
+    assert (answer["Error"], answer["NodeNames"]) == ("", ["b"])
 
 
 def test_filter_waits_once_per_nomination_then_rejects(limited, first):

@@ -227,14 +227,14 @@ def test_a_flood_of_tokens_is_rejected(api, guarded):
     with held(api, "review *") as hold:
         waiting = visits(guarded, OF_STRANGERS, lambda number: f"{STRANGER}-{number}")
         hold.wait_for(OF_STRANGERS)
-        for number in range(10):
+        for number in range(3):  # reviews are held for ten seconds at most
             refused = guarded.visit(f"{STRANGER}-more-{number}")
             assert (error(refused, 503), refused.headers["retry-after"]) == (BUSY, "1")
         known = visits(guarded, 1)
         hold.wait_for(OF_STRANGERS + 1)
     assert {visit.result(LIMIT_S).status for visit in waiting} == {401}
     assert known[0].result(LIMIT_S).status == 200
-    assert guarded.metric("gpu_extender_auth_lookups_total", result="busy") == 10
+    assert guarded.metric("gpu_extender_auth_lookups_total", result="busy") == 3
 
 
 def test_client_disconnects_during_the_review(api, guarded):

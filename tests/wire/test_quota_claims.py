@@ -1,6 +1,7 @@
 """Soft claims: pods that kube-scheduler has assumed and not bound yet count against their quotas, in filter."""
 
 import concurrent.futures
+import time
 
 import pytest
 from objects import GPU, filter_args, merged, node, pod
@@ -51,14 +52,15 @@ def test_errors_are_few(start):
     """Five errors at once for all pods together, then rejections, which kube-scheduler does not retry by itself."""
     service = start()
     ask(service, 0), ask(service, 1)
-    said = [ask(service, 2) for _ in range(12)]
-    refused = [answer for answer in said if not isinstance(answer, str)]
-    assert len(refused) >= 12 - 8, "five, and one a second"
-    assert set(refused[0].values()) == {"gpu-extender: the rest of the quota is claimed by pods that are being bound"}
+    began, errors = time.monotonic(), []
+    while isinstance(answer := ask(service, 2), str):
+        errors.append(answer)
+        assert len(errors) <= 5 + (time.monotonic() - began), "five, and one a second"
+    assert set(answer.values()) == {"gpu-extender: the rest of the quota is claimed by pods that are being bound"}
 
 
 def test_a_claim_of_a_failed_gang_lapses(start):
-    service = start(seconds=1)
+    service = start(seconds=3)  # on a busy machine three calls take long
     ask(service, 0), ask(service, 1)
     assert CLAIMED in ask(service, 2)
     service.wait("the claims have lapsed", lambda: ask(service, 2) == NODES)
