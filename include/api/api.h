@@ -48,7 +48,6 @@ struct api {
      * begins with the key. */
     int (*read_policy)(const json_t *values, const struct policy **ret_policy, struct err *err);
     atomic_bool snapshot_under_way;
-    atomic_bool what_if_under_way; /* a second copy of the ledger at a time */
 };
 
 /* The paths /v1/..., as rows of a server's table. people: who may use them; NULL: everybody. */

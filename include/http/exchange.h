@@ -82,10 +82,15 @@ void exchange_set_tag(struct exchange *exchange, const char *tag);
  */
 bool exchange_knows_tag(const struct exchange *exchange, const char *tag);
 
+/* For a handler whose answer may take long: returns true if it must return now. The server's thread
+ * for such answers then calls it again for the same exchange, or there is no room and the answer is
+ * 503. Returns false on that thread, and where there is none (http/local.h). */
+bool exchange_defer(struct exchange *exchange);
+
 /* {"error": message} and a newline; with ?output=table "error: message". Below /apis and /openapi a
  * Status of Kubernetes (metav1.Status). The message may contain any bytes. */
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message);
-/* The same with 503 and Retry-After: the same work is in progress for another caller. */
+/* The same with 503 and Retry-After: the service is busy with such work for other callers. */
 void exchange_answer_busy(struct exchange *exchange, const char *message);
 /* The same, and the connection closes: another replica has the answer, and the next connection may
  * lead there. */

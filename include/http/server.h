@@ -3,7 +3,8 @@
  *
  * The server itself answers 400 (unknown parameter or value), 404 (unknown path), 405 (known path,
  * other method; with Allow), 413 (body over the limit), 501 (Transfer-Encoding other than chunked),
- * 503 with Retry-After if all bodies together exceed their limit, and 503 with Connection: close to
+ * 503 with Retry-After if all bodies together exceed their limit or too many requests wait for the
+ * thread of long answers (exchange_defer()), and 503 with Connection: close to
  * new requests while it drains. It closes connections that are too slow in sending a request or in
  * reading an answer, without an answer (src/http/connection_table.h). A malformed or too large (32
  * KiB) request line and header get the library's own 400, 414, 431 or 505: not JSON, and not in the
@@ -50,7 +51,7 @@ struct route {
     unsigned listeners; /* bits of enum listener */
     const char *name;   /* label of the metrics: "filter", "inventory" ... */
     /* Called on a thread of the server, several at once. It should not block, as that thread serves
-     * other connections too. */
+     * other connections too; an answer that takes long is deferred (exchange_defer()). */
     void (*handle)(void *context, struct exchange *exchange);
     void *context;
     const struct gate *gate; /* NULL: always open */

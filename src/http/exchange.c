@@ -4,6 +4,7 @@
  */
 #include "base/mem.h"
 #include "exchange_priv.h"
+#include "worker.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -246,6 +247,15 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
     if (too_late)
         free(body);
     exchange_drop(exchange);
+}
+
+bool exchange_defer(struct exchange *exchange)
+{
+    if (!exchange->worker || exchange->deferred)
+        return false;
+    exchange->deferred = true;
+    worker_add(exchange->worker, exchange);
+    return true;
 }
 
 static bool wants_table(const struct exchange *exchange)

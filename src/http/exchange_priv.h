@@ -17,6 +17,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+struct worker;
+
 struct answer {
     unsigned status;
     const char *content_type;
@@ -58,6 +60,7 @@ struct exchange {
     struct exchange_pair *headers;
     struct exchange_pair *query;
     const struct route *route; /* NULL: unknown path */
+    struct worker *worker;     /* NULL: there is none */
     const struct exchange_peer *peer;
     const char *peer_fault;
     enum gate_verdict verdict;
@@ -80,6 +83,7 @@ struct exchange {
     bool lent;
     bool cut_off;
     bool recorded;
+    bool deferred;  /* by exchange_defer(); only its handler accesses it */
     bool under_way; /* counted in in_flight */
     bool listed;    /* in in_flight's list of parked ones */
 

@@ -149,6 +149,8 @@ int server_start(const struct server_settings *settings, const struct route *rou
         r = open_outlets(server, err);
     if (r == 0)
         r = fd_limit_for(settings->max_connections, other_files(settings), &max_connections, err);
+    if (r == 0)
+        r = worker_start(&server->service.worker, err);
     if (r < 0) {
         server_free(server);
         return r;
@@ -178,6 +180,7 @@ void server_stop(struct server *server, unsigned drain_ms)
         if (server->outlets[i].transport)
             transport_stop(server->outlets[i].transport);
     }
+    worker_stop(&server->service.worker);
     server_free(server);
 }
 
@@ -208,4 +211,5 @@ void server_metrics(struct server *server, struct buf *out)
 {
     traffic_write(server->service.traffic, out);
     bodies_write(&server->service.bodies, out);
+    worker_write(&server->service.worker, out);
 }

@@ -71,6 +71,7 @@ static void refuse_method(struct exchange *exchange, const char *allow)
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange)
 {
     exchange->started_ns = now_ns();
+    exchange->worker = &service->worker;
     in_flight_add(&service->in_flight, exchange);
     const struct route_match match =
         routes_find(service->routes, listeners, exchange->method, exchange->path, exchange->arena);

@@ -10,6 +10,7 @@
 #include "exchange_priv.h"
 #include "in_flight.h"
 #include "traffic.h"
+#include "worker.h"
 
 struct service {
     const struct route *routes;
@@ -17,6 +18,7 @@ struct service {
     struct bodies bodies;
     struct traffic *traffic;
     struct in_flight in_flight;
+    struct worker worker; /* server.c starts and stops it */
     atomic_bool draining;
     atomic_uint_fast64_t next_warning_ns; /* failures before this are logged at debug level */
 };

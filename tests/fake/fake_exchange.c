@@ -19,6 +19,7 @@ struct exchange {
     unsigned n_answers;
     int note;
     bool has_tag;
+    bool was_deferred;
     struct end *ends;
     struct fake_answer answer;
 };
@@ -133,8 +134,13 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
 {
     if (exchange->n_answers++ > 0)
         abort();
-    exchange->answer =
-        (struct fake_answer){status, content_type, mem_new(len + 1), len, flags, exchange->has_tag};
+    exchange->answer = (struct fake_answer){.status = status,
+                                            .content_type = content_type,
+                                            .body = mem_new(len + 1),
+                                            .len = len,
+                                            .flags = flags,
+                                            .has_tag = exchange->has_tag,
+                                            .was_deferred = exchange->was_deferred};
     if (len > 0)
         memcpy(exchange->answer.body, body, len);
     free(body);
@@ -168,6 +174,13 @@ void exchange_answer_elsewhere(struct exchange *exchange, const char *message)
     answer_error(exchange, 503, message, EXCHANGE_RETRY | EXCHANGE_CLOSE);
 }
 
+bool exchange_defer(struct exchange *exchange)
+{
+    const bool defers = !exchange->was_deferred;
+    exchange->was_deferred = true;
+    return defers;
+}
+
 void exchange_pass(struct exchange *exchange)
 {
     exchange_answer(exchange, FAKE_PASSED, "", NULL, 0, 0);
@@ -196,6 +209,10 @@ struct exchange *fake_begin(handle_exchange *handle, void *context,
     if (question->len > 0)
         memcpy(exchange->body, question->body, question->len);
     handle(context, exchange);
+    if (exchange->was_deferred && fake_is_answered(exchange))
+        abort();
+    if (exchange->was_deferred)
+        handle(context, exchange);
     return exchange;
 }
 

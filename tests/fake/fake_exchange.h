@@ -1,5 +1,6 @@
 /*
- * fake_exchange: calls handlers without HTTP, in place of the http library's exchange. Data that a
+ * fake_exchange: calls handlers without HTTP, in place of the http library's exchange. One that
+ * defers its exchange is called again at once, on the same thread. Data that a
  * handler may use only until its answer are freed when it answers, so that AddressSanitizer detects
  * later use.
  */
@@ -32,6 +33,7 @@ struct fake_answer {
     size_t len;
     unsigned flags;
     bool has_tag; /* an ETag */
+    bool was_deferred;
 };
 
 /* Aborts unless the handler answers exactly once before it returns. */

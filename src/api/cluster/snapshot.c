@@ -456,7 +456,8 @@ void api_snapshot(void *context, struct exchange *exchange)
 {
     struct api *api = context;
     const char *tag = NULL;
-    if (!reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
+    if (!reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag) ||
+        exchange_defer(exchange))
         return;
     if (atomic_exchange(&api->snapshot_under_way, true))
         exchange_answer_busy(exchange, "another snapshot is being made or sent: try again");

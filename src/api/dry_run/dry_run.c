@@ -446,6 +446,8 @@ json_t *dry_run_answer(const struct api *api, struct exchange *exchange,
 void api_dry_run(void *context, struct exchange *exchange)
 {
     struct dry_run_question question = {.explain = reply_flag(exchange, "explain")};
+    if (exchange_defer(exchange))
+        return;
     question.manifest = exchange_body(exchange, &question.len);
     json_t *answer = dry_run_answer(context, exchange, &question);
     if (answer)

@@ -177,6 +177,8 @@ void dry_runs_create(const struct objects_query *query)
     struct asked_run asked = {.query = query};
     json_t *body = NULL;
     size_t len = 0;
+    if (exchange_defer(query->exchange))
+        return;
     const char *text = exchange_body(query->exchange, &len);
     const bool is_read = json_parse(text, len, JSON_REJECT_DUPLICATES, &body, &asked.err) == 0;
     if (!is_read || !check(&asked, body)) {

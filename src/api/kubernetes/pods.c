@@ -222,6 +222,8 @@ static json_t *waiting_json(const struct objects_query *query, const json_t *pod
 
 bool pods_find_pending(const struct objects_query *query, struct objects *objects)
 {
+    if (exchange_defer(query->exchange))
+        return false;
     struct inventory *inventory = query->api->inventory;
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
     struct pod_copies copies = copy_page(query, objects, admits_pending);
@@ -246,7 +248,7 @@ static void write_table(const json_t *answer, bool wide, struct arena *arena, st
 void pods_explain(const struct objects_query *query)
 {
     const struct selection *selection = query->selection;
-    if (!reply_from(query->api->inventory, query->exchange))
+    if (!reply_from(query->api->inventory, query->exchange) || exchange_defer(query->exchange))
         return;
     json_t *status =
         explain_answer(query->api->inventory, selection->namespace_, selection->name, query->arena);

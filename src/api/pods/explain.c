@@ -117,7 +117,7 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
                                const struct pod_path *path)
 {
     const char *tag = NULL;
-    if (!reply_begin(api, exchange, &tag))
+    if (!reply_begin(api, exchange, &tag) || exchange_defer(exchange))
         return;
     json_t *answer =
         explain_answer(api->inventory, path->namespace_, path->name, exchange_arena(exchange));

@@ -187,7 +187,8 @@ void api_pending(void *context, struct exchange *exchange)
     struct wanted_pods wanted = {.namespace_ = exchange_query(exchange, "namespace")};
     const char *tag = NULL;
     if (!label_selector_of_query(exchange, "labelSelector", &wanted.labels) ||
-        !reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
+        !reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag) ||
+        exchange_defer(exchange))
         return;
     struct pod_copies copies = pod_copy_waiting(api->inventory, is_wanted, &wanted, arena);
     json_t *answer = pending_answer(api->inventory, &copies, arena);

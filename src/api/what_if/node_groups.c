@@ -360,21 +360,17 @@ void tables_write_node_groups(const json_t *answer, bool wide, struct arena *are
 
 void api_node_groups(void *context, struct exchange *exchange)
 {
-    struct api *api = context;
+    const struct api *api = context;
     struct arena *arena = exchange_arena(exchange);
     const char *tag = NULL;
-    if (!reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag))
+    if (!reply_from(api->inventory, exchange) || !reply_begin(api, exchange, &tag) ||
+        exchange_defer(exchange))
         return;
-    if (atomic_exchange(&api->what_if_under_way, true)) {
-        exchange_answer_busy(exchange, "another what-if is being computed: try again");
-        return;
-    }
     const struct provenance provenance = provenance_of(api->inventory, arena);
     struct inventory *copy = inventory_copy(api->inventory, NULL);
     json_t *answer = provenance_json(&provenance);
     add_members(copy, arena, answer);
     inventory_free(copy);
-    atomic_store(&api->what_if_under_way, false);
     reply_end(api, exchange, tag);
     reply(exchange, answer, tables_write_node_groups);
 }

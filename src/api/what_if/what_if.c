@@ -446,7 +446,7 @@ static void run(struct what_if *what_if, const struct policy *changed)
     inventory_free(what_if->copy);
 }
 
-static void run_exclusively(struct what_if *what_if)
+static void run_asked(struct what_if *what_if)
 {
     const struct policy *changed CLEANUP(policy_drop_ptr) = NULL;
     struct err err;
@@ -460,21 +460,17 @@ static void run_exclusively(struct what_if *what_if)
 
 void api_what_if(void *context, struct exchange *exchange)
 {
-    struct api *api = context;
+    const struct api *api = context;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
     struct what_if what_if = {.api = api, .exchange = exchange, .arena = arena, .policy = policy};
     struct err err;
-    if (!reply_from(api->inventory, exchange))
+    if (!reply_from(api->inventory, exchange) || exchange_defer(exchange))
         return;
     int r = read_body(api, exchange, arena, &what_if.request, &err);
-    if (r < 0) {
+    if (r < 0)
         answer_error(exchange, r, &err);
-    } else if (atomic_exchange(&api->what_if_under_way, true)) {
-        exchange_answer_busy(exchange, "another what-if is being computed: try again");
-    } else {
-        run_exclusively(&what_if);
-        atomic_store(&api->what_if_under_way, false);
-    }
+    else
+        run_asked(&what_if);
     changes_fini(&what_if.request.changes);
 }

@@ -1,4 +1,5 @@
 /* api: inventory and probes over the small cluster, without HTTP. */
+#include "api/kubernetes.h"
 #include "ask.h"
 
 #include <errno.h>
@@ -150,6 +151,53 @@ static void test_metrics(void **state)
     free(text);
 }
 
+#define APIS "/apis/visibility.gpu-extender.io/v1alpha1/"
+
+/* Everything that a thread of the server computes itself delays /apis and /livez. */
+static void test_long_answers_are_deferred(void **state)
+{
+    static const struct {
+        handle_exchange *handle;
+        const char *method, *path; /* path NULL: not below /apis */
+        bool is_deferred;
+    } ROWS[] = {
+        {api_dry_run, "POST", NULL, true},
+        {api_what_if, "POST", NULL, true},
+        {api_node_groups, "GET", NULL, true},
+        {api_pending, "GET", NULL, true},
+        {api_snapshot, "GET", NULL, true},
+        {api_explain, "GET", "/v1/pods/ml/train-0/explain", true},
+        {api_inventory, "GET", NULL, false},
+        {api_quota, "GET", NULL, false},
+        {api_livez, "GET", NULL, false},
+        {api_metrics, "GET", NULL, false},
+        {kubernetes_handle, "POST", APIS "namespaces/ml/dryruns", true},
+        {kubernetes_handle, "GET", APIS "namespaces/ml/gpupending", true},
+        {kubernetes_handle, "GET", APIS "namespaces/ml/gpupods/train-0/explain", true},
+        {kubernetes_handle, "POST", APIS "views/what-if", true},
+        {kubernetes_handle, "GET", APIS "views/node-groups", true},
+        {kubernetes_handle, "GET", APIS "views/inventory", false},
+        {kubernetes_handle, "GET", APIS "gpunodes", false},
+        {kubernetes_handle, "GET", "/apis", false},
+        {kubernetes_handle, "GET", "/apis/visibility.gpu-extender.io/v1alpha1", false},
+        {kubernetes_handle, "GET", "/openapi/v2", false},
+    };
+    struct ask *ask = *state;
+    struct route routes[API_N_ROUTES + 1] = {0};
+    struct kubernetes kubernetes = {&ask->api, routes};
+    api_routes(&ask->api, NULL, routes);
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        const bool is_below = ROWS[i].handle == kubernetes_handle;
+        const struct fake_question question = {
+            .body = "{}", .len = 2, .method = ROWS[i].method, .path = ROWS[i].path};
+        struct fake_answer answer =
+            fake_ask(ROWS[i].handle, is_below ? (void *)&kubernetes : (void *)&ask->api, &question);
+        if (answer.was_deferred != ROWS[i].is_deferred)
+            fail_msg("row %zu: %u %s", i, answer.status, answer.body);
+        fake_answer_fini(&answer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +209,7 @@ int main(void)
         ASK_TEST(test_probes),
         ASK_TEST(test_livez_fails_when_the_write_loop_is_stuck),
         ASK_TEST(test_metrics),
+        ASK_TEST(test_long_answers_are_deferred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,22 +35,10 @@ static void test_nothing_of_the_exchange_is_used_after_the_answer(void **state)
                       "application/json"));
 }
 
-static void test_one_what_if_at_a_time(void **state)
-{
-    struct ask *ask = *state;
-    atomic_store(&ask->api.what_if_under_way, true);
-    free(ask_text(ask, api_what_if, "{}", NULL, 503, "application/json"));
-    free(ask_text(ask, api_node_groups, "", NULL, 503, "application/json"));
-    atomic_store(&ask->api.what_if_under_way, false);
-    free(ask_text(ask, api_what_if, "{}", NULL, 200, "application/json"));
-    assert_false(atomic_load(&ask->api.what_if_under_way));
-}
-
 int main(void)
 {
     static const struct CMUnitTest TESTS[] = {
         ASK_TEST(test_nothing_of_the_exchange_is_used_after_the_answer),
-        ASK_TEST(test_one_what_if_at_a_time),
     };
     return cmocka_run_group_tests(TESTS, NULL, NULL);
 }

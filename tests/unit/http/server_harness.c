@@ -21,7 +21,7 @@ struct server_harness {
     size_t n_taken;
     size_t n_late;
     struct gate gate;
-    struct route routes[13];
+    struct route routes[15];
 };
 
 void server_harness_answer(struct exchange *exchange)
@@ -83,6 +83,12 @@ static void hold(void *context, struct exchange *exchange)
     while (!harness->let_go)
         (void)pthread_cond_wait(&harness->arrived, &harness->lock);
     (void)pthread_mutex_unlock(&harness->lock);
+}
+
+static void hold_deferred(void *context, struct exchange *exchange)
+{
+    if (!exchange_defer(exchange))
+        hold(context, exchange);
 }
 
 static enum gate_verdict judge(void *context, struct exchange *exchange)
@@ -147,6 +153,7 @@ int server_harness_start_with(const struct server_settings *settings,
         {"POST", "/now", all, "now", answer_now, NULL, NULL, NULL},
         {"POST", "/later", LISTEN_VERBS, "later", answer_later, harness, NULL, NULL},
         {"POST", "/hold", LISTEN_PEOPLE, "hold", hold, harness, NULL, NULL},
+        {"POST", "/long", LISTEN_PEOPLE, "long", hold_deferred, harness, NULL, NULL},
         {"GET", "/nothing", all, "nothing", answer_nothing, NULL, NULL, NULL},
         {"GET", "/much", all, "much", answer_much, NULL, NULL, NULL},
         {"GET", "/bad", all, "bad", answer_badly, NULL, NULL, NULL},
@@ -154,6 +161,8 @@ int server_harness_start_with(const struct server_settings *settings,
         {"POST", "/below/deep/", LISTEN_PEOPLE, "deep", answer_now, NULL, NULL, NULL},
         {"POST", "/gated/now", LISTEN_VERBS, "gated", answer_now, NULL, &harness->gate, NULL},
         {"POST", "/gated/later", LISTEN_VERBS, "gated", answer_later, harness, &harness->gate,
+         NULL},
+        {"POST", "/gated/long", LISTEN_PEOPLE, "gated", hold_deferred, harness, &harness->gate,
          NULL},
         {"GET", "/livez", LISTEN_PROBES, "livez", answer_now, NULL, NULL, NULL},
         {0}};

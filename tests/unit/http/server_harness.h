@@ -1,7 +1,8 @@
 /*
  * server_harness: the server under test. /now answers at once and echoes its request. /later and
  * /hold take in the exchange, and the test answers it: /later returns at once, to be parked; /hold
- * stays on its thread until server_harness_let_go(). /gated/ has a gate controlled by ?gate=:
+ * stays on its thread until server_harness_let_go(), and so does /long, which is deferred to the
+ * thread for long answers. /gated/ has a gate controlled by ?gate=:
  * "open", "closed" (401), "pass" (reviewed, passes at once), "ask" (reviewed, takes in the exchange
  * like /later).
  */

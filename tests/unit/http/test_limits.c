@@ -24,9 +24,9 @@ static void test_unknown_paths_are_404(void **state)
         assert_true(reply_has(&reply, "Content-Type", "application/json"));
         assert_string_equal(reply.body,
                             "{\"error\": \"no such path, should be one of: GET /now, POST /now, "
-                            "POST /later, POST /hold, GET /nothing, GET /much, GET /bad, GET "
-                            "/below/..., POST /below/deep/..., POST /gated/now, POST "
-                            "/gated/later, GET /livez\"}\n");
+                            "POST /later, POST /hold, POST /long, GET /nothing, GET /much, "
+                            "GET /bad, GET /below/..., POST /below/deep/..., POST /gated/now, "
+                            "POST /gated/later, POST /gated/long, GET /livez\"}\n");
     }
     (void)close(fd);
 }

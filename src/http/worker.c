@@ -1,0 +1,113 @@
+/* worker: see worker.h. */
+#include "worker.h"
+#include "base/metrics.h"
+#include "exchange_priv.h"
+
+#include <string.h>
+
+/* The client has left, or the server has stopped waiting. */
+static bool is_in_vain(struct exchange *exchange)
+{
+    return exchange_is_answered(exchange) || exchange_has_left(exchange);
+}
+
+static void give_up(struct exchange *exchange)
+{
+    exchange_answer_error(exchange, 503, "the client has closed the connection");
+}
+
+/* NULL: it stops, and none waits. */
+static struct exchange *await_next(struct worker *worker)
+{
+    struct exchange *first = NULL;
+    mutex_lock(&worker->lock);
+    while (worker->n == 0 && !worker->is_stopping)
+        (void)pthread_cond_wait(&worker->changed, &worker->lock.native);
+    if (worker->n > 0) {
+        first = worker->waiting[0];
+        worker->n--;
+        memmove(worker->waiting, worker->waiting + 1, worker->n * sizeof(struct exchange *));
+    }
+    mutex_unlock(&worker->lock);
+    return first;
+}
+
+static void *run(void *arg)
+{
+    struct worker *worker = arg;
+    struct exchange *exchange = NULL;
+    while ((exchange = await_next(worker))) {
+        if (is_in_vain(exchange))
+            give_up(exchange);
+        else
+            exchange->route->handle(exchange->route->context, exchange);
+    }
+    return NULL;
+}
+
+int worker_start(struct worker *worker, struct err *err)
+{
+    *worker = (struct worker){0};
+    mutex_init(&worker->lock);
+    (void)pthread_cond_init(&worker->changed, NULL);
+    const int r = pthread_create(&worker->thread, NULL, run, worker);
+    if (r == 0)
+        return 0;
+    (void)pthread_cond_destroy(&worker->changed);
+    mutex_fini(&worker->lock);
+    return err_set(err, r, "cannot start the thread for long answers");
+}
+
+void worker_stop(struct worker *worker)
+{
+    mutex_lock(&worker->lock);
+    worker->is_stopping = true;
+    (void)pthread_cond_signal(&worker->changed);
+    mutex_unlock(&worker->lock);
+    (void)pthread_join(worker->thread, NULL);
+    (void)pthread_cond_destroy(&worker->changed);
+    mutex_fini(&worker->lock);
+}
+
+static size_t take_those_in_vain(struct worker *worker, struct exchange *ret_taken[WORKER_PLACES])
+    REQUIRES(worker->lock)
+{
+    const size_t n = worker->n;
+    size_t n_taken = 0;
+    worker->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct exchange *exchange = worker->waiting[i];
+        if (is_in_vain(exchange))
+            ret_taken[n_taken++] = exchange;
+        else
+            worker->waiting[worker->n++] = exchange;
+    }
+    return n_taken;
+}
+
+void worker_add(struct worker *worker, struct exchange *exchange)
+{
+    struct exchange *taken[WORKER_PLACES];
+    size_t n_taken = 0;
+    mutex_lock(&worker->lock);
+    if (worker->n == WORKER_PLACES)
+        n_taken = take_those_in_vain(worker, taken);
+    const bool is_room = worker->n < WORKER_PLACES;
+    if (is_room)
+        worker->waiting[worker->n++] = exchange;
+    (void)pthread_cond_signal(&worker->changed);
+    mutex_unlock(&worker->lock);
+    for (size_t i = 0; i < n_taken; i++)
+        give_up(taken[i]);
+    if (!is_room)
+        exchange_answer_busy(exchange, "too many long answers are being computed: try again");
+}
+
+void worker_write(struct worker *worker, struct buf *out)
+{
+    mutex_lock(&worker->lock);
+    const size_t n = worker->n;
+    mutex_unlock(&worker->lock);
+    metrics_gauge(out, "gpu_extender_http_waiting_requests",
+                  "Requests that wait for the thread of long answers.", (double)n);
+}

@@ -1,0 +1,53 @@
+"""Long answers, such as dry runs, are computed one after another, and a limited number waits. Meanwhile everything else is answered.
+
+By the order of the answers. tests/unit/http/test_worker.c has the rules one by one.
+"""
+
+import contextlib
+import json
+import select
+
+import pytest
+from objects import list_text, node, pod
+from raw import LIMIT_S, Raw, request
+
+N_PLACES = 16  # WORKER_PLACES in src/http/worker.h
+LISTEN = {"verbs": "127.0.0.1:0", "people": "127.0.0.2:0", "probes": "127.0.0.2:0"}
+POLICY = {"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "listen": LISTEN}
+# One takes much longer than the service takes to read all of them.
+LONG = request("POST", "/v1/dry-run", list_text(*[pod(f"p-{i}", 1 + i % 8) for i in range(300)]).encode())
+
+
+@pytest.fixture
+def people(start_service, write):
+    cluster = write("c.json", list_text(*[node(f"n-{i}") for i in range(200)]))
+    service = start_service("--cluster-file", cluster, "--config", write("policy.json", json.dumps(POLICY)), listen=None)
+    return service.addresses["people"]
+
+
+def asked(address, message):
+    with Raw(address) as connection:
+        connection.send(message)
+        return connection.answer()
+
+
+def answered(connections, limit_s):
+    ready = select.select([connection.socket for connection in connections], [], [], limit_s)[0]
+    return [connection for connection in connections if connection.socket in ready]
+
+
+def test_dry_runs_delay_nothing_else(people):
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(Raw(people)) for _ in range(N_PLACES + 2)]
+        for connection in connections:
+            connection.send(LONG)
+        first = answered(connections, LIMIT_S)[0]
+        status, headers, body = first.answer()
+        assert (status, headers["retry-after"]) == (503, "1"), "there is no room for the last"
+        assert json.loads(body) == {"error": "too many long answers are being computed: try again"}
+        for path in ("/v1/inventory", "/v1/policy", "/livez", "/readyz"):
+            assert asked(people, request("GET", path))[0] == 200
+        connections.remove(first)
+        assert len(answered(connections, 0)) < len(connections), "the others have not waited for all dry runs"
+    # The clients have left, so what they asked for is not computed.
+    assert asked(people, request("POST", "/v1/dry-run", json.dumps(pod()).encode()))[0] == 200
