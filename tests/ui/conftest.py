@@ -1,5 +1,6 @@
 """A browser, and the services that its pages are of."""
 
+import contextlib
 import os
 
 import pytest
@@ -19,7 +20,14 @@ def browser():
 
 
 @pytest.fixture
-def pages(browser):
+def ends():
+    """What ends after the pages: an open page asks its service again every few seconds."""
+    with contextlib.ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def pages(browser, ends):
     made = Pages(browser)
     yield made
     made.check()

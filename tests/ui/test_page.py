@@ -265,35 +265,31 @@ def many_nodes(n):
             yield objects.pod(f"pod-{at}-{number}", gpus=2, on=node, metadata={"namespace": f"team-{at % 11}"})
 
 
-def test_five_thousand_nodes_stay_few_elements(tmp_path, pages):
+def test_five_thousand_nodes_stay_few_elements(tmp_path, pages, ends):
     path = tmp_path / "cluster.json"
     path.write_text(objects.list_text(*many_nodes(5000)))
     service = Service("--cluster-file", path)
-    try:
-        page = pages.open(service)
-        shot(page, "5000-nodes")
-        assert page.evaluate("document.querySelectorAll('*').length") < 5000
-        page.locator(".lines").evaluate("lines => lines.scrollTo(0, lines.scrollHeight)")
-        page.locator(".node[title='node-4997']").wait_for()
-        assert page.evaluate("document.querySelectorAll('*').length") < 5000
-        page.evaluate("location.hash = 'node=node-2503'")  # from a link
-        page.locator(".node.chosen[title='node-2503']").wait_for()
-    finally:
-        service.stop()
+    ends.callback(service.stop)
+    page = pages.open(service)
+    shot(page, "5000-nodes")
+    assert page.evaluate("document.querySelectorAll('*').length") < 5000
+    page.locator(".lines").evaluate("lines => lines.scrollTo(0, lines.scrollHeight)")
+    page.locator(".node[title='node-4997']").wait_for()
+    assert page.evaluate("document.querySelectorAll('*').length") < 5000
+    page.evaluate("location.hash = 'node=node-2503'")  # from a link
+    page.locator(".node.chosen[title='node-2503']").wait_for()
 
 
-def test_an_empty_cluster_says_so(tmp_path, pages):
+def test_an_empty_cluster_says_so(tmp_path, pages, ends):
     path = tmp_path / "cluster.json"
     path.write_text(objects.list_text(objects.node("cpu-1", gpus=None)))
     service = Service("--cluster-file", path)
-    try:
-        page = pages.open(service, wait="#map-title")
-        page.get_by_text("No node has GPUs.").wait_for()
-        page.get_by_text("nvidia.com/gpu").first.wait_for()
-        page.get_by_text("No pod waits for GPUs.").wait_for()
-        shot(page, "empty")
-    finally:
-        service.stop()
+    ends.callback(service.stop)
+    page = pages.open(service, wait="#map-title")
+    page.get_by_text("No node has GPUs.").wait_for()
+    page.get_by_text("nvidia.com/gpu").first.wait_for()
+    page.get_by_text("No pod waits for GPUs.").wait_for()
+    shot(page, "empty")
 
 
 def test_the_keyboard_reaches_tabs_and_nodes(sample, pages):

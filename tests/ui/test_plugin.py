@@ -46,21 +46,19 @@ def test_after_a_reload_the_address_is_opened_again(ui, pages):
     assert ui.secret not in page.url
 
 
-def test_copied_commands_ask_where_the_page_asks(sample, pages, tmp_path):
+def test_copied_commands_ask_where_the_page_asks(sample, pages, tmp_path, ends):
     """The commands also work in another folder. The cluster file has a name with characters of the shell."""
     os.symlink(SAMPLE_CLUSTER, tmp_path / "it's $(touch x).yaml")
     ui = Ui("--cluster-file", os.path.relpath(tmp_path / "it's $(touch x).yaml"))
-    try:
-        page = pages.open(ui, f"{fragment_of(ui)}&tab=try&drain=h100-1", permissions=["clipboard-read", "clipboard-write"])
-        page.locator("caption", has_text="Node groups").wait_for()
-        page.get_by_role("button", name="Try it").click()
-        page.get_by_role("button", name="Copy as kubectl gpu").click()
-        page.get_by_text("Copied.").wait_for()
-        command = page.evaluate("navigator.clipboard.readText()").replace("kubectl gpu", PLUGIN, 1) + " -o json"
-        (tmp_path / "other").mkdir()
-        told = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path / "other", check=False)
-        asked = {"changes": [{"drain": ["h100-1"]}], "workloads": []}
-        assert json.loads(told.stdout)["changes"] == sample.post("/v1/what-if", asked).json()["changes"]
-        assert os.listdir(tmp_path / "other") == []
-    finally:
-        ui.stop()
+    ends.callback(ui.stop)
+    page = pages.open(ui, f"{fragment_of(ui)}&tab=try&drain=h100-1", permissions=["clipboard-read", "clipboard-write"])
+    page.locator("caption", has_text="Node groups").wait_for()
+    page.get_by_role("button", name="Try it").click()
+    page.get_by_role("button", name="Copy as kubectl gpu").click()
+    page.get_by_text("Copied.").wait_for()
+    command = page.evaluate("navigator.clipboard.readText()").replace("kubectl gpu", PLUGIN, 1) + " -o json"
+    (tmp_path / "other").mkdir()
+    told = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=tmp_path / "other", check=False)
+    asked = {"changes": [{"drain": ["h100-1"]}], "workloads": []}
+    assert json.loads(told.stdout)["changes"] == sample.post("/v1/what-if", asked).json()["changes"]
+    assert os.listdir(tmp_path / "other") == []

@@ -219,7 +219,7 @@ def test_more_nodes_are_tried_with_a_manifest(sample, pages, tmp_path):
     assert json.loads(told(page.locator("[role=tabpanel]"), page, tmp_path, " -o json").stdout)["summary"] == answer["summary"]
 
 
-def test_a_drain_names_the_budgets_that_it_meets(pages, tmp_path):
+def test_a_drain_names_the_budgets_that_it_meets(pages, tmp_path, ends):
     owned = {"labels": {"app": "a"}, "ownerReferences": [{"kind": "ReplicaSet", "name": "a", "uid": "uid-a", "controller": True}]}
     budget = {
         "apiVersion": "policy/v1",
@@ -230,18 +230,16 @@ def test_a_drain_names_the_budgets_that_it_meets(pages, tmp_path):
     }
     (tmp_path / "cluster.json").write_text(objects.list_text(node("a"), node("b"), pod("kept", on="a", metadata=owned), budget))
     service = Service("--cluster-file", tmp_path / "cluster.json")
-    try:
-        answer = service.post("/v1/what-if", {"changes": [{"drain": ["a"]}], "workloads": []}).json()
-        (met,) = answer["disruptionBudgets"]["met"]
-        page = pages.open(service, "#tab=try&drain=a", wait="#manifest")
-        try_it(page)
-        page.get_by_text(answer["summary"]).first.wait_for()
-        assert rows_of(page, "PodDisruptionBudgets of") == [["ml/keep-it", "1", "0", met["reason"]]]
-        assert [row[3] for row in rows_of(page, "displaced pods find a place")] == ["b"]
-        ((_, _, effect),) = rows_of(page, "What the changes do")
-        assert effect.startswith("1 evicted, 0 stay")
-    finally:
-        service.stop()
+    ends.callback(service.stop)
+    answer = service.post("/v1/what-if", {"changes": [{"drain": ["a"]}], "workloads": []}).json()
+    (met,) = answer["disruptionBudgets"]["met"]
+    page = pages.open(service, "#tab=try&drain=a", wait="#manifest")
+    try_it(page)
+    page.get_by_text(answer["summary"]).first.wait_for()
+    assert rows_of(page, "PodDisruptionBudgets of") == [["ml/keep-it", "1", "0", met["reason"]]]
+    assert [row[3] for row in rows_of(page, "displaced pods find a place")] == ["b"]
+    ((_, _, effect),) = rows_of(page, "What the changes do")
+    assert effect.startswith("1 evicted, 0 stay")
 
 
 QUOTAS = """apiVersion: gpu-extender.io/v1alpha1
@@ -250,38 +248,36 @@ quotas: [{name: training, namespaces: [ml-training], limits: [{total: 40, models
 """
 
 
-def test_a_quota_and_the_placement_are_tried(pages, tmp_path):
+def test_a_quota_and_the_placement_are_tried(pages, tmp_path, ends):
     """The test also drains a node, whose effect on the other quota is shown."""
     policy = tmp_path / "policy.yaml"
     policy.write_text(QUOTAS)
     service = Service("--cluster-file", SAMPLE_CLUSTER, "--config", policy)
-    try:
-        limits = [{"total": 0, "models": {"H100": 4}}, {"resource": "nvidia.com/gpu", "total": 30}]
-        changes = [{"drain": ["h100-1", "a100-80-1"]}, {"quota": {"name": "training", "limits": limits}}, {"placement": {"policy": "binpack"}}]
-        answer = service.post("/v1/what-if", {"changes": changes, "workloads": []}).json()
-        page = pages.open(service, "#tab=quotas", wait="[role=tabpanel] table", **GRANTED)
-        page.locator("tr", has_text="training").first.get_by_role("button", name="other limits?").click()
-        page.wait_for_function("document.activeElement?.id === 'limits'")
-        assert page.locator("#quota").input_value() == "training"
-        assert page.locator("#limits").input_value() == "40, H100=8, nvidia.com/gpu:30"
-        page.locator("#limits").fill("0, H100=4, nvidia.com/gpu:30")
-        page.locator("#drain").fill("h100-1,a100-80-1")
-        page.locator("#placement").select_option("binpack")
-        try_it(page)
-        page.get_by_text(answer["summary"]).first.wait_for()
-        before, after = ({(row["quota"], row["resource"], row["model"]): row for row in answer["quota"][when]} for when in ("before", "after"))
-        changed = [name for name in after if before[name] != after[name]]
-        rows = {(row[0], row[1], row[2]): row[3:] for row in rows_of(page, "Quotas")}
-        assert rows == {(*name[:2], name[2] or "any"): [f"{before[name][of]} → {after[name][of]}" for of in ("used", "limit")] for name in changed}
-        assert ("training", "", "H100") in rows
-        panel = page.locator("[role=tabpanel]")
-        assert shown(panel, page, tmp_path) == service.post("/v1/what-if?output=table", {"changes": changes, "workloads": []}).text
-        assert json.loads(told(panel, page, tmp_path, " -o json").stdout)["quota"] == answer["quota"]
-        shot(page, "what-if")
-        pages.expected.append("400")
-        page.locator("#limits").fill("H100=many")
-        page.get_by_role("button", name="Try it").click()
-        wrong = {"changes": [changes[0], {"quota": {"name": "training", "limits": [{"models": {"H100": "many"}}]}}, changes[2]]}
-        page.locator(".notice.error", has_text=service.post("/v1/what-if", wrong).json()["error"]).wait_for()
-    finally:
-        service.stop()
+    ends.callback(service.stop)
+    limits = [{"total": 0, "models": {"H100": 4}}, {"resource": "nvidia.com/gpu", "total": 30}]
+    changes = [{"drain": ["h100-1", "a100-80-1"]}, {"quota": {"name": "training", "limits": limits}}, {"placement": {"policy": "binpack"}}]
+    answer = service.post("/v1/what-if", {"changes": changes, "workloads": []}).json()
+    page = pages.open(service, "#tab=quotas", wait="[role=tabpanel] table", **GRANTED)
+    page.locator("tr", has_text="training").first.get_by_role("button", name="other limits?").click()
+    page.wait_for_function("document.activeElement?.id === 'limits'")
+    assert page.locator("#quota").input_value() == "training"
+    assert page.locator("#limits").input_value() == "40, H100=8, nvidia.com/gpu:30"
+    page.locator("#limits").fill("0, H100=4, nvidia.com/gpu:30")
+    page.locator("#drain").fill("h100-1,a100-80-1")
+    page.locator("#placement").select_option("binpack")
+    try_it(page)
+    page.get_by_text(answer["summary"]).first.wait_for()
+    before, after = ({(row["quota"], row["resource"], row["model"]): row for row in answer["quota"][when]} for when in ("before", "after"))
+    changed = [name for name in after if before[name] != after[name]]
+    rows = {(row[0], row[1], row[2]): row[3:] for row in rows_of(page, "Quotas")}
+    assert rows == {(*name[:2], name[2] or "any"): [f"{before[name][of]} → {after[name][of]}" for of in ("used", "limit")] for name in changed}
+    assert ("training", "", "H100") in rows
+    panel = page.locator("[role=tabpanel]")
+    assert shown(panel, page, tmp_path) == service.post("/v1/what-if?output=table", {"changes": changes, "workloads": []}).text
+    assert json.loads(told(panel, page, tmp_path, " -o json").stdout)["quota"] == answer["quota"]
+    shot(page, "what-if")
+    pages.expected.append("400")
+    page.locator("#limits").fill("H100=many")
+    page.get_by_role("button", name="Try it").click()
+    wrong = {"changes": [changes[0], {"quota": {"name": "training", "limits": [{"models": {"H100": "many"}}]}}, changes[2]]}
+    page.locator(".notice.error", has_text=service.post("/v1/what-if", wrong).json()["error"]).wait_for()
