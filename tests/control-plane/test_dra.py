@@ -194,7 +194,7 @@ def test_a_burst_of_claims_gets_exactly_the_quota(claiming):
     assert len(waiting(claiming, "two")) == 3 and devices_of_bound(claiming.api) == 10
     delete_pods(claiming, next(name for name in (f"two-{number}" for number in range(8)) if name not in {item["metadata"]["name"] for item in waiting(claiming, "two")}))
     counted(claiming)
-    claiming.create("next", 0)  # if our watch was late, the pods have been rejected again and wait for another event
+    claiming.wake("node-0")
     wait_until(lambda: len(waiting(claiming, "two")) == 2, claiming.service.log.text)
     assert devices_of_bound(claiming.api) == 10
 

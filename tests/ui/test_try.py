@@ -39,7 +39,6 @@ def shown(scope, page, folder):
 
 
 def try_it(page):
-    """Waits for the node groups first: the service computes one what-if or one list of node groups at a time, so a command might get a 503."""
     page.locator("caption", has_text="Node groups").wait_for()
     page.get_by_role("button", name="Try it").click()
 
@@ -100,7 +99,7 @@ def test_a_busy_service_is_asked_again(sample, pages):
     def answer(route):
         if busy:
             busy.pop()
-            route.fulfill(status=503, headers={"Retry-After": "0"}, json={"error": "another what-if is being computed"})
+            route.fulfill(status=503, headers={"Retry-After": "0"}, json={"error": "too many long answers are being computed: try again"})
         else:
             route.continue_()
 

@@ -165,13 +165,13 @@ def test_a_policy_that_disagrees(diagnose, policy, check, level):
     assert level in [one["level"] for one in diagnose(SHIPPED, HEAD + policy + "\n").of(check)]
 
 
-TLS_POLICY = read("manifests/base/scheduler-policy.yaml")
 @pytest.mark.parametrize("prefix", ["http://me:s3cret@127.0.0.1:8888/scheduler", "http://127.0.0.1:8888/scheduler?token=s3cret"])
 def test_no_finding_has_a_secret_of_the_address(diagnose, prefix):
     found = diagnose(SHIPPED.replace(PREFIX, f"urlPrefix: {prefix}"))
     assert found.one("scheduler.urlPrefix")[0] == "fail" and "s3cret" not in json.dumps(found.answer)
 
 
+TLS_POLICY = read("manifests/base/scheduler-policy.yaml")
 TLS_PREFIX = "urlPrefix: https://gpu-extender:8443/scheduler"
 
 
