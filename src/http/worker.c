@@ -5,19 +5,20 @@
 
 #include <string.h>
 
-/* The client has left, or the server has stopped waiting. */
-static bool is_in_vain(struct exchange *exchange)
+/* The client has left, or the server has stopped waiting. A client that has only ended its input
+ * looks as if it had left, so its answer is in vain only while others wait. */
+static bool is_in_vain(struct exchange *exchange, bool do_others_wait)
 {
-    return exchange_is_answered(exchange) || exchange_has_left(exchange);
+    return exchange_is_answered(exchange) || (do_others_wait && exchange_has_left(exchange));
 }
 
 static void give_up(struct exchange *exchange)
 {
-    exchange_answer_error(exchange, 503, "the client has closed the connection");
+    exchange_answer_busy(exchange, "the client has ended its input, and other requests wait");
 }
 
 /* NULL: it stops, and none waits. */
-static struct exchange *await_next(struct worker *worker)
+static struct exchange *await_next(struct worker *worker, bool *ret_do_others_wait)
 {
     struct exchange *first = NULL;
     mutex_lock(&worker->lock);
@@ -28,6 +29,7 @@ static struct exchange *await_next(struct worker *worker)
         worker->n--;
         memmove(worker->waiting, worker->waiting + 1, worker->n * sizeof(struct exchange *));
     }
+    *ret_do_others_wait = worker->n > 0;
     mutex_unlock(&worker->lock);
     return first;
 }
@@ -36,8 +38,9 @@ static void *run(void *arg)
 {
     struct worker *worker = arg;
     struct exchange *exchange = NULL;
-    while ((exchange = await_next(worker))) {
-        if (is_in_vain(exchange))
+    bool do_others_wait = false;
+    while ((exchange = await_next(worker, &do_others_wait))) {
+        if (is_in_vain(exchange, do_others_wait))
             give_up(exchange);
         else
             exchange->route->handle(exchange->route->context, exchange);
@@ -77,7 +80,7 @@ static size_t take_those_in_vain(struct worker *worker, struct exchange *ret_tak
     worker->n = 0;
     for (size_t i = 0; i < n; i++) {
         struct exchange *exchange = worker->waiting[i];
-        if (is_in_vain(exchange))
+        if (is_in_vain(exchange, true))
             ret_taken[n_taken++] = exchange;
         else
             worker->waiting[worker->n++] = exchange;

@@ -31,8 +31,8 @@ int worker_start(struct worker *worker, struct err *err);
  * answered those that wait (in_flight_close()). */
 void worker_stop(struct worker *worker);
 
-/* The thread will call the handler of the exchange's route, or answers for it if the client has
- * left by then. Answers 503 if there is no room. */
+/* The thread will call the handler of the exchange's route. Or it answers 503: if there is no room,
+ * or if the client has left by then and others wait. */
 void worker_add(struct worker *worker, struct exchange *exchange);
 
 /* Writes the metric. */

@@ -6,6 +6,7 @@ By the order of the answers. tests/unit/http/test_worker.c has the rules one by 
 import contextlib
 import json
 import select
+import socket
 
 import pytest
 from objects import list_text, node, pod
@@ -51,3 +52,12 @@ def test_dry_runs_delay_nothing_else(people):
         assert len(answered(connections, 0)) < len(connections), "the others have not waited for all dry runs"
     # The clients have left, so what they asked for is not computed.
     assert asked(people, request("POST", "/v1/dry-run", json.dumps(pod()).encode()))[0] == 200
+
+
+@pytest.mark.parametrize("message", [request("GET", "/v1/pending"), request("POST", "/v1/dry-run", json.dumps(pod()).encode())], ids=["GET", "POST"])
+def test_a_client_may_end_its_input(people, message):
+    """As with every other answer: nc and socat do so when their input ends. Here the last bytes and the end come together."""
+    with Raw(people) as connection:
+        connection.socket.send(message, socket.MSG_MORE)
+        connection.socket.shutdown(socket.SHUT_WR)
+        assert connection.answer()[0] == 200
