@@ -16,6 +16,7 @@ struct document_options {
     const char *const *drop; /* as in json_stream.h */
     size_t max_object_bytes; /* JSON */
     size_t max_nodes;        /* YAML, as in yaml_json.h */
+    size_t max_alias_nodes;  /* the same */
     size_t max_depth;
     size_t json_flags; /* as in json_stream.h */
 };

@@ -23,9 +23,10 @@ struct yaml_options {
      * has. */
     const char *const *drop;
     size_t max_depth; /* nesting with aliases expanded; more is -EINVAL */
-    /* Keys and values of one object with aliases expanded, and of all alias expansions of the text
-     * together; more is -EMSGSIZE. */
+    /* Keys and values of one object with aliases expanded; more is -EMSGSIZE. */
     size_t max_nodes;
+    /* The same of all alias expansions of the text together; 0: max_nodes. */
+    size_t max_alias_nodes;
 };
 
 /* Delivers every document of the text, in order, to the handler of json_stream.h: elements of a

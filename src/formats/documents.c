@@ -99,8 +99,10 @@ static int each_json(struct source *source, const struct document_options *optio
 static int each_yaml(struct source *source, const struct document_options *options,
                      const struct json_stream_handler *handler, struct err *err)
 {
-    const struct yaml_options yaml_options = {
-        .drop = options->drop, .max_depth = options->max_depth, .max_nodes = options->max_nodes};
+    const struct yaml_options yaml_options = {.drop = options->drop,
+                                              .max_depth = options->max_depth,
+                                              .max_nodes = options->max_nodes,
+                                              .max_alias_nodes = options->max_alias_nodes};
     return yaml_each(pass_on, source, &yaml_options, handler, err);
 }
 

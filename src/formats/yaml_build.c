@@ -80,14 +80,19 @@ static int check_height(struct yaml_build *build, size_t height, struct text_pos
     return 0;
 }
 
-/* Decoders copy the texts of an alias each time. max_nodes also bounds these bytes, by this
- * average. */
+static size_t most_alias_nodes(const struct yaml_options *options)
+{
+    return options->max_alias_nodes > 0 ? options->max_alias_nodes : options->max_nodes;
+}
+
+/* Decoders copy the texts of an alias each time. The limit of values also bounds these bytes, by
+ * this average. */
 #define ALIAS_BYTES_A_NODE ((size_t)16)
 
 static int check_alias_bytes(struct yaml_build *build, size_t n_bytes, struct text_position at,
                              struct err *err)
 {
-    const size_t most = build->options->max_nodes * ALIAS_BYTES_A_NODE;
+    const size_t most = most_alias_nodes(build->options) * ALIAS_BYTES_A_NODE;
     build->n_bytes += n_bytes;
     build->n_alias_bytes += n_bytes;
     if (build->n_alias_bytes <= most)
@@ -104,9 +109,9 @@ static int alias_value(struct yaml_build *build, const struct yaml_source_event 
     if (r < 0)
         return r;
     build->n_alias_nodes += target.n_nodes;
-    if (build->n_alias_nodes > build->options->max_nodes)
+    if (build->n_alias_nodes > most_alias_nodes(build->options))
         return err_set(err, EMSGSIZE, "%zu:%zu: the aliases expand to more than %zu values",
-                       event->at.line, event->at.column, build->options->max_nodes);
+                       event->at.line, event->at.column, most_alias_nodes(build->options));
     r = count_nodes(build, target.n_nodes, event->at, err);
     if (r == 0)
         r = check_alias_bytes(build, target.n_bytes, event->at, err);

@@ -172,6 +172,18 @@ def test_lines_are_those_of_each_text(service):
     assert service.post(PATH, {"workloads": ["a"] * 1001}).status == 413
 
 
+def test_the_bounds_of_an_object_are_those_of_a_single_text(service):
+    """Only what aliases add is shared by the texts."""
+    large = "kind: ConfigMap\nmetadata: {name: large}\ndata: {%s}\n" % ", ".join(f"k-{i}: v" for i in range(6000))
+    answer = ask(service, workloads=[large] + [GOOD] * 99)
+    assert [one["name"] for one in answer["workloads"]] == ["good"] * 99
+    items = "".join(f"  - &a{i} [{', '.join('x' * 1000)}]\n" + f"  - *a{i}\n" * 9 for i in range(2))
+    aliased = "kind: ConfigMap\nmetadata: {name: aliased}\ndata:\n" + items
+    assert service.post(PATH, {"workloads": [aliased] + [GOOD] * 9}).status == 200
+    refused = service.post(PATH, {"workloads": [aliased] + [GOOD] * 99})
+    assert refused.status == 413 and "the aliases expand to more than 10000 values" in refused.json()["error"]
+
+
 def test_a_quota_raised_admits_and_one_lowered_refuses(with_little_quota):
     """Only the copy has the limits; a model's limit is beside the total; below the use no pod is evicted."""
     raised = ask(with_little_quota, {"quota": {"name": "team", "limits": [{"total": 11, "models": {"A100": 20}}]}})

@@ -103,7 +103,8 @@ static int read_text(struct manifest_reader *reader, const struct api *api, stru
     const struct manifest_text *text = &reader->texts->items[reader->at];
     const struct document_options options = {
         .max_object_bytes = api->max_object_bytes,
-        .max_nodes = MAX_YAML_NODES / reader->texts->n,
+        .max_nodes = MAX_YAML_NODES,
+        .max_alias_nodes = MAX_YAML_NODES / reader->texts->n,
         .max_depth = MAX_DEPTH,
         .json_flags = JSON_REJECT_DUPLICATES,
     };
