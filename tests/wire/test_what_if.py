@@ -420,3 +420,5 @@ def test_a_drain_may_have_removed_the_pod_already(module_service):
     assert after["changes"][1:] == [{"change": "removePods", "pod": name, "node": None} for name in remove["removePods"]]
     twice = served.post(PATH, {"changes": [drain, remove, remove]})
     assert twice.status == 404 and twice.json()["error"].startswith("changes[2].removePods[0]: there is no pod ml/alone")
+    near = served.post(PATH, {"changes": [drain, {"removePods": ["ml/alonee"]}]})
+    assert near.status == 404 and near.json()["error"] == "changes[1].removePods[0]: there is no pod ml/alonee; did you mean ml/alone?"

@@ -257,7 +257,8 @@ static const char *pod_text(const struct pod *pod, struct arena *arena)
     return arena_printf(arena, "%s/%s", pod->namespace_, pod->name);
 }
 
-static int miss_pod(const struct cluster *ledger, const char *name, struct err *err)
+static int miss_pod(const struct applied *applied, const struct cluster *ledger, const char *name,
+                    struct err *err)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct nearest nearest = {.asked = name, .least = SIZE_MAX};
@@ -268,6 +269,8 @@ static int miss_pod(const struct cluster *ledger, const char *name, struct err *
         if (nearest_try(&nearest, known))
             nearest.found = arena_strdup(arena, known);
     }
+    for (const struct gone_pod *gone = applied->gone; gone; gone = gone->hh.next)
+        (void)nearest_try(&nearest, gone->name);
     if (nearest.found)
         return err_set(err, ENOENT, "there is no pod %.500s; did you mean %s?", name,
                        nearest.found);
@@ -403,7 +406,7 @@ static int remove_pod(struct applied *applied, struct cluster *ledger, const cha
     const char *namespace_ = arena_printf(applied->arena, "%.*s", (int)(slash - name), name);
     const struct pod *pod = cluster_find_pod_named(ledger, namespace_, slash + 1);
     if (!pod && !take_gone(applied, name))
-        return miss_pod(ledger, name, err);
+        return miss_pod(applied, ledger, name, err);
     report_removed(applied, name, pod ? pod->node_name : "");
     if (pod) {
         not_displaced(applied, pod->uid);
