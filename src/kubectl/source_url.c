@@ -15,11 +15,12 @@ const char *source_url_without_user(const char *url, struct arena *arena)
     return at ? arena_printf(arena, "%.*s%s", (int)(host - url), url, at + 1) : url;
 }
 
-/* Around an @ that is left may be a part of a password, also in the complaint. */
+/* Around an @ that is left, and before its code, may be a part of a password, also in the
+ * complaint. */
 static int fail(const char *url, const char *complaint, struct arena *arena, struct err *err)
 {
     const char *shown = source_url_without_user(url, arena);
-    if (strchr(shown, '@'))
+    if (strchr(shown, '@') || strstr(shown, "%40"))
         return err_set(err, EIO,
                        "--url: curl gets no answer; in a user and password write @ as "
                        "%%40, / as %%2F");
