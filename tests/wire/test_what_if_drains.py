@@ -72,6 +72,17 @@ def test_budgets_are_checked_and_shown(drained, module_service):
     assert "some/b" in text and "allows 1 of 2 at once" in text and max(map(len, text.splitlines())) <= 100
 
 
+def test_budgets_do_not_count_pods_that_are_removed_later(module_service):
+    """As in the other order."""
+    healthy, unready = selected("some", "p0"), selected("some", "p1", ready=False)
+    served = module_service(node("a", 4), node("b", 4), budget("some", "b", 1), healthy, unready, selected("some", "p2"))
+    drain = {"drain": ["a"]}
+    for removed in (["some/p0"], ["some/p1"], ["some/p0", "some/p1"], ["some/p0", "some/p1", "some/p2"]):
+        remove = {"removePods": removed}
+        after, first = ask(served, drain, remove), ask(served, remove, drain)
+        assert after["disruptionBudgets"] == first["disruptionBudgets"] and after["displaced"] == first["displaced"]
+
+
 def test_a_snapshot_keeps_budgets_and_what_they_ask_of_pods(drained, module_service, start_service, tmp_path):
     objects = [item for budgets, pods, _ in BUDGETS.values() for item in budgets + pods]
     path = tmp_path / "snapshot.json"

@@ -288,7 +288,7 @@ static void displace(struct applied *applied, const struct pod *pod)
         .name = arena_strdup(arena, pod->name),
         .controller = pod->controller ? arena_strdup(arena, pod->controller) : NULL,
         .from = arena_strdup(arena, pod->node_name),
-        .budgets = met_budgets_evict(applied->budgets, pod)};
+        .eviction = met_budgets_evict(applied->budgets, pod)};
     HASH_ADD_KEYPTR(hh, applied->displaced, displaced->uid, strlen(displaced->uid), displaced);
 }
 
@@ -376,8 +376,10 @@ static void not_displaced(struct applied *applied, const char *uid)
 {
     struct displaced *displaced = NULL;
     HASH_FIND_STR(applied->displaced, uid, displaced);
-    if (displaced)
-        HASH_DEL(applied->displaced, displaced);
+    if (!displaced)
+        return;
+    met_budgets_spare(applied->budgets, &displaced->eviction);
+    HASH_DEL(applied->displaced, displaced);
 }
 
 /* Whether a drain has removed the pod already. As in the other order, it is not displaced then. */

@@ -60,8 +60,8 @@ struct displaced {
     const char *uid, *namespace_, *name;
     const char *controller; /* as in pod_facts; NULL: nothing recreates it */
     const char *from;
-    const char *budgets; /* met_budgets_evict() */
-    UT_hash_handle hh;   /* by its UID */
+    struct met_eviction eviction;
+    UT_hash_handle hh; /* by its UID */
 };
 
 /* A pod that a drain removed for good: it was terminating, or nothing recreates it. */

@@ -5,6 +5,7 @@
 #include "ledger/shape_copy.h"
 #include "types/selector.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -27,7 +28,7 @@ struct met_budget {
 struct budget_namespace {
     const char *name;
     struct met_budget *first;
-    bool is_asked_about; /* a pod of it is evicted */
+    size_t n_evicted; /* pods of it */
     UT_hash_handle hh;
 };
 
@@ -40,6 +41,7 @@ struct unjudged_budget {
 /* Alike pods have the same budgets. */
 struct budget_match {
     struct siphash128 digest; /* of their namespace and labels */
+    struct budget_namespace *namespace_;
     struct met_budget **items;
     size_t n;
     bool is_judged;
@@ -126,7 +128,7 @@ static void find_matching(struct met_budgets *budgets, const struct pod *pod,
 {
     struct budget_namespace *namespace_ = find_or_add_namespace(budgets, pod->namespace_);
     size_t n = 0;
-    namespace_->is_asked_about = true;
+    match->namespace_ = namespace_;
     match->is_judged = !namespace_->first || (!pod->lacks_peers && pay(budgets, namespace_->first));
     if (!match->is_judged)
         return;
@@ -166,16 +168,18 @@ static const struct budget_match *match_of(struct met_budgets *budgets, const st
     return match;
 }
 
-static void count(struct met_budget *item, const struct pod *pod, bool is_doubled)
+/* by: 1 or, to undo that, SIZE_MAX, which is -1. */
+static void count(struct met_budget *item, bool is_ready, bool is_doubled, size_t by)
 {
     const struct budget_facts *facts = item->facts;
     const bool is_enough = facts->healthy >= facts->desired && facts->desired > 0;
-    item->n_pods++;
-    item->n_doubled += is_doubled;
-    if (is_doubled || (!pod->ready && (facts->frees_unready || is_enough)))
-        return;
-    item->n_using += pod->ready;
-    item->n_held += !pod->ready;
+    item->n_pods += by;
+    if (is_doubled)
+        item->n_doubled += by;
+    else if (is_ready)
+        item->n_using += by;
+    else if (!facts->frees_unready && !is_enough)
+        item->n_held += by;
 }
 
 static const char *names_of(const struct budget_match *match, struct arena *arena)
@@ -188,19 +192,35 @@ static const char *names_of(const struct budget_match *match, struct arena *aren
     return text;
 }
 
-const char *met_budgets_evict(struct met_budgets *budgets, const struct pod *pod)
+struct met_eviction met_budgets_evict(struct met_budgets *budgets, const struct pod *pod)
 {
+    struct met_eviction eviction = {.was_ready = pod->ready};
     if (pod->unstarted || pod->terminating)
-        return NULL;
-    const struct budget_match *match = match_of(budgets, pod);
-    if (!match->is_judged || match->n > budgets->n_left) {
+        return eviction;
+    eviction.match = match_of(budgets, pod);
+    const struct budget_match *match = eviction.match;
+    match->namespace_->n_evicted++;
+    eviction.is_judged = match->is_judged && match->n <= budgets->n_left;
+    if (!eviction.is_judged) {
         budgets->n_unjudged++;
-        return NULL;
+        return eviction;
     }
     budgets->n_left -= match->n;
     for (size_t i = 0; i < match->n; i++)
-        count(match->items[i], pod, match->n > 1);
-    return match->n > 0 ? names_of(match, budgets->arena) : NULL;
+        count(match->items[i], pod->ready, match->n > 1, 1);
+    eviction.names = match->n > 0 ? names_of(match, budgets->arena) : NULL;
+    return eviction;
+}
+
+void met_budgets_spare(struct met_budgets *budgets, const struct met_eviction *eviction)
+{
+    const struct budget_match *match = eviction->match;
+    if (!match)
+        return;
+    match->namespace_->n_evicted--;
+    budgets->n_unjudged -= !eviction->is_judged;
+    for (size_t i = 0; eviction->is_judged && i < match->n; i++)
+        count(match->items[i], eviction->was_ready, match->n > 1, SIZE_MAX);
 }
 
 /* ---- budgets that cannot be judged ---- */
@@ -220,7 +240,7 @@ void met_budgets_add_unread(struct met_budgets *budgets, const char *name, const
 static bool is_asked_about(const struct met_budgets *budgets, const char *name)
 {
     const struct budget_namespace *namespace_ = find_namespace(budgets, name);
-    return namespace_ && namespace_->is_asked_about;
+    return namespace_ && namespace_->n_evicted > 0;
 }
 
 static json_t *unjudged_json(const char *namespace_, const char *name, const char *why)

@@ -14,16 +14,25 @@
 #include "ledger/cluster.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct met_budgets;
+struct budget_match;
 
 /* Over the ledger's budgets, which must outlive the result and may not change. Release with
  * met_budgets_free(). */
 struct met_budgets *met_budgets_new(const struct cluster *ledger, struct arena *arena);
 void met_budgets_free(struct met_budgets *budgets);
-/* A pod that is evicted from its node. Returns the names of the budgets that it meets, as text;
- * NULL: none. */
-const char *met_budgets_evict(struct met_budgets *budgets, const struct pod *pod);
+struct met_eviction {
+    const char *names;                /* of the budgets that the pod meets, as text; NULL: none */
+    const struct budget_match *match; /* the rest is private */
+    bool was_ready, is_judged;
+};
+
+/* A pod that is evicted from its node. */
+struct met_eviction met_budgets_evict(struct met_budgets *budgets, const struct pod *pod);
+/* The pod is not evicted after all. */
+void met_budgets_spare(struct met_budgets *budgets, const struct met_eviction *eviction);
 /* A budget, "namespace/name", that could not be read, and why. Texts are copied. */
 void met_budgets_add_unread(struct met_budgets *budgets, const char *name, const char *why);
 /* {checked, met: [MetBudget], omitted, notJudged: [{namespace, name, reason}]}; why: the ledger may

@@ -204,7 +204,8 @@ static void add_displacement(const struct displaced *displaced, json_t *json)
 {
     (void)json_object_set_new(json, "from", json_string(displaced->from));
     (void)json_object_set_new(json, "budgets",
-                              displaced->budgets ? json_string(displaced->budgets) : json_null());
+                              displaced->eviction.names ? json_string(displaced->eviction.names)
+                                                        : json_null());
 }
 
 /* First those that were placed or not, in that order, then those that nothing recreates. */

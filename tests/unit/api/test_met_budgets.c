@@ -66,11 +66,14 @@ static void test_met_budgets_are_named(void **state)
     put_budget(fixture, "a", "web", "app In web", 1);
     put_budget(fixture, "a", "other", "app In other", 1);
     struct met_budgets *budgets = met_budgets_new(fixture->cluster, fixture->arena);
-    assert_string_equal(met_budgets_evict(budgets, put_pod(fixture, "a/p", "app=web")), "web");
-    assert_string_equal(met_budgets_evict(budgets, put_pod(fixture, "b/p", "app=web")), "web");
-    assert_string_equal(met_budgets_evict(budgets, put_pod(fixture, "b/q", "app=web")), "web");
-    assert_null(met_budgets_evict(budgets, put_pod(fixture, "a/q", "app=none")));
-    assert_null(met_budgets_evict(budgets, put_pod(fixture, "c/p", "app=web")));
+    assert_string_equal(met_budgets_evict(budgets, put_pod(fixture, "a/p", "app=web")).names,
+                        "web");
+    assert_string_equal(met_budgets_evict(budgets, put_pod(fixture, "b/p", "app=web")).names,
+                        "web");
+    assert_string_equal(met_budgets_evict(budgets, put_pod(fixture, "b/q", "app=web")).names,
+                        "web");
+    assert_null(met_budgets_evict(budgets, put_pod(fixture, "a/q", "app=none")).names);
+    assert_null(met_budgets_evict(budgets, put_pod(fixture, "c/p", "app=web")).names);
     json_auto_t *json = answer(budgets, NULL);
     assert_true(is_checked(json));
     assert_int_equal(size_of(json, "met"), 2);
@@ -87,7 +90,7 @@ static void test_many_names_are_counted(void **state)
     for (size_t i = 0; i < 1002; i++)
         put_budget(fixture, "a", arena_printf(fixture->arena, "b%04zu", i), "", 0);
     struct met_budgets *budgets = met_budgets_new(fixture->cluster, fixture->arena);
-    const char *names = met_budgets_evict(budgets, put_pod(fixture, "a/p", "app=web"));
+    const char *names = met_budgets_evict(budgets, put_pod(fixture, "a/p", "app=web")).names;
     assert_non_null(strstr(names, " and 999 more"));
     json_auto_t *json = answer(budgets, NULL);
     assert_int_equal(size_of(json, "met"), 1000);
@@ -112,7 +115,7 @@ static void test_a_budget_without_its_selector_is_named(void **state)
     assert_true(is_checked(without));
     assert_int_equal(size_of(without, "notJudged"), 0);
     budgets = met_budgets_new(fixture->cluster, fixture->arena);
-    assert_null(met_budgets_evict(budgets, put_pod(fixture, "a/p", "app=web")));
+    assert_null(met_budgets_evict(budgets, put_pod(fixture, "a/p", "app=web")).names);
     json_auto_t *json = answer(budgets, NULL);
     assert_false(is_checked(json));
     assert_string_equal(text(json, "notJudged", 0, "namespace"), "a");
