@@ -109,6 +109,10 @@ int exchange_note(const struct exchange *exchange);
 void exchange_set_memo(struct exchange *exchange, const void *memo);
 const void *exchange_memo(const struct exchange *exchange);
 
+/* Only in a gate's judge(): who asks, in the exchange's arena. A caller gets half of the places of
+ * exchange_defer() at most; NULL, the default, is not limited. */
+void exchange_set_caller(struct exchange *exchange, const char *caller);
+
 /* Calls done(context), on any thread, when the exchange is over and its answer sent or dropped: to
  * limit the number of large answers, or to release what the request used. Call it before the
  * answer; each call adds one. */

@@ -136,12 +136,18 @@ static enum gate_verdict judge_people(void *context, struct exchange *exchange)
 {
     struct gates *gates = context;
     const struct exchange_peer *peer = exchange_peer(exchange);
-    if (!gates->has_tls || (peer && is_named(peer, &gates->settings->tls.people_clients)))
+    if (!gates->has_tls)
         return GATE_OPEN;
-    if (!exchange_header(exchange, "Authorization")) {
+    if (peer && is_named(peer, &gates->settings->tls.people_clients)) {
+        exchange_set_caller(exchange, arena_strdup(exchange_arena(exchange), peer->common_name));
+        return GATE_OPEN;
+    }
+    const char *token = exchange_header(exchange, "Authorization");
+    if (!token) {
         ask_for_a_token(exchange);
         return GATE_CLOSED;
     }
+    exchange_set_caller(exchange, token);
     return verdict_of(auth_judge(gates->auth, exchange, clock_ms()));
 }
 
@@ -183,6 +189,7 @@ static enum gate_verdict judge_fronted(void *context, struct exchange *exchange)
         exchange_answer_error(exchange, 401, fault);
         return GATE_CLOSED;
     }
+    exchange_set_caller(exchange, user->name);
     const struct auth_question *question = question_of(exchange, user);
     if (!question)
         return GATE_CLOSED;

@@ -383,6 +383,11 @@ void exchange_set_memo(struct exchange *exchange, const void *memo)
     exchange->memo = memo;
 }
 
+void exchange_set_caller(struct exchange *exchange, const char *caller)
+{
+    exchange->caller = caller;
+}
+
 const void *exchange_memo(const struct exchange *exchange)
 {
     return exchange->memo;

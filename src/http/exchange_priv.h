@@ -64,10 +64,11 @@ struct exchange {
     const struct exchange_peer *peer;
     const char *peer_fault;
     enum gate_verdict verdict;
-    bool has_tls;     /* of the connection */
-    bool is_loopback; /* the listening address */
-    int note;         /* of the gate */
-    const void *memo; /* of the gate */
+    bool has_tls;       /* of the connection */
+    bool is_loopback;   /* the listening address */
+    int note;           /* of the gate */
+    const void *memo;   /* of the gate */
+    const char *caller; /* by the gate; NULL: unknown */
     /* Verifies the certificate of the session; NULL after judge(), as the session may end. */
     const struct exchange_peer *(*front)(void *session, struct arena *arena,
                                          const char **ret_fault);

@@ -88,22 +88,40 @@ static size_t take_those_in_vain(struct worker *worker, struct exchange *ret_tak
     return n_taken;
 }
 
+/* NULL: there is a place for the caller. */
+static const char *why_no_place(const struct worker *worker, const char *caller)
+    REQUIRES(worker->lock)
+{
+    size_t n_of_caller = 0;
+    if (worker->n == WORKER_PLACES)
+        return "too many long answers are being computed: try again";
+    for (size_t i = 0; caller && i < worker->n; i++) {
+        const char *other = worker->waiting[i]->caller;
+        n_of_caller += other && strcmp(other, caller) == 0;
+    }
+    if (n_of_caller < WORKER_CALLER_PLACES)
+        return NULL;
+    return "too many of your requests wait for long answers: try again";
+}
+
 void worker_add(struct worker *worker, struct exchange *exchange)
 {
     struct exchange *taken[WORKER_PLACES];
     size_t n_taken = 0;
     mutex_lock(&worker->lock);
-    if (worker->n == WORKER_PLACES)
+    const char *why = why_no_place(worker, exchange->caller);
+    if (why) {
         n_taken = take_those_in_vain(worker, taken);
-    const bool is_room = worker->n < WORKER_PLACES;
-    if (is_room)
+        why = why_no_place(worker, exchange->caller);
+    }
+    if (!why)
         worker->waiting[worker->n++] = exchange;
     (void)pthread_cond_signal(&worker->changed);
     mutex_unlock(&worker->lock);
     for (size_t i = 0; i < n_taken; i++)
         give_up(taken[i]);
-    if (!is_room)
-        exchange_answer_busy(exchange, "too many long answers are being computed: try again");
+    if (why)
+        exchange_answer_busy(exchange, why);
 }
 
 void worker_write(struct worker *worker, struct buf *out)

@@ -16,6 +16,8 @@
 
 /* With the longest answers the last one is ready within a minute. */
 #define WORKER_PLACES 16
+/* Of one caller (exchange_set_caller()), so that it does not keep all others out. */
+#define WORKER_CALLER_PLACES 8
 
 struct worker {
     pthread_t thread;

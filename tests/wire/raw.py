@@ -9,10 +9,13 @@ LIMIT_S = 60
 class Raw:
     """One connection. Answers are read one at a time, by their Content-Length."""
 
-    def __init__(self, address):
+    def __init__(self, address, tls=None):
+        """tls: an ssl.SSLContext."""
         host, _, port = address.rpartition(":")
         self.socket = socket.create_connection((host.strip("[]"), int(port)), LIMIT_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # a segment a send
+        if tls:
+            self.socket = tls.wrap_socket(self.socket, server_hostname=host.strip("[]"))
         self.left = b""
 
     def __enter__(self):

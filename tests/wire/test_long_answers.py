@@ -9,6 +9,7 @@ import select
 import socket
 
 import pytest
+from guarded import GuardedService
 from objects import list_text, node, pod
 from raw import LIMIT_S, Raw, request
 
@@ -20,8 +21,12 @@ LONG = request("POST", "/v1/dry-run", list_text(*[pod(f"p-{i}", 1 + i % 8) for i
 
 
 @pytest.fixture
-def people(start_service, write):
-    cluster = write("c.json", list_text(*[node(f"n-{i}") for i in range(200)]))
+def cluster(write):
+    return write("c.json", list_text(*[node(f"n-{i}") for i in range(200)]))
+
+
+@pytest.fixture
+def people(start_service, write, cluster):
     service = start_service("--cluster-file", cluster, "--config", write("policy.json", json.dumps(POLICY)), listen=None)
     return service.addresses["people"]
 
@@ -52,6 +57,19 @@ def test_dry_runs_delay_nothing_else(people):
         assert len(answered(connections, 0)) < len(connections), "the others have not waited for all dry runs"
     # The clients have left, so what they asked for is not computed.
     assert asked(people, request("POST", "/v1/dry-run", json.dumps(pod()).encode()))[0] == 200
+
+
+def test_one_user_does_not_take_all_places(tmp_path, cluster):
+    """Here the user of a certificate: the first answer is a 503, though there are places left."""
+    with contextlib.ExitStack() as stack:
+        service = GuardedService(tmp_path, "--cluster-file", cluster)
+        stack.callback(service.stop)
+        connections = [stack.enter_context(Raw(service.address, service.operator)) for _ in range(N_PLACES // 2 + 2)]
+        for connection in connections:
+            connection.send(LONG)
+        status, headers, body = answered(connections, LIMIT_S)[0].answer()
+        assert (status, headers["retry-after"]) == (503, "1")
+        assert json.loads(body) == {"error": "too many of your requests wait for long answers: try again"}
 
 
 @pytest.mark.parametrize("message", [request("GET", "/v1/pending"), request("POST", "/v1/dry-run", json.dumps(pod()).encode())], ids=["GET", "POST"])

@@ -193,6 +193,33 @@ static void test_only_admitted_requests_get_a_place(void **state)
     expect(asked, 200);
 }
 
+/* Others still get theirs. Of no caller nobody knows whether it is the same. */
+static void test_one_caller_gets_half_of_the_places(void **state)
+{
+    struct server_harness *harness = *state;
+    struct reply reply;
+    int fds[N_PLACES + 1] = {ask_long(harness, "/gated/long?gate=open&caller=one")};
+    struct exchange *first = server_harness_next(harness);
+    for (size_t i = 1; i <= N_PLACES; i++) {
+        fds[i] = ask_long(harness, i <= N_PLACES / 2 ? "/gated/long?gate=open&caller=one"
+                                                     : "/gated/long?gate=open&caller=two");
+        wait_for_waiting(harness, i);
+        if (i != N_PLACES / 2)
+            continue;
+        int refused = server_harness_client(harness, LISTEN_PEOPLE);
+        client_ask(refused, POST("/gated/long?gate=open&caller=one"), &reply);
+        assert_int_equal(reply.status, 503);
+        assert_true(reply_has(&reply, "Retry-After", "1"));
+        (void)close(refused);
+    }
+    server_harness_let_go(harness);
+    server_harness_answer(first);
+    for (size_t i = 1; i <= N_PLACES; i++)
+        server_harness_answer(server_harness_next(harness));
+    for (size_t i = 0; i <= N_PLACES; i++)
+        expect(fds[i], 200);
+}
+
 struct stop {
     struct server *server;
     unsigned drain_ms;
@@ -280,6 +307,7 @@ int main(void)
         WORKER_TEST(test_a_client_that_left_is_passed_over),
         WORKER_TEST(test_clients_that_left_keep_no_places),
         WORKER_TEST(test_only_admitted_requests_get_a_place),
+        WORKER_TEST(test_one_caller_gets_half_of_the_places),
         WORKER_TEST(test_a_stop_without_a_drain_answers_those_that_wait),
         WORKER_TEST(test_a_drain_computes_those_that_wait),
         WORKER_TEST(test_clients_come_and_go),
