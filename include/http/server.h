@@ -41,6 +41,9 @@ struct gate {
      * block. Now or later, from any thread, it must call exchange_pass() or answer. */
     void (*ask)(void *context, struct exchange *exchange);
     void *context;
+    /* NULL, or called instead of judge() if a web page of another site may have sent the request,
+     * which gets a 403 with this fault. Must not answer. */
+    void (*note_foreign)(void *context, const struct exchange *exchange, const char *fault);
 };
 
 /* The path must be equal; a trailing '/' also matches all below it. The longest matching path

@@ -24,15 +24,19 @@ static bool names_nobody(const struct settings_clients *clients)
 }
 
 /* kube-scheduler does not log the answer's text, so this log has it. */
-static void warn_of_refusal(struct gates *gates, const struct exchange *exchange, const char *fault)
+static void warn_of_refusal(void *context, const struct exchange *exchange, const char *fault)
 {
+    struct gates *gates = context;
     const struct exchange_peer *peer = exchange_peer(exchange);
+    const char *host = exchange_header(exchange, "Host");
+    const char *origin = exchange_header(exchange, "Origin");
     long long now = clock_ms();
     long long last = atomic_load(&gates->warned_at);
     if ((last == 0 || now - last >= WARN_EVERY_MS) &&
         atomic_compare_exchange_strong(&gates->warned_at, &last, now))
         LOG(LOG_WARN, "gates", LOG_MSG("a call of a verb was rejected"), LOG_STR("why", fault),
             LOG_STR("common_name", peer ? peer->common_name : ""),
+            LOG_STR("host", host ? host : ""), LOG_STR("origin", origin ? origin : ""),
             LOG_STR("path", exchange_path(exchange)));
 }
 
@@ -220,10 +224,12 @@ void gates_init(struct gates *ret_gates, const struct settings *settings, bool h
 {
     *ret_gates = (struct gates){
         .settings = settings, .has_tls = has_tls, .election = election, .beside = beside};
-    ret_gates->verbs = (struct gate){judge_verbs, ask_verbs, ret_gates};
-    ret_gates->people = (struct gate){judge_people, ask_people, ret_gates};
+    ret_gates->verbs = (struct gate){judge_verbs, ask_verbs, ret_gates, warn_of_refusal};
+    ret_gates->people =
+        (struct gate){.judge = judge_people, .ask = ask_people, .context = ret_gates};
     ret_gates->files = (struct gate){.judge = judge_files};
-    ret_gates->fronted = (struct gate){judge_fronted, ask_fronted, ret_gates};
+    ret_gates->fronted =
+        (struct gate){.judge = judge_fronted, .ask = ask_fronted, .context = ret_gates};
     ret_gates->auth = create_auth(settings, sender);
 }
 

@@ -46,6 +46,8 @@ static void judge(struct exchange *exchange)
     const struct gate *gate = exchange->route->gate;
     const char *fault = foreign_fault(exchange);
     if (fault) {
+        if (gate && gate->note_foreign)
+            gate->note_foreign(gate->context, exchange, fault);
         exchange_refuse(exchange, 403, fault, NULL, 0);
         return;
     }

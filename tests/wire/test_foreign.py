@@ -45,6 +45,19 @@ def test_verbs_accept_no_origin(service, method, path, origin):
     assert status == 403 and b"Origin" in body, body
 
 
+def test_only_rejected_verbs_are_logged_and_safely(start_over):
+    """GpuExtenderCallersRefused counts verbs, and its runbook reads why in the log."""
+    service = start_over(node("n"))
+    hostile = "page.example\x1b[2J\x9b\u202e" + "x" * 3000
+    assert asked(service.address, "GET", "/v1/inventory", hostile)[0] == 403
+    assert asked(service.address, "POST", "/scheduler/filter", hostile)[0] == 403
+    line = service.log.wait_for({"mod": "gates"})
+    assert (line["level"], line["path"]) == ("warn", "/scheduler/filter") and "the Host must be" in line["why"]
+    assert line["host"].startswith("page.example") and len(line["host"]) < 1100
+    (text,) = [each for each in service.log.lines if "mod=gates" in each]
+    assert text.strip().isprintable(), ascii(text)
+
+
 @pytest.mark.parametrize(("method", "path"), OTHERS)
 @pytest.mark.parametrize("origin", [PAGE, "null", "https://localhost:8888", "http://localhost", "http://localhost:88888"])
 def test_foreign_origins_are_rejected(service, method, path, origin):
@@ -84,3 +97,5 @@ def test_verbs_accept_no_origin_with_tls(tmp_path, start_service):
     with secured.connection(secured.client) as connection:
         connection.request("POST", "/scheduler/filter", json.dumps(FILTER), {"Origin": "https://localhost"})
         assert connection.getresponse().status == 403
+    line = secured.service.log.wait_for({"mod": "gates"})
+    assert (line["common_name"], line["origin"]) == ("kube-scheduler", "https://localhost") and "Origin" in line["why"]

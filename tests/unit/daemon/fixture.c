@@ -282,7 +282,7 @@ void fixture_begin(struct fixture *fixture, const char *policy)
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
     *fixture = (struct fixture){.lease = json_loads(LEASE, 0, NULL), .version = 1};
     (void)pthread_mutex_init(&fixture->lock, NULL);
-    fixture->verb_gate = (struct gate){judge_verb, ask_verb, fixture};
+    fixture->verb_gate = (struct gate){.judge = judge_verb, .ask = ask_verb, .context = fixture};
     read_policy(&fixture->settings, policy);
     start_server(fixture);
     start_client(fixture);

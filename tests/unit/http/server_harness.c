@@ -167,7 +167,7 @@ int server_harness_start_with(const struct server_settings *settings,
          NULL},
         {"GET", "/livez", LISTEN_PROBES, "livez", answer_now, NULL, NULL, NULL},
         {0}};
-    harness->gate = (struct gate){judge, ask, harness};
+    harness->gate = (struct gate){.judge = judge, .ask = ask, .context = harness};
     memcpy(harness->routes, routes, sizeof routes);
     (void)pthread_mutex_init(&harness->lock, NULL);
     (void)pthread_cond_init(&harness->arrived, NULL);
