@@ -37,8 +37,9 @@ struct device_request_list {
 #define DEVICE_REQUESTS_MAX ((size_t)200)
 #define DEVICE_SELECTORS_MAX ((size_t)400)
 
-/* Appends those of the object, which may be of any kind. All in the arena. */
-void device_requests_find(const json_t *object, const char *kind, const char *namespace_,
+/* Appends those of the object, which may be of any kind. All in the arena. True: it is a class that
+ * counts, the first of its name. */
+bool device_requests_find(const json_t *object, const char *kind, const char *namespace_,
                           const char *name, struct arena *arena, struct device_request_list *list);
 
 #endif

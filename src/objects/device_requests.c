@@ -46,20 +46,38 @@ static void read_selectors(const struct request_finder *finder, const json_t *fr
     request->selectors = selectors;
 }
 
-static void add(const struct request_finder *finder, const json_t *from,
+static bool add(const struct request_finder *finder, const json_t *from,
                 struct device_request request)
 {
     struct device_request_list *list = finder->list;
     if (list->n == DEVICE_REQUESTS_MAX) {
         list->is_cut = true;
         list->lacks_classes |= request.is_class;
-        return;
+        return false;
     }
     if (!list->items)
         list->items = ARENA_ARRAY(finder->arena, struct device_request, DEVICE_REQUESTS_MAX);
     request.object = finder->object;
     read_selectors(finder, from, &request);
     list->items[list->n++] = request;
+    return true;
+}
+
+static bool has_class(const struct device_request_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (list->items[i].is_class && strcmp(list->items[i].class_name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool add_class(const struct request_finder *finder, const json_t *spec, const char *name)
+{
+    const bool counts = name[0] && !has_class(finder->list, name);
+    const struct device_request request = {
+        .path = "spec", .is_class = true, .class_name = arena_strdup(finder->arena, name)};
+    return add(finder, spec, request) && counts;
 }
 
 static void add_request(const struct request_finder *finder, const json_t *from, const char *path)
@@ -92,21 +110,19 @@ static void find_requests(const struct request_finder *finder, const json_t *spe
                      arena_printf(finder->arena, "%s.devices.requests[%zu]", path, i));
 }
 
-void device_requests_find(const json_t *object, const char *kind, const char *namespace_,
+bool device_requests_find(const json_t *object, const char *kind, const char *namespace_,
                           const char *name, struct arena *arena, struct device_request_list *list)
 {
     const json_t *spec = json_member(object, "spec");
     struct request_finder finder = {.arena = arena, .list = list};
     if (strcasecmp(kind, "DeviceClass") == 0) {
         finder.object = arena_printf(arena, "DeviceClass %s", name);
-        add(&finder, spec,
-            (struct device_request){
-                .path = "spec", .is_class = true, .class_name = arena_strdup(arena, name)});
-        return;
+        return add_class(&finder, spec, name);
     }
     finder.object = arena_printf(arena, "%s %s/%s", kind, namespace_, name);
     if (strcasecmp(kind, "ResourceClaim") == 0)
         find_requests(&finder, spec, "spec");
     else if (strcasecmp(kind, "ResourceClaimTemplate") == 0)
         find_requests(&finder, json_member(spec, "spec"), "spec.spec");
+    return false;
 }

@@ -82,7 +82,7 @@ int given_claims_add(const struct given_object *object, struct arena *arena,
         r = add_claim(json, arena, given, err);
     if (r < 0)
         add_fault(json, is_template, err->text, arena, given);
-    return r;
+    return r < 0 ? r : 1;
 }
 
 /* ---- devices ---- */

@@ -399,8 +399,9 @@ static void add_templates(struct manifest *manifest)
     for (size_t i = 0; i < found.n; i++)
         add_template(manifest, &found.items[i], found.n == 1, &row);
     add_strays(manifest, &found);
-    device_requests_find(manifest->object, manifest->kind, manifest->namespace_, manifest->name,
-                         manifest->arena, &manifest->list->requests);
+    manifest->is_hypothesis |=
+        device_requests_find(manifest->object, manifest->kind, manifest->namespace_, manifest->name,
+                             manifest->arena, &manifest->list->requests);
     warn(manifest, &found);
     if (found.n == 0)
         add_no_template(manifest, row.must_hold_pods, found.n_strays > 0);
@@ -503,16 +504,17 @@ static void read_claims(struct manifest *manifest)
     const struct warned object = warned_of(manifest);
     const struct given_object given = given_of(manifest);
     struct workload_list *list = manifest->list;
-    if (given_claims_add(&given, manifest->arena, &list->given, &err) < 0)
+    const int claims = given_claims_add(&given, manifest->arena, &list->given, &err);
+    if (claims < 0)
         warned_add(
             &object, "spec",
             arena_printf(manifest->arena, "pods and quotas are judged without it: %s", err.text));
-    const int r =
+    const int devices =
         given_devices_add(&given, manifest->policy, manifest->arena, &list->given_devices, &err);
-    manifest->is_hypothesis = r > 0;
-    if (r < 0)
+    if (devices < 0)
         warned_add(&object, "spec",
                    arena_printf(manifest->arena, "claims are judged without it: %s", err.text));
+    manifest->is_hypothesis = claims > 0 || devices > 0;
     old_claims_warn(&object, manifest->api_version);
 }
 

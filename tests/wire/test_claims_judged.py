@@ -737,6 +737,7 @@ def test_examples_of_claims(start_service):
         answers = [service.post("/v1/dry-run", text.encode()).json() for text in texts]
         assert [answer["warnings"] for answer in answers] == [[], []] or name == "maintenance"
         assert tuple(answer["workloads"][0]["placed"] if answer["workloads"] else None for answer in answers) == placed_, name
+        assert all("as if it were applied" in skipped["why"] for answer in answers for skipped in answer["skipped"]), name
 
 
 def test_answers_about_requests_are_bounded(start_over):

@@ -217,6 +217,28 @@ static const struct row LISTS[] = {
     {"{'kind': 'ResourceClaim', 'metadata': null}", "ResourceClaim : holds no pods\n"},
 };
 
+#define SAID "holds no pods; claims are judged as if it were applied\n"
+#define REQUESTS "{'devices': {'requests': [{'name': 'r', 'exactly': {'deviceClassName': 'c'}}]}}"
+#define TEMPLATE_OF_CLAIMS "{'kind': 'ResourceClaimTemplate', " NAMED ", 'spec': "
+#define CLASS "{'kind': 'DeviceClass', 'metadata': {'name': 'x'}, 'spec': {}}"
+
+/* The second of a name does not count, nor does an unreadable one. */
+static const struct row FOR_CLAIMS[] = {
+    {"{'kind': 'List', 'items': [" TEMPLATE_OF_CLAIMS "{'spec': " REQUESTS "}}, " TEMPLATE_OF_CLAIMS
+     "{'spec': " REQUESTS "}}]}",
+     "ResourceClaimTemplate x: " SAID "ResourceClaimTemplate x: holds no pods\n"},
+    {TEMPLATE_OF_CLAIMS "[]}", "ResourceClaimTemplate x: holds no pods\n"},
+    {"{'kind': 'ResourceClaim', " NAMED ", 'spec': " REQUESTS "}", "ResourceClaim x: " SAID},
+    {"{'kind': 'List', 'items': [" CLASS ", " CLASS "]}",
+     "DeviceClass x: " SAID "DeviceClass x: holds no pods\n"},
+    {"{'kind': 'DeviceClass', 'spec': {}}", "DeviceClass : holds no pods\n"},
+};
+
+static void test_objects_that_claims_are_judged_by(void **state)
+{
+    CHECK_ALL(FOR_CLAIMS);
+}
+
 static void test_lists_and_kinds_without_pods(void **state)
 {
     CHECK_ALL(LISTS);
@@ -393,6 +415,7 @@ int main(void)
         FIXTURE_TEST(test_custom_kinds),
         FIXTURE_TEST(test_groups),
         FIXTURE_TEST(test_lists_and_kinds_without_pods),
+        FIXTURE_TEST(test_objects_that_claims_are_judged_by),
         FIXTURE_TEST(test_the_list_grows_over_many_objects),
         FIXTURE_TEST(test_a_template_has_the_names_of_its_object),
         FIXTURE_TEST(test_a_template_that_breaks_gpu_rules_is_rejected),
