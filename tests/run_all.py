@@ -8,6 +8,7 @@ import argparse
 import collections
 import os
 import shutil
+import signal
 import sys
 import threading
 import traceback
@@ -332,6 +333,7 @@ def main():
         )
         return 2
     if given.list:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the reader may be head
         print("\n".join(names()))
         return 0
     sys.stdout.reconfigure(line_buffering=True)

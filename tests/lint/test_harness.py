@@ -232,3 +232,11 @@ def test_listing_installs_nothing(tmp_path):
     assert (listed.returncode, listed.stderr) == (0, "")
     assert {"unit", "wire", "control-plane"} <= set(listed.stdout.split())
     assert not trace.exists(), trace.read_text(encoding="utf-8")
+
+
+def test_listing_ends_quietly_when_nobody_reads():
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        listed = subprocess.run([os.path.join(ROOT, "scripts/test"), "--list"], stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
+    assert listed.stderr == ""
