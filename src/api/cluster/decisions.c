@@ -141,6 +141,16 @@ const char *decisions_json_outcome(const json_t *decision, struct arena *arena)
                                      : verdicts_text(json_object_get(decision, "verdicts"), arena);
 }
 
+/* A narrow table breaks it between the date and the time of day, and has no milliseconds. */
+static const char *time_text(const json_t *decision, bool wide, struct arena *arena)
+{
+    const char *time = text_member(decision, "time"); /* 2006-01-02T15:04:05.000Z */
+    const char *of_day = strchr(time, 'T');
+    if (wide || !table_is_narrow() || !of_day)
+        return time;
+    return arena_printf(arena, "%.*s %.8sZ", (int)(of_day - time), time, of_day + 1);
+}
+
 void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"TIME", "VERB",   "POD",     "ASKED", "ON",
@@ -152,7 +162,7 @@ void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena
     json_array_foreach (json_object_get(answer, "decisions"), i, decision) {
         const json_t *pod = json_object_get(decision, "pod");
         table_add(table,
-                  (const char *[]){text_member(decision, "time"), text_member(decision, "verb"),
+                  (const char *[]){time_text(decision, wide, arena), text_member(decision, "verb"),
                                    text_pod(pod, arena), text_number(decision, "nodesAsked", arena),
                                    text_number(decision, "nodesHandedOn", arena),
                                    arena_printf(arena, "%s us",
