@@ -3,10 +3,12 @@
 #include "base/nearest.h"
 #include "ledger/model_list.h"
 
+#include <stdint.h>
 #include <string.h>
 
-/* Names that one answer compares in a hold of the lock. */
+/* Names that one answer compares in a hold of the lock; distances cost more. */
 #define COMPARISONS_MAX ((size_t)20000)
+#define DISTANCES_MAX ((size_t)1000)
 
 /* The best name so far for one that is missing. */
 struct query_search {
@@ -173,9 +175,11 @@ void query_names_add(const struct api *api, struct exchange *exchange, json_t *a
 const char *query_names_near_node(const struct api *api, struct exchange *exchange,
                                   const char *name)
 {
-    struct query_search search = {
-        .asked = name, .n_left = COMPARISONS_MAX, .is_meant = nearest_is_typo};
+    struct nearest nearest = {.asked = name, .least = SIZE_MAX};
+    size_t n_left = DISTANCES_MAX;
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(api->inventory);
-    (void)find_node(view.cluster, &search);
-    return advice(search.found, exchange_arena(exchange));
+    for (const struct node *node = NULL;
+         n_left > 0 && (node = cluster_next_node(view.cluster, node)); n_left--)
+        (void)nearest_try(&nearest, node_name(node));
+    return advice(nearest.found, exchange_arena(exchange));
 }

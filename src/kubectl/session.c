@@ -85,26 +85,68 @@ static bool is_plain(const struct reply *reply)
     return !reply->type || strncasecmp(reply->type, PLAIN, strlen(PLAIN)) == 0;
 }
 
-/* *ret_is_ours: it has the form of the service's errors. */
+/* "" if there is none, as on a page of HTML. *ret_is_ours: it has the form of the service's
+ * errors. */
 static const char *message_of(const struct reply *reply, bool *ret_is_ours, struct arena *arena)
 {
-    const char *text = buf_text(&reply->text);
+    const char *body = buf_text(&reply->text);
+    const char *text = "";
     struct err err;
     json_t *value = NULL;
     *ret_is_ours = reply->is_message;
-    if (json_parse(text, reply->text.len, 0, &value, &err) == 0) {
+    if (json_parse(body, reply->text.len, 0, &value, &err) == 0) {
         *ret_is_ours |= json_is_string(json_member(value, "error"));
         (void)json_get_string(value, "error", &text, NULL);
         (void)json_get_string(value, "message", &text, NULL);
         text = arena_strdup(arena, text);
         json_decref(value);
     } else if (is_plain(reply)) {
-        *ret_is_ours |= without_prefix(text) != text;
+        *ret_is_ours |= without_prefix(body) != body;
+        text = body;
     }
     text = without_prefix(text);
-    if (text[strspn(text, BLANK)] == '\0')
-        return arena_printf(arena, "the answer is HTTP status %u without a message", reply->status);
-    return arena_printf(arena, "%.2000s", text);
+    return text[strspn(text, BLANK)] ? arena_printf(arena, "%.2000s", text) : "";
+}
+
+/* With the plugin's words for what its users did not type: paths and queries of HTTP. */
+static const char *in_own_words(const struct session *session, const char *message)
+{
+    static const struct {
+        const char *of_service, *own;
+        bool is_verb;
+    } WORDS[] = {{"?node=", "node ", false},
+                 {"GET /v1/inventory", " nodes", true},
+                 {"GET /v1/pending", " pending", true},
+                 {"GET /v1/quota", " quota", true}};
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        const char *at = strstr(message, WORDS[i].of_service);
+        if (at)
+            message = arena_printf(session->arena, "%.*s%s%s%s", (int)(at - message), message,
+                                   WORDS[i].is_verb ? session->program : "", WORDS[i].own,
+                                   at + strlen(WORDS[i].of_service));
+    }
+    return message;
+}
+
+/* The answer of another program, such as a proxy. */
+static const char *not_ours(const struct session *session, const char *why)
+{
+    struct arena *arena = session->arena;
+    const char *url = session->arguments.url;
+    return arena_printf(arena, "%.200s%sthe answer is not gpu-extender's: %s",
+                        url ? source_url_shown(url, arena) : "", url ? ": " : "", why);
+}
+
+static const char *complaint_of(const struct session *session, const struct reply *reply,
+                                const char *message, bool is_ours)
+{
+    struct arena *arena = session->arena;
+    if (!is_ours)
+        return not_ours(session, arena_printf(arena, "HTTP status %u%s%s", reply->status,
+                                              *message ? ": " : "", message));
+    return *message ? in_own_words(session, message)
+                    : arena_printf(arena, "the answer is HTTP status %u without a message",
+                                   reply->status);
 }
 
 /* Whether the request is at fault. A what-if may name objects that do not exist. */
@@ -123,9 +165,10 @@ static struct asked failure_of(const struct session *session, const char *view,
     bool is_ours = false;
     for (size_t i = 0; session->arguments.object && i < 2; i++)
         is_of_object |= strcmp(view, OF_OBJECTS[i]) == 0;
+    const char *message = message_of(reply, &is_ours, session->arena);
     struct asked answer = {EXIT_NO_ANSWER, reply->status,
-                           message_of(reply, &is_ours, session->arena), NULL};
-    if (is_mistake(view, reply->status, answer.message))
+                           complaint_of(session, reply, message, is_ours), NULL};
+    if (is_mistake(view, reply->status, message))
         answer.status = EXIT_MISTAKE;
     else if (reply->status == 404 && is_of_object && is_ours)
         answer.status = EXIT_NOT;
@@ -163,8 +206,6 @@ static const char *lacking(const char *view, const json_t *value)
     return NULL;
 }
 
-#define NOT_OURS "the answer is not gpu-extender's: "
-
 static struct asked read_answer(const struct session *session, const char *view,
                                 const struct reply *reply)
 {
@@ -175,10 +216,10 @@ static struct asked read_answer(const struct session *session, const char *view,
         answer.message = "the answer is larger than 1 GiB";
     else if (json_parse(buf_text(&reply->text), reply->text.len, 0, &value, &err) < 0 ||
              !json_is_object(value))
-        answer.message = NOT_OURS "it is no JSON object";
+        answer.message = not_ours(session, "it is no JSON object");
     else if (lacking(view, value))
         answer.message =
-            arena_printf(session->arena, NOT_OURS "it has no %s", lacking(view, value));
+            not_ours(session, arena_printf(session->arena, "it has no %s", lacking(view, value)));
     else
         return (struct asked){EXIT_FINE, reply->status, NULL, value};
     json_decref(value);

@@ -42,6 +42,9 @@ int source_get_kubectl(const struct arguments *arguments, const char *path, stru
                        struct reply *ret_reply, struct err *err);
 /* Without USER:PASSWORD@. In the arena, or the URL itself. */
 const char *source_url_without_user(const char *url, struct arena *arena);
+/* The same for messages; "--url" if an @ or its code is left, around which may be a part of a
+ * password. */
+const char *source_url_shown(const char *url, struct arena *arena);
 /* The namespace of kubectl's context; "default" where it has none. */
 const char *source_namespace(const struct arguments *arguments, struct arena *arena);
 

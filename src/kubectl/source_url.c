@@ -15,12 +15,16 @@ const char *source_url_without_user(const char *url, struct arena *arena)
     return at ? arena_printf(arena, "%.*s%s", (int)(host - url), url, at + 1) : url;
 }
 
-/* Around an @ that is left, and before its code, may be a part of a password, also in the
- * complaint. */
-static int fail(const char *url, const char *complaint, struct arena *arena, struct err *err)
+const char *source_url_shown(const char *url, struct arena *arena)
 {
     const char *shown = source_url_without_user(url, arena);
-    if (strchr(shown, '@') || strstr(shown, "%40"))
+    return strchr(shown, '@') || strstr(shown, "%40") ? "--url" : shown;
+}
+
+static int fail(const char *url, const char *complaint, struct arena *arena, struct err *err)
+{
+    const char *shown = source_url_shown(url, arena);
+    if (strcmp(shown, "--url") == 0) /* the complaint may have a part of a password, too */
         return err_set(err, EIO,
                        "--url: curl gets no answer; in a user and password write @ as "
                        "%%40, / as %%2F");

@@ -6,14 +6,17 @@
 
 #include <strings.h>
 
+static bool is_for_machines(const struct session *session)
+{
+    return session->arguments.form == FORM_JSON || session->arguments.form == FORM_YAML;
+}
+
 /* Tells a mistyped selector from an empty cluster. JSON and YAML show an empty list, and get no
  * message, as with kubectl. */
 static void say_if_none(const struct session *session, const json_t *answer, const char *list)
 {
     const char *selector = session->arguments.selector;
-    const enum form form = session->arguments.form;
-    if (selector && form != FORM_JSON && form != FORM_YAML &&
-        json_array_size(json_member(answer, list)) == 0)
+    if (selector && !is_for_machines(session) && json_array_size(json_member(answer, list)) == 0)
         (void)session_complain(session,
                                arena_printf(session->arena, "no %s match the selector %.300s",
                                             strcmp(list, "models") == 0 ? "GPUs" : list, selector),
@@ -99,6 +102,20 @@ static json_t *claims_of(const json_t *inventory, const char *namespace_)
     return answer;
 }
 
+/* Claims outside of the selector or the namespace may hold GPUs. */
+static void say_if_no_claims(const struct session *session, const json_t *answer)
+{
+    const char *namespace_ = session->namespace_;
+    say_if_none(session, answer, "claims");
+    if (!session->arguments.selector && !is_for_machines(session) &&
+        json_array_size(json_member(answer, "claims")) == 0)
+        (void)session_complain(session,
+                               arena_printf(session->arena, "no claims%s%.300s hold GPUs",
+                                            namespace_ ? " in the namespace " : "",
+                                            namespace_ ? namespace_ : ""),
+                               EXIT_FINE);
+}
+
 int verbs_claims(struct session *session)
 {
     static const struct print_names NAMES = {"claims", "resourceclaim"};
@@ -108,7 +125,7 @@ int verbs_claims(struct session *session)
     if (status != EXIT_FINE)
         return status;
     json_t *claims = claims_of(inventory, session->namespace_);
-    say_if_none(session, claims, NAMES.list);
+    say_if_no_claims(session, claims);
     status = print_answer(session, claims, tables_write_claims, &NAMES, true, EXIT_FINE);
     json_decref(claims);
     json_decref(inventory);

@@ -88,6 +88,15 @@ def test_that_nothing_is_selected_is_said(verb, items, said_of_it):
     assert gpu(verb, *FILE, "-l", "!nope").stderr == "" or verb == "claims"
 
 
+def test_no_claims_is_said_of_what_was_asked_for():
+    """Claims hold GPUs in this cluster, but not those that were asked for."""
+    whole = ("claims", "--cluster-file", CLAIMS)
+    for words, said_of_it in ((("-l", "x=y"), "no claims match the selector x=y"), (("-n", "none"), "no claims in the namespace none hold GPUs")):
+        done = gpu(*whole, *words)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", f"kubectl gpu: {said_of_it}\n")
+    assert gpu("claims", *FILE).stderr == "kubectl gpu: no claims hold GPUs\n"
+
+
 def test_claims_with_too_many_labels_match_no_selector(write, start_service):
     """Whether they have a label is not known, so !key and key!=value must not list them; the answer says how many there are."""
     with open(CLAIMS, encoding="utf-8") as file:
@@ -163,7 +172,16 @@ def test_a_controller_stands_for_its_first_waiting_pod(write):
     assert said("why", "job/train", "-n", "ml", "--cluster-file", path).startswith("ml/train-x: ")
     for wrong in ("job/other", "deployment/train"):
         assert complaint("why", wrong, "-n", "ml", "--cluster-file", path, status=1) == f"no pod of {wrong} waits for GPUs in the namespace ml"
-    assert complaint("why", "train-y", "-n", "ml", "--cluster-file", path, status=1).startswith("pod ml/train-y: is not in the inventory")
+    unknown = complaint("why", "train-y", "-n", "ml", "--cluster-file", path, status=1)
+    assert unknown.startswith("pod ml/train-y: is not in the inventory") and "(kubectl gpu pending lists " in unknown
+
+
+def test_unknown_nodes(url):
+    """The message names the nearest node, and the command that lists them, not a path of HTTP."""
+    for where in (url, FILE):
+        unknown = complaint("nodes", "v100-9", *where, status=1)
+        assert unknown.startswith("node v100-9: is not in the inventory") and unknown.endswith("(kubectl gpu nodes lists them); did you mean v100-1?")
+        assert complaint("what-if", "--drain", "nothing-like-it", *where, status=2).endswith("(kubectl gpu nodes lists them)")
 
 
 # ---- exit status ----
@@ -313,11 +331,32 @@ def test_no_such_object(words, said_status):
             assert complaint(*words, "--url", there, status=status)
 
 
-@pytest.mark.parametrize("body", [b"", b" \r\n", b"error: \n", b'{"error": ""}', b'{"message": " "}'])
-def test_errors_without_a_message(body):
+@pytest.mark.parametrize("body, is_ours", [(b"", False), (b" \r\n", False), (b"error: \n", True), (b'{"error": ""}', True), (b'{"message": " "}', False)])
+def test_errors_without_a_message(body, is_ours):
     with answering(body, 502) as there:
+        wanted = "the answer is HTTP status 502 without a message" if is_ours else f"{there}: the answer is not gpu-extender's: HTTP status 502"
         for words in (("nodes",), ("fit", "-f", "-")):
-            assert complaint(*words, "--url", there, text="{}", status=3) == "the answer is HTTP status 502 without a message"
+            assert complaint(*words, "--url", there, text="{}", status=3) == wanted
+
+
+@pytest.mark.parametrize(
+    "body, content, rest",
+    [
+        (b"<!DOCTYPE HTML>\n<html>\n<p>Not found</p></html>", "text/html", ""),
+        (b"<html>not found</html>", None, ""),
+        (b'{"detail": "no"}', "application/json", ""),
+        (b'{"kind": "Status", "message": "no such service"}', "application/json", ": no such service"),
+        (b"no route", "text/plain", ": no route"),
+    ],
+)
+def test_errors_of_other_servers(body, content, rest):
+    """The message has the address and the status, and no page."""
+    with answering(body, 404, content) as there:
+        wanted = f"{there}/below: the answer is not gpu-extender's: HTTP status 404{rest}"
+        address = there.replace("//", "//me:s3cret@") + "/below"
+        assert complaint("nodes", "--url", address, status=3) == wanted
+        (found,) = json.loads(said("doctor", "--url", address, "-o", "json", status=1))["findings"]
+        assert (found["check"], found["seen"]) == ("views.inventory", wanted)
 
 
 PAGE = b"<!DOCTYPE html><html><body>Log in</body></html>\n"
@@ -329,7 +368,7 @@ def test_pages_of_others_are_no_answers(body, content, kubectl):
     with answering(body, content=content) as there:
         for words in (("nodes",), ("pending",), ("why", "a")):
             for form in ("table", "wide", "json", "yaml", "name"):
-                assert complaint(*words, "--url", there, "-o", form, text="{}", status=3).startswith("the answer is not gpu-extender's")
+                assert complaint(*words, "--url", there, "-o", form, text="{}", status=3).startswith(f"{there}: the answer is not gpu-extender's")
                 if b"<" in body or b"{" in body:
                     assert complaint(*words, "-o", form, env=kubectl.env, text="{}", status=3).startswith("the answer is not gpu-extender's")
 

@@ -50,8 +50,6 @@ void tables_write_claims(const json_t *answer, bool wide, struct arena *arena, s
     json_t *claim = NULL;
     provenance_write_warning(answer, arena, out);
     text_write_warnings(answer, arena, out);
-    if (json_array_size(claims) == 0)
-        buf_add_text(out, "no claims hold GPUs\n");
     json_array_foreach (claims, i, claim) {
         const json_t *first = json_array_get(json_object_get(claim, "devices"), 0);
         const char *const cells[] = {
