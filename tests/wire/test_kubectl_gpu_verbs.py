@@ -362,6 +362,7 @@ def test_a_terminal_interrupts_both(runs, words):
 
     def take_terminal():
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored if the tests run in the background of a script
 
     process, fifo = hanging(runs, words, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=take_terminal)
     with fifo, os.fdopen(ours, "wb", buffering=0) as terminal:
