@@ -4,11 +4,10 @@
  * The server itself answers 400 (unknown parameter or value), 404 (unknown path), 405 (known path,
  * other method; with Allow), 413 (body over the limit), 501 (Transfer-Encoding other than chunked),
  * 503 with Retry-After if all bodies together exceed their limit or too many requests wait for the
- * thread of long answers (exchange_defer()), and 503 with Connection: close to
- * new requests while it drains. It closes connections that are too slow in sending a request or in
- * reading an answer, without an answer (src/http/connection_table.h). A malformed or too large (32
- * KiB) request line and header get the library's own 400, 414, 431 or 505: not JSON, and not in the
- * metrics.
+ * thread of long answers (exchange_defer()), and 503 with Connection: close to new requests while
+ * it drains. It closes connections that are too slow in sending a request or in reading an answer,
+ * without an answer (src/http/connection_table.h). A malformed or too large (32 KiB) request line
+ * and header get the library's own 400, 414, 431 or 505: not JSON, and not in the metrics.
  */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H

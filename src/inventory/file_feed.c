@@ -136,6 +136,7 @@ static void leave_out_nameless(struct load *load, const json_t *object, const ch
         problems_add(load->problems, "(unknown)", PROBLEMS_UNNAMED, why);
 }
 
+/* For check_nodes(). */
 static void count_kind(struct load *load, const char *kind)
 {
     static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -167,7 +168,8 @@ static int read_object(struct load *load, const json_t *object, const char *defa
     }
     if (!identity.kind[0])
         identity.kind = default_kind;
-    count_kind(load, identity.kind);
+    if (load->limits->needs_nodes && cluster_n_nodes(load->cluster) == 0)
+        count_kind(load, identity.kind);
     const struct kind_row *row = kinds_find(identity.kind, identity.api_version);
     if (row)
         return read_object_of(load, row, &identity, object, err);

@@ -15,16 +15,21 @@ const char *source_url_without_user(const char *url, struct arena *arena)
     return at ? arena_printf(arena, "%.*s%s", (int)(host - url), url, at + 1) : url;
 }
 
+static bool may_have_password(const char *shown)
+{
+    return strchr(shown, '@') || strstr(shown, "%40");
+}
+
 const char *source_url_shown(const char *url, struct arena *arena)
 {
     const char *shown = source_url_without_user(url, arena);
-    return strchr(shown, '@') || strstr(shown, "%40") ? "--url" : shown;
+    return may_have_password(shown) ? "--url" : shown;
 }
 
 static int fail(const char *url, const char *complaint, struct arena *arena, struct err *err)
 {
-    const char *shown = source_url_shown(url, arena);
-    if (strcmp(shown, "--url") == 0) /* the complaint may have a part of a password, too */
+    const char *shown = source_url_without_user(url, arena);
+    if (may_have_password(shown)) /* and so may the complaint */
         return err_set(err, EIO,
                        "--url: curl gets no answer; in a user and password write @ as "
                        "%%40, / as %%2F");

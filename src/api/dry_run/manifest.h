@@ -11,7 +11,7 @@ struct manifest_text {
     const char *text; /* NUL-terminated */
     size_t len;
 };
-/* What one request has. Lines count from the beginning of each text. */
+/* The texts of one request. Lines count from the beginning of each. */
 struct manifest_texts {
     const struct manifest_text *items;
     size_t n;         /* > 0 */

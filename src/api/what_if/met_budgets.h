@@ -19,16 +19,16 @@
 struct met_budgets;
 struct budget_match;
 
-/* Over the ledger's budgets, which must outlive the result and may not change. Release with
- * met_budgets_free(). */
-struct met_budgets *met_budgets_new(const struct cluster *ledger, struct arena *arena);
-void met_budgets_free(struct met_budgets *budgets);
 struct met_eviction {
     const char *names;                /* of the budgets that the pod meets, as text; NULL: none */
     const struct budget_match *match; /* the rest is private */
     bool was_ready, is_judged;
 };
 
+/* Over the ledger's budgets, which must outlive the result and may not change. Release with
+ * met_budgets_free(). */
+struct met_budgets *met_budgets_new(const struct cluster *ledger, struct arena *arena);
+void met_budgets_free(struct met_budgets *budgets);
 /* A pod that is evicted from its node. */
 struct met_eviction met_budgets_evict(struct met_budgets *budgets, const struct pod *pod);
 /* The pod is not evicted after all. */

@@ -130,6 +130,7 @@ function Page() {
   const { value: policy } = usePolled("policy", SUMS_MS, again);
   const placed = useMemo(() => (tried.answer ? placesOf(tried.answer) : NOWHERE), [tried]);
   const closing = useMemo(() => (tried.answer ? closingOf(tried.answer) : NOWHERE), [tried]);
+  const nMarked = useMemo(() => (inventory ? countMarked(inventory, placed, closing) : 0), [inventory, placed, closing]);
   return html`
     <${Header} inventory=${inventory} answered=${last.current.answered} policy=${policy} change=${change} />
     <main>
@@ -143,7 +144,7 @@ function Page() {
           <${ClusterMap} inventory=${inventory} resources=${policy?.values.gpuResources} shares=${shares} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />
           <${Details} inventory=${inventory} state=${state} change=${change} />
         </div>
-        <${Tabs} state=${state} change=${change} again=${again} pools=${pools} tried=${tried} setTried=${setTried} nMarked=${countMarked(inventory, placed, closing)} />`}
+        <${Tabs} state=${state} change=${change} again=${again} pools=${pools} tried=${tried} setTried=${setTried} nMarked=${nMarked} />`}
     </main>`;
 }
 

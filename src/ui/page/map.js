@@ -155,7 +155,7 @@ function Lines({ fleet, resources, pools, placed, closing, state, change }) {
   const holders = useMemo(() => holdersOf(fleet, state.colour), [fleet, state.colour]);
   const marks = useMemo(() => marksOf(holders), [holders]);
   const lines = useMemo(() => linesOf(groups, sight.width), [groups, sight.width]);
-  // The first node that a manifest was placed on comes into sight, or that is closed, and the chosen node.
+  // Brings into sight the first node that a manifest was placed on, else the first that is drained or cordoned; and the chosen node.
   const showFirst = (isWanted) => {
     const at = lines.findIndex((line) => line.rows?.some((row) => row.nodes.some((node) => isWanted(node.name))));
     const { scrollTop, clientHeight } = box.current;

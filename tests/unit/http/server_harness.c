@@ -1,5 +1,6 @@
 /* server_harness: see server_harness.h. */
 #include "server_harness.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "client.h"
 #include "unit.h"
@@ -194,6 +195,17 @@ struct server *server_harness_take_server(struct server_harness *harness)
     struct server *server = harness->server;
     harness->server = NULL;
     return server;
+}
+
+void server_harness_wait_for_metric(const struct server_harness *harness, const char *line)
+{
+    struct buf out;
+    buf_init(&out, 100000);
+    do {
+        buf_clear(&out);
+        server_metrics(harness->server, &out);
+    } while (!strstr(buf_text(&out), line));
+    buf_fini(&out);
 }
 
 struct server *server_harness_server(const struct server_harness *harness)

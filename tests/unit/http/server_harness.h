@@ -30,6 +30,9 @@ void server_harness_free(struct server_harness *harness, unsigned drain_ms);
 /* For a test that stops the server itself. */
 struct server *server_harness_take_server(struct server_harness *harness);
 struct server *server_harness_server(const struct server_harness *harness);
+/* Waits until server_metrics() has that text: a client sees an end slightly before it is counted.
+ */
+void server_harness_wait_for_metric(const struct server_harness *harness, const char *line);
 
 /* Connects to that listener. */
 int server_harness_client(const struct server_harness *harness, enum listener listener);

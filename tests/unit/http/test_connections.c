@@ -66,22 +66,11 @@ static void expect_served(int fd)
     assert_false(reply_has(&reply, "Connection", "close"));
 }
 
-/* The client sees the end slightly before it is counted. */
-static void wait_for_metric(struct server_harness *harness, const char *line)
-{
-    struct buf out;
-    buf_init(&out, 100000);
-    do {
-        buf_clear(&out);
-        server_metrics(server_harness_server(harness), &out);
-    } while (!strstr(buf_text(&out), line));
-    buf_fini(&out);
-}
-
 static void test_a_silent_connection_is_dropped(void **state)
 {
     wait_a_time(*state);
-    wait_for_metric(*state, "\ngpu_extender_http_connections_closed_total{cause=\"silent\"} 1\n");
+    server_harness_wait_for_metric(
+        *state, "\ngpu_extender_http_connections_closed_total{cause=\"silent\"} 1\n");
 }
 
 /* kube-scheduler may still use it. */
@@ -103,8 +92,8 @@ static void test_a_slow_header_is_dropped(void **state)
     client_send(later, "G");
     expect_ended(first);
     expect_ended(later);
-    wait_for_metric(*state,
-                    "\ngpu_extender_http_connections_closed_total{cause=\"slow_request\"} 2\n");
+    server_harness_wait_for_metric(
+        *state, "\ngpu_extender_http_connections_closed_total{cause=\"slow_request\"} 2\n");
 }
 
 static void test_a_slow_body_is_dropped(void **state)
@@ -113,7 +102,7 @@ static void test_a_slow_body_is_dropped(void **state)
     expect_served(fd);
     client_send(fd, HALF_A_BODY);
     expect_ended(fd);
-    wait_for_metric(*state, "\ngpu_extender_http_body_bytes{for=\"verbs\"} 0\n");
+    server_harness_wait_for_metric(*state, "\ngpu_extender_http_body_bytes{for=\"verbs\"} 0\n");
 }
 
 /* Single bytes now and then do not keep it open. */
@@ -136,8 +125,8 @@ static void test_a_client_that_reads_no_answer_is_dropped(void **state)
     assert_int_equal(poll(&end, 1, 60000), 1);
     assert_true(end.revents & (POLLHUP | POLLERR));
     (void)close(fd);
-    wait_for_metric(*state,
-                    "\ngpu_extender_http_connections_closed_total{cause=\"slow_reader\"} 1\n");
+    server_harness_wait_for_metric(
+        *state, "\ngpu_extender_http_connections_closed_total{cause=\"slow_reader\"} 1\n");
 }
 
 static void test_a_served_connection_stays_open(void **state)
@@ -196,7 +185,8 @@ static void test_connections_are_closed_on_request(void **state)
     assert_int_equal(reply.status, 200);
     assert_true(reply_has(&reply, "Connection", "close"));
     assert_true(client_at_end(parked));
-    wait_for_metric(harness, "\ngpu_extender_http_connections_closed_total{cause=\"told\"} 1\n");
+    server_harness_wait_for_metric(
+        harness, "\ngpu_extender_http_connections_closed_total{cause=\"told\"} 1\n");
 
     client_ask(other, "GET /below/ HTTP/1.1\r\nHost: [::1]\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
@@ -266,7 +256,7 @@ static void test_all_bodies_share_a_limit(void **state)
     int other = server_harness_client(harness, LISTEN_PEOPLE);
     int third = server_harness_client(harness, LISTEN_PEOPLE);
     send_part(other, "/below/deep/", 10000, 9000);
-    wait_for_metric(harness, HELD("0", "9000"));
+    server_harness_wait_for_metric(harness, HELD("0", "9000"));
     send_part(third, "/below/deep/", 1001, 1001);
     client_read(third, &reply);
     assert_int_equal(reply.status, 503);
@@ -280,13 +270,13 @@ static void test_all_bodies_share_a_limit(void **state)
     client_read(verbs, &reply);
     assert_int_equal(reply.status, 200);
     send_part(verbs, "/now", 10000, 9000);
-    wait_for_metric(harness, HELD("9000", "9000"));
+    server_harness_wait_for_metric(harness, HELD("9000", "9000"));
     send_part(third, "/now", 2001, 2001);
     client_read(third, &reply);
     assert_int_equal(reply.status, 503);
     (void)close(other);
     (void)close(verbs);
-    wait_for_metric(harness, HELD("0", "0"));
+    server_harness_wait_for_metric(harness, HELD("0", "0"));
     (void)close(third);
     server_harness_free(harness, 10000);
 }

@@ -1,6 +1,5 @@
 /* worker: long answers beside a single thread for all sockets. The first of them stays on the
  * worker's thread until server_harness_let_go(). */
-#include "base/buf.h"
 #include "client.h"
 #include "server_harness.h"
 #include "unit.h"
@@ -40,17 +39,11 @@ static int stop(void **state)
     return 0;
 }
 
-static void wait_for_waiting(struct server_harness *harness, size_t n)
+static void wait_for_waiting(const struct server_harness *harness, size_t n)
 {
     char line[128];
-    struct buf out;
     (void)snprintf(line, sizeof line, "\ngpu_extender_http_waiting_requests %zu\n", n);
-    buf_init(&out, 100000);
-    do {
-        buf_clear(&out);
-        server_metrics(server_harness_server(harness), &out);
-    } while (!strstr(buf_text(&out), line));
-    buf_fini(&out);
+    server_harness_wait_for_metric(harness, line);
 }
 
 static int ask_long(const struct server_harness *harness, const char *target)
@@ -82,6 +75,21 @@ static void expect(int fd, unsigned status)
     (void)close(fd);
 }
 
+static void expect_all(const int fds[N_PLACES + 1], unsigned status)
+{
+    for (size_t i = 0; i <= N_PLACES; i++)
+        expect(fds[i], status);
+}
+
+/* The one that is computed, and those that wait. */
+static void answer_all_of(struct server_harness *harness, struct exchange *first)
+{
+    server_harness_let_go(harness);
+    server_harness_answer(first);
+    for (size_t i = 1; i <= N_PLACES; i++)
+        server_harness_answer(server_harness_next(harness));
+}
+
 static void expect_answer_now(const struct server_harness *harness)
 {
     int fd = server_harness_client(harness, LISTEN_PROBES);
@@ -95,12 +103,8 @@ static void test_others_are_answered_meanwhile(void **state)
     int fds[N_PLACES + 1];
     struct exchange *first = fill(harness, fds);
     expect_answer_now(harness);
-    server_harness_let_go(harness);
-    server_harness_answer(first);
-    for (size_t i = 1; i <= N_PLACES; i++)
-        server_harness_answer(server_harness_next(harness));
-    for (size_t i = 0; i <= N_PLACES; i++)
-        expect(fds[i], 200);
+    answer_all_of(harness, first);
+    expect_all(fds, 200);
 }
 
 /* It gets its place on the same connection when there is one. */
@@ -117,16 +121,12 @@ static void test_a_request_without_a_place_is_answered_at_once(void **state)
         assert_true(reply_has(&reply, "Retry-After", "1"));
         assert_false(reply_has(&reply, "Connection", "close"));
     }
-    server_harness_let_go(harness);
-    server_harness_answer(first);
-    for (size_t i = 1; i <= N_PLACES; i++)
-        server_harness_answer(server_harness_next(harness));
+    answer_all_of(harness, first);
     wait_for_waiting(harness, 0);
     client_send(fd, POST("/long"));
     server_harness_answer(server_harness_next(harness));
     expect(fd, 200);
-    for (size_t i = 0; i <= N_PLACES; i++)
-        expect(fds[i], 200);
+    expect_all(fds, 200);
 }
 
 /* Nobody waits for its answer, so it is not computed. */
@@ -212,12 +212,8 @@ static void test_one_caller_gets_half_of_the_places(void **state)
         assert_true(reply_has(&reply, "Retry-After", "1"));
         (void)close(refused);
     }
-    server_harness_let_go(harness);
-    server_harness_answer(first);
-    for (size_t i = 1; i <= N_PLACES; i++)
-        server_harness_answer(server_harness_next(harness));
-    for (size_t i = 0; i <= N_PLACES; i++)
-        expect(fds[i], 200);
+    answer_all_of(harness, first);
+    expect_all(fds, 200);
 }
 
 struct stop {
@@ -242,8 +238,7 @@ static void test_a_stop_without_a_drain_answers_those_that_wait(void **state)
     struct exchange *first = fill(harness, fds);
     stop.server = server_harness_take_server(harness);
     assert_int_equal(pthread_create(&thread, NULL, stop_server, &stop), 0);
-    for (size_t i = 0; i <= N_PLACES; i++)
-        expect(fds[i], 503);
+    expect_all(fds, 503);
     server_harness_let_go(harness);
     assert_int_equal(pthread_join(thread, NULL), 0);
     server_harness_answer(first);
@@ -258,12 +253,8 @@ static void test_a_drain_computes_those_that_wait(void **state)
     struct exchange *first = fill(harness, fds);
     stop.server = server_harness_take_server(harness);
     assert_int_equal(pthread_create(&thread, NULL, stop_server, &stop), 0);
-    server_harness_let_go(harness);
-    server_harness_answer(first);
-    for (size_t i = 1; i <= N_PLACES; i++)
-        server_harness_answer(server_harness_next(harness));
-    for (size_t i = 0; i <= N_PLACES; i++)
-        expect(fds[i], 200);
+    answer_all_of(harness, first);
+    expect_all(fds, 200);
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
