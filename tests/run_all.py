@@ -1,7 +1,7 @@
-"""Builds and runs all tests of this tree; scripts/test calls it after installing what it needs.
+"""Builds and runs the tests of this tree; scripts/test calls it after installing what it needs.
 
-The table LANES below is the whole order of events: lanes run beside each other, the steps of a lane one after another. The last line
-is "N passed, N failed"; the exit status is 0 when nothing failed.
+The table LANES below is the whole order of events: lanes run beside each other, the steps of a lane one after another. Each step says
+which runs it is part of (QUICK, DEFAULT, ALL, NAMED). The last line is "N passed, N failed"; the exit status is 0 when nothing failed.
 """
 
 import argparse
@@ -15,13 +15,20 @@ import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from harness import commands, fuzz, pytests, results, unit  # noqa: E402
+from harness import commands, corpus, fuzz, pytests, results, unit  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
+# Targets of meson.build.
+PROGRAMS = ("gpu-extender", "kubectl-gpu")
+UNIT_TESTS = ("meson-test-prereq",)
 LIZARDS_PYTHON = ".cache/venv/bin/python"
-# Seeds; the long form is in CONTRIBUTING.md.
-SIMULATED, QUICK_SIMULATED = "1..400", "1..40"
+# The runs that a step is part of: a run has the steps of its own level and of those before it. NAMED steps run only by name.
+QUICK, DEFAULT, ALL, NAMED = range(4)
+RUNS = ("--quick", "default", "--all", "by name")
+# Seeds.
+QUICK_SIMULATED, SIMULATED, LONG_SIMULATED = "1..40", "1..200", "1..100000"
 REPLAYED = "17"
+SIMULATOR = "build/test/tests/sim/sim"
 # These run in several threads, so ThreadSanitizer tests them, too.
 THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extender/")
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "test_people", "test_slow", "test_tls")
@@ -33,8 +40,33 @@ QUICK_WIRE = ("test_bind", "test_cases", "test_decisions", "test_docs", "test_fi
 QUICK_WIRE += ("test_preempt", "test_prioritize", "test_protocol", "test_refusals")
 # pytests at once: they mostly wait.
 WIRE_PROCESSES = 2 * min(os.cpu_count() or 1, 4)
+# Files of tests/wire share this many pytests, because starting one costs a second.
+WIRE_SHARES = 24
 # Each shares one control plane among its files, and mostly waits.
 CONTROL_PLANES = 2
+# Each verb, a burst with a kill, a hand-over, quota, a claim, the aggregated API.
+SMOKE = (
+    "test_live_scheduling.py::test_pods_land_on_the_requested_model",
+    "test_live_scheduling.py::test_binpack_counts_pods_bound_just_now",
+    "test_live_scheduling.py::test_pods_from_before_the_start_count",
+    "test_live_scheduling.py::test_pending_pod_shows_the_reason",
+    "test_scheduler.py::test_our_score_decides_between_nodes_that_fit",
+    "test_scheduler.py::test_invalid_request_is_rejected_with_its_fault",
+    "test_preempt.py::test_the_dry_run_names_the_victim_that_kube_scheduler_evicts",
+    "test_crash.py::test_our_service_is_killed",
+    "test_replicas.py::test_one_leads_and_the_other_rejects",
+    "test_replicas.py::test_the_leader_is_killed_in_a_burst",
+    "test_quota.py::test_burst_gets_exactly_the_quota",
+    "test_dra.py::test_bursts_are_counted_device_by_device",
+    "test_dra.py::test_a_burst_of_claims_gets_exactly_the_quota",
+    "test_aggregated_api.py::test_users_with_the_role_get_the_views",
+    "test_aggregated_api.py::test_the_dry_run_is_a_view",
+    "test_aggregated_api.py::test_others_learn_nothing",
+    "test_aggregated_api.py::test_discovery_works_for_everybody",
+)
+# What the step smoke needs of tests/control-plane/build.
+SMOKE_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler")
+SMOKE_ENV = {"CONTROL_PLANE_PROGRAMS": " ".join(SMOKE_PROGRAMS)}
 # Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/devices/prop_devices.c and
 # tests/unit/claims/prop_world.c have alone; still fewer with --quick and under ThreadSanitizer.
 EVENTS_ENV = {"LEDGER_EVENTS": "100000"}
@@ -47,10 +79,13 @@ class Run:
     """One run of the steps: where results go, and the builds made so far."""
 
     def __init__(self, given):
-        self.quick, self.names = given.quick, given.names
-        self.env = QUICK_ENV if given.quick else EVENTS_ENV
+        self.level, self.names = given.level, given.names
+        self.env = QUICK_ENV if self.is_quick() else EVENTS_ENV
         self.results = results.Results()
         self.builds = commands.Builds(self.results)
+
+    def is_quick(self):
+        return self.level == QUICK
 
 
 def lint(run, name, script, *arguments, python=PYTHON):
@@ -75,88 +110,120 @@ def lint_tidy(run, name, wanted):
 
 
 def unit_tests(run, name, wanted):
-    if run.builds.ready("test", name):
+    if run.builds.ready("test", name, UNIT_TESTS):
         unit.run(run.results, name, "build/test", wanted, run.env, lambda test: run.names or not unit.is_long(test))
 
 
 def long_unit_tests(run, name, wanted):
-    if run.builds.ready("test", name):
+    if run.builds.ready("test", name, UNIT_TESTS):
         unit.run(run.results, name, "build/test", wanted, run.env, unit.is_long)
 
 
 def thread_tests(run, name, wanted):
-    if run.builds.ready("thread", name):
+    if run.builds.ready("thread", name, UNIT_TESTS):
         unit.run(run.results, name, "build/thread", wanted or THREADED, QUICK_ENV)
 
 
 def thread_wire_tests(run, name, wanted):
-    if run.builds.ready("thread", name):
+    if run.builds.ready("thread", name, PROGRAMS):
         pytests.run(run.results, name, "tests/wire", wanted or THREADED_WIRE, THREADED_BINARY, WIRE_PROCESSES, first=WIRE_FIRST)
 
 
 def simulation(run, name, _):
-    if not run.builds.ready("test", name):
-        return
-    seeds = QUICK_SIMULATED if run.quick else SIMULATED
-    commands.command_test(run.results, name, ["build/test/tests/sim/sim", "--seeds", seeds])
-    if not run.quick:
-        commands.command_test(run.results, f"{name}/replay", ["tests/sim/replay", "build/test/tests/sim/sim", REPLAYED])
-        commands.command_test(run.results, f"{name}/mistakes", ["tests/sim/mistakes", "--build", "build/test"])
+    if run.builds.ready("test", name, ["tests/sim/sim"]):
+        seeds = QUICK_SIMULATED if run.is_quick() else SIMULATED
+        commands.command_test(run.results, name, [SIMULATOR, "--seeds", seeds])
+
+
+def simulation_replayed(run, name, _):
+    if run.builds.ready("test", name, ["tests/sim/sim"]):
+        commands.command_test(run.results, name, ["tests/sim/replay", SIMULATOR, REPLAYED])
+
+
+def simulated_mistakes(run, name, _):
+    if run.builds.ready("bench", name, ["tests/sim/sim"]):
+        commands.command_test(run.results, name, ["tests/sim/mistakes"])
+
+
+def hunted_mistakes(run, name, _):
+    if run.builds.ready("bench", name, ["tests/sim/sim"]):
+        commands.command_test(run.results, name, ["tests/sim/mistakes", "--hunt"])
+
+
+def long_simulation(run, name, _):
+    if run.builds.ready("bench", name, ["tests/sim/sim"]):
+        commands.command_test(run.results, name, ["build/bench/tests/sim/sim", "--seeds", LONG_SIMULATED])
+
+
+def mutations(run, name, _):
+    commands.command_test(run.results, name, ["tests/mutation/mutate"])
+
+
+def corpus_tests(run, name, wanted):
+    if run.builds.ready("test", name, ["corpus-tests"]):
+        corpus.run(run.results, name, wanted)
 
 
 def hostile_tests(run, name, wanted):
-    if run.builds.ready("test", name):
+    if run.builds.ready("test", name, ["tests/hostile/hostile"]):
         commands.command_test(run.results, name, ["build/test/tests/hostile/hostile", *wanted])
 
 
 def selector_tests(run, name, wanted):
-    if not run.builds.ready("test", name) or not commands.command_test(run.results, "build/selectors", ["tests/cel/build"]):
+    if not run.builds.ready("test", name, ["tests/cel/cel_answer"]) or not commands.command_test(run.results, "build/selectors", ["tests/cel/build"]):
         return
-    _, folder = commands.run(["tests/cel/build"])
+    folder = commands.run(["tests/cel/build"]).output
     pytests.run(run.results, name, "tests/cel", wanted, {"SELECTORS_ORACLE": folder.strip()})
 
 
 def allocation_tests(run, name, wanted):
-    if not run.builds.ready("test", name) or not commands.command_test(run.results, "build/allocation", ["tests/allocate/build"]):
+    # The dry run answers about sets of nodes.
+    if not run.builds.ready("test", name, ["tests/allocate/allocate_answer", *PROGRAMS]) or not commands.command_test(run.results, "build/allocation", ["tests/allocate/build"]):
         return
-    _, folder = commands.run(["tests/allocate/build"])
+    folder = commands.run(["tests/allocate/build"]).output
     pytests.run(run.results, name, "tests/allocate", wanted, {"ALLOCATION_ORACLE": folder.strip()})
 
 
 def wire_tests(run, name, wanted):
-    if run.builds.ready("test", name):
-        files = wanted or (QUICK_WIRE if run.quick else [])
-        pytests.run(run.results, name, "tests/wire", files, processes=WIRE_PROCESSES, first=WIRE_FIRST)
+    if run.builds.ready("test", name, PROGRAMS):
+        files = wanted or (QUICK_WIRE if run.is_quick() else [])
+        pytests.run(run.results, name, "tests/wire", files, processes=WIRE_PROCESSES, shares=WIRE_SHARES, first=WIRE_FIRST)
 
 
 def static_wire_tests(run, name, wanted):
-    if run.builds.ready("test", name) and run.builds.ready("static", name, ["kubectl-gpu"]):
+    if run.builds.ready("test", name, PROGRAMS) and run.builds.ready("static", name, ["kubectl-gpu"]):
         pytests.run(run.results, name, "tests/wire", wanted or ("test_kubectl_",), STATIC_PLUGIN, 2)
 
 
 def bench_tests(run, name, wanted):
-    if run.builds.ready("test", name):
+    if run.builds.ready("test", name, ["tests/bench/replay_run"]):
         pytests.run(run.results, name, "tests/bench", wanted)
 
 
-def has_control_plane(run):
-    return commands.command_test(run.results, "build/control-plane", ["tests/control-plane/build"])
+def has_control_plane(run, programs=()):
+    return commands.command_test(run.results, "build/control-plane", ["tests/control-plane/build", *programs])
+
+
+def smoke_tests(run, name, wanted):
+    """Unlike control-plane it may not be skipped."""
+    if run.builds.ready("test", name, PROGRAMS) and has_control_plane(run, SMOKE_PROGRAMS):
+        pytests.run(run.results, name, "tests/control-plane", wanted or SMOKE, SMOKE_ENV, CONTROL_PLANES, CONTROL_PLANES)
 
 
 def control_plane_tests(run, name, wanted):
-    if run.builds.ready("test", name) and has_control_plane(run):
+    if run.builds.ready("test", name, PROGRAMS) and has_control_plane(run):
         pytests.run(run.results, name, "tests/control-plane", wanted, processes=CONTROL_PLANES, shares=CONTROL_PLANES)
 
 
 def thread_control_plane_tests(run, name, wanted):
-    if run.builds.ready("thread", name) and has_control_plane(run):
+    if run.builds.ready("thread", name, PROGRAMS) and has_control_plane(run):
         pytests.run(run.results, name, "tests/control-plane", wanted or THREADED_CONTROL_PLANE, THREADED_BINARY)
 
 
 def ui_tests(run, name, wanted):
     if not os.path.exists(os.path.join(commands.ROOT, ".cache/venv-ui")) or not shutil.which("chromium"):
         run.results.skip(name, "chromium or playwright could not be installed")
-    elif run.builds.ready("test", name):
+    elif run.builds.ready("test", name, PROGRAMS):
         pytests.run(run.results, name, "tests/ui", wanted)
 
 
@@ -171,16 +238,10 @@ def has_image(run):
 
 def in_cluster_tests(run, name, wanted):
     # scripts/image calls scripts/build release, which must not run twice at once.
-    if not (run.builds.ready("test", name) and run.builds.ready("release", name)):
+    if not (run.builds.ready("test", name, PROGRAMS) and run.builds.ready("release", name)):
         return
     if commands.command_test(run.results, f"{name}/prepare", ["tests/in-cluster/prepare"]) and has_image(run):
         pytests.run(run.results, name, "tests/in-cluster", wanted, within=["setpriv", "--pdeathsig", "KILL", "tests/in-cluster/apart"])
-
-
-def build(run, name, _):
-    """The step build/NAME makes the build NAME."""
-    made = name.removeprefix("build/")
-    run.builds.ready(made, name, ["fuzz-targets"] if made == "fuzz" else [])
 
 
 def fuzz_targets(run, name, wanted):
@@ -188,73 +249,67 @@ def fuzz_targets(run, name, wanted):
         fuzz.run(run.results, name, wanted)
 
 
-# steps: (name, whether --quick runs it too, its function).
-Lane = collections.namedtuple("Lane", "name give_way steps")
+# steps: (name, level, its function).
+Lane = collections.namedtuple("Lane", "name niceness steps")
 
-
-def be_nice():
-    """For what keeps the processors busy: beside it, tests that mostly wait are as fast as alone."""
-    os.nice(5)
-
-
-def be_idle():
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-# give_way is called in the thread of the lane, and what this starts inherits its scheduling. No two lanes may write the same files:
-# what needs a build calls Builds.ready(), and both steps that run scripts/image are in one lane.
+# What the threads of a lane start inherits its niceness. No two lanes may write the same files: what needs a build calls
+# Builds.ready(), and both steps that run scripts/image are in one lane.
 LANES = [
+    # Keeps the processors busy.
     Lane(
         "tests",
-        be_nice,
+        5,
         [
-            ("lint/includes", True, lambda run, name, _: lint(run, name, "includes")),
-            ("lint/structs", True, lambda run, name, _: lint(run, name, "structs")),
-            ("lint/texts", True, lambda run, name, _: lint(run, name, "texts")),
-            ("lint/markdown", True, lambda run, name, _: lint(run, name, "markdown")),
-            ("lint/commits", True, lambda run, name, _: lint(run, name, "commits")),
-            ("lint/format", True, lambda run, name, _: lint(run, name, "format")),
-            ("lint/shell", True, lambda run, name, _: lint(run, name, "shell")),
-            ("lint/size", True, lint_size),
-            ("lint/tests", False, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
-            ("unit", True, unit_tests),
-            ("hostile", False, hostile_tests),
-            ("selectors", False, selector_tests),
-            ("allocation", False, allocation_tests),
-            ("wire", True, wire_tests),
-            ("ui", False, ui_tests),
-            ("bench", False, bench_tests),
-            ("lint/symbols", False, lint_symbols),
-            ("thread/unit", False, thread_tests),
-            ("thread/wire", False, thread_wire_tests),
-            ("fuzz", False, fuzz_targets),
+            ("lint/includes", QUICK, lambda run, name, _: lint(run, name, "includes")),
+            ("lint/structs", QUICK, lambda run, name, _: lint(run, name, "structs")),
+            ("lint/texts", QUICK, lambda run, name, _: lint(run, name, "texts")),
+            ("lint/markdown", QUICK, lambda run, name, _: lint(run, name, "markdown")),
+            ("lint/commits", QUICK, lambda run, name, _: lint(run, name, "commits")),
+            ("lint/format", QUICK, lambda run, name, _: lint(run, name, "format")),
+            ("lint/shell", QUICK, lambda run, name, _: lint(run, name, "shell")),
+            ("lint/size", QUICK, lint_size),
+            ("lint/tests", DEFAULT, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
+            ("unit", QUICK, unit_tests),
+            ("corpus", DEFAULT, corpus_tests),
+            ("wire", QUICK, wire_tests),
+            ("ui", DEFAULT, ui_tests),
+            ("bench", DEFAULT, bench_tests),
+            ("hostile", ALL, hostile_tests),
+            ("selectors", ALL, selector_tests),
+            ("allocation", ALL, allocation_tests),
+            ("lint/symbols", ALL, lint_symbols),
+            ("thread/unit", ALL, thread_tests),
+            ("thread/wire", ALL, thread_wire_tests),
+            ("fuzz", ALL, fuzz_targets),
         ],
     ),
     # Mostly waiting.
     Lane(
         "clusters",
-        lambda: None,
+        0,
         [
-            ("control-plane", False, control_plane_tests),
-            ("thread/control-plane", False, thread_control_plane_tests),
+            ("smoke", NAMED, smoke_tests),
+            ("control-plane", ALL, control_plane_tests),
+            ("thread/control-plane", ALL, thread_control_plane_tests),
             # In the lane of the other steps that make this build.
-            ("static/wire", False, static_wire_tests),
-            ("image", False, image_tests),
-            ("in-cluster", False, in_cluster_tests),
+            ("static/wire", ALL, static_wire_tests),
+            ("image", ALL, image_tests),
+            ("in-cluster", ALL, in_cluster_tests),
         ],
     ),
-    # Measures no time and waits for nothing. Builds come in the order in which others need them.
+    # Waits for nothing.
     Lane(
         "aside",
-        be_idle,
+        10,
         [
-            ("build/test", True, build),
-            ("build/release", False, build),
-            ("build/thread", False, build),
-            ("long/unit", False, long_unit_tests),
-            ("sim", True, simulation),
-            ("lint/tidy", False, lint_tidy),
-            ("build/fuzz", False, build),
+            ("sim", QUICK, simulation),
+            ("sim/replay", ALL, simulation_replayed),
+            ("sim/mistakes", ALL, simulated_mistakes),
+            ("long/unit", ALL, long_unit_tests),
+            ("lint/tidy", ALL, lint_tidy),
+            ("long/sim", NAMED, long_simulation),
+            ("hunt", NAMED, hunted_mistakes),
+            ("mutation", NAMED, mutations),
         ],
     ),
 ]
@@ -276,14 +331,17 @@ def unknown(given):
 
 
 def options():
-    parser = argparse.ArgumentParser(prog="scripts/test", description="Builds and runs all tests.")
-    parser.add_argument(
+    parser = argparse.ArgumentParser(prog="scripts/test", description="Builds and runs tests: without options the default run, of minutes.")
+    runs = parser.add_mutually_exclusive_group()
+    runs.add_argument(
         "--quick",
-        action="store_true",
+        dest="level",
+        action="store_const",
+        const=QUICK,
         help="before each commit: lints (without clang-tidy and symbols), unit tests (without the long ones), 40 seeds of the simulator, and a few files of tests/wire; nothing else",
     )
-    parser.add_argument("--in-cluster", action="store_true", help="the step of that name: in a real cluster, as root")
-    parser.add_argument("--list", action="store_true", help="the names of the steps, and end")
+    runs.add_argument("--all", dest="level", action="store_const", const=ALL, help="also what needs a control plane, a cluster, an image, or long")
+    parser.add_argument("--list", action="store_true", help="the names of all steps, the run that has each, and how long it took last, and end")
     parser.add_argument(
         "names",
         nargs="*",
@@ -291,26 +349,24 @@ def options():
         help='a step ("wire", "lint"), or a part of one: "unit/decide/test_fit", "wire/test_filter", "fuzz/quantity"',
     )
     given = parser.parse_args()
-    if given.in_cluster:
-        given.names.append("in-cluster")
+    given.level = DEFAULT if given.level is None else given.level
     return given
 
 
 def chosen(run, steps):
     """(step, its function, the parts named) of the steps to run."""
-    for step, quick, do in steps:
+    for step, level, do in steps:
         wanted = parts_of(step, run.names) if run.names else []
-        if wanted is not None and (quick or not run.quick):
+        if wanted is not None and (level <= run.level or (run.names and not run.is_quick())):
             yield step, do, wanted
 
 
 def run_lane(run, lane):
     try:
-        lane.give_way()
-        with run.results.timed(f"lane {lane.name}"):
-            for step, do, wanted in chosen(run, lane.steps):
-                with run.results.timed(step):
-                    do(run, step, wanted)
+        os.nice(lane.niceness)
+        for step, do, wanted in chosen(run, lane.steps):
+            with run.results.timed(step):
+                do(run, step, wanted)
     except Exception:
         run.results.fail(f"lane {lane.name}", traceback.format_exc())
 
@@ -324,6 +380,14 @@ def run_lanes(run):
         thread.join()
 
 
+def show_list():
+    took = results.last_times()
+    for lane in LANES:
+        for step, level, _ in lane.steps:
+            last = "{:7.1f} s, {:7.1f} s of processor time".format(*took[step]) if step in took else "not run here yet"
+            print(f"{step:22}{RUNS[level]:9}{last}")
+
+
 def main():
     given = options()
     if unknown(given.names):
@@ -334,11 +398,13 @@ def main():
         return 2
     if given.list:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the reader may be head
-        print("\n".join(names()))
+        show_list()
         return 0
     sys.stdout.reconfigure(line_buffering=True)
     run = Run(given)
     run_lanes(run)
+    if not run.is_quick() and not any("/" in name and name not in names() for name in run.names):
+        run.results.keep_times()
     return run.results.finish()
 
 

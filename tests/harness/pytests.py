@@ -40,15 +40,16 @@ def run_files(results, step, number, files, env, within):
     report = os.path.join(commands.ROOT, "build", f"{step.replace('/', '-')}-{number}.xml")
     if os.path.exists(report):
         os.remove(report)
-    command = [*within, "/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", f"--junitxml={report}"]
-    status, output = commands.run([*command, *files], env)
+    command = ["/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", f"--junitxml={report}"]
+    status, output, cpu_s = commands.run([*within, *command, *files], env)
+    results.spend(step, cpu_s)
     explained = os.path.exists(report) and record(results, step, report)
     if status != 0 and not explained:
         results.fail(step, f"{output}\npytest: exit status {status}")
 
 
 def run(results, step, folder, wanted, env=None, processes=1, shares=None, within=(), first=()):
-    """Runs all files of the folder, or those whose names begin with one of `wanted`.
+    """Runs all files of the folder, or those whose names begin with one of `wanted`, or the tests FILE::TEST that are in `wanted`.
 
     processes: pytests at once. shares: how many the files are shared out among; without it there is one pytest per file, or one in
     all if only one runs at once. Files whose names begin with one of `first` begin first. within: a command that runs pytest's command.
@@ -58,7 +59,8 @@ def run(results, step, folder, wanted, env=None, processes=1, shares=None, withi
         for name in os.listdir(os.path.join(commands.ROOT, folder))
         if name.startswith("test_") and name.endswith(".py")
     )
-    files = [f"{folder}/{name}" for name in names if name.startswith(tuple(wanted) or "")]
+    tests = [f"{folder}/{name}" for name in wanted if "::" in name]
+    files = tests or [f"{folder}/{name}" for name in names if name.startswith(tuple(wanted) or "")]
     if not files:
         results.fail(
             step,

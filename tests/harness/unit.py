@@ -102,4 +102,6 @@ def run(results, step, build, wanted, env, keep=lambda test: True):
         first = sorted(tests, key=lambda name: not is_long(tests[name]))
         runs = {name: pool.submit(run_one, tests[name], env) for name in first}
         for name in tests:
-            record(results, f"{step}/{name}", *runs[name].result())
+            status, output, cpu_s = runs[name].result()
+            results.spend(f"{step}/{name}", cpu_s)
+            record(results, f"{step}/{name}", status, output)

@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 import threading
+import threading
 
 import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 import run_all  # noqa: E402
-from harness import pytests, results, unit  # noqa: E402
+from harness import commands, corpus, pytests, results, unit  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GOOD = "[ RUN      ] a\n[       OK ] a\n"
@@ -82,12 +83,12 @@ def test_the_time_of_each_step_and_of_all_is_shown():
 
 @pytest.fixture
 def lanes(monkeypatch, counted):
-    """lanes({lane: [step's function]}, quick=False, names=[]) -> the Run, when all lanes have ended."""
+    """lanes({lane: [step's function]}, level, names=[]) -> the Run, when all lanes have ended. The first step is of level 0, and so on."""
 
-    def run_all_of(table, quick=False, names=()):
-        made = [run_all.Lane(lane, lambda: None, [(f"{lane}{i}", i == 0, do) for i, do in enumerate(steps)]) for lane, steps in table.items()]
+    def run_all_of(table, level=run_all.ALL, names=()):
+        made = [run_all.Lane(lane, 0, [(f"{lane}{i}", i, do) for i, do in enumerate(steps)]) for lane, steps in table.items()]
         monkeypatch.setattr(run_all, "LANES", made)
-        run = run_all.Run(argparse.Namespace(quick=quick, names=list(names)))
+        run = run_all.Run(argparse.Namespace(level=level, names=list(names)))
         run.results = counted()
         run_all.run_lanes(run)
         return run
@@ -109,7 +110,7 @@ def test_lanes_run_beside_each_other_and_their_steps_in_turn(lanes):
     run = lanes({"a": [both, after], "b": [both]})
     assert (run.results.passed, run.results.failed) == (3, [])
     assert "a0" in [name for name, _ in seen[0]]
-    assert {name for name, _ in run.results.steps} == {"a0", "a1", "b0", "lane a", "lane b"}
+    assert {name for name, _ in run.results.steps} == {"a0", "a1", "b0"}
 
 
 def test_a_fault_of_the_runner_fails_its_lane_and_no_other(lanes):
@@ -125,31 +126,77 @@ def test_a_fault_of_the_runner_fails_its_lane_and_no_other(lanes):
 
 @pytest.mark.parametrize(
     "chosen, expected",
-    [({}, ["a0", "a1", "b0"]), ({"quick": True}, ["a0", "b0"]), ({"names": ["a1"]}, ["a1"]), ({"names": ["b0/part"]}, ["b0"])],
+    [
+        ({}, ["a0", "a1", "a2", "b0"]),
+        ({"level": run_all.QUICK}, ["a0", "b0"]),
+        ({"level": run_all.DEFAULT}, ["a0", "a1", "b0"]),
+        ({"names": ["a3"], "level": run_all.DEFAULT}, ["a3"]),
+        ({"names": ["b0/part"]}, ["b0"]),
+    ],
 )
 def test_steps_are_chosen_in_every_lane(lanes, chosen, expected):
     ran = []
-    lanes({"a": [lambda _, name, __: ran.append(name)] * 2, "b": [lambda _, name, __: ran.append(name)]}, **chosen)
+    lanes({"a": [lambda _, name, __: ran.append(name)] * 4, "b": [lambda _, name, __: ran.append(name)]}, **chosen)
     assert sorted(ran) == expected
 
 
-def test_what_a_lane_starts_gives_way_as_the_lane_does():
-    """And nothing else in this process does."""
-    told = {}
+def test_what_a_lane_starts_gives_way_as_the_lane_does(lanes, monkeypatch):
+    """And nothing else in this process does. All lanes are in the normal scheduling class."""
+    told = []
 
-    def tell(lane):
-        lane.give_way()
-        asked = [sys.executable, "-c", "import os; print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.nice(0))"]
-        told[lane.name] = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
+    def tell(run, name, _):
+        asked = [sys.executable, "-c", "import os; print(os.sched_getscheduler(0) == os.SCHED_OTHER, os.nice(0))"]
+        told.append(subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split())
+        run.results.ok(name)
 
-    before = os.sched_getscheduler(0), os.nice(0)
-    for lane in run_all.LANES:
-        thread = threading.Thread(target=tell, args=(lane,))
-        thread.start()
-        thread.join()
-    assert (os.sched_getscheduler(0), os.nice(0)) == before
-    assert told["aside"][0] == "True"
-    assert int(told["clusters"][1]) == before[1] <= int(told["tests"][1]) <= before[1] + 5
+    before = os.nice(0)
+    run = lanes({"a": [tell]})
+    monkeypatch.setattr(run_all, "LANES", [run_all.Lane("low", 3, [("low0", 0, tell)])])
+    run_all.run_lanes(run)
+    assert run.results.failed == [] and os.nice(0) == before
+    assert told == [["True", str(before)], ["True", str(min(before + 3, 19))]]
+
+
+def test_processor_time_is_counted_and_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "TIMES", str(tmp_path / "build/times.json"))
+    assert results.last_times() == {}
+    found = results.Results(show=lambda _: None)
+    with found.timed("wire"):
+        done = commands.run([sys.executable, "-c", "import os\nwhile os.times().user < 0.3: pass\nprint('out')"])
+    assert done[:2] == (0, "out\n") and done.cpu_s >= 0.3
+    found.spend("wire/test_a", done.cpu_s)
+    found.spend("wires", 100)
+    found.keep_times()
+    assert results.last_times()["wire"] == [found.steps[0][1], done.cpu_s]
+
+
+def test_what_hangs_is_ended_and_said():
+    status, output, _ = commands.run([sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(600)"], timeout_s=2)
+    assert status == 124 and output.startswith("begun\n") and "ended after 2 s" in output
+    assert commands.run(["/no/such/program"]).status == 127
+
+
+def test_failed_tests_come_last_with_their_output_and_how_to_run_them():
+    shown = []
+    found = results.Results(show=shown.append)
+    found.fail("wire/test_a: test_b[1]", "why")
+    found.ok("late")
+    assert found.finish() == 1
+    end = shown[shown.index("\nfailed: wire/test_a: test_b[1]; alone: scripts/test wire/test_a") :]
+    assert end[1:] == ["    | why", "1 passed, 1 failed"]
+
+
+def test_every_fuzz_target_has_a_corpus():
+    folder = os.path.join(ROOT, "tests/fuzz")
+    targets = {name[len("fuzz_") : -2] for name in os.listdir(folder) if name.startswith("fuzz_") and name.endswith(".c")}
+    assert set(corpus.names([])) == targets and corpus.names(["pod"]) == ["pod"]
+
+
+def test_the_smoke_tests_exist():
+    for test in run_all.SMOKE:
+        file, _, name = test.partition("::")
+        with open(os.path.join(ROOT, "tests/control-plane", file), encoding="utf-8") as text:
+            assert f"\ndef {name}(" in text.read(), test
 
 
 def test_the_table_of_lanes():
@@ -175,6 +222,17 @@ def test_pytest_reports_are_counted(counted, tmp_path):
     pytests.record(found, "wire", str(report))
     assert found.passed == 1 and found.failed == ["wire/test_a: two", "wire/test_a: three"]
     assert found.skipped == [("wire/test_a: four", "not here: x")]
+
+
+def test_single_tests_may_be_wanted(counted, tmp_path, monkeypatch):
+    monkeypatch.setattr(pytests.commands, "ROOT", str(tmp_path))
+    for folder in ("build", "tests/some"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "tests/pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n", encoding="utf-8")
+    (tmp_path / "tests/some/test_a.py").write_text("def test_it():\n    pass\n\n\ndef test_other():\n    assert False\n", encoding="utf-8")
+    found = counted()
+    pytests.run(found, "some", "tests/some", ["test_a.py::test_it"])
+    assert (found.passed, found.failed) == (1, [])
 
 
 @pytest.mark.parametrize("processes, shares, reports", [(1, None, 1), (2, None, 3), (9, None, 3), (2, 2, 2), (2, 9, 3)])
@@ -230,7 +288,7 @@ def test_listing_installs_nothing(tmp_path):
         check=False,
     )
     assert (listed.returncode, listed.stderr) == (0, "")
-    assert {"unit", "wire", "control-plane"} <= set(listed.stdout.split())
+    assert {line.split()[0] for line in listed.stdout.splitlines()} == set(run_all.names())
     assert not trace.exists(), trace.read_text(encoding="utf-8")
 
 
