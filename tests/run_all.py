@@ -65,7 +65,7 @@ SMOKE = (
     "test_aggregated_api.py::test_discovery_works_for_everybody",
 )
 # What the step smoke needs of tests/control-plane/build.
-SMOKE_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler")
+SMOKE_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kwok", "kubectl")
 SMOKE_ENV = {"CONTROL_PLANE_PROGRAMS": " ".join(SMOKE_PROGRAMS)}
 # Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/devices/prop_devices.c and
 # tests/unit/claims/prop_world.c have alone; still fewer with --quick and under ThreadSanitizer.

@@ -202,9 +202,7 @@ class Plane:
 
     def start_kwok(self):
         """Starts KWOK, which keeps nodes with its annotation ready, runs the pods bound to them, and ends deleted ones. It ends with the
-        plane. Does nothing if KWOK is not among PROGRAMS."""
-        if PROGRAMS and "kwok" not in PROGRAMS:
-            return
+        plane."""
         folder = os.path.join(self.binaries, "kwok-stages")
         stages = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name != os.path.basename(POD_DELETE)]
         kwok = self.start(
