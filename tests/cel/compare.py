@@ -1,4 +1,4 @@
-"""Runs questions through tests/cel/oracle.go and through cel/, and finds answers that differ.
+"""Runs questions through cel/, and through tests/cel/oracle.go or its recorded answers (recorded.py), and finds answers that differ.
 
 A question is {"expression", "driver", "devices"}, with devices as in a ResourceSlice. "Not judged" never differs.
 """
@@ -42,19 +42,23 @@ WORDS = ("no such key", "no such overload", "index out of bounds", "division by 
          "could not be converted to bool", "dereference", "unhashable", "unsupported attribute value")
 
 
-def same_words(ours, theirs):
-    theirs = re.sub(r"[\x00-\x1f\x7f]", " ", theirs)  # ours are one line
-    if ours.startswith("no such key: ") or theirs.startswith("no such key: "):
-        return ours == theirs
-    return all((word in ours) == (word in theirs) for word in WORDS)
+def words_of(error):
+    """What counts of an error. The words of these words are themselves."""
+    error = re.sub(r"[\x00-\x1f\x7f]", " ", error)  # ours are one line
+    return error if error.startswith("no such key: ") else "; ".join(word for word in WORDS if word in error)
 
 
-def differs(ours, theirs, has_order):
-    """Compares verdicts on one device. Upstream goes over maps in no order, so one of several errors may come first."""
+def goes_over_maps(question):
+    """Upstream goes over maps in no order, so any of several errors may come first."""
+    return any(word in question["expression"] for word in ("exists", "all(", "map(", "filter("))
+
+
+def differs(question, ours, theirs):
+    """Compares verdicts on one device."""
     if ("error" in ours) != ("error" in theirs):
         return True
     if "error" in ours:
-        return not has_order and not same_words(ours["error"], theirs["error"])
+        return not goes_over_maps(question) and words_of(ours["error"]) != words_of(theirs["error"])
     return ours["value"] != theirs["value"]
 
 
@@ -75,13 +79,12 @@ def compare_one(tally, question, ours, theirs):
     if theirs["maxCost"] > COST_MAX:
         tally.differences.append((question, ours, theirs))
         return
-    has_order = any(word in question["expression"] for word in ("exists", "all(", "map(", "filter("))
     for device, mine, upstream in zip(question["devices"], ours["verdicts"], theirs["verdicts"], strict=True):
         tally.pairs += 1
         tally.not_judged += "notJudged" in mine
         tally.errors += "error" in mine
         tally.true += mine.get("value", False)
-        if "notJudged" not in mine and differs(mine, upstream, has_order):
+        if "notJudged" not in mine and differs(question, mine, upstream):
             tally.differences.append(({**question, "devices": [device]}, mine, upstream))
 
 
