@@ -38,6 +38,25 @@ static bool is_own(const char *origin, const char *host)
     return host && strncmp(origin, SCHEME, len) == 0 && strcasecmp(origin + len, host) == 0;
 }
 
+static bool is_header(const struct exchange *exchange, const char *name, const char *value)
+{
+    const char *given = exchange_header(exchange, name);
+    return given && strcmp(given, value) == 0;
+}
+
+/* Browsers send these headers to loopback addresses, and pages cannot change them. A link from
+ * another site opens a document that this site cannot read. Source: W3C, Fetch Metadata Request
+ * Headers. */
+static bool is_of_other_site(const struct exchange *exchange)
+{
+    const bool is_link = strcmp(exchange->method, "GET") == 0 &&
+                         is_header(exchange, "Sec-Fetch-Mode", "navigate") &&
+                         is_header(exchange, "Sec-Fetch-Dest", "document");
+    return exchange_header(exchange, "Sec-Fetch-Site") && !is_link &&
+           !is_header(exchange, "Sec-Fetch-Site", "same-origin") &&
+           !is_header(exchange, "Sec-Fetch-Site", "none");
+}
+
 const char *foreign_fault(const struct exchange *exchange)
 {
     const char *origin = exchange_header(exchange, "Origin");
@@ -48,6 +67,9 @@ const char *foreign_fault(const struct exchange *exchange)
         return NULL;
     if (origin && !is_own(origin, host))
         return "web pages of other sites may not send requests: the Origin is not this service's";
+    if (is_of_other_site(exchange))
+        return "web pages of other sites may not send requests: the Sec-Fetch-Site is neither "
+               "same-origin nor none";
     if (exchange->is_loopback && host && !is_local(host, exchange->arena))
         return "on a loopback address without TLS the Host must be an IP address or localhost";
     return NULL;

@@ -115,10 +115,8 @@ static void list_confinement(void (*add)(void *context, const char *name, const 
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
         "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
         "require-trusted-types-for 'script'; trusted-types 'none'");
-    add(context, "X-Content-Type-Options", "nosniff");
     add(context, "Referrer-Policy", "no-referrer");
     add(context, "Cross-Origin-Opener-Policy", "same-origin");
-    add(context, "Cross-Origin-Resource-Policy", "same-origin");
     add(context, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
 }
 
@@ -128,6 +126,9 @@ static void list_headers(const struct answer *answer,
                          void *context)
 {
     add(context, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+    /* No page of another site can take an answer for its own script, style or image. */
+    add(context, "X-Content-Type-Options", "nosniff");
+    add(context, "Cross-Origin-Resource-Policy", "same-origin");
     if (answer->allow)
         add(context, MHD_HTTP_HEADER_ALLOW, answer->allow);
     if (answer->tag)

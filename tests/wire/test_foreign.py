@@ -70,6 +70,36 @@ def test_the_own_origin_is_answered(service, method, path):
     assert asked(service.address, method, path, "localhost:8888", "Origin: http://localhost:8888")[0] != 403
 
 
+@pytest.mark.parametrize(("method", "path"), PATHS)
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "", "Same-Origin"])
+def test_requests_of_other_sites_without_an_origin_are_rejected(service, method, path, site):
+    """A script, an image or a frame of another page: the browser sends no Origin with them."""
+    status, _, body = asked(service.address, method, path, "localhost:8888", f"Sec-Fetch-Site: {site}", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: script")
+    assert status == 403 and b"Sec-Fetch-Site" in body, body
+
+
+@pytest.mark.parametrize(
+    ("site", "mode", "dest", "status"),
+    [
+        ("same-origin", "cors", "empty", 200),
+        ("none", "navigate", "document", 200),
+        ("cross-site", "navigate", "document", 200),
+        ("cross-site", "navigate", "iframe", 403),
+        ("cross-site", "no-cors", "document", 403),
+    ],
+)
+def test_own_requests_and_links_are_answered(service, site, mode, dest, status):
+    fetch = [f"Sec-Fetch-Site: {site}", f"Sec-Fetch-Mode: {mode}", f"Sec-Fetch-Dest: {dest}"]
+    assert asked(service.address, "GET", "/v1/inventory", "localhost:8888", *fetch)[0] == status
+
+
+@pytest.mark.parametrize("host", ["localhost", "page.example"])
+@pytest.mark.parametrize(("method", "path"), PATHS)
+def test_no_other_site_can_use_an_answer(service, method, path, host):
+    _, headers, _ = asked(service.address, method, path, host)
+    assert headers["x-content-type-options"] == "nosniff" and headers["cross-origin-resource-policy"] == "same-origin"
+
+
 def test_an_answer_admits_no_page(service):
     """A browser asks first, by OPTIONS, and shows a page no answer without Access-Control-Allow-Origin."""
     asks = ["Origin: https://page.example", "Access-Control-Request-Method: POST"]
