@@ -65,7 +65,7 @@ SMOKE = (
     "test_aggregated_api.py::test_discovery_works_for_everybody",
 )
 # What the step smoke needs of tests/control-plane/build.
-SMOKE_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kwok", "kubectl")
+SMOKE_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kwok", "kube-controller-manager", "kubectl")
 SMOKE_ENV = {"CONTROL_PLANE_PROGRAMS": " ".join(SMOKE_PROGRAMS)}
 # Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/devices/prop_devices.c and
 # tests/unit/claims/prop_world.c have alone; still fewer with --quick and under ThreadSanitizer.
@@ -169,11 +169,16 @@ def hostile_tests(run, name, wanted):
         commands.command_test(run.results, name, ["build/test/tests/hostile/hostile", *wanted])
 
 
-def selector_tests(run, name, wanted):
+def recorded_selector_tests(run, name, wanted):
+    if run.builds.ready("test", name, ["tests/cel/cel_answer"]):
+        pytests.run(run.results, name, "tests/cel", wanted or ["test_recorded"])
+
+
+def live_selector_tests(run, name, wanted):
     if not run.builds.ready("test", name, ["tests/cel/cel_answer"]) or not commands.command_test(run.results, "build/selectors", ["tests/cel/build"]):
         return
     folder = commands.run(["tests/cel/build"]).output
-    pytests.run(run.results, name, "tests/cel", wanted, {"SELECTORS_ORACLE": folder.strip()})
+    pytests.run(run.results, name, "tests/cel", wanted or ["test_live"], {"SELECTORS_ORACLE": folder.strip()})
 
 
 def allocation_tests(run, name, wanted):
@@ -271,11 +276,12 @@ LANES = [
             ("lint/tests", DEFAULT, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
             ("unit", QUICK, unit_tests),
             ("corpus", DEFAULT, corpus_tests),
+            ("selectors", DEFAULT, recorded_selector_tests),
             ("wire", QUICK, wire_tests),
             ("ui", DEFAULT, ui_tests),
             ("bench", DEFAULT, bench_tests),
             ("hostile", ALL, hostile_tests),
-            ("selectors", ALL, selector_tests),
+            ("live/selectors", ALL, live_selector_tests),
             ("allocation", ALL, allocation_tests),
             ("lint/symbols", ALL, lint_symbols),
             ("thread/unit", ALL, thread_tests),
