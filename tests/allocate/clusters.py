@@ -4,6 +4,7 @@ Objects refer to a pod's uid as "uid of NAMESPACE/NAME": whoever creates them pu
 """
 
 import copy
+import random
 import uuid
 
 import generate
@@ -293,6 +294,30 @@ class State:
 
 
 # ---- what the allocator is asked ----
+
+
+class Cluster:
+    """A cluster of a seed, with its cases."""
+
+    def __init__(self, seed, n_cases):
+        state = State(random.Random(f"sets {seed}"), rooms=False)
+        self.seed = seed
+        self.items = listed(state)
+        self.cases = [state.case(number) for number in range(n_cases)]
+        self.nodes = {item["metadata"]["name"]: item for item in self.items if item["kind"] == "Node"}
+
+    def questions(self):
+        """One a case, about all nodes."""
+        return [{**question_of(self.items, made, pod), "nodes": list(self.nodes.values())} for made, pod in self.cases]
+
+
+def listed(state):
+    """The cluster as the dry run reads it from a file."""
+    items = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}} for name, labels in NAMESPACES.items()]
+    items += state.objects()
+    for item in items:
+        item["metadata"].setdefault("uid", f"uid of {item['metadata'].get('namespace')}/{item['metadata']['name']}")
+    return items
 
 
 def tainted(items):

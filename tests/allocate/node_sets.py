@@ -6,8 +6,8 @@ import json
 import random
 
 from agreement.rounds import reload
-from clusters import NAMESPACES, POLICY, State, question_of
-from compare import answers, differs
+from clusters import POLICY, State, listed
+from compare import NOT_JUDGED, TIMEOUT, ours
 from service import Service
 
 
@@ -22,15 +22,6 @@ class Tally:
     differences: list = dataclasses.field(default_factory=list)
 
 
-def objects_of(state):
-    """The cluster as the dry run reads it from a file."""
-    items = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}} for name, labels in NAMESPACES.items()]
-    items += state.objects()
-    for item in items:
-        item["metadata"].setdefault("uid", f"uid of {item['metadata'].get('namespace')}/{item['metadata']['name']}")
-    return items
-
-
 def said(service, made, pod):
     """({node: reason}, the message of a node that is not judged)."""
     answer = service.post("/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": [*made, pod]})
@@ -40,58 +31,56 @@ def said(service, made, pod):
     return {item["node"]: item["reason"] for item in workload["nodes"]}, unjudged[0].rpartition(": ")[2] if unjudged else None
 
 
+def verdict(answer):
+    return answer.split(" ", 1)[0]
+
+
 def expected(by_node):
     """{node: reasons} of kube-scheduler's answers. An error on one node rejects the pod on all; a class that is missing, before that."""
-    if any(each["verdict"] == "error" for each in by_node.values()):
+    if any(verdict(each) == "error" for each in by_node.values()):
         return {node: {"claim_error", "claim_class"} for node in by_node}
     reasons = {"fits": {"fits"}, "elsewhere": {"claim_elsewhere"}}
-    return {node: reasons.get(each["verdict"], {"claim_total", "claim_free", "claim_tainted"}) for node, each in by_node.items()}
+    return {node: reasons.get(verdict(each), {"claim_total", "claim_free", "claim_tainted"}) for node, each in by_node.items()}
 
 
-def judge(tally, case, reasons, unjudged, theirs, ours):
-    """theirs, ours: {node: answer}, of both allocators."""
+def judge(tally, case, reasons, unjudged, theirs, mine):
+    """theirs, mine: {node: answer as written}, of both allocators."""
     wanted = expected(theirs)
     tally.cases += 1
-    if any(each["verdict"] == "timeout" for each in theirs.values()):
+    if TIMEOUT in theirs.values():
         tally.timeouts += 1
     elif unjudged:
         tally.unjudged[unjudged] += 1
     elif any(reasons[node] not in wanted[node] for node in wanted):
         tally.differences.append((case, reasons, theirs))
-    elif any(differs(ours[node], theirs[node]) for node in wanted if ours[node]["verdict"] != "not judged"):
-        tally.differences.append((case, ours, theirs))
+    elif any(mine[node] != theirs[node] for node in wanted if mine[node] != NOT_JUDGED):
+        tally.differences.append((case, mine, theirs))
     else:
         tally.agreed += 1
         tally.nodes += len(reasons)
         tally.fitting += sum(reason == "fits" for reason in reasons.values())
 
 
-def compare_cluster(tally, service, path, seed, n_cases, our_program, oracle):
-    dice = random.Random(f"sets {seed}")
-    state = State(dice, rooms=False)
-    items = objects_of(state)
-    cases = [state.case(number) for number in range(n_cases)]
-    nodes = {item["metadata"]["name"]: item for item in items if item["kind"] == "Node"}
-    reload(service, path, items)
-    questions = [question_of(items, made, pod) for made, pod in cases]
-    theirs = answers(oracle, [{**question, "nodes": list(nodes.values())} for question in questions])
-    ours = iter(answers(our_program, [{**question, "node": node} for question in questions for node in nodes.values()]))
-    for number, ((made, pod), their) in enumerate(zip(cases, theirs, strict=True)):
-        our = {node: next(ours) for node in nodes}
-        judge(tally, (seed, number), *said(service, made, pod), dict(zip(nodes, their, strict=True)), our)
+def compare_cluster(tally, service, path, cluster, *given):
+    """given: both allocators' answers, a list a case."""
+    reload(service, path, cluster.items)
+    for number, ((made, pod), *lists) in enumerate(zip(cluster.cases, *given, strict=True)):
+        by_node = (dict(zip(cluster.nodes, each, strict=True)) for each in lists)
+        judge(tally, (cluster.seed, number), *said(service, made, pod), *by_node)
 
 
-def compare_clusters(tally, folder, seeds, n_cases, our_program, oracle):
-    """folder: for the files of the service."""
+def compare_clusters(tally, folder, clusters, program, answers_of):
+    """folder: for the files of the service. answers_of: of a cluster's questions, upstream's."""
     policy, path = f"{folder}/policy.json", f"{folder}/cluster.json"
     with open(policy, "w", encoding="utf-8") as file:
         json.dump(POLICY, file)
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"kind": "List", "items": objects_of(State(random.Random(0)))}, file)
+        json.dump({"kind": "List", "items": listed(State(random.Random(0)))}, file)
     service = Service("--cluster-file", path, "--config", policy)
     try:
-        for seed in seeds:
-            compare_cluster(tally, service, path, seed, n_cases, our_program, oracle)
+        for cluster in clusters:
+            questions = cluster.questions()
+            compare_cluster(tally, service, path, cluster, answers_of(questions), ours(program, questions))
             if len(tally.differences) >= 10:
                 break
     finally:
