@@ -181,12 +181,17 @@ def live_selector_tests(run, name, wanted):
     pytests.run(run.results, name, "tests/cel", wanted or ["test_live"], {"SELECTORS_ORACLE": folder.strip()})
 
 
-def allocation_tests(run, name, wanted):
+def recorded_allocation_tests(run, name, wanted):
+    if run.builds.ready("test", name, ["tests/allocate/allocate_answer", *PROGRAMS]):
+        pytests.run(run.results, name, "tests/allocate", wanted or ["test_recorded"])
+
+
+def live_allocation_tests(run, name, wanted):
     # The dry run answers about sets of nodes.
     if not run.builds.ready("test", name, ["tests/allocate/allocate_answer", *PROGRAMS]) or not commands.command_test(run.results, "build/allocation", ["tests/allocate/build"]):
         return
     folder = commands.run(["tests/allocate/build"]).output
-    pytests.run(run.results, name, "tests/allocate", wanted, {"ALLOCATION_ORACLE": folder.strip()})
+    pytests.run(run.results, name, "tests/allocate", wanted or ["test_live"], {"ALLOCATION_ORACLE": folder.strip()})
 
 
 def wire_tests(run, name, wanted):
@@ -277,12 +282,13 @@ LANES = [
             ("unit", QUICK, unit_tests),
             ("corpus", DEFAULT, corpus_tests),
             ("selectors", DEFAULT, recorded_selector_tests),
+            ("allocation", DEFAULT, recorded_allocation_tests),
             ("wire", QUICK, wire_tests),
             ("ui", DEFAULT, ui_tests),
             ("bench", DEFAULT, bench_tests),
             ("hostile", ALL, hostile_tests),
             ("live/selectors", ALL, live_selector_tests),
-            ("allocation", ALL, allocation_tests),
+            ("live/allocation", ALL, live_allocation_tests),
             ("lint/symbols", ALL, lint_symbols),
             ("thread/unit", ALL, thread_tests),
             ("thread/wire", ALL, thread_wire_tests),
