@@ -141,8 +141,8 @@ def simulation_replayed(run, name, _):
 
 
 def simulated_mistakes(run, name, _):
-    if run.builds.ready("bench", name, ["tests/sim/sim"]):
-        commands.command_test(run.results, name, ["tests/sim/mistakes"])
+    if run.builds.ready("test", name, ["tests/sim/sim"]):
+        commands.command_test(run.results, name, ["tests/sim/mistakes", "--build", "build/test"])
 
 
 def hunted_mistakes(run, name, _):
