@@ -64,7 +64,7 @@ SMOKE = (
     "test_aggregated_api.py::test_others_learn_nothing",
     "test_aggregated_api.py::test_discovery_works_for_everybody",
 )
-# What the step smoke needs of tests/control-plane/build.
+# Programs of tests/control-plane/build that the step smoke needs.
 SMOKE_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kwok", "kube-controller-manager", "kubectl")
 SMOKE_ENV = {"CONTROL_PLANE_PROGRAMS": " ".join(SMOKE_PROGRAMS)}
 # Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/devices/prop_devices.c and
@@ -72,6 +72,11 @@ SMOKE_ENV = {"CONTROL_PLANE_PROGRAMS": " ".join(SMOKE_PROGRAMS)}
 EVENTS_ENV = {"LEDGER_EVENTS": "100000"}
 QUICK_ENV = {"LEDGER_EVENTS": "20000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
+# Upstream's code in tests/FOLDER: the targets that are compared with its answers, and the variable that names its live form. The dry
+# run answers about sets of nodes.
+Oracle = collections.namedtuple("Oracle", "folder targets variable")
+SELECTORS = Oracle("tests/cel", ("tests/cel/cel_answer",), "SELECTORS_ORACLE")
+ALLOCATION = Oracle("tests/allocate", ("tests/allocate/allocate_answer", *PROGRAMS), "ALLOCATION_ORACLE")
 STATIC_PLUGIN = {"KUBECTL_GPU": os.path.join(commands.ROOT, "build/static/kubectl-gpu")}
 
 
@@ -169,29 +174,16 @@ def hostile_tests(run, name, wanted):
         commands.command_test(run.results, name, ["build/test/tests/hostile/hostile", *wanted])
 
 
-def recorded_selector_tests(run, name, wanted):
-    if run.builds.ready("test", name, ["tests/cel/cel_answer"]):
-        pytests.run(run.results, name, "tests/cel", wanted or ["test_recorded"])
+def recorded_tests(run, name, wanted, oracle):
+    if run.builds.ready("test", name, oracle.targets):
+        pytests.run(run.results, name, oracle.folder, wanted or ["test_recorded"])
 
 
-def live_selector_tests(run, name, wanted):
-    if not run.builds.ready("test", name, ["tests/cel/cel_answer"]) or not commands.command_test(run.results, "build/selectors", ["tests/cel/build"]):
-        return
-    folder = commands.run(["tests/cel/build"]).output
-    pytests.run(run.results, name, "tests/cel", wanted or ["test_live"], {"SELECTORS_ORACLE": folder.strip()})
-
-
-def recorded_allocation_tests(run, name, wanted):
-    if run.builds.ready("test", name, ["tests/allocate/allocate_answer", *PROGRAMS]):
-        pytests.run(run.results, name, "tests/allocate", wanted or ["test_recorded"])
-
-
-def live_allocation_tests(run, name, wanted):
-    # The dry run answers about sets of nodes.
-    if not run.builds.ready("test", name, ["tests/allocate/allocate_answer", *PROGRAMS]) or not commands.command_test(run.results, "build/allocation", ["tests/allocate/build"]):
-        return
-    folder = commands.run(["tests/allocate/build"]).output
-    pytests.run(run.results, name, "tests/allocate", wanted or ["test_live"], {"ALLOCATION_ORACLE": folder.strip()})
+def live_tests(run, name, wanted, oracle):
+    """Asks upstream's code again, which the folder's build makes."""
+    build = [f"{oracle.folder}/build"]
+    if run.builds.ready("test", name, oracle.targets) and commands.command_test(run.results, f"{name}/build", build):
+        pytests.run(run.results, name, oracle.folder, wanted or ["test_live"], {oracle.variable: commands.run(build).output.strip()})
 
 
 def wire_tests(run, name, wanted):
@@ -262,7 +254,7 @@ def fuzz_targets(run, name, wanted):
 # steps: (name, level, its function).
 Lane = collections.namedtuple("Lane", "name niceness steps")
 
-# What the threads of a lane start inherits its niceness. No two lanes may write the same files: what needs a build calls
+# A lane's commands inherit its niceness. No two lanes may write the same files: what needs a build calls
 # Builds.ready(), and both steps that run scripts/image are in one lane.
 LANES = [
     # Keeps the processors busy.
@@ -281,14 +273,14 @@ LANES = [
             ("lint/tests", DEFAULT, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
             ("unit", QUICK, unit_tests),
             ("corpus", DEFAULT, corpus_tests),
-            ("selectors", DEFAULT, recorded_selector_tests),
-            ("allocation", DEFAULT, recorded_allocation_tests),
+            ("selectors", DEFAULT, lambda run, name, wanted: recorded_tests(run, name, wanted, SELECTORS)),
+            ("allocation", DEFAULT, lambda run, name, wanted: recorded_tests(run, name, wanted, ALLOCATION)),
             ("wire", QUICK, wire_tests),
             ("ui", DEFAULT, ui_tests),
             ("bench", DEFAULT, bench_tests),
             ("hostile", ALL, hostile_tests),
-            ("live/selectors", ALL, live_selector_tests),
-            ("live/allocation", ALL, live_allocation_tests),
+            ("live/selectors", ALL, lambda run, name, wanted: live_tests(run, name, wanted, SELECTORS)),
+            ("live/allocation", ALL, lambda run, name, wanted: live_tests(run, name, wanted, ALLOCATION)),
             ("lint/symbols", ALL, lint_symbols),
             ("thread/unit", ALL, thread_tests),
             ("thread/wire", ALL, thread_wire_tests),

@@ -4,6 +4,7 @@ tests/control-plane/build builds or finds the programs; if it cannot, the tests 
 """
 
 import concurrent.futures
+import os
 
 import cluster as clusters
 import kustomize
@@ -12,14 +13,14 @@ import quiet
 from api import wait_until
 from kustomize import Kubectl
 from live import LiveCluster
-from plane import NotHere, Plane, built
+from plane import BUILD, NotHere, Plane, built
 
 
 @pytest.fixture(scope="session")
 def programs():
-    """The folder with etcd, kube-apiserver, kube-scheduler and KWOK."""
+    """The folder with etcd, kube-apiserver, kube-scheduler and KWOK. CONTROL_PLANE_PROGRAMS: only these are built."""
     try:
-        return built()
+        return built(BUILD, *os.environ.get("CONTROL_PLANE_PROGRAMS", "").split())
     except NotHere as error:
         pytest.skip(str(error))
 

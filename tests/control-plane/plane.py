@@ -25,17 +25,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(HERE, "build")
 POD_DELETE = os.path.join(HERE, "pod-delete.yaml")
 NOT_HERE = 77
-# Empty: all that tests/control-plane/build knows.
-PROGRAMS = os.environ.get("CONTROL_PLANE_PROGRAMS", "").split()
 
 
 class NotHere(Exception):
     """The programs are unavailable on this machine, through no fault of ours."""
 
 
-def built(script=BUILD):
+def built(script=BUILD, *arguments):
     """The folder that the script names in its last line, with what it builds, fetches or finds."""
-    done = subprocess.run([script, *(PROGRAMS if script == BUILD else [])], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = subprocess.run([script, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     last = done.stdout.strip().rpartition("\n")[2]
     if done.returncode == NOT_HERE:
         raise NotHere(last)

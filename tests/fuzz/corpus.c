@@ -37,13 +37,9 @@ static void feed(const char *folder, const char *name)
         fprintf(stderr, "%s\n", err.text);
         exit(1);
     }
-    size_t size = text.len;
-    char *data = mem_strndup("", 0);
-    if (size > 0) {
-        data = mem_grow(data, size, 1);
-        memcpy(data, text.data, size);
-    }
-    LLVMFuzzerTestOneInput((const uint8_t *)data, size);
+    uint8_t *data = mem_new(text.len);
+    memcpy(data, buf_text(&text), text.len);
+    LLVMFuzzerTestOneInput(data, text.len);
     free(data);
 }
 

@@ -10,7 +10,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SKIPPED = 77
 TIMEOUT_S = 4500  # only for what hangs; below the 90 minutes of CI, so that it is reported there
 
-
 Done = collections.namedtuple("Done", "status output cpu_s")
 
 
@@ -39,21 +38,28 @@ def run(command, env=None, timeout_s=TIMEOUT_S, folder=None):
         output.seek(0)
         said = output.read().decode(errors="replace")
     if hung:
-        return Done(124, f"{said}\nended after {timeout_s} s", used.ru_utime + used.ru_stime)
-    return Done(process.returncode, said, used.ru_utime + used.ru_stime)
+        said += f"\nended after {timeout_s} s"
+    return Done(124 if hung else process.returncode, said, used.ru_utime + used.ru_stime)
+
+
+def record(results, name, done):
+    """Counts a command that is one test. Returns whether it passed."""
+    results.spend(name, done.cpu_s)
+    if done.status == 0:
+        results.ok(name)
+    else:
+        results.fail(name, f"{done.output}\nexit status {done.status}")
+    return done.status == 0
 
 
 def command_test(results, name, command):
     """Returns whether it passed."""
-    status, output, cpu_s = run(command)
-    results.spend(name, cpu_s)
-    if status == SKIPPED:
-        results.skip(name, (output.strip().split("\n") or [""])[-1])
-    elif status != 0:
-        results.fail(name, f"{output}\n{' '.join(command)}: exit status {status}")
-    else:
-        results.ok(name)
-    return status == 0
+    done = run(command)
+    if done.status != SKIPPED:
+        return record(results, name, done._replace(output=f"{done.output}\n{' '.join(command)}"))
+    results.spend(name, done.cpu_s)
+    results.skip(name, (done.output.strip().split("\n") or [""])[-1])
+    return False
 
 
 class Builds:

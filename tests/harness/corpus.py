@@ -21,9 +21,4 @@ def run(results, step, wanted):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         runs = {name: pool.submit(commands.run, [f"{TARGETS}/corpus_{name}", f"{CORPUS}/{name}"], unit.ENV) for name in chosen}
         for name, done in runs.items():
-            status, output, cpu_s = done.result()
-            results.spend(f"{step}/{name}", cpu_s)
-            if status == 0:
-                results.ok(f"{step}/{name}")
-            else:
-                results.fail(f"{step}/{name}", f"{output}\nexit status {status}")
+            commands.record(results, f"{step}/{name}", done.result())

@@ -69,9 +69,5 @@ def run(results, step, wanted):
     with concurrent.futures.ThreadPoolExecutor(cores) as pool:
         runs = {name: pool.submit(fuzz, name, min(seconds, SECONDS)) for name in chosen}
         for name, done in runs.items():
-            status, output, cpu_s = done.result()
-            results.spend(f"{step}/{name[len('fuzz_'):]}", cpu_s)
-            if status == 0:
-                results.ok(f"{step}/{name[len('fuzz_'):]}")
-            else:
-                results.fail(f"{step}/{name[len('fuzz_'):]}", without_progress(output))
+            found = done.result()
+            commands.record(results, f"{step}/{name[len('fuzz_'):]}", found._replace(output=without_progress(found.output)))

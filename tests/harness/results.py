@@ -30,8 +30,8 @@ LINES_AGAIN = 40
 
 
 def alone(name):
-    """The name that scripts/test takes for the file of that test."""
-    return name.split(":")[0].split(" ")[0]
+    """The command that runs the file of that test alone, or makes that build."""
+    return f"scripts/{name.replace('/', ' ', 1)}" if name.startswith("build/") else f"scripts/test {name.split(':')[0]}"
 
 
 class Results:
@@ -113,7 +113,7 @@ class Results:
         for name, reason in self.skipped:
             self.show(f"skipped: {name}: {reason}")
         for name, output in self.failed_output:
-            self.show(f"\nfailed: {name}; alone: scripts/test {alone(name)}")
+            self.show(f"\nfailed: {name}; alone: {alone(name)}")
             for line in output.rstrip().split("\n")[-LINES_AGAIN:] if output.strip() else []:
                 self.show("    | " + line)
         self.show(f"{self.passed} passed, {len(self.failed)} failed")
