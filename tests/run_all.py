@@ -304,7 +304,7 @@ LANES = [
     # Waits for nothing.
     Lane(
         "aside",
-        10,
+        19,
         [
             ("sim", QUICK, simulation),
             ("sim/replay", ALL, simulation_replayed),
