@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "fake_credentials.h"
+#include "hand_clock.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_S 60
+#define PATIENCE_S 120
 #define REQUEST_MAX_BYTES 65536
 
 static void limit_waits(int fd)
@@ -131,6 +132,12 @@ void fake_api_start(struct fake_api *api)
     assert_return_code(kube_loop_start(api->loop, &err), EAGAIN);
 }
 
+void fake_api_pass(struct fake_api *api, int64_t ms)
+{
+    hand_clock_pass(ms);
+    kube_loop_wake(api->loop);
+}
+
 void fake_api_close(struct fake_api *api)
 {
     kube_loop_stop(api->loop);
@@ -204,7 +211,7 @@ bool box_is_filled(struct box *box)
 
 struct kube_request fake_api_get(const char *path)
 {
-    return (struct kube_request){.method = "GET", .path = path, .timeout_ms = 60000};
+    return (struct kube_request){.method = "GET", .path = path, .timeout_ms = FAKE_API_TIMEOUT_MS};
 }
 
 struct kube_request fake_api_post(const char *path, const char *body)
@@ -213,7 +220,7 @@ struct kube_request fake_api_post(const char *path, const char *body)
                                  .path = path,
                                  .body = body,
                                  .body_len = strlen(body),
-                                 .timeout_ms = 60000};
+                                 .timeout_ms = FAKE_API_TIMEOUT_MS};
 }
 
 struct box *fake_api_ask(struct fake_api *api, const struct kube_request *request)

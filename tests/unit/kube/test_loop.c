@@ -147,9 +147,8 @@ static void a_cut_in_the_answer_is_unknown(void **state)
 
 static void no_answer_in_time_is_unknown(void **state)
 {
-    struct kube_request request = fake_api_post("/a", "{}");
-    request.timeout_ms = FAKE_API_SHORT_MS;
-    const struct call call = fake_api_call(*state, request);
+    const struct call call = fake_api_call(*state, fake_api_post("/a", "{}"));
+    fake_api_pass(*state, FAKE_API_TIMEOUT_MS);
     fake_api_expect_outcome(call.box, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
     fake_api_expect_closed(call.connection);
 }
@@ -159,8 +158,11 @@ static void no_connection_in_time_is_not_sent(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
-    request.timeout_ms = FAKE_API_SHORT_MS;
-    fake_api_expect_outcome(fake_api_ask(api, &request), KUBE_NOT_SENT, FAKE_API_NO_ANSWER);
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_accept(api->listener);
+    fake_api_pass(api, FAKE_API_TIMEOUT_MS);
+    fake_api_expect_outcome(box, KUBE_NOT_SENT, FAKE_API_NO_ANSWER);
+    (void)close(connection);
 }
 
 static void a_too_large_answer_is_unknown(void **state)
@@ -225,10 +227,11 @@ static void the_second_rejection_is_the_answer(void **state)
 
 static void a_rejection_without_a_newer_token_is_the_answer(void **state)
 {
-    struct kube_request request = fake_api_get("/a");
-    request.timeout_ms = FAKE_API_SHORT_MS;
-    const struct call call = fake_api_call(*state, request);
+    struct fake_api *api = *state;
+    const struct call call = fake_api_call(api, fake_api_get("/a"));
     fake_api_answer(call.connection, 401, "who?");
+    fake_credentials_wait_refused(api->credentials, 1);
+    fake_api_pass(api, FAKE_API_TIMEOUT_MS);
     fake_api_expect_answer(call.box, 401, "the API server refused the token of a test");
     (void)close(call.connection);
 }
@@ -238,12 +241,12 @@ static void a_rejection_retires_open_connections(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a");
-    request.timeout_ms = FAKE_API_SHORT_MS;
     struct box *box = fake_api_ask(api, &request);
     int connection = fake_api_take(api->listener, "GET /a ");
     fake_api_answer(connection, 401, "who?");
+    fake_credentials_wait_refused(api->credentials, 1);
+    fake_api_pass(api, FAKE_API_TIMEOUT_MS);
     fake_api_expect_answer(box, 401, "the API server refused the token of a test");
-    request.timeout_ms = 60000;
     box = fake_api_ask(api, &request);
     fake_api_expect_closed(connection);
     connection = fake_api_take(api->listener, "GET /a ");
@@ -346,12 +349,13 @@ static void a_timeout_retires_open_connections(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request slow = fake_api_get("/slow"), late = fake_api_get("/late");
-    late.timeout_ms = FAKE_API_SHORT_MS;
+    slow.timeout_ms = 2 * FAKE_API_TIMEOUT_MS;
     int connection = idle_connection(api);
     struct box *box = fake_api_ask(api, &slow);
     fake_api_expect(connection, "GET /slow ");
     struct box *box_late = fake_api_ask(api, &late);
     int other = fake_api_take(api->listener, "GET /late ");
+    fake_api_pass(api, FAKE_API_TIMEOUT_MS);
     fake_api_expect_outcome(box_late, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
     fake_api_expect_closed(other);
     fake_api_answer(connection, 200, "s");
@@ -364,13 +368,14 @@ static void a_timeout_of_a_read_only_post_retires_nothing(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request slow = fake_api_get("/slow"), late = fake_api_post("/late", "{}");
-    late.timeout_ms = FAKE_API_SHORT_MS;
+    slow.timeout_ms = 2 * FAKE_API_TIMEOUT_MS;
     late.only_asks = true;
     int connection = idle_connection(api);
     struct box *box = fake_api_ask(api, &slow);
     fake_api_expect(connection, "GET /slow ");
     struct box *box_late = fake_api_ask(api, &late);
     int other = fake_api_take(api->listener, "POST /late ");
+    fake_api_pass(api, FAKE_API_TIMEOUT_MS);
     fake_api_expect_outcome(box_late, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
     fake_api_expect_closed(other);
     fake_api_answer(connection, 200, "s");

@@ -89,16 +89,17 @@ static void open_named(struct fake_api *api)
 static void an_unresolved_name_delays_no_other_request(void **state)
 {
     struct fake_api api;
-    struct kube_request fresh = fake_api_get("/fresh");
+    struct kube_request fresh = fake_api_get("/fresh"), slow = fake_api_get("/slow");
     (void)state;
     fresh.fresh = true;
-    fresh.timeout_ms = FAKE_API_SHORT_MS;
     answer_names(true);
     open_named(&api);
-    const struct call call = fake_api_call(&api, fake_api_get("/slow"));
+    slow.timeout_ms = 2 * FAKE_API_TIMEOUT_MS;
+    const struct call call = fake_api_call(&api, slow);
     answer_names(false);
     struct box *late = fake_api_ask(&api, &fresh);
     await_asked(1);
+    fake_api_pass(&api, FAKE_API_TIMEOUT_MS);
     fake_api_expect_outcome(late, KUBE_NOT_SENT, FAKE_API_NO_ANSWER);
     fake_api_serve(&call, 200, "s");
     (void)close(call.connection);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "fake_api.h"
 #include "fake_credentials.h"
+#include "hand_clock.h"
 #include "journal.h"
 
 #include <stdatomic.h>
@@ -199,26 +200,25 @@ static void the_trailer_is_bounded(void **state)
 static void a_watch_may_stay_silent(void **state)
 {
     struct opener *opener = *state;
-    opener->request.timeout_ms = FAKE_API_SHORT_MS;
     int connection = begin_with_head(opener);
-    struct kube_request other = fake_api_get("/other");
-    other.timeout_ms = FAKE_API_SHORT_MS + 1000;
-    struct box *box = fake_api_ask(&opener->api, &other);
-    int other_connection = fake_api_accept(opener->api.listener);
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, "no answer in 3000 ms");
+    const struct call other = fake_api_call(&opener->api, fake_api_get("/other"));
+    fake_api_pass(&opener->api, FAKE_API_TIMEOUT_MS);
+    fake_api_expect_outcome(other.box, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
     journal_expect(opener->journal, "head 200");
     fake_api_write(connection, "2\r\nab\r\n");
     journal_wait(opener->journal, "bytes: 2ab");
     (void)close(connection);
-    (void)close(other_connection);
+    (void)close(other.connection);
 }
 
 static void a_silent_list_times_out(void **state)
 {
     struct opener *opener = *state;
-    opener->request.idle_ms = FAKE_API_SHORT_MS;
+    opener->request.idle_ms = 2000;
     int connection = begin_with_head(opener);
     fake_api_write(connection, "2\r\nab\r\n");
+    journal_wait(opener->journal, "bytes: 2ab");
+    fake_api_pass(&opener->api, 2000);
     journal_wait(opener->journal, "end unknown: nothing came in 2000 ms");
     fake_api_expect_closed(connection);
 }
@@ -226,9 +226,9 @@ static void a_silent_list_times_out(void **state)
 static void no_head_in_time_is_unknown(void **state)
 {
     struct opener *opener = *state;
-    opener->request.timeout_ms = FAKE_API_SHORT_MS;
     opener->request.idle_ms = 50;
     int connection = begin(opener);
+    fake_api_pass(&opener->api, FAKE_API_TIMEOUT_MS);
     journal_wait(opener->journal, "end unknown: " FAKE_API_NO_ANSWER);
     fake_api_expect_closed(connection);
 }
@@ -346,19 +346,21 @@ static void a_quiet_stream_is_polled_repeatedly(void **state)
     (void)close(connection);
 }
 
+#define TICK_MS 50
+
 struct ticker {
     struct journal *journal;
     int calls;
     int64_t due_ms;
 };
 
-/* Requests a call in 20 ms, twice; then none. */
+/* Requests two more calls, one after the other; then none. */
 static int64_t tick(void *context, int64_t now_ms)
 {
     struct ticker *ticker = context;
     assert_true(now_ms >= ticker->due_ms);
     journal_add(ticker->journal, "call %d", ++ticker->calls);
-    ticker->due_ms = ticker->calls < 3 ? now_ms + 20 : 0;
+    ticker->due_ms = ticker->calls < 3 ? now_ms + TICK_MS : 0;
     return ticker->calls < 3 ? ticker->due_ms : CLOCK_NEVER;
 }
 
@@ -370,6 +372,10 @@ static void tasks_run_when_due(void **state)
     fake_api_open(&api, "http");
     kube_loop_add_task(api.loop, tick, &ticker);
     fake_api_start(&api);
+    journal_wait(ticker.journal, "call 1");
+    hand_clock_pass(TICK_MS);
+    journal_wait(ticker.journal, "call 1, call 2");
+    hand_clock_pass(TICK_MS);
     journal_wait(ticker.journal, "call 1, call 2, call 3");
     kube_loop_wake(api.loop);
     journal_wait(ticker.journal, "call 4");
