@@ -23,7 +23,7 @@
 #define ANSWER_MAX ((size_t)64 * 1024)
 
 static struct temp_folder folder;
-static int n_late;        /* how often the time was asked for since the plugin wrote the file "late" */
+static int n_late; /* how often the time was asked for since the plugin wrote the file "late" */
 static char command[100]; /* the plugin */
 static struct buf answer;
 static struct err err;

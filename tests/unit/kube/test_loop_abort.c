@@ -149,7 +149,7 @@ static int tear_down(void **state)
  * none. */
 static void few_connect_at_a_time(void **state)
 {
-    enum { N_REQUESTS = 16, N_AT_A_TIME = 8 };
+    enum { N_REQUESTS = 40, N_AT_A_TIME = 8 };
     (void)state;
     struct fake_api api;
     struct box *boxes[N_REQUESTS];
