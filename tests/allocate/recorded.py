@@ -108,7 +108,8 @@ SETS = {"table": table, "random": at_random, "sets": sets}
 
 def line(theirs, mine):
     """The answers on the nodes of a question, as in the files."""
-    return "\t".join(f"{'~' if our == compare.NOT_JUDGED != their else ''}{their}" for their, our in zip(theirs, mine, strict=True))
+    is_free = [our == compare.NOT_JUDGED and their != compare.TIMEOUT for their, our in zip(theirs, mine, strict=True)]
+    return "\t".join(f"{'~' if free else ''}{their}" for their, free in zip(theirs, is_free, strict=True))
 
 
 def fresh(name, program, oracle):

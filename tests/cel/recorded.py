@@ -4,8 +4,8 @@
 
     tests/cel/recorded.py --program build/test/tests/cel/cel_answer
 
-The questions come in three sets: upstream's own table, the published selectors of wild.txt, and random ones (generate.py). Status 1:
-some answers differ. tests/cel/record asks upstream's code and writes the files in tests/cel/recorded.
+The questions come in four sets: upstream's own table, the published selectors of wild.txt, those of corners.txt, and random ones
+(generate.py). Status 1: some answers differ. tests/cel/record asks upstream's code and writes the files in tests/cel/recorded.
 
 The answer to a question has a mark for each device: 1 and 0 are the value, a letter is an error at run time, whose words follow
 after tabs in the order of the letters ("other": none that count; "any": upstream has no order). "invalid" does not compile, "costly" is more than kube-apiserver allows. After "~", cel/ did
@@ -46,6 +46,16 @@ MIG = {
     "attributes": {"productName": {"string": "NVIDIA A100-SXM4-40GB"}, "type": {"string": "mig"}, "profile": {"string": "1g.5gb"}},
     "capacity": {"memory": {"value": "4864Mi"}},
 }
+# A second H100, of corners.txt.
+OTHER = {
+    "attributes": {
+        **{name: H100["attributes"][name] for name in ("productName", "type", "cudaComputeCapability", "resource.kubernetes.io/pciBusID")},
+        "index": {"int": 2},
+        "sriov": {"bool": False},
+        "driverVersion": {"version": "580.65.6-rc.1"},
+    },
+    "capacity": H100["capacity"],
+}
 EMPTY = {"allowMultipleAllocations": True}
 
 
@@ -57,9 +67,17 @@ def table():
     return [json.loads(line) for line in answer_files.lines_of(path_of("table.jsonl"))]
 
 
+def of_file(name, devices):
+    expressions = answer_files.lines_of(os.path.join(HERE, name))
+    return [{"expression": text, "driver": "gpu.nvidia.com", "devices": devices} for text in expressions]
+
+
 def wild():
-    expressions = answer_files.lines_of(os.path.join(HERE, "wild.txt"))
-    return [{"expression": text, "driver": "gpu.nvidia.com", "devices": [H100, MIG, EMPTY]} for text in expressions]
+    return of_file("wild.txt", [H100, MIG, EMPTY])
+
+
+def corners():
+    return of_file("corners.txt", [OTHER])
 
 
 def at_random():
@@ -67,7 +85,7 @@ def at_random():
     return [generate.question(dice, DEVICES) for _ in range(PAIRS // DEVICES)]
 
 
-SETS = {"table": table, "wild": wild, "random": at_random}
+SETS = {"table": table, "wild": wild, "corners": corners, "random": at_random}
 
 
 def answers_path(name):
