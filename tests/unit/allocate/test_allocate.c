@@ -1,27 +1,10 @@
-/* allocate: which devices the requests of a pod get on a node. tests/allocate compares random
- * questions with kube-scheduler's own allocator. */
+/* allocate: selectors, constraints, access, taints and capacity of what the requests of a pod get
+ * on a node. tests/allocate compares the search with kube-scheduler's own allocator. */
 #include "base/mem.h"
 #include "node.h"
 #include "unit.h"
 
 #include <string.h>
-
-static void the_first_free_devices_are_given(void **state)
-{
-    (void)state;
-    struct node *node CLEANUP(node_free) = node_new();
-    struct allocate_slice *slice = node_add_slice(node, "p", "s");
-    node_add_devices(node, slice, "x", 4);
-    node->devices[0][1].is_allocated = true;
-    struct allocate_claim *claim = node_add_claim(node);
-    (void)node_add_request(node, claim, 2);
-    assert_string_equal(node_answer(node), "x0 x2");
-    (void)node_add_request(node, claim, 1);
-    assert_string_equal(node_answer(node), "x0 x2,x3");
-    (void)node_add_request(node, node_add_claim(node), 1);
-    assert_string_equal(node_answer(node), "cannot allocate all claims");
-    assert_int_equal(node->answer.verdict, ALLOCATE_NO);
-}
 
 static void selectors_of_class_and_request_choose(void **state)
 {
@@ -58,58 +41,6 @@ static void selectors_of_class_and_request_choose(void **state)
     assert_string_equal(
         node_answer(node),
         "claim ns/c0, request r0: missing device class name (unsupported request type?)");
-}
-
-static void a_later_request_makes_an_earlier_one_choose_again(void **state)
-{
-    (void)state;
-    struct node *node CLEANUP(node_free) = node_new();
-    struct allocate_slice *slice = node_add_slice(node, "p", "s");
-    node_add_devices(node, slice, "x", 2);
-    (void)node_add_request(node, node_add_claim(node), 1);
-    struct allocate_want *want = node_add_request(node, node_add_claim(node), 1);
-    node_select(node, want, "device.attributes['d'].index == 0");
-    assert_string_equal(node_answer(node), "x1;x0");
-}
-
-static void all_means_every_device_or_none(void **state)
-{
-    (void)state;
-    struct node *node CLEANUP(node_free) = node_new();
-    struct allocate_slice *slice = node_add_slice(node, "p", "s");
-    struct allocate_claim *claim = node_add_claim(node);
-    struct allocate_want *want = node_add_request(node, claim, 0);
-    want->wants_all = true;
-    assert_string_equal(node_answer(node), "cannot allocate all claims");
-    node_add_devices(node, slice, "x", 3);
-    assert_string_equal(node_answer(node), "x0 x1 x2");
-    node->devices[0][1].is_allocated = true;
-    assert_string_equal(node_answer(node), "cannot allocate all claims");
-    want->is_admin = true;
-    assert_string_equal(node_answer(node), "x0 x1 x2");
-    node_add_model(node, slice, "y", "b");
-    (void)node_constrain(node, claim, ALLOCATE_MATCH, "d/model");
-    assert_string_equal(node_answer(node), "claim ns/c0, request r0: cannot add device d/p/y "
-                                           "because a claim constraint would not be satisfied");
-    assert_int_equal(node->answer.verdict, ALLOCATE_ERROR);
-}
-
-static void the_first_alternative_that_fits_is_taken(void **state)
-{
-    (void)state;
-    struct node *node CLEANUP(node_free) = node_new();
-    node_add_devices(node, node_add_slice(node, "p", "s"), "x", 3);
-    struct allocate_claim *claim = node_add_claim(node);
-    struct allocate_want *want = node_add_request(node, claim, 2);
-    node_select(node, want, "device.attributes['d'].model == 'b'");
-    node_select(node, node_add_alternative(node, claim, 2), "device.attributes['d'].index > 0");
-    (void)node_add_alternative(node, claim, 1);
-    assert_string_equal(node_answer(node), "x1 x2");
-    assert_int_equal(node->answer.results[0].devices[0].want, 1);
-    /* Now only the last one leaves enough for the next claim. */
-    (void)node_add_request(node, node_add_claim(node), 2);
-    assert_string_equal(node_answer(node), "x0;x1 x2");
-    assert_int_equal(node->answer.results[0].devices[0].want, 2);
 }
 
 static void attributes_match_or_differ(void **state)
@@ -320,11 +251,7 @@ static void only_the_first_share_takes_counters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_free_devices_are_given),
         cmocka_unit_test(selectors_of_class_and_request_choose),
-        cmocka_unit_test(a_later_request_makes_an_earlier_one_choose_again),
-        cmocka_unit_test(all_means_every_device_or_none),
-        cmocka_unit_test(the_first_alternative_that_fits_is_taken),
         cmocka_unit_test(attributes_match_or_differ),
         cmocka_unit_test(a_constraint_holds_for_the_requests_that_it_names),
         cmocka_unit_test(admin_access_shares_devices_but_not_in_one_claim),
