@@ -87,9 +87,36 @@ def test_the_choice_depends_on_the_seed_only():
     assert candidates.choose(faults, 8, 6) != more
 
 
-def mutate(root, equivalent):
+# It notices clamp(8) == 9, which the weak test does not.
+ASKS = "import os, subprocess, sys\n\n\ndef test_case():\n    assert subprocess.run([{}], check=False).returncode == 8\n"
+ANSWERS = "int clamp(int a);\nint main(void)\n{\n    return clamp(8);\n}\n"
+# What else judges: name -> what it says of a fault, and its files in the small tree.
+JUDGES = {
+    "cel/recorded": (
+        "exit status 1",
+        {
+            "meson.build": MESON + "subdir('tests/cel')\n",
+            "tests/cel/meson.build": "executable('cel_answer', 'answer.c', link_with: small)\n",
+            "tests/cel/answer.c": ANSWERS,
+            "tests/cel/recorded.py": ASKS.format("sys.argv[2]") + "\n\ntest_case()\n",
+        },
+    ),
+    "wire/cases": (
+        "test_case",
+        {
+            "meson.build": MESON + "executable('gpu-extender', 'main.c', link_with: small)\n",
+            "main.c": ANSWERS,
+            "tests/pytest.ini": "[pytest]\naddopts = -p no:cacheprovider\n",
+            "tests/wire/test_cases.py": ASKS.format('os.environ["GPU_EXTENDER"]'),
+            "tests/wire/test_manifests.py": "",
+        },
+    ),
+}
+
+
+def mutate(root, equivalent, *options):
     command = [os.path.join(tree.ROOT, "tests/mutation/mutate"), "--root", root, "--equivalent", equivalent]
-    command += ["--jobs", "1", "--bare", "--no-sanitizers", "src/small"]
+    command += ["--jobs", "1", "--bare", "--no-sanitizers", *options, "src/small"]
     done = subprocess.run([sys.executable, *command], cwd=root, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -106,3 +133,16 @@ def test_mutants_missed_by_a_weak_test_are_reported(tree_of, tmp_path):
     equivalent.write_text("# a head\nsrc/small/small.c\tclamp\tif (a < 9)\tif (a < 8)\tno caller asks for 8\n", encoding="utf-8")
     second = mutate(root, str(equivalent))
     assert second.startswith("| folder |") and "a < 8" not in second
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_a_mutant_that_no_unit_test_notices_is_judged_by(judge, tree_of):
+    says, files = JUDGES[judge]
+    root = tree_of({**TREE, **files})
+    assert f"killed: src/small/small.c:4 clamp: if (a < 9)  =>  if (a < 8) -- {judge}: {says}\n" in mutate(root, os.devnull)
+
+
+def test_as_many_faults_of_each_folder(tree_of):
+    root = tree_of({"src/small/small.c": SMALL, "src/other/small.c": SMALL})
+    listed = mutate(root, os.devnull, "--list", "--per-folder", "2", "src/other").splitlines()
+    assert [line.split(" ")[1].split(":")[0] for line in listed] == 2 * ["src/other/small.c"] + 2 * ["src/small/small.c"]

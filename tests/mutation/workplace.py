@@ -1,7 +1,7 @@
 """A copy of the tree in which faults are built and tested, so that the checkout keeps its files.
 
-Judges one fault at a time: builds it, runs the unit tests that it changes and then the simulator, and says what noticed. It
-neither chooses faults nor records anything.
+Judges one fault at a time: builds it, runs the tests whose executable it changes, the nearest first, and says what noticed. It neither
+chooses faults nor records anything.
 """
 
 import concurrent.futures
@@ -9,6 +9,7 @@ import contextlib
 import glob
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -23,8 +24,27 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lint"))
 import tree  # noqa: E402
 from harness import unit  # noqa: E402
 
-SIM = "tests/sim/sim"
-SEEDS = "1..40"
+SIM, CASES = "sim", "wire/cases"
+PYTHON = "/usr/bin/python3"  # as tests/harness
+PYTEST = [PYTHON, "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", "-x"]
+# It compares two sources of the tree, and asks no program.
+NO_CASE = "--deselect=tests/wire/test_manifests.py::test_the_fields_are_those_of_kubernetes"
+# What judges beside unit tests: name -> a file of it, the program that it runs, its command; PROGRAM there is that program's path.
+JUDGES = {
+    SIM: ("tests/sim/sim.c", "tests/sim/sim", ["PROGRAM", "--seeds", "1..40"]),
+    "cel/recorded": ("tests/cel/recorded.py", "tests/cel/cel_answer", [PYTHON, "tests/cel/recorded.py", "--program", "PROGRAM"]),
+    "allocate/recorded": (
+        "tests/allocate/recorded.py",
+        "tests/allocate/allocate_answer",
+        [PYTHON, "tests/allocate/recorded.py", "--program", "PROGRAM"],
+    ),
+    CASES: (
+        "tests/wire/test_cases.py",
+        "gpu-extender",
+        ["env", "GPU_EXTENDER=PROGRAM", *PYTEST, NO_CASE, "tests/wire/test_cases.py", "tests/wire/test_manifests.py"],
+    ),
+}
+NOTICED = re.compile(r"^(?:FAILED|ERROR) \S*?::(.*?)(?: - .*)?$", re.MULTILINE)  # a test of pytest
 ENV = {"LEDGER_EVENTS": "50000"}
 # Without these a call with swapped arguments often compiles, with a warning.
 C_ARGS = "-O1 -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
@@ -67,9 +87,8 @@ class Build:
         self.is_sanitized = options is SANITIZED
         self.set_up(options)
         self.tests = {name: test["cmd"] for name, test in unit.executables(self.folder).items()}
-        if os.path.exists(os.path.join(place, "tests/sim/meson.build")):
-            self.tests["sim"] = [os.path.join(self.folder, SIM), "--seeds", SEEDS]
         self.paths = {name: command[0] for name, command in self.tests.items()}
+        self.add_judges()
         done = self.ninja()
         if done.returncode != 0:
             raise Trouble(done.stdout)
@@ -88,6 +107,12 @@ class Build:
         if done.returncode != 0:
             raise Trouble(f"{' '.join(command)}\n{done.stdout}")
         write(wanted, str(options).encode())
+
+    def add_judges(self):
+        for name, (file, program, command) in JUDGES.items():
+            if os.path.exists(os.path.join(self.place, file)):
+                path = self.paths[name] = os.path.join(self.folder, program)
+                self.tests[name] = [word.replace("PROGRAM", path) for word in command]
 
     def ninja(self, names=None):
         targets = [os.path.relpath(self.paths[name], self.folder) for name in (self.paths if names is None else names)]
@@ -149,7 +174,7 @@ class Build:
 
     def case(self, output, status):
         states, _ = unit.cases(output)
-        failed = [name for name, state in states.items() if state == "RUN"]
+        failed = [name for name, state in states.items() if state == "RUN"] or NOTICED.findall(output)
         for what in ("AddressSanitizer", "LeakSanitizer", "runtime error"):
             if what in output:
                 return f"{failed[0] if failed else 'at its end'} ({what})"
@@ -157,13 +182,14 @@ class Build:
 
 
 def order(names, file, build, helpful):
-    """Tests most likely to notice first: those that noticed faults of the file, then by name, by folder, and the quick ones."""
+    """Tests most likely to notice first: those that noticed faults of the file, then by name, by folder, the cases, and the quick ones."""
     stem, folder = os.path.splitext(os.path.basename(file))[0], file.split("/")[1] + "/"
 
     def place(name):
         test = name.split("/")[-1].removeprefix("test_")
         alike = test == stem or stem.startswith(test + "_") or test.startswith(stem)
-        return (name == "sim", -helpful.get((file, name), 0), not alike, not name.startswith(folder), build.seconds[name])
+        near = (not alike, not name.startswith(folder), name != CASES)
+        return (name == SIM, -helpful.get((file, name), 0), *near, build.seconds[name])
 
     return sorted(names, key=place)
 
@@ -224,7 +250,7 @@ class Workplace:
     def judge_build(self, build, fault, helpful):
         names, n_changed = order(build.tests, fault.file, build, helpful), 0
         # Linking takes longest, and the first tests notice most faults.
-        for first, last in ((0, 4), (4, 16), (16, len(names))):
+        for first, last in ((0, 4), (4, 20), (20, len(names))):
             if not names[first:last]:
                 break
             done = build.ninja(names[first:last])
