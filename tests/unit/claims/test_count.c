@@ -68,6 +68,14 @@ static void test_each_device_counts_for_the_first_term_that_is_false(void **stat
     assert_int_equal(count.removals[1].n, 4);
 }
 
+static void test_the_nearest_value_of_several(void **state)
+{
+    struct allocate_want want = {.n_devices = 1};
+    const struct claims_count count = count_of("true", &want, MODEL " == 'gpu'", 4, STEPS, *state);
+    assert_int_equal(count.n_removals, 1);
+    assert_string_equal(count.removals[0].nearest, "Old GPU");
+}
+
 static void test_error_leaves_no_numbers(void **state)
 {
     struct allocate_want want = {.n_devices = 1};
@@ -84,6 +92,16 @@ static void test_work_is_bounded(void **state)
     assert_non_null(
         count_of("true", &want, "sets.contains([1], [1])", 4, STEPS, *state).not_judged);
     assert_int_equal(count_of("false", &want, "true", 0, STEPS, *state).n_all, 0);
+}
+
+static void test_work_may_end_anywhere(void **state)
+{
+    static const char TERMS[] = MODEL " == 'a' && " MODEL " == 'b'";
+    struct allocate_want want = {.n_devices = 1};
+    uint64_t steps = 0;
+    while (count_of("true", &want, TERMS, 4, steps, *state).not_judged)
+        steps++;
+    assert_int_equal(count_of("true", &want, TERMS, 4, steps, *state).removals[0].n, 10);
 }
 
 static int set_up(void **state)
@@ -105,8 +123,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_devices_are_counted_by_what_claims_can_get),
         TEST(test_each_device_counts_for_the_first_term_that_is_false),
+        TEST(test_the_nearest_value_of_several),
         TEST(test_error_leaves_no_numbers),
         TEST(test_work_is_bounded),
+        TEST(test_work_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

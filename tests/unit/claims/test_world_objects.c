@@ -54,20 +54,26 @@ static json_t *parse(struct arena *arena, const char *text)
 }
 
 /* spec: the members besides driver and pool; the pool has the slice's name, and one slice. */
-static void add_slice(struct fixture *fixture, const char *name, const char *spec)
+static void add_slice_of(struct fixture *fixture, const char *driver, const char *name,
+                         const char *spec)
 {
     struct slice_facts facts;
     struct err err;
     json_auto_t *object =
         parse(fixture->arena,
               arena_printf(fixture->arena,
-                           "{'metadata': {'name': '%s'}, 'spec': {'driver': '" DRIVER
-                           "', 'pool': {'name': '%s', 'generation': 1, 'resourceSliceCount': 1}, "
+                           "{'metadata': {'name': '%s'}, 'spec': {'driver': '%s', "
+                           "'pool': {'name': '%s', 'generation': 1, 'resourceSliceCount': 1}, "
                            "%s}}",
-                           name, name, spec));
+                           name, driver, name, spec));
     if (resource_slice_from_json(object, &fixture->policy, fixture->arena, &facts, &err) < 0)
         fail_msg("%s", err.text);
     cluster_upsert_slice(fixture->cluster, &facts);
+}
+
+static void add_slice(struct fixture *fixture, const char *name, const char *spec)
+{
+    add_slice_of(fixture, DRIVER, name, spec);
 }
 
 static void add_rule(struct fixture *fixture, const char *name, const char *spec)
@@ -302,6 +308,17 @@ static void test_a_pool_with_counters_in_order_concerns_its_nodes_only(void **st
     assert_int_equal(on_node(fixture, "d", "").n, 1);
 }
 
+static void test_a_pool_whose_devices_consume_unknown_counters_concerns_all_nodes(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a",
+              "'nodeName': 'a', 'sharedCounters': [{'name': 'gpu-0', " COUNTERS "}], 'devices': ["
+              "{'name': 'd', 'consumesCounters': [{'counterSet': 'gpu-0', 'counters': "
+              "{'cores': {'value': '1'}}}]}]");
+    read_all(fixture);
+    assert_int_equal(on_node(fixture, "b", "").n, 1);
+}
+
 static void test_counters_that_are_no_whole_numbers_are_not_judged(void **state)
 {
     struct fixture *fixture = *state;
@@ -310,6 +327,50 @@ static void test_counters_that_are_no_whole_numbers_are_not_judged(void **state)
               "'1500m'}}}]");
     read_all(fixture);
     assert_string_equal(on_node(fixture, "a", "").not_judged, "its counters are no whole numbers");
+}
+
+/* ---- attributes ---- */
+
+static void test_facts_are_of_their_attributes_kinds(void **state)
+{
+    static const struct cel_read ALL[] = {{.is_capacity = false}, {.is_capacity = true}};
+    static const struct {
+        const char *name, *text;
+        enum cel_fact_kind kind;
+    } FACTS[] = {{"b", "true", CEL_BOOL},
+                 {"i", "7", CEL_INT},
+                 {"q", "4Gi", CEL_QUANTITY},
+                 {"s", "vital", CEL_STRING},
+                 {"v", "1.2.3", CEL_VERSION}};
+    struct fixture *fixture = *state;
+    fixture->world = claims_world_new(ALL, 2, fixture->arena);
+    add_slice(fixture, "a",
+              "'nodeName': 'a', 'devices': [{'name': 'd', 'attributes': {'b': {'bool': true}, "
+              "'i': {'int': 7}, 's': {'string': 'vital'}, 'v': {'version': '1.2.3'}}, "
+              "'capacity': {'q': {'value': '4Gi'}}}]");
+    read_all(fixture);
+    const struct cel_device *device = slice_of(fixture, "a")->devices[0].facts;
+    assert_int_equal(device->n_facts, 5);
+    for (size_t i = 0; i < 5; i++) {
+        size_t j = 0;
+        while (strcmp(device->facts[j].name, FACTS[i].name) != 0)
+            assert_true(++j < 5);
+        assert_int_equal(device->facts[j].kind, FACTS[i].kind);
+        assert_string_equal(device->facts[j].text, FACTS[i].text);
+    }
+}
+
+static void test_equal_devices_of_two_drivers_keep_their_drivers(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice_of(fixture, "gpu.example.co", "one", "'nodeName': 'a', 'devices': [{'name': 'd'}]");
+    add_slice_of(fixture, "gpu.example.cv", "two", "'nodeName': 'a', 'devices': [{'name': 'd'}]");
+    claims_world_name_drivers(fixture->world, &fixture->policy, true);
+    read_all(fixture);
+    const struct claims_world_slices slices = on_node(fixture, "a", "");
+    assert_int_equal(slices.n_with_others, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(slices.slices[i].devices[0].facts->driver, slices.slices[i].driver);
 }
 
 /* ---- capacities ---- */
@@ -516,6 +577,31 @@ static void test_which_nodes_a_taken_device_touches(void **state)
     assert_true(claims_world_touches(fixture->world, 0, "b"));
 }
 
+/* Any node may have the label. */
+static void test_a_taken_device_of_a_host_touches_all_nodes(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "host",
+              SELECTOR("kubernetes.io/hostname", "b") ", 'devices': [{'name': 'd'}]");
+    read_all(fixture);
+    const struct allocate_want want = {.name = "", .n_devices = 1};
+    take(fixture, &want, slice_of(fixture, "b"), 0);
+    assert_true(claims_world_touches(fixture->world, 0, "a"));
+}
+
+static void test_devices_of_one_name_are_taken_together(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", "'nodeName': 'a', 'devices': [{'name': 'd'}, {'name': 'd'}]");
+    read_all(fixture);
+    const struct allocate_want want = {.name = "", .n_devices = 1};
+    const struct allocate_slice *slice = slice_of(fixture, "a");
+    take(fixture, &want, slice, 0);
+    assert_true(slice->devices[0].is_allocated && slice->devices[1].is_allocated);
+    claims_world_give_back(fixture->world, 0);
+    assert_false(slice->devices[0].is_allocated || slice->devices[1].is_allocated);
+}
+
 /* ---- what is not judged ---- */
 
 static void test_what_is_not_understood_is_not_judged(void **state)
@@ -589,7 +675,10 @@ int main(void)
         TEST(test_a_selector_that_is_not_understood),
         TEST(test_counters),
         TEST(test_a_pool_with_counters_in_order_concerns_its_nodes_only),
+        TEST(test_a_pool_whose_devices_consume_unknown_counters_concerns_all_nodes),
         TEST(test_counters_that_are_no_whole_numbers_are_not_judged),
+        TEST(test_facts_are_of_their_attributes_kinds),
+        TEST(test_equal_devices_of_two_drivers_keep_their_drivers),
         TEST(test_capacities_and_their_policies),
         TEST(test_equal_policies_share_their_capacities),
         TEST(test_a_share_of_a_device_is_taken_and_given_back),
@@ -599,6 +688,8 @@ int main(void)
         TEST(test_a_device_of_too_many_claims_is_not_judged),
         TEST(test_too_much_text_of_consumed_capacities_is_not_judged),
         TEST(test_which_nodes_a_taken_device_touches),
+        TEST(test_a_taken_device_of_a_host_touches_all_nodes),
+        TEST(test_devices_of_one_name_are_taken_together),
         TEST(test_what_is_not_understood_is_not_judged),
         TEST(test_details_that_are_too_long_are_not_judged),
         TEST(test_binding_conditions),
