@@ -24,11 +24,21 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lint"))
 import tree  # noqa: E402
 from harness import unit  # noqa: E402
 
-SIM, CASES = "sim", "wire/cases"
+SIM = "sim"
 PYTHON = "/usr/bin/python3"  # as tests/harness
 PYTEST = [PYTHON, "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", "-x"]
 # It compares two sources of the tree, and asks no program.
-NO_CASE = "--deselect=tests/wire/test_manifests.py::test_the_fields_are_those_of_kubernetes"
+NO_JUDGE = "--deselect=tests/wire/test_manifests.py::test_the_fields_are_those_of_kubernetes"
+
+
+def wire(*names):
+    """The command of these files of tests/wire."""
+    return ["env", "GPU_EXTENDER=PROGRAM", *PYTEST, NO_JUDGE, *(f"tests/wire/test_{name}.py" for name in names)]
+
+
+# Answers to users, over cluster files: those that take seconds.
+ANSWERS = ["near_misses", "tables", "names", "parameters", "fragmentation", "quota", "explain_score", "evictions", "refusals"]
+ANSWERS += ["what_if", "inventory", "what_if_drains", "devices", "pending", "openapi", "claims_judged"]
 # What judges beside unit tests: name -> a file of it, the program that it runs, its command; PROGRAM there is that program's path.
 JUDGES = {
     SIM: ("tests/sim/sim.c", "tests/sim/sim", ["PROGRAM", "--seeds", "1..40"]),
@@ -38,11 +48,8 @@ JUDGES = {
         "tests/allocate/allocate_answer",
         [PYTHON, "tests/allocate/recorded.py", "--program", "PROGRAM"],
     ),
-    CASES: (
-        "tests/wire/test_cases.py",
-        "gpu-extender",
-        ["env", "GPU_EXTENDER=PROGRAM", *PYTEST, NO_CASE, "tests/wire/test_cases.py", "tests/wire/test_manifests.py"],
-    ),
+    "wire/cases": ("tests/wire/test_cases.py", "gpu-extender", wire("cases", "manifests")),
+    "wire/answers": ("tests/wire/test_tables.py", "gpu-extender", wire(*ANSWERS)),
 }
 NOTICED = re.compile(r"^(?:FAILED|ERROR) \S*?::(.*?)(?: - .*)?$", re.MULTILINE)  # a test of pytest
 ENV = {"LEDGER_EVENTS": "50000"}
@@ -182,13 +189,13 @@ class Build:
 
 
 def order(names, file, build, helpful):
-    """Tests most likely to notice first: those that noticed faults of the file, then by name, by folder, the cases, and the quick ones."""
+    """Tests most likely to notice first: those that noticed faults of the file, then by name, by folder, through the wire, and the quick ones."""
     stem, folder = os.path.splitext(os.path.basename(file))[0], file.split("/")[1] + "/"
 
     def place(name):
         test = name.split("/")[-1].removeprefix("test_")
         alike = test == stem or stem.startswith(test + "_") or test.startswith(stem)
-        near = (not alike, not name.startswith(folder), name != CASES)
+        near = (not alike, not name.startswith(folder), not name.startswith("wire/"))
         return (name == SIM, -helpful.get((file, name), 0), *near, build.seconds[name])
 
     return sorted(names, key=place)

@@ -86,6 +86,7 @@ static void the_rest_is_not_judged(void **state)
         {"type(1) == int", "not judged: uses *"},
         {GPU ".index + null == 1", "not judged: uses null as an argument"},
         {"[1, 2].all(i, x, x > i)", "not judged: uses all()"},
+        {".device.driver == 'x'", "not judged: uses a name with a leading dot"},
     };
     CHECK(ROWS);
 }

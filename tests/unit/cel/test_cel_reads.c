@@ -34,6 +34,7 @@ static void literal_names_are_single_reads(void **state)
         "attribute d/a, attribute e/b");
     assert_reads("cel.bind(x, device.attributes['d'], x.a == 1 && x.b == 2)",
                  "attribute d/a, attribute d/b");
+    assert_reads("cel.bind(x, device.attributes['d'].a, true)", "attribute d/a");
 }
 
 static void other_uses_read_more(void **state)
