@@ -38,7 +38,7 @@ def wire(*names):
 
 # Answers to users, over cluster files: those that take seconds.
 ANSWERS = ["near_misses", "tables", "names", "parameters", "fragmentation", "quota", "explain_score", "evictions", "refusals"]
-ANSWERS += ["what_if", "inventory", "what_if_drains", "devices", "pending", "openapi", "claims_judged"]
+ANSWERS += ["what_if", "inventory", "what_if_drains", "devices", "pending", "selectors", "openapi", "claims_judged", "aggregated_objects"]
 # What judges beside unit tests: name -> a file of it, the program that it runs, its command; PROGRAM there is that program's path.
 JUDGES = {
     SIM: ("tests/sim/sim.c", "tests/sim/sim", ["PROGRAM", "--seeds", "1..40"]),

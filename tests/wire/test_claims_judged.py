@@ -497,6 +497,15 @@ def test_answer_names_the_selector_that_rules_out_devices_and_the_nearest_value(
     assert typed["matching"] == named_["matching"] == 0 and typed["nodes"] == 0
 
 
+@pytest.mark.parametrize("shift", ["", "x"])
+def test_long_term_is_cut_between_characters(shift, start_over):
+    term = f"device.attributes['{DRIVER}'].type == '{shift}" + "\u00e9" * 200 + "'"
+    service = start_over(*cluster())
+    (workload,) = dry_run(service, using(t_a="named"), template("named", asks(selector=term)))
+    ((named,),) = claims_of(workload).values()
+    assert [item["term"] for item in named["removed"]] == [term.encode()[:200].decode(errors="ignore") + "..."]
+
+
 def test_nearest_amount_of_a_capacity(start_over):
     sizes = [{**device(f"gpu-{n}"), "capacity": {"memory": {"value": size}}} for n, size in enumerate(["40Gi", "81559Mi", "16Gi"])]
     service = start_over(node("a", None, None), device_class(), slice_of("a", *sizes), claim("other"))

@@ -106,6 +106,14 @@ def test_a_mistake_is_named(service, expression, parts, matching):
     assert ("no such key" in warning or "no such overload" in warning or "compilation failed" in warning or "quantities must" in warning) == is_error
 
 
+def test_the_only_device_is_judged(start_over):
+    service = start_over(slice_of("a", [device(12, "NVIDIA A100-SXM4-40GB", "40Gi", index={"int": 12})]), device_class("true"))
+    for expression, matching, part in ((f"{GPU}.index == 12", 1, None), (f"{GPU}.productName.matches('A10')", 1, "longer number")):
+        answer = judge(service, claim(expression))
+        assert answer["deviceRequests"][0]["matching"] == matching
+        assert [part in item["message"] for item in answer["warnings"]] == ([True] if part else [])
+
+
 def test_what_is_not_judged_is_said_so_and_warns_of_nothing(service):
     warnings, request = only(service, "duration('1s') == duration('1s')")
     assert (warnings, request["matching"]) == ([], None)

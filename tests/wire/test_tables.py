@@ -72,6 +72,15 @@ def test_fitting_nodes_are_folded_by_score(large):
     assert len(rows_of(wide[wide.index("FITS ON"):])) > 200
 
 
+def test_replicas_with_one_result_share_a_row(start_over):
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("web", 4)["spec"]}
+    spec = {"replicas": 5, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "ml"}, "spec": spec}
+    text = start_over(node("a", 12), node("cpu", None)).post("/v1/dry-run?output=table", web).text
+    rows = rows_of(text[text.index("REPLICA"):])
+    assert [row[:2] for row in rows[1:]] == [["0-2", "a"], ["3-4", "-"]]
+
+
 def test_pending_pods_are_listed_by_owner(large):
     text = text_of(large, "/v1/pending")
     assert text.startswith("22 pending GPU pods\n")

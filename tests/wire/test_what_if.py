@@ -404,6 +404,12 @@ def test_added_nodes_are_numbered_over_the_whole_request(service):
     assert refused.status == 400 and "too long" in refused.json()["error"]
 
 
+def test_the_oldest_of_the_pending_pods_comes_first(module_service):
+    waiting = [owned(f"{name}-0", "Job", name, gpus=4, metadata={"creationTimestamp": f"2026-11-20T{hour}:00:00Z"}) for name, hour in (("a", 11), ("b", 10))]
+    answer = ask(module_service(node("like", 4), pod("runs", 4, "like"), *waiting), {"addNodes": {"like": "like", "count": 1}})
+    assert [each["name"] for each in answer["pending"]["nowRun"]] == ["b-0"]
+
+
 def test_a_pod_that_is_removed_after_a_drain_is_not_displaced(service):
     answer = ask(service, {"drain": ["a"]}, {"removePods": ["ml/web-0"]})
     assert places(answer["displaced"]) == {"web-1": None} and answer["displacedCounts"]["pods"] == 1
