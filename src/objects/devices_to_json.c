@@ -8,6 +8,8 @@
 #include "device_attributes.h"
 #include "meta.h"
 
+#include <string.h>
+
 #define GROUP_VERSION "resource.k8s.io/v1"
 
 static void set_text(json_t *object, const char *key, const char *text)
@@ -31,14 +33,27 @@ static json_t *amount_json(int64_t amount)
     return json_pack("{s:o}", "value", json_sprintf("%lld", (long long)amount));
 }
 
+/* The one that follows that name; NULL: the first, and after the last. Facts may have any order. */
+static const struct device_counter *counter_after(const struct counter_set *set, const char *name)
+{
+    const struct device_counter *next = NULL;
+    for (size_t i = 0; i < set->n_counters; i++) {
+        const struct device_counter *counter = &set->counters[i];
+        if ((!name || strcmp(counter->name, name) > 0) &&
+            (!next || strcmp(counter->name, next->name) < 0))
+            next = counter;
+    }
+    return next;
+}
+
 static json_t *sets_json(const struct counter_set *sets, size_t n, const char *name_key)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {
         json_t *counters = json_object();
-        for (size_t j = 0; j < sets[i].n_counters; j++)
-            (void)json_object_set_new(counters, sets[i].counters[j].name,
-                                      amount_json(sets[i].counters[j].amount));
+        for (const struct device_counter *next = counter_after(&sets[i], NULL); next;
+             next = counter_after(&sets[i], next->name))
+            (void)json_object_set_new(counters, next->name, amount_json(next->amount));
         (void)json_array_append_new(
             list, json_pack("{s:s, s:o}", name_key, sets[i].name, "counters", counters));
     }

@@ -116,6 +116,30 @@ static void test_any_slice_reads_back(void **state)
     policy_fini(&policy);
 }
 
+/* Whatever their order is: two snapshots of one cluster are the same. */
+static void test_counters_are_written_by_name(void **state)
+{
+    (void)state;
+    static const struct device_counter COUNTERS[] = {{"slices", 7}, {"cores", 8}, {"memory", 1}};
+    static const struct counter_set SET = {"gpu-0", COUNTERS, 3};
+    const struct slice_facts facts = {.name = "a",
+                                      .driver = "gpu.nvidia.com",
+                                      .pool = "a",
+                                      .node_name = "a",
+                                      .counter_sets = &SET,
+                                      .n_counter_sets = 1};
+    struct policy policy;
+    policy_init(&policy);
+    json_auto_t *json = resource_slice_to_json(&facts, &policy);
+    char *text = json_dumps(json, JSON_COMPACT);
+    const char *cores = strstr(text, "\"cores\":{\"value\":\"8\"}");
+    const char *memory = strstr(text, "\"memory\":{\"value\":\"1\"}");
+    const char *slices = strstr(text, "\"slices\":{\"value\":\"7\"}");
+    assert_true(cores && cores < memory && memory < slices);
+    free(text);
+    policy_fini(&policy);
+}
+
 static void assert_attributes(const struct device_facts *device, const char *wanted)
 {
     struct buf got;
@@ -328,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_slice_reads_back),
+        cmocka_unit_test(test_counters_are_written_by_name),
         cmocka_unit_test(test_attributes_read_back),
         cmocka_unit_test(test_that_attributes_are_left_out_reads_back),
         cmocka_unit_test(test_any_claim_reads_back),
