@@ -135,6 +135,16 @@ def test_mutants_missed_by_a_weak_test_are_reported(tree_of, tmp_path):
     assert second.startswith("| folder |") and "a < 8" not in second
 
 
+def test_survivors_are_judged_again_with_a_new_test(tree_of):
+    root = tree_of(TREE)
+    mutate(root, os.devnull)
+    meson = TREE["tests/unit/small/meson.build"]
+    strict = {"meson.build": meson + meson.replace("test_small", "test_eight"), "test_eight.c": WEAK_TEST.replace("5", "8")}
+    tree_of({f"tests/unit/small/{name}": text for name, text in strict.items()})
+    again = mutate(root, os.devnull, "--again", "survived")
+    assert "killed: src/small/small.c:4 clamp: if (a < 9)  =>  if (a < 8) -- small/test_eight: exit status -6" in again
+
+
 @pytest.mark.parametrize("judge", JUDGES)
 def test_a_mutant_that_no_unit_test_notices_is_judged_by(judge, tree_of):
     says, files = JUDGES[judge]

@@ -36,7 +36,7 @@ def fill(store):
     store.put(node("n", 8, metadata={"labels": {"zone": "a"}}), node("m", 4, metadata={"labels": {"zone": "b"}}), node("cpu", 0, model=None))
     for namespace in ("ours", "theirs"):
         store.put({"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": namespace, "uid": f"uid-{namespace}"}})
-        held = claim(f"{namespace}-claim", "devices", [0 if namespace == "ours" else 1], [])
+        held = claim(f"{namespace}-claim", "devices", [0] if namespace == "ours" else [1, 3], [])
         held["metadata"].update(namespace=namespace, labels={"app": namespace, "empty": ""})
         held["status"]["reservedFor"] = [{"resource": "pods", "name": f"{namespace}-claims", "uid": f"uid-{namespace}-{namespace}-claims"}]
         store.put(held, claiming(namespace, f"{namespace}-claims", f"{namespace}-claim"))
@@ -281,12 +281,17 @@ def test_claims(tenants, tenant):
     assert tenants.names("namespaces/ours/gpuclaims", fieldSelector="status.node!=devices") == []
 
 
+def test_devices_of_one_driver_are_counted_together(tenants, viewer):
+    shown = {each["metadata"]["name"]: each["status"]["gpus"] for each in tenants.see("gpupods")["items"]}
+    assert (shown["ours-claims"], shown["theirs-claims"]) == ("1 gpu.nvidia.com", "2 gpu.nvidia.com")
+
+
 def test_quotas_of_the_namespace(tenants, tenant):
     everything, team = tenants.see("namespaces/ours/gpuquotas")["items"]
     assert (everything["metadata"]["name"], team["metadata"]["name"]) == ("all", "team")
-    assert team["status"]["used"] == "6 of 60 GPUs, 4 of 50 A100 of nvidia.com/gpu"
+    assert team["status"]["used"] == "7 of 60 GPUs, 4 of 50 A100 of nvidia.com/gpu"
     assert team["status"]["usedHere"] == "3 GPUs, 2 A100 of nvidia.com/gpu"
-    total = {"resource": "", "model": "", "limit": 60, "used": 6, "usedHere": 3}
+    total = {"resource": "", "model": "", "limit": 60, "used": 7, "usedHere": 3}
     assert team["status"]["limits"][0] == total and team["status"]["claimsCounted"] is True
     assert [each["cells"][0] for each in tenants.see("namespaces/ours/gpuquotas", table=True)["rows"]] == ["all", "team"]
 
