@@ -22,8 +22,7 @@ import threading
 import time
 
 from fake_store import status
-
-LIMIT_S = 60
+from limit import LIMIT_S
 
 
 class Hold:

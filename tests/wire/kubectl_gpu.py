@@ -2,18 +2,29 @@
 
 import contextlib
 import http.server
+import itertools
 import json
 import os
 import re
 import subprocess
 import threading
 
+import pytest
 from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS, Log, Service
 
 PLUGIN = os.environ.get("KUBECTL_GPU") or os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
 FILE = ("--cluster-file", SAMPLE_CLUSTER)
 FITS, TOO_LARGE = {"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "1000"}
 EVIL = "a\x1b]0;b\x07\x7f\u009b31m\r\nc\u202e\u200b\ufeff\u2066d\u061c"
+
+
+# Each start of the plugin takes time.
+EVERY_FORM = pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)], ids=["some", "every"])
+
+
+def combined(verbs, forms, every):
+    """Each verb with each form of output; unless `every`, each verb with the next form."""
+    return itertools.product(verbs, forms) if every else zip(verbs, itertools.cycle(forms))
 
 
 def gpu(*words, env=None, text=None):

@@ -3,7 +3,7 @@
 import re
 import socket
 
-LIMIT_S = 60
+from limit import LIMIT_S
 
 
 class Raw:

@@ -14,13 +14,14 @@ import subprocess
 import threading
 import time
 
+from limit import LIMIT_S
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.environ.get("GPU_EXTENDER") or os.path.join(ROOT, "build/test/gpu-extender")
 SAMPLE_CLUSTER = os.path.join(ROOT, "examples/sample-cluster.yaml")
 # Options: placement by packing.
 PACKING = ("--config", os.path.join(ROOT, "tests/wire/packing.yaml"))
 
-LIMIT_S = 60  # of every wait; reached only on a failure
 SANITIZERS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
 FIELD = re.compile(r'(?:^|(?<= ))([a-z_]+)=("(?:[^"\\]|\\.)*"|[^ "]\S*|)(?= |$)')
 ENV = {

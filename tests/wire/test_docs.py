@@ -13,7 +13,7 @@ import subprocess
 import marked
 import openapi
 import pytest
-from service import BINARY, ENV, ROOT, read, run_to_end
+from service import BINARY, ENV, LIMIT_S, ROOT, read, run_to_end
 
 ADDRESS = "127.0.0.1:8888"
 RELEASE = "build/release"
@@ -39,7 +39,7 @@ def test_command(service, command, output):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=False,
     )
     said = done.stdout if done.stdout.endswith("\n") or not done.stdout else done.stdout + "\n"

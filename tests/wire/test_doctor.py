@@ -14,7 +14,7 @@ import marked
 import pytest
 from certificates import Authority
 from objects import list_text, node, pod
-from service import BINARY, ENV, ROOT, read
+from service import BINARY, ENV, LIMIT_S, ROOT, read
 
 SHIPPED = read("manifests/kube-scheduler-config.yaml")
 HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
@@ -489,7 +489,7 @@ def test_a_broken_cluster_file_is_unusable(run_binary, write):
 def test_commands_of_the_document():
     for command, output in marked.commands("docs/OPERATIONS.md", "doctor"):
         here = command.replace("gpu-extender --", f"{BINARY} --")
-        done = subprocess.run(["bash", "-c", here], cwd=ROOT, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(["bash", "-c", here], cwd=ROOT, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
         assert (done.stdout, done.stderr) == (output, "")
 
 

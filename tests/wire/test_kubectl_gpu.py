@@ -11,7 +11,7 @@ import urllib.parse
 import marked
 import pytest
 import yaml
-from kubectl_gpu import EVIL, FILE, FITS, PLUGIN, TOO_LARGE, Kubectl, ageless, answering, complaint, gpu, has_control, manifest, said
+from kubectl_gpu import EVERY_FORM, EVIL, FILE, FITS, PLUGIN, TOO_LARGE, Kubectl, ageless, answering, combined, complaint, gpu, has_control, manifest, said
 from objects import list_text, node, pod
 from service import ENV, LIMIT_S, ROOT, SAMPLE_CLUSTER
 
@@ -363,14 +363,14 @@ PAGE = b"<!DOCTYPE html><html><body>Log in</body></html>\n"
 
 
 @pytest.mark.parametrize("body, content", [(PAGE, "text/html"), (PAGE, "text/plain"), (PAGE, None), (b"Log in", "text/html; charset=utf-8"), (b"Log in", None), (b' {"a": 1}', "text/plain")])
-def test_pages_of_others_are_no_answers(body, content, kubectl):
+@EVERY_FORM
+def test_pages_of_others_are_no_answers(body, content, kubectl, every):
     kubectl.answer(body.decode())
     with answering(body, content=content) as there:
-        for words in (("nodes",), ("pending",), ("why", "a")):
-            for form in ("table", "wide", "json", "yaml", "name"):
-                assert complaint(*words, "--url", there, "-o", form, text="{}", status=3).startswith(f"{there}: the answer is not gpu-extender's")
-                if b"<" in body or b"{" in body:
-                    assert complaint(*words, "-o", form, env=kubectl.env, text="{}", status=3).startswith("the answer is not gpu-extender's")
+        for words, form in combined((("nodes",), ("pending",), ("why", "a")), ("table", "wide", "json", "yaml", "name"), every):
+            assert complaint(*words, "--url", there, "-o", form, text="{}", status=3).startswith(f"{there}: the answer is not gpu-extender's")
+            if b"<" in body or b"{" in body:
+                assert complaint(*words, "-o", form, env=kubectl.env, text="{}", status=3).startswith("the answer is not gpu-extender's")
 
 
 def result(**more):
@@ -458,12 +458,12 @@ ODD = [b"", b"null", b"[]", b"<html>", b"[" * 100000, b'{"nodes": 3}', b'{"nodes
 ODD += [b'{"usable": true, "workloads": [1, null, {"nodes": 1, "placements": [3], "preemption": 1, "nearMisses": {}}], "skipped": [1], "summary": 1}']
 
 
+@EVERY_FORM
 @pytest.mark.parametrize("body", ODD, ids=range(len(ODD)))
-def test_any_answer_is_survived(body):
+def test_any_answer_is_survived(body, every):
     with answering(body) as there:
-        for words in (("nodes",), ("fit", "-f", "-"), ("why", "job/x", "-n", "a"), ("claims",)):
-            for form in ("table", "json", "yaml", "name"):
-                assert gpu(*words, "--url", there, "-o", form, text="{}").returncode in (0, 1, 2, 3)
+        for words, form in combined((("nodes",), ("fit", "-f", "-"), ("why", "job/x", "-n", "a"), ("claims",)), ("table", "json", "yaml", "name"), every):
+            assert gpu(*words, "--url", there, "-o", form, text="{}").returncode in (0, 1, 2, 3)
 
 
 # ---- terminals ----

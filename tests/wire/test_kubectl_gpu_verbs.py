@@ -14,7 +14,7 @@ import termios
 
 import pytest
 import yaml
-from kubectl_gpu import FILE, PLUGIN, Kubectl, answering, complaint, gpu, said
+from kubectl_gpu import EVERY_FORM, FILE, PLUGIN, Kubectl, answering, combined, complaint, gpu, said
 from objects import filter_args, list_text, node, pod
 from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS
 
@@ -421,11 +421,13 @@ def filled(value, depth=2):
     return {name: inner if name in ("pod", "pending", "fragmentation", "quota") else [inner] * (45 if name == "nodes" else 1) if name in LISTS else value for name in MEMBER_NAMES}
 
 
+@EVERY_FORM
 @pytest.mark.parametrize("value", STRANGE, ids=str)
-def test_members_of_any_type_are_survived(value):
+def test_members_of_any_type_are_survived(value, every):
+    verbs = (*MEMBERS, ("fit", "-f", "-"), ("doctor",), ("what-if", "--drain", "a"))
     with answering(json.dumps(filled(value)).encode()) as there:
-        for words in (*MEMBERS, ("fit", "-f", "-"), ("doctor",), ("what-if", "--drain", "a")):
-            for form in ("table", "wide", *([] if words[0] in ("frag", "doctor", "what-if", "node-groups") else ["name"])):
+        for words, form in combined(verbs, ("table", "wide", "name"), every):
+            if form != "name" or words[0] not in ("frag", "doctor", "what-if", "node-groups"):
                 assert gpu(*words, "--url", there, "-o", form, text="{}").returncode in (0, 1, 3)
 
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from kubectl_gpu import EVIL, FILE, PLUGIN, TOO_LARGE, Kubectl, ageless, answering, complaint, gpu, has_control, manifest, said
 from objects import list_text, node, pod
-from service import ENV, ROOT
+from service import ENV, LIMIT_S, ROOT
 
 # Words, the changes that they stand for, and the exit status.
 ASKED = [
@@ -198,5 +198,5 @@ DOCUMENTED = marked.commands("docs/KUBECTL-GPU.md", "what-if") + marked.commands
 def test_the_documents_command(tmp_path, command, output):
     (tmp_path / "kubectl-gpu").symlink_to(PLUGIN)
     here = command.replace("kubectl gpu", f"{tmp_path}/kubectl-gpu")
-    done = subprocess.run(["bash", "-c", here], cwd=ROOT, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", here], cwd=ROOT, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert done.stdout.split() == output.split(), done

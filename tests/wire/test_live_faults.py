@@ -2,14 +2,29 @@
 objects, the service is ready, threads and memory are as before (Follower.settle), and it stops cleanly.
 """
 
+import functools
+
 import pytest
 from fake_api import COLLECTIONS, bookmark, event_bytes
 from fake_store import GONE, status
-from follow import BACK_BYTES, OBJECT_BYTES, ROUNDED_S
+from follow import BACK_BYTES, BIND_S, OBJECT_BYTES, ROUNDED_S
 from objects import node, pod
 
 KINDS = [*(kind for kind in COLLECTIONS.values() if kind != "poddisruptionbudgets"), "deviceclasses"]  # no decision is made without them
 OF_CLAIMS = ("resourceslices", "resourceclaims", "devicetaintrules")
+
+
+@pytest.fixture
+def follow(follow):
+    """Nothing but the test ends a watch: none is silent for too long, and no hold of bindings ends with a list of the pods."""
+    return functools.partial(follow, watchSilenceSeconds=600, bindTimeoutSeconds=100)
+
+
+@pytest.fixture
+def follower(follow):
+    service = follow()
+    service.settle()
+    return service
 
 
 def some_changes(api):
@@ -203,7 +218,7 @@ def test_the_token_is_rotated(api, follow, tmp_path):
     token, waiting = tmp_path / "token", pod("train-0")
     token.write_text("first")
     api.token = "first"
-    service = follow(kubeconfig=api.kubeconfig({"tokenFile": str(token)}))
+    service = follow(bindTimeoutSeconds=BIND_S, kubeconfig=api.kubeconfig({"tokenFile": str(token)}))
     service.settle()
     token.write_text("second\n")
     api.token = "second"
@@ -253,7 +268,6 @@ def test_an_object_of_100_mb(api, follower):
     follower.wait("nodes and their pods are known", lambda: follower.ledger()[0] == follower.truth()[0])
     told = [{"kind": "Pod", "name": "ml/large-0", "what": f"is larger than {OBJECT_BYTES} bytes (limits.objectBytes)"}]
     assert follower.get("/v1/inventory").json()["problems"] == told
-    follower.wait_until_it_binds()  # before that it lists the pods again, over another watch than the one that is hidden
     gone_by_event(api, hide(api, "pods"))
     relisted(follower, "pods", "gone")
     follower.wait("it is ready", lambda: follower.get("/readyz").status == 200)

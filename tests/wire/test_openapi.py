@@ -19,7 +19,7 @@ import pytest
 import yaml
 from fake_api import FakeApi
 from guarded import GuardedFollower
-from service import ROOT, SAMPLE_CLUSTER, Answer, Service, read
+from service import LIMIT_S, ROOT, SAMPLE_CLUSTER, Answer, Service, read
 
 WORKLOADS = os.path.join(ROOT, "examples/workloads")
 OPENB_CLUSTER = os.path.join(ROOT, "examples/openb-cluster.json")
@@ -373,7 +373,7 @@ def limited(tmp_path_factory):
 
 def begin_a_request(service):
     """A request whose header the service has read, and whose body it waits for: "100 Continue" says so."""
-    busy = socket.create_connection(("127.0.0.1", int(service.address.rpartition(":")[2])), timeout=60)
+    busy = socket.create_connection(("127.0.0.1", int(service.address.rpartition(":")[2])), timeout=LIMIT_S)
     head = "POST /v1/dry-run HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
     busy.sendall(head.encode())
     assert busy.recv(100).startswith(b"HTTP/1.1 100 ")
@@ -460,7 +460,7 @@ def test_other_transfer_encodings_are_documented(service):
 def test_broken_requests(service, head):
     """The HTTP library answers these; only the status is promised."""
     row = re.search(r"^ *\| ([\d, ]+) \| the request line or a header", JUDGE.document["info"]["description"], re.MULTILINE)
-    with socket.create_connection(("127.0.0.1", int(service.address.rpartition(":")[2])), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", int(service.address.rpartition(":")[2])), timeout=LIMIT_S) as connection:
         connection.sendall(f"{head}\r\n\r\n".encode())
         response = http.client.HTTPResponse(connection)
         response.begin()

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from certificates import Authority
 from objects import filter_args, list_text, node, pod
-from service import BINARY, ENV, ROOT, SAMPLE_CLUSTER
+from service import BINARY, ENV, LIMIT_S, ROOT, SAMPLE_CLUSTER
 
 POLICY_FILE = os.path.join(ROOT, "config/scheduler-policy.yaml")
 HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
@@ -399,7 +399,7 @@ def test_an_unread_log_does_not_block(write, cluster):
         process.send_signal(signal.SIGHUP)
         names = []
         while names != ["new"]:  # until it is read, or the connection is refused because the process is gone
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LIMIT_S)
             connection.request("GET", "/v1/inventory")
             names = [item["name"] for item in json.load(connection.getresponse())["nodes"]]
             connection.close()

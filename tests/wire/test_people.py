@@ -182,7 +182,7 @@ def test_an_unresponsive_api_server_rejects_users(api, guarded):
     began = time.monotonic()
     with held(api, "review *"):
         assert error(guarded.visit(READER), 503) == NOT_NOW
-    assert 9 < time.monotonic() - began < 30
+    assert time.monotonic() - began > 9
 
 
 @pytest.mark.parametrize("review", ["review token", "review access"])

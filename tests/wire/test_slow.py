@@ -10,7 +10,6 @@ import os
 import select
 import socket
 import ssl
-import time
 
 import pytest
 from objects import filter_args, list_text, node, pod
@@ -52,16 +51,29 @@ def judged(connection):
     return headers
 
 
+def judged_anew(connect):
+    """On a new connection. It may be evicted if it sends nothing for a second, as when the machine stalls; then it is one of the slow."""
+    while True:
+        with contextlib.suppress(EOFError, OSError), connect() as new:
+            return judged(new)
+
+
 def pass_time(service):
     """Waits longer than a slow request may take; a silent connection is dropped meanwhile."""
     with Raw(service.addresses["people"]) as silent:
         assert silent.is_closed()
 
 
+def metrics(service):
+    """A machine may stall while the client connects, which then is a slow client, too: it asks again."""
+    while True:
+        with contextlib.suppress(EOFError, ConnectionError), Raw(service.addresses["people"]) as connection:
+            connection.send(request("GET", "/metrics"))
+            return connection.answer()[2].decode()
+
+
 def metric(service, name):
-    with Raw(service.addresses["people"]) as connection:
-        connection.send(request("GET", "/metrics"))
-        text = connection.answer()[2].decode()
+    text = metrics(service)
     return int(next(line for line in text.splitlines() if line.startswith(name + " ")).rsplit(" ", 1)[1])
 
 
@@ -84,14 +96,11 @@ def test_a_slow_request_is_dropped(sent, before, service):
 @pytest.mark.parametrize("sent", [FILTER[:10], FILTER[:-1]], ids=["header", "body"])
 def test_an_aborted_request_is_closed_early(sent, start_with):
     """The last bytes and the end come together, which the HTTP library takes for one event."""
-    request_s = 16
-    service = start_with(requestSeconds=request_s)
+    service = start_with(requestSeconds=600)
     with Raw(service.address) as connection:
-        began = time.monotonic()
         connection.socket.send(sent, socket.MSG_MORE)
         connection.socket.shutdown(socket.SHUT_WR)
         assert connection.is_closed()
-        assert time.monotonic() - began < request_s
 
 
 def test_a_trickling_request_is_dropped(service):
@@ -123,15 +132,14 @@ def test_a_served_connection_stays_open(service):
 def test_a_client_that_reads_no_answer_is_dropped(service):
     """The server notices only once the client's buffers are full too, so the client requests more and more."""
     with Raw(service.addresses["people"]) as reader:
-        reader.socket.settimeout(0.2)
-        asked = request("GET", "/metrics") * 100
-        with contextlib.suppress(TimeoutError, ConnectionError):
-            while True:
-                reader.send(asked)
-        reader.socket.settimeout(LIMIT_S)
-        poll = select.poll()
-        poll.register(reader.socket, 0)
-        assert poll.poll(LIMIT_S * 1000), "it was not closed"
+        reader.socket.setblocking(False)
+        asked, poll = request("GET", "/metrics") * 100, select.poll()
+        poll.register(reader.socket, select.POLLOUT)
+        sent = 0
+        with contextlib.suppress(ConnectionError):
+            while (events := poll.poll(LIMIT_S * 1000)) and events[0][1] == select.POLLOUT:
+                sent = (sent + reader.socket.send(asked[sent:])) % len(asked)
+        assert events, "it was not closed"
     while not closed(service, "slow_reader"):
         pass
 
@@ -147,8 +155,7 @@ def test_slow_clients_delay_no_verb(start_with):
                 slow.send(b"GET /gone HTTP/1.1\r\n"[: 10 * (i % 3)])
                 if i % 50 == 0:
                     judged(known)
-                    with Raw(service.address) as new:
-                        judged(new)
+                    judged_anew(lambda: Raw(service.address))
         while closed(service, "crowded") < 200:
             judged(known)
 
@@ -214,7 +221,7 @@ def n_sockets(service):
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=lambda version: version.name)
 def test_a_handshake_has_less_time_than_an_idle_connection(version, tmp_path, start_service):
     """kube-scheduler keeps connections after their handshake before it uses them. On a busy machine a handshake takes long."""
-    secured = Secured(tmp_path, start_service, limits={"requestSeconds": 5})
+    secured = Secured(tmp_path, start_service, limits={"requestSeconds": 15})
     with greeted(secured, version) as unused:
         before = n_sockets(secured.service)
         with opened(secured.address, 2) as (silent, half):
@@ -241,8 +248,7 @@ def test_clients_without_certificate_do_not_lock_others_out(tmp_path, start_serv
                 assert stranger.answer()[0] == 405
             if i % 30 == 29:
                 judged(known)
-                with greeted(secured) as new:
-                    judged(new)
+                judged_anew(lambda: greeted(secured))
 
 
 def test_the_files_of_the_page_lock_no_user_out(tmp_path, start_service):
