@@ -1,7 +1,7 @@
 /*
  * attacks: see attacks.h. To add one, write a function that makes its pods, and a row in the table
- * below. Bounds are about three times the values seen, so they hold on a slow machine. Anything
- * that grows with the product of two things that tenants choose exceeds them by far.
+ * below. Bounds are about three times the values seen. Anything that grows with the product of two
+ * things that tenants choose exceeds them by far.
  */
 #include "attacks.h"
 #include "base/mem.h"

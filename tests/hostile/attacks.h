@@ -20,8 +20,8 @@ struct attack {
     enum cluster_kind kind;
     size_t n_objects;
     json_t *(*make)(size_t i); /* makes object i; a new reference */
-    /* Bounds for a sanitized build. Milliseconds are CPU time: of the longest hold of the lock, and
-     * of a filter call for an ordinary pod over all nodes. */
+    /* Bounds for a sanitized build. Milliseconds are CPU time, judged with --times only: of the
+     * longest hold of the lock, and of a filter call for an ordinary pod over all nodes. */
     double max_bytes_each;
     double max_hold_ms;
     double max_filter_ms;
