@@ -16,7 +16,7 @@ LABEL = re.compile(r'([a-z]+)="([^"]*)"')
 # The minimum that the policy allows for the silence of a watch.
 SILENCE_S = 5
 # A binding that should succeed has this time. After its start the service holds bindings for it and one second more.
-BIND_S = 6
+BIND_S = 5
 # The log message once bindings of a predecessor can no longer take effect.
 SENT = "bindings are sent from now on"
 # The service repeats a request once a delay has passed since the answer. A request is recorded before it is answered, so recorded times

@@ -37,6 +37,7 @@ def test_promtool_accepts_the_rules(promtool, tmp_path):
     run_promtool(promtool, tmp_path, "check", "rules", "--lint-fatal", "rules.json")
 
 
+@pytest.mark.long
 def test_alerts_fire_when_they_should(promtool, tmp_path):
     """Alerts without their annotations, which would have to be repeated verbatim."""
     groups = rule_groups()

@@ -697,6 +697,7 @@ def test_pods_of_one_template_share_their_verdicts(start_over):
     assert (given_up["placed"], fits["placed"]) == (0, 1)
 
 
+@pytest.mark.long
 def test_work_of_an_answer_is_bounded(start_over):
     """Eight of 24 devices, and one that no device is: each node takes a million steps."""
     slices = [slice_of(f"n{n:03}", *(device(f"gpu-{m}") for m in range(24))) for n in range(200)]

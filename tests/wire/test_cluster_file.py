@@ -388,6 +388,7 @@ def test_unread_members_do_not_count_against_the_limit(run_binary, write):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kinds", ["each its own", "the list's"])
 def test_memory_grows_with_kept_data_not_with_the_file(kinds, start_service, write):
     """32 MB of unread annotations of pods, also in a list whose items have no kind."""

@@ -324,6 +324,7 @@ def test_a_device_that_no_slice_has(start_over):
     assert node_of(inventory, "a")["devices"][DRIVER]["allocated"] == 0
 
 
+@pytest.mark.long
 def test_the_number_of_listed_claims_is_bounded(start_over):
     """Unused claims are listed whatever the number of the others."""
     holders = [{"resource": "pods", "uid": str(number)} for number in range(256)]

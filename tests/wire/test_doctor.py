@@ -391,6 +391,7 @@ def test_output_is_bounded_and_without_control_characters(run_binary, write):
     assert len(done.stdout) < 300000 and "\x1b" not in done.stdout
 
 
+@pytest.mark.long
 def test_types_are_wrong_everywhere(diagnose):
     """No check may trust a type."""
     for value in ["1", "x", "[]", "{}", "[1]", "[[]]", "null", "true", "-1", "99999999999999999999", "1.5"]:

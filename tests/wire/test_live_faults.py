@@ -260,6 +260,7 @@ def test_the_tls_handshake_fails(api, follower, fault, told):
     assert follower.relists("pods") == 1
 
 
+@pytest.mark.long
 def test_an_object_of_100_mb(api, follower):
     """In a watch, in a list, and on deletion: the object is reported as a problem, others are followed, and memory does not grow with it."""
     most, item = follower.memory("VmHWM"), pod("large-0", metadata={"annotations": {"large": "x" * 100 * 1024 * 1024}})

@@ -187,7 +187,7 @@ def test_a_file_without_templates_lists_none(start_over, policy):
     assert notes(service, asks) == NOT_LISTED
 
 
-@pytest.mark.parametrize("code, reason, wanted", [(403, "Forbidden", NOT_LISTED), (404, "NotFound", [NOT_LISTED[0].replace("is not listed", "does not exist")])])
+@pytest.mark.parametrize("code, reason, wanted", [(403, "Forbidden", NOT_LISTED), pytest.param(404, "NotFound", [NOT_LISTED[0].replace("is not listed", "does not exist")], marks=pytest.mark.long)])
 def test_templates_that_cannot_be_listed_stop_nothing(api, follow, policy, code, reason, wanted):
     asks = by_template("asks", "of-5")
     api.store.put(node("devices", None, None), resource_slice("devices", 8, model=H100), CLASS, template("of-5", 5), asks)
