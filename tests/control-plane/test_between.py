@@ -13,7 +13,7 @@ from cluster import GPU, PODS, pod
 from live import bound, wait_until_it_binds
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
-LAG_S = 30  # ended earlier
+LAG_S = 3600  # ended earlier
 
 
 def bind_by_hand(api, name, node_name):

@@ -221,7 +221,7 @@ def live(programs, binaries, tmp_path_factory):
         pytest.skip(str(error))
     with Plane(programs, tmp_path_factory.mktemp("helm")) as plane:
         kubectl = Kubectl(programs, plane.folder, plane.kubeconfig())
-        for command in (["apply", "--server-side"], ["wait", "--for=condition=Established", "--timeout=60s"]):
+        for command in (["apply", "--server-side"], ["wait", "--for=condition=Established", "--timeout=300s"]):
             status, said = kubectl.run(*command, "--filename", definitions)
             assert status == 0, said
         kinds = {"certificates.cert-manager.io", "issuers.cert-manager.io", "servicemonitors.monitoring.coreos.com", "prometheusrules.monitoring.coreos.com"}

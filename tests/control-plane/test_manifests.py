@@ -52,7 +52,7 @@ def default_plugins(plane):
     }
     given, written = plane.write("defaults-given.json", json.dumps(configuration)), plane.path("defaults-written.yaml")
     command = [os.path.join(plane.binaries, "kube-scheduler"), f"--config={given}", f"--write-config-to={written}"]
-    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
     with open(written, encoding="utf-8") as file:
         (profile,) = yaml.safe_load(file)["profiles"]
     return {plugin["name"]: plugin["weight"] for plugin in profile["plugins"]["multiPoint"]["enabled"] if plugin["weight"] > 0}

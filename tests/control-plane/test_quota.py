@@ -9,7 +9,7 @@ from live import bound, node_name
 
 H100 = "NVIDIA-H100-80GB-HBM3"
 QUIET_S = 3
-LATE_S = 30  # ended earlier
+LATE_S = 3600  # ended earlier
 OF_MODEL = "2 gpu-extender: quota team-a leaves too few GPUs of the node's model."
 POLICY = """
 apiVersion: gpu-extender.io/v1alpha1

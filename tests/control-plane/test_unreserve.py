@@ -14,7 +14,7 @@ GROUP = "/apis/resource.k8s.io/v1"
 CLASSES, SLICES = f"{GROUP}/deviceclasses", f"{GROUP}/resourceslices"
 CLAIMS = f"{GROUP}/namespaces/gpu/resourceclaims"
 DRIVER = "nic.example.com"
-LAG_S = 30  # ended earlier
+LAG_S = 3600  # ended earlier
 CLAIM = {"spec": {"devices": {"requests": [{"name": "nic", "exactly": {"deviceClassName": DRIVER}}]}}}
 
 

@@ -58,6 +58,6 @@ def test_verbs_certificate_does_not_admit_users(ours):
 
 def test_probes_are_open(ours):
     for pod in ours.replicas():
-        connection = http.client.HTTPConnection(pod["status"]["podIP"], PROBES_PORT, timeout=10)
+        connection = http.client.HTTPConnection(pod["status"]["podIP"], PROBES_PORT, timeout=300)
         connection.request("GET", "/readyz")
         assert connection.getresponse().status == 200

@@ -12,7 +12,7 @@ from service import ROOT
 sys.path.extend(glob.glob(os.path.join(ROOT, ".cache/venv-ui/lib/python3*/site-packages")))
 
 SHOTS = os.path.join(ROOT, "build/ui")
-WAIT_MS = 60000  # of every wait; reached only on a failure
+WAIT_MS = 300000  # of every wait; reached only on a failure
 
 
 def read(path):

