@@ -1,18 +1,9 @@
 /* The copy of the devices, beside the allocator. */
-#include "unit.h"
+#include "world_fixture.h"
 
-#include "claims/world.h"
 #include "types/device_facts.h"
-#include "types/policy.h"
 
 #define DRIVER "gpu.nvidia.com"
-
-struct fixture {
-    struct policy policy;
-    struct cluster *cluster;
-    struct arena *arena;
-    struct claims_world *world;
-};
 
 static void add_slice(struct fixture *fixture, const char *node, size_t n)
 {
@@ -79,24 +70,8 @@ static void use(struct fixture *fixture, const char *pool, const char *device)
 
 static int set_up(void **state)
 {
-    struct fixture *fixture = test_malloc(sizeof *fixture);
-    policy_init(&fixture->policy);
-    fixture->cluster = cluster_new(&fixture->policy);
-    fixture->arena = arena_new();
     static const struct cel_read READS[] = {{false, DRIVER, "type"}};
-    fixture->world = claims_world_new(READS, 1, fixture->arena);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *fixture = *state;
-    claims_world_free(fixture->world);
-    cluster_free(fixture->cluster);
-    policy_fini(&fixture->policy);
-    arena_free(fixture->arena);
-    test_free(fixture);
+    *state = world_fixture_new(READS, 1);
     return 0;
 }
 
@@ -248,7 +223,7 @@ static void test_too_many_devices_spoil_only_the_answers_about_their_drivers(voi
     assert_non_null(on_node(fixture, "a").not_judged);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, world_fixture_teardown)
 
 int main(void)
 {

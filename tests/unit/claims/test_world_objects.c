@@ -1,43 +1,19 @@
 /* What objects say of devices, as the allocator gets it. JSON with ' for ". */
 #include "base/buf.h"
-#include "claims/world.h"
 #include "devices/devices.h"
 #include "formats/json_get.h"
 #include "objects/device_taint_rule.h"
 #include "objects/resource_claim.h"
 #include "objects/resource_slice.h"
-#include "unit.h"
+#include "world_fixture.h"
 
 #include <string.h>
 
 #define DRIVER "gpu.nvidia.com"
 
-struct fixture {
-    struct policy policy;
-    struct cluster *cluster;
-    struct arena *arena;
-    struct claims_world *world;
-};
-
 static int set_up(void **state)
 {
-    struct fixture *fixture = test_malloc(sizeof *fixture);
-    policy_init(&fixture->policy);
-    fixture->cluster = cluster_new(&fixture->policy);
-    fixture->arena = arena_new();
-    fixture->world = claims_world_new(NULL, 0, fixture->arena);
-    *state = fixture;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *fixture = *state;
-    claims_world_free(fixture->world);
-    cluster_free(fixture->cluster);
-    policy_fini(&fixture->policy);
-    arena_free(fixture->arena);
-    test_free(fixture);
+    *state = world_fixture_new(NULL, 0);
     return 0;
 }
 
@@ -660,7 +636,7 @@ static void test_binding_conditions(void **state)
     assert_string_equal(slice->devices[3].binding_conditions, "gpu-extender.io/left-out");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, world_fixture_teardown)
 
 int main(void)
 {

@@ -1,9 +1,8 @@
 /* harness_steps: see harness_steps.h. */
 #include "harness_steps.h"
 
-#include "unit.h"
+#include "scripts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void harness_step_init(struct harness *harness)
@@ -107,11 +106,5 @@ static void run_script(void **state)
 
 int harness_run(const struct harness_script *scripts, size_t n)
 {
-    struct CMUnitTest *tests = calloc(n, sizeof *tests);
-    for (size_t i = 0; i < n; i++)
-        tests[i] = (struct CMUnitTest){scripts[i].name, run_script, NULL, NULL,
-                                       (void *)(uintptr_t)&scripts[i]};
-    const int failed = _cmocka_run_group_tests("scripts", tests, n, NULL, NULL);
-    free(tests);
-    return failed;
+    return scripts_run(run_script, scripts, n, sizeof *scripts);
 }

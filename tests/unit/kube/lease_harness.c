@@ -1,7 +1,7 @@
 /* lease_harness: see lease_harness.h. */
 #include "lease_harness.h"
 #include "kube_answers.h"
-#include "unit.h"
+#include "scripts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,11 +309,5 @@ static void run_script(void **state)
 
 int lease_harness_run(const struct lease_script *scripts, size_t n)
 {
-    struct CMUnitTest *tests = calloc(n, sizeof *tests);
-    for (size_t i = 0; i < n; i++)
-        tests[i] = (struct CMUnitTest){scripts[i].name, run_script, NULL, NULL,
-                                       (void *)(uintptr_t)&scripts[i]};
-    const int failed = _cmocka_run_group_tests("scripts", tests, n, NULL, NULL);
-    free(tests);
-    return failed;
+    return scripts_run(run_script, scripts, n, sizeof *scripts);
 }
