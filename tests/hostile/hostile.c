@@ -4,7 +4,7 @@
  * deleted.
  *
  *     hostile [NAME...]      all attacks and what-ifs (what_ifs.c), or the named ones
- *     hostile --times [NAME...]   the same with the bounds on CPU time: a benchmark for a quiet machine
+ *     hostile --times [NAME...]   the same with the bounds on CPU time: a benchmark
  *     hostile --print NAME   only prints its objects as JSON, one per line: for tests/bench/hostile
  *
  * Prints a row each. Exits with 1 if a bound is exceeded, the self-check finds a difference,

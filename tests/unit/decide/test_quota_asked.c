@@ -30,21 +30,6 @@ static int setup(void **state)
 
 #define CLAIM_TEST(function) cmocka_unit_test_setup_teardown(function, setup, fixture_teardown)
 
-static void put_claim(struct fixture *fixture, const char *name, int64_t n_devices,
-                      const char *class_name)
-{
-    const struct claim_want want = {class_name, "", n_devices};
-    const struct claim_facts facts = {.namespace_ = "default",
-                                      .name = name,
-                                      .uid = name,
-                                      .n_devices = n_devices,
-                                      .wants = &want,
-                                      .n_wants = 1,
-                                      .extended_for_uid = ""};
-    cluster_upsert_resource_claim(fixture->cluster, &facts);
-    fixture_check(fixture);
-}
-
 /* n devices of the node, from gpu-FIRST on, reserved for the pod; uid NULL: for none. */
 static void allocate(struct fixture *fixture, const char *name, const char *node, int first, int n,
                      const char *uid)
@@ -154,9 +139,9 @@ static enum reserve_verdict bind(struct fixture *fixture, const char *uid, const
 
 static void test_filter_counts_what_a_claim_will_get(void **state)
 {
-    put_claim(*state, "three", 3, CLASS);
-    put_claim(*state, "five", 5, CLASS);
-    put_claim(*state, "other", 5, "nic");
+    fixture_put_unallocated_claim(*state, "three", 3, CLASS);
+    fixture_put_unallocated_claim(*state, "five", 5, CLASS);
+    fixture_put_unallocated_claim(*state, "other", 5, "nic");
     assert_filter("p", "three\n", "l4", REASON_FITS);
     assert_filter("p", "five\n", "l4", REASON_QUOTA);
     assert_filter("p", "three\nunknown\n", "l4", REASON_FITS);
@@ -206,7 +191,7 @@ static void test_a_claim_that_is_made_counts_and_its_template_does_not(void **st
 {
     struct fixture *fixture = *state;
     put_template(fixture, "t", 5);
-    put_claim(fixture, "made", 1, CLASS);
+    fixture_put_unallocated_claim(fixture, "made", 1, CLASS);
     assert_filter("p", "made\n", "l4", REASON_FITS);
     put_pod(fixture, "p", "", "/t\n");
     assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
@@ -280,7 +265,7 @@ static void test_a_copy_under_another_policy_has_the_templates(void **state)
 /* Only where the claim can get nothing else. */
 static void test_filter_counts_the_model_of_a_node(void **state)
 {
-    put_claim(*state, "three", 3, CLASS);
+    fixture_put_unallocated_claim(*state, "three", 3, CLASS);
     assert_filter("p", "three\n", "h100", REASON_QUOTA);
     assert_filter("p", "three\n", "both", REASON_FITS);
     assert_filter("p", "three\n", "l4", REASON_FITS);
@@ -289,7 +274,7 @@ static void test_filter_counts_the_model_of_a_node(void **state)
 static void test_an_extended_resource_tells_what_a_class_gives(void **state)
 {
     struct fixture *fixture = *state;
-    put_claim(fixture, "five", 5, "by-resource");
+    fixture_put_unallocated_claim(fixture, "five", 5, "by-resource");
     cluster_upsert_device_class(fixture->cluster, "by-resource", "nvidia.com/gpu");
     assert_filter("p", "five\n", "l4", REASON_QUOTA);
     cluster_set_device_class_driver(fixture->cluster, "by-resource", "nic.example.com");
@@ -329,8 +314,8 @@ static void test_devices_that_no_quota_counts_need_no_namespace(void **state)
     cluster_set_device_class_driver(fixture->cluster, CLASS, NVIDIA_DRIVER);
     fixture_put_node(fixture, "l4", "cpu=8000 pods=99", "");
     cluster_relist_begin(fixture->cluster, CLUSTER_NAMESPACES);
-    put_claim(fixture, "net", 1, "nic");
-    put_claim(fixture, "one", 1, CLASS);
+    fixture_put_unallocated_claim(fixture, "net", 1, "nic");
+    fixture_put_unallocated_claim(fixture, "one", 1, CLASS);
     assert_filter("p", "net\n", "l4", REASON_FITS);
     assert_filter("p", "one\n", "l4", REASON_NAMESPACE_UNKNOWN);
 }
@@ -377,7 +362,7 @@ static void test_claims_counted_by_another_policy_do_not_count(void **state)
 static void test_claims_are_not_judged_while_they_are_unknown(void **state)
 {
     struct fixture *fixture = *state;
-    put_claim(fixture, "five", 5, CLASS);
+    fixture_put_unallocated_claim(fixture, "five", 5, CLASS);
     put_pod(fixture, "p", "", "five\n");
     cluster_set_claims_known(fixture->cluster, false);
     assert_filter("p", "five\n", "l4", REASON_FITS);
@@ -389,7 +374,7 @@ static void test_bind_waits_until_the_allocation_shows(void **state)
     struct fixture *fixture = *state;
     put_pod(fixture, "p", "", "c\n");
     assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
-    put_claim(fixture, "c", 2, CLASS);
+    fixture_put_unallocated_claim(fixture, "c", 2, CLASS);
     assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
     allocate(fixture, "c", "l4", 0, 2, NULL);
     assert_int_equal(bind(fixture, "p", "l4"), RESERVE_CLAIMS_UNSEEN);
@@ -410,7 +395,7 @@ static void test_bind_does_not_wait_for_ever(void **state)
     struct fixture *fixture = *state;
     put_pod(fixture, "p", "", "c\n");
     put_pod(fixture, "q", "", "five\n");
-    put_claim(fixture, "five", 5, CLASS);
+    fixture_put_unallocated_claim(fixture, "five", 5, CLASS);
     assert_int_equal(bind_after(fixture, "p", "l4", true), RESERVE_HELD);
     assert_int_equal(bind_after(fixture, "q", "l4", true), RESERVE_REFUSED);
 }
@@ -449,11 +434,11 @@ static void test_filter_remembers_what_bind_refused(void **state)
     put_pod(fixture, "p", "", "c\n");
     allocate(fixture, "c", "both", 0, 3, "p");
     assert_int_equal(bind(fixture, "p", "both"), RESERVE_REFUSED);
-    put_claim(fixture, "c", 1, CLASS);
+    fixture_put_unallocated_claim(fixture, "c", 1, CLASS);
     assert_filter("p", "c\n", "both", REASON_QUOTA);
     assert_filter("p", "c\n", "l4", REASON_FITS);
     fixture_remove_claim(fixture, "c");
-    put_claim(fixture, "c", 1, CLASS);
+    fixture_put_unallocated_claim(fixture, "c", 1, CLASS);
     assert_filter("p", "c\n", "both", REASON_FITS);
 }
 
@@ -464,7 +449,7 @@ static void test_a_copy_knows_what_bind_refused(void **state)
     allocate(fixture, "c", "both", 0, 3, "p");
     assert_int_equal(bind(fixture, "p", "both"), RESERVE_REFUSED);
     replace(fixture);
-    put_claim(fixture, "c", 1, CLASS);
+    fixture_put_unallocated_claim(fixture, "c", 1, CLASS);
     replace(fixture);
     assert_filter("p", "c\n", "both", REASON_QUOTA);
 }
@@ -472,12 +457,12 @@ static void test_a_copy_knows_what_bind_refused(void **state)
 static void test_all_of_a_node_is_refused_once(void **state)
 {
     struct fixture *fixture = *state;
-    put_claim(fixture, "all", 1, CLASS);
+    fixture_put_unallocated_claim(fixture, "all", 1, CLASS);
     put_pod(fixture, "p", "", "all\n");
     assert_filter("p", "all\n", "l4", REASON_FITS);
     allocate(fixture, "all", "l4", 0, 8, "p");
     assert_int_equal(bind(fixture, "p", "l4"), RESERVE_REFUSED);
-    put_claim(fixture, "all", 1, CLASS);
+    fixture_put_unallocated_claim(fixture, "all", 1, CLASS);
     assert_filter("p", "all\n", "l4", REASON_QUOTA);
 }
 
@@ -527,8 +512,8 @@ static void test_a_refusal_ends_with_its_claim(void **state)
 static void test_of_two_that_are_allocated_in_part_one_goes_on(void **state)
 {
     struct fixture *fixture = *state;
-    put_claim(fixture, "a2", 2, CLASS);
-    put_claim(fixture, "b2", 2, CLASS);
+    fixture_put_unallocated_claim(fixture, "a2", 2, CLASS);
+    fixture_put_unallocated_claim(fixture, "b2", 2, CLASS);
     put_pod(fixture, "p", "", "a1\na2\n");
     put_pod(fixture, "q", "", "b1\nb2\n");
     allocate(fixture, "a1", "l4", 0, 2, "p");
@@ -585,9 +570,9 @@ static void claim_quota(struct fixture *fixture, const char *uid, const char *cl
 static void test_a_pod_about_to_be_allocated_counts_once(void **state)
 {
     struct fixture *fixture = *state;
-    put_claim(fixture, "a", 2, CLASS);
-    put_claim(fixture, "b", 2, CLASS);
-    put_claim(fixture, "c", 2, CLASS);
+    fixture_put_unallocated_claim(fixture, "a", 2, CLASS);
+    fixture_put_unallocated_claim(fixture, "b", 2, CLASS);
+    fixture_put_unallocated_claim(fixture, "c", 2, CLASS);
     put_pod(fixture, "p", "", "a\n");
     claim_quota(fixture, "p", "a\n");
     assert_filter("q", "b\n", "l4", REASON_FITS);
@@ -602,14 +587,14 @@ static void test_a_pod_about_to_be_allocated_counts_once(void **state)
 static void test_a_shared_claim_is_promised_once(void **state)
 {
     struct fixture *fixture = *state;
-    put_claim(fixture, "c", 3, CLASS);
-    put_claim(fixture, "d", 1, CLASS);
+    fixture_put_unallocated_claim(fixture, "c", 3, CLASS);
+    fixture_put_unallocated_claim(fixture, "d", 1, CLASS);
     put_pod(fixture, "p", "", "c\n");
     claim_quota(fixture, "p", "c\n");
     assert_filter("q", "c\n", "l4", REASON_FITS);
     assert_filter("q", "c\nd\n", "l4", REASON_FITS);
     assert_filter("q", "d\n", "l4", REASON_FITS);
-    put_claim(fixture, "d", 2, CLASS);
+    fixture_put_unallocated_claim(fixture, "d", 2, CLASS);
     assert_filter("q", "c\nd\n", "l4", REASON_QUOTA);
     assert_filter("q", "d\n", "l4", REASON_QUOTA_CLAIMED);
 }
@@ -619,8 +604,8 @@ static void test_a_nomination_keeps_what_claims_will_get(void **state)
 {
     struct fixture *fixture = *state;
     struct pod_facts facts = facts_of(fixture, "p", "a\n");
-    put_claim(fixture, "a", 3, CLASS);
-    put_claim(fixture, "b", 2, CLASS);
+    fixture_put_unallocated_claim(fixture, "a", 3, CLASS);
+    fixture_put_unallocated_claim(fixture, "b", 2, CLASS);
     claim_quota(fixture, "p", "a\n");
     facts.nominated_node = "l4";
     fixture_put_pod_facts(fixture, &facts);
@@ -673,7 +658,7 @@ static void make_pod(struct fixture *fixture, struct random_pod *pod, unsigned n
         pod->names[i] = arena_printf(fixture->arena, "%02u-%u-%d", roll(seed, 90), number, i);
         pod->n_devices[i] = 1 + (int)roll(seed, 3);
         pod->claims = arena_printf(fixture->arena, "%s%s\n", pod->claims, pod->names[i]);
-        put_claim(fixture, pod->names[i], pod->n_devices[i], CLASS);
+        fixture_put_unallocated_claim(fixture, pod->names[i], pod->n_devices[i], CLASS);
     }
     put_pod(fixture, pod->uid, "", pod->claims);
     for (int i = 0; i < pod->n_claims; i++) {

@@ -28,19 +28,6 @@ static int setup(void **state)
 
 #define CLAIM_TEST(function) cmocka_unit_test_setup_teardown(function, setup, fixture_teardown)
 
-static void put_claim(struct fixture *fixture, const char *name, int64_t n_devices)
-{
-    const struct claim_want want = {CLASS, "", n_devices};
-    const struct claim_facts facts = {.namespace_ = "default",
-                                      .name = name,
-                                      .uid = name,
-                                      .n_devices = n_devices,
-                                      .wants = &want,
-                                      .n_wants = 1,
-                                      .extended_for_uid = ""};
-    cluster_upsert_resource_claim(fixture->cluster, &facts);
-}
-
 static void put_template_of_one(struct fixture *fixture)
 {
     static const struct claim_want WANT = {CLASS, "", 1};
@@ -100,8 +87,8 @@ static void test_each_replica_takes_the_claims_of_its_templates(void **state)
 static void test_only_the_first_replica_takes_a_claim_that_all_name(void **state)
 {
     struct fixture *fixture = *state;
-    put_claim(fixture, "two", 2);
-    put_claim(fixture, "five", 5);
+    fixture_put_unallocated_claim(fixture, "two", 2, CLASS);
+    fixture_put_unallocated_claim(fixture, "five", 5, CLASS);
     put_template_of_one(fixture);
     struct cluster *fork = cluster_fork(fixture->cluster);
     struct quota_view *view = view_on(fixture, fork, "two\n");
@@ -123,7 +110,7 @@ static void test_a_fork_counts_the_claims_of_placed_replicas(void **state)
 {
     struct fixture *fixture = *state;
     const struct quota *team = &fixture->policy.quotas[0];
-    put_claim(fixture, "one", 1);
+    fixture_put_unallocated_claim(fixture, "one", 1, CLASS);
     put_template_of_one(fixture);
     struct cluster *fork = cluster_fork(fixture->cluster);
     struct quota_view *view = view_on(fixture, fork, "one\n/of-1\n");

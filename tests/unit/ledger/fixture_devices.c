@@ -131,3 +131,18 @@ const char *fixture_groups(struct fixture *fixture, const struct node *node)
             groups[i].allocated, groups[i].free, groups[i].is_shadowed ? ", shadowed" : "");
     return text;
 }
+
+void fixture_put_unallocated_claim(struct fixture *fixture, const char *name, int64_t n_devices,
+                                   const char *class_name)
+{
+    const struct claim_want want = {class_name, "", n_devices};
+    const struct claim_facts facts = {.namespace_ = "default",
+                                      .name = name,
+                                      .uid = name,
+                                      .n_devices = n_devices,
+                                      .wants = &want,
+                                      .n_wants = 1,
+                                      .extended_for_uid = ""};
+    cluster_upsert_resource_claim(fixture->cluster, &facts);
+    fixture_check(fixture);
+}

@@ -34,4 +34,8 @@ void fixture_remove_claim(struct fixture *fixture, const char *name);
  * end of one that is. */
 const char *fixture_groups(struct fixture *fixture, const struct node *node);
 
+/* A claim that wants n devices of the class, and has none. */
+void fixture_put_unallocated_claim(struct fixture *fixture, const char *name, int64_t n_devices,
+                                   const char *class_name);
+
 #endif
