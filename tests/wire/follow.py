@@ -17,6 +17,8 @@ LABEL = re.compile(r'([a-z]+)="([^"]*)"')
 SILENCE_S = 5
 # A binding that should succeed has this time. After its start the service holds bindings for it and one second more.
 BIND_S = 5
+# More of the policy: one of several replicas. The Lease outlasts such a binding.
+ELECTION = {"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": "", "leaseDurationSeconds": 60, "renewDeadlineSeconds": 40}}
 # The log message once bindings of a predecessor can no longer take effect.
 SENT = "bindings are sent from now on"
 # The service repeats a request once a delay has passed since the answer. A request is recorded before it is answered, so recorded times
@@ -69,11 +71,12 @@ class Follower(Service):
             super()._wait_until_ready()
 
     def wait(self, what, done, shown=lambda: ""):
-        """Waits until done() returns a true value; returns it."""
-        end = time.monotonic() + LIMIT_S
+        """Waits until done() returns a true value; returns it. It asks less often what takes longer: each question costs processor time."""
+        end, pause_s = time.monotonic() + LIMIT_S, 0.02
         while not (said := done()):
             assert time.monotonic() < end, f"waited in vain until {what}:\n{shown()}\n{self.get('/readyz')}\n{self.log.text()}"
-            time.sleep(0.02)
+            time.sleep(pause_s)
+            pause_s = min(1.3 * pause_s, 0.1)
         return said
 
     def metric(self, name, without=(), **labels):

@@ -4,6 +4,7 @@ import datetime
 
 import openapi
 import pytest
+from follow import ELECTION
 from objects import BIND_ARGS, annotated, filter_args, node, pod
 from service import PACKING
 
@@ -173,7 +174,7 @@ def test_the_table(service):
 
 def test_a_replica_that_does_not_lead_has_no_decisions(follow):
     """An empty list would say that nothing was decided."""
-    waits = follow(more={"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}}, ready=False)
+    waits = follow(more=ELECTION, ready=False)
     answer = waits.get("/v1/decisions")
     assert (answer.status, answer.headers["retry-after"], answer.headers["connection"]) == (503, "1", "close")
     assert answer.json()["error"].startswith("this replica does not lead")

@@ -2,13 +2,14 @@
 
 import openapi
 import pytest
+from follow import ELECTION
 from objects import annotated, filter_args, node, pod, preempt_args
 from service import run_to_end
 
 JUDGE = openapi.Judge(openapi.load())
 HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
 NOT_ON_ITS_TURN = {
-    "not leading": {"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}},
+    "not leading": ELECTION,
     "not up to date beside kube-scheduler": {"scheduler": {"httpTimeoutSeconds": 120, "beside": True, "leaseDurationSeconds": 600, "renewDeadlineSeconds": 1}},
 }
 

@@ -18,6 +18,7 @@ import openapi
 import pytest
 import yaml
 from fake_api import FakeApi
+from follow import ELECTION
 from guarded import GuardedFollower
 from service import LIMIT_S, ROOT, SAMPLE_CLUSTER, Answer, Service, read
 
@@ -254,7 +255,7 @@ def test_metrics_are_the_documented_ones(service):
 
 def test_document_lists_exactly_the_metrics(guarded, follow):
     """Collects the metrics of services that require tokens, elect a leader, or run beside a kube-scheduler."""
-    elects = follow(more={"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}}, ready=False)
+    elects = follow(more=ELECTION, ready=False)
     beside = follow(more={"scheduler": {"beside": True}}, bindTimeoutSeconds=2, ready=False)
     pages = "".join(each.get("/metrics").text for each in (guarded, elects, beside))
     assert set(re.findall(r"^# TYPE (\w+)", pages, re.MULTILINE)) == set.union(*documented_metrics())
