@@ -116,7 +116,7 @@ def lint_tidy(run, name, wanted):
 
 def unit_tests(run, name, wanted):
     if run.builds.ready("test", name, UNIT_TESTS):
-        unit.run(run.results, name, "build/test", wanted, run.env, lambda test: run.names or not unit.is_long(test))
+        unit.run(run.results, name, "build/test", wanted, run.env, lambda test: wanted or not unit.is_long(test))
 
 
 def long_unit_tests(run, name, wanted):
@@ -189,7 +189,13 @@ def live_tests(run, name, wanted, oracle):
 def wire_tests(run, name, wanted):
     if run.builds.ready("test", name, PROGRAMS):
         files = wanted or (QUICK_WIRE if run.is_quick() else [])
-        pytests.run(run.results, name, "tests/wire", files, processes=WIRE_PROCESSES, shares=WIRE_SHARES, first=WIRE_FIRST)
+        marked = "" if wanted else "not long"
+        pytests.run(run.results, name, "tests/wire", files, processes=WIRE_PROCESSES, shares=WIRE_SHARES, first=WIRE_FIRST, marked=marked)
+
+
+def long_wire_tests(run, name, wanted):
+    if run.builds.ready("test", name, PROGRAMS):
+        pytests.run(run.results, name, "tests/wire", wanted, processes=WIRE_PROCESSES, shares=WIRE_PROCESSES, marked="long")
 
 
 def static_wire_tests(run, name, wanted):
@@ -279,6 +285,7 @@ LANES = [
             ("ui", DEFAULT, ui_tests),
             ("bench", DEFAULT, bench_tests),
             ("hostile", ALL, hostile_tests),
+            ("long/wire", ALL, long_wire_tests),
             ("live/selectors", ALL, lambda run, name, wanted: live_tests(run, name, wanted, SELECTORS)),
             ("live/allocation", ALL, lambda run, name, wanted: live_tests(run, name, wanted, ALLOCATION)),
             ("lint/symbols", ALL, lint_symbols),

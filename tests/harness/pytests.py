@@ -36,11 +36,11 @@ def record(results, step, report):
     return failed
 
 
-def run_files(results, step, number, files, env, within):
+def run_files(results, step, number, files, env, within, marked):
     report = os.path.join(commands.ROOT, "build", f"{step.replace('/', '-')}-{number}.xml")
     if os.path.exists(report):
         os.remove(report)
-    command = ["/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", f"--junitxml={report}"]
+    command = ["/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", "-m", marked, f"--junitxml={report}"]
     status, output, cpu_s = commands.run([*within, *command, *files], env)
     results.spend(step, cpu_s)
     explained = os.path.exists(report) and record(results, step, report)
@@ -48,11 +48,12 @@ def run_files(results, step, number, files, env, within):
         results.fail(step, f"{output}\npytest: exit status {status}")
 
 
-def run(results, step, folder, wanted, env=None, processes=1, shares=None, within=(), first=()):
+def run(results, step, folder, wanted, env=None, processes=1, shares=None, within=(), first=(), marked=""):
     """Runs all files of the folder, or those whose names begin with one of `wanted`, or the tests FILE::TEST that are in `wanted`.
 
     processes: pytests at once. shares: how many the files are shared out among; without it there is one pytest per file, or one in
     all if only one runs at once. Files whose names begin with one of `first` begin first. within: a command that runs pytest's command.
+    marked: only tests whose marks (tests/pytest.ini) fit this expression of pytest.
     """
     names = sorted(
         name
@@ -71,4 +72,4 @@ def run(results, step, folder, wanted, env=None, processes=1, shares=None, withi
     shares = min(shares or (1 if processes == 1 else len(ordered)), len(ordered))
     groups = [ordered[i::shares] for i in range(shares)]
     with concurrent.futures.ThreadPoolExecutor(processes) as pool:
-        list(pool.map(lambda i: run_files(results, step, i, groups[i], env, within), range(len(groups))))
+        list(pool.map(lambda i: run_files(results, step, i, groups[i], env, within, marked), range(len(groups))))

@@ -10,6 +10,7 @@ import os
 import select
 import socket
 import ssl
+import time
 
 import pytest
 from objects import filter_args, list_text, node, pod
@@ -51,11 +52,15 @@ def judged(connection):
     return headers
 
 
-def judged_anew(connect):
-    """On a new connection. It may be evicted if it sends nothing for a second, as when the machine stalls; then it is one of the slow."""
+def on_new(connect, ask):
+    """ask(a new connection). A client that stalls for a second counts as slow: only then it may be dropped, and asks again."""
     while True:
-        with contextlib.suppress(EOFError, OSError), connect() as new:
-            return judged(new)
+        began = time.monotonic()
+        try:
+            with connect() as new:
+                return ask(new)
+        except (EOFError, OSError) as dropped:
+            assert time.monotonic() - began >= 1, f"a prompt client was dropped: {dropped!r}"
 
 
 def pass_time(service):
@@ -64,16 +69,13 @@ def pass_time(service):
         assert silent.is_closed()
 
 
-def metrics(service):
-    """A machine may stall while the client connects, which then is a slow client, too: it asks again."""
-    while True:
-        with contextlib.suppress(EOFError, ConnectionError), Raw(service.addresses["people"]) as connection:
-            connection.send(request("GET", "/metrics"))
-            return connection.answer()[2].decode()
+def metrics(connection):
+    connection.send(request("GET", "/metrics"))
+    return connection.answer()[2].decode()
 
 
 def metric(service, name):
-    text = metrics(service)
+    text = on_new(lambda: Raw(service.addresses["people"]), metrics)
     return int(next(line for line in text.splitlines() if line.startswith(name + " ")).rsplit(" ", 1)[1])
 
 
@@ -157,7 +159,7 @@ def test_slow_clients_delay_no_verb(start_with):
                 slow.send(b"GET /gone HTTP/1.1\r\n"[: 10 * (i % 3)])
                 if i % 50 == 0:
                     judged(known)
-                    judged_anew(lambda: Raw(service.address))
+                    on_new(lambda: Raw(service.address), judged)
         while closed(service, "crowded") < 200:
             judged(known)
 
@@ -250,7 +252,7 @@ def test_clients_without_certificate_do_not_lock_others_out(tmp_path, start_serv
                 assert stranger.answer()[0] == 405
             if i % 30 == 29:
                 judged(known)
-                judged_anew(lambda: greeted(secured))
+                on_new(lambda: greeted(secured), judged)
 
 
 def test_the_files_of_the_page_lock_no_user_out(tmp_path, start_service):
