@@ -423,6 +423,7 @@ def filled(value, depth=2):
 
 @EVERY_FORM
 @pytest.mark.parametrize("value", STRANGE, ids=str)
+@pytest.mark.long
 def test_members_of_any_type_are_survived(value, every):
     verbs = (*MEMBERS, ("fit", "-f", "-"), ("doctor",), ("what-if", "--drain", "a"))
     with answering(json.dumps(filled(value)).encode()) as there:

@@ -93,6 +93,7 @@ def wait_until_read(service, n_events):
 
 
 @pytest.mark.parametrize("api", ["http", "tls"], indirect=True)
+@pytest.mark.long
 def test_a_flood_is_a_backlog(api, lagging):
     """Even while it processes other work, including events of the flood."""
     watch = api.watch("pods")

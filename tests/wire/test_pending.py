@@ -283,6 +283,7 @@ def test_whole_cpus_are_shown_without_fraction(start_over, cpu, shown):
 # ---- limits ----
 
 
+@pytest.mark.long
 def test_pods_beyond_the_listed_ones_are_counted(start_over):
     """The last ones by priority are left out, and counted."""
     more = 7

@@ -44,6 +44,7 @@ POLICY = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits: {
 
 
 @pytest.mark.parametrize("costly", COSTLY)
+@pytest.mark.long
 def test_a_too_slow_pod_is_not_judged(start_over, write, costly):
     nodes = [node(f"n-{i}", 1) for i in range(N_NODES)]
     first = {**COSTLY[costly], "priority": 1}

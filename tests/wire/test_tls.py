@@ -169,6 +169,7 @@ def rsa(bits):
     return "rsa", "-pkeyopt", f"rsa_keygen_bits:{bits}", "-pkeyopt", "rsa_keygen_primes:5"
 
 
+@pytest.mark.long
 def test_a_too_long_key_is_rejected_before_use(secured):
     """The client chooses the key that checks its signature; with 65536 bits the library needs ten seconds."""
     clients = [(secured.authority.client(f"of-{bits}", kind=rsa(bits)), bits == 8192) for bits in (8192, 8208)]
