@@ -70,7 +70,8 @@ struct inventory_view {
     const char *source;    /* "file:PATH", or the API server */
     bool live;             /* follows an API server */
     const char
-        *claims_uncounted; /* of a file: see inventory_counts_claims(); "": they are counted */
+        *claims_uncounted;   /* of a file: see inventory_counts_claims(); "": they are counted */
+    const char *claims_note; /* of a file: why its claims count as none; "": they do not. Static */
 };
 
 /* Adds lines that identify the present answers of the inventory: the ledger, its policy, problems,

@@ -13,6 +13,7 @@ struct provenance provenance_of(struct inventory *inventory, struct arena *arena
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     if (inventory_counts_claims(&view, &provenance.claims_uncounted))
         provenance.claims_uncounted.text[0] = '\0';
+    provenance.claims_note = view.claims_note;
     provenance.as_of_s = view.as_of_s;
     provenance.source = arena_strdup(arena, view.source);
     provenance.live = view.live;
@@ -33,6 +34,7 @@ void provenance_add_claims(const struct provenance *provenance, json_t *answer)
     const char *why = provenance->claims_uncounted.text;
     (void)json_object_set_new(answer, "claimsCounted", json_boolean(why[0] == '\0'));
     (void)json_object_set_new(answer, "claimsNotCountedBecause", json_string(why));
+    (void)json_object_set_new(answer, "claimsNote", json_string(provenance->claims_note));
 }
 
 static void write_unusable(const json_t *answer, struct arena *arena, struct buf *out)
@@ -53,7 +55,8 @@ static void write_unusable(const json_t *answer, struct arena *arena, struct buf
 void provenance_write_warning(const json_t *answer, struct arena *arena, struct buf *out)
 {
     const char *uncounted = text_member(answer, "claimsNotCountedBecause");
+    const char *said = uncounted[0] ? uncounted : text_member(answer, "claimsNote");
     write_unusable(answer, arena, out);
-    if (uncounted[0])
-        buf_printf(out, "%s\n\n", uncounted);
+    if (said[0])
+        buf_printf(out, "%s\n\n", said);
 }

@@ -16,16 +16,17 @@ struct provenance {
     bool live;
     struct err unusable;         /* why kube-scheduler gets no decisions; "": it does */
     struct err claims_uncounted; /* inventory_counts_claims(); "": they are counted */
+    const char *claims_note;     /* inventory_view.claims_note */
 };
 
 /* Call before reading the data, so that asOf is never too late. In the arena. */
 struct provenance provenance_of(struct inventory *inventory, struct arena *arena);
 /* A JSON object with asOf, source, live, usable and unusableBecause. */
 json_t *provenance_json(const struct provenance *provenance);
-/* Adds claimsCounted and claimsNotCountedBecause. */
+/* Adds claimsCounted, claimsNotCountedBecause and claimsNote. */
 void provenance_add_claims(const struct provenance *provenance, json_t *answer);
 /* Writes a warning above a table if its data are not used for decisions, with their age; and
- * claimsNotCountedBecause, if the answer has it. */
+ * claimsNotCountedBecause or claimsNote, if the answer has one. */
 void provenance_write_warning(const json_t *answer, struct arena *arena, struct buf *out);
 
 #endif

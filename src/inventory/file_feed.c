@@ -41,6 +41,7 @@ struct load {
     char *item_kind;     /* of the list's items; "" until known */
     json_t *kindless;    /* items whose kind is not yet known */
     struct snapshot_feed snapshot;
+    bool pods_use_claims;
     size_t n_documents;
     size_t n_skipped; /* of kinds that are not read */
     struct counted_kind kinds[KINDS_NAMED];
@@ -111,10 +112,24 @@ static void take(struct load *load, const struct candidate *candidate, const jso
         row->upsert(load->cluster, &facts);
 }
 
+/* Whether its claims exist. Those of a pod that has ended are deleted or released. */
+static bool uses_claims(const json_t *pod)
+{
+    const json_t *spec = json_member(pod, "spec");
+    const json_t *status = json_member(pod, "status");
+    const char *phase = json_string_value(json_member(status, "phase"));
+    if (phase && (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0))
+        return false;
+    return json_array_size(json_member(spec, "resourceClaims")) > 0 ||
+           json_array_size(json_member(status, "resourceClaimStatuses")) > 0 ||
+           json_is_object(json_member(status, "extendedResourceClaimStatus"));
+}
+
 static int read_object_of(struct load *load, const struct kind_row *row,
                           const struct identity *identity, const json_t *object, struct err *err)
 {
     const struct candidate candidate = {row, identity->uid, kinds_key(row, identity, load->arena)};
+    load->pods_use_claims |= strcmp(row->kind, "Pod") == 0 && uses_claims(object);
     if (!identity->name[0])
         problems_add(load->problems, row->kind, PROBLEMS_UNNAMED, PROBLEMS_NO_NAME);
     else if (!is_duplicate(load, &candidate))
@@ -318,34 +333,39 @@ static int check_nodes(const struct load *load, struct err *err)
                    kinds_text(load, arena));
 }
 
-/* A cluster without GPU devices has neither slices of theirs nor claims. */
-static void judge_kinds(struct cluster *cluster, struct err *ret_uncounted)
+/* kubectl writes nothing of a kind without objects. So a kind that is not in the file may have been
+ * left out, or have no objects: pods tell, which use claims. */
+static void judge_kinds(const struct load *load, struct state *state)
 {
-    const struct devices *devices = cluster_devices(cluster);
+    const struct devices *devices = cluster_devices(load->cluster);
     const bool has_gpus = devices_have_gpus(devices);
+    const bool has_slices = devices_count(devices, DEVICES_SLICES) > 0;
     const bool has_claims = devices_count(devices, DEVICES_CLAIMS) > 0;
     const size_t n_allocated =
         devices_count_claims(devices, CLAIM_USED) + devices_count_claims(devices, CLAIM_UNUSED);
-    if (!has_claims && devices_count(devices, DEVICES_SLICES) > 0)
-        cluster_set_claims_known(cluster, false);
-    if (!has_claims && has_gpus)
-        (void)err_set(ret_uncounted, ENOENT,
+    if (!has_claims && has_slices && !load->pods_use_claims)
+        state->claims_note = "the cluster file has no resourceclaims, and no pod in it uses one: "
+                             "all devices count as free";
+    else if (!has_claims && has_slices)
+        cluster_set_claims_known(load->cluster, false);
+    if (!has_claims && has_gpus && load->pods_use_claims)
+        (void)err_set(&state->claims_uncounted, ENOENT,
                       "claims are not counted: the cluster file has no resourceclaims");
     if (!has_gpus && n_allocated > 0)
-        (void)err_set(ret_uncounted, ENOENT,
+        (void)err_set(&state->claims_uncounted, ENOENT,
                       "claims are not counted: the cluster file has no resourceslices");
 }
 
 /* A snapshot says what was known when it was made. */
-static void judge_claims(const struct load *load, struct err *ret_uncounted)
+static void judge_claims(const struct load *load, struct state *state)
 {
     const struct snapshot *snapshot = &load->snapshot.snapshot;
     if (!snapshot->claims_uncounted) {
-        judge_kinds(load->cluster, ret_uncounted);
+        judge_kinds(load, state);
         return;
     }
     cluster_set_claims_known(load->cluster, snapshot->claims_known);
-    (void)err_set(ret_uncounted, ENOENT, "%s", snapshot->claims_uncounted);
+    (void)err_set(&state->claims_uncounted, ENOENT, "%s", snapshot->claims_uncounted);
 }
 
 static void judge_budgets(const struct load *load)
@@ -374,7 +394,7 @@ int file_feed_read(const char *path, const struct policy *policy,
     int r = read_all(&load, err);
     if (r == 0)
         r = check_nodes(&load, err);
-    judge_claims(&load, &state->claims_uncounted);
+    judge_claims(&load, state);
     judge_templates(&load);
     judge_budgets(&load);
     snapshot_feed_end(&load.snapshot, load.cluster, problems);

@@ -11,7 +11,7 @@
 
 #include "inventory_priv.h"
 
-/* Sets state->cluster, which is the caller's, and state->claims_uncounted; appends to
+/* Sets state->cluster, which is the caller's, and what the state says of claims; appends to
  * state->problems. Returns 0 or a negative errno: the file cannot be read, is no YAML or JSON, or
  * exceeds a limit. */
 int file_feed_read(const char *path, const struct policy *policy,

@@ -17,6 +17,7 @@ struct state {
     int64_t as_of_s;           /* from the file */
     char *source;
     struct err claims_uncounted; /* of the file: why its claims are not counted; "": they are */
+    const char *claims_note;     /* of the file: why they count as none; NULL: it has some */
 };
 
 struct inventory {

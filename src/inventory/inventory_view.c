@@ -33,6 +33,7 @@ static struct inventory_view view_of(struct inventory *inventory)
         .as_of_s = state->as_of_s,
         .source = state->source,
         .claims_uncounted = state->claims_uncounted.text,
+        .claims_note = state->claims_note ? state->claims_note : "",
     };
     if (inventory->live)
         view_of_live(inventory->live, &view);

@@ -225,7 +225,8 @@ def test_invalid_pool_gives_nothing(start_over):
 
 @pytest.mark.parametrize("kind, claims", [("ResourceClaim", {"a": "used"}), ("ResourceClaimTemplate", {"t_a": "one"}), ("DeviceClass", {"t_a": "one"})])
 def test_kind_that_the_file_lacks_is_not_judged(kind, claims, start_over):
-    service = start_over(*(item for item in cluster(ONE) if item["kind"] != kind))
+    user = merged(using("train-0", a="used"), {"spec": {"nodeName": "a"}})
+    service = start_over(user, *(item for item in cluster(ONE) if item["kind"] != kind))
     (workload,) = dry_run(service, using(**claims))
     assert set(reasons(workload).values()) == {"claim_not_judged"}
 

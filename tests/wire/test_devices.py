@@ -373,6 +373,10 @@ def test_a_pool_that_contradicts_itself(start_over):
 # ---- are claims counted? ----
 
 
+def claims_user(**changes):
+    return pod("user", None, on="a", spec={"resourceClaims": [{"name": "gpu", "resourceClaimName": "shared"}]}, **changes)
+
+
 MAPS = {"kind": "DeviceClass", "apiVersion": "resource.k8s.io/v1", "metadata": {"name": "gpu"}, "spec": {"extendedResourceName": GPU}}
 
 
@@ -396,7 +400,7 @@ def assert_in_use_is_unknown(service, why):
 
 
 def test_a_file_without_claims_says_so(start_over):
-    service = start_over(MAPS, node("a", None, None), resource_slice("a"))
+    service = start_over(MAPS, node("a", None, None), resource_slice("a"), claims_user())
     assert_in_use_is_unknown(service, "claims are not counted: the cluster file has no resourceclaims")
 
 
@@ -433,7 +437,7 @@ def test_devices_are_not_free_before_claims_are_known(api, follow):
 
 
 def test_devices_that_several_nodes_reach_are_not_free_before_claims_are_known(start_over):
-    inventory = inventory_of(start_over(node("a", None, None), resource_slice("net", 3, allNodes=True)))
+    inventory = inventory_of(start_over(node("a", None, None), resource_slice("net", 3, allNodes=True), claims_user()))
     group = inventory["devices"][DRIVER]
     assert (group["total"], group["free"], group["allocated"], group["models"]["H100-80GB-HBM3"]["free"]) == (3, None, None, None)
 

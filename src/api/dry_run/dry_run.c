@@ -59,8 +59,11 @@ static const char *summary_of_workloads(const struct dry_run *dry_run,
         return "no object in the manifest has pods";
     if (list->n == 1)
         return json_string_value(json_object_get(json_array_get(workloads, 0), "summary"));
-    return arena_printf(dry_run->arena, "%zu of %zu workloads can be placed completely",
-                        dry_run->n_placed_whole, list->n);
+    const char *text = arena_printf(dry_run->arena, "%zu of %zu workloads can be placed completely",
+                                    dry_run->n_placed_whole, list->n);
+    if (dry_run->n_unsaved == 0)
+        return text;
+    return arena_printf(dry_run->arena, "%s, and %zu are not judged", text, dry_run->n_unsaved);
 }
 
 static json_t *not_understood_json(const struct workload_list *list, struct arena *arena)

@@ -42,10 +42,29 @@ struct placement_run {
     json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
     const char *refused_because; /* why the API server would reject the pods; NULL: it would not */
     const char *unknown_templates; /* asked_claims_unknown() */
+    const char
+        *unsaved; /* the resource that the saved cluster lacks, so that pods are not judged on
+                     some nodes; NULL: none, or a replica was not placed for other reasons */
 };
 
+/* The command that saves all that an answer may need. */
+#define SAVE_ALL                                                                                   \
+    "kubectl get nodes,pods,namespaces,priorityclasses,runtimeclasses,pdb,resourceslices,"         \
+    "resourceclaims,resourceclaimtemplates,deviceclasses -A -o yaml"
+
+/* What was not saved is unknown, which is not the same as no room. */
+static const char *unsaved_of(const struct placement_run *run, const size_t counts[N_REASONS])
+{
+    const char *fault = claim_rules_fault(run->query.question.devices);
+    if (counts[REASON_CLAIM_NOT_JUDGED] == 0 || run->dry_run->provenance->live)
+        return NULL;
+    if (strcmp(fault, CLAIM_LOOKUP_NO_CLASSES) == 0)
+        return "deviceclasses";
+    return cluster_claims_known(run->dry_run->fork) ? NULL : "resourceclaims";
+}
+
 /* Says why the next replica fits nowhere; for a DaemonSet, why some nodes have no room. */
-static const char *why_no_more(const struct placement_run *run)
+static const char *why_no_more(struct placement_run *run)
 {
     struct arena *arena = run->dry_run->arena;
     const struct pod_query *query = &run->query;
@@ -62,6 +81,7 @@ static const char *why_no_more(const struct placement_run *run)
         counts[reason]++;
         n_helped += reason == REASON_TAINT && verdict_admission_would_help(query, node);
     }
+    run->unsaved = unsaved_of(run, counts);
     const char *fault = claim_rules_fault(query->question.devices);
     const char *text = arena_printf(
         arena, "%s%s%s%s", verdict_counts_text(counts, candidates->n, arena),
@@ -103,6 +123,10 @@ static const char *summary_of(const struct placement_run *run)
 {
     struct arena *arena = run->dry_run->arena;
     const struct workload *workload = run->workload;
+    if (run->unsaved)
+        return arena_printf(arena,
+                            "%s %s/%s: not judged: the cluster file has no %s; save them, too",
+                            workload->kind, workload->namespace_, workload->name, run->unsaved);
     const char *text = arena_printf(arena, "%s %s/%s: %s%s", workload->kind, workload->namespace_,
                                     workload->name, placed_text(run), caveat_of(run));
     if (run->no_more[0] && run->n_placed > 0 && !workload->per_node)
@@ -199,6 +223,13 @@ static void note_claims(struct placement_run *run, json_t *notes)
                           need->resource->name, run->n_by_claim));
 }
 
+static void note_claims_of_file(const struct placement_run *run, json_t *notes)
+{
+    const char *why = run->dry_run->provenance->claims_note;
+    if (why[0] && run->workload->pod.claims)
+        note(notes, arena_printf(run->dry_run->arena, "resource claims: %s", why));
+}
+
 static void note_templates(const struct placement_run *run, json_t *notes)
 {
     for (const char *at = run->unknown_templates; at && *at; at += strcspn(at, "\n") + 1)
@@ -219,6 +250,7 @@ static json_t *notes_of(struct placement_run *run)
     note_priority(run, notes);
     note_runtime_class(run, notes);
     note_claims(run, notes);
+    note_claims_of_file(run, notes);
     peer_notes_add(run->dry_run->fork, run->query.question.peers, run->workload->pod.lacks_peers,
                    run->dry_run->arena, notes);
     note_templates(run, notes);
@@ -515,6 +547,22 @@ static json_t *preemption_json(const struct placement_run *run)
                          dry_run->only, dry_run->arena);
 }
 
+static void warn_of_unsaved(const struct placement_run *run)
+{
+    struct dry_run *dry_run = run->dry_run;
+    const struct workload *workload = run->workload;
+    if (!run->unsaved || json_array_size(dry_run->name_warnings) >= WORKLOAD_WARNINGS_MAX)
+        return;
+    const char *path = arena_printf(dry_run->arena, "%s %s/%s", workload->kind,
+                                    workload->namespace_, workload->name);
+    const char *message = arena_printf(
+        dry_run->arena,
+        "its claims are not judged: the cluster file has no %s; save it with " SAVE_ALL,
+        run->unsaved);
+    (void)json_array_append_new(dry_run->name_warnings,
+                                json_pack("{s:s, s:s}", "path", path, "message", message));
+}
+
 /* The demand read in the manifest. Adds the members asksFor, models and understood. */
 static void add_understood(const struct placement_run *run, json_t *workload)
 {
@@ -555,6 +603,8 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
     if (run.n_placed > 0)
         remember_claims(dry_run, workload);
     dry_run->n_placed_whole += !run.no_more[0] && !run.refused_because;
+    dry_run->n_unsaved += run.unsaved != NULL;
+    warn_of_unsaved(&run);
     json_t *json = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o*}",

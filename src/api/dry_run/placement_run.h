@@ -41,6 +41,7 @@ struct dry_run {
     size_t names_left;     /* limit on work: NAMES_WORK */
     bool has_several_objects;
     size_t n_placed_whole; /* workloads with every replica placed */
+    size_t n_unsaved;      /* workloads that are not judged, as the saved cluster lacks a kind */
 };
 
 /* A member of DryRunResult.workloads. Places the replicas on the fork. */

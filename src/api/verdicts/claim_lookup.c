@@ -443,7 +443,7 @@ static void find_class_of_cluster(struct claim_lookup *lookup, struct named_clas
     if (copy.exists)
         set_selectors(lookup, class, copy.texts.texts, copy.texts.n, copy.texts.is_cut);
     else if (!copy.are_known)
-        class->not_judged = "the saved cluster has no DeviceClasses";
+        class->not_judged = CLAIM_LOOKUP_NO_CLASSES;
     else if (lookup->sources.requests && lookup->sources.requests->lacks_classes)
         class->not_judged = "the manifest has too many requests to look for the class";
 }

@@ -16,6 +16,9 @@
 
 struct claim_lookup;
 
+/* The cause if a class is not judged because the cluster file has no classes. */
+#define CLAIM_LOOKUP_NO_CLASSES "the saved cluster has no DeviceClasses"
+
 struct claim_sources {
     struct inventory *inventory;
     const struct policy *policy; /* held */

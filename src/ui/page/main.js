@@ -100,7 +100,7 @@ function Warnings({ inventory, answered, failure }) {
     <${Failed} failure=${failure} />
     ${failure && html`<p>${t("shownSince", new Date(answered).toISOString().slice(11, 19))}</p>`}
     ${!inventory.usable && html`<${Notice} kind="error">${t("unusable")}: ${inventory.unusableBecause}</${Notice}>`}
-    ${!inventory.claimsCounted && html`<${Notice}>${inventory.claimsNotCountedBecause}</${Notice}>`}
+    ${(!inventory.claimsCounted || inventory.claimsNote) && html`<${Notice}>${inventory.claimsNotCountedBecause || inventory.claimsNote}</${Notice}>`}
     ${inventory.problemCount > 0 && html`<details><summary>${t("problems", inventory.problemCount)}</summary>
       <ul>${inventory.problems.slice(0, 100).map((one) => html`<li>${one.kind} ${one.name}: ${one.what}</li>`)}</ul></details>`}`;
 }

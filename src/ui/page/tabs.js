@@ -19,7 +19,7 @@ function Quotas({ change, again }) {
   const rows = value.quotas.flatMap((quota) => quota.limits.map((limit) => ({ quota, limit })));
   return html`
     <${Failed} failure=${failure} />
-    ${!value.claimsCounted && html`<${Notice}>${value.claimsNotCountedBecause}</${Notice}>`}
+    ${(!value.claimsCounted || value.claimsNote) && html`<${Notice}>${value.claimsNotCountedBecause || value.claimsNote}</${Notice}>`}
     ${rows.length === 0 ? html`<p>${t("noQuotas")}</p>` : html`<${Table} caption=${t("quotas")} rows=${rows} columns=${[
       [t("quota"), ({ quota }) => quota.name],
       [t("namespaces"), ({ quota }) => quota.namespaces, true],
