@@ -282,7 +282,6 @@ LANES = [
             ("selectors", DEFAULT, lambda run, name, wanted: recorded_tests(run, name, wanted, SELECTORS)),
             ("allocation", DEFAULT, lambda run, name, wanted: recorded_tests(run, name, wanted, ALLOCATION)),
             ("wire", QUICK, wire_tests),
-            ("ui", DEFAULT, ui_tests),
             ("bench", DEFAULT, bench_tests),
             ("hostile", ALL, hostile_tests),
             ("long/wire", ALL, long_wire_tests),
@@ -294,11 +293,12 @@ LANES = [
             ("fuzz", ALL, fuzz_targets),
         ],
     ),
-    # Mostly waiting.
+    # Mostly waiting: for a browser or a cluster.
     Lane(
-        "clusters",
+        "waiting",
         0,
         [
+            ("ui", DEFAULT, ui_tests),
             ("smoke", NAMED, smoke_tests),
             ("control-plane", ALL, control_plane_tests),
             ("thread/control-plane", ALL, thread_control_plane_tests),
