@@ -21,8 +21,8 @@ struct fragmentation {
     size_t n_nodes;
     int64_t free;
     double fragmented;     /* of the free GPUs */
-    int64_t largest_block; /* most free GPUs on one node */
-    size_t n_whole;        /* nodes with all of their GPUs free */
+    int64_t largest_block; /* most free GPUs on one node that is ready */
+    size_t n_whole;        /* such nodes with all of their GPUs free */
 };
 
 struct fragmentations {

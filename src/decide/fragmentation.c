@@ -73,11 +73,12 @@ static void add_gpus(void *context, const struct gpu_demand *demand, const struc
 {
     struct pool_sums *sums = context;
     const int64_t free = model_pool_offered(gpus->free_gpus);
+    const bool is_ready = node_traits(gpus->node)->ready;
     struct fragmentation *item = &sums->items[gpus->pool->index];
     item->n_nodes++;
     item->free += free;
-    item->n_whole += free > 0 && !gpus->in_use;
-    item->largest_block = free > item->largest_block ? free : item->largest_block;
+    item->n_whole += is_ready && free > 0 && !gpus->in_use;
+    item->largest_block = is_ready && free > item->largest_block ? free : item->largest_block;
     add_useless(demand, gpus, &sums->useless[gpus->pool->index * demand->n_classes]);
 }
 

@@ -5,6 +5,7 @@
 #include "ledger/cluster.h"
 #include "scheduler_list.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -102,6 +103,33 @@ static void check_labels(const struct cluster *cluster, struct findings *finding
                      "no node has labels that name different models");
 }
 
+static int64_t n_lost(const struct node_resource *row)
+{
+    return has_gpus(row) && row->allocatable < row->capacity ? row->capacity - row->allocatable : 0;
+}
+
+/* GPUs that are sick, or whose device plugin is gone. */
+static void check_allocatable(const struct cluster *cluster, struct findings *findings)
+{
+    struct first_names lost = {.n = 0};
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
+        size_t n = 0;
+        const struct node_resource *rows = node_resources(node, &n);
+        for (size_t i = 0; i < n; i++) {
+            if (n_lost(&rows[i]) > 0)
+                first_names_add(&lost, "%s (%" PRId64 " of %" PRId64 " %s)", node_name(node),
+                                n_lost(&rows[i]), rows[i].capacity, rows[i].resource->name);
+        }
+    }
+    if (lost.n > 0)
+        findings_add(findings, FINDING_WARN, "nodes.allocatable",
+                     "look at the node's device plugin, and at its GPUs",
+                     "nodes have GPUs that they offer to no pod: %s", first_names_text(&lost));
+    else
+        findings_add(findings, FINDING_OK, "nodes.allocatable", "",
+                     "all nodes offer all GPUs that they have");
+}
+
 static struct resource_on_nodes *find_or_add(struct resources *resources,
                                              const struct resource *resource)
 {
@@ -159,6 +187,7 @@ void node_checks_run(const struct cluster *cluster, const struct scheduler_file 
 {
     check_models(cluster, findings);
     check_labels(cluster, findings);
+    check_allocatable(cluster, findings);
     if (file)
         check_managed(cluster, file, findings);
     else

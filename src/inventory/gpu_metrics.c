@@ -175,11 +175,14 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->node, other->node);
 }
 
-/* Sums each model into its first row and removes the others. Returns the number of rows. */
+/* Sums each model into its first row and removes the others. What an over-full node lacks takes
+ * nothing from the free GPUs of others. Returns the number of rows. */
 static size_t sum_up(struct gpu_row *rows, size_t n_rows)
 {
     size_t n = 0;
     for (size_t i = 0; i < n_rows; i++) {
+        if (rows[i].gpus[GPUS_FREE] < 0)
+            rows[i].gpus[GPUS_FREE] = 0;
         if (n == 0 || compare_models(&rows[n - 1], &rows[i]) != 0) {
             rows[n++] = rows[i];
             continue;

@@ -436,6 +436,8 @@ ODD = [
     ([node("a"), node("b", model=None)], "", "nodes.model", "warn", ["1 of 2", ": b"]),
     ([node(f"n{i}", model=None) for i in range(9)], "", "nodes.model", "warn", ["9 of 9", "n0, n1, n2 and 6 more"]),
     ([node("a", metadata={"labels": {"accelerator": "nvidia-tesla-t4"}})], "", "nodes.labels", "warn", ["a (nvidia.com/gpu.product, accelerator)"]),
+    ([node("a", status={"allocatable": {"nvidia.com/gpu": "0"}})], "", "nodes.allocatable", "warn", ["a (8 of 8 nvidia.com/gpu)"]),
+    ([node("a"), node("b", status={"allocatable": {"nvidia.com/gpu": "7"}})], "", "nodes.allocatable", "warn", [": b (1 of 8 nvidia.com/gpu)"]),
     ([node("a", resource="nvidia.com/mig-1g.5gb")], "", "nodes.managedResources", "fail", ["nvidia.com/mig-1g.5gb (on a)"]),
     ([node("a"), node("a")], "", "cluster.objects", "warn", ["objects could not be read", "Node a"]),
     ([NAMESPACE, node("a")], QUOTA.format("namespaces: [gone]", "{total: 1}"), "quotas.matches", "warn", ["q", "no namespace"]),

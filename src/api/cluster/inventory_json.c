@@ -355,7 +355,8 @@ static void add_resources(const struct node_row *node, struct total **totals, js
         add_to(total, "allocatable", row->allocatable);
         add_to(total, "used", row->used);
         add_to(total, "reserved", row->reserved);
-        add_to(total, "free", row->free);
+        /* An over-full node takes nothing from others: kube-scheduler judges each alone. */
+        add_to(total, "free", row->free > 0 ? row->free : 0);
     }
 }
 
