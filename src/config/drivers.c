@@ -1,7 +1,7 @@
 /* drivers: see drivers.h. */
 #include "drivers.h"
 
-#include "syntax.h"
+#include "config/syntax.h"
 
 #include <stdio.h>
 #include <string.h>

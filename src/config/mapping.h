@@ -6,8 +6,8 @@
 #define CONFIG_MAPPING_H
 
 #include "base/arena.h"
+#include "config/syntax.h"
 #include "formats/yaml_fault.h"
-#include "syntax.h"
 #include "types/policy.h"
 
 #define MAPPING_PATH_MAX 256

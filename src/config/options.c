@@ -3,7 +3,7 @@
 #include "config/options.h"
 
 #include "base/nearest.h"
-#include "syntax.h"
+#include "config/syntax.h"
 
 #include <argp.h>
 #include <errno.h>

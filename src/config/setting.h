@@ -7,8 +7,8 @@
 #define CONFIG_SETTING_H
 
 #include "config/settings.h"
+#include "config/syntax.h"
 #include "formats/yaml_fault.h"
-#include "syntax.h"
 
 #include <jansson.h>
 

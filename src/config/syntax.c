@@ -1,6 +1,6 @@
 /* syntax: see syntax.h. Source of the rules for names: Kubernetes documentation, "Labels and
  * Selectors", and k8s.io/apimachinery/pkg/util/validation (IsQualifiedName, IsDNS1123Subdomain). */
-#include "syntax.h"
+#include "config/syntax.h"
 
 #include "types/gpu_model.h"
 

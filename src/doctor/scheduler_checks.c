@@ -3,6 +3,7 @@
 #include "scheduler_checks.h"
 
 #include "formats/json_get.h"
+#include "scheduler_extenders.h"
 #include "scheduler_list.h"
 #include "scheduler_ours.h"
 #include "scheduler_profiles.h"
@@ -23,21 +24,6 @@ static bool has_verb(const json_t *extender, const char *key)
 {
     const char *verb = json_string_value(json_object_get(extender, key));
     return verb && *verb;
-}
-
-/* kube-scheduler validates this, and does not start. */
-static void check_binders(const struct scheduler_checks *checks)
-{
-    const struct yaml_value at = at_extenders(checks);
-    size_t i = 0;
-    size_t n_binders = 0;
-    json_t *extender = NULL;
-    json_array_foreach (checks->extenders, i, extender)
-        n_binders += has_verb(extender, "bindVerb");
-    if (n_binders > 1)
-        scheduler_report_at(checks, FINDING_FAIL, "binders", &at,
-                            "kube-scheduler does not start: remove bindVerb from the others",
-                            "%zu extenders have a bindVerb, only one may", n_binders);
 }
 
 static void check_others(const struct scheduler_checks *checks)
@@ -124,7 +110,7 @@ void scheduler_checks_run(struct scheduler_file *file, const struct settings *se
                                       .findings = findings,
                                       .extenders = json_is_array(extenders) ? extenders : NULL};
     scheduler_schema_check(file, findings);
-    check_binders(&checks);
+    scheduler_extenders_check(&checks);
     find_ours(&checks);
     file->ours = checks.ours;
     if (checks.ours) {

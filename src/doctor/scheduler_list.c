@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "formats/json_get.h"
+#include "scheduler_extenders.h"
 #include "types/policy.h"
 
 #include <stdbool.h>
@@ -19,23 +20,11 @@ struct listed {
     const char *name;
 };
 
-static bool is_valid(const char *name)
-{
-    return strchr(name, '/') && !strchr(name, '*') && !strstr(name, "kubernetes.io/") &&
-           strncmp(name, "requests.", strlen("requests.")) != 0;
-}
-
 static void check_item(const struct scheduler_checks *checks, const struct yaml_value *at,
                        const char *name)
 {
-    if (!is_valid(name))
-        scheduler_report_at(checks, FINDING_FAIL, LIST, at,
-                            "kube-scheduler does not start: list whole names, or take all pods "
-                            "(manifests/kube-scheduler-config-all-pods.yaml)",
-                            "%s: should be the whole name of an extended resource, such as "
-                            "nvidia.com/gpu, and not of kubernetes.io",
-                            name);
-    else if (!policy_is_gpu_resource(&checks->settings->policy, name))
+    if (scheduler_extenders_may_manage(name) &&
+        !policy_is_gpu_resource(&checks->settings->policy, name))
         scheduler_report_at(checks, FINDING_WARN, LIST, at,
                             "add it to gpuResources of the policy, or remove it here",
                             "%s: is not in gpuResources of the policy: gpu-extender does not "
@@ -59,14 +48,8 @@ static void take_item(const struct scheduler_checks *checks, const struct yaml_v
                       struct listed **listed)
 {
     const char *name = json_string_value(json_object_get(at->value, "name"));
-    if (!name)
+    if (!name || find(*listed, name))
         return;
-    if (find(*listed, name)) {
-        scheduler_report_at(checks, FINDING_FAIL, LIST, at,
-                            "kube-scheduler does not start: remove one", "%s: is listed twice",
-                            name);
-        return;
-    }
     struct listed *item = MEM_NEW(struct listed);
     item->name = name;
     HASH_ADD_KEYPTR(hh, *listed, name, strlen(name), item);
@@ -107,7 +90,7 @@ static void check_missing(const struct scheduler_checks *checks, struct listed *
     buf_init(&missing, NAMES_MAX);
     for (size_t i = 0; i < policy->n_gpu_resources; i++) {
         const char *name = policy->gpu_resources[i];
-        if (is_valid(name) && !find(listed, name))
+        if (scheduler_extenders_may_manage(name) && !find(listed, name))
             buf_printf(&missing, "%s%s", missing.len > 0 ? ", " : "", name);
     }
     if (missing.len > 0)

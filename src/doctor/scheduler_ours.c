@@ -111,19 +111,16 @@ static void check_verbs(const struct scheduler_checks *checks)
                          "enforceNamespaces selects, without checking them again");
 }
 
-/* The shortlist hides nodes that kube-scheduler's own plugins might prefer. */
+/* Without prioritizeVerb it has no effect; scheduler_extenders.h judges whether it is positive.
+ * The shortlist hides nodes that kube-scheduler's own plugins might prefer. */
 static void check_weight(const struct scheduler_checks *checks)
 {
     const json_t *value = json_member(checks->ours, "weight");
     const int64_t weight = json_integer_value(value);
     const struct settings_scheduler *policy = &checks->settings->scheduler;
-    if (value && !json_is_integer(value))
+    if (!*text_of(checks->ours, "prioritizeVerb") || !json_is_integer(value) || weight <= 0)
         return;
-    if (weight <= 0)
-        scheduler_report(checks, FINDING_FAIL, "weight", "set the weight of the policy",
-                         "is %" PRId64 ", should be positive: kube-scheduler does not start",
-                         weight);
-    else if ((uint64_t)weight != policy->weight)
+    if ((uint64_t)weight != policy->weight)
         scheduler_report(checks, FINDING_FAIL, "weight", "set the same number in both",
                          "is %" PRId64 ", scheduler.weight of the policy is %zu", weight,
                          policy->weight);

@@ -160,12 +160,34 @@ static void check_profiles(const struct scheduler_checks *checks)
         char index[24];
         char path[64];
         const struct yaml_value at = at_profile(profiles, i, index, path);
-        if (is_repeated(profiles, i))
+        if (!*name_of(at.value))
+            scheduler_report_at(checks, FINDING_FAIL, PROFILES, &at,
+                                "kube-scheduler does not start: give it a name",
+                                "schedulerName is empty");
+        else if (is_repeated(profiles, i))
             scheduler_report_at(checks, FINDING_FAIL, PROFILES, &at,
                                 "kube-scheduler does not start: rename one",
                                 "schedulerName %s is there twice", name_of(profile));
         check_plugins(checks, &at);
     }
+}
+
+/* The defaults are 1 and 10 seconds. */
+static void check_backoff(const struct scheduler_checks *checks)
+{
+    json_t *root = checks->file->root;
+    const json_t *initial = json_member(root, "podInitialBackoffSeconds");
+    json_t *max = json_member(root, "podMaxBackoffSeconds");
+    const json_int_t initial_s = initial ? json_integer_value(initial) : 1;
+    const json_int_t max_s = max ? json_integer_value(max) : 10;
+    const char *key = max ? "podMaxBackoffSeconds" : "podInitialBackoffSeconds";
+    const struct yaml_value at = {root, key, key, json_member(root, key)};
+    if (initial_s > 0 && max_s > 0 && max_s < initial_s)
+        scheduler_report_at(
+            checks, FINDING_FAIL, "fields", &at, "kube-scheduler does not start: correct one",
+            "podMaxBackoffSeconds (%" JSON_INTEGER_FORMAT
+            ") should be at least podInitialBackoffSeconds (%" JSON_INTEGER_FORMAT ")",
+            max_s, initial_s);
 }
 
 static void check_time(const struct scheduler_checks *checks, const char *key, size_t default_s,
@@ -206,5 +228,6 @@ void scheduler_profiles_check(const struct scheduler_checks *checks)
 {
     check_percentage(checks);
     check_profiles(checks);
+    check_backoff(checks);
     check_lease(checks);
 }

@@ -17,7 +17,8 @@
 enum schema_kind {
     TEXT,
     FLAG,
-    WHOLE,   /* 0 or more */
+    WHOLE, /* 0 or more */
+    POSITIVE,
     PERCENT, /* 0 to 100 */
     NUMBER,  /* also with a fraction */
     DURATION,
@@ -37,14 +38,14 @@ struct scheduler_field {
 static const struct scheduler_field FIELDS_KNOWN[] = {
     {"", "apiVersion", TEXT, NULL},
     {"", "kind", TEXT, NULL},
-    {"", "parallelism", WHOLE, NULL},
+    {"", "parallelism", POSITIVE, NULL},
     {"", "leaderElection", OBJECT, "leaderElection"},
     {"", "clientConnection", OBJECT, "clientConnection"},
     {"", "enableProfiling", FLAG, NULL},
     {"", "enableContentionProfiling", FLAG, NULL},
     {"", "percentageOfNodesToScore", PERCENT, NULL},
-    {"", "podInitialBackoffSeconds", WHOLE, NULL},
-    {"", "podMaxBackoffSeconds", WHOLE, NULL},
+    {"", "podInitialBackoffSeconds", POSITIVE, NULL},
+    {"", "podMaxBackoffSeconds", POSITIVE, NULL},
     {"", "profiles", LIST, "profile"},
     {"", "extenders", LIST, "extender"},
     {"", "delayCacheUntilActive", FLAG, NULL},
@@ -174,6 +175,11 @@ static bool is_whole(const json_t *value)
     return json_is_integer(value) && json_integer_value(value) >= 0;
 }
 
+static bool is_positive(const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) > 0;
+}
+
 static bool is_percent(const json_t *value)
 {
     return is_whole(value) && json_integer_value(value) <= 100;
@@ -208,6 +214,7 @@ static const struct scheduler_rule {
     [TEXT] = {is_text, "a string"},
     [FLAG] = {is_flag, "true or false"},
     [WHOLE] = {is_whole, "a whole number"},
+    [POSITIVE] = {is_positive, "a positive whole number"},
     [PERCENT] = {is_percent, "a whole number from 0 to 100"},
     [NUMBER] = {is_number, "a number"},
     [DURATION] = {is_duration, "a duration, such as 3s"},

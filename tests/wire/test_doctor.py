@@ -203,6 +203,30 @@ def test_our_extender_is_found_among_others_by_its_path_and_port(diagnose):
     assert level == "ok" and "extenders[2].weight" in seen
 
 
+# Extenders before ours, the check, words of its findings.
+OTHERS = [
+    ("{urlPrefix: 'http://a/x', filterVerb: f, managedResources: [{name: nvidia.com/gpu}]}", "scheduler.managedResources", ["extenders[1].managedResources[0]: nvidia.com/gpu: extenders[0] manages it, too"]),
+    ("{urlPrefix: 'http://a/x', filterVerb: f, managedResources: [{name: kubernetes.io/x}]}", "scheduler.managedResources", ["extenders[0].managedResources[0]: kubernetes.io/x: should be"]),
+    ("{urlPrefix: 'http://a/x', prioritizeVerb: p}", "scheduler.weight", ["extenders[0].weight: is 0, should be positive"]),
+    ("{urlPrefix: 'http://a/x', bindVerb: b}", "scheduler.binders", ["2 extenders have a bindVerb"]),
+    ("{urlPrefix: 'http://a/x', filterVerb: f}", "scheduler.weight", []),
+    ("{urlPrefix: 'http://a/x', filterVerb: f, managedResources: [{name: nvidia.com/gpumem}]}", "scheduler.managedResources", []),
+]
+
+
+@pytest.mark.parametrize(("other", "check", "words"), OTHERS, ids=[f"{row[1]}-{len(row[2])}-{i}" for i, row in enumerate(OTHERS)])
+def test_other_extenders_are_validated_too(diagnose, other, check, words):
+    found = diagnose(SHIPPED.replace("extenders:\n", f"extenders:\n  - {other}\n"), HEAD + "scheduler: {otherExtenders: true}\n")
+    fails = [one["seen"] for one in found.of(check) if one["level"] == "fail"]
+    assert len(fails) == len(words) and all(word in seen for word, seen in zip(words, fails)), found.answer
+
+
+def test_a_weight_without_prioritize_has_no_effect(diagnose):
+    found = diagnose(SHIPPED.replace("    prioritizeVerb: prioritize\n", "").replace("    weight: 141\n", ""))
+    assert found.of("scheduler.weight") == [] and "does not start" not in str(found.answer)
+    assert found.one("scheduler.prioritizeVerb")[0] == "fail"
+
+
 def tls_policy(authority, **server):
     authority.server(**server)
     files = {"certificateFile": "server.crt", "privateKeyFile": "server.key", "clientCAFile": "ca.crt"}

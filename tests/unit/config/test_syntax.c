@@ -1,5 +1,5 @@
 /* syntax: addresses, resource names, label keys, drivers, aliases. */
-#include "syntax.h"
+#include "config/syntax.h"
 #include "unit.h"
 
 #include <stdint.h>
