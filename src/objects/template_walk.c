@@ -40,7 +40,7 @@ static const json_t *owner_of(const struct step *step)
 
 /* ---- number of pods that the objects around a template request ---- */
 
-/* General rule: replicas, numOfHosts, and parallelism with completions multiply. Objects with other
+/* General rule: replicas, and parallelism with completions, multiply. Objects with other
  * meanings have a row in RULES. */
 
 static int read_count(const json_t *object, const char *key, int64_t *ret_n, struct err *err)
@@ -94,13 +94,8 @@ static int multiply_by_job(const json_t *object, struct pod_count *count, struct
 static int multiply_by_all(const json_t *object, const char *next, struct pod_count *count,
                            struct err *err)
 {
-    /* RayCluster: hosts per replica, which do not determine the number of replicas. */
-    bool known = count->known;
-    int r = multiply_by_member(object, "numOfHosts", next, count, err);
-    count->known = known;
-    if (r < 0 || (r = multiply_by_member(object, "replicas", next, count, err)) < 0)
-        return r;
-    return multiply_by_job(object, count, err);
+    int r = multiply_by_member(object, "replicas", next, count, err);
+    return r < 0 ? r : multiply_by_job(object, count, err);
 }
 
 /* LeaderWorkerSet: groups of `size` pods (default 1). If leaderTemplate exists, it makes one of
@@ -126,6 +121,32 @@ static int one(const json_t *object, const char *next, struct pod_count *count, 
     return multiply(count, next, 1, err);
 }
 
+/* RayCluster: replicas within minReplicas and maxReplicas, or the minimum, which is 0 by default;
+ * none of a suspended group. Source: GetWorkerGroupDesiredReplicas() in KubeRay's
+ * ray-operator/controllers/ray/utils/util.go. */
+static int ray_workers(const json_t *object, const char *next, struct pod_count *count,
+                       struct err *err)
+{
+    int64_t least = 0;
+    int64_t most = INT64_MAX;
+    int64_t hosts = 1;
+    int r = read_count(object, "minReplicas", &least, err);
+    int64_t n = least;
+    (void)next;
+    if (r < 0 || (r = read_count(object, "maxReplicas", &most, err)) < 0 ||
+        (r = read_count(object, "numOfHosts", &hosts, err)) < 0 ||
+        (r = read_count(object, "replicas", &n, err)) < 0)
+        return r;
+    if (json_is_true(json_member(object, "suspend")))
+        n = 0;
+    else if (n < least)
+        n = least;
+    else if (n > most)
+        n = most;
+    r = multiply(count, "numOfHosts", hosts, err);
+    return r < 0 ? r : multiply(count, "replicas", n, err);
+}
+
 struct rule {
     const char *name; /* the key of the object */
     int (*multiply)(const json_t *object, const char *next, struct pod_count *count,
@@ -142,6 +163,7 @@ static int pod_set_count(const json_t *object, const char *next, struct pod_coun
 static const struct rule RULES[] = {
     {"leaderWorkerTemplate", leader_worker_factor},
     {"headGroupSpec", one},
+    {"workerGroupSpecs", ray_workers},
     {"podSets", pod_set_count},
 };
 

@@ -181,12 +181,29 @@ static const struct row GROUPS[] = {
      "whole number\n"},
 
     {"{'kind': 'RayCluster', " NAMED ", 'spec': {'headGroupSpec': {'replicas': 9, " TEMPLATE "},"
-     " 'workerGroupSpecs': [{'groupName': 'a', 'replicas': 2, 'numOfHosts': 4, 'minReplicas': "
-     "7, " TEMPLATE "}, {'replicas': 3, " TEMPLATE "}, {'numOfHosts': 2, " TEMPLATE "}]}}",
+     " 'workerGroupSpecs': [{'groupName': 'a', 'replicas': 2, 'numOfHosts': 4, " TEMPLATE
+     "}, {'replicas': 3, " TEMPLATE "}, {'numOfHosts': 2, " TEMPLATE
+     "}, {'numOfHosts': 2, 'minReplicas': 3, " TEMPLATE "}]}}",
      "RayCluster ml/x/spec.headGroupSpec.template 1\n"
      "RayCluster ml/x/spec.workerGroupSpecs[0].template 8\n"
      "RayCluster ml/x/spec.workerGroupSpecs[1].template 3\n"
-     "RayCluster ml/x/spec.workerGroupSpecs[2].template 2?\n"},
+     "RayCluster ml/x/spec.workerGroupSpecs[2].template 0\n"
+     "RayCluster ml/x/spec.workerGroupSpecs[3].template 6\n"},
+    /* The operator keeps the number within the limits. */
+    {"{'kind': 'RayService', " NAMED ", 'spec': {'rayClusterConfig': {'workerGroupSpecs': ["
+     "{'replicas': 0, 'minReplicas': 3, 'maxReplicas': 4, " TEMPLATE
+     "}, {'replicas': 9, 'minReplicas': 0, 'maxReplicas': 1, 'numOfHosts': 2, " TEMPLATE
+     "}, {'replicas': 3, 'minReplicas': 1, 'maxReplicas': 5, " TEMPLATE
+     "}, {'replicas': 3, 'minReplicas': 1, 'suspend': true, " TEMPLATE
+     "}, {'replicas': 3, 'minReplicas': 1, 'suspend': false, " TEMPLATE
+     "}, {'maxReplicas': -1, " TEMPLATE "}]}}}",
+     "RayService ml/x/spec.rayClusterConfig.workerGroupSpecs[0].template 3\n"
+     "RayService ml/x/spec.rayClusterConfig.workerGroupSpecs[1].template 2\n"
+     "RayService ml/x/spec.rayClusterConfig.workerGroupSpecs[2].template 3\n"
+     "RayService ml/x/spec.rayClusterConfig.workerGroupSpecs[3].template 0\n"
+     "RayService ml/x/spec.rayClusterConfig.workerGroupSpecs[4].template 3\n"
+     "RayService ml/x/spec.rayClusterConfig.workerGroupSpecs[5].template 1? ! "
+     "spec.rayClusterConfig.workerGroupSpecs[5].maxReplicas: is -1, should be 0 or more\n"},
     {"{'kind': 'RayJob', " NAMED ", 'spec': {'rayClusterSpec': {'headGroupSpec': {" TEMPLATE
      "}}, 'submitterPodTemplate': {" POD_SPEC "}}}",
      "RayJob ml/x/spec.rayClusterSpec.headGroupSpec.template 1\n"
