@@ -335,14 +335,16 @@ static const struct inline_pods *add_inline(struct walk *walk, const json_t *val
     return row;
 }
 
-static void add_stray(struct walk *walk, const struct step *step, const char *member,
-                      const char *resource)
+static struct stray_request *add_stray(struct walk *walk, const struct step *step,
+                                       const char *member, const char *resource)
 {
     struct template_list *found = &walk->found;
     const char *path = path_of(step, walk->arena);
-    found->strays[found->n_strays++] =
-        (struct stray_request){arena_printf(walk->arena, "%s%s%s", path, *path ? "." : "", member),
-                               arena_strdup(walk->arena, resource)};
+    struct stray_request *stray = &found->strays[found->n_strays++];
+    *stray = (struct stray_request){
+        .path = arena_printf(walk->arena, "%s%s%s", path, *path ? "." : "", member),
+        .resource = arena_strdup(walk->arena, resource)};
+    return stray;
 }
 
 static const char *gpu_of(const struct walk *walk, const json_t *amounts)
@@ -367,6 +369,66 @@ static const char *gpu_by_name(const struct walk *walk, const json_t *object)
     return is_gpu && json_member(object, "quantity") ? name : NULL;
 }
 
+static bool is_skipped(const struct step *step, const char *key)
+{
+    if (step->row)
+        return inline_pods_has_part(step->row, key);
+    return !step->parent && (strcmp(key, "metadata") == 0 || strcmp(key, "status") == 0);
+}
+
+static bool is_nothing(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return !json_is_true(value) && json_number_value(value) <= 0 &&
+           (!text || !*text || strcmp(text, "0") == 0) && json_object_size(value) == 0 &&
+           json_array_size(value) == 0;
+}
+
+/* A kind of machine, whose name tells what it has. */
+static bool is_choice(const char *key)
+{
+    static const char *const ENDS[] = {"Type", "Profile", "Flavor", "Shape", "Class"};
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+        const size_t len = strlen(key);
+        const size_t tail = strlen(ENDS[i]);
+        if (len > tail && strcmp(key + len - tail, ENDS[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Workspaces and RAGEngines of KAITO always ask for machines with GPUs. */
+static bool is_machine_of_kaito(const struct walk *walk, const char *key)
+{
+    const char *version = json_string_value(json_member(walk->question->object, "apiVersion"));
+    return strcmp(key, "instanceType") == 0 && version && strncmp(version, "kaito.sh/", 9) == 0;
+}
+
+/* gpu, numGpus, acceleratorType, nvidia.com/gpu; resourceProfile: nvidia-gpu-l4:1. */
+static bool names_gpu(const struct walk *walk, const char *key, const json_t *value)
+{
+    const char *text = json_string_value(value);
+    if (is_nothing(value))
+        return false;
+    return strcasestr(key, "gpu") || strcasestr(key, "accelerator") ||
+           policy_is_gpu_resource(walk->question->policy, key) ||
+           (text && policy_is_gpu_resource(walk->question->policy, text)) ||
+           (text && is_choice(key) && strcasestr(text, "gpu")) || is_machine_of_kaito(walk, key);
+}
+
+static void find_names(struct walk *walk, const json_t *object, const struct step *step)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
+        if (walk->found.n_strays == STRAY_REQUESTS_MAX || (!step->parent && is_skipped(step, key)))
+            continue;
+        if (names_gpu(walk, key, value))
+            add_stray(walk, step, quoted_plain(walk->arena, key), quoted_plain(walk->arena, key))
+                ->is_by_name = true;
+    }
+}
+
 /* An object with limits or requests, or with claims. */
 static void find_strays(struct walk *walk, const json_t *object, const struct step *step)
 {
@@ -376,25 +438,20 @@ static void find_strays(struct walk *walk, const json_t *object, const struct st
     for (size_t i = 0; i < sizeof MEMBERS / sizeof *MEMBERS; i++) {
         const char *resource = gpu_of(walk, json_member(object, MEMBERS[i]));
         if (resource) {
-            add_stray(walk, step, MEMBERS[i], quoted_plain(walk->arena, resource));
+            (void)add_stray(walk, step, MEMBERS[i], quoted_plain(walk->arena, resource));
             return;
         }
     }
     const char *named = gpu_by_name(walk, object);
     if (named)
-        add_stray(walk, step, "quantity", named);
+        (void)add_stray(walk, step, "quantity", named);
     else if (json_array_size(json_member(object, "resourceClaims")) > 0)
-        add_stray(walk, step, "resourceClaims", "resourceClaims");
+        (void)add_stray(walk, step, "resourceClaims", "resourceClaims");
+    else if (walk->question->is_unknown)
+        find_names(walk, object, step);
 }
 
 static void walk_value(struct walk *walk, json_t *value, const struct step *step);
-
-static bool is_skipped(const struct step *step, const char *key)
-{
-    if (step->row)
-        return inline_pods_has_part(step->row, key);
-    return !step->parent && (strcmp(key, "metadata") == 0 || strcmp(key, "status") == 0);
-}
 
 static void walk_object(struct walk *walk, json_t *object, const struct step *step)
 {

@@ -36,7 +36,8 @@ struct pod_template {
 /* A request for a GPU in no template. */
 struct stray_request {
     const char *path;     /* "spec.worker.resources.limits" */
-    const char *resource; /* "nvidia.com/gpu", or "resourceClaims" */
+    const char *resource; /* "nvidia.com/gpu", "resourceClaims", or the member that names a GPU */
+    bool is_by_name;      /* only the member's name or its value tells: of an unknown kind */
 };
 
 #define INLINE_PODS_MAX ((size_t)1000)
@@ -55,6 +56,7 @@ struct template_question {
     const struct inline_pods *rows; /* of its kind; NULL: none */
     struct pod_count start;
     const struct policy *policy; /* which resources are GPUs; NULL: do not look for requests */
+    bool is_unknown;             /* podless_is_unknown(): look for members that name GPUs, too */
     size_t *n_inline;            /* inline pods made so far, at most INLINE_PODS_MAX */
 };
 

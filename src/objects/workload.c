@@ -12,6 +12,7 @@
 #include "meta.h"
 #include "misplaced.h"
 #include "old_claims.h"
+#include "podless.h"
 #include "quoted.h"
 #include "schema.h"
 #include "template_walk.h"
@@ -333,33 +334,15 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
         unknown_fields_find_near(&object, &found->items[i]);
 }
 
-/* Kinds that name GPUs and make no pods. */
-static bool makes_pods(const char *kind)
-{
-    static const char *const OTHERS[] = {
-        "ClusterQueue",   "ClusterServingRuntime",
-        "Cohort",         "CustomResourceDefinition",
-        "DeviceClass",    "ElasticQuota",
-        "LimitRange",     "LocalQueue",
-        "Node",           "NodeClaim",
-        "NodePool",       "PriorityClass",
-        "Provisioner",    "Queue",
-        "ResourceClaim",  "ResourceClaimTemplate",
-        "ResourceFlavor", "ResourceQuota",
-        "ResourceSlice",  "RuntimeClass",
-        "ServingRuntime", "VerticalPodAutoscaler",
-    };
-    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
-        if (strcmp(kind, OTHERS[i]) == 0)
-            return false;
-    }
-    return true;
-}
-
 static void add_strays(const struct manifest *manifest, const struct template_list *found)
 {
     struct workload_list *list = manifest->list;
+    bool is_told = found->n > 0; /* by more than names */
+    for (size_t i = 0; i < found->n_strays; i++)
+        is_told |= !found->strays[i].is_by_name;
     for (size_t i = 0; i < found->n_strays && list->n_strays < WORKLOAD_STRAYS_MAX; i++) {
+        if (found->strays[i].is_by_name && is_told)
+            continue;
         list->strays =
             make_room(list->strays, list->n_strays, sizeof *list->strays, manifest->arena);
         list->strays[list->n_strays++] = (struct stray_gpu){
@@ -367,13 +350,16 @@ static void add_strays(const struct manifest *manifest, const struct template_li
     }
 }
 
-static void add_no_template(const struct manifest *manifest, bool must_hold_pods, bool has_strays)
+static void add_no_template(const struct manifest *manifest, bool must_hold_pods, bool has_strays,
+                            bool is_unknown)
 {
     struct skipped_object skipped = {manifest->kind, manifest->name, "holds no pods"};
     if (manifest->is_hypothesis)
         skipped.why = "holds no pods; claims are judged as if it were applied";
     else if (has_strays)
         skipped.why = "no recognised pod template";
+    else if (is_unknown)
+        skipped.why = "kind unknown here, not judged";
     else if (strcmp(manifest->kind, "Kustomization") == 0)
         skipped.why = "holds no pods; send what kubectl kustomize prints";
     if (must_hold_pods)
@@ -387,11 +373,13 @@ static void add_templates(struct manifest *manifest)
 {
     manifest->around = pod_not_evaluated_around(manifest->object, manifest->arena);
     const struct workload_kind row = kind_of(manifest->kind);
+    const struct inline_pods *rows = inline_pods_of_kind(manifest->kind, manifest->api_version);
     const struct template_question question = {
         .object = manifest->object,
-        .rows = inline_pods_of_kind(manifest->kind, manifest->api_version),
+        .rows = rows,
         .start = {1, row.one_by_default},
-        .policy = makes_pods(manifest->kind) ? manifest->policy : NULL,
+        .policy = podless_is(manifest->kind, manifest->api_version) ? NULL : manifest->policy,
+        .is_unknown = !rows && podless_is_unknown(manifest->kind, manifest->api_version),
         .n_inline = &manifest->list->n_inline,
     };
     struct template_list found CLEANUP(template_list_fini) =
@@ -404,7 +392,7 @@ static void add_templates(struct manifest *manifest)
                              manifest->arena, &manifest->list->requests);
     warn(manifest, &found);
     if (found.n == 0)
-        add_no_template(manifest, row.must_hold_pods, found.n_strays > 0);
+        add_no_template(manifest, row.must_hold_pods, found.n_strays > 0, question.is_unknown);
 }
 
 static void warn_of_pod(const struct manifest *manifest)

@@ -1,0 +1,97 @@
+"""Objects without a pod template: "holds no pods" is only said of kinds that are known, and what names a GPU does not pass as fine."""
+
+import json
+
+import pytest
+from kubectl_gpu import gpu
+from objects import list_text, node
+
+CLUSTER = list_text(node("a"))
+UNKNOWN = "kind unknown here, not judged"
+LIMITS = {"resources": {"limits": {"nvidia.com/gpu": 1}}}
+
+
+def of(version, kind, **members):
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "x", "namespace": "ml"}, **members}
+
+
+# An object, and the member that names a GPU.
+NAMING = [
+    (of("production-stack.vllm.ai/v1alpha1", "VLLMRuntime", spec={"deploymentConfig": {"resources": {"cpu": "10", "gpu": "1"}}}), "spec.deploymentConfig.resources.gpu"),
+    (of("kaito.sh/v1beta1", "Workspace", resource={"instanceType": "Standard_NC24ads_A100_v4"}), "resource.instanceType"),
+    (of("kubevirt.io/v1", "VirtualMachine", spec={"template": {"spec": {"domain": {"devices": {"gpus": [{"name": "gpu1", "deviceName": "nvidia.com/A100"}]}}}}}), "spec.template.spec.domain.devices.gpus"),
+    (of("run.ai/v2alpha1", "TrainingWorkload", spec={"gpu": {"value": "0.5"}}), "spec.gpu"),
+    (of("kubeai.org/v1", "Model", spec={"resourceProfile": "nvidia-gpu-l4:1"}), "spec.resourceProfile"),
+    (of("example.org/v1", "Training", spec={"numGPUs": 8}), "spec.numGPUs"),
+    (of("example.org/v1", "Training", spec={"workers": [{"acceleratorCount": 2}]}), "spec.workers[0].acceleratorCount"),
+    (of("example.org/v1", "Training", spec={"device": {"resource": "nvidia.com/gpu"}}), "spec.device.resource"),
+    (of("example.org/v1", "Training", spec={"amounts": {"amd.com/gpu": "1"}}), "spec.amounts.amd.com/gpu"),
+    (of("example.org/v1", "Training", spec={"machineType": "a2-highgpu-1g"}), "spec.machineType"),
+]
+# Kinds of which nobody here knows whether they make pods, and that name no GPU.
+SILENT_UNKNOWN = [
+    of("example.org/v1", "Thing", spec={"size": 3}),
+    of("example.org/v1", "Thing", spec={"gpu": 0}),
+    of("example.org/v1", "Thing", spec={"gpu": "0", "gpus": [], "useGpu": False, "accelerator": None, "gpuType": ""}),
+    of("kaito.sh/v1beta1", "Workspace", inference={"preset": {"name": "phi-4"}}),
+    of("argoproj.io/v1alpha1", "Application", spec={"source": {"path": "gpu"}}),
+    of("example.org/v1", "Thing", metadata={"name": "gpu", "labels": {"gpu": "yes"}}),
+]
+SILENT = [
+    of("monitoring.coreos.com/v1", "ServiceMonitor", spec={"endpoints": [{"port": "gpu"}]}),
+    of("monitoring.coreos.com/v1", "PrometheusRule", spec={"groups": [{"name": "gpu", "gpu": 1}]}),
+    of("gateway.networking.k8s.io/v1", "HTTPRoute", spec={"rules": []}),
+    of("inference.networking.x-k8s.io/v1alpha2", "InferencePool", spec={"accelerator": "gpu"}),
+    of("kueue.x-k8s.io/v1beta1", "ClusterQueue", spec={"resourceGroups": [{"coveredResources": ["nvidia.com/gpu"]}]}),
+    of("v1", "ResourceQuota", spec={"hard": {"requests.nvidia.com/gpu": 4, "nvidia.com/gpu": 4}}),
+    of("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec={"versions": [{"schema": {"gpu": {"type": "string"}}}]}),
+    of("kyverno.io/v1", "ClusterPolicy", spec={"rules": [{"validate": {"pattern": {"nvidia.com/gpu": "<2"}}}]}),
+    of("nvidia.com/v1", "ClusterPolicy", spec={"gpuFeatureDiscovery": {"enabled": True}}),
+    of("resource.nvidia.com/v1beta1", "ComputeDomain", spec={"numNodes": 2}),
+    of("karpenter.sh/v1", "NodePool", spec={"limits": {"nvidia.com/gpu": 8}}),
+    of("karpenter.k8s.aws/v1", "EC2NodeClass", spec={"instanceType": "gpu"}),
+    of("networking.istio.io/v1", "VirtualService", spec={"hosts": ["gpu"]}),
+    of("cert-manager.io/v1", "Certificate", spec={"secretName": "gpu"}),
+    of("keda.sh/v1alpha1", "ScaledObject", spec={"triggers": [{"gpu": 80}]}),
+    of("autoscaling/v2", "HorizontalPodAutoscaler", spec={"metrics": [{"gpu": 1}]}),
+    of("v1", "ConfigMap", data={"gpu": "1"}),
+]
+
+
+def fit(write, item):
+    """-> exit status, the answer."""
+    done = gpu("fit", "-f", write("manifest.json", json.dumps(item)), "--cluster-file", write("c.json", CLUSTER), "-o", "json")
+    return done.returncode, json.loads(done.stdout)
+
+
+def named(items):
+    return [f"{item['kind']}-{i}" for i, item in enumerate(items)]
+
+
+@pytest.mark.parametrize("item, path", NAMING, ids=named([row[0] for row in NAMING]))
+def test_what_names_a_gpu_is_not_fine(item, path, write):
+    status, answer = fit(write, item)
+    assert status == 2 and [one["path"] for one in answer["notUnderstood"]] == [path]
+    assert f"not understood ({item['kind']} x: {path})" in answer["summary"]
+
+
+@pytest.mark.parametrize("item", SILENT_UNKNOWN, ids=named(SILENT_UNKNOWN))
+def test_an_unknown_kind_is_said_to_be_unknown(item, write):
+    status, answer = fit(write, item)
+    assert [one["why"] for one in answer["skipped"]] == [UNKNOWN] and answer["notUnderstood"] == answer["warnings"] == []
+    pods = of("v1", "Pod", spec={"containers": [{"name": "main", "image": "x", **LIMITS}]})
+    status, answer = fit(write, {"apiVersion": "v1", "kind": "List", "items": [item, pods]})
+    assert status == 0 and [one["why"] for one in answer["skipped"]] == [UNKNOWN]
+
+
+@pytest.mark.parametrize("item", SILENT, ids=named(SILENT))
+def test_a_kind_that_is_known_to_hold_no_pods(item, write):
+    _, answer = fit(write, item)
+    assert [one["why"] for one in answer["skipped"]] == ["holds no pods"] and answer["notUnderstood"] == answer["warnings"] == []
+
+
+def test_a_template_tells_more_than_names(write):
+    """As before: what stands beside it may be anything."""
+    template = {"spec": {"containers": [{"name": "main", "image": "x", **LIMITS}]}}
+    status, answer = fit(write, of("example.org/v1", "Training", spec={"gpuMemoryUtilization": 0.9, "template": template}))
+    assert (status, answer["notUnderstood"], answer["workloads"][0]["placed"]) == (0, [], 1)
