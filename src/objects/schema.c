@@ -11,10 +11,20 @@ bool schema_is_own_group(const char *api_version)
     return api_version[group_len] == '\0' || !memchr(api_version, '.', group_len);
 }
 
+static int type_of_versioned(const char *kind, const char *api_version)
+{
+    for (size_t i = 0; i < SCHEMA_VERSIONED_N; i++) {
+        if (strcmp(kind, SCHEMA_VERSIONED[i].kind) == 0 &&
+            strcmp(api_version, SCHEMA_VERSIONED[i].api_version) == 0)
+            return SCHEMA_VERSIONED[i].type;
+    }
+    return SCHEMA_ANY;
+}
+
 int schema_type_of_kind(const char *kind, const char *api_version)
 {
     if (!schema_is_own_group(api_version))
-        return SCHEMA_ANY;
+        return type_of_versioned(kind, api_version);
     for (size_t i = 0; i < SCHEMA_KINDS_N; i++) {
         if (strcasecmp(kind, SCHEMA_KINDS[i].name) == 0)
             return SCHEMA_KINDS[i].type;

@@ -1,6 +1,7 @@
 /*
- * schema: the field names of Kubernetes' built-in workload kinds, and of all that is below a pod
- * template. schema_table.c is generated from Kubernetes' own types.
+ * schema: the field names of Kubernetes' built-in workload kinds, of all that is below a pod
+ * template, and of the kinds of claims in each version. schema_table.c is generated from
+ * Kubernetes' own types.
  */
 #ifndef OBJECTS_SCHEMA_H
 #define OBJECTS_SCHEMA_H
@@ -23,11 +24,20 @@ struct schema_type {
     unsigned short n;
 };
 
+/* A kind whose versions have different forms. */
+struct schema_versioned {
+    const char *api_version, *kind;
+    int type;
+};
+
 extern const struct schema_field SCHEMA_FIELDS[];
 extern const struct schema_type SCHEMA_TYPES[];
 /* Pod, Deployment ..., List. */
 extern const struct schema_field SCHEMA_KINDS[];
 extern const size_t SCHEMA_KINDS_N;
+/* ResourceClaim, DeviceClass ... */
+extern const struct schema_versioned SCHEMA_VERSIONED[];
+extern const size_t SCHEMA_VERSIONED_N;
 extern const int SCHEMA_CONTAINER;
 extern const int SCHEMA_POD_SPEC;
 extern const int SCHEMA_POD_TEMPLATE;
@@ -35,7 +45,7 @@ extern const int SCHEMA_RESOURCES;
 
 /* Whether Kubernetes' own kinds may be in the apiVersion: the groups of other kinds have a dot. */
 bool schema_is_own_group(const char *api_version);
-/* The type of a built-in kind, ignoring case; SCHEMA_ANY: it is none. */
+/* The type of a built-in kind, ignoring case, or of one of claims; SCHEMA_ANY: it is none. */
 int schema_type_of_kind(const char *kind, const char *api_version);
 /* NULL: the type has no such field. */
 const struct schema_field *schema_field(int type, const char *name);

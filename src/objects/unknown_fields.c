@@ -98,6 +98,7 @@ static bool descend(int type, const char *key, const char *const *path, size_t n
     static const char *const TRUNK[] = {
         "metadata", "spec",      "template", "jobTemplate",  "containers",
         "affinity", "resources", "strategy", "nodeAffinity", "nodeSelectorTerms",
+        "devices",  "requests",  "exactly",  "selectors",    "cel",
     };
     for (size_t i = 0; i < sizeof TRUNK / sizeof *TRUNK; i++) {
         const struct schema_field *step = schema_field(type, TRUNK[i]);
