@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "formats/json_parse.h"
 #include "http/exchange.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
@@ -24,8 +25,10 @@ struct api {
     struct inventory *inventory; /* and the policy in force */
     struct decisions *decisions; /* NULL: none are kept */
     struct observed *observed;
-    size_t max_object_bytes; /* of a manifest */
-    size_t max_replicas;     /* placed one by one in a dry run */
+    size_t max_object_bytes;           /* of a manifest */
+    size_t max_object_values;          /* the same */
+    struct json_budget request_budget; /* of one body */
+    size_t max_replicas;               /* placed one by one in a dry run */
     /* Writes further metrics after these. */
     void (*more_metrics)(void *context, struct buf *out);
     void *more_metrics_context;

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "formats/json_parse.h"
 #include "types/policy.h"
 
 #include <jansson.h>
@@ -18,11 +19,15 @@
 /* Each limits an input that outsiders can grow. */
 struct settings_limits {
     size_t request_bytes; /* one HTTP body */
-    size_t bodies_bytes;  /* all bodies in flight; at least twice request_bytes */
-    size_t request_s;     /* to receive a request; also how long a client may read too slowly */
-    size_t connections;   /* open at once on all sockets */
-    size_t file_bytes;    /* a cluster file */
-    size_t object_bytes;  /* one object in it or of the API server, without unused subtrees */
+    /* One body on the users' socket: its bytes, its values, and the memory of their tree. */
+    size_t user_request_bytes;
+    size_t user_request_values;
+    size_t user_request_tree_bytes;
+    size_t bodies_bytes; /* all bodies in flight; at least twice request_bytes */
+    size_t request_s;    /* to receive a request; also how long a client may read too slowly */
+    size_t connections;  /* open at once on all sockets */
+    size_t file_bytes;   /* a cluster file */
+    size_t object_bytes; /* one object in it or of the API server, without unused subtrees */
     size_t nodes;
     size_t pods;
     size_t replicas; /* placed one by one in a dry run, all workloads together */
@@ -123,6 +128,8 @@ struct settings {
 };
 
 void settings_init(struct settings *ret_settings);
+/* Of a user's request. */
+struct json_budget settings_request_budget(const struct settings_limits *limits);
 void settings_fini(struct settings *settings);
 
 /* Reads the file over the present values. On failure returns a negative errno with

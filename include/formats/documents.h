@@ -13,10 +13,14 @@
 #include "formats/json_stream.h"
 
 struct document_options {
-    const char *const *drop; /* as in json_stream.h */
-    size_t max_object_bytes; /* JSON */
-    size_t max_nodes;        /* YAML, as in yaml_json.h */
-    size_t max_alias_nodes;  /* the same */
+    const char *const *drop;                 /* as in json_stream.h */
+    const char *const *keep;                 /* JSON, the same */
+    const struct json_budget *object_budget; /* the same */
+    const struct json_budget *budget;        /* of both */
+    struct json_cost *spent;                 /* of both */
+    size_t max_object_bytes;                 /* JSON */
+    size_t max_values;                       /* YAML, as in yaml_json.h */
+    size_t max_alias_values;                 /* the same */
     size_t max_depth;
     size_t json_flags; /* as in json_stream.h */
 };

@@ -13,10 +13,11 @@
 
 #include <jansson.h>
 
-/* Seeds the hashes of all JSON objects. Call before the first object and the first thread. */
-void json_set_seed(size_t seed);
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Seeds the hashes of all JSON objects. Call before the first object and the first thread. */
+void json_set_seed(size_t seed);
 
 /* Type names for messages: "a string", "a number with a fraction", "an object" ... */
 const char *json_type_text(const json_t *value);
@@ -33,9 +34,5 @@ int json_get_bool(const json_t *object, const char *key, bool *ret_value, struct
 int json_get_integer(const json_t *object, const char *key, int64_t *ret_value, struct err *err);
 int json_get_object(const json_t *object, const char *key, json_t **ret_value, struct err *err);
 int json_get_array(const json_t *object, const char *key, json_t **ret_value, struct err *err);
-
-/* Parses the complete text as one JSON value. -EINVAL: "LINE:COLUMN: what is wrong" (columns in
- * bytes). flags as in json_loadb(). The caller owns *ret_value (json_decref()). */
-int json_parse(const char *text, size_t len, size_t flags, json_t **ret_value, struct err *err);
 
 #endif

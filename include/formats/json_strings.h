@@ -1,7 +1,8 @@
 /*
  * json_strings: reads a long list of strings from a JSON object, without a jansson value for each.
  *
- * For the one list that makes up nearly all of a text; jansson reads the rest.
+ * For the one list that makes up nearly all of a text; jansson reads the rest. One other member may
+ * be set aside, to be read within a budget of its own.
  */
 #ifndef FORMATS_JSON_STRINGS_H
 #define FORMATS_JSON_STRINGS_H
@@ -15,14 +16,23 @@
 struct json_strings {
     const char **items; /* never NULL */
     size_t n;
-    const char *rest; /* the object with an empty list in place of the list */
+    const char *rest; /* the object with an empty list in place of the list, and aside null */
     size_t rest_len;
+    const char *aside; /* the value set aside; NULL: it is not there */
+    size_t aside_len;
+    size_t n_aside_values;
+};
+
+/* Members of the top level. */
+struct json_strings_keys {
+    const char *list;
+    const char *aside;
 };
 
 /* Returns false if the text is no JSON, has no such list at its top level, or needs a full parser
  * (an escape, a non-string item, a duplicate key): then use json_parse(), which also reports
  * faults. */
-bool json_strings_take(const char *text, size_t len, const char *key, struct arena *arena,
-                       struct json_strings *ret_strings);
+bool json_strings_take(const char *text, size_t len, const struct json_strings_keys *keys,
+                       struct arena *arena, struct json_strings *ret_strings);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "formats/bytes.h"
+#include "formats/json_parse.h"
 #include "formats/json_stream.h"
 
 #include <jansson.h>
@@ -23,10 +24,13 @@ struct yaml_options {
      * has. */
     const char *const *drop;
     size_t max_depth; /* nesting with aliases expanded; more is -EINVAL */
-    /* Keys and values of one object with aliases expanded; more is -EMSGSIZE. */
-    size_t max_nodes;
-    /* The same of all alias expansions of the text together; 0: max_nodes. */
-    size_t max_alias_nodes;
+    /* Values of one object with aliases expanded; more is -EMSGSIZE. */
+    size_t max_values;
+    /* The same of all alias expansions of the text together; 0: max_values. */
+    size_t max_alias_values;
+    /* Of all documents together, aliases expanded; NULL: none. More is -EMSGSIZE. */
+    const struct json_budget *budget;
+    struct json_cost *spent; /* as in json_stream_options */
 };
 
 /* Delivers every document of the text, in order, to the handler of json_stream.h: elements of a

@@ -69,6 +69,7 @@ struct server_settings {
     const char *probes;
     struct tls *tls; /* of sockets for verbs or people; NULL: plain HTTP */
     size_t max_body_bytes;
+    size_t max_user_body_bytes; /* of a route that the verbs' listener does not serve */
     /* Limits all requests in flight together; half is reserved for routes of the verbs. At least
      * twice max_body_bytes, so that one of each kind always fits. */
     size_t max_bodies_bytes;

@@ -25,6 +25,7 @@ struct inventory;
 struct inventory_limits {
     size_t max_file_bytes;
     size_t max_object_bytes;
+    size_t max_object_values; /* 0: no limit */
     size_t max_nodes;
     size_t max_pods;
     int64_t max_lag_ms; /* of a usable live inventory; 0: any lag */

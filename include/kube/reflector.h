@@ -43,6 +43,7 @@
 #ifndef KUBE_REFLECTOR_H
 #define KUBE_REFLECTOR_H
 
+#include "formats/json_stream.h"
 #include "kube/request.h"
 
 #include <jansson.h>
@@ -108,9 +109,9 @@ struct reflector_store {
     void (*list_begin)(void *context);
     /* An object that was listed, ADDED or MODIFIED; borrowed for the call. */
     void (*upsert)(void *context, const json_t *object);
-    /* The same for an object larger than max_object_bytes: its first members, usually with its
-     * name. */
-    void (*too_large)(void *context, const json_t *part);
+    /* The same for an object over max_object_values or max_object_bytes: the kind's keep, or only
+     * what names it. */
+    void (*too_large)(void *context, const json_t *part, const struct json_over *over);
     /* The list is complete: objects that it did not name since list_begin are gone. A list that
      * breaks off begins again, without a list_end. */
     void (*list_end)(void *context);
@@ -141,6 +142,9 @@ struct reflector_kind {
     const char *path;           /* "/api/v1/pods" */
     const char *field_selector; /* encoded; NULL: none */
     const char *const *drop;    /* subtrees of an object that nothing reads; NULL-terminated */
+    /* Subtrees that must be counted though the object has too many values, in the same form. NULL:
+     * none, such an object is unreadable. */
+    const char *const *keep;
     /* For a kind that a server may serve in an older version, or not at all: its paths in older
      * versions, newest first; NULL-terminated. NULL: a server without it is a failure. */
     const char *const *older;
@@ -155,7 +159,8 @@ struct reflector_settings {
     int page_size;
     int64_t silence_ms;
     size_t max_object_bytes;
-    uint64_t seed; /* for the jitter and the durations of watches */
+    size_t max_object_values; /* without dropped subtrees; 0: no limit */
+    uint64_t seed;            /* for the jitter and the durations of watches */
 };
 
 struct reflector;

@@ -125,6 +125,7 @@ struct policy {
     enum soft_preferences soft_preferences;
     struct slot_price_policy slot_price;
     int64_t replica_spread_milli; /* cost, in GPUs, of all replicas on one node */
+    size_t object_values;         /* most values of one object that is decoded */
     size_t pod_shape_bytes;       /* most bytes kept of one pod's shape: ledger/shape_limits.h */
     size_t pod_shapes_bytes;      /* the same for all shapes together */
     struct quota *quotas;

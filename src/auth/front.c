@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/mutex.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "formats/json_put.h"
 #include "review.h"
 
@@ -57,7 +58,8 @@ static json_t *read_list(const json_t *data, const char *key)
     const json_t *item = NULL;
     if (json_get_string(data, key, &text, NULL) < 0)
         return NULL;
-    json_t *list = json_loads(text, 0, NULL);
+    json_t *list = NULL;
+    (void)json_parse(text, strlen(text), 0, &JSON_ANSWER, &list, NULL);
     bool is_list = json_is_array(list);
     json_array_foreach (list, i, item)
         is_list = is_list && json_string_length(item) > 0;
@@ -165,6 +167,12 @@ static void on_removed(void *context, const json_t *object)
     on_list_end(front);
 }
 
+static void on_too_large(void *context, const json_t *part, const struct json_over *over)
+{
+    (void)over;
+    on_removed(context, part);
+}
+
 static void on_flush(void *context, const struct reflector_status *status)
 {
     (void)context;
@@ -177,7 +185,7 @@ struct reflector_store front_store(struct front *front)
 {
     return (struct reflector_store){.list_begin = on_list_begin,
                                     .upsert = on_upsert,
-                                    .too_large = on_removed,
+                                    .too_large = on_too_large,
                                     .list_end = on_list_end,
                                     .removed = on_removed,
                                     .flush = on_flush,

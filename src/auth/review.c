@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "formats/json_put.h"
 
 #include <stdarg.h>
@@ -116,9 +117,12 @@ static void blank_token(char *text, size_t len, const struct bearer *bearer)
  * user's. */
 static json_t *parse(const char *text, size_t len, const char *kind)
 {
-    json_error_t error;
-    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+    static const char NUL[] = "\\u0000";
+    json_t *root = NULL;
     const char *is = "";
+    if (memmem(text, len, NUL, sizeof NUL - 1))
+        return NULL;
+    (void)json_parse(text, len, JSON_REJECT_DUPLICATES, &JSON_ANSWER, &root, NULL);
     const bool right = json_get_string(root, "kind", &is, NULL) == 0 && strcmp(is, kind) == 0 &&
                        json_is_object(json_member(root, "status"));
     if (right)

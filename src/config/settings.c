@@ -21,9 +21,9 @@
 
 #define PATH_TEXT_MAX 128
 
-static const struct yaml_options YAML_LIMITS = {.max_depth = 16, .max_nodes = 10000};
+static const struct yaml_options YAML_LIMITS = {.max_depth = 16, .max_values = 10000};
 /* Printed text may say at more length what a file says. */
-static const struct yaml_options OWN_LIMITS = {.max_depth = 16, .max_nodes = 1000000};
+static const struct yaml_options OWN_LIMITS = {.max_depth = 16, .max_values = 1000000};
 
 /* filter returns all nodes that fit if our first choice may not win in kube-scheduler. */
 static void derive(struct settings *settings)
@@ -45,6 +45,18 @@ void settings_init(struct settings *ret_settings)
             *(size_t *)setting_target(row, ret_settings) = row->number;
     }
     derive(ret_settings);
+}
+
+/* A manifest may have 100 levels (manifest.c); a body has some around it. */
+#define REQUEST_DEPTH_MAX ((size_t)110)
+
+struct json_budget settings_request_budget(const struct settings_limits *limits)
+{
+    return (struct json_budget){.max_values = limits->user_request_values,
+                                .max_tree_bytes = limits->user_request_tree_bytes,
+                                .max_depth = REQUEST_DEPTH_MAX,
+                                .values_key = "limits.userRequestValues",
+                                .bytes_key = "limits.userRequestTreeBytes"};
 }
 
 void settings_fini(struct settings *settings)
@@ -157,22 +169,32 @@ static int read_quotas(const struct yaml_file *file, json_t *root, struct settin
     return at.value ? quotas_read(file, &at, &settings->policy, err) : 0;
 }
 
-/* Otherwise a request body of the allowed size would not fit. */
+/* Otherwise a request body of the allowed size would not fit. key: of that size. */
+static int check_bodies_for(const struct yaml_file *file, json_t *limits, size_t bodies_bytes,
+                            const char *key, size_t request_bytes, struct err *err)
+{
+    char path[64];
+    if (bodies_bytes / 2 >= request_bytes)
+        return 0;
+    json_t *bodies = json_member(limits, "bodiesBytes");
+    const bool is_given = bodies && !json_is_null(bodies);
+    (void)snprintf(path, sizeof path, "limits.%s", is_given ? "bodiesBytes" : key);
+    const struct yaml_value at = {limits, is_given ? "bodiesBytes" : key, path,
+                                  is_given ? bodies : json_member(limits, key)};
+    return yaml_fault(file, &at, err, "bodiesBytes is %zu, should be at least twice %s (%zu)",
+                      bodies_bytes, key, request_bytes);
+}
+
 static int check_bodies(const struct yaml_file *file, json_t *root, const struct settings *settings,
                         struct err *err)
 {
     const struct settings_limits *limits = &settings->limits;
-    if (limits->bodies_bytes / 2 >= limits->request_bytes)
-        return 0;
     json_t *object = json_member(root, "limits");
-    json_t *bodies = json_member(object, "bodiesBytes");
-    const bool is_given = bodies && !json_is_null(bodies);
-    const struct yaml_value at = {object, is_given ? "bodiesBytes" : "requestBytes",
-                                  is_given ? "limits.bodiesBytes" : "limits.requestBytes",
-                                  is_given ? bodies : json_member(object, "requestBytes")};
-    return yaml_fault(file, &at, err,
-                      "bodiesBytes is %zu, should be at least twice requestBytes (%zu)",
-                      limits->bodies_bytes, limits->request_bytes);
+    int r = check_bodies_for(file, object, limits->bodies_bytes, "requestBytes",
+                             limits->request_bytes, err);
+    return r < 0 ? r
+                 : check_bodies_for(file, object, limits->bodies_bytes, "userRequestBytes",
+                                    limits->user_request_bytes, err);
 }
 
 /* Otherwise an operator may believe that it limits who is enforced. */

@@ -12,7 +12,7 @@
 /* Most of a value in a message. */
 #define VALUE_MAX 400
 
-static const struct yaml_options LIMITS = {.max_depth = 16, .max_nodes = 1000000};
+static const struct yaml_options LIMITS = {.max_depth = 16, .max_values = 1000000};
 
 /* The output of settings_print() is always valid. */
 static json_t *tree_of(const struct settings *settings)

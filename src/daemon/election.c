@@ -192,6 +192,7 @@ static void watch_named(struct election *election, struct named_watch *named, co
                                                 .page_size = WATCH_PAGE,
                                                 .silence_ms = SILENCE_MS,
                                                 .max_object_bytes = OBJECT_BYTES,
+                                                .max_object_values = JSON_ANSWER.max_values,
                                                 .seed = (uint64_t)clock_us()};
     named->watch = kube_watch_new(election->parts.loop, &settings, &store);
 }

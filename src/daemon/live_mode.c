@@ -142,6 +142,7 @@ static void create_watches(struct live_mode *live, const struct settings *settin
             .page_size = REFLECTOR_PAGE_SIZE,
             .silence_ms = (int64_t)settings->kubernetes.watch_silence_s * SECOND_MS,
             .max_object_bytes = settings->limits.object_bytes,
+            .max_object_values = settings->policy.object_values,
             .seed = random_seed(),
         };
         const struct reflector_store store = inventory_store(live->inventory, i);
@@ -397,6 +398,7 @@ void live_mode_follow_front(struct live_mode *live, const struct reflector_store
                                                 .page_size = REFLECTOR_PAGE_SIZE,
                                                 .silence_ms = FRONT_SILENCE_MS,
                                                 .max_object_bytes = FRONT_BYTES,
+                                                .max_object_values = JSON_ANSWER.max_values,
                                                 .seed = random_seed()};
     live->front = kube_watch_new(live->reviewing, &settings, store);
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/mutex.h"
+#include "formats/json_parse.h"
 #include "formats/json_put.h"
 #include "kube/loop.h"
 
@@ -56,7 +57,6 @@ void api_server_close(struct api_server *server)
 /* A server's own words are not repeated: they may be long, and are not needed. */
 static void read_answer(const struct kube_answer *answer, struct api_reply *reply)
 {
-    json_error_t error;
     if (answer->outcome != KUBE_ANSWERED) {
         (void)snprintf(reply->why, sizeof reply->why, "no answer: %s", answer->why);
         return;
@@ -65,7 +65,9 @@ static void read_answer(const struct kube_answer *answer, struct api_reply *repl
     (void)snprintf(reply->why, sizeof reply->why, "the API server answered %u", answer->status);
     if (answer->status < 200 || answer->status >= 300)
         return;
-    json_t *object = json_loadb(answer->body, answer->body_len, JSON_REJECT_DUPLICATES, &error);
+    json_t *object = NULL;
+    (void)json_parse(answer->body, answer->body_len, JSON_REJECT_DUPLICATES, &JSON_OWN, &object,
+                     NULL);
     if (json_is_object(object)) {
         reply->object = object;
         return;

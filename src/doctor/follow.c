@@ -67,6 +67,7 @@ static size_t make_watches(const struct settings *settings, struct inventory *in
             .page_size = REFLECTOR_PAGE_SIZE,
             .silence_ms = (int64_t)settings->kubernetes.watch_silence_s * 1000,
             .max_object_bytes = settings->limits.object_bytes,
+            .max_object_values = settings->policy.object_values,
             .seed = n + 1,
         };
         const struct reflector_store store = inventory_store(inventory, n);

@@ -10,7 +10,7 @@
 #define KIND "KubeSchedulerConfiguration"
 #define FILE_BYTES_MAX ((size_t)1024 * 1024)
 
-static const struct yaml_options YAML_LIMITS = {.max_depth = 32, .max_nodes = 20000};
+static const struct yaml_options YAML_LIMITS = {.max_depth = 32, .max_values = 20000};
 
 static int check_kind(const struct scheduler_file *file, struct err *err)
 {

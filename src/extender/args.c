@@ -3,9 +3,14 @@
 #include "base/clock.h"
 #include "extender/extender.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
+#include "formats/json_stream.h"
 #include "formats/json_strings.h"
 #include "ledger/reservation.h"
 #include "objects/pod.h"
+
+#include <errno.h>
+#include <stdint.h>
 
 static const char *namespace_in(const json_t *pod)
 {
@@ -14,12 +19,12 @@ static const char *namespace_in(const json_t *pod)
 }
 
 /* A pod that cannot be read fits nowhere: an answer, not an error. */
-int args_read_pod(const json_t *root, struct arena *arena, const struct policy *policy,
+int args_read_pod(const struct args_body *body, struct arena *arena, const struct policy *policy,
                   struct pod_facts *ret_pod, struct err *err)
 {
     json_t *pod = NULL;
     struct err why;
-    int r = json_get_object(root, "Pod", &pod, err);
+    int r = json_get_object(body->root, "Pod", &pod, err);
     if (r < 0)
         return r;
     if (!pod)
@@ -28,6 +33,8 @@ int args_read_pod(const json_t *root, struct arena *arena, const struct policy *
         *ret_pod = (struct pod_facts){.uid = "",
                                       .namespace_ = arena_strdup(arena, namespace_in(pod)),
                                       .refusal = arena_strdup(arena, why.text)};
+    if (body->pod_fault)
+        ret_pod->refusal = body->pod_fault;
     return 0;
 }
 
@@ -100,29 +107,116 @@ static int read_candidates(struct args *args, struct arena *arena, struct err *e
     return r < 0 ? r : read_nodes(args, items, arena, err);
 }
 
-/* Fast path: names of nodes are most of the text, and nearly always plain. */
-static int parse(struct args *args, struct exchange *exchange, struct err *err)
+/* ---- the text ---- */
+
+static const char *const NAMING[] = {"metadata.name", "metadata.namespace",
+                                     "metadata.resourceVersion", "metadata.uid", NULL};
+
+static struct json_budget budget_of(const struct policy *policy)
 {
+    return (struct json_budget){.max_values = policy->object_values,
+                                .max_tree_bytes = SIZE_MAX,
+                                .max_depth = JSON_PARSER_MAX_DEPTH,
+                                .values_key = "limits.objectValues"};
+}
+
+/* Reads the Pod apart: a tenant wrote it. It replaces the null in root. */
+static int read_pod_text(const char *text, size_t len, const struct policy *policy,
+                         struct arena *arena, struct args_body *body, struct err *err)
+{
+    const struct json_budget budget = budget_of(policy);
+    const struct json_stream_options options = {.keep_least = NAMING,
+                                                .object_budget = &budget,
+                                                .max_object_bytes = len,
+                                                .max_depth = JSON_PARSER_MAX_DEPTH};
+    json_t *pod = NULL;
+    int r = text[0] == '{' ? json_stream_read(text, len, &options, &pod, err)
+                           : json_parse(text, len, JSON_DECODE_ANY, &budget, &pod, err);
+    if (r == -EMSGSIZE && pod) {
+        body->pod_fault = arena_strdup(arena, err->text);
+        r = 0;
+    }
+    if (r == 0)
+        (void)json_object_set_new(body->root, "Pod", pod);
+    return r;
+}
+
+/* Where the names are not plain, or whole Nodes come: two passes more. */
+static int read_whole(const char *text, size_t len, const struct policy *policy,
+                      struct arena *arena, struct args_body *body, struct err *err)
+{
+    static const char *const POD[] = {"Pod", NULL};
+    const struct json_budget budget = budget_of(policy);
+    static const char *const NAMING_POD[] = {"Pod.metadata.name", "Pod.metadata.namespace",
+                                             "Pod.metadata.resourceVersion", "Pod.metadata.uid",
+                                             NULL};
+    const struct json_stream_options pod_options = {.only = POD,
+                                                    .keep_least = NAMING_POD,
+                                                    .object_budget = &budget,
+                                                    .max_object_bytes = len + 1,
+                                                    .max_depth = JSON_PARSER_MAX_DEPTH};
+    const struct json_stream_options rest_options = {
+        .drop = POD, .max_object_bytes = len + 1, .max_depth = JSON_PARSER_MAX_DEPTH};
+    json_t *pod = NULL;
+    struct err why;
+    int r = json_stream_read(text, len, &pod_options, &pod, &why);
+    /* Reports all other faults, too. */
+    if (r != -EMSGSIZE || !pod) {
+        json_decref(pod);
+        return json_parse(text, len, 0, r == 0 ? &JSON_OWN : &JSON_ANSWER, &body->root, err);
+    }
+    body->pod_fault = arena_strdup(arena, why.text);
+    r = json_stream_read(text, len, &rest_options, &body->root, err);
+    if (r == 0)
+        (void)json_object_update(body->root, pod);
+    json_decref(pod);
+    return r;
+}
+
+/* Fast path: names of nodes are most of the text, and nearly always plain. */
+int args_read_body(struct exchange *exchange, const struct policy *policy,
+                   struct args_body *ret_body, struct err *err)
+{
+    static const struct json_strings_keys KEYS = {.list = "NodeNames", .aside = "Pod"};
+    struct arena *arena = exchange_arena(exchange);
+    struct args_body body = {.root = NULL};
     struct json_strings names;
     size_t len = 0;
-    const char *body = exchange_body(exchange, &len);
-    if (!json_strings_take(body, len, "NodeNames", exchange_arena(exchange), &names))
-        return json_parse(body, len, 0, &args->root, err);
-    args->names = names.items;
-    args->n_names = names.n;
-    return json_parse(names.rest, names.rest_len, 0, &args->root, err);
+    const char *text = exchange_body(exchange, &len);
+    int r = 0;
+    if (json_strings_take(text, len, &KEYS, arena, &names)) {
+        body.names = names.items;
+        body.n_names = names.n;
+        r = json_parse(names.rest, names.rest_len, 0, &JSON_ANSWER, &body.root, err);
+        if (r == 0 && names.aside)
+            r = read_pod_text(names.aside, names.aside_len, policy, arena, &body, err);
+    } else {
+        r = read_whole(text, len, policy, arena, &body, err);
+    }
+    if (r < 0)
+        json_decref(body.root);
+    else
+        *ret_body = body;
+    return r;
 }
 
 const char *extender_namespace_of(struct exchange *exchange)
 {
-    struct args args = {0};
+    static const char *const NAMESPACES[] = {"PodNamespace", "Pod.metadata.namespace", NULL};
+    size_t len = 0;
     const char *found = NULL;
-    if (parse(&args, exchange, NULL) == 0) {
-        const char *of_bind = json_string_value(json_member(args.root, "PodNamespace"));
+    json_t *root = NULL;
+    const char *text = exchange_body(exchange, &len);
+    const struct json_stream_options options = {.only = NAMESPACES,
+                                                .object_budget = &JSON_ANSWER,
+                                                .max_object_bytes = len + 1,
+                                                .max_depth = JSON_PARSER_MAX_DEPTH};
+    if (json_stream_read(text, len, &options, &root, NULL) == 0) {
+        const char *of_bind = json_string_value(json_member(root, "PodNamespace"));
         found = arena_strdup(exchange_arena(exchange),
-                             of_bind ? of_bind : namespace_in(json_member(args.root, "Pod")));
+                             of_bind ? of_bind : namespace_in(json_member(root, "Pod")));
     }
-    args_fini(&args);
+    json_decref(root);
     return found;
 }
 
@@ -137,12 +231,16 @@ int args_init(struct args *ret_args, struct exchange *exchange, const struct pol
               struct err *err)
 {
     struct args args = {0};
-    int r = parse(&args, exchange, err);
+    struct args_body body = {0};
+    int r = args_read_body(exchange, policy, &body, err);
+    args.root = body.root;
+    args.names = body.names;
+    args.n_names = body.n_names;
     if (r == 0 && !json_is_object(args.root))
         r = err_set(err, EINVAL, "is %s, should be an ExtenderArgs object",
                     json_type_text(args.root));
     if (r == 0)
-        r = args_read_pod(args.root, exchange_arena(exchange), policy, &args.pod, err);
+        r = args_read_pod(&body, exchange_arena(exchange), policy, &args.pod, err);
     args.pod_version = version_of(json_member(args.root, "Pod"));
     args.is_deferred =
         args.pod.soft_preferences && policy->soft_preferences == SOFT_PREFERENCES_DEFER;

@@ -24,9 +24,20 @@ struct args {
     const json_t *nodes; /* Nodes.items of the same nodes; NULL: none */
 };
 
+/* A request, decoded within its budget: that of an object for its Pod, and the list of names apart.
+ */
+struct args_body {
+    json_t *root;          /* of a Pod over the budget only what names it; the caller's */
+    const char *pod_fault; /* why only that was read, in the arena; NULL: all was */
+    const char **names;    /* NodeNames, in the arena; NULL: they are in root, if at all */
+    size_t n_names;
+};
+/* -EINVAL: no JSON. */
+int args_read_body(struct exchange *exchange, const struct policy *policy,
+                   struct args_body *ret_body, struct err *err);
 /* Decodes the member Pod. -EINVAL: it is missing. The namespace is known even if the pod is
- * invalid: it decides whether the pod is enforced. */
-int args_read_pod(const json_t *root, struct arena *arena, const struct policy *policy,
+ * invalid: it decides whether the pod is enforced. A pod over the budget is invalid. */
+int args_read_pod(const struct args_body *body, struct arena *arena, const struct policy *policy,
                   struct pod_facts *ret_pod, struct err *err);
 /* fit_question_of() for filter, prioritize and preempt. */
 struct fit_question args_question(const struct cluster *cluster, const struct pod_facts *pod,

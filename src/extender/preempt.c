@@ -95,14 +95,14 @@ static int read_candidates(json_t *root, struct arena *arena, struct victims_by_
 static int read_args(json_t **ret_root, struct exchange *exchange, const struct policy *policy,
                      struct pod_facts *pod, struct victims_by_node *candidates, struct err *err)
 {
-    size_t len = 0;
-    const char *body = exchange_body(exchange, &len);
-    int r = json_parse(body, len, 0, ret_root, err);
+    struct args_body body = {0};
+    int r = args_read_body(exchange, policy, &body, err);
+    *ret_root = body.root;
     if (r == 0 && !json_is_object(*ret_root))
         r = err_set(err, EINVAL, "is %s, should be an ExtenderPreemptionArgs object",
                     json_type_text(*ret_root));
     if (r == 0)
-        r = args_read_pod(*ret_root, exchange_arena(exchange), policy, pod, err);
+        r = args_read_pod(&body, exchange_arena(exchange), policy, pod, err);
     if (r == 0)
         r = read_candidates(*ret_root, exchange_arena(exchange), candidates, err);
     if (r < 0)

@@ -85,6 +85,10 @@ static int each_json(struct source *source, const struct document_options *optio
 {
     const struct json_stream_options stream_options = {
         .drop = options->drop,
+        .keep = options->keep,
+        .object_budget = options->object_budget,
+        .budget = options->budget,
+        .spent = options->spent,
         .max_object_bytes = options->max_object_bytes,
         .max_depth = options->max_depth,
         .json_flags = options->json_flags,
@@ -101,8 +105,10 @@ static int each_yaml(struct source *source, const struct document_options *optio
 {
     const struct yaml_options yaml_options = {.drop = options->drop,
                                               .max_depth = options->max_depth,
-                                              .max_nodes = options->max_nodes,
-                                              .max_alias_nodes = options->max_alias_nodes};
+                                              .max_values = options->max_values,
+                                              .max_alias_values = options->max_alias_values,
+                                              .budget = options->budget,
+                                              .spent = options->spent};
     return yaml_each(pass_on, source, &yaml_options, handler, err);
 }
 

@@ -11,6 +11,13 @@ struct drop_place drop_paths_root(const char *const *paths)
     return place;
 }
 
+struct drop_place drop_paths_only(const char *const *paths)
+{
+    struct drop_place place = drop_paths_root(paths);
+    place.is_only = place.first != NULL;
+    return place;
+}
+
 /* Runs for every key. Most differ in the first bytes, so a call would cost more. */
 static inline bool begins_with(const char *text, const char *beginning, size_t len)
 {
@@ -30,13 +37,13 @@ static inline size_t step_in(const char *rest)
     return begins_with(rest, ELEMENTS, sizeof ELEMENTS - 1) ? sizeof ELEMENTS - 1 : 0;
 }
 
-static void lead_in(const char *const *path, size_t len, bool of_elements,
-                    struct drop_place *inside)
+/* found: the place of one path. */
+static void lead_in(struct drop_place found, struct drop_place *inside)
 {
     if (!inside->first)
-        *inside = (struct drop_place){path, path, len, of_elements};
-    else if (path == inside->last + 1 && len == inside->len)
-        inside->last = path;
+        *inside = found;
+    else if (found.first == inside->last + 1 && found.len == inside->len)
+        inside->last = found.first;
 }
 
 enum drop_verdict drop_paths_member(struct drop_place place, const char *key, size_t key_len,
@@ -51,10 +58,14 @@ enum drop_verdict drop_paths_member(struct drop_place place, const char *key, si
             continue;
         rest += key_len;
         if (*rest == '\0')
-            return DROP_MEMBER;
+            return place.is_only ? DROP_NOTHING : DROP_MEMBER;
         const size_t step = step_in(rest);
         if (step > 0)
-            lead_in(path, place.len + key_len + step, step > 1, ret_inside);
+            lead_in((struct drop_place){path, path, place.len + key_len + step, step > 1,
+                                        place.is_only},
+                    ret_inside);
     }
-    return ret_inside->first ? DROP_BELOW : DROP_NOTHING;
+    if (ret_inside->first)
+        return DROP_BELOW;
+    return place.is_only ? DROP_MEMBER : DROP_NOTHING;
 }

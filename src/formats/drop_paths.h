@@ -1,5 +1,6 @@
 /*
- * drop_paths: selects members of an object to skip, by path ("metadata.managedFields").
+ * drop_paths: selects members of an object to skip, or the only ones to read, by path
+ * ("metadata.managedFields").
  *
  * A place is a reader's position: the first len bytes of a path. "metadata." is the inside of that
  * object, "spec.containers[]." the inside of each element of that list. Keys may contain '.'. Paths
@@ -16,6 +17,7 @@ struct drop_place {
     const char *const *last;
     size_t len;
     bool of_elements; /* expects a list; the place is inside its elements */
+    bool is_only;     /* all but the paths is dropped */
 };
 
 enum drop_verdict {
@@ -26,6 +28,8 @@ enum drop_verdict {
 
 /* The place inside an item. NULL ends paths; paths NULL drops nothing. */
 struct drop_place drop_paths_root(const char *const *paths);
+/* The same for the only paths to read. */
+struct drop_place drop_paths_only(const char *const *paths);
 
 /* The verdict on the member; *ret_inside is the place inside it. */
 enum drop_verdict drop_paths_member(struct drop_place place, const char *key, size_t key_len,

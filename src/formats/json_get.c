@@ -2,8 +2,6 @@
 #include "formats/json_get.h"
 
 #include "base/mem.h"
-#include "json_scan.h"
-#include "nul.h"
 
 #include <errno.h>
 #include <string.h>
@@ -154,49 +152,6 @@ int json_get_array(const json_t *object, const char *key, json_t **ret_value, st
         return 0;
     if (!json_is_array(value))
         return wrong_type(key, value, "an array", err);
-    *ret_value = value;
-    return 0;
-}
-
-/* Reports the scanner's position, the first fault; jansson's is where it stopped. */
-static bool found_fault(const char *text, size_t len, struct err *err)
-{
-    struct json_scan scan;
-    const char *at = text;
-    json_scan_init(&scan, SCAN_ONE_VALUE, JSON_PARSER_MAX_DEPTH);
-    json_scan_piece(&scan, text);
-    enum json_scan_event event = SCAN_MORE;
-    while (at < text + len && event != SCAN_FAULT)
-        event = json_scan_run(&scan, &at, text + len);
-    json_scan_piece_done(&scan, text + len);
-    if (event != SCAN_FAULT)
-        event = json_scan_end(&scan);
-    if (event == SCAN_FAULT)
-        (void)json_scan_fault(&scan, err);
-    json_scan_fini(&scan);
-    return event == SCAN_FAULT;
-}
-
-/* NULL: the text needs no copy. */
-static char *copy_without_nul(const char *text, size_t len)
-{
-    if (nul_find_escaped(text, len, 0) == len)
-        return NULL;
-    char *copy = mem_new(len);
-    memcpy(copy, text, len);
-    nul_replace_escaped(copy, len);
-    return copy;
-}
-
-int json_parse(const char *text, size_t len, size_t flags, json_t **ret_value, struct err *err)
-{
-    json_error_t error;
-    char *copy CLEANUP(mem_free_ptr) = copy_without_nul(text, len);
-    json_t *value = json_loadb(copy ? copy : text, len, flags, &error);
-    if (!value && !found_fault(text, len, err))
-        return err_set(err, EINVAL, "%d:%d: %s", error.line, error.column, error.text);
-    if (!value)
-        return -EINVAL;
     *ret_value = value;
     return 0;
 }

@@ -136,6 +136,13 @@ void json_scan_end_value(struct json_scan *scan)
         scan->event = SCAN_VALUE_END;
 }
 
+/* Counts a value that begins. */
+static void count(struct json_scan *scan, size_t n_bytes)
+{
+    scan->cost.n_values++;
+    scan->cost.n_bytes += n_bytes;
+}
+
 static const char *open_container(struct json_scan *scan, const char *p)
 {
     if (scan->depth == scan->max_depth) {
@@ -143,6 +150,7 @@ static const char *open_container(struct json_scan *scan, const char *p)
                             scan->max_depth);
         return p;
     }
+    count(scan, *p == '{' ? JSON_COST_OBJECT : JSON_COST_ARRAY);
     scan->brackets[scan->depth++] = *p;
     scan->state = *p == '{' ? STATE_KEY_OR_END : STATE_VALUE_OR_END;
     return p + 1;
@@ -159,6 +167,10 @@ static const char *open_string(struct json_scan *scan, const char *p, const char
 {
     scan->is_key = is_key;
     scan->state = STATE_STRING;
+    if (is_key)
+        scan->cost.n_bytes += JSON_COST_KEY;
+    else
+        count(scan, JSON_COST_STRING);
     if (json_scan_is_watched(scan)) {
         scan->event = is_key ? SCAN_KEY_BEGIN : SCAN_VALUE_BEGIN;
         return p + 1;
@@ -168,6 +180,7 @@ static const char *open_string(struct json_scan *scan, const char *p, const char
 
 static const char *open_literal(struct json_scan *scan, const char *p, const char *word)
 {
+    count(scan, JSON_COST_LITERAL);
     scan->literal = word;
     scan->literal_rest = word + 1;
     scan->state = STATE_LITERAL;
@@ -176,6 +189,7 @@ static const char *open_literal(struct json_scan *scan, const char *p, const cha
 
 static const char *open_number(struct json_scan *scan, const char *p)
 {
+    count(scan, JSON_COST_NUMBER);
     scan->number = *p == '-' ? NUMBER_MINUS : *p == '0' ? NUMBER_ZERO : NUMBER_INT;
     scan->state = STATE_NUMBER;
     return p + 1;

@@ -3,13 +3,15 @@
  *
  * It stores no text. It reports begin and end of keys and values down to a depth that the caller
  * sets; below, it validates at full speed. Like jansson, it is stricter than the RFC: no lone
- * surrogates. It accepts too large numbers and duplicate keys.
+ * surrogates. It accepts too large numbers and duplicate keys. It counts what jansson would
+ * allocate.
  */
 #ifndef FORMATS_JSON_SCAN_H
 #define FORMATS_JSON_SCAN_H
 
 #include "base/err.h"
 #include "formats/json_stream.h"
+#include "json_cost.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,14 +48,15 @@ enum json_scan_state {
     STATE_NUMBER,
 };
 
-/* Private to json_scan.c, except depth and watch_depth. */
+/* Private to json_scan.c, except depth, watch_depth and cost. */
 struct json_scan {
     enum json_scan_state state;
     enum json_scan_event event;
     size_t depth;       /* open arrays and objects */
     size_t watch_depth; /* set by the caller: reports members of containers down to this depth */
     size_t max_depth;
-    char *brackets; /* of open containers */
+    struct json_cost cost; /* of all values and keys that have begun; see json_cost.h */
+    char *brackets;        /* of open containers */
     const char *chunk;
     uint64_t chunk_offset; /* in the whole input */
     uint64_t line;

@@ -8,7 +8,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "drop_paths.h"
-#include "json_part.h"
+#include "json_cost.h"
+#include "json_kept.h"
 #include "json_scan.h"
 #include "nul.h"
 
@@ -31,12 +32,14 @@ enum member_kind { MEMBER_KEPT, MEMBER_LOOKED_INTO, MEMBER_DROPPED, MEMBER_ITEMS
 struct parcel {
     struct buf text;
     struct text_position at;
+    struct json_cost before; /* the scan's cost where it began, and of what was cut since */
 };
 
 struct json_stream {
     struct json_stream_options options;
     struct json_stream_handler handler;
     struct json_scan scan;
+    struct json_cost spent; /* by earlier texts */
     struct parcel envelope;
     struct parcel item;
     struct parcel *open; /* the one being written */
@@ -46,24 +49,26 @@ struct json_stream {
     struct text_position key_at;
     size_t before_key; /* length of the open parcel's text */
     size_t key_begin;
+    struct json_cost cost_before_key;
+    struct json_cost cost_before_item;
     enum member_kind kind;
     struct drop_place inside;
     const char *copy_from; /* start of bytes to keep; NULL: none */
     bool copies_on;        /* keep from the next piece's first byte */
     bool has_items;
     bool has_documents;
-    bool is_full; /* the open parcel exceeds its limit */
+    bool is_full; /* the open parcel exceeds a limit */
     bool skips;   /* skip the rest of the open parcel */
 };
 
 /* Each '.' of a path may enter an object, each '[' a list. Three more for the outer object, the
  * list of items and the item. */
-static size_t frames_needed(const char *const *drop)
+static size_t frames_needed(const char *const *paths)
 {
     size_t most = 0;
-    for (; drop && *drop; drop++) {
+    for (; paths && *paths; paths++) {
         size_t n = 0;
-        for (const char *p = *drop; (p = strpbrk(p, ".[")) != NULL; p++)
+        for (const char *p = *paths; (p = strpbrk(p, ".[")) != NULL; p++)
             n++;
         most = n > most ? n : most;
     }
@@ -76,10 +81,13 @@ struct json_stream *json_stream_new(const struct json_stream_options *options,
     struct json_stream *stream = MEM_NEW(struct json_stream);
     stream->options = *options;
     stream->handler = *handler;
+    if (options->spent)
+        stream->spent = *options->spent;
     json_scan_init(&stream->scan, SCAN_OBJECTS, options->max_depth);
     buf_init(&stream->envelope.text, options->max_object_bytes);
     buf_init(&stream->item.text, options->max_object_bytes);
-    stream->frames = MEM_ARRAY(struct frame, frames_needed(options->drop));
+    stream->frames =
+        MEM_ARRAY(struct frame, frames_needed(options->only ? options->only : options->drop));
     return stream;
 }
 
@@ -112,6 +120,21 @@ static void cut(const struct json_stream *stream, size_t len)
     stream->open->text.len = len;
 }
 
+/* What was counted since then is not in the parcel. */
+static void discount(const struct json_stream *stream, struct parcel *parcel, struct json_cost then)
+{
+    const struct json_cost n = json_cost_since(stream->scan.cost, then);
+    parcel->before.n_values += n.n_values;
+    parcel->before.n_bytes += n.n_bytes;
+}
+
+static struct json_cost cost_of(const struct json_stream *stream, const struct parcel *parcel)
+{
+    struct json_cost cost = json_cost_since(stream->scan.cost, parcel->before);
+    cost.n_bytes += parcel->text.len;
+    return cost;
+}
+
 /* Appends the bytes to keep, up to `to`, to the parcel. */
 static int flush(struct json_stream *stream, const char *to, struct err *err)
 {
@@ -122,10 +145,66 @@ static int flush(struct json_stream *stream, const char *to, struct err *err)
     return r;
 }
 
+/* ---- objects over a limit ---- */
+
+/* False: the handler does not take it. Takes over part. */
+static bool hand_over_over(const struct json_stream *stream, bool is_item, json_t *part,
+                           const struct json_over *over)
+{
+    bool (*take)(void *, const json_t *, const struct json_over *) =
+        is_item ? stream->handler.on_large_item : stream->handler.on_large_envelope;
+    const bool is_taken = part && take && take(stream->handler.context, part, over);
+    json_decref(part);
+    return is_taken;
+}
+
+/* The object has ended. */
+static bool hand_over_counted(const struct json_stream *stream, bool is_item, const struct err *why)
+{
+    const struct buf *text = &stream->open->text;
+    struct json_budget budget = *stream->options.object_budget;
+    budget.max_values *= JSON_KEPT_BUDGETS;
+    const struct json_kept counted = {stream->options.keep, &budget, &stream->options};
+    const struct json_kept least = {stream->options.keep_least, &JSON_ANSWER, &stream->options};
+    struct json_over over = {.why = why->text, .is_counted = true};
+    if (text->len == 0 || text->data[0] != '{')
+        return false;
+    json_t *part = stream->options.keep ? json_kept_read(&counted, text->data, text->len) : NULL;
+    if (part)
+        return hand_over_over(stream, is_item, part, &over);
+    over.is_counted = false;
+    return hand_over_over(stream, is_item, json_kept_read(&least, text->data, text->len), &over);
+}
+
+/* The object is too long. False: also if it is no object. */
+static bool hand_over_part(const struct json_stream *stream, bool is_item)
+{
+    const struct buf *text = &stream->open->text;
+    const struct json_kept least = {stream->options.keep_least, &JSON_ANSWER, &stream->options};
+    struct err why;
+    if (text->len == 0 || text->data[0] != '{')
+        return false;
+    const size_t len = stream->before_key > 0 ? stream->before_key : 1;
+    (void)err_set(&why, EMSGSIZE, "is larger than %zu bytes (limits.objectBytes)",
+                  stream->options.max_object_bytes);
+    return hand_over_over(stream, is_item, json_kept_read_part(&least, text->data, len),
+                          &(struct json_over){.why = why.text});
+}
+
+/* The scan's cost before the value that has begun with this byte. */
+static struct json_cost cost_before(const struct json_stream *stream, char first)
+{
+    struct json_cost cost = stream->scan.cost;
+    cost.n_values--;
+    cost.n_bytes -= first == '{' ? JSON_COST_OBJECT : JSON_COST_LITERAL;
+    return cost;
+}
+
 static void open_parcel(struct json_stream *stream, struct parcel *parcel, const char *first)
 {
     buf_clear(&parcel->text);
     parcel->at = json_scan_position(&stream->scan, first);
+    parcel->before = cost_before(stream, *first);
     stream->open = parcel;
     stream->before_key = 0;
 }
@@ -136,8 +215,8 @@ static json_t *read_parcel(const struct json_stream *stream, const struct parcel
 {
     json_error_t error;
     nul_replace_escaped(parcel->text.data, parcel->text.len);
-    json_t *value = json_loadb(parcel->text.data, parcel->text.len,
-                               stream->options.json_flags | JSON_DECODE_ANY, &error);
+    json_t *value = json_cost_load(parcel->text.data, parcel->text.len,
+                                   stream->options.json_flags | JSON_DECODE_ANY, &error);
     if (!value)
         (void)err_set(err, EINVAL, "%zu:%zu: in the object that begins here: %s", parcel->at.line,
                       parcel->at.column, error.text);
@@ -191,16 +270,23 @@ static int push_elements(struct json_stream *stream, struct drop_place place, st
     return add(stream, "[", 1, err);
 }
 
+static struct drop_place root_of(const struct json_stream *stream)
+{
+    return stream->options.only ? drop_paths_only(stream->options.only)
+                                : drop_paths_root(stream->options.drop);
+}
+
 static int begin_document(struct json_stream *stream, const char *first, struct err *err)
 {
     open_parcel(stream, &stream->envelope, first);
     stream->has_items = false;
-    return push_object(stream, drop_paths_root(stream->options.drop), err);
+    return push_object(stream, root_of(stream), err);
 }
 
 static int begin_item(struct json_stream *stream, const char *first, struct err *err)
 {
-    struct drop_place root = drop_paths_root(stream->options.drop);
+    struct drop_place root = root_of(stream);
+    stream->cost_before_item = cost_before(stream, *first);
     if (!stream->handler.on_item)
         return 0;
     open_parcel(stream, &stream->item, first);
@@ -210,25 +296,38 @@ static int begin_item(struct json_stream *stream, const char *first, struct err 
     return 0;
 }
 
-static int end_item(struct json_stream *stream, struct err *err)
+/* Takes the object, or only its counted members. */
+static int end_parcel(struct json_stream *stream, bool is_item, struct err *err)
 {
-    stream->open = &stream->envelope;
-    stream->before_key = stream->envelope.text.len;
+    const struct json_stream_handler *handler = &stream->handler;
+    const struct parcel *parcel = is_item ? &stream->item : &stream->envelope;
+    struct err why;
     if (stream->skips) {
         stream->skips = false;
         return 0;
     }
-    return hand_over(stream, &stream->item, stream->handler.on_item, err);
+    if (!stream->options.object_budget ||
+        json_cost_check(cost_of(stream, parcel), stream->options.object_budget, "", &why) == 0)
+        return hand_over(stream, parcel, is_item ? handler->on_item : handler->on_envelope, err);
+    if (hand_over_counted(stream, is_item, &why))
+        return 0;
+    return err_set(err, EMSGSIZE, "%zu:%zu: the object that begins here %s", parcel->at.line,
+                   parcel->at.column, why.text);
+}
+
+static int end_item(struct json_stream *stream, struct err *err)
+{
+    const int r = stream->handler.on_item ? end_parcel(stream, true, err) : 0;
+    discount(stream, &stream->envelope, stream->cost_before_item);
+    stream->open = &stream->envelope;
+    stream->before_key = stream->envelope.text.len;
+    return r;
 }
 
 static int end_document(struct json_stream *stream, struct err *err)
 {
     stream->has_documents = true;
-    if (stream->skips) {
-        stream->skips = false;
-        return 0;
-    }
-    return hand_over(stream, &stream->envelope, stream->handler.on_envelope, err);
+    return end_parcel(stream, false, err);
 }
 
 /* ---- members of a watched object ---- */
@@ -236,6 +335,8 @@ static int end_document(struct json_stream *stream, struct err *err)
 static int begin_key(struct json_stream *stream, const char *quote, struct err *err)
 {
     const struct buf *text = &stream->open->text;
+    stream->cost_before_key = stream->scan.cost;
+    stream->cost_before_key.n_bytes -= JSON_COST_KEY;
     stream->key_at = json_scan_position(&stream->scan, quote);
     stream->before_key = text->len;
     int r = text->data[text->len - 1] == '{' ? 0 : add(stream, ",", 1, err);
@@ -249,7 +350,7 @@ static json_t *unescaped(const char *quoted, size_t len)
 {
     if (!memchr(quoted, '\\', len))
         return NULL;
-    return json_loadb(quoted, len, JSON_DECODE_ANY, NULL);
+    return json_cost_load(quoted, len, JSON_DECODE_ANY, NULL);
 }
 
 static enum member_kind kind_of(struct json_stream *stream, const char *key, size_t len)
@@ -348,6 +449,10 @@ static int pop_frame(struct json_stream *stream, struct err *err)
 static int end_value(struct json_stream *stream, const char *at, struct err *err)
 {
     int r = flush(stream, at, err);
+    if (stream->kind == MEMBER_DROPPED) {
+        discount(stream, stream->open, stream->cost_before_key);
+        stream->kind = MEMBER_KEPT;
+    }
     if (r == 0 && stream->scan.depth < stream->n_frames)
         r = pop_frame(stream, err);
     if (r < 0)
@@ -356,23 +461,6 @@ static int end_value(struct json_stream *stream, const char *at, struct err *err
         return end_document(stream, err);
     const bool ends_item = stream->frames[stream->n_frames - 1].kind == FRAME_ITEMS;
     return ends_item ? end_item(stream, err) : 0;
-}
-
-/* ---- objects over the limit ---- */
-
-/* False: the handler does not take it, or it is no object. */
-static bool hand_over_part(struct json_stream *stream, bool is_item)
-{
-    const struct buf *text = &stream->open->text;
-    bool (*take)(void *, const json_t *) =
-        is_item ? stream->handler.on_large_item : stream->handler.on_large_envelope;
-    if (!take || text->len == 0 || text->data[0] != '{')
-        return false;
-    const size_t len = stream->before_key > 0 ? stream->before_key : 1;
-    json_t *part = json_part(text->data, len, stream->options.json_flags);
-    const bool taken = part && take(stream->handler.context, part);
-    json_decref(part);
-    return taken;
 }
 
 /* From now on the scan reports only the object's end, which this event may be. */
@@ -386,6 +474,7 @@ static int skip_rest(struct json_stream *stream, enum json_scan_event event, str
         err->text[0] = '\0';
     stream->copy_from = NULL;
     stream->skips = true;
+    stream->kind = MEMBER_KEPT;
     stream->n_frames = is_item ? 2 : 0;
     stream->scan.watch_depth = stream->n_frames;
     if (event == SCAN_FAULT)
@@ -422,6 +511,27 @@ static int on_event(struct json_stream *stream, enum json_scan_event event, cons
     return 0;
 }
 
+/* At the end of a piece: an object that nobody takes need not end. */
+static int check_budgets(const struct json_stream *stream, struct err *err)
+{
+    const struct json_stream_options *options = &stream->options;
+    const struct json_cost all = {stream->spent.n_values + stream->scan.cost.n_values,
+                                  stream->spent.n_bytes + stream->scan.cost.n_bytes +
+                                      (size_t)stream->scan.chunk_offset};
+    if (options->spent)
+        *options->spent = all;
+    int r = options->budget ? json_cost_check(all, options->budget, "the text ", err) : 0;
+    const bool is_item = stream->open == &stream->item;
+    if (r < 0 || !stream->open || stream->skips || !options->object_budget ||
+        (is_item ? stream->handler.on_large_item : stream->handler.on_large_envelope))
+        return r;
+    r = json_cost_check(cost_of(stream, stream->open), options->object_budget, "", err);
+    if (r < 0)
+        err_prefix(err, "%zu:%zu: the object that begins here ", stream->open->at.line,
+                   stream->open->at.column);
+    return r;
+}
+
 int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, struct err *err)
 {
     if (len == 0)
@@ -446,7 +556,7 @@ int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, 
         r = skip_rest(stream, SCAN_MORE, err);
     }
     json_scan_piece_done(&stream->scan, end);
-    return r;
+    return r < 0 ? r : check_budgets(stream, err);
 }
 
 bool json_stream_is_between(const struct json_stream *stream)

@@ -7,16 +7,23 @@
 
 #define MAX_DEPTH ((size_t)1000)
 
+/* begin: NULL until found. */
+struct json_strings_span {
+    char *begin, *end;
+};
+
 struct finder {
     struct json_scan scan;
     struct arena *arena;
     char *text; /* a copy, into which NULs are written to end strings */
-    const char *key;
-    char *begin; /* the list with its brackets; NULL until found */
-    char *end;
-    char *mark;      /* first byte of the current key or item */
-    bool is_the_key; /* the current member has the key */
-    bool is_inside;  /* inside the list */
+    const struct json_strings_keys *keys;
+    struct json_strings_span list;  /* with its brackets */
+    struct json_strings_span aside; /* a value of any type */
+    size_t n_before;                /* values before the one set aside */
+    size_t n_aside;
+    char *mark;                                  /* first byte of the current key or item */
+    enum { OTHER_KEY, LIST_KEY, ASIDE_KEY } key; /* of the current member */
+    bool is_inside;                              /* inside the list */
     const char **items;
     size_t n;
     size_t size; /* capacity of items */
@@ -41,10 +48,17 @@ static bool has_no_escape(const struct finder *finder, const char *quote)
     return !memchr(finder->mark, '\\', (size_t)(quote - finder->mark));
 }
 
-static bool end_key(struct finder *finder, const char *quote)
+static bool is_key(const struct finder *finder, const char *key, const char *quote)
 {
     const size_t len = (size_t)(quote - finder->mark);
-    finder->is_the_key = strlen(finder->key) == len && memcmp(finder->key, finder->mark, len) == 0;
+    return strlen(key) == len && memcmp(key, finder->mark, len) == 0;
+}
+
+static bool end_key(struct finder *finder, const char *quote)
+{
+    finder->key = is_key(finder, finder->keys->list, quote)    ? LIST_KEY
+                  : is_key(finder, finder->keys->aside, quote) ? ASIDE_KEY
+                                                               : OTHER_KEY;
     return has_no_escape(finder, quote);
 }
 
@@ -53,11 +67,17 @@ static bool begin_value(struct finder *finder, char *first)
     finder->mark = first + 1;
     if (finder->is_inside)
         return *first == '"';
-    if (!finder->is_the_key)
+    if (finder->key == ASIDE_KEY) {
+        const bool is_second = finder->aside.begin;
+        finder->aside.begin = first;
+        finder->n_before = finder->scan.cost.n_values - 1;
+        return !is_second;
+    }
+    if (finder->key == OTHER_KEY)
         return true;
-    if (*first != '[' || finder->begin)
+    if (*first != '[' || finder->list.begin)
         return false;
-    finder->begin = first;
+    finder->list.begin = first;
     finder->is_inside = true;
     finder->scan.watch_depth = 2;
     return true;
@@ -66,10 +86,14 @@ static bool begin_value(struct finder *finder, char *first)
 /* after: the first byte after the value. */
 static bool end_value(struct finder *finder, char *after)
 {
+    if (!finder->is_inside && finder->key == ASIDE_KEY && finder->scan.depth == 1) {
+        finder->aside.end = after;
+        finder->n_aside = finder->scan.cost.n_values - finder->n_before;
+    }
     if (!finder->is_inside)
         return true;
     if (finder->scan.depth == 1) {
-        finder->end = after;
+        finder->list.end = after;
         finder->is_inside = false;
         finder->scan.watch_depth = 1;
         return true;
@@ -134,25 +158,46 @@ static bool find(struct finder *finder, size_t len)
     if (!usual)
         return false;
     json_scan_piece_done(&finder->scan, end);
-    return json_scan_end(&finder->scan) != SCAN_FAULT && finder->end;
+    return json_scan_end(&finder->scan) != SCAN_FAULT && finder->list.end;
+}
+
+/* Appends the text from *from to the place, and then what replaces it. */
+static void replace(struct json_strings *strings, char *rest, const char **from,
+                    const struct json_strings_span *place, const char *by)
+{
+    const size_t n = (size_t)(place->begin - *from);
+    memcpy(rest + strings->rest_len, *from, n);
+    memcpy(rest + strings->rest_len + n, by, strlen(by));
+    strings->rest_len += n + strlen(by);
+    *from = place->end;
 }
 
 static struct json_strings result(const struct finder *finder, size_t len)
 {
-    const size_t n_before = (size_t)(finder->begin - finder->text);
-    const size_t n_behind = (size_t)(finder->text + len - finder->end);
-    char *rest = arena_alloc_unset(finder->arena, n_before + 2 + n_behind);
-    memcpy(rest, finder->text, n_before);
-    rest[n_before] = '[';
-    rest[n_before + 1] = ']';
-    memcpy(rest + n_before + 2, finder->end, n_behind);
-    return (struct json_strings){finder->items, finder->n, rest, n_before + 2 + n_behind};
+    static const char NONE[] = "null";
+    const char *from = finder->text;
+    const char *end = finder->text + len;
+    const bool is_first = finder->aside.begin && finder->aside.begin < finder->list.begin;
+    char *rest = arena_alloc_unset(finder->arena, len + sizeof NONE);
+    struct json_strings strings = {.items = finder->items, .n = finder->n, .rest = rest};
+    if (is_first)
+        replace(&strings, rest, &from, &finder->aside, NONE);
+    replace(&strings, rest, &from, &finder->list, "[]");
+    if (finder->aside.begin && !is_first)
+        replace(&strings, rest, &from, &finder->aside, NONE);
+    memcpy(rest + strings.rest_len, from, (size_t)(end - from));
+    strings.rest_len += (size_t)(end - from);
+    strings.aside = finder->aside.begin;
+    strings.aside_len = (size_t)(finder->aside.end - finder->aside.begin);
+    strings.n_aside_values = finder->n_aside;
+    return strings;
 }
 
-bool json_strings_take(const char *text, size_t len, const char *key, struct arena *arena,
-                       struct json_strings *ret_strings)
+bool json_strings_take(const char *text, size_t len, const struct json_strings_keys *keys,
+                       struct arena *arena, struct json_strings *ret_strings)
 {
-    struct finder finder = {.arena = arena, .key = key, .text = arena_alloc_unset(arena, len + 1)};
+    struct finder finder = {
+        .arena = arena, .keys = keys, .text = arena_alloc_unset(arena, len + 1)};
     if (len > 0)
         memcpy(finder.text, text, len);
     finder.text[len] = '\0';

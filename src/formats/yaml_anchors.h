@@ -10,10 +10,10 @@
 
 /* The value of an alias. */
 struct anchor_target {
-    json_t *value;  /* borrowed */
-    size_t n_nodes; /* keys and values, with aliases expanded */
-    size_t n_bytes; /* of their texts, the same */
-    size_t height;  /* nesting depth of lists and mappings */
+    json_t *value;   /* borrowed */
+    size_t n_values; /* with aliases expanded */
+    size_t n_bytes;  /* of their texts, the same */
+    size_t height;   /* nesting depth of lists and mappings */
 };
 
 struct anchor;

@@ -22,6 +22,8 @@ struct yaml_build *yaml_build_new(struct yaml_source *source, const struct yaml_
     build->options = options;
     build->handler = handler;
     build->places = places;
+    if (options->spent)
+        build->cost = *options->spent;
     build->anchors = yaml_anchors_new();
     build->keys = yaml_keys_new();
     return build;
@@ -43,13 +45,29 @@ json_t *yaml_build_must(json_t *value)
     return value;
 }
 
-static int count_nodes(struct yaml_build *build, size_t n, struct text_position at, struct err *err)
+int yaml_build_count(struct yaml_build *build, size_t n_values, size_t n_bytes,
+                     struct text_position at, struct err *err)
 {
-    build->n_nodes += n;
-    if (build->n_nodes <= build->options->max_nodes)
-        return 0;
-    return err_set(err, EMSGSIZE, "%zu:%zu: more than %zu keys and values in one object", at.line,
-                   at.column, build->options->max_nodes);
+    const struct yaml_options *options = build->options;
+    build->n_values += n_values;
+    build->cost.n_values += n_values;
+    build->cost.n_bytes += n_bytes;
+    if (options->spent)
+        *options->spent = build->cost;
+    if (build->n_values > options->max_values)
+        return err_set(err, EMSGSIZE, "%zu:%zu: more than %zu values in one object", at.line,
+                       at.column, options->max_values);
+    int r = options->budget ? json_cost_check(build->cost, options->budget, "the text ", err) : 0;
+    if (r < 0)
+        err_prefix(err, "%zu:%zu: ", at.line, at.column);
+    return r;
+}
+
+static size_t bytes_of(const struct yaml_source_event *event)
+{
+    if (event->kind == SOURCE_SCALAR)
+        return JSON_COST_STRING + event->len;
+    return event->kind == SOURCE_MAPPING_BEGIN ? JSON_COST_OBJECT : JSON_COST_ARRAY;
 }
 
 static int too_deep(const struct yaml_build *build, struct text_position at, struct err *err)
@@ -80,19 +98,19 @@ static int check_height(struct yaml_build *build, size_t height, struct text_pos
     return 0;
 }
 
-static size_t most_alias_nodes(const struct yaml_options *options)
+static size_t most_alias_values(const struct yaml_options *options)
 {
-    return options->max_alias_nodes > 0 ? options->max_alias_nodes : options->max_nodes;
+    return options->max_alias_values > 0 ? options->max_alias_values : options->max_values;
 }
 
 /* Decoders copy the texts of an alias each time. The limit of values also bounds these bytes, by
  * this average. */
-#define ALIAS_BYTES_A_NODE ((size_t)16)
+#define ALIAS_BYTES_A_VALUE ((size_t)16)
 
 static int check_alias_bytes(struct yaml_build *build, size_t n_bytes, struct text_position at,
                              struct err *err)
 {
-    const size_t most = most_alias_nodes(build->options) * ALIAS_BYTES_A_NODE;
+    const size_t most = most_alias_values(build->options) * ALIAS_BYTES_A_VALUE;
     build->n_bytes += n_bytes;
     build->n_alias_bytes += n_bytes;
     if (build->n_alias_bytes <= most)
@@ -108,11 +126,13 @@ static int alias_value(struct yaml_build *build, const struct yaml_source_event 
     int r = yaml_anchors_find(build->anchors, event->anchor, event->at, &target, err);
     if (r < 0)
         return r;
-    build->n_alias_nodes += target.n_nodes;
-    if (build->n_alias_nodes > most_alias_nodes(build->options))
+    build->n_alias_values += target.n_values;
+    if (build->n_alias_values > most_alias_values(build->options))
         return err_set(err, EMSGSIZE, "%zu:%zu: the aliases expand to more than %zu values",
-                       event->at.line, event->at.column, most_alias_nodes(build->options));
-    r = count_nodes(build, target.n_nodes, event->at, err);
+                       event->at.line, event->at.column, most_alias_values(build->options));
+    /* A merge copies the keys. */
+    r = yaml_build_count(build, target.n_values, target.n_values * JSON_COST_KEY + target.n_bytes,
+                         event->at, err);
     if (r == 0)
         r = check_alias_bytes(build, target.n_bytes, event->at, err);
     if (r == 0)
@@ -184,7 +204,8 @@ static int build_sequence(struct yaml_build *build, struct drop_place place, jso
                           struct err *err)
 {
     json_auto_t *array = yaml_build_must(json_array());
-    const struct drop_place inside = {place.first, place.last, place.len, false};
+    struct drop_place inside = place;
+    inside.of_elements = false;
     struct yaml_source_event event;
     for (;;) {
         int r = yaml_source_next(build->source, &event, err);
@@ -240,7 +261,7 @@ static int build_content(struct yaml_build *build, const struct yaml_source_even
 static int build_anchored(struct yaml_build *build, const struct yaml_source_event *event,
                           struct drop_place place, json_t **ret_value, struct err *err)
 {
-    size_t nodes_before = build->n_nodes;
+    size_t values_before = build->n_values;
     size_t bytes_before = build->n_bytes;
     size_t deepest_before = build->deepest;
     struct anchor *anchor;
@@ -255,7 +276,7 @@ static int build_anchored(struct yaml_build *build, const struct yaml_source_eve
     yaml_anchors_close(build->anchors, anchor,
                        (struct anchor_target){
                            .value = *ret_value,
-                           .n_nodes = build->n_nodes - nodes_before + 1,
+                           .n_values = build->n_values - values_before + 1,
                            .n_bytes = build->n_bytes - bytes_before,
                            .height = build->deepest - build->depth,
                        });
@@ -270,7 +291,7 @@ int yaml_build_node(struct yaml_build *build, const struct yaml_source_event *ev
     json_t *value = NULL;
     if (event->kind == SOURCE_ALIAS)
         return alias_value(build, event, ret_value, err);
-    int r = count_nodes(build, 1, event->at, err);
+    int r = yaml_build_count(build, 1, bytes_of(event), event->at, err);
     if (r == 0)
         r = event->anchor ? build_anchored(build, event, place, &value, err)
                           : build_content(build, event, place, &value, err);
@@ -308,7 +329,7 @@ int yaml_build_document(struct yaml_build *build, json_t **ret_root, struct text
     yaml_anchors_clear(build->anchors);
     yaml_keys_truncate(build->keys, 0); /* of a document with a fault */
     build->depth = 0;
-    build->n_nodes = 0;
+    build->n_values = 0;
     int r = yaml_source_next(build->source, &event, err);
     if (r < 0)
         return r;

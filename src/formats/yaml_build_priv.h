@@ -6,6 +6,7 @@
 #define FORMATS_YAML_BUILD_PRIV_H
 
 #include "drop_paths.h"
+#include "json_cost.h"
 #include "yaml_build.h"
 
 struct yaml_build {
@@ -15,9 +16,10 @@ struct yaml_build {
     struct yaml_places *places;
     struct yaml_anchors *anchors;
     struct yaml_keys *keys; /* of all open mappings, innermost last */
-    size_t n_nodes;         /* of the current object */
+    size_t n_values;        /* of the current object */
     size_t n_bytes;         /* of the texts of all keys and values so far */
-    size_t n_alias_nodes;
+    struct json_cost cost;  /* of all values and keys so far, with n_bytes */
+    size_t n_alias_values;
     size_t n_alias_bytes;
     size_t depth;
     size_t deepest; /* depth reached in the current anchored value */
@@ -27,6 +29,9 @@ struct yaml_build {
 
 /* Returns value; aborts if it is NULL (out of memory). */
 json_t *yaml_build_must(json_t *value) __attribute__((returns_nonnull));
+/* Counts values and bytes of memory. at: for the message. */
+int yaml_build_count(struct yaml_build *build, size_t n_values, size_t n_bytes,
+                     struct text_position at, struct err *err);
 /* Builds the value that the event starts. place: selects the members to drop. */
 int yaml_build_node(struct yaml_build *build, const struct yaml_source_event *event,
                     struct drop_place place, json_t **ret_value, struct err *err);

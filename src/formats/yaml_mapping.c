@@ -27,7 +27,7 @@ static int each_item(struct yaml_build *build, const struct yaml_source_event *e
 {
     json_t *item;
     struct text_position at = event->at;
-    build->n_nodes = 0;
+    build->n_values = 0;
     if (!build->handler->on_item)
         return yaml_build_skip(build, event, err);
     int r = yaml_build_node(build, event, drop_paths_root(build->options->drop), &item, err);
@@ -55,7 +55,7 @@ static int each_items(struct yaml_build *build, struct err *err)
 static int build_items(struct yaml_build *build, const struct yaml_source_event *list,
                        json_t *so_far, struct err *err)
 {
-    size_t envelope_nodes = build->n_nodes;
+    size_t envelope_values = build->n_values;
     struct text_position at = list->at;
     struct anchor *unused;
     int r = yaml_tags_check(list, err);
@@ -69,7 +69,7 @@ static int build_items(struct yaml_build *build, const struct yaml_source_event 
     if (r == 0)
         r = each_items(build, err);
     build->depth--;
-    build->n_nodes = envelope_nodes;
+    build->n_values = envelope_values;
     return r;
 }
 
@@ -90,6 +90,9 @@ static int read_key(struct yaml_build *build, const struct yaml_source_event *ev
         int r = yaml_build_node(build, event, YAML_BUILD_NOWHERE, &value, err);
         if (r < 0)
             return r;
+        build->n_values--; /* a key is no value */
+        build->cost.n_values--;
+        build->cost.n_bytes += JSON_COST_KEY - JSON_COST_STRING;
     }
     char *text = yaml_keys_text(value);
     json_decref(value);

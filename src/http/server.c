@@ -142,7 +142,7 @@ int server_start(const struct server_settings *settings, const struct route *rou
                  struct server **ret_server, struct err *err)
 {
     struct server *server = MEM_NEW(struct server);
-    service_init(&server->service, routes, settings->max_body_bytes, settings->max_bodies_bytes);
+    service_init(&server->service, routes, settings);
     unsigned max_connections = 0;
     int r = add_listeners(server, settings, err);
     if (r == 0)

@@ -21,12 +21,13 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-void service_init(struct service *service, const struct route *routes, size_t max_body_bytes,
-                  size_t max_bodies_bytes)
+void service_init(struct service *service, const struct route *routes,
+                  const struct server_settings *settings)
 {
     service->routes = routes;
-    service->max_body_bytes = max_body_bytes;
-    bodies_init(&service->bodies, max_bodies_bytes);
+    service->max_body_bytes = settings->max_body_bytes;
+    service->max_user_body_bytes = settings->max_user_body_bytes;
+    bodies_init(&service->bodies, settings->max_bodies_bytes);
     service->traffic = traffic_new(routes);
     in_flight_init(&service->in_flight);
     atomic_init(&service->draining, false);
@@ -100,6 +101,12 @@ static enum body_owner owner_of(const struct exchange *exchange)
     return exchange->route->listeners & LISTEN_VERBS ? BODY_OF_VERBS : BODY_OF_OTHERS;
 }
 
+size_t service_max_body(const struct service *service, const struct exchange *exchange)
+{
+    return exchange->route && owner_of(exchange) == BODY_OF_VERBS ? service->max_body_bytes
+                                                                  : service->max_user_body_bytes;
+}
+
 static void let_go_body(struct service *service, struct exchange *exchange)
 {
     if (exchange->held_bytes > 0)
@@ -130,7 +137,7 @@ void service_add_body(struct service *service, struct exchange *exchange, const 
                       size_t len)
 {
     exchange->received_bytes += len;
-    if (exchange->received_bytes > service->max_body_bytes)
+    if (exchange->received_bytes > service_max_body(service, exchange))
         service_refuse_body(service, exchange);
     if (!exchange_is_answered(exchange) && wants_body(exchange))
         hold_body(service, exchange, bytes, len);
@@ -142,7 +149,7 @@ void service_refuse_body(struct service *service, struct exchange *exchange)
         return;
     exchange_refuse(exchange, 413,
                     arena_printf(exchange->arena, "the body must not be larger than %zu bytes",
-                                 service->max_body_bytes),
+                                 service_max_body(service, exchange)),
                     NULL, EXCHANGE_CLOSE);
 }
 

@@ -15,6 +15,7 @@
 struct service {
     const struct route *routes;
     size_t max_body_bytes;
+    size_t max_user_body_bytes;
     struct bodies bodies;
     struct traffic *traffic;
     struct in_flight in_flight;
@@ -23,13 +24,15 @@ struct service {
     atomic_uint_fast64_t next_warning_ns; /* failures before this are logged at debug level */
 };
 
-void service_init(struct service *service, const struct route *routes, size_t max_body_bytes,
-                  size_t max_bodies_bytes);
+void service_init(struct service *service, const struct route *routes,
+                  const struct server_settings *settings);
 void service_fini(struct service *service);
 
 /* The header is complete: finds the route, asks its gate, and answers requests that no handler may
  * see. */
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange);
+/* Most bytes of the request's body. Call it after service_open(). */
+size_t service_max_body(const struct service *service, const struct exchange *exchange);
 /* Adds a piece of the body, unless no handler needs it (with GET). Answers 503 if too much is
  * held. */
 void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,

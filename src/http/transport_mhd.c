@@ -211,7 +211,7 @@ static enum MHD_Result cut_off(struct transport *transport, struct exchange *exc
     free(answer.body);
     service_close(transport->service, exchange, true);
     exchange->cut_off = true;
-    exchange->linger_bytes = transport->service->max_body_bytes + LINGER_MIN_BYTES;
+    exchange->linger_bytes = service_max_body(transport->service, exchange) + LINGER_MIN_BYTES;
     return set_timeout(connection, LINGER_TIMEOUT_S);
 }
 
@@ -241,7 +241,7 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
     const char *encoding = exchange_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
     bool is_sized = length && !encoding; /* the library's rule, too */
     unsigned long long n_bytes = is_sized ? strtoull(length, NULL, 10) : 0;
-    bool is_large = n_bytes > transport->service->max_body_bytes;
+    bool is_large = n_bytes > service_max_body(transport->service, exchange);
     bool is_endless = encoding && strcasecmp(encoding, "chunked") != 0;
     bool is_unwanted = exchange->verdict == GATE_CLOSED && (n_bytes > 0 || encoding);
     if (!is_large && !is_endless && !is_unwanted)
@@ -260,7 +260,7 @@ static enum MHD_Result take_body(struct transport *transport, struct exchange *e
         return wait_for_more(connection, true);
     }
     service_add_body(transport->service, exchange, bytes, len);
-    if (exchange->received_bytes > transport->service->max_body_bytes)
+    if (exchange->received_bytes > service_max_body(transport->service, exchange))
         return cut_off(transport, exchange, connection);
     return wait_for_more(connection, true);
 }

@@ -5,6 +5,7 @@
 #include "devices/devices.h"
 #include "formats/documents.h"
 #include "formats/json_get.h"
+#include "inventory/live.h"
 #include "kinds.h"
 #include "seen.h"
 #include "snapshot_feed.h"
@@ -16,7 +17,6 @@
 #include <unistd.h>
 
 #define MAX_DEPTH ((size_t)100)
-#define MAX_YAML_NODES ((size_t)1000000)
 
 /* Unread members that make up most of a large file. */
 static const char *const UNREAD[] = {"metadata.managedFields", "status.images",
@@ -40,6 +40,7 @@ struct load {
     struct arena *arena; /* of the current object */
     char *item_kind;     /* of the list's items; "" until known */
     json_t *kindless;    /* items whose kind is not yet known */
+    const char *over;    /* why only a part of the current object was read; NULL: all was */
     struct snapshot_feed snapshot;
     bool pods_use_claims;
     size_t n_documents;
@@ -98,12 +99,26 @@ static int check_limits(const struct load *load, struct err *err)
     return 0;
 }
 
+/* Of an object over a limit. What a pod uses counts, but it is judged to fit nowhere. */
+static int take_counted(const struct load *load, const struct candidate *candidate,
+                        union kind_facts *facts, struct err *err)
+{
+    if (candidate->row != &KINDS[CLUSTER_PODS])
+        return err_set(err, EMSGSIZE, "%s", load->over);
+    problems_add(load->problems, candidate->row->kind, candidate->key.name, load->over);
+    facts->pod.refusal = load->over;
+    facts->pod.lacks_peers = true;
+    return 0;
+}
+
 static void take(struct load *load, const struct candidate *candidate, const json_t *object)
 {
     const struct kind_row *row = candidate->row;
     union kind_facts facts;
     struct err why;
     int r = row->decode(object, load->policy, load->arena, &facts, &why);
+    if (r == 0 && load->over)
+        r = take_counted(load, candidate, &facts, &why);
     if (r == 0 && !row->is_essential && row->count(load->cluster) >= load->limits->max_pods)
         r = err_set(&why, E2BIG, "is one of more than %zu (limits.pods)", load->limits->max_pods);
     if (r < 0)
@@ -238,6 +253,27 @@ static int on_item(void *context, json_t *item, struct text_position at, struct 
     return read_object(load, item, load->item_kind, err);
 }
 
+/* An item must name its kind. */
+static bool on_large_item(void *context, const json_t *part, const struct json_over *over)
+{
+    struct load *load = context;
+    if (!over->is_counted || (!json_member(part, "kind") && !load->item_kind[0]))
+        return false;
+    load->over = over->why;
+    const int r = read_object(load, part, load->item_kind, NULL);
+    load->over = NULL;
+    return r == 0;
+}
+
+static bool on_large_envelope(void *context, const json_t *part, const struct json_over *over)
+{
+    struct load *load = context;
+    free(load->item_kind);
+    load->item_kind = mem_strdup("");
+    load->n_documents++;
+    return on_large_item(context, part, over);
+}
+
 static int read_kindless(struct load *load, const char *kind, struct text_position at,
                          struct err *err)
 {
@@ -292,14 +328,29 @@ static int read_bytes(void *context, char *bytes, size_t size, size_t *ret_n, st
 
 static int read_all(struct load *load, struct err *err)
 {
+    const struct json_budget object_budget = {
+        .max_values =
+            load->limits->max_object_values > 0 ? load->limits->max_object_values : SIZE_MAX,
+        .max_tree_bytes = SIZE_MAX,
+        .max_depth = MAX_DEPTH,
+        .values_key = "limits.objectValues",
+    };
     const struct document_options options = {
         .drop = UNREAD,
+        .keep = INVENTORY_KINDS[CLUSTER_PODS].keep,
+        .object_budget = &object_budget,
         .max_object_bytes = load->limits->max_object_bytes,
-        .max_nodes = MAX_YAML_NODES,
+        .max_values = object_budget.max_values,
         .max_depth = MAX_DEPTH,
     };
     const struct json_stream_handler handler = {
-        .on_list = on_list, .on_item = on_item, .on_envelope = on_envelope, .context = load};
+        .on_list = on_list,
+        .on_item = on_item,
+        .on_envelope = on_envelope,
+        .on_large_item = on_large_item,
+        .on_large_envelope = on_large_envelope,
+        .context = load,
+    };
     int r = documents_each(read_bytes, load, &options, &handler, err);
     /* A failed kubectl leaves an empty file, which must not pass for a cluster without nodes. */
     if (r == 0 && load->n_documents == 0)

@@ -34,11 +34,23 @@ static void leave_out(struct live_feed *feed)
         cluster_set_budgets_known(feed->inventory->state.cluster, false);
 }
 
-static void put_in(struct live_feed *feed, const struct change *change)
+/* An object is a problem if something is left out of it. */
+static void report(struct live_feed *feed, struct change *change)
+{
+    struct live_problems *problems = feed->inventory->live->problems;
+    if (!change->why)
+        live_problems_resolve(problems, feed->kind, change->key.id);
+    else if (live_problems_count(problems, feed->kind) < taken_at_most(limit_of(feed)))
+        change->is_news = live_problems_add(problems, feed->kind, &change->key, change->why);
+    else
+        leave_out(feed);
+}
+
+static void put_in(struct live_feed *feed, struct change *change)
 {
     const struct kind_row *row = &KINDS[feed->kind];
     struct cluster *cluster = feed->inventory->state.cluster;
-    live_problems_resolve(feed->inventory->live->problems, feed->kind, change->key.id);
+    report(feed, change);
     const size_t n_before = row->count(cluster);
     row->upsert(cluster, &change->facts);
     const size_t n = row->count(cluster);
@@ -51,13 +63,9 @@ static void put_in(struct live_feed *feed, const struct change *change)
 static void keep(struct live_feed *feed, struct change *change)
 {
     const struct kind_row *row = &KINDS[feed->kind];
-    struct live_problems *problems = feed->inventory->live->problems;
     if (row->keep)
         row->keep(feed->inventory->state.cluster, change->key.id);
-    if (live_problems_count(problems, feed->kind) < taken_at_most(limit_of(feed)))
-        change->is_news = live_problems_add(problems, feed->kind, &change->key, change->why);
-    else
-        leave_out(feed);
+    report(feed, change);
 }
 
 static void take_out(struct live_feed *feed, const struct change *change)
@@ -144,11 +152,14 @@ static void count(struct live_feed *feed)
 /* Without the lock. */
 static void report_unreadable(struct live_feed *feed, const struct change *change)
 {
-    if (change->type != CHANGE_UNREADABLE)
+    if (!change->why)
         return;
-    counter_add(&feed->unreadable, 1);
+    if (change->type == CHANGE_UNREADABLE)
+        counter_add(&feed->unreadable, 1);
     if (change->is_news)
-        LOG(LOG_WARN, "inventory", LOG_MSG("object cannot be read"),
+        LOG(LOG_WARN, "inventory",
+            LOG_MSG(change->type == CHANGE_UNREADABLE ? "object cannot be read"
+                                                      : "object is only counted"),
             LOG_STR("kind", KINDS[feed->kind].kind), LOG_STR("name", change->key.name),
             LOG_STR("why", change->why));
 }
@@ -233,15 +244,28 @@ static void on_upsert(void *context, const json_t *object)
         make_unreadable(feed, change, &why);
 }
 
-static void on_too_large(void *context, const json_t *part)
+/* What a pod uses counts, but it is judged to fit nowhere. */
+static bool read_counted(struct live_feed *feed, const json_t *part, struct change *change)
+{
+    if (feed->kind != CLUSTER_PODS ||
+        KINDS[feed->kind].decode(part, cluster_policy(feed->inventory->state.cluster), feed->arena,
+                                 &change->facts, NULL) < 0)
+        return false;
+    change->type = CHANGE_UPSERT;
+    change->facts.pod.refusal = change->why;
+    change->facts.pod.lacks_peers = true;
+    return true;
+}
+
+static void on_too_large(void *context, const json_t *part, const struct json_over *over)
 {
     struct live_feed *feed = context;
     struct change *change = new_change(feed, CHANGE_UNREADABLE);
     struct err why;
-    (void)read_key(feed, part, change, NULL);
-    (void)err_set(&why, EMSGSIZE, "is larger than %zu bytes (limits.objectBytes)",
-                  feed->inventory->limits.max_object_bytes);
-    make_unreadable(feed, change, &why);
+    change->why = arena_strdup(feed->arena, over->why);
+    const int r = read_key(feed, part, change, &why);
+    if (r < 0 || !over->is_counted || !read_counted(feed, part, change))
+        change->type = CHANGE_UNREADABLE;
 }
 
 static void note_refusal(struct live_feed *feed, const json_t *last, struct change *change)

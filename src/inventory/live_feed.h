@@ -27,8 +27,8 @@ enum change_type {
 struct change {
     enum change_type type;
     struct kind_key key;
-    const char *why;        /* CHANGE_UNREADABLE */
-    bool is_news;           /* set on applying CHANGE_UNREADABLE: log it */
+    const char *why;        /* CHANGE_UNREADABLE, or a CHANGE_UPSERT of the counted part */
+    bool is_news;           /* set on applying a change with a reason: log it */
     union kind_facts facts; /* CHANGE_UPSERT */
     const char *refused_by; /* CHANGE_REMOVE, of a pod: pod_refused_by() */
 };

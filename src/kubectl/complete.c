@@ -1,6 +1,7 @@
 /* complete: completion in a shell: kubectl runs kubectl_complete-gpu, a link to the plugin, with
  * the words so far. The last line is a directive of cobra. Failures give no candidates. */
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "print.h"
 #include "source.h"
 #include "verbs.h"
@@ -105,7 +106,7 @@ static void offer_namespaces(const struct session *session, struct completions *
         if (source_get_kubectl(&session->arguments, "/api/v1/namespaces", session->arena, &reply,
                                &err) == 0 &&
             reply.status == 200)
-            (void)json_parse(buf_text(&reply.text), reply.text.len, 0, &list, &err);
+            (void)json_parse(buf_text(&reply.text), reply.text.len, 0, &JSON_OWN, &list, &err);
         json_array_foreach (json_member(list, "items"), i, item) {
             const char *name = "";
             (void)json_get_string(json_member(item, "metadata"), "name", &name, NULL);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "doctor/findings.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "print.h"
 #include "shown.h"
 #include "source.h"
@@ -58,7 +59,7 @@ static void check_api_service(const struct session *session, struct findings *fi
                      "the API server has no " API_SERVICE);
     else if (reply.status != 200)
         findings_not_checked(findings, "apiService", "", "%s", buf_text(&reply.text));
-    else if (json_parse(buf_text(&reply.text), reply.text.len, 0, &service, &err) == 0)
+    else if (json_parse(buf_text(&reply.text), reply.text.len, 0, &JSON_OWN, &service, &err) == 0)
         read_condition(service, findings);
     json_decref(service);
     buf_fini(&reply.text);
@@ -209,7 +210,7 @@ int verbs_doctor(struct session *session)
     buf_init(&text, BUF_UNBOUNDED); /* the findings are bounded */
     if (form == FORM_JSON || form == FORM_YAML) {
         findings_write_json(findings, &text);
-        (void)json_parse(buf_text(&text), text.len, 0, &answer, &err);
+        (void)json_parse(buf_text(&text), text.len, 0, &JSON_OWN, &answer, &err);
     } else {
         findings_write_text(findings, &text);
         answer = json_pack("{s:s}", "text", buf_text(&text));

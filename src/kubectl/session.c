@@ -3,6 +3,7 @@
 #include "session.h"
 #include "base/small_file.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "source.h"
 
 #include <stdio.h>
@@ -94,7 +95,7 @@ static const char *message_of(const struct reply *reply, bool *ret_is_ours, stru
     struct err err;
     json_t *value = NULL;
     *ret_is_ours = reply->is_message;
-    if (json_parse(body, reply->text.len, 0, &value, &err) == 0) {
+    if (json_parse(body, reply->text.len, 0, &JSON_OWN, &value, &err) == 0) {
         *ret_is_ours |= json_is_string(json_member(value, "error"));
         (void)json_get_string(value, "error", &text, NULL);
         (void)json_get_string(value, "message", &text, NULL);
@@ -214,7 +215,7 @@ static struct asked read_answer(const struct session *session, const char *view,
     json_t *value = NULL;
     if (reply->text.overflowed)
         answer.message = "the answer is larger than 1 GiB";
-    else if (json_parse(buf_text(&reply->text), reply->text.len, 0, &value, &err) < 0 ||
+    else if (json_parse(buf_text(&reply->text), reply->text.len, 0, &JSON_OWN, &value, &err) < 0 ||
              !json_is_object(value))
         answer.message = not_ours(session, "it is no JSON object");
     else if (lacking(view, value))

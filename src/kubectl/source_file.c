@@ -12,12 +12,15 @@ int source_file_open(struct source_file *file, const struct arguments *arguments
         return -EINVAL;
     const struct inventory_limits limits = {.max_file_bytes = settings->limits.file_bytes,
                                             .max_object_bytes = settings->limits.object_bytes,
+                                            .max_object_values = settings->policy.object_values,
                                             .max_nodes = settings->limits.nodes,
                                             .max_pods = settings->limits.pods,
                                             .needs_nodes = true};
     file->inventory = inventory_new(&settings->policy, &limits);
     file->api = (struct api){.inventory = file->inventory,
                              .max_object_bytes = settings->limits.object_bytes,
+                             .max_object_values = settings->policy.object_values,
+                             .request_budget = settings_request_budget(&settings->limits),
                              .max_replicas = settings->limits.replicas,
                              .policy = settings_policy_text,
                              .policy_context = settings,

@@ -168,6 +168,7 @@ static int serve(struct ui *ui, struct err *err)
 {
     const struct server_settings settings = {.people = ADDRESS,
                                              .max_body_bytes = BODY_BYTES_MAX,
+                                             .max_user_body_bytes = BODY_BYTES_MAX,
                                              .max_bodies_bytes = 4 * BODY_BYTES_MAX,
                                              .max_connections = 64,
                                              .idle_timeout_s = 120,

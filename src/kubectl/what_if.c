@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* Limits of a file of changes. The service has limits of its own. */
-static const struct yaml_options YAML_LIMITS = {.max_depth = 64, .max_nodes = 1000000};
+static const struct yaml_options YAML_LIMITS = {.max_depth = 64, .max_values = 1000000};
 
 struct what_if_body {
     const struct session *session;

@@ -4,6 +4,7 @@
 #include "affinity.h"
 #include "base/nearest.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "label_map.h"
 #include "model_wants.h"
 #include "quoted.h"
@@ -35,7 +36,7 @@ json_t *annotations_legacy_affinity(const json_t *metadata)
         json_member(json_member(metadata, "annotations"), ANNOTATION_LEGACY_AFFINITY));
     json_t *affinity = NULL;
     if (text && *text)
-        (void)json_parse(text, strlen(text), 0, &affinity, NULL);
+        (void)json_parse(text, strlen(text), 0, &JSON_ANSWER, &affinity, NULL);
     return affinity;
 }
 
@@ -60,7 +61,7 @@ static int read_legacy(const char *text, const struct policy *policy, struct are
         return 0;
     json_auto_t *affinity = NULL;
     struct node_affinity found = {0};
-    int r = json_parse(text, strlen(text), 0, &affinity, err);
+    int r = json_parse(text, strlen(text), 0, &JSON_ANSWER, &affinity, err);
     if (r == 0 && !json_is_object(affinity))
         r = err_set(err, EINVAL, "is %s, should be an object", json_type_text(affinity));
     if (r == 0)

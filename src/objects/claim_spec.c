@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "driver_selector.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "meta.h"
 #include "quantity_json.h"
 #include "types/device_facts.h"
@@ -237,7 +238,7 @@ const char *claim_spec_text(const json_t *spec, struct arena *arena)
 struct claim_spec claim_spec_from_text(const char *text, const struct claim_classes *classes,
                                        struct arena *arena)
 {
-    json_auto_t *spec = json_pack("{s:o*}", "devices", json_loads(text, 0, NULL));
+    json_auto_t *spec = json_pack("{s:o*}", "devices", json_parse_own(text));
     return claim_spec_from_json(spec, classes, arena);
 }
 
@@ -252,7 +253,7 @@ int claim_nodes_from_text(const char *text, struct arena *arena, struct node_sel
                           struct err *err)
 {
     struct node_affinity affinity = {0};
-    json_t *selector = json_loads(text, 0, NULL);
+    json_t *selector = json_parse_own(text);
     json_auto_t *json = json_pack("{s:{s:o*}}", "nodeAffinity",
                                   "requiredDuringSchedulingIgnoredDuringExecution", selector);
     int r = affinity_read_node_affinity(json, NULL, arena, &affinity, err);

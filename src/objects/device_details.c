@@ -3,6 +3,7 @@
 #include "meta.h"
 
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "quantity_json.h"
 #include "requirement.h"
 #include "types/quantity.h"
@@ -303,7 +304,7 @@ static const char *cause_of(const char *unknown, struct arena *arena)
 struct device_details device_details_read(const char *text, struct arena *arena)
 {
     struct device_details details = {0};
-    json_auto_t *json = json_loads(text, 0, NULL);
+    json_auto_t *json = json_parse_own(text);
     const json_t *selector = json_member(json, "nodeSelector");
     const char *unknown = json_string_value(json_member(json, "unknown"));
     read_taints(json_member(json, "taints"), arena, &details);
@@ -332,7 +333,7 @@ const char *consumed_capacity_text(const json_t *result, struct arena *arena)
 
 void consumed_capacity_add(const char *text, struct allocate_capacity *capacities, size_t n)
 {
-    json_auto_t *consumed = json_loads(text, JSON_DECODE_ANY, NULL);
+    json_auto_t *consumed = json_parse_own(text);
     const bool is_whole = json_is_object(consumed) && !json_member(consumed, META_LEFT_OUT);
     for (size_t i = 0; i < n; i++) {
         struct allocate_capacity *capacity = &capacities[i];
@@ -348,8 +349,7 @@ void consumed_capacity_add(const char *text, struct allocate_capacity *capacitie
 void consumed_capacity_write(const char *text, json_t *result)
 {
     if (text)
-        (void)json_object_set_new(result, "consumedCapacity",
-                                  json_loads(text, JSON_DECODE_ANY, NULL));
+        (void)json_object_set_new(result, "consumedCapacity", json_parse_own(text));
 }
 
 /* ---- to the object again ---- */
@@ -376,7 +376,7 @@ void device_details_write(const char *text, const char *driver, json_t *object, 
 {
     static const char *const MEMBERS[] = {"taints", "nodeSelector", "bindingConditions",
                                           "bindsToNode"};
-    json_auto_t *details = text ? json_loads(text, 0, NULL) : NULL;
+    json_auto_t *details = text ? json_parse_own(text) : NULL;
     const char *unknown = json_string_value(json_member(details, "unknown"));
     for (size_t i = 0; i < N_OF(MEMBERS); i++)
         keep_member(object, details, MEMBERS[i]);

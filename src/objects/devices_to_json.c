@@ -1,6 +1,7 @@
 /* devices_to_json: writes the facts of dynamic resource allocation. See
  * include/objects/to_json.h. */
 #include "driver_selector.h"
+#include "formats/json_parse.h"
 #include "objects/device_details.h"
 #include "objects/label_text.h"
 #include "objects/to_json.h"
@@ -276,7 +277,7 @@ static json_t *claim_metadata_json(const struct claim_facts *facts)
 static json_t *devices_of_spec(const char *spec, const struct claim_facts *facts)
 {
     json_t *devices =
-        spec ? json_loads(spec, 0, NULL) : json_pack("{s:o}", "requests", requests_json(facts));
+        spec ? json_parse_own(spec) : json_pack("{s:o}", "requests", requests_json(facts));
     if (!spec && !facts->is_allocated)
         (void)json_object_set_new(devices, META_LEFT_OUT, json_true());
     return devices;
@@ -285,7 +286,7 @@ static json_t *devices_of_spec(const char *spec, const struct claim_facts *facts
 /* NULL: it has none. */
 static json_t *nodes_json(const char *nodes)
 {
-    return nodes ? json_loads(nodes, 0, NULL) : json_pack("{s:b}", META_LEFT_OUT, true);
+    return nodes ? json_parse_own(nodes) : json_pack("{s:b}", META_LEFT_OUT, true);
 }
 
 json_t *resource_claim_to_json(const struct claim_facts *facts)

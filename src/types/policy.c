@@ -79,6 +79,7 @@ void policy_init(struct policy *ret_policy)
                        .prior_gpus_milli = 500000,
                        .prior_confined_milli = 330},
         .replica_spread_milli = 1000,
+        .object_values = 50000,
         .pod_shape_bytes = (size_t)64 * 1024,
         .pod_shapes_bytes = (size_t)128 * 1024 * 1024,
         .arena = arena_new(),

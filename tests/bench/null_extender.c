@@ -224,6 +224,7 @@ int main(int argc, char **argv)
     const struct server_settings settings = {
         .verbs = "127.0.0.1:0",
         .max_body_bytes = (size_t)64 << 20,
+        .max_user_body_bytes = (size_t)64 << 20,
         .max_bodies_bytes = (size_t)256 << 20,
         .max_connections = 1000,
         .idle_timeout_s = 600,

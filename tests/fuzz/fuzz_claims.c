@@ -129,7 +129,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     byte_dice_start(data, size);
     char *body = manifest(&dice);
     struct api api = {
-        .inventory = cluster.inventory, .max_object_bytes = 1 << 20, .max_replicas = REPLICAS};
+        .inventory = cluster.inventory,
+        .max_object_bytes = 1 << 20,
+        .max_object_values = 50000,
+        .request_budget = {.max_values = 200000, .max_tree_bytes = 32 << 20, .max_depth = 110},
+        .max_replicas = REPLICAS,
+    };
     const struct fake_question question = {.body = body, .len = strlen(body)};
     struct fake_answer answer = fake_ask(api_dry_run, &api, &question);
     require(answer.status == 200);

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "fake_exchange.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "require.h"
 #include "small_cluster.h"
 
@@ -86,7 +87,7 @@ static unsigned ask_for_json(const struct api *api, struct fake_question questio
 {
     struct fake_answer answer = fake_ask(api_dry_run, (void *)(uintptr_t)api, &question);
     json_t *value = NULL;
-    require(json_parse(answer.body, answer.len, 0, &value, NULL) == 0);
+    require(json_parse(answer.body, answer.len, 0, &JSON_OWN, &value, NULL) == 0);
     if (answer.status == 200)
         check_result(value);
     else
@@ -136,6 +137,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct api api = {
         .inventory = cluster.inventory,
         .max_object_bytes = 1 << 16,
+        .max_object_values = 50000,
+        .request_budget = {.max_values = 200000, .max_tree_bytes = 32 << 20, .max_depth = 110},
         .max_replicas = MAX_REPLICAS,
     };
     const struct fake_question question = {.body = (const char *)data, .len = size};

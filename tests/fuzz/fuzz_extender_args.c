@@ -6,6 +6,7 @@
 #include "extender/extender.h"
 #include "fake_exchange.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "require.h"
 #include "small_cluster.h"
 
@@ -16,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static json_t *parse(const char *text, size_t len)
 {
     json_t *value = NULL;
-    return json_parse(text, len, 0, &value, NULL) == 0 ? value : NULL;
+    return json_parse(text, len, 0, &JSON_OWN, &value, NULL) == 0 ? value : NULL;
 }
 
 /* The node names of the request in either form; NULL if it has none. */

@@ -41,6 +41,12 @@ static void on_object(void *context, const json_t *object)
     require(world->has_head && json_is_object(object));
 }
 
+static void on_too_large(void *context, const json_t *part, const struct json_over *over)
+{
+    require(over->why[0]);
+    on_object(context, part);
+}
+
 static void on_list_end(void *context)
 {
     struct world *world = context;
@@ -180,7 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct reflector_store store = {
         .list_begin = on_list_begin,
         .upsert = on_object,
-        .too_large = on_object,
+        .too_large = on_too_large,
         .list_end = on_list_end,
         .removed = on_object,
         .flush = on_flush,

@@ -8,6 +8,7 @@
 #include "config/settings.h"
 #include "fake_exchange.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "require.h"
 #include "small_cluster.h"
 
@@ -93,7 +94,7 @@ static unsigned ask_for_json(struct api *api, struct fake_question question)
 {
     struct fake_answer answer = fake_ask(api_what_if, api, &question);
     json_t *value = NULL;
-    require(json_parse(answer.body, answer.len, 0, &value, NULL) == 0);
+    require(json_parse(answer.body, answer.len, 0, &JSON_OWN, &value, NULL) == 0);
     if (answer.status == 200)
         check_result(value);
     else
@@ -130,12 +131,15 @@ static struct api init(void)
     cluster.inventory = inventory_new(&settings.policy, &LIMITS);
     const char *text = arena_printf(arena, "%s%s", SMALL_CLUSTER, MORE);
     require(small_cluster_load(&cluster, text, &err) == 0);
-    return (struct api){.inventory = cluster.inventory,
-                        .max_object_bytes = 1 << 16,
-                        .max_replicas = MAX_REPLICAS,
-                        .policy = settings_policy_text,
-                        .policy_context = &settings,
-                        .read_policy = settings_read_policy};
+    return (struct api){
+        .inventory = cluster.inventory,
+        .max_object_bytes = 1 << 16,
+        .max_object_values = 50000,
+        .request_budget = {.max_values = 200000, .max_tree_bytes = 32 << 20, .max_depth = 110},
+        .max_replicas = MAX_REPLICAS,
+        .policy = settings_policy_text,
+        .policy_context = &settings,
+        .read_policy = settings_read_policy};
 }
 
 static uint64_t version_of(struct inventory *inventory)

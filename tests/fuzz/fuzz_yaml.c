@@ -79,7 +79,7 @@ static int without_empty_items(json_t *root)
 
 static void check_whole(const char *text, size_t size, const struct put_together *together)
 {
-    const struct yaml_options options = {.max_depth = MAX_DEPTH, .max_nodes = MAX_NODES};
+    const struct yaml_options options = {.max_depth = MAX_DEPTH, .max_values = MAX_NODES};
     struct err err = {""};
     json_t *root = NULL;
     struct yaml_places *places = NULL;
@@ -114,7 +114,7 @@ static int each(struct pieces pieces, const char *const *drop, struct put_togeth
 {
     struct err err = {""};
     const struct yaml_options options = {
-        .drop = drop, .max_depth = MAX_DEPTH, .max_nodes = MAX_NODES};
+        .drop = drop, .max_depth = MAX_DEPTH, .max_values = MAX_NODES};
     const struct json_stream_handler handler = {
         .on_item = on_item, .on_envelope = on_envelope, .context = together};
     int r = yaml_each(read_piece, &pieces, &options, &handler, &err);

@@ -236,7 +236,10 @@ static void ask(struct harness *harness, const struct hostile_manifest *posted, 
 {
     if (!posted)
         return;
-    struct api api = {.inventory = harness->inventory, .max_object_bytes = 32 << 20};
+    struct api api = {.inventory = harness->inventory,
+                      .max_object_bytes = 32 << 20,
+                      .max_object_values = harness->settings.policy.object_values,
+                      .request_budget = settings_request_budget(&harness->settings.limits)};
     json_auto_t *manifest = posted->make();
     char *body = json_dumps(manifest, JSON_COMPACT);
     const struct fake_question question = {.body = body, .len = strlen(body)};
@@ -347,6 +350,8 @@ static bool run_what_if(const struct hostile_what_if *what_if)
     put_all(&harness, objects);
     struct api api = {.inventory = harness.inventory,
                       .max_object_bytes = 32 << 20,
+                      .max_object_values = harness.settings.policy.object_values,
+                      .request_budget = settings_request_budget(&harness.settings.limits),
                       .policy = settings_policy_text,
                       .policy_context = &harness.settings,
                       .read_policy = settings_read_policy};

@@ -37,6 +37,7 @@ def test_good_files_pass(tree_of, path, text):
         ("docs/a.md", "look in /" + "work/shared\n", "a path of somebody's machine"),
         ("docs/a.md", "see (/" + "home/jo/x)\n", "a path of somebody's machine"),
         ("docs/a.md", "from https://pypi" + ".org/simple\n", "the host of a package registry"),
+        ("src/types/a.c", "/* a */\nint a = json_loads(b);\n", "only src/formats/json_parse.c calls it"),
         ("src/types/a.c", "/* a */\nint a; /* NO" + "LINT */\n", "silenced by its name and with the reason"),
         ("src/types/a.c", "/* a */\nint a; /* NO" + "LINT(bugprone-x) */\n", "silenced by its name"),
         ("src/types/utils.c", "/* utils */\n", "named for what it does"),

@@ -39,6 +39,8 @@ _HOSTS = [
 ]
 PLACE = re.compile(r"(?<![\w.)}-])(?:" + "|".join(map(re.escape, _PLACES)) + ")")
 HOST = re.compile("|".join(map(re.escape, _HOSTS)))
+PARSER_HOME = "src/formats/json_parse.c"
+PARSER = re.compile(r"\bjson_load(?:s|b|f|fd|_file|_callback)\(")
 
 
 def guard_of(path):
@@ -81,9 +83,20 @@ def check_lines(path, text):
     return faults
 
 
+def check_parser(path, text):
+    """A budget comes before jansson's parser (include/formats/json_parse.h)."""
+    if not path.startswith(("src/", "include/")) or path == PARSER_HOME:
+        return []
+    return [
+        f"{path}:{number}: {match.group()}: only {PARSER_HOME} calls it; use json_parse()"
+        for number, line in enumerate(text.split("\n"), 1)
+        if (match := PARSER.search(line))
+    ]
+
+
 def check_file(root, path):
     text = tree.read(root, path)
-    faults = check_head(path, text) + check_lines(path, text)
+    faults = check_head(path, text) + check_lines(path, text) + check_parser(path, text)
     if path.endswith(".h") and path.startswith(("include/", "src/")):
         faults += check_guard(path, text)
     if path.endswith((".c", ".h", ".py")) and text.count("\n") > MAX_LINES:

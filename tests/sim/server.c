@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "world.h"
 
 #include <stdio.h>
@@ -228,7 +229,7 @@ struct server_reply server_bind(struct server *server, const struct binder *bind
         return (struct server_reply){0, -1, ""};
     if (is_sick(server) && dice_one_in(&server->world->dice, 2))
         return server_status(server, 500, SICK);
-    if (json_parse(body, strlen(body), 0, &binding, NULL) < 0)
+    if (json_parse(body, strlen(body), 0, &JSON_OWN, &binding, NULL) < 0)
         return server_status(server, 400, "not a Binding");
     if (!is_doubled)
         fences_carried_out(binder);

@@ -1,5 +1,6 @@
 /* server_lease: the Lease of our replicas in the API server. See server.h. */
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "server.h"
 #include "world.h"
 
@@ -108,7 +109,7 @@ struct server_reply server_lease(struct server *server, const struct binder *ask
         return readable;
     if (strcmp(method, "GET") == 0)
         return mine ? reply(server, 200) : server_status(server, 404, "not found");
-    if (json_parse(body, strlen(body), 0, &object, NULL) < 0)
+    if (json_parse(body, strlen(body), 0, &JSON_OWN, &object, NULL) < 0)
         return server_status(server, 400, "not a Lease");
     const bool makes = strcmp(method, "POST") == 0;
     if (makes != !mine || (mine && strcmp(version_of(object), version_of(mine)) != 0)) {

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "inventory/live.h"
 #include "unit.h"
 
@@ -79,7 +80,7 @@ static inline json_t *live_object(const char *text)
     assert_non_null(copy);
     for (char *at = copy; *at; at++)
         *at = *at == '\'' ? '"' : *at;
-    if (json_parse(copy, strlen(copy), JSON_DECODE_ANY, &object, &err) < 0)
+    if (json_parse(copy, strlen(copy), JSON_DECODE_ANY, &JSON_OWN, &object, &err) < 0)
         fail_msg("%s in %s", err.text, copy);
     free(copy);
     return object;
@@ -103,8 +104,9 @@ static inline void live_upsert(struct live_cluster *live, enum cluster_kind kind
 static inline void live_too_large(struct live_cluster *live, enum cluster_kind kind,
                                   const char *part)
 {
+    const struct json_over over = {.why = "is larger than 4096 bytes (limits.objectBytes)"};
     json_t *object = live_object(part);
-    live->stores[kind].too_large(live->stores[kind].context, object);
+    live->stores[kind].too_large(live->stores[kind].context, object, &over);
     json_decref(object);
     live_flush(live, kind);
 }

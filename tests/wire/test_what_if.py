@@ -172,16 +172,17 @@ def test_lines_are_those_of_each_text(service):
     assert service.post(PATH, {"workloads": ["a"] * 1001}).status == 413
 
 
-def test_the_bounds_of_an_object_are_those_of_a_single_text(service):
-    """Only what aliases add is shared by the texts."""
+def test_the_texts_of_a_request_share_its_budget(service):
+    """Aliases count as if they were written out."""
     large = "kind: ConfigMap\nmetadata: {name: large}\ndata: {%s}\n" % ", ".join(f"k-{i}: v" for i in range(6000))
     answer = ask(service, workloads=[large] + [GOOD] * 99)
     assert [one["name"] for one in answer["workloads"]] == ["good"] * 99
     items = "".join(f"  - &a{i} [{', '.join('x' * 1000)}]\n" + f"  - *a{i}\n" * 9 for i in range(2))
     aliased = "kind: ConfigMap\nmetadata: {name: aliased}\ndata:\n" + items
     assert service.post(PATH, {"workloads": [aliased] + [GOOD] * 9}).status == 200
-    refused = service.post(PATH, {"workloads": [aliased] + [GOOD] * 99})
-    assert refused.status == 413 and "the aliases expand to more than 10000 values" in refused.json()["error"]
+    refused = service.post(PATH, {"workloads": [aliased] * 10 + [GOOD]})
+    assert refused.status == 413 and "workloads[9]: " in refused.json()["error"], refused
+    assert "values, should have at most 200000 (limits.userRequestValues)" in refused.json()["error"]
 
 
 def test_a_quota_raised_admits_and_one_lowered_refuses(with_little_quota):

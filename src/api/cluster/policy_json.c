@@ -4,6 +4,7 @@
 #include "api/table.h"
 #include "api/text.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "formats/json_put.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ void api_policy(void *context, struct exchange *exchange)
     const char *text = api->policy(api->policy_context, exchange_arena(exchange));
     json_t *answer = NULL;
     struct err err;
-    if (json_parse(text, strlen(text), 0, &answer, &err) < 0)
+    if (json_parse(text, strlen(text), 0, &JSON_OWN, &answer, &err) < 0)
         exchange_answer_error(exchange, 500, err.text);
     else
         reply(exchange, answer, write_table);

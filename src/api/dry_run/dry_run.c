@@ -127,8 +127,8 @@ static bool read_manifest(const struct api *api, struct exchange *exchange,
     struct arena *arena = exchange_arena(exchange);
     if (!reply_from(api->inventory, exchange))
         return false;
-    const struct manifest_text text = {question->manifest, question->len};
-    const struct manifest_texts texts = {&text, 1, "manifest"};
+    struct json_cost spent = {0};
+    const struct manifest_texts texts = {&question->manifest, 1, question->name, &spent};
     int r = manifest_read(&texts, api, arena, ret_list, &err);
     const char *stranger = r == 0 ? find_stranger(ret_list, question->only) : NULL;
     if (stranger) {
@@ -451,7 +451,7 @@ void api_dry_run(void *context, struct exchange *exchange)
     struct dry_run_question question = {.explain = reply_flag(exchange, "explain")};
     if (exchange_defer(exchange))
         return;
-    question.manifest = exchange_body(exchange, &question.len);
+    question.manifest.text = exchange_body(exchange, &question.manifest.len);
     json_t *answer = dry_run_answer(context, exchange, &question);
     if (answer)
         reply(exchange, answer, tables_write_dry_run);

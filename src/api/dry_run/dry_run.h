@@ -4,11 +4,12 @@
 #ifndef API_DRY_RUN_DRY_RUN_H
 #define API_DRY_RUN_DRY_RUN_H
 
+#include "api/dry_run/manifest.h"
 #include "api/dry_run/placement_run.h"
 
 struct dry_run_question {
-    const char *manifest; /* NUL-terminated */
-    size_t len;
+    struct manifest_text manifest;
+    const char *name; /* of a list of objects, for messages */
     const char *only; /* all objects must be of this namespace, and no other is named; NULL: any */
     bool explain;
 };

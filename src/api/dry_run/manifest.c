@@ -7,11 +7,11 @@
 #include "objects/identity.h"
 
 #define MAX_DEPTH ((size_t)100)
-#define MAX_YAML_NODES ((size_t)1000000)
 
 struct manifest_reader {
     const struct manifest_texts *texts;
     size_t at; /* of the texts */
+    const struct api *api;
     const struct policy *policy;
     struct arena *arena;
     struct workload_list list;
@@ -38,15 +38,42 @@ static int skip(struct manifest_reader *reader, const json_t *object, const stru
     return workload_add_unreadable(object, named.text, reader->arena, &reader->list) ? 0 : -EINVAL;
 }
 
+static int read_workload(struct manifest_reader *reader, json_t *object, struct err *err)
+{
+    const size_t n_values = json_count_values(object);
+    if (n_values > reader->api->max_object_values)
+        return err_set(err, EINVAL, "has %zu values, should have at most %zu (limits.objectValues)",
+                       n_values, reader->api->max_object_values);
+    return workload_from_json(object, reader->policy, reader->arena, &reader->list, err);
+}
+
 static int read_object(struct manifest_reader *reader, json_t *object, struct text_position at,
                        struct err *err)
 {
-    int r = workload_from_json(object, reader->policy, reader->arena, &reader->list, err);
+    int r = read_workload(reader, object, err);
     if (r == 0)
         return 0;
     err_prefix(err, "%zu:%zu: ", at.line, at.column);
     manifest_hints_of_object(object, err);
     return skip(reader, object, err);
+}
+
+/* The other texts, or objects, are apart from it. */
+static int read_objects(struct manifest_reader *reader, const struct manifest_text *text,
+                        struct err *err)
+{
+    const size_t n = text->object ? 1 : json_array_size(text->objects);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        json_t *object = text->object ? text->object : json_array_get(text->objects, i);
+        if (read_workload(reader, object, err) == 0)
+            continue;
+        if (!text->object)
+            err_prefix(err, "%s[%zu]: ", reader->texts->name, i);
+        manifest_hints_of_object(object, err);
+        r = skip(reader, object, err);
+    }
+    return r;
 }
 
 static int on_item(void *context, json_t *item, struct text_position at, struct err *err)
@@ -98,18 +125,22 @@ static int on_fault(void *context, const struct err *fault)
     return skip(reader, NULL, fault);
 }
 
-static int read_text(struct manifest_reader *reader, const struct api *api, struct err *err)
+static int read_text(struct manifest_reader *reader, struct err *err)
 {
     const struct manifest_text *text = &reader->texts->items[reader->at];
+    const struct json_budget *budget = &reader->api->request_budget;
     const struct document_options options = {
-        .max_object_bytes = api->max_object_bytes,
-        .max_nodes = MAX_YAML_NODES,
-        .max_alias_nodes = MAX_YAML_NODES / reader->texts->n,
+        .budget = budget,
+        .spent = reader->texts->spent,
+        .max_object_bytes = reader->api->max_object_bytes,
+        .max_values = budget->max_values,
         .max_depth = MAX_DEPTH,
         .json_flags = JSON_REJECT_DUPLICATES,
     };
     const struct json_stream_handler handler = {
         .on_item = on_item, .on_envelope = on_envelope, .on_fault = on_fault, .context = reader};
+    if (!text->text)
+        return read_objects(reader, text, err);
     int r = documents_each_text(text->text, text->len, &options, &handler, err);
     json_decref(reader->kindless);
     reader->kindless = NULL;
@@ -130,7 +161,8 @@ static int fail(const struct manifest_reader *reader, struct err *err)
     else
         (void)err_set(err, EINVAL, "%s%sis empty, should be one or more manifests",
                       is_named ? reader->texts->name : "", is_named ? ": " : "");
-    manifest_hints_of_text(text->text, text->len, err);
+    if (text->text)
+        manifest_hints_of_text(text->text, text->len, err);
     return -EINVAL;
 }
 
@@ -138,13 +170,13 @@ int manifest_read(const struct manifest_texts *texts, const struct api *api, str
                   struct workload_list *ret_list, struct err *err)
 {
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(api->inventory);
-    struct manifest_reader reader = {.texts = texts, .policy = policy, .arena = arena};
+    struct manifest_reader reader = {.texts = texts, .api = api, .policy = policy, .arena = arena};
     int r = 0;
     for (; r == 0 && reader.at < texts->n; reader.at++)
-        r = read_text(&reader, api, err);
+        r = read_text(&reader, err);
     if (r == 0 && reader.list.n + reader.list.n_skipped == reader.list.n_unreadable)
         r = fail(&reader, err);
-    if (r < 0 && texts->n == 1)
+    if (r < 0 && texts->n == 1 && texts->items[0].text)
         err_prefix(err, "manifest: ");
     if (r == 0)
         *ret_list = reader.list;

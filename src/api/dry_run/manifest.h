@@ -7,15 +7,20 @@
 #include "api/api.h"
 #include "objects/workload.h"
 
+/* A text, or objects of a body that has been parsed. */
 struct manifest_text {
-    const char *text; /* NUL-terminated */
+    const char *text; /* NUL-terminated; NULL: objects */
     size_t len;
+    json_t *objects; /* a list; borrowed for the call */
+    json_t *object;  /* or only one */
 };
 /* The texts of one request. Lines count from the beginning of each. */
 struct manifest_texts {
     const struct manifest_text *items;
-    size_t n;         /* > 0 */
-    const char *name; /* of their list: messages begin with NAME[I] if there are several */
+    size_t n; /* > 0 */
+    /* Of their list, or of the only list of objects: messages begin with NAME[I] then. */
+    const char *name;
+    struct json_cost *spent; /* of the budget of the request; the texts' cost is added */
 };
 
 /* All in the arena. Unreadable objects, such as one without a kind, are among the skipped. -EINVAL:

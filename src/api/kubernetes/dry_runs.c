@@ -5,9 +5,10 @@
 #include "api/tables.h"
 #include "api/text.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "formats/json_put.h"
 
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 
 /* Levels of lists in lists. */
@@ -36,6 +37,7 @@ const struct kind_member DRY_RUN_MEMBERS[] = {
 /* One request. */
 struct asked_run {
     const struct objects_query *query;
+    json_t *namespace_, *metadata; /* of objects without; shared by them */
     struct err err;
 };
 
@@ -66,11 +68,10 @@ static bool own(struct asked_run *asked, json_t *object, size_t depth)
                                   "spec.objects: there is an object of the namespace %.253s, "
                                   "should be %.253s or none",
                                   given, only));
-    if (!json_is_object(metadata)) {
-        metadata = json_object();
-        (void)json_object_set_new(object, "metadata", metadata);
-    }
-    (void)json_object_set_new(metadata, "namespace", json_string(only));
+    if (json_is_object(metadata))
+        (void)json_object_set(metadata, "namespace", asked->namespace_);
+    else
+        (void)json_object_set(object, "metadata", asked->metadata);
     json_array_foreach (items, i, item) {
         if (json_is_object(item) && !own(asked, item, depth + 1))
             return false;
@@ -172,29 +173,42 @@ static void answer_created(const struct objects_query *query, json_t *created)
     exchange_answer(query->exchange, 201, "application/json", text, len, 0);
 }
 
-void dry_runs_create(const struct objects_query *query)
+/* NULL: it has answered the exchange. */
+static json_t *read_body(const struct objects_query *query)
 {
     struct asked_run asked = {.query = query};
     json_t *body = NULL;
     size_t len = 0;
+    const char *text = exchange_body(query->exchange, &len);
+    const int r = json_parse(text, len, JSON_REJECT_DUPLICATES, &query->api->request_budget, &body,
+                             &asked.err);
+    asked.namespace_ = json_string(query->selection->namespace_);
+    asked.metadata = json_pack("{s:O}", "namespace", asked.namespace_);
+    const bool is_right = r == 0 && check(&asked, body);
+    json_decref(asked.metadata);
+    json_decref(asked.namespace_);
+    if (is_right)
+        return body;
+    exchange_answer_error(query->exchange, r == -EMSGSIZE ? 413 : 400, asked.err.text);
+    json_decref(body);
+    return NULL;
+}
+
+void dry_runs_create(const struct objects_query *query)
+{
     if (exchange_defer(query->exchange))
         return;
-    const char *text = exchange_body(query->exchange, &len);
-    const bool is_read = json_parse(text, len, JSON_REJECT_DUPLICATES, &body, &asked.err) == 0;
-    if (!is_read || !check(&asked, body)) {
-        exchange_answer_error(query->exchange, 400, asked.err.text);
-        json_decref(body);
+    json_t *body = read_body(query);
+    if (!body)
         return;
-    }
     const json_t *spec = json_object_get(body, "spec");
-    struct dry_run_question question = {.only = query->selection->namespace_,
-                                        .explain = json_is_true(json_object_get(spec, "explain"))};
-    char *manifest = json_take_text(json_pack("{s:s, s:s, s:O}", "apiVersion", "v1", "kind", "List",
-                                              "items", json_object_get(spec, "objects")),
-                                    JSON_COMPACT, &question.len);
-    question.manifest = manifest;
+    const struct dry_run_question question = {
+        .manifest = {.objects = json_object_get(spec, "objects")},
+        .name = "spec.objects",
+        .only = query->selection->namespace_,
+        .explain = json_is_true(json_object_get(spec, "explain")),
+    };
     json_t *answer = dry_run_answer(query->api, query->exchange, &question);
-    free(manifest);
     if (answer)
         answer_created(query, result_json(query, body, answer));
     json_decref(body);

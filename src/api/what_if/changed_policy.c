@@ -3,6 +3,7 @@
 #include "api/what_if/changed_policy.h"
 #include "base/nearest.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "inventory/policy_names.h"
 
 #include <errno.h>
@@ -126,7 +127,7 @@ static int read_values(const struct api *api, struct arena *arena, json_t **ret_
 {
     const char *text = api->policy(api->policy_context, arena);
     json_auto_t *report = NULL;
-    int r = json_parse(text, strlen(text), 0, &report, err);
+    int r = json_parse(text, strlen(text), 0, &JSON_OWN, &report, err);
     if (r == 0)
         *ret_values = json_incref(json_member(report, "values"));
     return r;

@@ -15,7 +15,7 @@
 #include "api/what_if/unread_budgets.h"
 #include "base/nearest.h"
 #include "formats/json_get.h"
-#include "formats/json_put.h"
+#include "formats/json_parse.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -70,35 +70,30 @@ static bool has_texts(const json_t *workloads)
     return false;
 }
 
-static struct manifest_text text_of(const json_t *item, struct arena *arena)
-{
-    struct buf text;
-    if (json_is_string(item))
-        return (struct manifest_text){json_string_value(item), json_string_length(item)};
-    buf_init(&text, BUF_UNBOUNDED); /* a body is bounded */
-    json_put(item, JSON_COMPACT | JSON_ENCODE_ANY, &text);
-    const struct manifest_text copy = {arena_strdup(arena, buf_text(&text)), text.len};
-    buf_fini(&text);
-    return copy;
-}
-
 /* Objects alone are one list. */
-static struct manifest_texts texts_of(const json_t *workloads, struct arena *arena)
+static struct manifest_texts texts_of(json_t *workloads, struct json_cost *spent,
+                                      struct arena *arena)
 {
     const bool is_apart = has_texts(workloads);
     const size_t n = is_apart ? json_array_size(workloads) : 1;
     struct manifest_text *texts = ARENA_ARRAY(arena, struct manifest_text, n);
-    json_t *list =
-        json_pack("{s:s, s:s, s:O}", "apiVersion", "v1", "kind", "List", "items", workloads);
-    for (size_t i = 0; i < n; i++)
-        texts[i] = text_of(is_apart ? json_array_get(workloads, i) : list, arena);
-    json_decref(list);
-    return (struct manifest_texts){texts, n, "workloads"};
+    for (size_t i = 0; i < n; i++) {
+        json_t *item = is_apart ? json_array_get(workloads, i) : workloads;
+        if (!is_apart)
+            texts[i].objects = item;
+        else if (json_is_string(item))
+            texts[i] = (struct manifest_text){.text = json_string_value(item),
+                                              .len = json_string_length(item)};
+        else
+            texts[i].object = item;
+    }
+    return (struct manifest_texts){texts, n, "workloads", spent};
 }
 
-static int read_workloads(const json_t *workloads, const struct api *api, struct arena *arena,
+static int read_workloads(json_t *workloads, const struct api *api, struct arena *arena,
                           struct workload_list *ret_list, struct err *err)
 {
+    struct json_cost spent = {0};
     if (workloads && !json_is_array(workloads))
         return err_set(err, EINVAL, "workloads: is %s, should be an array",
                        json_type_text(workloads));
@@ -107,9 +102,9 @@ static int read_workloads(const json_t *workloads, const struct api *api, struct
     if (has_texts(workloads) && json_array_size(workloads) > TEXTS_MAX)
         return err_set(err, E2BIG, "workloads: are %zu, with texts should be at most %zu",
                        json_array_size(workloads), TEXTS_MAX);
-    const struct manifest_texts texts = texts_of(workloads, arena);
+    const struct manifest_texts texts = texts_of(workloads, &spent, arena);
     int r = manifest_read(&texts, api, arena, ret_list, err);
-    if (r < 0 && texts.n == 1)
+    if (r < 0 && texts.n == 1 && texts.items[0].text)
         err_prefix(err, "workloads: ");
     return r;
 }
@@ -122,12 +117,13 @@ static int read_body(const struct api *api, const struct exchange *exchange, str
     size_t len = 0;
     const char *body = exchange_body(exchange, &len);
     json_t *root = NULL;
-    int r = len > 0 ? json_parse(body, len, JSON_REJECT_DUPLICATES, &root, err)
-                    : err_set(err, EINVAL, "is empty, should be " BODY_TEXT);
+    int r = len > 0
+                ? json_parse(body, len, JSON_REJECT_DUPLICATES, &api->request_budget, &root, err)
+                : err_set(err, EINVAL, "is empty, should be " BODY_TEXT);
     if (r == 0 && !json_is_object(root))
         r = err_set(err, EINVAL, "is %s, should be " BODY_TEXT, json_type_text(root));
     if (r < 0)
-        err_prefix(err, root || len == 0 ? "body: " : "body: is no JSON: ");
+        err_prefix(err, root || len == 0 || r == -EMSGSIZE ? "body: " : "body: is no JSON: ");
     if (r == 0)
         r = refuse_unknown(root, err);
     if (r == 0)
@@ -383,6 +379,8 @@ static void answer(struct what_if *what_if)
 {
     const struct api own = {.inventory = what_if->copy,
                             .max_object_bytes = what_if->api->max_object_bytes,
+                            .max_object_values = what_if->api->max_object_values,
+                            .request_budget = what_if->api->request_budget,
                             .max_replicas = what_if->api->max_replicas};
     const struct workload_list *list = &what_if->request.workloads;
     struct cluster *fork = NULL;

@@ -4,6 +4,7 @@
 #include "extender/extender.h"
 #include "extender/in_force.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 
 /* ExtenderBindingArgs (PROTOCOL 1.6). The texts are root's. */
 static int read_arguments(const json_t *root, struct bind_args *ret_args, struct err *err)
@@ -139,7 +140,7 @@ void extender_bind(void *context, struct exchange *exchange)
     size_t len = 0;
     json_t *root = NULL;
     const char *body = exchange_body(exchange, &len);
-    int r = json_parse(body, len, 0, &root, &err);
+    int r = json_parse(body, len, 0, &JSON_ANSWER, &root, &err);
     if (r == 0)
         r = read_arguments(root, &args, &err);
     if (r < 0) {

@@ -1,6 +1,7 @@
 /* bind_wire: see bind_wire.h. */
 #include "extender/bind/bind_wire.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "objects/pod.h"
 
 #include <string.h>
@@ -106,7 +107,8 @@ static json_t *parse(const struct kube_answer *answer)
 {
     struct err err;
     json_t *root = NULL;
-    return json_parse(answer->body, answer->body_len, 0, &root, &err) < 0 ? NULL : root;
+    return json_parse(answer->body, answer->body_len, 0, &JSON_ANSWER, &root, &err) < 0 ? NULL
+                                                                                        : root;
 }
 
 static int64_t retry_after_ms(const struct kube_answer *answer)

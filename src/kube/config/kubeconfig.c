@@ -18,7 +18,7 @@
 
 /* ---- one file ---- */
 
-static const struct yaml_options YAML_LIMITS = {.max_depth = 32, .max_nodes = 50000};
+static const struct yaml_options YAML_LIMITS = {.max_depth = 32, .max_values = 50000};
 
 static char *folder_of(const char *path)
 {

@@ -6,6 +6,7 @@
 #include "base/small_file.h"
 #include "base/text_time.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "formats/json_put.h"
 #include "kube/config/token.h"
 
@@ -112,7 +113,7 @@ int exec_credential_parse(const char *text, size_t len, struct exec_credential *
                           struct err *err)
 {
     json_t *root = NULL;
-    if (json_parse(text, len, 0, &root, NULL) < 0)
+    if (json_parse(text, len, 0, &JSON_ANSWER, &root, NULL) < 0)
         return fault(err, len == 0 ? "is empty, should be an " KIND : "is not JSON");
     struct exec_credential credential = {0};
     int r = read_answer(root, &credential, err);
@@ -159,8 +160,7 @@ static int add_cluster(json_t *spec, const struct kube_target *target, struct er
     if (target->insecure)
         (void)json_object_set_new(cluster, "insecure-skip-tls-verify", json_true());
     if (target->exec.cluster_config)
-        (void)json_object_set_new(cluster, "config",
-                                  json_loads(target->exec.cluster_config, JSON_DECODE_ANY, NULL));
+        (void)json_object_set_new(cluster, "config", json_parse_own(target->exec.cluster_config));
     return set_ca(cluster, target, err);
 }
 

@@ -2,6 +2,7 @@
 #include "catcher.h"
 
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static void on_answer(void *context, const struct kube_answer *answer)
     struct catcher *catcher = context;
     json_t *root = NULL;
     if (answer->outcome == KUBE_ANSWERED && answer->status == 200)
-        (void)json_parse(answer->body, answer->body_len, 0, &root, NULL);
+        (void)json_parse(answer->body, answer->body_len, 0, &JSON_ANSWER, &root, NULL);
     if (catcher->step == CATCHER_ASKS_PODS)
         take_version(catcher, root);
     const bool asks_pods = catcher->step == CATCHER_ASKS_SERVER && is_comparable(root);

@@ -8,6 +8,7 @@
 #include "base/mutex.h"
 #include "catcher.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "kube/watch/log_dedup.h"
 
 #include <stdio.h>
@@ -147,7 +148,7 @@ static void on_lease(void *context, const struct kube_answer *answer)
     regain->asks = false;
     regain->seen = (struct reign){0};
     if (answer->outcome == KUBE_ANSWERED && answer->status == 200)
-        (void)json_parse(answer->body, answer->body_len, 0, &root, NULL);
+        (void)json_parse(answer->body, answer->body_len, 0, &JSON_ANSWER, &root, NULL);
     read_reign(root, &regain->seen);
     json_decref(root);
     log_fault(regain, answer);

@@ -2,6 +2,7 @@
 #include "request_text.h"
 
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 
 #define MESSAGE_MAX_BYTES 200
 
@@ -9,7 +10,7 @@ json_t *request_text_object(const struct kube_answer *answer)
 {
     json_t *object = NULL;
     if (answer->outcome == KUBE_ANSWERED && (answer->status == 200 || answer->status == 201))
-        (void)json_parse(answer->body, answer->body_len, 0, &object, NULL);
+        (void)json_parse(answer->body, answer->body_len, 0, &JSON_ANSWER, &object, NULL);
     return object;
 }
 
@@ -24,7 +25,7 @@ void request_text_explain(struct buf *out, const char *method, const char *path,
         buf_printf(out, "%.*s", MESSAGE_MAX_BYTES, answer->why);
         return;
     }
-    (void)json_parse(answer->body, answer->body_len, 0, &status, NULL);
+    (void)json_parse(answer->body, answer->body_len, 0, &JSON_ANSWER, &status, NULL);
     (void)json_get_string(status, "message", &message, NULL);
     buf_printf(out, "%u%s%.*s", answer->status, *message ? ": " : "", MESSAGE_MAX_BYTES, message);
     json_decref(status);

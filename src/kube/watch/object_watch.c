@@ -30,10 +30,11 @@ static void on_upsert(void *context, const json_t *object)
 }
 
 /* A GET would be too large, too. */
-static void on_too_large(void *context, const json_t *part)
+static void on_too_large(void *context, const json_t *part, const struct json_over *over)
 {
     struct object_watch *watch = context;
     (void)part;
+    (void)over;
     watch->is_listed = true;
 }
 

@@ -20,16 +20,16 @@
 
 /* Returns the paths within an event: "object.metadata.managedFields" for
  * "metadata.managedFields". */
-static const char **inside_events(const char *const *drop)
+static const char **inside_events(const char *const *paths)
 {
     size_t n = 0;
-    while (drop && drop[n])
+    while (paths && paths[n])
         n++;
     const char **inside = MEM_ARRAY(const char *, n + 1);
     for (size_t i = 0; i < n; i++) {
-        size_t size = strlen("object.") + strlen(drop[i]) + 1;
+        size_t size = strlen("object.") + strlen(paths[i]) + 1;
         char *path = mem_new(size);
-        (void)snprintf(path, size, "object.%s", drop[i]);
+        (void)snprintf(path, size, "object.%s", paths[i]);
         inside[i] = path;
     }
     return inside;
@@ -51,6 +51,11 @@ struct reflector *reflector_new(const struct reflector_settings *settings,
     reflector->store = *store;
     reflector->random = settings->seed;
     reflector->event_drop = inside_events(settings->kind->drop);
+    reflector->event_keep = inside_events(settings->kind->keep);
+    reflector->object_budget = (struct json_budget){.max_values = settings->max_object_values,
+                                                    .max_tree_bytes = SIZE_MAX,
+                                                    .max_depth = JSON_PARSER_MAX_DEPTH,
+                                                    .values_key = "limits.objectValues"};
     reflector->status.why = REFLECTOR_NOT_LISTED;
     buf_init(&reflector->path, PATH_MAX_BYTES);
     buf_init(&reflector->flight.error_body, ERROR_BODY_MAX);
@@ -71,6 +76,7 @@ void reflector_free(struct reflector *reflector)
         return;
     json_stream_free(reflector->flight.stream);
     free_paths(reflector->event_drop);
+    free_paths(reflector->event_keep);
     buf_fini(&reflector->path);
     buf_fini(&reflector->flight.error_body);
     buf_fini(&reflector->version);

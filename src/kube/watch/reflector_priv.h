@@ -73,6 +73,8 @@ struct reflector {
     struct log_dedup log;
     bool told_of_watch;      /* the failure in `why` was one of a watch */
     const char **event_drop; /* the paths of kind->drop, as paths in an event */
+    const char **event_keep; /* the same of kind->keep; empty: none */
+    struct json_budget object_budget;
     uint64_t random;
     struct backoff backoff;
     enum reflector_step step;

@@ -4,6 +4,7 @@
  */
 #include "base/clock.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "reflector_priv.h"
 #include "resource_version.h"
 
@@ -81,7 +82,7 @@ void reflector_say_status(struct reflector *reflector)
     char number[16];
     json_t *status = NULL;
     (void)snprintf(number, sizeof number, "%u", flight->status);
-    int r = json_parse(text, flight->error_body.len, 0, &status, NULL);
+    int r = json_parse(text, flight->error_body.len, 0, &JSON_ANSWER, &status, NULL);
     say(reflector, trouble_of(flight->status), number, r == 0 ? message_of(status) : text);
     if (r == 0)
         json_decref(status);

@@ -151,10 +151,10 @@ static int on_item(void *context, json_t *item, struct text_position at, struct 
     return 0;
 }
 
-static bool on_large_item(void *context, const json_t *part)
+static bool on_large_item(void *context, const json_t *part, const struct json_over *over)
 {
     struct reflector *reflector = context;
-    reflector->store.too_large(reflector->store.context, part);
+    reflector->store.too_large(reflector->store.context, part, over);
     reflector->is_dirty = true;
     return true;
 }
@@ -194,11 +194,24 @@ static int on_envelope(void *context, json_t *list, struct text_position at, str
     return r;
 }
 
+/* Of an object over a limit. */
+static const char *const NAMING[] = {
+    "apiVersion",   "kind", "metadata.name", "metadata.namespace", "metadata.resourceVersion",
+    "metadata.uid", NULL};
+
+static const struct json_budget *budget_of(const struct reflector *reflector)
+{
+    return reflector->settings.max_object_values > 0 ? &reflector->object_budget : NULL;
+}
+
 struct json_stream *reflector_page_stream(struct reflector *reflector)
 {
     bool is_probe = reflector->step == STEP_PROBE;
     const struct json_stream_options options = {
         .drop = reflector->settings.kind->drop,
+        .keep = reflector->settings.kind->keep,
+        .keep_least = NAMING,
+        .object_budget = budget_of(reflector),
         .max_object_bytes = reflector->settings.max_object_bytes,
         .max_depth = MAX_DEPTH,
     };
@@ -389,15 +402,19 @@ static void count(struct reflector *reflector, const struct event *event)
     reflector->is_dirty = true;
 }
 
+/* over: NULL, or of an event over a limit. */
 static void apply(struct reflector *reflector, const struct event *event,
-                  void (*upsert)(void *context, const json_t *object))
+                  const struct json_over *over)
 {
     const struct reflector_store *store = &reflector->store;
     count(reflector, event);
     reflector->flight.n_objects++;
     reflector_watch_works(reflector);
-    if (event->type == WATCH_ADDED || event->type == WATCH_MODIFIED)
-        upsert(store->context, event->object);
+    const bool is_there = event->type == WATCH_ADDED || event->type == WATCH_MODIFIED;
+    if (is_there && over)
+        store->too_large(store->context, event->object, over);
+    else if (is_there)
+        store->upsert(store->context, event->object);
     else if (event->type == WATCH_DELETED)
         store->removed(store->context, event->object);
     buf_clear(&reflector->version);
@@ -416,26 +433,38 @@ static int on_event(void *context, json_t *root, struct text_position at, struct
         on_error(reflector, event.object);
         return -ECANCELED;
     }
-    apply(reflector, &event, reflector->store.upsert);
+    apply(reflector, &event, NULL);
     return 0;
 }
 
 /* An oversized event counts if its type and resourceVersion are readable. */
-static bool on_large_event(void *context, const json_t *part)
+static bool on_large_event(void *context, const json_t *part, const struct json_over *over)
 {
     const struct text_position nowhere = {0, 0};
     struct reflector *reflector = context;
     struct event event = {0};
     if (read_event(part, nowhere, &event, NULL) != 0 || event.type == WATCH_ERROR)
         return false;
-    apply(reflector, &event, reflector->store.too_large);
+    apply(reflector, &event, over);
     return true;
 }
+
+static const char *const NAMING_IN_EVENTS[] = {"type",
+                                               "object.apiVersion",
+                                               "object.kind",
+                                               "object.metadata.name",
+                                               "object.metadata.namespace",
+                                               "object.metadata.resourceVersion",
+                                               "object.metadata.uid",
+                                               NULL};
 
 struct json_stream *reflector_event_stream(struct reflector *reflector)
 {
     const struct json_stream_options options = {
         .drop = reflector->event_drop,
+        .keep = reflector->settings.kind->keep ? reflector->event_keep : NULL,
+        .keep_least = NAMING_IN_EVENTS,
+        .object_budget = budget_of(reflector),
         .max_object_bytes = reflector->settings.max_object_bytes,
         .max_depth = MAX_DEPTH,
     };

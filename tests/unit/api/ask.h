@@ -5,6 +5,7 @@
 #include "api/api.h"
 #include "fake_exchange.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "small_cluster.h"
 #include "unit.h"
 
@@ -32,6 +33,8 @@ static inline void ask_init(struct ask *ask, const char *cluster)
     ask->api = (struct api){
         .inventory = ask->cluster.inventory,
         .max_object_bytes = 1 << 16,
+        .max_object_values = 50000,
+        .request_budget = {.max_values = 200000, .max_tree_bytes = 32 << 20, .max_depth = 110},
         .max_replicas = ASK_MAX_REPLICAS,
         .more_metrics = ask_write_metrics,
     };
@@ -84,7 +87,7 @@ static inline json_t *ask_json(struct ask *ask, handle_exchange *handle, const c
     struct err err;
     json_t *value = NULL;
     char *text = ask_text(ask, handle, body, NULL, 200, "application/json");
-    if (json_parse(text, strlen(text), 0, &value, &err) < 0)
+    if (json_parse(text, strlen(text), 0, &JSON_OWN, &value, &err) < 0)
         fail_msg("%s in %s", err.text, text);
     free(text);
     return value;
@@ -99,7 +102,7 @@ static inline void assert_json(const json_t *value, const char *expected)
     assert_non_null(copy);
     for (char *at = copy; *at; at++)
         *at = *at == '\'' ? '"' : *at;
-    if (json_parse(copy, strlen(copy), JSON_DECODE_ANY, &parsed, &err) < 0)
+    if (json_parse(copy, strlen(copy), JSON_DECODE_ANY, &JSON_OWN, &parsed, &err) < 0)
         fail_msg("%s in %s", err.text, copy);
     if (!json_equal(value, parsed)) {
         char *shown = json_dumps(value, JSON_ENCODE_ANY);

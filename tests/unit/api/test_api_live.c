@@ -20,6 +20,8 @@ static int set_up(void **state)
     live->ask.api = (struct api){
         .inventory = live->live.inventory,
         .max_object_bytes = 1 << 16,
+        .max_object_values = 50000,
+        .request_budget = {.max_values = 200000, .max_tree_bytes = 32 << 20, .max_depth = 110},
         .max_replicas = ASK_MAX_REPLICAS,
         .more_metrics = ask_write_metrics,
     };

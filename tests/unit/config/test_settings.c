@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "config/settings.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -108,6 +109,7 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     for (size_t i = 0; i < a->n_quotas; i++)
         assert_quotas_equal(&a->quotas[i], &b->quotas[i]);
     assert_int_equal(a->replica_spread_milli, b->replica_spread_milli);
+    assert_int_equal(a->object_values, b->object_values);
     assert_int_equal(a->pod_shape_bytes, b->pod_shape_bytes);
     assert_int_equal(a->pod_shapes_bytes, b->pod_shapes_bytes);
     assert_memory_equal(&a->slot_price, &b->slot_price, sizeof a->slot_price);
@@ -149,6 +151,9 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->election.renew_s, b->election.renew_s);
     assert_int_equal(a->election.retry_s, b->election.retry_s);
     assert_int_equal(a->limits.request_bytes, b->limits.request_bytes);
+    assert_int_equal(a->limits.user_request_bytes, b->limits.user_request_bytes);
+    assert_int_equal(a->limits.user_request_values, b->limits.user_request_values);
+    assert_int_equal(a->limits.user_request_tree_bytes, b->limits.user_request_tree_bytes);
     assert_int_equal(a->limits.bodies_bytes, b->limits.bodies_bytes);
     assert_int_equal(a->limits.request_s, b->limits.request_s);
     assert_int_equal(a->limits.connections, b->limits.connections);
@@ -209,11 +214,15 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "                 leaseDurationSeconds: 9, renewDeadlineSeconds: 5, retryPeriodSeconds: 2}\n"
     "limits:\n"
     "  requestBytes: 2k\n"
+    "  userRequestBytes: 1999\n"
+    "  userRequestValues: 1001\n"
+    "  userRequestTreeBytes: 3Mi\n"
     "  bodiesBytes: 4k\n"
     "  requestSeconds: 17\n"
     "  connections: 65536\n"
     "  clusterFileBytes: 4096\n"
     "  objectBytes: 1Mi\n"
+    "  objectValues: 1002\n"
     "  nodes: 1\n"
     "  pods: 2\n"
     "  podShapeBytes: 5Ki\n"
@@ -275,7 +284,8 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->policy.quota_claim_s, 7);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
     assert_int_equal(settings->kubernetes.bind_timeout_s, 3);
-    const struct settings_limits limits = {2000, 4000, 17, 65536, 4096, 1 << 20, 1, 2, 3};
+    const struct settings_limits limits = {2000,  1999, 1001,    3 << 20, 4000, 17,
+                                           65536, 4096, 1 << 20, 1,       2,    3};
     assert_memory_equal(&settings->limits, &limits, sizeof limits);
 }
 
@@ -357,7 +367,7 @@ static json_t *values_of(const struct settings *settings)
     json_t *values = NULL;
     buf_init(&text, BUF_UNBOUNDED);
     settings_json(settings, &text);
-    assert_int_equal(json_parse(buf_text(&text), text.len, 0, &values, NULL), 0);
+    assert_int_equal(json_parse(buf_text(&text), text.len, 0, &JSON_OWN, &values, NULL), 0);
     buf_fini(&text);
     return values;
 }

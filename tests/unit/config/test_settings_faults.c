@@ -211,9 +211,10 @@ static const struct fault TYPES[] = {
     {HEAD "tls: {certificateFile: 7}\n",
      "3:24: tls.certificateFile: is the number 7, should be a string, in quotes"},
     {HEAD "limits: [1]\n",
-     "3:9: limits: is an array, should be a mapping of requestBytes, bodiesBytes, "
-     "requestSeconds, connections, clusterFileBytes, objectBytes, nodes, pods, "
-     "podShapeBytes, podShapesBytes, dryRunReplicas"},
+     "3:9: limits: is an array, should be a mapping of requestBytes, userRequestBytes, "
+     "userRequestValues, userRequestTreeBytes, bodiesBytes, requestSeconds, connections, "
+     "clusterFileBytes, objectBytes, objectValues, nodes, pods, podShapeBytes, podShapesBytes, "
+     "dryRunReplicas"},
     {HEAD "listen:\n  verbs: 8888\n",
      "4:10: listen.verbs: is the number 8888, should be a string, in quotes"},
     {HEAD "listen:\n  verbs: [\"::1\"]\n", "4:10: listen.verbs: is an array, should be a string"},

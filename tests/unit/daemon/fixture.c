@@ -242,6 +242,7 @@ static void start_server(struct fixture *fixture)
     };
     const struct server_settings settings = {.verbs = "127.0.0.1:0",
                                              .max_body_bytes = 1 << 20,
+                                             .max_user_body_bytes = 1 << 20,
                                              .max_bodies_bytes = 1 << 22,
                                              .max_connections = 200,
                                              .idle_timeout_s = 600,

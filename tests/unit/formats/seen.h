@@ -45,13 +45,16 @@ static inline bool seen_large(struct seen *seen, const char *what, const json_t 
     return true;
 }
 
-static inline bool seen_large_item(void *context, const json_t *part)
+static inline bool seen_large_item(void *context, const json_t *part, const struct json_over *over)
 {
+    (void)over;
     return seen_large(context, "item", part);
 }
 
-static inline bool seen_large_envelope(void *context, const json_t *part)
+static inline bool seen_large_envelope(void *context, const json_t *part,
+                                       const struct json_over *over)
 {
+    (void)over;
     return seen_large(context, "envelope", part);
 }
 

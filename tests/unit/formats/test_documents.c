@@ -12,7 +12,7 @@ static const char *const DROP[] = {"status", NULL};
 static const struct document_options OPTIONS = {.drop = DROP,
                                                 .max_depth = 20,
                                                 .max_object_bytes = 1000,
-                                                .max_nodes = 100,
+                                                .max_values = 100,
                                                 .json_flags = JSON_REJECT_DUPLICATES};
 
 static int read_all(const char *text, size_t n, struct seen *seen, struct err *err)

@@ -1,5 +1,6 @@
 /* json_get: values, unchanged outputs and messages. */
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@ static json_t *parsed(const char *text)
 {
     json_t *value = NULL;
     struct err err = {""};
-    if (json_parse(text, strlen(text), 0, &value, &err) < 0)
+    if (json_parse(text, strlen(text), 0, &JSON_OWN, &value, &err) < 0)
         fail_msg("%s", err.text);
     return value;
 }
@@ -101,11 +102,11 @@ static void test_parse_errors_have_line_and_byte_column(void **state)
     json_t *value = NULL;
     struct err err = {""};
     const char text[] = "{\n  \"\u00e9\": tru }";
-    assert_int_equal(json_parse(text, sizeof text - 1, 0, &value, &err), -EINVAL);
+    assert_int_equal(json_parse(text, sizeof text - 1, 0, &JSON_OWN, &value, &err), -EINVAL);
     assert_string_equal(err.text, "2:12: found ' ', should be true");
-    assert_int_equal(json_parse("", 0, 0, &value, &err), -EINVAL);
+    assert_int_equal(json_parse("", 0, 0, &JSON_OWN, &value, &err), -EINVAL);
     assert_string_equal(err.text, "1:1: the text ends here, should be a value");
-    assert_int_equal(json_parse("{} x", 4, 0, &value, &err), -EINVAL);
+    assert_int_equal(json_parse("{} x", 4, 0, &JSON_OWN, &value, &err), -EINVAL);
     assert_string_equal(err.text, "1:4: found 'x', should be the end of the text");
     assert_null(value);
 }
@@ -117,14 +118,15 @@ static void test_semantic_faults_are_reported(void **state)
     json_t *value = NULL;
     struct err err = {""};
     const char big[] = "{\"a\":\n 99999999999999999999}";
-    assert_int_equal(json_parse(big, sizeof big - 1, 0, &value, &err), -EINVAL);
+    assert_int_equal(json_parse(big, sizeof big - 1, 0, &JSON_OWN, &value, &err), -EINVAL);
     assert_string_equal(err.text, "2:21: too big integer near '99999999999999999999'");
     const char twice[] = "{\"a\":1,\"a\":2}";
-    assert_int_equal(json_parse(twice, sizeof twice - 1, JSON_REJECT_DUPLICATES, &value, &err),
-                     -EINVAL);
+    assert_int_equal(
+        json_parse(twice, sizeof twice - 1, JSON_REJECT_DUPLICATES, &JSON_OWN, &value, &err),
+        -EINVAL);
     assert_string_equal(err.text, "1:10: duplicate object key near '\"a\"'");
     const char no_container[] = "5";
-    assert_int_equal(json_parse(no_container, 1, 0, &value, &err), -EINVAL);
+    assert_int_equal(json_parse(no_container, 1, 0, &JSON_OWN, &value, &err), -EINVAL);
     assert_string_equal(err.text, "1:1: '[' or '{' expected near '5'");
     assert_null(value);
 }

@@ -12,8 +12,12 @@
 static const char *const DROP[] = {
     "metadata.managedFields", "metadata.annotations.k8s.io/last", "status", "ab.x", "cd.y",
     "spec.list[].env",        "spec.list[].deep.in[].x",          NULL};
-static const struct json_stream_options OPTIONS = {
-    .drop = DROP, .max_object_bytes = 300, .max_depth = 12, .json_flags = JSON_REJECT_DUPLICATES};
+static const char *const NAMING[] = {"a", "ab", "metadata", "spec", NULL};
+static const struct json_stream_options OPTIONS = {.drop = DROP,
+                                                   .keep_least = NAMING,
+                                                   .max_object_bytes = 300,
+                                                   .max_depth = 12,
+                                                   .json_flags = JSON_REJECT_DUPLICATES};
 
 /* Whether objects over the limit are skipped. */
 static bool takes_parts;

@@ -5,11 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+static const struct json_strings_keys KEYS = {.list = "Names", .aside = "Aside"};
+
 static void check_taken(const char *text, size_t n, const char *const *items, const char *rest)
 {
     struct arena *arena = arena_new();
     struct json_strings strings;
-    assert_true(json_strings_take(text, strlen(text), "Names", arena, &strings));
+    assert_true(json_strings_take(text, strlen(text), &KEYS, arena, &strings));
     assert_int_equal(strings.n, n);
     for (size_t i = 0; i < n; i++)
         assert_string_equal(strings.items[i], items[i]);
@@ -23,7 +25,7 @@ static void check_left(const char *text)
 {
     struct arena *arena = arena_new();
     struct json_strings strings;
-    if (json_strings_take(text, strlen(text), "Names", arena, &strings))
+    if (json_strings_take(text, strlen(text), &KEYS, arena, &strings))
         fail_msg("%s", text);
     arena_free(arena);
 }
@@ -71,7 +73,7 @@ static void test_invalid_json_is_left_to_the_full_parser(void **state)
     struct json_strings strings;
     for (size_t len = 0; len < strlen(TEXT); len++) {
         struct arena *arena = arena_new();
-        assert_false(json_strings_take(TEXT, len, "Names", arena, &strings));
+        assert_false(json_strings_take(TEXT, len, &KEYS, arena, &strings));
         arena_free(arena);
     }
     check_left("{\"Names\":[\"a\"]} x");
@@ -93,7 +95,7 @@ static void test_a_long_list(void **state)
     for (int i = 1; i < 5000; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, ",\"n%05d\"", i);
     len += (size_t)snprintf(text + len, sizeof text - len, "]}");
-    assert_true(json_strings_take(text, len, "Names", arena, &strings));
+    assert_true(json_strings_take(text, len, &KEYS, arena, &strings));
     assert_int_equal(strings.n, 5000);
     for (int i = 0; i < 5000; i++) {
         char name[16];

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct yaml_options OPTIONS = {.max_depth = 20, .max_nodes = 100000};
+static const struct yaml_options OPTIONS = {.max_depth = 20, .max_values = 100000};
 static const size_t PIECES[] = {1, 2, 3, 5, 16384, 1000000};
 #define N_PIECES (sizeof PIECES / sizeof PIECES[0])
 

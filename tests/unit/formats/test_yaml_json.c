@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct yaml_options OPTIONS = {.max_depth = 20, .max_nodes = 1000};
+static const struct yaml_options OPTIONS = {.max_depth = 20, .max_values = 1000};
 
 /* 100 bytes. */
 #define TEXT_20 "abcdefghijklmnopqrst"

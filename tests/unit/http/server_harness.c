@@ -137,6 +137,7 @@ int server_harness_start(const char *verbs, const char *people, const char *prob
                                              .people = people,
                                              .probes = probes,
                                              .max_body_bytes = 10000,
+                                             .max_user_body_bytes = 10000,
                                              .max_bodies_bytes = 20000,
                                              .max_connections = 512,
                                              .idle_timeout_s = 300,

@@ -23,6 +23,7 @@ static struct server_harness *start_with(const char *people, unsigned max_connec
     const struct server_settings settings = {.verbs = LOOPBACK,
                                              .people = people,
                                              .max_body_bytes = 10000,
+                                             .max_user_body_bytes = 10000,
                                              .max_bodies_bytes = 20000,
                                              .max_connections = max_connections,
                                              .idle_timeout_s = 300,
@@ -298,6 +299,7 @@ static void test_large_answers_share_a_limit(void **state)
         {"GET", "/much", LISTEN_PEOPLE, "much", answer_much, NULL, NULL, NULL}, {0}};
     struct server_settings settings = {.people = LOOPBACK,
                                        .max_body_bytes = 1,
+                                       .max_user_body_bytes = 1,
                                        .max_bodies_bytes = 2 * SERVER_HARNESS_MUCH_BYTES,
                                        .max_connections = 10,
                                        .idle_timeout_s = 300,

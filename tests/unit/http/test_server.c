@@ -255,6 +255,7 @@ static void test_an_idle_connection_is_closed_after_its_time(void **state)
     const struct route routes[] = {{0}};
     const struct server_settings settings = {.verbs = LOOPBACK,
                                              .max_body_bytes = 1,
+                                             .max_user_body_bytes = 1,
                                              .max_connections = 1,
                                              .idle_timeout_s = 1,
                                              .request_timeout_s = 60,

@@ -22,6 +22,7 @@ static int start(void **state)
                                              .people = "127.0.0.1:0",
                                              .probes = "127.0.0.1:0",
                                              .max_body_bytes = 10000,
+                                             .max_user_body_bytes = 10000,
                                              .max_bodies_bytes = 20000,
                                              .max_connections = 512,
                                              .idle_timeout_s = 300,

@@ -55,8 +55,9 @@ static void on_upsert(void *context, const json_t *object)
     name->seen = true;
 }
 
-static void on_too_large(void *context, const json_t *part)
+static void on_too_large(void *context, const json_t *part, const struct json_over *over)
 {
+    (void)over;
     struct harness *harness = context;
     harness->n_too_large++;
     on_upsert(harness, part);
@@ -149,21 +150,21 @@ static void init(struct harness *harness, const struct reflector_kind *what, uin
 
 void harness_init_seeded(struct harness *harness, const char *field_selector, uint64_t seed)
 {
-    const struct reflector_kind kind = {"pods", "/api/v1/pods", field_selector, DROP, NULL};
+    const struct reflector_kind kind = {"pods", "/api/v1/pods", field_selector, DROP, NULL, NULL};
     init(harness, &kind, seed);
 }
 
 void harness_init_optional(struct harness *harness)
 {
     static const char *const NO_OTHER[] = {NULL};
-    const struct reflector_kind kind = {"pods", "/api/v1/pods", NULL, DROP, NO_OTHER};
+    const struct reflector_kind kind = {"pods", "/api/v1/pods", NULL, DROP, NULL, NO_OTHER};
     init(harness, &kind, 7);
 }
 
 void harness_init_versions(struct harness *harness)
 {
     static const char *const OLDER[] = {"/api/v1beta2/pods", "/api/v1beta1/pods", NULL};
-    const struct reflector_kind kind = {"pods", "/api/v1/pods", NULL, DROP, OLDER};
+    const struct reflector_kind kind = {"pods", "/api/v1/pods", NULL, DROP, NULL, OLDER};
     init(harness, &kind, 7);
 }
 

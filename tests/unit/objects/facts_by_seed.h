@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "types/facts.h"
 #include "unit.h"
 
@@ -86,7 +87,7 @@ static inline json_t *through_text(json_t *object)
     assert_non_null(object);
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
-    if (json_parse(text, strlen(text), 0, &back, &err) < 0)
+    if (json_parse(text, strlen(text), 0, &JSON_OWN, &back, &err) < 0)
         fail_msg("%s in %s", err.text, text);
     free(text);
     return back;

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "types/policy.h"
 #include "unit.h"
 
@@ -55,7 +56,7 @@ static inline json_t *fixture_json(struct fixture *fixture, const char *text)
 {
     const char *copy = fixture_quotes(fixture, text);
     json_t *value = NULL;
-    if (json_parse(copy, strlen(copy), JSON_DECODE_ANY, &value, &fixture->err) < 0)
+    if (json_parse(copy, strlen(copy), JSON_DECODE_ANY, &JSON_OWN, &value, &fixture->err) < 0)
         fail_msg("%s in %s", fixture->err.text, copy);
     json_decref(fixture->json);
     fixture->json = value;

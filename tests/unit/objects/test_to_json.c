@@ -1,6 +1,7 @@
 /* objects/to_json, objects/snapshot: written facts read back as equal facts. */
 #include "base/buf.h"
 #include "facts_by_seed.h"
+#include "formats/json_parse.h"
 #include "ledger/shape_copy.h"
 #include "ledger/shape_limits.h"
 #include "objects/pod.h"
@@ -286,7 +287,7 @@ static void assert_stays(const char *text, const struct policy *policy)
     struct pod_facts facts;
     struct pod_facts back;
     json_t *object = NULL;
-    if (json_parse(text, strlen(text), 0, &object, &err) < 0 ||
+    if (json_parse(text, strlen(text), 0, &JSON_OWN, &object, &err) < 0 ||
         pod_from_json(object, policy, arena, &facts, &err) < 0)
         fail_msg("%s in %s", err.text, text);
     json_decref(object);
