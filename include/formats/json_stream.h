@@ -67,6 +67,9 @@ struct json_stream_options {
     const char *const *drop;
     /* The only subtrees to read, in the same form, with NULL for drop. NULL: all. */
     const char *const *only;
+    /* With only: ends after the first object that its paths lead into, inside or the outermost.
+     * What follows is not read, not even for faults. */
+    bool ends_early;
     /* Of an object over object_budget: the subtrees that must be counted, in the same form. They
      * may have JSON_KEPT_BUDGETS times its values. NULL: none. */
     const char *const *keep;

@@ -8,17 +8,19 @@
 #define FORMATS_JSON_STRINGS_H
 
 #include "base/arena.h"
+#include "base/err.h"
+#include "formats/json_parse.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /* All in the arena. */
 struct json_strings {
-    const char **items; /* never NULL */
+    const char **items; /* NULL: the list is not there, or no list, and then in rest */
     size_t n;
     const char *rest; /* the object with an empty list in place of the list, and aside null */
     size_t rest_len;
-    const char *aside; /* the value set aside; NULL: it is not there */
+    char *aside; /* the value set aside; NULL: it is not there */
     size_t aside_len;
     size_t n_aside_values;
 };
@@ -29,10 +31,16 @@ struct json_strings_keys {
     const char *aside;
 };
 
-/* Returns false if the text is no JSON, has no such list at its top level, or needs a full parser
- * (an escape, a non-string item, a duplicate key): then use json_parse(), which also reports
- * faults. */
+/* Scans the text once. Returns false if it is no JSON, has neither member at its top level, or
+ * needs a full parser (an escape, a non-string item, a duplicate key): then use json_parse(), which
+ * also reports faults. */
 bool json_strings_take(const char *text, size_t len, const struct json_strings_keys *keys,
                        struct arena *arena, struct json_strings *ret_strings);
+
+/* Parses the value set aside, which must be there. -EMSGSIZE: over the values of the budget, with
+ * the message of json_parse(). -EINVAL: "LINE:COLUMN: what is wrong", from the value's first byte.
+ * The caller owns *ret_value. */
+int json_strings_read_aside(const struct json_strings *strings, const struct json_budget *budget,
+                            json_t **ret_value, struct err *err);
 
 #endif

@@ -120,28 +120,29 @@ static struct json_budget budget_of(const struct policy *policy)
                                 .values_key = "limits.objectValues"};
 }
 
-/* Reads the Pod apart: a tenant wrote it. It replaces the null in root. */
-static int read_pod_text(const char *text, size_t len, const struct policy *policy,
+/* Of a Pod over the budget only what names it is read. It replaces the null in root. */
+static int read_pod_text(const struct json_strings *strings, const struct policy *policy,
                          struct arena *arena, struct args_body *body, struct err *err)
 {
     const struct json_budget budget = budget_of(policy);
-    const struct json_stream_options options = {.keep_least = NAMING,
-                                                .object_budget = &budget,
-                                                .max_object_bytes = len,
-                                                .max_depth = JSON_PARSER_MAX_DEPTH};
+    const struct json_stream_options naming = {.only = NAMING,
+                                               .ends_early = true,
+                                               .max_object_bytes = strings->aside_len,
+                                               .max_depth = JSON_PARSER_MAX_DEPTH};
     json_t *pod = NULL;
-    int r = text[0] == '{' ? json_stream_read(text, len, &options, &pod, err)
-                           : json_parse(text, len, JSON_DECODE_ANY, &budget, &pod, err);
-    if (r == -EMSGSIZE && pod) {
+    int r = json_strings_read_aside(strings, &budget, &pod, err);
+    if (r == -EMSGSIZE && strings->aside[0] == '{') {
         body->pod_fault = arena_strdup(arena, err->text);
-        r = 0;
+        r = json_stream_read(strings->aside, strings->aside_len, &naming, &pod, err);
     }
     if (r == 0)
         (void)json_object_set_new(body->root, "Pod", pod);
+    else
+        err_prefix(err, "Pod: ");
     return r;
 }
 
-/* Where the names are not plain, or whole Nodes come: two passes more. */
+/* Where the names are not plain: two passes more. */
 static int read_whole(const char *text, size_t len, const struct policy *policy,
                       struct arena *arena, struct args_body *body, struct err *err)
 {
@@ -173,7 +174,7 @@ static int read_whole(const char *text, size_t len, const struct policy *policy,
     return r;
 }
 
-/* Fast path: names of nodes are most of the text, and nearly always plain. */
+/* Fast path: one pass over the text. Names of nodes are most of it, and nearly always plain. */
 int args_read_body(struct exchange *exchange, const struct policy *policy,
                    struct args_body *ret_body, struct err *err)
 {
@@ -187,9 +188,9 @@ int args_read_body(struct exchange *exchange, const struct policy *policy,
     if (json_strings_take(text, len, &KEYS, arena, &names)) {
         body.names = names.items;
         body.n_names = names.n;
-        r = json_parse(names.rest, names.rest_len, 0, &JSON_ANSWER, &body.root, err);
+        r = json_parse(names.rest, names.rest_len, 0, &JSON_OWN, &body.root, err);
         if (r == 0 && names.aside)
-            r = read_pod_text(names.aside, names.aside_len, policy, arena, &body, err);
+            r = read_pod_text(&names, policy, arena, &body, err);
     } else {
         r = read_whole(text, len, policy, arena, &body, err);
     }
@@ -208,6 +209,7 @@ const char *extender_namespace_of(struct exchange *exchange)
     json_t *root = NULL;
     const char *text = exchange_body(exchange, &len);
     const struct json_stream_options options = {.only = NAMESPACES,
+                                                .ends_early = true,
                                                 .object_budget = &JSON_ANSWER,
                                                 .max_object_bytes = len + 1,
                                                 .max_depth = JSON_PARSER_MAX_DEPTH};

@@ -57,6 +57,8 @@ int json_stream_read(const char *text, size_t len, const struct json_stream_opti
     int r = json_stream_feed(stream, text, len, err);
     if (r == 0)
         r = json_stream_end(stream, err);
+    if (r == -ECANCELED && reading.object)
+        r = 0;
     json_stream_free(stream);
     if (r < 0) {
         json_decref(reading.object);

@@ -355,8 +355,12 @@ enum json_scan_event json_scan_run(struct json_scan *scan, const char **at, cons
     };
     const char *p = *at;
     scan->event = SCAN_MORE;
-    while (p < end && scan->event == SCAN_MORE)
-        p = STEPS[scan->state](scan, p, end);
+    while (p < end && scan->event == SCAN_MORE) {
+        if (!json_scan_is_watched(scan))
+            p = json_scan_compact(scan, p, end);
+        if (p < end)
+            p = STEPS[scan->state](scan, p, end);
+    }
     *at = p;
     return scan->event;
 }

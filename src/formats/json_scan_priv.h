@@ -1,5 +1,6 @@
 /*
- * json_scan_priv: shared by json_scan.c (structure, numbers, literals) and json_scan_string.c.
+ * json_scan_priv: shared by json_scan.c (structure, numbers, literals), json_scan_string.c, and
+ * json_scan_compact.c.
  *
  * A step reads from p to the end of its state, sets the next state (and an event), and returns the
  * first unread byte.
@@ -38,6 +39,8 @@ void json_scan_set_fault(struct json_scan *scan, uint64_t offset, const char *fo
 const char *json_scan_unwanted(struct json_scan *scan, const char *p);
 void json_scan_end_value(struct json_scan *scan);
 
+/* Steps below the watched depth, while the text is compact; p < end. May read nothing. */
+const char *json_scan_compact(struct json_scan *scan, const char *p, const char *end);
 const char *json_scan_string(struct json_scan *scan, const char *p, const char *end);
 const char *json_scan_utf8(struct json_scan *scan, const char *p, const char *end);
 const char *json_scan_escape(struct json_scan *scan, const char *p, const char *end);

@@ -437,13 +437,27 @@ static int begin_value(struct json_stream *stream, const char *first, struct err
     return begin_member(stream, first, err);
 }
 
+/* With the options' ends_early. Closes what is open. */
+static int end_here(struct json_stream *stream, struct err *err)
+{
+    const struct buf *text = &stream->open->text;
+    const struct json_kept read = {stream->options.only, &JSON_OWN, &stream->options};
+    json_t *part = json_kept_read_part(&read, text->data, text->len);
+    const int r =
+        part ? stream->handler.on_envelope(stream->handler.context, part, stream->open->at, err)
+             : -EINVAL;
+    json_decref(part);
+    return r < 0 ? r : -ECANCELED;
+}
+
 static int pop_frame(struct json_stream *stream, struct err *err)
 {
     const struct frame *frame = &stream->frames[--stream->n_frames];
     stream->scan.watch_depth = stream->n_frames;
     if (frame->kind == FRAME_ITEMS)
         return 0;
-    return add(stream, frame->kind == FRAME_ELEMENTS ? "]" : "}", 1, err);
+    int r = add(stream, frame->kind == FRAME_ELEMENTS ? "]" : "}", 1, err);
+    return r == 0 && stream->options.ends_early && stream->n_frames > 0 ? end_here(stream, err) : r;
 }
 
 static int end_value(struct json_stream *stream, const char *at, struct err *err)

@@ -1,8 +1,11 @@
 /* json_strings: see include/formats/json_strings.h. */
 #include "formats/json_strings.h"
 
+#include "json_cost.h"
 #include "json_scan.h"
+#include "nul.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define MAX_DEPTH ((size_t)1000)
@@ -23,8 +26,9 @@ struct finder {
     size_t n_aside;
     char *mark;                                  /* first byte of the current key or item */
     enum { OTHER_KEY, LIST_KEY, ASIDE_KEY } key; /* of the current member */
-    bool is_inside;                              /* inside the list */
-    const char **items;
+    bool has_list;
+    bool is_inside;     /* inside the list */
+    const char **items; /* NULL: none so far */
     size_t n;
     size_t size; /* capacity of items */
 };
@@ -75,8 +79,12 @@ static bool begin_value(struct finder *finder, char *first)
     }
     if (finder->key == OTHER_KEY)
         return true;
-    if (*first != '[' || finder->list.begin)
+    if (finder->has_list)
         return false;
+    finder->has_list = true;
+    if (*first != '[')
+        return true;
+    finder->items = ARENA_NEW(finder->arena, const char *);
     finder->list.begin = first;
     finder->is_inside = true;
     finder->scan.watch_depth = 2;
@@ -158,7 +166,7 @@ static bool find(struct finder *finder, size_t len)
     if (!usual)
         return false;
     json_scan_piece_done(&finder->scan, end);
-    return json_scan_end(&finder->scan) != SCAN_FAULT && finder->list.end;
+    return json_scan_end(&finder->scan) != SCAN_FAULT && (finder->list.end || finder->aside.end);
 }
 
 /* Appends the text from *from to the place, and then what replaces it. */
@@ -177,12 +185,14 @@ static struct json_strings result(const struct finder *finder, size_t len)
     static const char NONE[] = "null";
     const char *from = finder->text;
     const char *end = finder->text + len;
-    const bool is_first = finder->aside.begin && finder->aside.begin < finder->list.begin;
+    const bool is_first =
+        finder->aside.begin && finder->list.begin && finder->aside.begin < finder->list.begin;
     char *rest = arena_alloc_unset(finder->arena, len + sizeof NONE);
     struct json_strings strings = {.items = finder->items, .n = finder->n, .rest = rest};
     if (is_first)
         replace(&strings, rest, &from, &finder->aside, NONE);
-    replace(&strings, rest, &from, &finder->list, "[]");
+    if (finder->list.begin)
+        replace(&strings, rest, &from, &finder->list, "[]");
     if (finder->aside.begin && !is_first)
         replace(&strings, rest, &from, &finder->aside, NONE);
     memcpy(rest + strings.rest_len, from, (size_t)(end - from));
@@ -201,7 +211,6 @@ bool json_strings_take(const char *text, size_t len, const struct json_strings_k
     if (len > 0)
         memcpy(finder.text, text, len);
     finder.text[len] = '\0';
-    finder.items = ARENA_NEW(arena, const char *);
     json_scan_init(&finder.scan, SCAN_ONE_VALUE, MAX_DEPTH);
     finder.scan.watch_depth = 1;
     const bool found = find(&finder, len);
@@ -209,4 +218,20 @@ bool json_strings_take(const char *text, size_t len, const struct json_strings_k
     if (found)
         *ret_strings = result(&finder, len);
     return found;
+}
+
+int json_strings_read_aside(const struct json_strings *strings, const struct json_budget *budget,
+                            json_t **ret_value, struct err *err)
+{
+    json_error_t error;
+    const struct json_cost cost = {.n_values = strings->n_aside_values};
+    int r = json_cost_check(cost, budget, "", err);
+    if (r < 0)
+        return r;
+    nul_replace_escaped(strings->aside, strings->aside_len);
+    json_t *value = json_cost_load(strings->aside, strings->aside_len, JSON_DECODE_ANY, &error);
+    if (!value)
+        return err_set(err, EINVAL, "%d:%d: %s", error.line, error.column, error.text);
+    *ret_value = value;
+    return 0;
 }

@@ -92,6 +92,25 @@ static void test_reservations_count(void **state)
     end(bound, "{'Error':''}");
 }
 
+/* kube-scheduler may have a newer pod than the ledger: a gated pod changes what it asks for, and so
+ * does a resize. The pod of the request is judged. */
+static void test_the_pod_of_the_request_is_judged(void **state)
+{
+    struct verbs *verbs = *state;
+    ledger_shows(verbs->harness, POD_JSON("1", ",'resourceVersion':'5'", "", ""));
+    check(verbs, extender_filter,
+          "{'Pod':" POD_JSON("1",
+                             ",'resourceVersion':'6','annotations':{'gpu-extender.io/models':'T4'}",
+                             "", "") ",'NodeNames':['a']}",
+          ANSWER("", REFUSED("a", "the node's GPU model is unknown")));
+    check(verbs, extender_filter,
+          "{'Pod':{'metadata':{'name':'p-1','namespace':'ml','uid':'u-1','resourceVersion':'6'},"
+          "'spec':{'containers':[{'name':'c','resources':{'limits':{'nvidia.com/gpu':'2'}}}]}},"
+          "'NodeNames':['a','b']}",
+          ANSWER("'b'", REFUSED("a", "the node has too few GPUs in total")));
+    check(verbs, extender_filter, ASK("1", "'a'"), ANSWER("'a'", ""));
+}
+
 /* No node fits, and one only fails by present use. kube-scheduler offered it, so it knows of a
  * release that we do not. */
 static void test_a_ledger_behind_kube_scheduler_is_an_error(void **state)
@@ -203,6 +222,7 @@ int main(void)
         TEST(test_bind_takes_names_with_dots),
         TEST(test_bindings_are_recorded),
         TEST(test_reservations_count),
+        TEST(test_the_pod_of_the_request_is_judged),
         TEST(test_a_ledger_behind_kube_scheduler_is_an_error),
         TEST(test_a_repeat_over_an_unchanged_ledger_is_an_error),
         TEST(test_the_error_of_a_repeat_names_the_reasons),

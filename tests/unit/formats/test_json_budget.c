@@ -188,6 +188,38 @@ static void test_a_text_has_a_budget_that_texts_may_share(void **state)
     assert_string_equal(err.text, "the text has 11 values, should have at most 10");
 }
 
+/* What follows is not read: faults in it are not found, and values there do not count. */
+static void test_the_beginning_of_a_text_is_read(void **state)
+{
+    (void)state;
+    static const char *const ONLY[] = {"name", "pod.meta.name", "pod.meta.uid", NULL};
+    static const struct {
+        const char *text, *read;
+    } ROWS[] = {
+        {"{\"pod\":{\"meta\":{\"a\":[1],\"uid\":\"u\"},nonsense",
+         "{\"pod\":{\"meta\":{\"uid\":\"u\"}}}"},
+        {"{\"pod\":{\"x\":[{},{}],\"meta\":{\"name\":\"p\"}}}",
+         "{\"pod\":{\"meta\":{\"name\":\"p\"}}}"},
+        {"{\"name\":\"n\",\"pod\":{}}", "{\"name\":\"n\",\"pod\":{}}"},
+        {"{\"x\":1,\"name\":\"n\"}", "{\"name\":\"n\"}"},
+        {"{\"pod\":{\"x\":{}}", "{\"pod\":{}}"},
+        {"{\"pod\":{\"meta\":[]", NULL},
+        {"[]", NULL},
+    };
+    const struct json_stream_options options = {
+        .only = ONLY, .ends_early = true, .max_object_bytes = 1000, .max_depth = 9};
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        json_t *value = NULL;
+        const int r = json_stream_read(ROWS[i].text, strlen(ROWS[i].text), &options, &value, NULL);
+        char *read = r == 0 ? json_dumps(value, JSON_COMPACT) : NULL;
+        assert_int_equal(r == 0, ROWS[i].read != NULL);
+        if (read)
+            assert_string_equal(read, ROWS[i].read);
+        free(read);
+        json_decref(value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_a_tree_takes_no_more_than_is_counted),
         cmocka_unit_test(test_dropped_members_and_other_items_do_not_count),
         cmocka_unit_test(test_a_text_has_a_budget_that_texts_may_share),
+        cmocka_unit_test(test_the_beginning_of_a_text_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "formats/json_strings.h"
 #include "unit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static void test_only_the_top_level_counts(void **state)
     check_left("{\"x\":{\"Names\":[\"a\"]}}");
     check_left("[{\"Names\":[\"a\"]}]");
     check_left("{\"x\":\"Names\",\"y\":[\"a\"]}");
+    check_left("{\"x\":{\"Aside\":1}}");
 }
 
 static void test_complex_lists_are_left_to_the_full_parser(void **state)
@@ -63,6 +65,8 @@ static void test_complex_lists_are_left_to_the_full_parser(void **state)
     check_left("{\"Names\":\"a\"}");
     check_left("{\"Names\":[\"a\"],\"Names\":[\"b\"]}");
     check_left("{\"Names\":[\"a\"],\"Names\":null}");
+    check_left("{\"Names\":null,\"Names\":[\"a\"]}");
+    check_left("{\"Aside\":1,\"Names\":[],\"Aside\":2}");
     check_left("{\"Names\":[\"a\"],\"N\\u0061mes\":[\"b\"]}");
 }
 
@@ -82,6 +86,52 @@ static void test_invalid_json_is_left_to_the_full_parser(void **state)
     check_left("{\"Names\":[\"\xff\"]}");
     check_left("{\"Names\":[\"a\nb\"]}");
     check_left("{\"Names\":[\"a\"],\"b\":tru}");
+}
+
+/* aside: the text of the value, which has n_values; rest: without it. n: -1: without the list. */
+static void check_aside(const char *text, int n, const char *aside, size_t n_values,
+                        const char *rest)
+{
+    struct arena *arena = arena_new();
+    struct json_strings strings;
+    assert_true(json_strings_take(text, strlen(text), &KEYS, arena, &strings));
+    assert_int_equal(strings.items ? (int)strings.n : -1, n);
+    assert_int_equal(strings.aside_len, strlen(aside));
+    assert_memory_equal(strings.aside, aside, strlen(aside));
+    assert_int_equal(strings.n_aside_values, n_values);
+    assert_int_equal(strings.rest_len, strlen(rest));
+    assert_memory_equal(strings.rest, rest, strlen(rest));
+    arena_free(arena);
+}
+
+static void test_a_member_is_set_aside(void **state)
+{
+    (void)state;
+    check_aside("{\"Aside\":{\"a\":[1,{}]},\"Names\":[\"x\"]}", 1, "{\"a\":[1,{}]}", 4,
+                "{\"Aside\":null,\"Names\":[]}");
+    check_aside("{\"Names\":[\"x\"],\"Aside\":17,\"b\":2}", 1, "17", 1,
+                "{\"Names\":[],\"Aside\":null,\"b\":2}");
+    check_aside("{\"Aside\":[[]],\"b\":[2]}", -1, "[[]]", 2, "{\"Aside\":null,\"b\":[2]}");
+    check_aside("{\"Names\":null,\"Aside\":\"\"}", -1, "\"\"", 1,
+                "{\"Names\":null,\"Aside\":null}");
+}
+
+static void test_what_is_set_aside_has_a_budget(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "{\"Aside\":[1,\"a\\u0000\",2e999]}";
+    struct json_budget budget = {.max_values = 3, .values_key = "limits.objectValues"};
+    struct arena *arena = arena_new();
+    struct json_strings strings;
+    struct err err;
+    json_t *value = NULL;
+    assert_true(json_strings_take(TEXT, strlen(TEXT), &KEYS, arena, &strings));
+    assert_int_equal(json_strings_read_aside(&strings, &budget, &value, &err), -EMSGSIZE);
+    assert_string_equal(err.text, "has 4 values, should have at most 3 (limits.objectValues)");
+    budget.max_values = 4;
+    assert_int_equal(json_strings_read_aside(&strings, &budget, &value, &err), -EINVAL);
+    assert_string_equal(err.text, "1:18: real number overflow near '2e999'");
+    arena_free(arena);
 }
 
 /* Longer than the initial capacity. */
@@ -112,6 +162,8 @@ int main(void)
         cmocka_unit_test(test_only_the_top_level_counts),
         cmocka_unit_test(test_complex_lists_are_left_to_the_full_parser),
         cmocka_unit_test(test_invalid_json_is_left_to_the_full_parser),
+        cmocka_unit_test(test_a_member_is_set_aside),
+        cmocka_unit_test(test_what_is_set_aside_has_a_budget),
         cmocka_unit_test(test_a_long_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
