@@ -15,6 +15,7 @@
 struct document_options {
     const char *const *drop;                 /* as in json_stream.h */
     const char *const *keep;                 /* JSON, the same */
+    const char *const *keep_least;           /* the same */
     const struct json_budget *object_budget; /* the same */
     const struct json_budget *budget;        /* of both */
     struct json_cost *spent;                 /* of both */

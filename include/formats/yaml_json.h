@@ -24,8 +24,10 @@ struct yaml_options {
      * has. */
     const char *const *drop;
     size_t max_depth; /* nesting with aliases expanded; more is -EINVAL */
-    /* Values of one object with aliases expanded; more is -EMSGSIZE. */
+    /* Values of one object with aliases expanded. More is -EMSGSIZE, unless the handler takes large
+     * ones: it gets what was read so far, the rest is passed over, and its anchors are unknown. */
     size_t max_values;
+    const char *values_key; /* the policy key of max_values, for messages; NULL: there is none */
     /* The same of all alias expansions of the text together; 0: max_values. */
     size_t max_alias_values;
     /* Of all documents together, aliases expanded; NULL: none. More is -EMSGSIZE. */

@@ -86,6 +86,7 @@ static int each_json(struct source *source, const struct document_options *optio
     const struct json_stream_options stream_options = {
         .drop = options->drop,
         .keep = options->keep,
+        .keep_least = options->keep_least,
         .object_budget = options->object_budget,
         .budget = options->budget,
         .spent = options->spent,
@@ -103,9 +104,12 @@ static int each_json(struct source *source, const struct document_options *optio
 static int each_yaml(struct source *source, const struct document_options *options,
                      const struct json_stream_handler *handler, struct err *err)
 {
+    const struct json_budget *object_budget = options->object_budget;
     const struct yaml_options yaml_options = {.drop = options->drop,
                                               .max_depth = options->max_depth,
                                               .max_values = options->max_values,
+                                              .values_key =
+                                                  object_budget ? object_budget->values_key : NULL,
                                               .max_alias_values = options->max_alias_values,
                                               .budget = options->budget,
                                               .spent = options->spent};

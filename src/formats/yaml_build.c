@@ -45,19 +45,41 @@ json_t *yaml_build_must(json_t *value)
     return value;
 }
 
+typedef bool take_large(void *context, const json_t *part, const struct json_over *over);
+
+/* Who takes the current object if it is too large; NULL: nobody. */
+static take_large *taker_of_large(const struct yaml_build *build)
+{
+    if (!build->handler)
+        return NULL;
+    return build->is_item ? build->handler->on_large_item : build->handler->on_large_envelope;
+}
+
+static int count_object(struct yaml_build *build, size_t n_values, struct text_position at,
+                        struct err *err)
+{
+    build->n_values += n_values;
+    if (build->n_values <= build->options->max_values)
+        return 0;
+    build->is_over = taker_of_large(build) != NULL;
+    if (build->is_over)
+        return 0;
+    return err_set(err, EMSGSIZE, "%zu:%zu: more than %zu values in one object", at.line, at.column,
+                   build->options->max_values);
+}
+
 int yaml_build_count(struct yaml_build *build, size_t n_values, size_t n_bytes,
                      struct text_position at, struct err *err)
 {
     const struct yaml_options *options = build->options;
-    build->n_values += n_values;
     build->cost.n_values += n_values;
     build->cost.n_bytes += n_bytes;
     if (options->spent)
         *options->spent = build->cost;
-    if (build->n_values > options->max_values)
-        return err_set(err, EMSGSIZE, "%zu:%zu: more than %zu values in one object", at.line,
-                       at.column, options->max_values);
-    int r = options->budget ? json_cost_check(build->cost, options->budget, "the text ", err) : 0;
+    int r = count_object(build, n_values, at, err);
+    if (r < 0 || !options->budget)
+        return r;
+    r = json_cost_check(build->cost, options->budget, "the text ", err);
     if (r < 0)
         err_prefix(err, "%zu:%zu: ", at.line, at.column);
     return r;
@@ -161,14 +183,14 @@ static int skip_members(struct yaml_build *build, enum yaml_source_kind end, str
 int yaml_build_skip(struct yaml_build *build, const struct yaml_source_event *event,
                     struct err *err)
 {
-    if (event->anchor) {
+    if (event->anchor && !build->is_over) {
         json_t *value = NULL;
         int r = yaml_build_node(build, event, YAML_BUILD_NOWHERE, &value, err);
         if (r == 0)
             json_decref(value);
         return r;
     }
-    if (event->kind == SOURCE_SCALAR)
+    if (event->kind == SOURCE_SCALAR || event->kind == SOURCE_ALIAS)
         return 0;
     int r = yaml_build_enter(build, event, err);
     if (r < 0)
@@ -213,8 +235,9 @@ static int build_sequence(struct yaml_build *build, struct drop_place place, jso
             return r;
         if (event.kind == SOURCE_SEQUENCE_END)
             break;
-        r = build_element(build, array, &event, place.of_elements ? inside : YAML_BUILD_NOWHERE,
-                          err);
+        r = build->is_over ? yaml_build_skip(build, &event, err)
+                           : build_element(build, array, &event,
+                                           place.of_elements ? inside : YAML_BUILD_NOWHERE, err);
         if (r < 0)
             return r;
     }
@@ -229,11 +252,33 @@ int yaml_build_hand_over_list(const struct yaml_build *build, json_t *so_far,
     return handler->on_list ? handler->on_list(handler->context, so_far, at, err) : 0;
 }
 
-int yaml_build_hand_over(const struct yaml_build *build, json_t *item, struct text_position at,
+static int hand_over_large(struct yaml_build *build, const json_t *part, struct text_position at,
+                           struct err *err)
+{
+    const struct yaml_options *options = build->options;
+    struct err why;
+    const struct json_over over = {.why = why.text};
+    if (options->values_key)
+        (void)err_set(&why, EMSGSIZE, "has more than %zu values (%s)", options->max_values,
+                      options->values_key);
+    else
+        (void)err_set(&why, EMSGSIZE, "has more than %zu values", options->max_values);
+    build->is_over = false;
+    if (taker_of_large(build)(build->handler->context, part, &over))
+        return 0;
+    return err_set(err, EMSGSIZE, "%zu:%zu: the object that begins here %s", at.line, at.column,
+                   why.text);
+}
+
+int yaml_build_hand_over(struct yaml_build *build, json_t *object, struct text_position at,
                          struct err *err)
 {
     const struct json_stream_handler *handler = build->handler;
-    return handler->on_item ? handler->on_item(handler->context, item, at, err) : 0;
+    int (*take)(void *, json_t *, struct text_position, struct err *) =
+        build->is_item ? handler->on_item : handler->on_envelope;
+    if (build->is_over)
+        return hand_over_large(build, object, at, err);
+    return take ? take(handler->context, object, at, err) : 0;
 }
 
 /* ---- nodes and documents ---- */
@@ -302,10 +347,10 @@ int yaml_build_node(struct yaml_build *build, const struct yaml_source_event *ev
 }
 
 /* Hands over "items" from an alias or a merge, which could not be streamed. */
-static int hand_over_rest(const struct yaml_build *build, json_t *root, struct text_position at,
+static int hand_over_rest(struct yaml_build *build, json_t *root, struct text_position at,
                           struct err *err)
 {
-    json_t *items = build->handler ? json_object_get(root, "items") : NULL;
+    json_t *items = build->handler && !build->is_over ? json_object_get(root, "items") : NULL;
     json_t *item;
     size_t i;
     if (!json_is_array(items))
@@ -313,11 +358,14 @@ static int hand_over_rest(const struct yaml_build *build, json_t *root, struct t
     int r = yaml_build_hand_over_list(build, root, at, err);
     if (r < 0)
         return r;
+    build->is_item = true;
     json_array_foreach (items, i, item) {
-        r = yaml_build_hand_over(build, item, at, err);
-        if (r < 0)
-            return r;
+        if (r == 0)
+            r = yaml_build_hand_over(build, item, at, err);
     }
+    build->is_item = false;
+    if (r < 0)
+        return r;
     return json_object_del(root, "items");
 }
 
@@ -330,6 +378,7 @@ int yaml_build_document(struct yaml_build *build, json_t **ret_root, struct text
     yaml_keys_truncate(build->keys, 0); /* of a document with a fault */
     build->depth = 0;
     build->n_values = 0;
+    build->is_over = false;
     int r = yaml_source_next(build->source, &event, err);
     if (r < 0)
         return r;

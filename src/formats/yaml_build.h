@@ -23,5 +23,9 @@ void yaml_build_free(struct yaml_build *build);
  * is the caller's; it lacks "items" that the handler got. */
 int yaml_build_document(struct yaml_build *build, json_t **ret_root, struct text_position *ret_at,
                         struct err *err);
+/* Hands over the object that was read last, to the handler of items or of envelopes, or as a large
+ * one. */
+int yaml_build_hand_over(struct yaml_build *build, json_t *object, struct text_position at,
+                         struct err *err);
 
 #endif

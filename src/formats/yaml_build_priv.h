@@ -17,6 +17,8 @@ struct yaml_build {
     struct yaml_anchors *anchors;
     struct yaml_keys *keys; /* of all open mappings, innermost last */
     size_t n_values;        /* of the current object */
+    bool is_item;           /* the current object is one of the list of items */
+    bool is_over;           /* its rest is passed over: it has more than max_values */
     size_t n_bytes;         /* of the texts of all keys and values so far */
     struct json_cost cost;  /* of all values and keys so far, with n_bytes */
     size_t n_alias_values;
@@ -36,7 +38,7 @@ int yaml_build_count(struct yaml_build *build, size_t n_values, size_t n_bytes,
 int yaml_build_node(struct yaml_build *build, const struct yaml_source_event *event,
                     struct drop_place place, json_t **ret_value, struct err *err);
 /* Reads a value without returning it. An anchored value is still built, because an alias may
- * follow. */
+ * follow, unless the object is over its limit. */
 int yaml_build_skip(struct yaml_build *build, const struct yaml_source_event *event,
                     struct err *err);
 /* Enters one level; the caller decrements build->depth at its end. */
@@ -44,8 +46,6 @@ int yaml_build_enter(struct yaml_build *build, const struct yaml_source_event *e
                      struct err *err);
 int yaml_build_hand_over_list(const struct yaml_build *build, json_t *so_far,
                               struct text_position at, struct err *err);
-int yaml_build_hand_over(const struct yaml_build *build, json_t *item, struct text_position at,
-                         struct err *err);
 
 /* Reads a mapping to its end, after yaml_build_enter(). */
 int yaml_mapping_read(struct yaml_build *build, struct drop_place place, json_t **ret_value,

@@ -48,8 +48,8 @@ static int next_root(struct yaml_source *source, struct yaml_build *build, json_
 }
 
 /* Reads the next non-empty document and delivers it. *ret_ended: there is none. */
-static int deliver_next(struct yaml_source *source, struct yaml_build *build,
-                        const struct json_stream_handler *handler, bool *ret_ended, struct err *err)
+static int deliver_next(struct yaml_source *source, struct yaml_build *build, bool *ret_ended,
+                        struct err *err)
 {
     json_t *root = NULL;
     struct text_position at;
@@ -57,8 +57,8 @@ static int deliver_next(struct yaml_source *source, struct yaml_build *build,
     if (r < 0)
         return r;
     *ret_ended = !root;
-    if (root && handler->on_envelope)
-        r = handler->on_envelope(handler->context, root, at, err);
+    if (root)
+        r = yaml_build_hand_over(build, root, at, err);
     json_decref(root);
     return r;
 }
@@ -68,7 +68,7 @@ static int each_document(struct yaml_source *source, struct yaml_build *build,
 {
     bool ended = false;
     while (!ended) {
-        int r = deliver_next(source, build, handler, &ended, err);
+        int r = deliver_next(source, build, &ended, err);
         if (r == -EINVAL && handler->on_fault && !yaml_source_is_broken(source))
             r = handler->on_fault(handler->context, err);
         if (r < 0)

@@ -28,6 +28,7 @@ static int each_item(struct yaml_build *build, const struct yaml_source_event *e
     json_t *item;
     struct text_position at = event->at;
     build->n_values = 0;
+    build->is_item = true;
     if (!build->handler->on_item)
         return yaml_build_skip(build, event, err);
     int r = yaml_build_node(build, event, drop_paths_root(build->options->drop), &item, err);
@@ -70,6 +71,7 @@ static int build_items(struct yaml_build *build, const struct yaml_source_event 
         r = each_items(build, err);
     build->depth--;
     build->n_values = envelope_values;
+    build->is_item = false;
     return r;
 }
 
@@ -224,7 +226,8 @@ static int build_members(struct yaml_build *build, struct mapping *mapping, stru
         int r = yaml_source_next(build->source, &event, err);
         if (r < 0 || event.kind == SOURCE_MAPPING_END)
             return r;
-        r = build_member(build, mapping, &event, err);
+        r = build->is_over ? yaml_build_skip(build, &event, err)
+                           : build_member(build, mapping, &event, err);
         if (r < 0)
             return r;
     }

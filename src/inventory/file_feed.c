@@ -22,6 +22,10 @@
 static const char *const UNREAD[] = {"metadata.managedFields", "status.images",
                                      "status.volumesAttached", "status.volumesInUse", NULL};
 
+/* Of an object over a limit. */
+static const char *const NAMING[] = {"apiVersion",         "kind",         "metadata.name",
+                                     "metadata.namespace", "metadata.uid", NULL};
+
 /* Kinds that a message names, and the length of their names. */
 #define KINDS_NAMED ((size_t)5)
 #define KIND_BYTES_MAX 40
@@ -37,10 +41,10 @@ struct load {
     const struct inventory_limits *limits;
     struct problems *problems;
     struct seen *seen;
-    struct arena *arena; /* of the current object */
-    char *item_kind;     /* of the list's items; "" until known */
-    json_t *kindless;    /* items whose kind is not yet known */
-    const char *over;    /* why only a part of the current object was read; NULL: all was */
+    struct arena *arena;          /* of the current object */
+    char *item_kind;              /* of the list's items; "" until known */
+    json_t *kindless;             /* items whose kind is not yet known */
+    const struct json_over *over; /* of the current object, of which a part was read; NULL: all */
     struct snapshot_feed snapshot;
     bool pods_use_claims;
     size_t n_documents;
@@ -100,13 +104,17 @@ static int check_limits(const struct load *load, struct err *err)
 }
 
 /* Of an object over a limit. What a pod uses counts, but it is judged to fit nowhere. */
-static int take_counted(const struct load *load, const struct candidate *candidate,
-                        union kind_facts *facts, struct err *err)
+static int decode_counted(const struct load *load, const struct candidate *candidate,
+                          const json_t *part, union kind_facts *facts, struct err *err)
 {
-    if (candidate->row != &KINDS[CLUSTER_PODS])
-        return err_set(err, EMSGSIZE, "%s", load->over);
-    problems_add(load->problems, candidate->row->kind, candidate->key.name, load->over);
-    facts->pod.refusal = load->over;
+    const struct kind_row *row = candidate->row;
+    if (row != &KINDS[CLUSTER_PODS] || !load->over->is_counted)
+        return err_set(err, EMSGSIZE, "%s", load->over->why);
+    int r = row->decode(part, load->policy, load->arena, facts, err);
+    if (r < 0)
+        return r;
+    problems_add(load->problems, row->kind, candidate->key.name, load->over->why);
+    facts->pod.refusal = load->over->why;
     facts->pod.lacks_peers = true;
     return 0;
 }
@@ -116,9 +124,8 @@ static void take(struct load *load, const struct candidate *candidate, const jso
     const struct kind_row *row = candidate->row;
     union kind_facts facts;
     struct err why;
-    int r = row->decode(object, load->policy, load->arena, &facts, &why);
-    if (r == 0 && load->over)
-        r = take_counted(load, candidate, &facts, &why);
+    int r = load->over ? decode_counted(load, candidate, object, &facts, &why)
+                       : row->decode(object, load->policy, load->arena, &facts, &why);
     if (r == 0 && !row->is_essential && row->count(load->cluster) >= load->limits->max_pods)
         r = err_set(&why, E2BIG, "is one of more than %zu (limits.pods)", load->limits->max_pods);
     if (r < 0)
@@ -203,7 +210,7 @@ static int read_object(struct load *load, const json_t *object, const char *defa
     const struct kind_row *row = kinds_find(identity.kind, identity.api_version);
     if (row)
         return read_object_of(load, row, &identity, object, err);
-    if (snapshot_feed_is_its(&identity)) {
+    if (snapshot_feed_is_its(&identity) && !load->over) {
         snapshot_feed_take(&load->snapshot, object, load->problems);
         return 0;
     }
@@ -253,25 +260,33 @@ static int on_item(void *context, json_t *item, struct text_position at, struct 
     return read_object(load, item, load->item_kind, err);
 }
 
-/* An item must name its kind. */
-static bool on_large_item(void *context, const json_t *part, const struct json_over *over)
+static bool read_part(struct load *load, const json_t *part, const char *default_kind,
+                      const struct json_over *over)
 {
-    struct load *load = context;
-    if (!over->is_counted || (!json_member(part, "kind") && !load->item_kind[0]))
+    if (!json_member(part, "kind") && !default_kind[0])
         return false;
-    load->over = over->why;
-    const int r = read_object(load, part, load->item_kind, NULL);
+    load->over = over;
+    const int r = read_object(load, part, default_kind, NULL);
     load->over = NULL;
     return r == 0;
 }
 
+static bool on_large_item(void *context, const json_t *part, const struct json_over *over)
+{
+    struct load *load = context;
+    return read_part(load, part, load->item_kind, over);
+}
+
+/* Of a list that is too long without its items, these may not have been read. */
 static bool on_large_envelope(void *context, const json_t *part, const struct json_over *over)
 {
     struct load *load = context;
-    free(load->item_kind);
-    load->item_kind = mem_strdup("");
+    char *item_kind CLEANUP(mem_free_ptr) = kind_in_list(part);
+    const char *kind = json_string_value(json_member(part, "kind"));
+    if (item_kind[0] || !kind || strcmp(kind, "List") == 0)
+        return false;
     load->n_documents++;
-    return on_large_item(context, part, over);
+    return read_part(load, part, "", over);
 }
 
 static int read_kindless(struct load *load, const char *kind, struct text_position at,
@@ -338,6 +353,7 @@ static int read_all(struct load *load, struct err *err)
     const struct document_options options = {
         .drop = UNREAD,
         .keep = INVENTORY_KINDS[CLUSTER_PODS].keep,
+        .keep_least = NAMING,
         .object_budget = &object_budget,
         .max_object_bytes = load->limits->max_object_bytes,
         .max_values = object_budget.max_values,

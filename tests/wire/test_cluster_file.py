@@ -380,6 +380,35 @@ def test_input_over_a_limit_is_rejected_with_its_name(what, form, run_binary, wr
     assert str(path) in done.stderr and word in done.stderr
 
 
+DENSE = pod("dense", 3, "a", spec={"affinity": {"terms": [{}] * 1200}})
+AROUND = [node("a", 8), DENSE, pod("plain", 2, "a")]
+FORMS = {
+    "List as JSON": list_text(*AROUND),
+    "List as YAML": yaml_of(object_list(*AROUND)),
+    "JSON objects": "\n".join(map(json.dumps, AROUND)),
+    "YAML documents": yaml_of(*AROUND),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_only_the_object_with_too_many_values_is_a_problem(form, start_service, write):
+    """JSON is read twice: what the pod uses counts. Of YAML only what stands before the limit is read, which names it."""
+    service = start_service("--config", limited(write, objectValues=1000), "--cluster-file", write("cluster", FORMS[form]))
+    said = problems_of(service)
+    assert list(said) == [("Pod", "ml/dense")] and said["Pod", "ml/dense"].endswith("(limits.objectValues)"), said
+    used = [item["resources"][GPU]["used"] for item in inventory_of(service)["nodes"]]
+    assert used == ([5] if "JSON" in form else [2]), inventory_of(service)["nodes"]
+
+
+@pytest.mark.parametrize("form", ["JSON", "YAML"])
+def test_a_list_with_too_many_values_of_its_own_is_rejected(form, run_binary, write):
+    """Its items may not have been read."""
+    made = {"apiVersion": "v1", "kind": "List", "metadata": {"x": [{}] * 1200}, "items": AROUND[::2]}
+    path = write("cluster", json.dumps(made) if form == "JSON" else yaml_of(made))
+    done = run_binary("--config", limited(write, objectValues=1000), "--check", "--cluster-file", path)
+    assert done.returncode == 2 and "1:1: the object that begins here has" in done.stderr and "(limits.objectValues)" in done.stderr, done.stderr
+
+
 def test_unread_members_do_not_count_against_the_limit(run_binary, write):
     fields = [{"manager": "kubelet", "fieldsV1": {f"f:{i}": {"text": LARGE} for i in range(50)}}]
     images = [{"names": [LARGE], "sizeBytes": 2**40}] * 50

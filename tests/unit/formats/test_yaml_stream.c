@@ -153,6 +153,49 @@ static void test_limits_are_those_of_one_object(void **state)
                   "1:28: nested deeper than 20 levels");
 }
 
+static char *without(const char *text, const char *part)
+{
+    char *left = strdup(text);
+    for (char *at = left; at && (at = strstr(at, part));)
+        memmove(at, at + strlen(part), strlen(at + strlen(part)) + 1);
+    return left;
+}
+
+/* What stood before is handed over. The rest is passed over, with its anchors and keys of any
+ * kind; the next object is read again. */
+static void test_a_large_object_is_passed_over(void **state)
+{
+    (void)state;
+    struct buf many;
+    struct buf yaml;
+    struct seen seen;
+    struct err err = {""};
+    struct json_stream_handler handler = seen_handler(&seen, 0);
+    handler.on_large_item = seen_large_item;
+    handler.on_large_envelope = seen_large_envelope;
+    buf_init(&many, 10000);
+    buf_init(&yaml, 10000);
+    for (int i = 0; i < 100; i++)
+        buf_add_text(&many, "{},");
+    buf_printf(&yaml,
+               "items:\n- {a: 1}\n- {b: {c: 2, d: [%s &x [&y 1, *y]], ? [f] : *y, g: 3}, h: 4}\n"
+               "- {a: 5}\nb: 6\n---\na: {b: 7}\nc: [%s]\nd: 8\n---\na: 9\n",
+               buf_text(&many), buf_text(&many));
+    if (each(buf_text(&yaml), yaml.len, &handler, &err) < 0)
+        fail_msg("%s", err.text);
+    char *read = without(buf_text(&seen.text), ",{}");
+    assert_string_equal(read, "item 2:3 {\"a\":1}\n"
+                              "large item {\"b\":{\"c\":2,\"d\":[{}]}}\n"
+                              "item 4:3 {\"a\":5}\n"
+                              "envelope 1:1 {\"b\":6}\n"
+                              "large envelope {\"a\":{\"b\":7},\"c\":[{}]}\n"
+                              "envelope 11:1 {\"a\":9}\n");
+    free(read);
+    buf_fini(&seen.text);
+    buf_fini(&yaml);
+    buf_fini(&many);
+}
+
 /* Each item is small, but all expanded aliases together are a lot of work. */
 static void test_aliases_are_counted_over_all_items(void **state)
 {
@@ -245,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_anchors_end_with_their_document),
         cmocka_unit_test(test_duplicate_keys_are_found_in_dropped_subtrees),
         cmocka_unit_test(test_limits_are_those_of_one_object),
+        cmocka_unit_test(test_a_large_object_is_passed_over),
         cmocka_unit_test(test_aliases_are_counted_over_all_items),
         cmocka_unit_test(test_nothing_is_read_after_a_document_that_is_far_too_deep),
         cmocka_unit_test(test_directives_and_anchors_are_limited),
