@@ -3,7 +3,8 @@
  * decoders of objects. Its objects arrive by watch, are decided on, checked, scraped, relisted and
  * deleted.
  *
- *     hostile [NAME...]      all attacks and what-ifs (what_ifs.c), or the named ones
+ *     hostile [NAME...]      all attacks, what-ifs (what_ifs.c) and bodies (bodies.c), or the named
+ *                            ones
  *     hostile --times [NAME...]   the same with the bounds on CPU time: a benchmark
  *     hostile --print NAME   only prints its objects as JSON, one per line: for tests/bench/hostile
  *
@@ -11,14 +12,17 @@
  * or memory is left over in the end.
  */
 #include "api/api.h"
+#include "api/kubernetes.h"
 #include "attacks.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "bodies.h"
 #include "config/settings.h"
 #include "extender/extender.h"
 #include "fake_exchange.h"
 #include "inventory/live.h"
+#include "kube/reflector.h"
 #include "meter.h"
 #include "what_ifs.h"
 
@@ -403,6 +407,109 @@ static bool run_what_ifs(char **names, int n, size_t *n_run)
     return ok;
 }
 
+/* ---- bodies ---- */
+
+#define DRY_RUN_PATH "/apis/visibility.gpu-extender.io/v1alpha1/namespaces/tenant/dryruns"
+#define PIECE_BYTES ((size_t)64 * 1024)
+#define PAGE_OBJECTS 500
+
+static void feed(struct reflector *reflector, const char *text)
+{
+    for (size_t len = strlen(text), n = 0; len > 0; text += n, len -= n) {
+        n = len < PIECE_BYTES ? len : PIECE_BYTES;
+        reflector_bytes(reflector, 0, text, n);
+    }
+}
+
+/* Through the reflector, as from the API server. */
+static void relist(const struct harness *harness, const struct hostile_body *body, const char *pod)
+{
+    const struct reflector_settings settings = {.kind = &INVENTORY_KINDS[CLUSTER_PODS],
+                                                .page_size = PAGE_OBJECTS,
+                                                .silence_ms = 1000,
+                                                .max_object_bytes = 16 << 20,
+                                                .max_object_values = harness->policy.object_values};
+    struct reflector *reflector = reflector_new(&settings, &harness->stores[CLUSTER_PODS]);
+    (void)reflector_next(reflector, 0);
+    reflector_head(reflector, 0, 200, 0);
+    feed(reflector, "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[");
+    for (size_t i = 0; i < body->n_objects; i++) {
+        feed(reflector, i > 0 ? "," : "");
+        feed(reflector, pod);
+    }
+    feed(reflector, "]}");
+    reflector_end(reflector, 0, KUBE_ANSWERED, "");
+    reflector_free(reflector);
+}
+
+/* False: the answer is another one. */
+static bool send_body(struct harness *harness, const struct hostile_body *body, const char *text)
+{
+    struct route routes[API_N_ROUTES + 1] = {0};
+    struct api api = {.inventory = harness->inventory,
+                      .max_object_bytes = 16 << 20,
+                      .max_object_values = harness->settings.policy.object_values,
+                      .request_budget = settings_request_budget(&harness->settings.limits)};
+    struct kubernetes kubernetes = {&api, routes};
+    struct fake_question question = {.body = text, .len = strlen(text)};
+    struct fake_answer answer;
+    if (body->reader == READ_DRY_RUN_OBJECT)
+        question.path = DRY_RUN_PATH;
+    api_routes(&api, NULL, routes);
+    meter_reset();
+    if (body->reader == READ_DRY_RUN)
+        answer = fake_ask(api_dry_run, &api, &question);
+    else if (body->reader == READ_DRY_RUN_OBJECT)
+        answer = fake_ask(kubernetes_handle, &kubernetes, &question);
+    else if (body->reader == READ_WHAT_IF)
+        answer = fake_ask(api_what_if, &api, &question);
+    else
+        answer = fake_ask(extender_filter, &harness->extender, &question);
+    const bool ok = answer.status == body->status && strstr(answer.body, body->says);
+    if (!ok)
+        printf("    FAILED: status %u, not %u with \"%s\": %.200s\n", answer.status, body->status,
+               body->says, answer.body);
+    fake_answer_fini(&answer);
+    return ok;
+}
+
+static bool run_body(const struct hostile_body *body)
+{
+    struct harness harness;
+    bool ok = true;
+    harness_begin(&harness);
+    char *text = bodies_text(body);
+    const double began_ms = meter_cpu_ms();
+    meter_reset();
+    if (body->reader == READ_PODS)
+        relist(&harness, body, text);
+    else
+        ok = send_body(&harness, body, text);
+    const double copied_bytes = body->reader == READ_PODS ? 0 : (double)strlen(text);
+    const double most_bytes = meter_most_bytes() - copied_bytes;
+    printf("%-22s %9zu %12.2f %14.0f  %s\n", body->name, strlen(text), meter_cpu_ms() - began_ms,
+           most_bytes, body->what);
+    ok &= is_within("the memory, bytes,", most_bytes, body->max_bytes);
+    free(text);
+    harness_end(&harness);
+    return ok;
+}
+
+static bool run_bodies(char **names, int n, size_t *n_run)
+{
+    bool ok = true;
+    printf("\n%-22s %9s %12s %14s  %s\n", "body", "bytes", "CPU, ms", "memory, bytes",
+           "what it attacks");
+    for (size_t i = 0; i < N_BODIES; i++) {
+        if (!is_wanted(BODIES[i].name, names, n))
+            continue;
+        ok &= run_body(&BODIES[i]);
+        (void)fflush(stdout);
+        (*n_run)++;
+    }
+    return ok;
+}
+
 static int print_objects(const char *name)
 {
     for (size_t i = 0; i < N_ATTACKS; i++) {
@@ -437,5 +544,6 @@ int main(int argc, char **argv)
         n_run++;
     }
     ok &= run_what_ifs(argv + 1, argc - 1, &n_run);
+    ok &= run_bodies(argv + 1, argc - 1, &n_run);
     return ok && n_run > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

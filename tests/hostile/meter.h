@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Resets the counts of holds. */
+/* Resets the counts of holds, and the most bytes. */
 void meter_reset(void);
 size_t meter_n_holds(void);
 /* CPU time of the longest hold in milliseconds: of all, and of those to write. */
@@ -20,5 +20,8 @@ double meter_longest_write_ms(void);
 double meter_cpu_ms(void);
 /* Bytes allocated by malloc and not freed. */
 double meter_bytes(void);
+/* The most of them since meter_reset(), above those at that time. In a build without
+ * AddressSanitizer: bytes of resident memory. */
+double meter_most_bytes(void);
 
 #endif

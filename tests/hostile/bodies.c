@@ -1,0 +1,60 @@
+/* bodies: see bodies.h. To add one, write a row in the table below. Bounds are about twice the
+ * values seen; without budgets the bodies take up to 460 times their text. */
+#include "bodies.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MB ((size_t)1000 * 1000)
+#define MIB ((double)1024 * 1024)
+
+#define POD_HEAD                                                                                   \
+    "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"dense\",\"namespace\":\"tenant\",\"uid\":\"u\"},"  \
+    "\"spec\":{\"affinity\":{\"nodeAffinity\":{"                                                   \
+    "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":[{}"
+#define POD_TAIL "]}}},\"containers\":[]}}"
+#define DRY_RUN_OBJECT                                                                             \
+    "{\"apiVersion\":\"visibility.gpu-extender.io/v1alpha1\",\"kind\":\"DryRun\",\"spec\":{"       \
+    "\"objects\":[{}"
+
+const struct hostile_body BODIES[] = {
+    /* name, target, reader, head, part, tail, bytes, objects, status, what it says, bytes */
+    {"body-dry-run", "2.5 MB of {} as a manifest", READ_DRY_RUN, "{\"kind\":\"List\",\"items\":[{}",
+     ",{}", "]}", 5 * MB / 2, 0, 413, "limits.userRequestTreeBytes", 60 * MIB},
+    {"body-dry-run-14", "14 MB of {} as a manifest", READ_DRY_RUN,
+     "{\"kind\":\"List\",\"items\":[{}", ",{}", "]}", 14 * MB, 0, 413,
+     "limits.userRequestTreeBytes", 60 * MIB},
+    {"body-dry-run-one", "an object of 15.7 MB as a manifest", READ_DRY_RUN, POD_HEAD, ",{}",
+     POD_TAIL, 157 * MB / 10, 0, 413, "limits.userRequestTreeBytes", 60 * MIB},
+    {"body-dry-run-yaml", "17 MB of small YAML documents", READ_DRY_RUN, "", "---\nkind: A\n", "",
+     17 * MB, 0, 413, "limits.userRequestTreeBytes", 20 * MIB},
+    {"body-object", "2.5 MB of {} as a DryRun", READ_DRY_RUN_OBJECT, DRY_RUN_OBJECT, ",{}", "]}}",
+     5 * MB / 2, 0, 413, "values, should have at most 200000", 2 * MIB},
+    {"body-object-14", "14 MB of {} as a DryRun", READ_DRY_RUN_OBJECT, DRY_RUN_OBJECT, ",{}", "]}}",
+     14 * MB, 0, 413, "values, should have at most 200000", 2 * MIB},
+    {"body-what-if-14", "14 MB of {} as a what-if", READ_WHAT_IF, "{\"workloads\":[{}", ",{}", "]}",
+     14 * MB, 0, 413, "values, should have at most 200000", 2 * MIB},
+    {"body-what-if-63", "63 MB of {} as a what-if", READ_WHAT_IF, "{\"workloads\":[{}", ",{}", "]}",
+     63 * MB, 0, 413, "values, should have at most 200000", 2 * MIB},
+    {"body-filter", "a Pod of 740,000 terms, 15 MB, for filter", READ_FILTER,
+     "{\"NodeNames\":[\"node-0\"],\"Pod\":" POD_HEAD, ",{\"topologyKey\":\"a\"}", POD_TAIL "}",
+     15 * MB, 0, 200, "values, should have at most 50000", 60 * MIB},
+    {"body-pods", "20 pods of 740,000 terms, relisted", READ_PODS, POD_HEAD, ",{}", POD_TAIL,
+     22 * MB / 10, 20, 0, NULL, 20 * MIB},
+};
+
+const size_t N_BODIES = sizeof BODIES / sizeof *BODIES;
+
+char *bodies_text(const struct hostile_body *body)
+{
+    const size_t n_part = strlen(body->part);
+    char *text = malloc(body->n_bytes + n_part + strlen(body->tail) + 1);
+    if (!text)
+        abort();
+    size_t len = (size_t)sprintf(text, "%s", body->head);
+    for (; len < body->n_bytes; len += n_part)
+        memcpy(text + len, body->part, n_part);
+    memcpy(text + len, body->tail, strlen(body->tail) + 1);
+    return text;
+}
