@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <utlist.h>
 
 #define WARN_EVERY_NS 1000000000U
 /* Smaller answers are bounded by the number of connections. */
@@ -71,6 +72,18 @@ static void refuse_method(struct exchange *exchange, const char *allow)
                     allow, 0);
 }
 
+bool service_is_ambiguous(const struct exchange *exchange)
+{
+    size_t n = 0;
+    const struct exchange_pair *pair = NULL;
+    LL_FOREACH (exchange->headers, pair) {
+        if (strcasecmp(pair->name, "Content-Length") == 0 ||
+            strcasecmp(pair->name, "Transfer-Encoding") == 0)
+            n++;
+    }
+    return n > 1;
+}
+
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange)
 {
     exchange->started_ns = now_ns();
@@ -82,6 +95,11 @@ void service_open(struct service *service, unsigned listeners, struct exchange *
     const char *encoding = exchange_header(exchange, "Transfer-Encoding");
     if (atomic_load(&service->draining))
         exchange_refuse(exchange, 503, "the server is stopping", NULL, EXCHANGE_CLOSE);
+    else if (service_is_ambiguous(exchange))
+        exchange_refuse(exchange, 400,
+                        "the length of the body is ambiguous, should be stated by one "
+                        "Content-Length or one Transfer-Encoding",
+                        NULL, EXCHANGE_CLOSE);
     else if (encoding && strcasecmp(encoding, "chunked") != 0)
         exchange_refuse(exchange, 501, "the Transfer-Encoding must be chunked", NULL,
                         EXCHANGE_CLOSE);

@@ -28,6 +28,10 @@ void service_init(struct service *service, const struct route *routes,
                   const struct server_settings *settings);
 void service_fini(struct service *service);
 
+/* Whether proxies may see another end of the body than this server: there are several
+ * Content-Length or Transfer-Encoding headers, or both. Source: RFC 9112, 6.1 and 6.3. */
+bool service_is_ambiguous(const struct exchange *exchange);
+
 /* The header is complete: finds the route, asks its gate, and answers requests that no handler may
  * see. */
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange);

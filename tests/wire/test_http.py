@@ -43,6 +43,22 @@ def judged(answer):
     return headers
 
 
+SIZED = b"Content-Length: 5\r\n"
+CHUNKED = b"Transfer-Encoding: chunked\r\n"
+
+
+@pytest.mark.parametrize("length", [SIZED + CHUNKED, CHUNKED + SIZED, SIZED + b"Content-Length: 2\r\n", SIZED + SIZED, CHUNKED + CHUNKED])
+@pytest.mark.parametrize("line", [b"POST /v1/dry-run", b"POST /scheduler/filter", b"GET /livez"])
+def test_ambiguous_bodies_are_rejected(line, length, service):
+    """A proxy may see another end of the body: what follows must not be taken for a request."""
+    with Raw(service.address) as raw:
+        raw.send(line + b" HTTP/1.1\r\nHost: localhost\r\n" + length + b"\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        status, headers, body = raw.answer()
+        assert status == 400 and headers["connection"] == "close" and b"ambiguous" in body
+        raw.socket.shutdown(socket.SHUT_WR)
+        assert raw.is_closed()
+
+
 # ---- routes ----
 
 
