@@ -77,6 +77,7 @@ struct exchange {
     /* Only on the transport's thread. */
     struct buf body;
     uint64_t started_ns;
+    size_t max_parameters; /* how many it may have, if it has more; else 0 */
     size_t received_bytes; /* of the body, kept or not */
     size_t held_bytes;     /* of the body, counted in bodies */
     size_t answer_bytes;   /* of a large answer, counted in bodies */

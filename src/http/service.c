@@ -103,6 +103,12 @@ void service_open(struct service *service, unsigned listeners, struct exchange *
     else if (encoding && strcasecmp(encoding, "chunked") != 0)
         exchange_refuse(exchange, 501, "the Transfer-Encoding must be chunked", NULL,
                         EXCHANGE_CLOSE);
+    else if (exchange->max_parameters > 0)
+        exchange_refuse(exchange, 400,
+                        arena_printf(exchange->arena,
+                                     "the query must not have more than %zu parameters",
+                                     exchange->max_parameters),
+                        NULL, 0);
     else if (!match.route)
         exchange_refuse(exchange, 404,
                         arena_printf(exchange->arena, "no such path, should be one of: %s",

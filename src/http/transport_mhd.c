@@ -26,6 +26,8 @@
 
 /* Limit of the request line and all headers together. */
 #define HEADER_MAX_BYTES ((size_t)32 * 1024)
+/* Paths know fewer. */
+#define QUERY_MAX_PARAMETERS 64U
 /* After a rejection: least number of bytes a client may still send, and its longest pause. */
 #define LINGER_MIN_BYTES ((size_t)1024 * 1024)
 #define LINGER_TIMEOUT_S 5U
@@ -277,6 +279,26 @@ static enum MHD_Result finish(struct transport *transport, struct exchange *exch
     return queue_answer(transport, exchange, connection);
 }
 
+/* What the library keeps for a request with too many parameters, until it has an exchange. */
+static char long_query;
+
+/* The library calls this with the request line, before it splits the query. It keeps the parameters
+ * in the connection's memory, and never answers if that is full (0.9.75), so it must not see them.
+ */
+static void *on_uri(void *cls, const char *uri, struct MHD_Connection *connection)
+{
+    (void)cls;
+    (void)connection;
+    const char *query = uri ? strchr(uri, '?') : NULL;
+    size_t n = 1;
+    for (const char *at = query; at && (at = strchr(at, '&')); at++)
+        n++;
+    if (n <= QUERY_MAX_PARAMETERS)
+        return NULL;
+    ((char *)(uintptr_t)query)[1] = '\0'; /* in the library's buffer */
+    return &long_query;
+}
+
 /* The library calls this with the header, with each piece of the body, at its end, and after a
  * resume. */
 // NOLINTNEXTLINE(readability-function-size): the library's signature
@@ -286,9 +308,11 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 {
     (void)version;
     struct transport *transport = cls;
-    struct exchange *exchange = *con_cls;
+    const bool has_long_query = *con_cls == &long_query;
+    struct exchange *exchange = has_long_query ? NULL : *con_cls;
     if (!exchange) {
         *con_cls = exchange = exchange_new(method, url, transport->service->max_body_bytes);
+        exchange->max_parameters = has_long_query ? QUERY_MAX_PARAMETERS : 0;
         return begin(transport, exchange, connection);
     }
     if (*upload_len > 0) {
@@ -303,7 +327,7 @@ static void on_request_end(void *cls, struct MHD_Connection *connection, void **
                            enum MHD_RequestTerminationCode how)
 {
     struct transport *transport = cls;
-    struct exchange *exchange = *con_cls;
+    struct exchange *exchange = *con_cls == &long_query ? NULL : *con_cls;
     *con_cls = NULL;
     if (!exchange)
         return;
@@ -415,10 +439,10 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
     transport->daemon = MHD_start_daemon(
         kind | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, on_accept, transport, on_request,
         transport, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL, MHD_OPTION_UNESCAPE_CALLBACK,
-        on_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_request_end, transport,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, transport, MHD_OPTION_ARRAY, options,
-        settings->tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END, TLS_PRIORITIES,
-        MHD_OPTION_HTTPS_CERT_CALLBACK2, TLS_RETRIEVE_CERTIFICATE, MHD_OPTION_END);
+        on_unescape, NULL, MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        on_request_end, transport, MHD_OPTION_NOTIFY_CONNECTION, on_connection, transport,
+        MHD_OPTION_ARRAY, options, settings->tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END,
+        TLS_PRIORITIES, MHD_OPTION_HTTPS_CERT_CALLBACK2, TLS_RETRIEVE_CERTIFICATE, MHD_OPTION_END);
     if (!transport->daemon) {
         connections_stop(transport->connections);
         free(transport);

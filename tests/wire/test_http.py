@@ -59,6 +59,23 @@ def test_ambiguous_bodies_are_rejected(line, length, service):
         assert raw.is_closed()
 
 
+@pytest.mark.parametrize("n", [65, 500, 5000])
+@pytest.mark.parametrize("rest", [b"GET /livez?%s HTTP/1.1\r\nHost: localhost\r\n\r\n", b"POST /v1/dry-run?%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"])
+def test_many_parameters_are_rejected_at_once(rest, n, service):
+    with Raw(service.address) as raw:
+        raw.send(rest % b"&".join([b"a"] * n))
+        status, headers, body = raw.answer()
+        assert status == 400 and b"64 parameters" in body
+        raw.send(request("GET", "/livez"))
+        assert raw.answer()[0] == 200
+
+
+def test_a_query_may_have_64_parameters(service):
+    with Raw(service.address) as raw:
+        raw.send(request("GET", "/livez?" + "&".join(["a=1"] * 64)))
+        assert raw.answer()[0] == 200
+
+
 # ---- routes ----
 
 
