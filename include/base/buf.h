@@ -37,11 +37,14 @@ static inline void buf_add_text(struct buf *buf, const char *text)
     buf_add(buf, text, strlen(text));
 }
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds the text in double quotes with JSON's escapes (logfmt reads them too), also for all control
- * characters. Invalid UTF-8 becomes U+FFFD. If the text does not fit, adds its beginning. */
+/* Adds the text in double quotes with JSON's escapes (logfmt reads them too), also for all
+ * characters of buf_control(). Invalid UTF-8 becomes U+FFFD. If the text does not fit, adds its
+ * beginning. */
 void buf_add_quoted(struct buf *buf, const char *text);
-/* The length of the control, invisible or bidirectional character that the text begins with; 0:
- * another one. */
+/* Adds JSON's escape of a character. */
+void buf_add_escape(struct buf *buf, unsigned code);
+/* The length of the control, invisible or bidirectional character that the text begins with
+ * (src/base/hidden.h); 0: another one. ret_code stays unchanged then. */
 size_t buf_control(const char *text, unsigned *ret_code);
 /* Adds foreign text with spaces for control, invisible and bidirectional characters: it must not
  * imitate our lines, control a terminal or look like other text. Invalid UTF-8 becomes U+FFFD. */

@@ -1,6 +1,7 @@
 /* buf: see include/base/buf.h. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "hidden.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -93,15 +94,28 @@ void buf_printf(struct buf *buf, const char *format, ...)
     va_end(again);
 }
 
+static bool add_unit(struct buf *buf, unsigned unit)
+{
+    char escape[sizeof "\\u0000"];
+    (void)snprintf(escape, sizeof escape, "\\u%04x", unit);
+    return add(buf, escape, sizeof escape - 1);
+}
+
 static bool add_escaped(struct buf *buf, unsigned c)
 {
     static const char *const SHORT[128] = {
         ['"'] = "\\\"", ['\\'] = "\\\\", ['\n'] = "\\n", ['\r'] = "\\r", ['\t'] = "\\t"};
-    char escape[sizeof "\\u0000"];
     if (c < 128 && SHORT[c])
         return add(buf, SHORT[c], 2);
-    (void)snprintf(escape, sizeof escape, "\\u%04x", c);
-    return add(buf, escape, sizeof escape - 1);
+    if (c <= 0xffff)
+        return add_unit(buf, c);
+    /* RFC 8259, section 7: a surrogate pair */
+    return add_unit(buf, 0xd7c0 + (c >> 10)) && add_unit(buf, 0xdc00 | (c & 0x3ff));
+}
+
+void buf_add_escape(struct buf *buf, unsigned code)
+{
+    (void)add_escaped(buf, code);
 }
 
 /* RFC 3629, section 4: valid second bytes for each first byte. */
@@ -137,33 +151,24 @@ static size_t plain_len(const unsigned char *text)
     return (size_t)(p - text);
 }
 
-/* The code point of a valid sequence of at most three bytes; longer ones are not controls. */
+/* The code point of a valid sequence. */
 static unsigned code_of(const unsigned char *p, size_t len)
 {
-    if (len < 2)
-        return p[0];
-    if (len == 2)
-        return (p[0] & 0x1fU) << 6 | (p[1] & 0x3fU);
-    return (p[0] & 0x0fU) << 12 | (p[1] & 0x3fU) << 6 | (p[2] & 0x3fU);
+    static const unsigned char FIRST_BITS[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    unsigned code = p[0] & FIRST_BITS[len];
+    for (size_t i = 1; i < len; i++)
+        code = code << 6 | (p[i] & 0x3fU);
+    return code;
 }
 
 size_t buf_control(const char *text, unsigned *ret_code)
 {
-    /* C0; DEL and C1; then what is invisible, ends a line, or turns its direction, so that a name
-     * looks like another one. */
-    static const unsigned short RANGES[][2] = {{0x01, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},
-                                               {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x2069},
-                                               {0xfeff, 0xfeff}};
     const unsigned char *p = (const unsigned char *)text;
     const size_t len = *p < 0x80 ? 1 : utf8_len(p);
-    if (len == 0 || len > 3)
+    if (len == 0 || !hidden_is_code(code_of(p, len)))
         return 0;
     *ret_code = code_of(p, len);
-    for (size_t i = 0; i < sizeof RANGES / sizeof *RANGES; i++) {
-        if (*ret_code >= RANGES[i][0] && *ret_code <= RANGES[i][1])
-            return len;
-    }
-    return 0;
+    return len;
 }
 
 /* Adds the character or the byte at p. Returns its length; 0: it does not fit. */

@@ -98,14 +98,21 @@ void shown_add_table(const char *text, const struct shown_style *style, struct b
     }
 }
 
-/* Part of JSON, with the control characters that JSON does not escape escaped. */
-static void add_escaped(const char *text, struct buf *out)
+/* YAML has no surrogate pairs (YAML 1.2, section 5.7). */
+static void add_yaml_escape(struct buf *out, unsigned code)
+{
+    buf_printf(out, code > 0xffff ? "\\U%08x" : "\\u%04x", code);
+}
+
+/* Part of JSON, with the hidden characters that JSON does not escape escaped by add_escape(). */
+static void add_escaped(const char *text, void (*add_escape)(struct buf *, unsigned),
+                        struct buf *out)
 {
     while (*text) {
         unsigned code = 0;
         const size_t len = buf_control(text, &code);
         if (len > 0 && code > ' ')
-            buf_printf(out, "\\u%04x", code);
+            add_escape(out, code);
         else
             buf_add(out, text, 1);
         text += len > 0 ? len : 1;
@@ -114,7 +121,7 @@ static void add_escaped(const char *text, struct buf *out)
 
 void shown_add_json(const char *text, struct buf *out)
 {
-    add_escaped(text, out);
+    add_escaped(text, buf_add_escape, out);
     if (out->len == 0 || out->data[out->len - 1] != '\n')
         buf_add_text(out, "\n");
 }
@@ -150,7 +157,7 @@ static void add_scalar(const json_t *value, struct buf *out)
     }
     buf_init(&json, BUF_UNBOUNDED); /* part of the answer */
     json_put(value, JSON_ENCODE_ANY, &json);
-    add_escaped(buf_text(&json), out);
+    add_escaped(buf_text(&json), add_yaml_escape, out);
     buf_fini(&json);
 }
 

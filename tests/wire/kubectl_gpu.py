@@ -15,7 +15,7 @@ from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS, Log, Servi
 PLUGIN = os.environ.get("KUBECTL_GPU") or os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
 FILE = ("--cluster-file", SAMPLE_CLUSTER)
 FITS, TOO_LARGE = {"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "1000"}
-EVIL = "a\x1b]0;b\x07\x7f\u009b31m\r\nc\u202e\u200b\ufeff\u2066d\u061c"
+EVIL = "a\x1b]0;b\x07\x7f\u009b31m\r\nc\u202e\u200b\ufeff\u2066d\u061c\u00ad\u3164\ufe0f\U000e0041"
 
 
 # Each start of the plugin takes time.
@@ -153,4 +153,4 @@ def manifest(resources, **more):
 
 
 def has_control(text):
-    return bool(re.search("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]", text))
+    return bool(re.search("[\x00-\x09\x0b-\x1f\x7f\u0080-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u00ad\u3164\ufe0f\U000e0041]", text))

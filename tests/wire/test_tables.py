@@ -130,7 +130,7 @@ def test_a_live_cluster_knows_the_owners(api, follower):
 
 
 def test_cells_control_no_terminal(start_over):
-    evil = "a\x1b[2J\u009b\u202eb\u2066\u200f"
+    evil = "a\x1b[2J\u009b\u202eb\u2066\u200f\u00ad\u3164\ufe0f\U000e0041"
     service = start_over(node(evil), pod("runs", 2, evil))
     for wide in ("true", "false"):
         assert not set(evil) - set("ab[2J") & set(text_of(service, "/v1/inventory", wide=wide))

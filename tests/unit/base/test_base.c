@@ -112,15 +112,58 @@ static void test_buf_quotes_as_json(void **state)
 static void test_buf_keeps_no_control(void **state)
 {
     (void)state;
-    static const char TEXT[] = "a\x1b\x7f\xc2\x9b\u061c\u200f\u202e\u2066é\u2010\u0600";
+    static const char TEXT[] = "a\x1b\x7f\xc2\x9b\u061c\u200f\u202e\u2066é\u2010\u0621";
     struct buf buf;
     buf_init(&buf, 100);
     buf_add_one_line(&buf, TEXT);
-    assert_string_equal(buf_text(&buf), "a       é\u2010\u0600");
+    assert_string_equal(buf_text(&buf), "a       é\u2010\u0621");
     buf_clear(&buf);
     buf_add_quoted(&buf, TEXT);
     assert_string_equal(buf_text(&buf), "\"a\\u001b\\u007f\\u009b\\u061c\\u200f\\u202e\\u2066é"
-                                        "\u2010\u0600\"");
+                                        "\u2010\u0621\"");
+    buf_fini(&buf);
+}
+
+/* Unicode's "default ignorable" and format characters, also those that are not assigned yet, and
+ * their neighbours. */
+static void test_buf_keeps_nothing_invisible(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *quoted;
+    } CASES[] = {
+        {"\u00ad", "\"\\u00ad\""},            /* soft hyphen */
+        {"\u034f", "\"\\u034f\""},            /* combining grapheme joiner */
+        {"\u0600", "\"\\u0600\""},            /* Arabic number sign */
+        {"\u115f", "\"\\u115f\""},            /* Hangul choseong filler */
+        {"\u17b4", "\"\\u17b4\""},            /* Khmer vowel inherent aq */
+        {"\u180e", "\"\\u180e\""},            /* Mongolian vowel separator */
+        {"\u2065", "\"\\u2065\""},            /* not assigned */
+        {"\u206f", "\"\\u206f\""},            /* nominal digit shapes */
+        {"\u3164", "\"\\u3164\""},            /* Hangul filler */
+        {"\ufe0f", "\"\\ufe0f\""},            /* variation selector 16 */
+        {"\uffa0", "\"\\uffa0\""},            /* halfwidth Hangul filler */
+        {"\ufff0", "\"\\ufff0\""},            /* not assigned */
+        {"\ufffb", "\"\\ufffb\""},            /* interlinear annotation terminator */
+        {"\U0001d173", "\"\\ud834\\udd73\""}, /* musical symbol begin beam */
+        {"\U000e0041", "\"\\udb40\\udc41\""}, /* tag Latin capital letter a */
+        {"\U000e0fff", "\"\\udb43\\udfff\""}, /* not assigned */
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct buf buf;
+        buf_init(&buf, 100);
+        buf_add_quoted(&buf, CASES[i].text);
+        assert_string_equal(buf_text(&buf), CASES[i].quoted);
+        buf_clear(&buf);
+        buf_add_one_line(&buf, CASES[i].text);
+        assert_string_equal(buf_text(&buf), " ");
+        buf_fini(&buf);
+    }
+    static const char SEEN[] = "\u00ac\u00ae\u3163\u3165\uffef\ufffd\U0001d172\U000e1000";
+    struct buf buf;
+    buf_init(&buf, 100);
+    buf_add_one_line(&buf, SEEN);
+    assert_string_equal(buf_text(&buf), SEEN);
     buf_fini(&buf);
 }
 
@@ -335,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_secret_buf_keeps_its_text_and_wipes_it),
         cmocka_unit_test(test_buf_quotes_as_json),
         cmocka_unit_test(test_buf_keeps_no_control),
+        cmocka_unit_test(test_buf_keeps_nothing_invisible),
         cmocka_unit_test(test_buf_replaces_invalid_utf8_when_quoting),
         cmocka_unit_test(test_metrics_text),
         cmocka_unit_test(test_process_metrics),
