@@ -362,3 +362,35 @@ def test_accessible(services, pages, language, scheme):
     page.locator("[role=tabpanel] > *").first.wait_for()
     violations(page)
     shot(page, f"{language}-{scheme}")
+
+
+@pytest.mark.parametrize("value", ["constructor", "__proto__", "none-of-these"])
+def test_an_address_with_another_value_shows_the_default(sample, pages, value):
+    usual = pages.open(sample)
+    page = pages.open(sample, "#" + "&".join(f"{name}={value}" for name in ("group", "colour", "view", "lang", "tab")))
+    for shown in ("[...document.querySelectorAll('.lines h3')].map(heading => heading.innerText)", "document.documentElement.lang", "document.title"):
+        assert page.evaluate(shown) == usual.evaluate(shown)
+    for name in ("group", "colour", "view"):
+        assert page.locator(f"#{name}").input_value() == usual.locator(f"#{name}").input_value()
+    assert page.locator("[aria-selected=true]").inner_text() == usual.locator("[aria-selected=true]").inner_text()
+
+
+def test_the_page_hides_what_the_program_hides(sample, pages):
+    """Raw and escaped. The browser's table may be of a newer Unicode."""
+    ranges = re.findall(r"\{0x(\w+), 0x(\w+)\}", read(os.path.join(ROOT, "src/base/hidden.c")))
+    codes = [code for first, last in ranges for code in range(int(first, 16), int(last, 16) + 1)]
+    assert len(codes) > 4000
+    page = pages.open(sample)
+    missed = page.evaluate(
+        """codes => import('./fetching.js').then(({ parse }) => codes.filter((code) => {
+            const text = String.fromCodePoint(code);
+            const escaped = [...text.split("")].map((unit) => "\\\\u" + unit.charCodeAt(0).toString(16).padStart(4, "0")).join("");
+            const shown = `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+            return (code >= 0x20 && parse(JSON.stringify(text)) !== shown) || parse(`"${escaped}"`) !== shown;
+        }))""",
+        codes,
+    )
+    assert missed == []
+    kept = "a\u00acé\u2010\U0001f600\n"
+    assert page.evaluate("text => import('./fetching.js').then(({ parse }) => parse(text))", json.dumps(kept)) == kept
+    assert page.evaluate("text => import('./fetching.js').then(({ parse }) => parse(text))", json.dumps(kept, ensure_ascii=False)) == kept

@@ -149,7 +149,7 @@ const KEYS = {
 export const GROUPINGS = Object.keys(KEYS);
 
 function groupKey(row, groupBy, pools) {
-  return (KEYS[groupBy] ?? KEYS.model)(row, pools);
+  return KEYS[groupBy](row, pools);
 }
 
 // Nodes with the same text look the same but for their names, and hold no pods.
@@ -198,7 +198,7 @@ const COLOURINGS_BY = {
 export const COLOURINGS = Object.keys(COLOURINGS_BY);
 
 export function colourKey(holder, colour) {
-  return (COLOURINGS_BY[colour] ?? COLOURINGS_BY.namespace)(holder);
+  return COLOURINGS_BY[colour](holder);
 }
 
 // The states that some GPU has.

@@ -1,7 +1,7 @@
 // One node, or one pod with the reasons, beside the map.
 import { html, useEffect, useRef } from "./vendor/preact-htm.js";
 import { urlOf, usePolled } from "./fetching.js";
-import { CopyCurl, CopyKubectl, Failed, Table, WhatIf, age, ageSince, amount, amounts, ownerText, quoted } from "./parts.js";
+import { CopyCurl, CopyKubectl, Failed, Table, WhatIf, age, ageSince, amount, amounts, named, ownerText, quoted } from "./parts.js";
 import { stateOf } from "./map.js";
 import { t } from "./words.js";
 
@@ -41,6 +41,7 @@ function Node({ node, change }) {
 function Pod({ name, change }) {
   const [namespace, pod] = name.split("/");
   const path = `explain?namespace=${encodeURIComponent(namespace)}&name=${encodeURIComponent(pod)}`;
+  const curlPath = () => `explain?namespace=${named(namespace)}&name=${named(pod)}&output=table`;
   const { value, failure } = usePolled(path, RELOAD_MS);
   if (!value) return html`<${Failed} failure=${failure} />`;
   const of = value.pod;
@@ -51,8 +52,8 @@ function Pod({ name, change }) {
     ${of.node && html`<p><button class="link" onClick=${() => change({ node: of.node, pod: "" })}>${of.node}</button></p>`}
     ${of.schedulerSays?.message && html`<p>${t("schedulerSays")}: ${of.schedulerSays.message}</p>`}
     ${of.notEvaluated.map((note) => html`<p class="aside">${t("notEvaluated")}: ${note}</p>`)}
-    <p class="bar"><${CopyCurl} words=${() => [quoted(urlOf(`${path}&output=table`))]} />
-      <${CopyKubectl} words=${() => ["why", quoted(pod), "-n", quoted(namespace)]} />
+    <p class="bar"><${CopyCurl} words=${() => [quoted(urlOf(curlPath()))]} />
+      <${CopyKubectl} asked=${() => ({ words: ["why", named(pod), "-n", named(namespace)] })} />
       <${WhatIf} label="whatIfRemove" changes=${{ remove: name }} change=${change} />
       <button onClick=${() => change({ tab: "decisions", follow: name })}>${t("followPod")}</button></p>
     <${Table} caption=${t("reasons")} rows=${of.reasons ?? []} columns=${[

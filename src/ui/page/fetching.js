@@ -39,19 +39,35 @@ export class Failure extends Error {
   }
 }
 
-// Control and bidirectional characters could make a name look like another one. They are made visible, in the JSON text: raw, and as
-// an escape (an escaped backslash before it is read as such). Line ends stay.
-const HIDDEN = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
-const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|[^])/g;
-const visible = (code) => `⟨U+${code.toUpperCase().padStart(4, "0")}⟩`;
+// Control, format and other invisible characters could make a name look like another one. src/base/hidden.c has the same for the program.
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|[^])/g;
+
+export function codeOf(character) {
+  return `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+// The hidden characters of a text, without the ends of lines.
+export function hiddenIn(text) {
+  return (text.match(HIDDEN) ?? []).filter((found) => found !== "\n");
+}
+
+export function visible(text) {
+  return text.replace(HIDDEN, (found) => `⟨${codeOf(found)}⟩`);
+}
+
+function escapedAgain(escape) {
+  const character = JSON.parse(`"${escape}"`);
+  const shown = visible(character);
+  return shown === character ? escape : shown;
+}
+
+// The value of a JSON text, with visible characters for hidden ones: raw, and as an escape (an escaped backslash before it is read as
+// such). Spaces between values, and line ends as \n, stay.
 export function parse(text) {
   const shown = text
-    .replace(HIDDEN, (found) => visible(found.charCodeAt(0).toString(16)))
-    .replace(ESCAPE, (found, code) => {
-      if (!code) return found;
-      const unit = parseInt(code, 16);
-      return unit < 0x20 || String.fromCharCode(unit).match(HIDDEN) ? visible(code) : found;
-    });
+    .replace(HIDDEN, (found) => (found < " " ? found : visible(found)))
+    .replace(ESCAPE, (found) => (found[1] === "u" ? escapedAgain(found) : found));
   return JSON.parse(shown);
 }
 

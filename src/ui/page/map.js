@@ -2,6 +2,7 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
 import { CELLS_MAX, COLOURINGS, GROUPINGS, OTHER, STATES, cellsOf, colourKey, fleetOf, groupsOf, holdersOf, isClosed, marksOf, statesOf } from "./cells.js";
 import { Table, ageSince, ownerText } from "./parts.js";
+import { VIEWS } from "./state.js";
 import { t } from "./words.js";
 
 const LINE_PX = 24;
@@ -248,7 +249,7 @@ export function ClusterMap({ inventory, resources, shares, pools, placed, closin
   return html`<section>
     <div class="bar"><h2 id="map-title">${t("map")}</h2>
       ${choose("group", GROUPINGS)} ${state.group === "label" && html`<${LabelKey} state=${state} change=${change} />`}
-      ${choose("colour", COLOURINGS, { holder: "" })} ${choose("view", ["map", "apart", "table"])}</div>
+      ${choose("colour", COLOURINGS, { holder: "" })} ${choose("view", VIEWS)}</div>
     ${state.view === "table"
       ? html`<${Twin} fleet=${fleet} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />`
       : html`<${Lines} fleet=${fleet} resources=${resources} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />`}

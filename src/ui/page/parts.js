@@ -1,6 +1,6 @@
 // Small parts that several views share.
 import { html, useState } from "./vendor/preact-htm.js";
-import { askedBy, hasToken, isOpenToCurl } from "./fetching.js";
+import { askedBy, codeOf, hasToken, hiddenIn, isOpenToCurl, visible } from "./fetching.js";
 import { UNCHANGED } from "./state.js";
 import { t } from "./words.js";
 
@@ -43,12 +43,13 @@ export function CopyCurl({ words }) {
   return isOpenToCurl() && html`<${Copy} label=${t("copyCurl")} made=${made} />`;
 }
 
-// The same with kubectl gpu. words: its verb, and what is asked for. input: what it reads from its standard input.
-export function CopyKubectl({ words, input }) {
+// The same with kubectl gpu. asked: () => {words, input}: its verb with what is asked for, and what it reads from its standard input.
+export function CopyKubectl({ asked }) {
   const made = async () => {
+    const { words, input } = asked();
     const { program, options, needsToken } = await askedBy();
-    const command = [program, ...words(), ...options.map(quoted), needsToken && '--token="$TOKEN"'].filter(Boolean).join(" ");
-    return { text: input ? `printf %s ${quoted(input())} | ${command}` : command, needsToken };
+    const command = [program, ...words, ...options.map(quoted), needsToken && '--token="$TOKEN"'].filter(Boolean).join(" ");
+    return { text: input === undefined ? command : `printf %s ${quoted(input)} | ${command}`, needsToken };
   };
   return html`<${Copy} label=${t("copyKubectl")} made=${made} />`;
 }
@@ -62,16 +63,32 @@ export function WhatIf({ label, changes, change, next = "try-it", kind = "" }) {
   return html`<button class=${kind} onClick=${go}>${t(label)}</button>`;
 }
 
+// What does not get into the clipboard, with the reason for the reader.
+class Refused extends Error {}
+
+// A name for a command. A link can contain anything, so what is no name of an object is refused.
+export function named(text) {
+  if (!/^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/.test(text)) throw new Refused(t("notAName", visible(text)));
+  return text;
+}
+
+// A terminal obeys control characters in what is pasted, and shows nothing of others.
+function refuseHidden(text) {
+  const [first] = hiddenIn(text);
+  if (first) throw new Refused(t("hiddenCharacter", codeOf(first)));
+}
+
 // made: {text, needsToken}, or a promise of it. A token is never copied: the text has $TOKEN.
 function Copy({ label, made }) {
   const [done, setDone] = useState("");
   const copy = async () => {
     try {
       const { text, needsToken } = await made();
+      refuseHidden(text);
       await navigator.clipboard.writeText(text);
       setDone(t(needsToken ? "copiedToken" : "copied"));
-    } catch {
-      setDone(t("notCopied"));
+    } catch (fault) {
+      setDone(fault instanceof Refused ? fault.message : t("notCopied"));
     }
   };
   return html`<button onClick=${copy}>${label}</button> <span role="status">${done}</span>`;

@@ -1,10 +1,16 @@
 // What the page shows, kept in the fragment of its address, so that a link shows the same.
 import { useEffect, useState } from "./vendor/preact-htm.js";
+import { COLOURINGS, GROUPINGS } from "./cells.js";
+import { LANGUAGES } from "./words.js";
 
 const DEFAULTS = {
   tab: "waiting", group: "model", label: "", colour: "namespace", view: "map", node: "", pod: "", holder: "", category: "", follow: "",
   drain: "", cordon: "", remove: "", like: "", count: "1", quota: "", limits: "", placement: "", lang: "",
 };
+
+export const VIEWS = ["map", "apart", "table"];
+export const TABS = ["waiting", "try", "quotas", "fragmentation", "decisions"];
+const CHOICES = { tab: TABS, group: GROUPINGS, colour: COLOURINGS, view: VIEWS, lang: Object.keys(LANGUAGES) };
 
 // The changes of a what-if, when there are none.
 export const UNCHANGED = Object.fromEntries(["drain", "cordon", "remove", "like", "count", "quota", "limits", "placement"].map((name) => [name, DEFAULTS[name]]));
@@ -12,7 +18,11 @@ export const UNCHANGED = Object.fromEntries(["drain", "cordon", "remove", "like"
 function read() {
   const given = new URLSearchParams(location.hash.slice(1));
   const state = {};
-  for (const name of Object.keys(DEFAULTS)) state[name] = given.get(name) ?? DEFAULTS[name];
+  for (const name of Object.keys(DEFAULTS)) {
+    const value = given.get(name);
+    const isKnown = value !== null && (CHOICES[name]?.includes(value) ?? true);
+    state[name] = isKnown ? value : DEFAULTS[name];
+  }
   return state;
 }
 

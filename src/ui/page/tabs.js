@@ -2,6 +2,7 @@
 import { html, useRef, useState } from "./vendor/preact-htm.js";
 import { usePolled } from "./fetching.js";
 import { Failed, Notice, Table, WhatIf } from "./parts.js";
+import { TABS } from "./state.js";
 import { Try, limitsText } from "./try.js";
 import { Waiting } from "./waiting.js";
 import { t } from "./words.js";
@@ -92,24 +93,23 @@ function Decisions({ state, change, again }) {
     ]} />`}`;
 }
 
-const TABS = { waiting: Waiting, try: Try, quotas: Quotas, fragmentation: Fragmentation, decisions: Decisions };
+const CONTENTS = { waiting: Waiting, try: Try, quotas: Quotas, fragmentation: Fragmentation, decisions: Decisions };
 
 export function Tabs(properties) {
   const { state, change } = properties;
-  const names = Object.keys(TABS);
-  const at = names.includes(state.tab) ? state.tab : names[0];
+  const at = state.tab;
   const list = useRef(null);
   const move = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
-    const next = names[(names.indexOf(at) + step + names.length) % names.length];
+    const next = TABS[(TABS.indexOf(at) + step + TABS.length) % TABS.length];
     change({ tab: next });
     list.current.querySelector(`#tab-${next}`).focus();
   };
   return html`<section class="tabs">
     <div role="tablist" ref=${list} onKeyDown=${move}>
-      ${names.map((name) => html`<button role="tab" id=${`tab-${name}`} aria-selected=${name === at ? "true" : "false"} aria-controls="tab-panel" tabindex=${name === at ? 0 : -1} onClick=${() => change({ tab: name })}>${t(`tab_${name}`)}</button>`)}
+      ${TABS.map((name) => html`<button role="tab" id=${`tab-${name}`} aria-selected=${name === at ? "true" : "false"} aria-controls="tab-panel" tabindex=${name === at ? 0 : -1} onClick=${() => change({ tab: name })}>${t(`tab_${name}`)}</button>`)}
     </div>
-    <div role="tabpanel" id="tab-panel" aria-labelledby=${`tab-${at}`}><${TABS[at]} key=${at} ...${properties} /></div>
+    <div role="tabpanel" id="tab-panel" aria-labelledby=${`tab-${at}`}><${CONTENTS[at]} key=${at} ...${properties} /></div>
   </section>`;
 }

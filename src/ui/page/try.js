@@ -1,7 +1,7 @@
 // A manifest, tried on the cluster as it is: /v1/dry-run; or after changes: /v1/what-if.
 import { html, useState } from "./vendor/preact-htm.js";
 import { post, urlOf } from "./fetching.js";
-import { CopyCurl, CopyKubectl, Failed, Notice, Table, quoted } from "./parts.js";
+import { CopyCurl, CopyKubectl, Failed, Notice, Table, named, quoted } from "./parts.js";
 import { UNCHANGED } from "./state.js";
 import { t } from "./words.js";
 
@@ -89,29 +89,32 @@ function questionOf(manifest, state) {
   return { path: "what-if", body, manifest, changes };
 }
 
+// Of a command about these changes.
+function refuseOthers(changes) {
+  const names = ({ addNodes, cordon, drain, removePods }) => (addNodes ? [addNodes.like] : (cordon ?? drain ?? removePods?.flatMap((pod) => pod.split("/")) ?? []));
+  changes.flatMap(names).forEach(named);
+}
+
 function curlOf(question) {
+  refuseOthers(question.changes);
   return ["--data-raw", quoted(question.body), quoted(urlOf(`${question.path}?output=table`))];
 }
 
-// "--drain 'a,b'"; null: there is no option for it.
+// "--drain a,b"; null: there is no option for it.
 function optionOf({ addNodes, cordon, drain, removePods }) {
-  if (addNodes) return `--add-nodes ${quoted(`${addNodes.like}=${addNodes.count}`)}`;
-  if (cordon) return `--cordon ${quoted(cordon.join(","))}`;
-  if (drain) return `--drain ${quoted(drain.join(","))}`;
-  return removePods ? `--remove-pods ${quoted(removePods.join(","))}` : null;
+  if (addNodes) return `--add-nodes ${addNodes.like}=${addNodes.count}`;
+  if (cordon) return `--cordon ${cordon.join(",")}`;
+  if (drain) return `--drain ${drain.join(",")}`;
+  return removePods ? `--remove-pods ${removePods.join(",")}` : null;
 }
 
 // {words, input} of kubectl gpu.
 function kubectlOf({ path, body, manifest, changes }) {
+  refuseOthers(changes);
   if (path === "dry-run") return { words: ["fit", "-f", "-"], input: manifest };
   const options = changes.map(optionOf);
   if (options.includes(null)) return { words: ["what-if", "--changes", "-"], input: body };
   return manifest.trim() ? { words: ["what-if", ...options, "-f", "-"], input: manifest } : { words: ["what-if", ...options] };
-}
-
-function CopyTry({ question }) {
-  const { words, input } = kubectlOf(question);
-  return html`<${CopyKubectl} words=${() => words} input=${input === undefined ? undefined : () => input} />`;
 }
 
 // isOnly: the answer's own summary says what there is to say.
@@ -281,7 +284,7 @@ export function Try({ tried, setTried, nMarked, pools, state, change }) {
       ${answer && html`<p><strong>${answer.summary}</strong></p>`}
     </div>
     ${!answer && html`<${NodeGroups} pools=${pools} change=${change} />`}
-    ${question && html`<p class="bar"><${CopyCurl} words=${() => curlOf(question)} /> <${CopyTry} question=${question} /> <${OnMap} nMarked=${nMarked} state=${state} change=${change} /></p>`}
+    ${question && html`<p class="bar"><${CopyCurl} words=${() => curlOf(question)} /> <${CopyKubectl} asked=${() => kubectlOf(question)} /> <${OnMap} nMarked=${nMarked} state=${state} change=${change} /></p>`}
     ${answer && html`
       ${question.path === "what-if" && html`<${Effects} answer=${answer} change=${change} />`}
       ${answer.warnings.map((warning) => html`<${Notice}>${warning.path}: ${warning.message}</${Notice}>`)}

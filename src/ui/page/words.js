@@ -148,6 +148,8 @@ export const WORDS = {
     copied: "Copied.",
     copiedToken: "Copied. Set the shell's variable TOKEN first.",
     notCopied: "The browser does not allow the page to copy.",
+    notAName: (name) => `Not copied: “${name}” is not the name of a Kubernetes object.`,
+    hiddenCharacter: (code) => `Not copied: the text contains the hidden character ${code}.`,
     followPod: "Follow it in the decisions",
     follow: "Only this pod (NAMESPACE/NAME)",
     changes: "What if there were changes? (optional)",
@@ -367,6 +369,8 @@ export const WORDS = {
     copied: "已复制。",
     copiedToken: "已复制。请先设置 shell 变量 TOKEN。",
     notCopied: "浏览器不允许复制。",
+    notAName: (name) => `未复制：“${name}” 不是 Kubernetes 对象的名称。`,
+    hiddenCharacter: (code) => `未复制：文本包含隐藏字符 ${code}。`,
     followPod: "在决定中跟踪它",
     follow: "只看此 Pod（命名空间/名称）",
     changes: "如果有变化会怎样？（可选）",
@@ -444,12 +448,11 @@ export const WORDS = {
 
 let words = WORDS.en;
 
-// "": the browser's language.
+// One of LANGUAGES. "": the browser's language.
 export function setLanguage(given) {
   const code = given || (navigator.language.startsWith("zh") ? "zh" : "en");
-  const known = Object.hasOwn(WORDS, code) ? code : "en";
-  words = WORDS[known];
-  document.documentElement.lang = known;
+  words = WORDS[code];
+  document.documentElement.lang = code;
   document.title = words.title;
 }
 
