@@ -29,7 +29,7 @@ struct devices;
 
 /* Limits the slices of drivers that the policy does not name, all together, as
  * devices_slice_bytes() counts. Further ones keep only their names, driver and pool, and are marked
- * as unreadable. */
+ * as unreadable. The policy limits those of the drivers that it names in the same way. */
 #define DEVICES_OTHER_BYTES_MAX ((size_t)64 << 20)
 
 /* Borrows policy until devices_free(). */
@@ -38,6 +38,9 @@ void devices_free(struct devices *devices);
 
 /* About what a slice takes here, with its pool on its node; equal texts count each time. */
 size_t devices_slice_bytes(const struct slice_facts *facts);
+/* The policy key of the limit for which the devices of a slice of a named driver are left out;
+ * NULL: they are kept, or there is no such slice. */
+const char *devices_slice_bound(const struct devices *devices, const char *name);
 /* Insert or replace; facts are copied. Order does not matter: claims may come before slices. */
 void devices_upsert_slice(struct devices *devices, const struct slice_facts *facts);
 void devices_upsert_claim(struct devices *devices, const struct claim_facts *facts);

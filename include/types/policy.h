@@ -128,6 +128,9 @@ struct policy {
     size_t object_values;         /* most values of one object that is decoded */
     size_t pod_shape_bytes;       /* most bytes kept of one pod's shape: ledger/shape_limits.h */
     size_t pod_shapes_bytes;      /* the same for all shapes together */
+    /* Of slices of the drivers above, as devices_slice_bytes() counts: of one node, of one driver,
+     * and of all. */
+    size_t node_slices_bytes, driver_slices_bytes, slices_bytes;
     struct quota *quotas;
     size_t n_quotas;
     /* Models and resources in the limits, each once. Scope NULL: all GPU resources. */

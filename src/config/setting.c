@@ -127,6 +127,12 @@ const struct setting SETTINGS[] = {
      FROM_TO(4 * KI, 16 * MI, 64 * KI)},
     {"limits.podShapesBytes", SETTING_BYTES, AT(policy.pod_shapes_bytes),
      FROM_TO(MI, 64 * GI, 128 * MI)},
+    {"limits.nodeSlicesBytes", SETTING_BYTES, LISTED, AT(policy.node_slices_bytes),
+     FROM_TO(4 * KI, 16 * GI, 2 * MI)},
+    {"limits.driverSlicesBytes", SETTING_BYTES, LISTED, AT(policy.driver_slices_bytes),
+     FROM_TO(4 * KI, 16 * GI, 160 * MI)},
+    {"limits.slicesBytes", SETTING_BYTES, LISTED, AT(policy.slices_bytes),
+     FROM_TO(4 * KI, 16 * GI, 192 * MI)},
     {"limits.dryRunReplicas", SETTING_COUNT, AT(limits.replicas), FROM_TO(1, 1000000, 1000)},
 };
 const size_t N_SETTINGS = sizeof SETTINGS / sizeof *SETTINGS;

@@ -79,10 +79,9 @@ static void remove_and_settle(struct devices *devices, enum devices_kind kind,
 
 static struct kept_slice *new_slice(struct devices *devices, const struct slice_facts *facts)
 {
-    if (!policy_device_driver(devices->policy, facts->driver))
-        return slices_new_other(devices, facts);
     struct kept_slice *slice = slices_new(devices, facts);
-    slices_attach(devices, slice);
+    if (slice->pool->driver)
+        slices_attach(devices, slice);
     return slice;
 }
 
@@ -92,12 +91,19 @@ void devices_upsert_slice(struct devices *devices, const struct slice_facts *fac
     const size_t len = strlen(facts->name);
     struct object *old = find(devices, DEVICES_SLICES, facts->name, len);
     if (old)
-        slices_release(devices, CONTAINER_OF(old, struct kept_slice, object));
+        slice_room_release(devices, &CONTAINER_OF(old, struct kept_slice, object)->room);
     struct kept_slice *slice = new_slice(devices, facts);
     if (old)
         (void)remove_object(devices, DEVICES_SLICES, old);
     put(devices, DEVICES_SLICES, &slice->object, slice->name, len);
     devices_settle(devices);
+}
+
+const char *devices_slice_bound(const struct devices *devices, const char *name)
+{
+    const struct object *object = find(devices, DEVICES_SLICES, name, strlen(name));
+    const char *full = object ? CONTAINER_OF(object, struct kept_slice, object)->room.full : NULL;
+    return full && full[0] ? full : NULL;
 }
 
 bool devices_have_gpus(const struct devices *devices)

@@ -234,6 +234,21 @@ struct gpu {
     struct gpu *next_dirty;
 };
 
+/* Slices that are bounded together: of a node, of a driver, or all. */
+struct slice_share {
+    struct pair key; /* the policy key of the bound, and an interned name */
+    size_t bytes, refs;
+    UT_hash_handle hh;
+};
+
+#define SLICE_SHARES_MAX 3
+/* What a slice takes of its shares. */
+struct slice_room {
+    struct slice_share *shares[SLICE_SHARES_MAX];
+    size_t n_shares, bytes;
+    const char *full; /* the policy key of the bound that left no room; NULL: there was room */
+};
+
 struct kept_slice {
     struct object object;
     struct pool *pool;
@@ -253,7 +268,7 @@ struct kept_slice {
     struct berth *berths;
     size_t n_berths;
     struct kept_slice *prev, *next;
-    size_t other_bytes; /* its part of devices->other_bytes */
+    struct slice_room room;
     char name[];
 };
 
@@ -291,7 +306,7 @@ struct devices {
     struct object *objects[N_DEVICES_KINDS];
     size_t n_claims[N_CLAIM_STATES];
     size_t n_shared_uses;
-    size_t other_bytes; /* at most DEVICES_OTHER_BYTES_MAX */
+    struct slice_share *shares;
     /* At most CLAIM_TEXTS_BYTES_MAX and CLAIM_LABELS_BYTES_MAX; equal ones count each time. */
     size_t claim_text_bytes, claim_label_bytes;
     uint64_t relists[N_DEVICES_KINDS];
@@ -325,12 +340,14 @@ void models_unref(struct devices *devices, struct device_kind *kind);
 /* The kind of a published model. */
 struct device_kind *models_of(const struct device_model *model);
 
-/* slices.c. A new slice is not attached. */
+/* slice_room.c */
+struct slice_room slice_room_take(struct devices *devices, const struct slice_facts *facts);
+/* Again, too. */
+void slice_room_release(struct devices *devices, struct slice_room *room);
+
+/* slices.c. A new slice is not attached. Without room it has no devices, and is unreadable. */
 struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts);
-/* The same of a driver that the policy does not name; it is never attached. */
-struct kept_slice *slices_new_other(struct devices *devices, const struct slice_facts *facts);
-/* Gives back its part of devices->other_bytes. */
-void slices_release(struct devices *devices, struct kept_slice *slice);
+/* Not of a driver that the policy does not name. */
 void slices_attach(struct devices *devices, struct kept_slice *slice);
 void slices_detach(struct devices *devices, struct kept_slice *slice);
 void slices_free(struct devices *devices, struct kept_slice *slice); /* must be detached */

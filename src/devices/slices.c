@@ -121,7 +121,7 @@ static void copy_device(struct devices *devices, struct kept_slice *slice, struc
     }
 }
 
-struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts)
+static struct kept_slice *copy_slice(struct devices *devices, const struct slice_facts *facts)
 {
     struct kept_slice *slice = MEM_NEW_WITH_TEXT(struct kept_slice, name, facts->name);
     slice->pool = pools_ref(devices, facts->driver, facts->pool);
@@ -145,67 +145,18 @@ struct kept_slice *slices_new(struct devices *devices, const struct slice_facts 
     return slice;
 }
 
-/* ---- of other drivers ---- */
-
-static size_t size_of_text(const char *text)
+struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts)
 {
-    return text ? strlen(text) + 1 : 0;
-}
-
-static size_t size_of_sets(const struct counter_set *sets, size_t n)
-{
-    size_t size = n * (sizeof(struct set) + sizeof(struct consumption));
-    for (size_t i = 0; i < n; i++) {
-        size += size_of_text(sets[i].name) + sets[i].n_counters * sizeof(struct counter_part);
-        for (size_t k = 0; k < sets[i].n_counters; k++)
-            size += size_of_text(sets[i].counters[k].name);
-    }
-    return size;
-}
-
-static size_t size_of_device(const struct device_facts *facts)
-{
-    size_t size = sizeof(struct device) + sizeof(struct device_slot) + size_of_text(facts->name) +
-                  size_of_text(facts->node_name) + size_of_text(facts->details) +
-                  size_of_sets(facts->consumes, facts->n_consumes);
-    for (size_t i = 0; i < facts->n_attributes; i++)
-        size += sizeof(struct device_attribute) + size_of_text(facts->attributes[i].name) +
-                size_of_text(facts->attributes[i].value);
-    return size;
-}
-
-size_t devices_slice_bytes(const struct slice_facts *facts)
-{
-    size_t size = sizeof(struct kept_slice) + sizeof(struct pool) + sizeof(struct seat) +
-                  sizeof(struct device_place) + sizeof(struct berth) + size_of_text(facts->name) +
-                  size_of_text(facts->driver) + size_of_text(facts->pool) +
-                  size_of_text(facts->node_name) + size_of_text(facts->details) +
-                  size_of_sets(facts->counter_sets, facts->n_counter_sets);
-    for (size_t i = 0; i < facts->n_devices; i++)
-        size += size_of_device(&facts->devices[i]);
-    return size;
-}
-
-struct kept_slice *slices_new_other(struct devices *devices, const struct slice_facts *facts)
-{
-    const size_t size = devices_slice_bytes(facts);
-    const bool has_room = size <= DEVICES_OTHER_BYTES_MAX - devices->other_bytes;
+    const struct slice_room room = slice_room_take(devices, facts);
     struct slice_facts kept = *facts;
-    if (!has_room) {
+    if (room.full) {
         kept.n_devices = kept.n_counter_sets = 0;
         kept.details = NULL;
     }
-    struct kept_slice *slice = slices_new(devices, &kept);
-    slice->is_unreadable = facts->is_unreadable || !has_room;
-    slice->other_bytes = has_room ? size : 0;
-    devices->other_bytes += slice->other_bytes;
+    struct kept_slice *slice = copy_slice(devices, &kept);
+    slice->room = room;
+    slice->is_unreadable = facts->is_unreadable || room.full;
     return slice;
-}
-
-void slices_release(struct devices *devices, struct kept_slice *slice)
-{
-    devices->other_bytes -= slice->other_bytes;
-    slice->other_bytes = 0;
 }
 
 /* ---- counted ones ---- */
@@ -241,7 +192,7 @@ static void free_device(struct devices *devices, struct device *device)
 
 void slices_free(struct devices *devices, struct kept_slice *slice)
 {
-    slices_release(devices, slice);
+    slice_room_release(devices, &slice->room);
     for (size_t i = 0; i < slice->n_devices; i++)
         free_device(devices, &slice->devices[i]);
     for (size_t i = 0; i < slice->n_publications; i++)

@@ -128,10 +128,12 @@ static void take(struct load *load, const struct candidate *candidate, const jso
                        : row->decode(object, load->policy, load->arena, &facts, &why);
     if (r == 0 && !row->is_essential && row->count(load->cluster) >= load->limits->max_pods)
         r = err_set(&why, E2BIG, "is one of more than %zu (limits.pods)", load->limits->max_pods);
+    if (r == 0) {
+        row->upsert(load->cluster, &facts);
+        r = kinds_check_room(row, load->cluster, candidate->key.id, &why);
+    }
     if (r < 0)
         problems_add(load->problems, row->kind, candidate->key.name, why.text);
-    else
-        row->upsert(load->cluster, &facts);
 }
 
 /* Whether its claims exist. Those of a pod that has ended are deleted or released. */

@@ -13,6 +13,7 @@
 #include "objects/resource_claim.h"
 #include "objects/resource_slice.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -346,6 +347,14 @@ const struct kind_row *kinds_find(const char *kind, const char *api_version)
 {
     const struct kind_row *row = find_among(KINDS, N_CLUSTER_KINDS, kind, api_version);
     return row ? row : find_among(OF_FILES, sizeof OF_FILES / sizeof *OF_FILES, kind, api_version);
+}
+
+int kinds_check_room(const struct kind_row *row, const struct cluster *cluster, const char *id,
+                     struct err *err)
+{
+    const char *bound =
+        row == &KINDS[CLUSTER_SLICES] ? devices_slice_bound(cluster_devices(cluster), id) : NULL;
+    return bound ? err_set(err, E2BIG, "its devices are left out, as slices exceed %s", bound) : 0;
 }
 
 struct kind_key kinds_key(const struct kind_row *row, const struct identity *identity,

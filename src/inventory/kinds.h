@@ -73,6 +73,10 @@ struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_lim
  * api_version matches any. NULL: the kind is not read. */
 const struct kind_row *kinds_find(const char *kind, const char *api_version);
 
+/* After an upsert. Fails with the reason if the ledger had no room for all of the object. */
+int kinds_check_room(const struct kind_row *row, const struct cluster *cluster, const char *id,
+                     struct err *err);
+
 /* The identity of an object within its kind. */
 struct kind_key {
     const char *name; /* for messages: "namespace/name" or "name" */

@@ -46,26 +46,38 @@ static void report(struct live_feed *feed, struct change *change)
         leave_out(feed);
 }
 
-static void put_in(struct live_feed *feed, struct change *change)
-{
-    const struct kind_row *row = &KINDS[feed->kind];
-    struct cluster *cluster = feed->inventory->state.cluster;
-    report(feed, change);
-    const size_t n_before = row->count(cluster);
-    row->upsert(cluster, &change->facts);
-    const size_t n = row->count(cluster);
-    if (n <= n_before || n <= taken_at_most(limit_of(feed)))
-        return;
-    row->remove(cluster, change->key.id);
-    leave_out(feed);
-}
-
 static void keep(struct live_feed *feed, struct change *change)
 {
     const struct kind_row *row = &KINDS[feed->kind];
     if (row->keep)
         row->keep(feed->inventory->state.cluster, change->key.id);
     report(feed, change);
+}
+
+static void make_unreadable(struct live_feed *feed, struct change *change, const struct err *why)
+{
+    change->type = CHANGE_UNREADABLE;
+    change->why = arena_strdup(feed->arena, why->text);
+}
+
+static void put_in(struct live_feed *feed, struct change *change)
+{
+    const struct kind_row *row = &KINDS[feed->kind];
+    struct cluster *cluster = feed->inventory->state.cluster;
+    struct err why;
+    const size_t n_before = row->count(cluster);
+    row->upsert(cluster, &change->facts);
+    const size_t n = row->count(cluster);
+    if (kinds_check_room(row, cluster, change->key.id, &why) < 0) {
+        make_unreadable(feed, change, &why);
+        keep(feed, change);
+    } else {
+        report(feed, change);
+    }
+    if (n <= n_before || n <= taken_at_most(limit_of(feed)))
+        return;
+    row->remove(cluster, change->key.id);
+    leave_out(feed);
 }
 
 static void take_out(struct live_feed *feed, const struct change *change)
@@ -218,12 +230,6 @@ static int read_key(struct live_feed *feed, const json_t *object, struct change 
         return err_set(err, EINVAL, PROBLEMS_NO_NAME);
     change->key = kinds_key(&KINDS[feed->kind], &identity, feed->arena);
     return 0;
-}
-
-static void make_unreadable(struct live_feed *feed, struct change *change, const struct err *why)
-{
-    change->type = CHANGE_UNREADABLE;
-    change->why = arena_strdup(feed->arena, why->text);
 }
 
 static void on_list_begin(void *context)

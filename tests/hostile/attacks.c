@@ -459,6 +459,14 @@ static json_t *longest_attributes(size_t i)
     return slice;
 }
 
+/* The same, all of one node. */
+static json_t *longest_of_one_node(size_t i)
+{
+    json_t *slice = longest_attributes(i);
+    (void)part_of(slice, "spec", "nodeName", json_string("node-0"));
+    return slice;
+}
+
 /* 28 devices in groups of seven. */
 static json_t *groups_of_devices(size_t i)
 {
@@ -717,6 +725,9 @@ const struct attack ATTACKS[] = {
      generations, 1000, HOLD_MS, FILTER_MS, 4000},
     {"longest-attributes", "memory and the dry run: 128 x 32 values of 64 characters a slice",
      CLUSTER_SLICES, 100, longest_attributes, 2000000, HOLD_MS, FILTER_MS, 60000},
+    /* limits.nodeSlicesBytes: 2 MiB. */
+    {"slices-of-one-node", "memory: the same of one node, which cannot take the room of others",
+     CLUSTER_SLICES, 400, longest_of_one_node, 25000, HOLD_MS, FILTER_MS, 60000},
     {"selectors", "the dry run: 400 selectors of 10 KB", CLUSTER_SLICES, 3, longest_attributes,
      2000000, HOLD_MS, FILTER_MS, 4000},
     {"combinations", "the dry run: 20 pods with 5 claims that fail in all combinations",

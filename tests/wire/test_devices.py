@@ -6,7 +6,7 @@ import re
 
 import marked
 import pytest
-from objects import GPU, filter_args, merged, node, pod
+from objects import GPU, filter_args, list_text, merged, node, pod
 from service import ROOT, Service, inventory_of, stopping
 
 DRIVER = "gpu.nvidia.com"
@@ -468,3 +468,17 @@ def test_a_snapshot_gives_the_same_answer(example, start_service, write):
     again = start_service("--cluster-file", write("snapshot.json", json.dumps(example.get("/v1/snapshot").json())))
     for part in ("nodes", "models", "devices", "claims", "problems"):
         assert inventory_of(again)[part] == inventory_of(example)[part], part
+
+
+def test_slices_of_one_node_are_bounded(start_service, write):
+    """What has no room is a problem, and the devices of its pool are not free; another node has its own room."""
+    policy = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits: {nodeSlicesBytes: 8Ki}\n")
+    more = merged(resource_slice("a", n_devices=20), {"metadata": {"name": "more"}})
+    nodes = [node("a", gpus=None), node("b", gpus=None)]
+    for slices, free in (([resource_slice("a"), resource_slice("b")], [2, 2]), ([resource_slice("a", n_slices=2), more, resource_slice("b")], [0, 2])):
+        service = start_service("--cluster-file", write("cluster.json", list_text(*nodes, *slices, claim("waits"))), "--config", policy)
+        inventory = inventory_of(service)
+        assert [node_of(inventory, name)["devices"][DRIVER]["free"] for name in "ab"] == free
+        left_out = ("ResourceSlice", "more", "its devices are left out, as slices exceed limits.nodeSlicesBytes")
+        assert (left_out in problems_of(inventory)) == (free == [0, 2])
+    assert node_of(inventory, "a")["devices"][DRIVER]["incomplete"] == 2

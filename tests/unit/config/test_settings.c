@@ -112,6 +112,9 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     assert_int_equal(a->object_values, b->object_values);
     assert_int_equal(a->pod_shape_bytes, b->pod_shape_bytes);
     assert_int_equal(a->pod_shapes_bytes, b->pod_shapes_bytes);
+    assert_int_equal(a->node_slices_bytes, b->node_slices_bytes);
+    assert_int_equal(a->driver_slices_bytes, b->driver_slices_bytes);
+    assert_int_equal(a->slices_bytes, b->slices_bytes);
     assert_memory_equal(&a->slot_price, &b->slot_price, sizeof a->slot_price);
 }
 
@@ -227,6 +230,9 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "  pods: 2\n"
     "  podShapeBytes: 5Ki\n"
     "  podShapesBytes: 2Mi\n"
+    "  nodeSlicesBytes: 6Ki\n"
+    "  driverSlicesBytes: 7Ki\n"
+    "  slicesBytes: 8Ki\n"
     "  dryRunReplicas: 3\n";
 
 static void test_every_key_is_read(void **state)

@@ -214,6 +214,7 @@ static const struct fault TYPES[] = {
      "3:9: limits: is an array, should be a mapping of requestBytes, userRequestBytes, "
      "userRequestValues, userRequestTreeBytes, bodiesBytes, requestSeconds, connections, "
      "clusterFileBytes, objectBytes, objectValues, nodes, pods, podShapeBytes, podShapesBytes, "
+     "nodeSlicesBytes, driverSlicesBytes, slicesBytes, "
      "dryRunReplicas"},
     {HEAD "listen:\n  verbs: 8888\n",
      "4:10: listen.verbs: is the number 8888, should be a string, in quotes"},

@@ -211,6 +211,49 @@ static void test_other_drivers_are_bounded(void **state)
     assert_int_equal(n_left_out, 1);
 }
 
+/* The slices of a counted driver on one node cannot take the room of others. */
+static void test_counted_slices_are_bounded_by_node_driver_and_in_all(void **state)
+{
+    struct policy policy;
+    struct slice_facts slice = slice_of("a", &GPU);
+    (void)state;
+    policy_init(&policy);
+    policy_add_device_driver(&policy, "other.example.com", "model", "");
+    const size_t bytes = devices_slice_bytes(&slice);
+    policy.node_slices_bytes = 2 * bytes + bytes / 2;
+    policy.driver_slices_bytes = 4 * bytes;
+    policy.slices_bytes = 4 * bytes + bytes / 2;
+    struct devices *kept = devices_new(&policy);
+    static const struct {
+        const char *name, *driver, *node, *bound;
+    } CASES[] = {
+        {"0", SCRIPT_DRIVER, "a", NULL},
+        {"1", SCRIPT_DRIVER, "a", NULL},
+        {"1", SCRIPT_DRIVER, "a", NULL}, /* in its own place */
+        {"2", SCRIPT_DRIVER, "a", "limits.nodeSlicesBytes"},
+        {"3", SCRIPT_DRIVER, "b", NULL},
+        {"4", SCRIPT_DRIVER, "c", NULL},
+        {"5", SCRIPT_DRIVER, "d", "limits.driverSlicesBytes"},
+        {"6", "other.example.com", "d", "limits.slicesBytes"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        slice.name = CASES[i].name;
+        slice.driver = CASES[i].driver;
+        slice.node_name = CASES[i].node;
+        devices_upsert_slice(kept, &slice);
+        const char *bound = devices_slice_bound(kept, slice.name);
+        assert_string_equal(bound ? bound : "", CASES[i].bound ? CASES[i].bound : "");
+    }
+    devices_delete_slice(kept, "0");
+    slice.name = "2";
+    slice.driver = SCRIPT_DRIVER;
+    slice.node_name = "a";
+    devices_upsert_slice(kept, &slice);
+    assert_null(devices_slice_bound(kept, "2"));
+    devices_free(kept);
+    policy_fini(&policy);
+}
+
 /* Names cost memory, too. */
 static void test_slices_of_other_drivers_without_devices_are_bounded(void **state)
 {
@@ -622,6 +665,7 @@ int main(void)
         TEST(test_each_device_keeps_its_own_attributes),
         TEST(test_other_drivers_do_not_count),
         TEST(test_other_drivers_are_bounded),
+        TEST(test_counted_slices_are_bounded_by_node_driver_and_in_all),
         TEST(test_slices_of_other_drivers_without_devices_are_bounded),
         TEST(test_lists_delete_what_they_do_not_name),
         TEST(test_a_sweep_counts_devices),
