@@ -59,7 +59,7 @@ size_t devices_slice_bytes(const struct slice_facts *facts)
 
 /* ---- shares ---- */
 
-struct bound {
+struct slice_bound {
     const char *key;  /* in the policy */
     const char *name; /* of the node or driver; "": of all */
     size_t max_bytes;
@@ -67,22 +67,22 @@ struct bound {
 
 /* Returns their number. */
 static size_t bounds_of(const struct devices *devices, const struct slice_facts *facts,
-                        struct bound bounds[SLICE_SHARES_MAX])
+                        struct slice_bound bounds[SLICE_SHARES_MAX])
 {
     const struct policy *policy = devices->policy;
     size_t n = 0;
     if (!policy_device_driver(policy, facts->driver)) {
-        bounds[n++] = (struct bound){OF_OTHERS, "", DEVICES_OTHER_BYTES_MAX};
+        bounds[n++] = (struct slice_bound){OF_OTHERS, "", DEVICES_OTHER_BYTES_MAX};
         return n;
     }
-    bounds[n++] = (struct bound){OF_ALL, "", policy->slices_bytes};
-    bounds[n++] = (struct bound){OF_DRIVER, facts->driver, policy->driver_slices_bytes};
+    bounds[n++] = (struct slice_bound){OF_ALL, "", policy->slices_bytes};
+    bounds[n++] = (struct slice_bound){OF_DRIVER, facts->driver, policy->driver_slices_bytes};
     if (facts->node_name[0])
-        bounds[n++] = (struct bound){OF_NODE, facts->node_name, policy->node_slices_bytes};
+        bounds[n++] = (struct slice_bound){OF_NODE, facts->node_name, policy->node_slices_bytes};
     return n;
 }
 
-static struct slice_share *ref_share(struct devices *devices, const struct bound *bound)
+static struct slice_share *ref_share(struct devices *devices, const struct slice_bound *bound)
 {
     struct string_table *strings = &devices->strings;
     const struct pair key = {bound->key, string_table_intern(strings, bound->name)};
@@ -119,7 +119,7 @@ void slice_room_release(struct devices *devices, struct slice_room *room)
 
 struct slice_room slice_room_take(struct devices *devices, const struct slice_facts *facts)
 {
-    struct bound bounds[SLICE_SHARES_MAX];
+    struct slice_bound bounds[SLICE_SHARES_MAX];
     const size_t n = bounds_of(devices, facts, bounds);
     struct slice_room room = {.bytes = devices_slice_bytes(facts)};
     for (size_t i = 0; i < n; i++) {
