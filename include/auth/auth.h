@@ -6,9 +6,9 @@
  * for its own paths. So a ClusterRole grants access. Results are cached briefly by a keyed digest
  * of token, verb and path. If the API server cannot be asked, the answer is 503, uncached. Equal
  * concurrent requests share one review. The reviews in flight, the waiting requests and the cache
- * are bounded; recently valid tokens go before unknown ones. Unknown tokens share one token bucket,
- * 10 reviews a second and 64 at once: a flood of them delays new callers, who must retry, but no
- * known one.
+ * are bounded; recently valid tokens, and users of a front proxy, go before unknown tokens. Those
+ * of one network (exchange_network()) share a token bucket, 10 reviews a second and 64 at once: a
+ * flood of them delays new callers of the same network, who must retry, and nobody else.
  *
  * No thread blocks: requests go to the sender, the time comes in. auth.lock is taken inside; the
  * sender and the exchanges are called without it. No log line or message has a token. Tokens are

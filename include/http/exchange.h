@@ -60,6 +60,10 @@ const char *exchange_peer_fault(const struct exchange *exchange);
  * Only a gate's judge() may call it. NULL: *ret_fault is the reason, a literal. */
 const struct exchange_peer *exchange_front(const struct exchange *exchange, const char **ret_fault);
 
+/* The client's network: its IPv4 address, or the /64 of its IPv6 address, as nobody is given less
+ * than that. 0: unknown, as in http/local.h. */
+uint64_t exchange_network(const struct exchange *exchange);
+
 /* Whether the client has closed or reset its connection, or its sending side. From any thread,
  * until the answer. */
 bool exchange_has_left(struct exchange *exchange);

@@ -52,6 +52,7 @@ static const char *read_asking(const struct auth *auth, struct exchange *exchang
                "server to ask";
     ret_asking->verb = verb_of(exchange);
     ret_asking->path = exchange_path(exchange);
+    ret_asking->network = exchange_network(exchange);
     key_make(&auth->secret, &ret_asking->bearer, ret_asking->verb, ret_asking->path,
              &ret_asking->key);
     return NULL;
@@ -96,8 +97,9 @@ static void refuse_for_room(struct auth *auth, struct exchange *exchange, enum i
 {
     const bool is_full = room == ROOM_FULL;
     counter_add(&auth->lookups[is_full ? LOOKUP_BUSY : LOOKUP_LIMITED], 1);
-    exchange_answer_busy(exchange, is_full ? "too many tokens are being checked: try again"
-                                           : "too many unknown tokens were shown: try again");
+    exchange_answer_busy(
+        exchange, is_full ? "too many tokens are being checked: try again"
+                          : "too many unknown tokens were shown from your network: try again");
 }
 
 void auth_settle(struct exchange *exchange, const struct auth_question *question,
@@ -117,7 +119,7 @@ static enum auth_verdict judge(struct auth *auth, const struct asking *asking,
     mutex_lock(&auth->lock);
     const struct auth_answer answer = answers_find(&auth->answers, &asking->key, now_ms);
     const bool known = answer.kind != ANSWER_NONE;
-    const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking->key, now_ms);
+    const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, asking, now_ms);
     mutex_unlock(&auth->lock);
     if (room != ROOM_YES) {
         refuse_for_room(auth, exchange, room);
@@ -149,7 +151,7 @@ static void ask(struct auth *auth, const struct asking *asking, struct exchange 
     mutex_lock(&auth->lock);
     const struct auth_answer answer = answers_find(&auth->answers, &asking->key, now_ms);
     const bool known = answer.kind != ANSWER_NONE;
-    const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking->key, now_ms);
+    const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, asking, now_ms);
     if (!known && room == ROOM_YES)
         begun = auth_inquiry_join(auth, asking, exchange, now_ms);
     mutex_unlock(&auth->lock);

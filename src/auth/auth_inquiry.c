@@ -11,15 +11,9 @@
 /* Both reviews together; Kubernetes' own servers wait as long. */
 #define INQUIRY_MS 10000
 /* Reviews in progress at once, and exchanges that wait for them: each holds a connection and a
- * body. A part of both is reserved for recently allowed tokens. */
+ * body. A part of both is reserved for who is no stranger (strangers.h). */
 #define INQUIRIES_MAX 32
-#define INQUIRIES_OF_STRANGERS_MAX 24
 #define WAITING_MAX 256
-#define WAITING_OF_STRANGERS_MAX 192
-/* New reviews of other tokens: per second, and at once. */
-#define STRANGERS_PER_S 10
-#define STRANGERS_BURST 64
-#define TICKET_MILLI ((int64_t)1000)
 /* Interval of the warning about failures. */
 #define LOG_AGAIN_MS 60000
 
@@ -32,47 +26,51 @@ static struct inquiry *find_inquiry(const struct auth *auth, const struct answer
     return inquiry;
 }
 
-static void refill(struct auth *auth, int64_t now_ms)
+/* NULL: no stranger. A token was allowed recently, or a front proxy has authenticated the user. */
+static struct stranger *stranger_of(struct auth *auth, const struct asking *asking, int64_t now_ms)
 {
-    const int64_t most_milli = STRANGERS_BURST * TICKET_MILLI;
-    const int64_t passed_ms = now_ms - auth->tickets_ms;
-    if (auth->tickets_ms == 0 || passed_ms * STRANGERS_PER_S > most_milli - auth->tickets_milli)
-        auth->tickets_milli = most_milli;
-    else if (passed_ms > 0)
-        auth->tickets_milli += passed_ms * STRANGERS_PER_S;
-    auth->tickets_ms = now_ms;
+    if (asking->question || answers_know_token(&auth->answers, &asking->key))
+        return NULL;
+    return strangers_find(&auth->strangers, asking->network, now_ms);
 }
 
-enum inquiry_room auth_inquiry_room(struct auth *auth, const struct answer_key *key, int64_t now_ms)
+enum inquiry_room auth_inquiry_room(struct auth *auth, const struct asking *asking, int64_t now_ms)
 {
-    const bool is_open = find_inquiry(auth, key) != NULL;
-    const bool is_known = answers_know_token(&auth->answers, key);
-    const size_t n = HASH_COUNT(auth->inquiries) + (is_open ? 0 : 1);
-    if (n > (is_known ? INQUIRIES_MAX : INQUIRIES_OF_STRANGERS_MAX) ||
-        auth->n_waiting >= (is_known ? WAITING_MAX : WAITING_OF_STRANGERS_MAX))
+    const bool begins = !find_inquiry(auth, &asking->key);
+    const struct stranger *stranger = stranger_of(auth, asking, now_ms);
+    const size_t n = HASH_COUNT(auth->inquiries) + (begins ? 1 : 0);
+    if (n > (stranger ? INQUIRIES_OF_STRANGERS_MAX : INQUIRIES_MAX) ||
+        auth->n_waiting >= (stranger ? WAITING_OF_STRANGERS_MAX : WAITING_MAX) ||
+        (stranger && stranger_is_full(stranger, begins)))
         return ROOM_FULL;
-    refill(auth, now_ms);
-    return is_open || is_known || auth->tickets_milli >= TICKET_MILLI ? ROOM_YES : ROOM_LIMITED;
+    return !begins || !stranger || stranger_has_ticket(stranger) ? ROOM_YES : ROOM_LIMITED;
 }
 
 static void wait_for(struct inquiry *inquiry, const struct auth_question *question,
-                     struct exchange *exchange)
+                     struct stranger *stranger, struct exchange *exchange)
 {
     struct waiting *waiting = ARENA_NEW(exchange_arena(exchange), struct waiting);
     waiting->exchange = exchange;
     waiting->question = question;
+    waiting->stranger = stranger;
+    if (stranger)
+        stranger->n_waiting++;
     LL_APPEND(inquiry->waiting, waiting);
     inquiry->auth->n_waiting++;
 }
 
-static struct inquiry *inquiry_new(struct auth *auth, const struct asking *asking, int64_t now_ms)
+static struct inquiry *inquiry_new(struct auth *auth, const struct asking *asking,
+                                   struct stranger *stranger, int64_t now_ms)
 {
     struct inquiry *inquiry = MEM_NEW(struct inquiry);
     inquiry->auth = auth;
     inquiry->asking = *asking;
     inquiry->began_ms = now_ms;
-    if (!answers_know_token(&auth->answers, &asking->key))
-        auth->tickets_milli -= TICKET_MILLI;
+    inquiry->stranger = stranger;
+    if (stranger) {
+        stranger_take_ticket(stranger);
+        stranger->n_inquiries++;
+    }
     HASH_ADD(hh, auth->inquiries, asking.key, sizeof asking->key, inquiry);
     return inquiry;
 }
@@ -81,10 +79,11 @@ struct inquiry *auth_inquiry_join(struct auth *auth, const struct asking *asking
                                   struct exchange *exchange, int64_t now_ms)
 {
     struct inquiry *inquiry = find_inquiry(auth, &asking->key);
+    struct stranger *stranger = stranger_of(auth, asking, now_ms);
     const bool is_new = !inquiry;
     if (is_new)
-        inquiry = inquiry_new(auth, asking, now_ms);
-    wait_for(inquiry, asking->question, exchange);
+        inquiry = inquiry_new(auth, asking, stranger, now_ms);
+    wait_for(inquiry, asking->question, stranger, exchange);
     return is_new ? inquiry : NULL;
 }
 
@@ -102,10 +101,14 @@ static void keep(struct inquiry *inquiry, const struct auth_answer *answer)
 static struct waiting *end_inquiry(struct inquiry *inquiry)
 {
     struct auth *auth = inquiry->auth;
-    struct waiting *waiting = NULL;
-    size_t n = 0;
-    LL_COUNT(inquiry->waiting, waiting, n);
-    auth->n_waiting -= n;
+    const struct waiting *waiting = NULL;
+    LL_FOREACH (inquiry->waiting, waiting) {
+        auth->n_waiting--;
+        if (waiting->stranger)
+            waiting->stranger->n_waiting--;
+    }
+    if (inquiry->stranger)
+        inquiry->stranger->n_inquiries--;
     HASH_DEL(auth->inquiries, inquiry);
     return inquiry->waiting;
 }

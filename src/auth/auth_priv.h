@@ -16,6 +16,7 @@
 #include "bearer.h"
 #include "key.h"
 #include "review.h"
+#include "strangers.h"
 
 enum review_kind { TOKEN_REVIEW, ACCESS_REVIEW, N_REVIEW_KINDS };
 enum lookup { LOOKUP_HIT, LOOKUP_MISS, LOOKUP_BUSY, LOOKUP_LIMITED, N_LOOKUPS };
@@ -29,12 +30,14 @@ struct asking {
     const char *path;
     const struct auth_question *question; /* NULL: by the bearer */
     struct answer_key key;
+    uint64_t network; /* without a question */
 };
 
 /* In the exchange's arena. */
 struct waiting {
     struct exchange *exchange;
     const struct auth_question *question; /* its own; NULL: by the bearer */
+    struct stranger *stranger;            /* NULL: none */
     struct waiting *next;
 };
 
@@ -42,8 +45,9 @@ struct inquiry {
     struct auth *auth;
     struct asking asking;
     int64_t began_ms;
-    struct waiting *waiting; /* guarded by auth.lock; `asking` borrows from the first */
-    struct review_user user; /* between the two reviews */
+    struct stranger *stranger; /* who began it; NULL: none */
+    struct waiting *waiting;   /* guarded by auth.lock; `asking` borrows from the first */
+    struct review_user user;   /* between the two reviews */
     UT_hash_handle hh;
 };
 
@@ -52,14 +56,12 @@ struct auth {
     struct kube_sender sender;
     struct key_secret secret;
 
-    struct mutex lock; /* guards all down to tickets_ms */
+    struct mutex lock; /* guards all down to log_ms */
     struct answers answers;
     struct inquiry *inquiries;
     size_t n_waiting;
+    struct strangers strangers;
     int64_t log_ms; /* no failure is logged before */
-    /* Token bucket of unknown tokens, in reviews × 1000, as of tickets_ms. */
-    int64_t tickets_milli;
-    int64_t tickets_ms;
 
     struct counter reviews[N_REVIEW_KINDS][N_REVIEW_RESULTS];
     struct counter lookups[N_LOOKUPS];
@@ -73,9 +75,9 @@ const char *auth_review_name(enum review_kind kind);
 void auth_settle(struct exchange *exchange, const struct auth_question *question,
                  const struct auth_answer *answer);
 
-/* ROOM_FULL: too many inquiries or waiting exchanges. ROOM_LIMITED: a new inquiry about an unknown
- * token, and the token bucket is empty. */
-enum inquiry_room auth_inquiry_room(struct auth *auth, const struct answer_key *key, int64_t now_ms)
+/* ROOM_FULL: too many inquiries or waiting exchanges. ROOM_LIMITED: a new inquiry of a stranger
+ * whose token bucket is empty. */
+enum inquiry_room auth_inquiry_room(struct auth *auth, const struct asking *asking, int64_t now_ms)
     REQUIRES(auth->lock);
 /* After ROOM_YES. Adds the exchange to an inquiry. Returns a new inquiry, to be passed to
  * auth_inquiry_send() without the lock; NULL: it joined one. */

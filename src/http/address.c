@@ -80,6 +80,24 @@ bool address_is_loopback(const struct address *address)
            (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == IN_LOOPBACKNET);
 }
 
+static uint64_t number_of(const uint8_t *bytes, size_t n)
+{
+    uint64_t number = 0;
+    for (size_t i = 0; i < n; i++)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
+uint64_t address_network(const struct sockaddr *address)
+{
+    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr);
+    if (address->sa_family != AF_INET6)
+        return 0;
+    return IN6_IS_ADDR_V4MAPPED(in6) ? number_of(in6->s6_addr + 12, 4) : number_of(in6->s6_addr, 8);
+}
+
 static int open_socket(const struct address *address)
 {
     const int yes = 1;

@@ -7,6 +7,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 struct address {
@@ -22,6 +23,10 @@ bool address_is_loopback(const struct address *address);
 /* Opens a listening socket, which the caller owns; or returns a negative errno with "listen on
  * TEXT: ...". [::] also accepts IPv4. */
 int address_listen(const struct address *address, const char *text, int *ret_fd, struct err *err);
+/* The IPv4 address, or the first 64 bits of the IPv6 address. An IPv4 address in an IPv6 address is
+ * the former. 0: another family. */
+uint64_t address_network(const struct sockaddr *address);
+
 /* The actual address of a listening socket. The caller frees it. */
 char *address_of_socket(int fd);
 

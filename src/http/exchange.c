@@ -181,6 +181,11 @@ void exchange_watch(struct exchange *exchange, bool (*has_left)(void *connection
     mutex_unlock(&exchange->lock);
 }
 
+uint64_t exchange_network(const struct exchange *exchange)
+{
+    return exchange->network;
+}
+
 bool exchange_has_left(struct exchange *exchange)
 {
     mutex_lock(&exchange->lock);

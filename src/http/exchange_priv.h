@@ -66,6 +66,7 @@ struct exchange {
     enum gate_verdict verdict;
     bool has_tls;       /* of the connection */
     bool is_loopback;   /* the listening address */
+    uint64_t network;   /* of the client */
     int note;           /* of the gate */
     const void *memo;   /* of the gate */
     const char *caller; /* by the gate; NULL: unknown */

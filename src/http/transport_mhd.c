@@ -10,6 +10,7 @@
  * directly on the socket, past the library. Some more of the body is then read and dropped before
  * the connection closes.
  */
+#include "address.h"
 #include "base/hex.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -73,6 +74,12 @@ static enum MHD_Result add_query(void *cls, enum MHD_ValueKind kind, const char 
 static int fd_of(struct MHD_Connection *connection)
 {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+static uint64_t network_of(struct MHD_Connection *connection)
+{
+    return address_network(
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
 }
 
 /* The library does not check a suspended connection. */
@@ -231,6 +238,7 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_query, exchange);
     exchange->has_tls = transport->tls;
     exchange->is_loopback = transport->is_loopback;
+    exchange->network = network_of(connection);
     if (transport->tls)
         exchange->peer = tls_peer(session_of(connection), exchange->arena, &exchange->peer_fault);
     exchange->front = transport->tls ? tls_front : NULL;

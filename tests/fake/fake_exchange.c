@@ -16,6 +16,7 @@ struct exchange {
     const char *path;
     const char *method;
     const char *authorization;
+    uint64_t network;
     unsigned n_answers;
     int note;
     bool has_tag;
@@ -107,6 +108,11 @@ uint64_t exchange_id(const struct exchange *exchange)
 {
     (void)exchange;
     return 1;
+}
+
+uint64_t exchange_network(const struct exchange *exchange)
+{
+    return exchange->network;
 }
 
 struct arena *exchange_arena(struct exchange *exchange)
@@ -205,7 +211,8 @@ struct exchange *fake_begin(handle_exchange *handle, void *context,
                                   .query = question->query,
                                   .path = copy_text(arena, question->path),
                                   .method = copy_text(arena, question->method),
-                                  .authorization = copy_text(arena, question->authorization)};
+                                  .authorization = copy_text(arena, question->authorization),
+                                  .network = question->network};
     if (question->len > 0)
         memcpy(exchange->body, question->body, question->len);
     handle(context, exchange);

@@ -21,6 +21,7 @@ struct fake_question {
     const char *path;              /* NULL: "/" */
     const char *method;            /* NULL: "POST" */
     const char *authorization;     /* the header; NULL: absent */
+    uint64_t network;              /* of the client */
 };
 
 /* Status of an exchange that was passed to its handler instead of answered. */

@@ -66,9 +66,10 @@ class Guarded:
             return super().connection()
         return self.connect(self.operator)
 
-    def connect(self, tls):
+    def connect(self, tls, source=HOST):
+        """source: the client's own address."""
         host, _, port = self.address.rpartition(":")
-        return http.client.HTTPSConnection(host, int(port), timeout=LIMIT_S, context=tls)
+        return http.client.HTTPSConnection(host, int(port), timeout=LIMIT_S, context=tls, source_address=(source, 0))
 
     def visit(self, token=None, path="/v1/inventory", method="GET", body=None, header=None):
         """header: the whole Authorization value, instead of a token."""

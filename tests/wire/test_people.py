@@ -12,16 +12,17 @@ import time
 import objects
 import openapi
 import pytest
+from fake_api import HOST
 from guarded import DRY_RUN, PATHS, GuardedFollower, GuardedService
 from objects import pod
 from service import LIMIT_S, Answer, stopping
 
-READER, STRANGER = "reader-t0ken.abc", "nobodys-t0ken.xyz"
+READER, NEWCOMER, STRANGER = "reader-t0ken.abc", "another-t0ken.def", "nobodys-t0ken.xyz"
 NOT_NOW = "the API server could not verify the token and its permissions: try again"
 BUSY = "too many tokens are being checked: try again"
 JANE = {"username": "jane", "uid": "u-1", "groups": ["ops", "system:authenticated"], "extra": {"example.com/team": ["a"]}}
 CACHE_S = 1
-OF_STRANGERS = 24  # reviews under way
+OF_NETWORK = 12  # reviews of strangers from one address under way
 
 
 @pytest.fixture
@@ -53,12 +54,12 @@ def held(api, name):
         hold.release()
 
 
-def visits(service, count, token=READER):
+def visits(service, count, token=READER, source=HOST):
     """Sends this many requests in parallel; returns their futures. They ask only when all handshakes are done, as a review has ten seconds."""
     threads, connected = concurrent.futures.ThreadPoolExecutor(count), threading.Barrier(count)
 
     def visit(number):
-        with contextlib.closing(service.connect(service.tls)) as connection:
+        with contextlib.closing(service.connect(service.tls, source)) as connection:
             connection.connect()
             connected.wait(LIMIT_S)
             bearer = f"Bearer {token if isinstance(token, str) else token(number)}"
@@ -206,8 +207,8 @@ def test_a_binding_does_not_wait_for_reviews(api, guarded):
     guarded.wait("the pod is known", lambda: item["metadata"]["uid"] in guarded.ledger()[1])
     guarded.wait_until_it_binds()  # reviews are held for ten seconds at most
     with held(api, "review *") as hold:
-        waiting = visits(guarded, OF_STRANGERS, lambda number: f"{STRANGER}-{number}")
-        hold.wait_for(OF_STRANGERS)
+        waiting = visits(guarded, OF_NETWORK, lambda number: f"{STRANGER}-{number}")
+        hold.wait_for(OF_NETWORK)
         assert guarded.bind(item, "b") is None
     assert all(visit.result(LIMIT_S).status in (200, 401) for visit in waiting)
 
@@ -222,18 +223,20 @@ def test_bindings_and_reviews_share_no_connection(api, guarded):
 
 
 def test_a_flood_of_tokens_is_rejected(api, guarded):
+    """It keeps out neither a known token nor a new one from another address."""
+    api.people[NEWCOMER] = JANE
     assert guarded.visit(READER).status == 200
     time.sleep(CACHE_S)
     with held(api, "review *") as hold:
-        waiting = visits(guarded, OF_STRANGERS, lambda number: f"{STRANGER}-{number}")
-        hold.wait_for(OF_STRANGERS)
+        waiting = visits(guarded, OF_NETWORK, lambda number: f"{STRANGER}-{number}")
+        hold.wait_for(OF_NETWORK)
         for number in range(3):  # reviews are held for ten seconds at most
             refused = guarded.visit(f"{STRANGER}-more-{number}")
             assert (error(refused, 503), refused.headers["retry-after"]) == (BUSY, "1")
-        known = visits(guarded, 1)
-        hold.wait_for(OF_STRANGERS + 1)
+        others = visits(guarded, 1) + visits(guarded, 1, NEWCOMER, "127.0.0.2")
+        hold.wait_for(OF_NETWORK + 2)
     assert {visit.result(LIMIT_S).status for visit in waiting} == {401}
-    assert known[0].result(LIMIT_S).status == 200
+    assert {visit.result(LIMIT_S).status for visit in others} == {200}
     assert guarded.metric("gpu_extender_auth_lookups_total", result="busy") == 3
 
 

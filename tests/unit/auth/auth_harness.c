@@ -48,7 +48,8 @@ struct guest come(struct auth_harness *harness, const char *path, const char *to
 {
     char header[128];
     (void)snprintf(header, sizeof header, "Bearer %s", token);
-    const struct fake_question question = {.method = "GET", .path = path, .authorization = header};
+    const struct fake_question question = {
+        .method = "GET", .path = path, .authorization = header, .network = harness->network};
     return come_as(harness, &question);
 }
 

@@ -29,6 +29,7 @@ struct auth_harness {
     struct auth *auth;
     struct fake_sender server;
     int64_t now_ms;
+    uint64_t network; /* of the guests to come */
 };
 
 struct guest {

@@ -1,5 +1,6 @@
 /* The life of a token: reviewed, admitted or rejected, cached for its time and no longer. */
 #include "auth_harness.h"
+#include "kube_answers.h"
 
 #define STRANGER                                                                                   \
     "the API server rejected the token: it is invalid, expired, or for another audience"
@@ -173,6 +174,8 @@ static void test_equal_requests_share_one_review(void **state)
 #define N_OF_STRANGERS 24
 #define N_AT_ONCE 32
 
+#define N_OF_NETWORK (N_OF_STRANGERS / 2)
+
 /* One of many unknown tokens. */
 static struct guest stranger(struct auth_harness *harness, unsigned number)
 {
@@ -191,8 +194,11 @@ static void test_reviews_under_way_are_bounded(void **state)
     struct guest unlucky = come(harness, "/metrics", "t");
     no_answer(harness, KUBE_UNKNOWN);
     check_answer(&unlucky, 503, NOT_ASKED);
-    for (unsigned i = 0; i < N_OF_STRANGERS; i++)
+    for (unsigned i = 0; i < N_OF_STRANGERS; i++) {
+        harness->network = i / N_OF_NETWORK;
         guests[i] = stranger(harness, i);
+    }
+    harness->network = 9;
     struct guest one_more = stranger(harness, 99);
     assert_int_equal(one_more.verdict, AUTH_CLOSED);
     check_answer(&one_more, 503, BUSY);
@@ -213,7 +219,7 @@ static void test_reviews_under_way_are_bounded(void **state)
     let_in(harness, "/v1/more", "t");
 }
 
-#define LIMITED "too many unknown tokens were shown: try again"
+#define LIMITED "too many unknown tokens were shown from your network: try again"
 #define N_BURST 64
 #define PER_S 10
 
@@ -236,7 +242,7 @@ static void check_limited(struct auth_harness *harness, unsigned number)
     check_silence(harness);
 }
 
-static void test_unknown_tokens_share_a_bucket(void **state)
+static void test_unknown_tokens_of_a_network_share_a_bucket(void **state)
 {
     struct auth_harness *harness = *state;
     turn_away(harness, 0, N_BURST);
@@ -284,6 +290,110 @@ static void test_requests_may_join_an_open_review(void **state)
     check_in(&second);
 }
 
+/* 20 unknown tokens a second, and users who come with their tokens for the first time. */
+static void test_a_flood_of_one_network_keeps_no_other_out(void **state)
+{
+    struct auth_harness *harness = *state;
+    char token[32];
+    unsigned n_limited = 0;
+    for (unsigned i = 0; i < 1200; i++) {
+        struct guest guest = stranger(harness, i);
+        if (guest.verdict == AUTH_ASK)
+            token_is_nobodys(harness);
+        n_limited += guest.verdict == AUTH_CLOSED;
+        check_answer(&guest, guest.verdict == AUTH_ASK ? 401 : 503, NULL);
+        (void)snprintf(token, sizeof token, "user-%u", i / 20);
+        harness->network = 1;
+        if (i % 20 == 0)
+            let_in(harness, "/v1/inventory", token);
+        harness->network = 0;
+        harness->now_ms += 50;
+    }
+    assert_in_range(n_limited, 500, 600);
+}
+
+static void test_one_network_gets_half_of_the_places_of_strangers(void **state)
+{
+    struct auth_harness *harness = *state;
+    struct guest guests[N_OF_NETWORK];
+    for (unsigned i = 0; i < N_OF_NETWORK; i++)
+        guests[i] = stranger(harness, i);
+    struct guest one_more = stranger(harness, 99);
+    check_answer(&one_more, 503, BUSY);
+    harness->network = 1;
+    struct guest other = come(harness, "/metrics", "t");
+    assert_int_equal(other.verdict, AUTH_ASK);
+    for (unsigned i = 0; i < N_OF_NETWORK; i++) {
+        token_is_nobodys(harness);
+        check_answer(&guests[i], 401, STRANGER);
+    }
+    token_is_of(harness, "jane");
+    may(harness, true);
+    check_in(&other);
+    harness->network = 0;
+    turn_away(harness, N_OF_NETWORK, 2 * N_OF_NETWORK);
+}
+
+/* Else the others would begin more reviews than it may. */
+static void test_a_network_is_forgotten_only_when_idle(void **state)
+{
+    struct auth_harness *harness = *state;
+    struct guest first = stranger(harness, 0);
+    struct fake_request *held = fake_sender_take(&harness->server);
+    for (unsigned i = 1; i <= 2000; i++) {
+        harness->network = i;
+        harness->now_ms++;
+        turn_away(harness, i, i + 1);
+    }
+    struct guest guests[N_OF_NETWORK];
+    harness->network = 0;
+    for (unsigned i = 1; i < N_OF_NETWORK; i++)
+        guests[i] = stranger(harness, 3000 + i);
+    struct guest one_more = stranger(harness, 99);
+    check_answer(&one_more, 503, BUSY);
+    for (unsigned i = 1; i < N_OF_NETWORK; i++) {
+        token_is_nobodys(harness);
+        check_answer(&guests[i], 401, STRANGER);
+    }
+    const struct kube_answer reply = kube_unanswered(harness->now_ms, KUBE_UNKNOWN, "gone");
+    fake_request_answer(held, &reply);
+    check_answer(&first, 503, NOT_ASKED);
+}
+
+struct fronting {
+    struct auth_harness *harness;
+    char attributes[32];
+    struct auth_question question;
+};
+
+static void judge_question(void *context, struct exchange *exchange)
+{
+    const struct fronting *fronting = context;
+    struct auth *auth = fronting->harness->auth;
+    const int64_t now_ms = fronting->harness->now_ms;
+    assert_int_equal(auth_judge_question(auth, exchange, &fronting->question, now_ms), AUTH_ASK);
+    auth_ask_question(auth, exchange, &fronting->question, now_ms);
+}
+
+/* They come from the addresses of the API servers alone, which have authenticated them. */
+static void test_users_of_a_front_proxy_are_no_strangers(void **state)
+{
+    struct auth_harness *harness = *state;
+    const struct fake_question question = {.method = "GET", .path = "/apis"};
+    turn_away(harness, 0, N_BURST);
+    check_limited(harness, N_BURST);
+    for (unsigned i = 0; i < 2 * N_BURST; i++) {
+        struct fronting fronting = {.harness = harness};
+        (void)snprintf(fronting.attributes, sizeof fronting.attributes, "{\"name\":\"%u\"}", i);
+        fronting.question =
+            (struct auth_question){"jane", "\"user\":\"jane\"", fronting.attributes, "get it"};
+        struct guest guest = {AUTH_ASK, fake_begin(judge_question, &fronting, &question)};
+        may(harness, true);
+        check_in(&guest);
+    }
+    check_limited(harness, N_BURST + 1);
+}
+
 #define N_WAITING 192
 
 static void test_number_of_waiting_requests_is_bounded(void **state)
@@ -291,8 +401,11 @@ static void test_number_of_waiting_requests_is_bounded(void **state)
     struct auth_harness *harness = *state;
     struct guest guests[N_WAITING];
     let_in(harness, "/v1/inventory", "t");
-    for (unsigned i = 0; i < N_WAITING; i++)
+    for (unsigned i = 0; i < N_WAITING; i++) {
+        harness->network = i % 2;
         guests[i] = come(harness, "/metrics", "x");
+    }
+    harness->network = 9;
     assert_int_equal(harness->server.n_sent, 3);
     struct guest one_more = come(harness, "/metrics", "x");
     assert_int_equal(one_more.verdict, AUTH_CLOSED);
@@ -320,8 +433,10 @@ static void test_request_gets_503_if_reviews_filled_up_meanwhile(void **state)
     struct guest guests[N_OF_STRANGERS];
     const struct fake_question question = {
         .method = "GET", .path = "/metrics", .authorization = "Bearer late"};
-    for (unsigned i = 0; i < N_OF_STRANGERS - 1; i++)
+    for (unsigned i = 0; i < N_OF_STRANGERS - 1; i++) {
+        harness->network = 1 + i / N_OF_NETWORK;
         guests[i] = stranger(harness, i);
+    }
     struct guest late = {AUTH_ASK, fake_begin(only_judge, harness, &question)};
     guests[N_OF_STRANGERS - 1] = stranger(harness, N_OF_STRANGERS - 1);
     auth_ask(harness->auth, late.exchange, harness->now_ms);
@@ -387,7 +502,11 @@ int main(void)
         TEST(test_number_of_waiting_requests_is_bounded),
         TEST(test_request_gets_503_if_reviews_filled_up_meanwhile),
         TEST(test_unknown_tokens_evict_no_accepted_token),
-        TEST(test_unknown_tokens_share_a_bucket),
+        TEST(test_unknown_tokens_of_a_network_share_a_bucket),
+        TEST(test_a_flood_of_one_network_keeps_no_other_out),
+        TEST(test_one_network_gets_half_of_the_places_of_strangers),
+        TEST(test_a_network_is_forgotten_only_when_idle),
+        TEST(test_users_of_a_front_proxy_are_no_strangers),
         TEST(test_unknown_tokens_keep_no_known_token_out),
         TEST(test_requests_may_join_an_open_review),
         TEST(test_cache_time_zero_stores_no_answer),
