@@ -35,6 +35,7 @@ struct auth *auth_new(const struct auth_settings *settings, struct kube_sender s
 /* Call after the sender has stopped; every exchange has been answered by then. */
 void auth_free(struct auth *auth);
 
+/* The functions below set the caller of an exchange that passes, except of a question. */
 enum auth_verdict {
     AUTH_OPEN,   /* cached as allowed */
     AUTH_ASK,    /* call auth_ask() once the request is complete */

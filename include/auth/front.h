@@ -16,6 +16,7 @@
 #include "kube/reflector.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct front;
 
@@ -23,6 +24,7 @@ struct front;
 struct front_user {
     const char *name;
     const char *members; /* of a SubjectAccessReview's spec: user, groups, uid, extra */
+    uint64_t caller;     /* caller_of() */
     bool is_master;      /* of the group system:masters */
 };
 

@@ -113,9 +113,9 @@ int exchange_note(const struct exchange *exchange);
 void exchange_set_memo(struct exchange *exchange, const void *memo);
 const void *exchange_memo(const struct exchange *exchange);
 
-/* Only in a gate's judge(): who asks, in the exchange's arena. A caller gets half of the places of
- * exchange_defer() at most; NULL, the default, is not limited. */
-void exchange_set_caller(struct exchange *exchange, const char *caller);
+/* Only in a gate: who asks, equal for all requests of a user. Callers take turns on the thread of
+ * exchange_defer(), and each gets half of its places at most; 0, the default, is unknown. */
+void exchange_set_caller(struct exchange *exchange, uint64_t caller);
 
 /* Calls done(context), on any thread, when the exchange is over and its answer sent or dropped: to
  * limit the number of large answers, or to release what the request used. Call it before the

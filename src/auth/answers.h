@@ -32,6 +32,7 @@ enum answer_kind {
 
 struct auth_answer {
     enum answer_kind kind;
+    uint64_t caller;              /* of ANSWER_ALLOWED about a token: caller_of() */
     char user[ANSWERS_USER_SIZE]; /* of ANSWER_FORBIDDEN; cut if too long */
 };
 

@@ -102,13 +102,23 @@ static void refuse_for_room(struct auth *auth, struct exchange *exchange, enum i
                           : "too many unknown tokens were shown from your network: try again");
 }
 
+/* With a question the gate knows it. */
+static void note_caller(struct exchange *exchange, const struct auth_question *question,
+                        const struct auth_answer *allowed)
+{
+    if (!question)
+        exchange_set_caller(exchange, allowed->caller);
+}
+
 void auth_settle(struct exchange *exchange, const struct auth_question *question,
                  const struct auth_answer *answer)
 {
-    if (answer->kind == ANSWER_ALLOWED)
-        exchange_pass(exchange);
-    else
+    if (answer->kind != ANSWER_ALLOWED) {
         refuse(exchange, question, answer);
+        return;
+    }
+    note_caller(exchange, question, answer);
+    exchange_pass(exchange);
 }
 
 /* ---- the gate ---- */
@@ -128,10 +138,12 @@ static enum auth_verdict judge(struct auth *auth, const struct asking *asking,
     counter_add(&auth->lookups[known ? LOOKUP_HIT : LOOKUP_MISS], 1);
     if (!known)
         return AUTH_ASK;
-    if (answer.kind == ANSWER_ALLOWED)
-        return AUTH_OPEN;
-    refuse(exchange, asking->question, &answer);
-    return AUTH_CLOSED;
+    if (answer.kind != ANSWER_ALLOWED) {
+        refuse(exchange, asking->question, &answer);
+        return AUTH_CLOSED;
+    }
+    note_caller(exchange, asking->question, &answer);
+    return AUTH_OPEN;
 }
 
 enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64_t now_ms)

@@ -182,6 +182,7 @@ static void take_access_review(void *context, const struct kube_answer *kube_ans
     note(inquiry, ACCESS_REVIEW, result, why, kube_answer->at_ms);
     if (result == REVIEW_YES) {
         answer.kind = ANSWER_ALLOWED;
+        answer.caller = inquiry->user.caller;
     } else if (result == REVIEW_NO) {
         answer.kind = ANSWER_FORBIDDEN;
         (void)snprintf(answer.user, sizeof answer.user, "%s", user_of(inquiry));

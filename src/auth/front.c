@@ -305,6 +305,7 @@ static const struct front_user *user_of(struct header_reading *reading, struct a
         user = ARENA_NEW(arena, struct front_user);
         user->name = arena_strdup(arena, json_string_value(reading->name));
         user->members = arena_strdup(arena, buf_text(&members));
+        user->caller = review_caller(user->name, reading->groups);
         user->is_master = has_masters(reading->groups);
     }
     buf_fini(&members);

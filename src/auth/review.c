@@ -1,5 +1,6 @@
 /* review: see review.h. */
 #include "review.h"
+#include "auth/caller.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "formats/json_get.h"
@@ -23,6 +24,16 @@ void review_user_fini(struct review_user *user)
     free(user->name);
     free(user->members);
     *user = (struct review_user){0};
+}
+
+uint64_t review_caller(const char *name, const json_t *groups)
+{
+    const size_t n = json_array_size(groups);
+    const char **names CLEANUP(mem_free_ptr) = MEM_ARRAY(const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        names[i] = json_string_value(json_array_get(groups, i));
+    names[n] = NULL;
+    return caller_of(name, names);
 }
 
 /* ---- requests ---- */
@@ -190,6 +201,7 @@ static enum review_result read_user(const json_t *user, struct review_user *ret_
     const bool is_user = add_user(user, &members);
     if (is_user) {
         ret_user->name = mem_strdup(json_string_value(json_member(user, "username")));
+        ret_user->caller = review_caller(ret_user->name, json_member(user, "groups"));
         ret_user->members = buf_take(&members);
     }
     buf_fini(&members);

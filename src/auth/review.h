@@ -10,6 +10,9 @@
 #include "bearer.h"
 #include "kube/request.h"
 
+#include <jansson.h>
+#include <stdint.h>
+
 #define REVIEW_TOKEN_PATH "/apis/authentication.k8s.io/v1/tokenreviews"
 #define REVIEW_ACCESS_PATH "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 /* Limit of a user with groups and extra values, as JSON. */
@@ -25,8 +28,12 @@ enum review_result {
 
 struct review_user {
     char *name;
-    char *members; /* of a SubjectAccessReview's spec: user, groups, uid, extra */
+    uint64_t caller; /* caller_of() */
+    char *members;   /* of a SubjectAccessReview's spec: user, groups, uid, extra */
 };
+/* caller_of() of a user's name and groups, an array of strings or NULL. */
+uint64_t review_caller(const char *name, const json_t *groups);
+
 void review_user_fini(struct review_user *user);
 
 /* The body of a TokenReview, NUL-terminated; free it with review_wipe(). It names no audience, so

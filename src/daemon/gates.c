@@ -2,6 +2,7 @@
  * addresses. */
 #include "daemon/gates.h"
 #include "api/kubernetes.h"
+#include "auth/caller.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "inventory/inventory.h"
@@ -143,15 +144,13 @@ static enum gate_verdict judge_people(void *context, struct exchange *exchange)
     if (!gates->has_tls)
         return GATE_OPEN;
     if (peer && is_named(peer, &gates->settings->tls.people_clients)) {
-        exchange_set_caller(exchange, arena_strdup(exchange_arena(exchange), peer->common_name));
+        exchange_set_caller(exchange, caller_of(peer->common_name, peer->organizations));
         return GATE_OPEN;
     }
-    const char *token = exchange_header(exchange, "Authorization");
-    if (!token) {
+    if (!exchange_header(exchange, "Authorization")) {
         ask_for_a_token(exchange);
         return GATE_CLOSED;
     }
-    exchange_set_caller(exchange, token);
     return verdict_of(auth_judge(gates->auth, exchange, clock_ms()));
 }
 
@@ -193,7 +192,7 @@ static enum gate_verdict judge_fronted(void *context, struct exchange *exchange)
         exchange_answer_error(exchange, 401, fault);
         return GATE_CLOSED;
     }
-    exchange_set_caller(exchange, user->name);
+    exchange_set_caller(exchange, user->caller);
     const struct auth_question *question = question_of(exchange, user);
     if (!question)
         return GATE_CLOSED;

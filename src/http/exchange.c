@@ -388,7 +388,7 @@ void exchange_set_memo(struct exchange *exchange, const void *memo)
     exchange->memo = memo;
 }
 
-void exchange_set_caller(struct exchange *exchange, const char *caller)
+void exchange_set_caller(struct exchange *exchange, uint64_t caller)
 {
     exchange->caller = caller;
 }

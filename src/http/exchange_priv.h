@@ -64,12 +64,12 @@ struct exchange {
     const struct exchange_peer *peer;
     const char *peer_fault;
     enum gate_verdict verdict;
-    bool has_tls;       /* of the connection */
-    bool is_loopback;   /* the listening address */
-    uint64_t network;   /* of the client */
-    int note;           /* of the gate */
-    const void *memo;   /* of the gate */
-    const char *caller; /* by the gate; NULL: unknown */
+    bool has_tls;     /* of the connection */
+    bool is_loopback; /* the listening address */
+    uint64_t network; /* of the client */
+    int note;         /* of the gate */
+    const void *memo; /* of the gate */
+    uint64_t caller;  /* by the gate; 0: unknown */
     /* Verifies the certificate of the session; NULL after judge(), as the session may end. */
     const struct exchange_peer *(*front)(void *session, struct arena *arena,
                                          const char **ret_fault);

@@ -75,6 +75,11 @@ void exchange_set_tag(struct exchange *exchange, const char *tag)
     exchange->has_tag = true;
 }
 
+void exchange_set_caller(struct exchange *exchange, uint64_t caller)
+{
+    exchange->answer.caller = caller;
+}
+
 void exchange_set_note(struct exchange *exchange, int note)
 {
     exchange->note = note;
@@ -145,6 +150,7 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
                                             .body = mem_new(len + 1),
                                             .len = len,
                                             .flags = flags,
+                                            .caller = exchange->answer.caller,
                                             .has_tag = exchange->has_tag,
                                             .was_deferred = exchange->was_deferred};
     if (len > 0)

@@ -35,6 +35,7 @@ struct fake_answer {
     unsigned flags;
     bool has_tag; /* an ETag */
     bool was_deferred;
+    uint64_t caller; /* by the gate */
 };
 
 /* Aborts unless the handler answers exactly once before it returns. */

@@ -1,4 +1,5 @@
 /* The life of a token: reviewed, admitted or rejected, cached for its time and no longer. */
+#include "auth/caller.h"
 #include "auth_harness.h"
 #include "kube_answers.h"
 
@@ -80,6 +81,48 @@ static void test_cached_answer_is_of_one_token_verb_and_path(void **state)
     assert_int_equal(guest.verdict, AUTH_ASK);
     token_is_nobodys(harness);
     check_answer(&guest, 401, STRANGER);
+}
+
+/* The caller of a guest that passes with a new token of the user, and then from the cache. */
+static uint64_t caller_of_user(struct auth_harness *harness, const char *token, const char *user)
+{
+    uint64_t callers[2];
+    char body[512];
+    (void)snprintf(body, sizeof body,
+                   "{'kind':'TokenReview','status':{'authenticated':true,'user':{%s}}}", user);
+    for (size_t i = 0; i < 2; i++) {
+        struct guest guest = come(harness, "/metrics", token);
+        if (i == 0) {
+            answer(harness, 201, body);
+            may(harness, true);
+        }
+        struct fake_answer reply = fake_end(guest.exchange);
+        callers[i] = reply.caller;
+        fake_answer_fini(&reply);
+    }
+    assert_int_equal(callers[0], callers[1]);
+    return callers[0];
+}
+
+static void test_caller_is_the_user_and_not_the_token(void **state)
+{
+    struct auth_harness *harness = *state;
+    const uint64_t jane =
+        caller_of_user(harness, "t1", "'username':'jane','groups':['a','b'],'uid':'1'");
+    assert_int_not_equal(jane, 0);
+    assert_int_equal(caller_of_user(harness, "t2",
+                                    "'groups':['b','a'],'username':'jane',"
+                                    "'extra':{'example.com/credential-id':['2']}"),
+                     jane);
+    const char *const others[] = {"'username':'jane'", "'username':'jane','groups':['a']",
+                                  "'username':'joe','groups':['a','b']",
+                                  "'username':'jane','groups':['ab']"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const char token[] = {(char)('a' + i), '\0'};
+        assert_int_not_equal(caller_of_user(harness, token, others[i]), jane);
+    }
+    static const char *const GROUPS[] = {"b", "a", NULL};
+    assert_int_equal(caller_of("jane", GROUPS), jane); /* as of a certificate */
 }
 
 static void test_rejection_is_cached_for_less_time(void **state)
@@ -493,6 +536,7 @@ int main(void)
         TEST(test_verb_and_path),
         TEST(test_allowed_answer_is_cached),
         TEST(test_cached_answer_is_of_one_token_verb_and_path),
+        TEST(test_caller_is_the_user_and_not_the_token),
         TEST(test_rejection_is_cached_for_less_time),
         TEST(test_request_without_a_token_is_rejected),
         cmocka_unit_test(test_token_is_rejected_without_an_api_server),

@@ -96,7 +96,8 @@ static enum gate_verdict judge(void *context, struct exchange *exchange)
 {
     (void)context;
     const char *gate = exchange_query(exchange, "gate");
-    exchange_set_caller(exchange, exchange_query(exchange, "caller"));
+    const char *caller = exchange_query(exchange, "caller");
+    exchange_set_caller(exchange, caller ? strtoull(caller, NULL, 10) : 0);
     if (strcmp(gate, "closed") == 0) {
         exchange_answer_error(exchange, 401, "who are you?");
         return GATE_CLOSED;

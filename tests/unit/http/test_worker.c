@@ -199,20 +199,72 @@ static void test_one_caller_gets_half_of_the_places(void **state)
 {
     struct server_harness *harness = *state;
     struct reply reply;
-    int fds[N_PLACES + 1] = {ask_long(harness, "/gated/long?gate=open&caller=one")};
+    int fds[N_PLACES + 1] = {ask_long(harness, "/gated/long?gate=open&caller=1")};
     struct exchange *first = server_harness_next(harness);
     for (size_t i = 1; i <= N_PLACES; i++) {
-        fds[i] = ask_long(harness, i <= N_PLACES / 2 ? "/gated/long?gate=open&caller=one"
-                                                     : "/gated/long?gate=open&caller=two");
+        fds[i] = ask_long(harness, i <= N_PLACES / 2 ? "/gated/long?gate=open&caller=1"
+                                                     : "/gated/long?gate=open&caller=2");
         wait_for_waiting(harness, i);
         if (i != N_PLACES / 2)
             continue;
         int refused = server_harness_client(harness, LISTEN_PEOPLE);
-        client_ask(refused, POST("/gated/long?gate=open&caller=one"), &reply);
+        client_ask(refused, POST("/gated/long?gate=open&caller=1"), &reply);
         assert_int_equal(reply.status, 503);
         assert_true(reply_has(&reply, "Retry-After", "1"));
         (void)close(refused);
     }
+    answer_all_of(harness, first);
+    expect_all(fds, 200);
+}
+
+/* In the order of their numbers. */
+static void expect_order(struct server_harness *harness, const char *const *numbers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct exchange *next = server_harness_next(harness);
+        assert_string_equal(exchange_query(next, "q"), numbers[i]);
+        server_harness_answer(next);
+    }
+}
+
+static void test_callers_take_turns(void **state)
+{
+    struct server_harness *harness = *state;
+    static const char *const TARGETS[] = {
+        "/gated/long?gate=open&caller=1&q=1-2", "/gated/long?gate=open&caller=1&q=1-3",
+        "/gated/long?gate=open&caller=1&q=1-4", "/gated/long?gate=open&caller=2&q=2-1",
+        "/gated/long?gate=open&caller=2&q=2-2", "/gated/long?gate=open&caller=3&q=3-1"};
+    static const char *const ORDER[] = {"2-1", "3-1", "1-2", "2-2", "1-3", "1-4"};
+    enum { N = sizeof TARGETS / sizeof *TARGETS };
+    int fds[N];
+    int fd = ask_long(harness, "/gated/long?gate=open&caller=1");
+    struct exchange *first = server_harness_next(harness);
+    for (size_t i = 0; i < N; i++) {
+        fds[i] = ask_long(harness, TARGETS[i]);
+        wait_for_waiting(harness, i + 1);
+    }
+    server_harness_let_go(harness);
+    server_harness_answer(first);
+    expect_order(harness, ORDER, N);
+    expect(fd, 200);
+    for (size_t i = 0; i < N; i++)
+        expect(fds[i], 200);
+}
+
+/* The last request of the caller that has most gets a 503. */
+static void test_a_caller_without_a_place_gets_one_of_those_who_have_more(void **state)
+{
+    struct server_harness *harness = *state;
+    int fds[N_PLACES + 1] = {ask_long(harness, "/gated/long?gate=open&caller=1")};
+    struct exchange *first = server_harness_next(harness);
+    for (size_t i = 1; i <= N_PLACES; i++) {
+        fds[i] = ask_long(harness, i <= N_PLACES / 2 ? "/gated/long?gate=open&caller=1"
+                                                     : "/gated/long?gate=open&caller=2");
+        wait_for_waiting(harness, i);
+    }
+    int third = ask_long(harness, "/gated/long?gate=open&caller=3");
+    expect(fds[N_PLACES / 2], 503);
+    fds[N_PLACES / 2] = third;
     answer_all_of(harness, first);
     expect_all(fds, 200);
 }
@@ -300,6 +352,8 @@ int main(void)
         WORKER_TEST(test_clients_that_left_keep_no_places),
         WORKER_TEST(test_only_admitted_requests_get_a_place),
         WORKER_TEST(test_one_caller_gets_half_of_the_places),
+        WORKER_TEST(test_callers_take_turns),
+        WORKER_TEST(test_a_caller_without_a_place_gets_one_of_those_who_have_more),
         WORKER_TEST(test_a_stop_without_a_drain_answers_those_that_wait),
         WORKER_TEST(test_a_drain_computes_those_that_wait),
         WORKER_TEST(test_clients_come_and_go),
