@@ -4,10 +4,14 @@
 #include "api/query_names.h"
 #include "base/hash.h"
 #include "base/siphash.h"
+#include "devices/devices.h"
 #include "formats/json_put.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* Nodes, pods and claims of a cluster whose lists take a few milliseconds. */
+#define SHORT_LIST_MAX ((size_t)500)
 
 static bool wants_table(const struct exchange *exchange)
 {
@@ -30,6 +34,18 @@ bool reply_from(struct inventory *inventory, struct exchange *exchange)
         exchange, 503,
         arena_printf(exchange_arena(exchange), "not ready: waiting for %s", waiting_for));
     return false;
+}
+
+static size_t count_listed(struct inventory *inventory)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    return cluster_n_nodes(view.cluster) + cluster_n_pods(view.cluster) +
+           devices_count(cluster_devices(view.cluster), DEVICES_CLAIMS);
+}
+
+bool reply_defer_list(struct inventory *inventory, struct exchange *exchange)
+{
+    return count_listed(inventory) > SHORT_LIST_MAX && exchange_defer(exchange);
 }
 
 static const char *tag_of(const struct api *api, struct exchange *exchange)

@@ -45,6 +45,10 @@ bool reply_read_model(const struct api *api, struct exchange *exchange,
 /* Whether the query has ?NAME=true. */
 bool reply_flag(const struct exchange *exchange, const char *name);
 
+/* exchange_defer() for a list of what is in the cluster, if that is much. The list of a small
+ * cluster waits for no long answer. */
+bool reply_defer_list(struct inventory *inventory, struct exchange *exchange);
+
 /* Whether the inventory has data; if not, it answers 503 with what is missing. */
 bool reply_from(struct inventory *inventory, struct exchange *exchange);
 

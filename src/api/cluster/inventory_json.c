@@ -1,5 +1,7 @@
 /*
- * inventory_json: GET /v1/inventory. Copies the data under the lock, and writes JSON after it.
+ * inventory_json: GET /v1/inventory. Copies the data under the lock, some nodes with their pods in
+ * each hold of it, so that kube-scheduler's calls and the watches go on in between. Sorts them, and
+ * writes texts and JSON, without it.
  */
 #include "api/cluster/inventory_json.h"
 #include "api/api.h"
@@ -21,8 +23,10 @@
 
 struct node_row {
     const char *name;
-    char model[128];
-    const char *model_label; /* "KEY=VALUE" */
+    struct gpu_model gpu_model;
+    const char *label_key, *label_value; /* of the model; "": none */
+    char model[128];                     /* this and the next two: by finish_rows() */
+    const char *model_label;             /* "KEY=VALUE" */
     const char *sharing;
     bool ready, unschedulable;
     struct label *labels; /* only without pods */
@@ -99,8 +103,6 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
             .free = node_resource_free(&resources[i]),
         };
     }
-    if (row->n_resources > 1)
-        qsort(row->resources, row->n_resources, sizeof *row->resources, compare_resources);
 }
 
 /* The value of the first of the keys that the node has. */
@@ -121,12 +123,9 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
     struct node_row *row = &copy->nodes[copy->n_nodes++];
     const struct node_traits *traits = node_traits(node);
     row->name = arena_strdup(copy->arena, node_name(node));
-    (void)gpu_model_text(&traits->model, row->model);
-    row->sharing = gpu_model_sharing(&traits->model, copy->arena);
-    row->model_label = "";
-    if (traits->model_label[0])
-        row->model_label =
-            arena_printf(copy->arena, "%s=%s", traits->model_label, traits->model_value);
+    row->gpu_model = traits->model;
+    row->label_key = arena_strdup(copy->arena, traits->model_label);
+    row->label_value = arena_strdup(copy->arena, traits->model_value);
     row->ready = traits->ready;
     row->unschedulable = traits->unschedulable;
     copy_resources(node, copy->arena, row);
@@ -134,12 +133,29 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
     return row;
 }
 
-static void copy_node(const struct inventory_view *view, const struct node *node, struct copy *copy)
+/* Without the lock. */
+static void finish_rows(struct copy *copy)
+{
+    for (size_t i = 0; i < copy->n_nodes; i++) {
+        struct node_row *row = &copy->nodes[i];
+        (void)gpu_model_text(&row->gpu_model, row->model);
+        row->sharing = gpu_model_sharing(&row->gpu_model, copy->arena);
+        row->model_label =
+            row->label_key[0] ? arena_printf(copy->arena, "%s=%s", row->label_key, row->label_value)
+                              : "";
+        if (row->n_resources > 1)
+            qsort(row->resources, row->n_resources, sizeof *row->resources, compare_resources);
+    }
+}
+
+static const struct node_row *copy_node(const struct inventory_view *view, const struct node *node,
+                                        struct copy *copy)
 {
     struct node_row *row = copy_totals(view, node, copy);
     row->holders = node_holders_copy(view->cluster, node, copy->arena);
     if (copy->label->n > 0)
         row->label = copy_label(&node_traits(node)->view, copy->label, copy->arena);
+    return row;
 }
 
 static void copy_problems(const struct inventory_view *view, struct copy *copy)
@@ -240,19 +256,49 @@ static bool is_wanted(const struct wanted *wanted, const struct node *node)
             gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &wanted->model.model));
 }
 
-static void copy_under_lock(struct inventory *inventory, const struct wanted *wanted,
-                            struct copy *copy)
+/* Nodes and pods that are copied in one hold of the lock: a few milliseconds. */
+#define ROWS_AT_ONCE ((size_t)2000)
+
+struct names {
+    const char **items;
+    size_t n;
+};
+
+/* The nodes are wanted as they are now. Later a few of them may be gone, and pods may have moved:
+ * each row is consistent in itself. */
+static struct names copy_names(const struct inventory_view *view, const struct wanted *wanted,
+                               struct arena *arena)
+{
+    struct names names = {ARENA_ARRAY(arena, const char *, cluster_n_nodes(view->cluster)), 0};
+    for (const struct node *node = cluster_next_node(view->cluster, NULL); node;
+         node = cluster_next_node(view->cluster, node)) {
+        if (is_wanted(wanted, node))
+            names.items[names.n++] = arena_strdup(arena, node_name(node));
+    }
+    return names;
+}
+
+/* Returns the index of the first that is not done. */
+static size_t copy_some_nodes(struct inventory *inventory, const struct names *names, size_t at,
+                              struct copy *copy)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    copy->nodes = ARENA_ARRAY(copy->arena, struct node_row, cluster_n_nodes(view.cluster));
-    for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
-         node = cluster_next_node(view.cluster, node)) {
-        if (is_wanted(wanted, node))
-            copy_node(&view, node, copy);
+    for (size_t n = 0; at < names->n && n < ROWS_AT_ONCE; at++, n++) {
+        const struct node *node = cluster_find_node(view.cluster, names->items[at]);
+        if (node)
+            n += copy_node(&view, node, copy)->holders.pods.n;
     }
+    return at;
+}
+
+static struct names copy_all_but_nodes(struct inventory *inventory, const struct wanted *wanted,
+                                       struct copy *copy)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     copy->astray = holders_copy_astray(view.cluster, copy->arena);
     copy_problems(&view, copy);
     copy->devices = inventory_devices_copy(&view, NULL, copy->arena, &copy->consumed_room);
+    return copy_names(&view, wanted, copy->arena);
 }
 
 static struct copy copy_inventory(struct inventory *inventory, const struct wanted *wanted,
@@ -260,7 +306,11 @@ static struct copy copy_inventory(struct inventory *inventory, const struct want
 {
     struct copy copy = {
         .arena = arena, .label = &wanted->label, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
-    copy_under_lock(inventory, wanted, &copy);
+    const struct names names = copy_all_but_nodes(inventory, wanted, &copy);
+    copy.nodes = ARENA_ARRAY(arena, struct node_row, names.n);
+    for (size_t at = 0; at < names.n;)
+        at = copy_some_nodes(inventory, &names, at, &copy);
+    finish_rows(&copy);
     int (*compare)(const void *, const void *) = compare_rows;
     if (wanted->sort && strcmp(wanted->sort, "name") != 0)
         compare = strcmp(wanted->sort, "free") == 0 ? compare_free : compare_used;
@@ -499,6 +549,26 @@ static bool read_label(struct exchange *exchange, struct label_keys *ret_keys)
     return true;
 }
 
+/* NULL: there is no such node. The copy is freed before the answer waits for its reader. */
+static json_t *inventory_value(const struct api *api, struct exchange *exchange,
+                               const struct wanted *wanted)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct provenance provenance = provenance_of(api->inventory, arena);
+    const struct copy copy = copy_inventory(api->inventory, wanted, arena);
+    const bool is_node_only = !wanted->state && !wanted->resource && !wanted->model.is_given &&
+                              wanted->labels.n_requirements == 0;
+    if (wanted->node && is_node_only && copy.n_nodes == 0)
+        return NULL;
+    json_t *value = provenance_json(&provenance);
+    provenance_add_claims(&provenance, value);
+    add_members(api, &copy, value);
+    (void)json_object_update_new(value, devices_json(&copy));
+    query_names_add(api, exchange, value);
+    inventory_claims_add_warning(&copy.claims, json_object_get(value, "warnings"));
+    return value;
+}
+
 void api_inventory(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
@@ -511,22 +581,13 @@ void api_inventory(void *context, struct exchange *exchange)
         !label_selector_of_query(exchange, "claimSelector", &wanted.claim_labels))
         return;
     const char *tag = NULL;
-    if (!reply_begin(api, exchange, &tag))
+    if (!reply_begin(api, exchange, &tag) || reply_defer_list(api->inventory, exchange))
         return;
-    const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
-    const struct copy copy = copy_inventory(api->inventory, &wanted, exchange_arena(exchange));
-    const bool is_node_only = !wanted.state && !wanted.resource && !wanted.model.is_given &&
-                              wanted.labels.n_requirements == 0;
-    if (wanted.node && is_node_only && copy.n_nodes == 0) {
+    json_t *value = inventory_value(api, exchange, &wanted);
+    if (!value) {
         answer_no_node(api, exchange, wanted.node);
         return;
     }
-    json_t *value = provenance_json(&provenance);
-    provenance_add_claims(&provenance, value);
-    add_members(api, &copy, value);
-    (void)json_object_update_new(value, devices_json(&copy));
-    query_names_add(api, exchange, value);
-    inventory_claims_add_warning(&copy.claims, json_object_get(value, "warnings"));
     reply_end(api, exchange, tag);
     reply(exchange, value, tables_write_inventory);
 }
@@ -596,6 +657,7 @@ json_t *inventory_json_of_nodes(struct inventory *inventory, const struct nodes_
     struct copy copy = {.arena = arena, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
     json_t *nodes = json_array();
     copy_page(inventory, page, &copy, ret_has_more);
+    finish_rows(&copy);
     for (size_t i = 0; i < copy.n_nodes; i++) {
         json_t *json = totals_json(&copy.nodes[i]);
         (void)json_object_set_new(json, "labels", labels_json(&copy.nodes[i]));

@@ -2,6 +2,7 @@
 #include "api/kubernetes/claims.h"
 #include "api/cluster/claims_table.h"
 #include "api/cluster/inventory_claims.h"
+#include "api/reply.h"
 #include "api/text.h"
 #include "objects/label_text.h"
 
@@ -67,6 +68,8 @@ static bool admits(const void *context, const struct device_claim *claim)
 
 bool claims_find_objects(const struct objects_query *query, struct objects *objects)
 {
+    if (reply_defer_list(query->api->inventory, query->exchange))
+        return false;
     const struct selection *selection = query->selection;
     const struct claims_page page = {.admits = admits,
                                      .context = selection,

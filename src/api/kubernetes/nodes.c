@@ -1,6 +1,7 @@
 /* nodes: see nodes.h. */
 #include "api/kubernetes/nodes.h"
 #include "api/cluster/inventory_json.h"
+#include "api/reply.h"
 #include "api/text.h"
 
 #include <string.h>
@@ -117,6 +118,8 @@ static bool admits(const void *context, const struct node *node)
 
 bool nodes_find(const struct objects_query *query, struct objects *objects)
 {
+    if (reply_defer_list(query->api->inventory, query->exchange))
+        return false;
     struct inventory *inventory = query->api->inventory;
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
     const struct nodes_page page = {.admits = admits,

@@ -158,6 +158,8 @@ static json_t *holder_json(const struct pod_report *report, const struct pod_cop
 
 bool pods_find_holders(const struct objects_query *query, struct objects *objects)
 {
+    if (reply_defer_list(query->api->inventory, query->exchange))
+        return false;
     struct inventory *inventory = query->api->inventory;
     struct pod_copies copies = copy_page(query, objects, admits_holder);
     const struct pod_gpus *devices = copy_devices(query, &copies);

@@ -198,6 +198,56 @@ static void test_long_answers_are_deferred(void **state)
     }
 }
 
+/* More nodes than are copied in one hold of the lock, in src/api/cluster/inventory_json.c. */
+#define N_MANY_NODES 2100
+
+static void check_has_all_nodes(const char *inventory)
+{
+    char wanted[32];
+    const char *at = inventory;
+    for (size_t i = 0; i < N_MANY_NODES; i++) {
+        (void)snprintf(wanted, sizeof wanted, "\"name\": \"n-%04zu\"", i);
+        at = strstr(at, wanted);
+        assert_non_null(at);
+    }
+}
+
+/* A list in one namespace takes as long: it goes through all of them. */
+static void test_lists_of_a_large_cluster_are_deferred(void **state)
+{
+    static const char *const PATHS[] = {APIS "views/inventory", APIS "gpunodes",
+                                        APIS "gpupods",         APIS "namespaces/ml/gpupods",
+                                        APIS "gpuclaims",       APIS "gpuquotas"};
+    static const struct inventory_limits LIMITS = {
+        .max_file_bytes = 1 << 20, .max_object_bytes = 1 << 16, .max_nodes = 3000, .max_pods = 1};
+    (void)state;
+    struct ask ask;
+    struct route routes[API_N_ROUTES + 1] = {0};
+    struct kubernetes kubernetes = {&ask.api, routes};
+    struct buf cluster;
+    struct err err;
+    buf_init(&cluster, LIMITS.max_file_bytes);
+    for (size_t i = 0; i < N_MANY_NODES; i++)
+        buf_printf(&cluster, "---\n{apiVersion: v1, kind: Node, metadata: {name: n-%04zu}}\n", i);
+    ask_init(&ask, NULL);
+    inventory_free(ask.cluster.inventory);
+    ask.api.inventory = ask.cluster.inventory = inventory_new(&ask.cluster.policy, &LIMITS);
+    if (small_cluster_load(&ask.cluster, buf_text(&cluster), &err) < 0)
+        fail_msg("%s", err.text);
+    api_routes(&ask.api, NULL, routes);
+    for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++) {
+        const struct fake_question question = {.method = "GET", .path = PATHS[i]};
+        struct fake_answer answer = fake_ask(kubernetes_handle, &kubernetes, &question);
+        assert_int_equal(answer.status, 200);
+        assert_int_equal(answer.was_deferred, strcmp(PATHS[i], APIS "gpuquotas") != 0);
+        if (i == 0)
+            check_has_all_nodes(answer.body);
+        fake_answer_fini(&answer);
+    }
+    buf_fini(&cluster);
+    ask_fini(&ask);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +260,7 @@ int main(void)
         ASK_TEST(test_livez_fails_when_the_write_loop_is_stuck),
         ASK_TEST(test_metrics),
         ASK_TEST(test_long_answers_are_deferred),
+        cmocka_unit_test(test_lists_of_a_large_cluster_are_deferred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
