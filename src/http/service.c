@@ -217,19 +217,26 @@ bool service_run(struct service *service, struct exchange *exchange, const struc
     return !parked;
 }
 
+/* Without TLS only the address is known. */
+static uint64_t client_of(const struct exchange *exchange)
+{
+    return exchange->caller > 0 ? exchange->caller : exchange->network;
+}
+
 /* Unread answers stay in memory, so large ones count against a limit. Answers of verbs are exempt:
  * kube-scheduler makes one call at a time. */
 static void hold_answer(struct service *service, struct exchange *exchange, struct answer *answer)
 {
     if (answer->len < LARGE_ANSWER_BYTES || owner_of(exchange) == BODY_OF_VERBS)
         return;
-    if (bodies_take_answer(&service->bodies, answer->len)) {
+    if (bodies_take_answer(&service->bodies, client_of(exchange), answer->len)) {
         exchange->answer_bytes = answer->len;
         return;
     }
     free(answer->body);
-    *answer = exchange_error(exchange, 503, "unread answers fill limits.bodiesBytes: try again",
-                             EXCHANGE_RETRY);
+    *answer = exchange_error(
+        exchange, 503, "unread answers fill limits.bodiesBytes, or your eighth of it: try again",
+        EXCHANGE_RETRY);
 }
 
 /* Unauthorized clients can cause failures at will, and must not fill the log. */
@@ -275,7 +282,7 @@ void service_close(struct service *service, struct exchange *exchange, bool sent
             LOG_STR("method", exchange->method), LOG_STR("path", exchange->path));
     let_go_body(service, exchange);
     if (exchange->answer_bytes > 0)
-        bodies_give_back_answer(&service->bodies, exchange->answer_bytes);
+        bodies_give_back_answer(&service->bodies, client_of(exchange), exchange->answer_bytes);
     exchange->answer_bytes = 0;
     in_flight_remove(&service->in_flight, exchange);
 }

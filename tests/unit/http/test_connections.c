@@ -290,13 +290,24 @@ static void answer_much(void *context, struct exchange *exchange)
     exchange_answer(exchange, 200, "text/plain", body, SERVER_HARNESS_MUCH_BYTES, 0);
 }
 
+static enum gate_verdict take_caller(void *context, struct exchange *exchange)
+{
+    (void)context;
+    const char *caller = exchange_query(exchange, "caller");
+    exchange_set_caller(exchange, strtoull(caller, NULL, 10));
+    return GATE_OPEN;
+}
+
+#define ASK_MUCH(caller) "GET /much?caller=" caller " HTTP/1.1\r\nHost: [::1]\r\n\r\n"
+
 /* Two fit. One above the limit would do too if it were alone. */
 static void test_large_answers_share_a_limit(void **state)
 {
     (void)state;
-    const char *const ask = "GET /much HTTP/1.1\r\nHost: [::1]\r\n\r\n";
+    static const char *const ASKS[] = {ASK_MUCH("1"), ASK_MUCH("2"), ASK_MUCH("3")};
+    const struct gate gate = {.judge = take_caller};
     const struct route routes[] = {
-        {"GET", "/much", LISTEN_PEOPLE, "much", answer_much, NULL, NULL, NULL}, {0}};
+        {"GET", "/much", LISTEN_PEOPLE, "much", answer_much, NULL, &gate, NULL}, {0}};
     struct server_settings settings = {.people = LOOPBACK,
                                        .max_body_bytes = 1,
                                        .max_user_body_bytes = 1,
@@ -312,7 +323,7 @@ static void test_large_answers_share_a_limit(void **state)
         assert_int_equal(server_start(&settings, routes, &server, &err), 0);
         for (int i = 0; i <= n_fit; i++) {
             fds[i] = client_open(server_address(server, LISTEN_PEOPLE));
-            client_send(fds[i], ask);
+            client_send(fds[i], ASKS[i]);
             client_read_head(fds[i], &reply);
             assert_int_equal(reply.status, i < n_fit ? 200 : 503);
         }
@@ -321,7 +332,7 @@ static void test_large_answers_share_a_limit(void **state)
         do { /* the first one's end is counted slightly later */
             (void)close(fds[0]);
             fds[0] = client_open(server_address(server, LISTEN_PEOPLE));
-            client_send(fds[0], ask);
+            client_send(fds[0], ASKS[2]);
             client_read_head(fds[0], &reply);
         } while (reply.status == 503);
         assert_int_equal(reply.status, 200);
@@ -330,6 +341,38 @@ static void test_large_answers_share_a_limit(void **state)
         server_stop(server, 0);
         settings.max_bodies_bytes = 2;
     }
+}
+
+/* Two fit in an eighth of the limit. Without a caller the address counts. */
+static void test_a_client_has_a_share_of_the_unread_answers(void **state)
+{
+    (void)state;
+    static const char *const ASKS[] = {ASK_MUCH("0"), ASK_MUCH("0"), ASK_MUCH("0"),
+                                       ASK_MUCH("7"), ASK_MUCH("7"), ASK_MUCH("7")};
+    enum { N = sizeof ASKS / sizeof *ASKS };
+    const struct gate gate = {.judge = take_caller};
+    const struct route routes[] = {
+        {"GET", "/much", LISTEN_PEOPLE, "much", answer_much, NULL, &gate, NULL}, {0}};
+    const struct server_settings settings = {.people = LOOPBACK,
+                                             .max_body_bytes = 1,
+                                             .max_bodies_bytes = 16 * SERVER_HARNESS_MUCH_BYTES,
+                                             .max_connections = 16,
+                                             .idle_timeout_s = 300,
+                                             .request_timeout_s = 300};
+    struct reply reply;
+    struct server *server = NULL;
+    struct err err = {""};
+    int fds[N];
+    assert_int_equal(server_start(&settings, routes, &server, &err), 0);
+    for (size_t i = 0; i < N; i++) {
+        fds[i] = client_open(server_address(server, LISTEN_PEOPLE));
+        client_send(fds[i], ASKS[i]);
+        client_read_head(fds[i], &reply);
+        assert_int_equal(reply.status, i % 3 < 2 ? 200 : 503);
+    }
+    for (size_t i = 0; i < N; i++)
+        (void)close(fds[i]);
+    server_stop(server, 0);
 }
 
 int main(void)
@@ -348,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_unknown_connections_keep_no_known_one_out),
         cmocka_unit_test(test_all_bodies_share_a_limit),
         cmocka_unit_test(test_large_answers_share_a_limit),
+        cmocka_unit_test(test_a_client_has_a_share_of_the_unread_answers),
     };
 #undef LIMITS_TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
