@@ -62,6 +62,12 @@ void connection_table_greet(struct connection_table *table, struct connection *c
     connection->reader_ms = now_ms + table->limits.request_ms;
 }
 
+static void know(struct connection *connection, uint64_t client)
+{
+    if (client > 0)
+        connection->known_as = client;
+}
+
 static void begin(struct connection_table *table, struct connection *connection, int64_t now_ms)
 {
     if (connection->phase != CONNECTION_ASKING)
@@ -69,10 +75,10 @@ static void begin(struct connection_table *table, struct connection *connection,
 }
 
 void connection_table_begin(struct connection_table *table, struct connection *connection,
-                            int64_t now_ms, bool is_welcome)
+                            int64_t now_ms, uint64_t client)
 {
     begin(table, connection, now_ms);
-    connection->is_known = connection->is_known || is_welcome;
+    know(connection, client);
 }
 
 bool connection_table_complete(struct connection *connection, struct connection_bytes bytes)
@@ -95,11 +101,11 @@ bool connection_table_answer(struct connection_table *table, struct connection *
 }
 
 bool connection_table_rest(struct connection_table *table, struct connection *connection,
-                           bool is_welcome)
+                           uint64_t client)
 {
     const bool is_over =
         connection->is_last && !connection->was_said && connection->ended == CONNECTION_NOT_ENDED;
-    connection->is_known = connection->is_known || is_welcome;
+    know(connection, client);
     enter(connection, CONNECTION_QUIET, CLOCK_NEVER);
     if (is_over)
         end(table, connection, CONNECTION_TOLD);
@@ -177,31 +183,121 @@ bool connection_table_is_crowded(const struct connection_table *table)
     return table->n_open > table->limits.places - table->limits.places / SPARE_PART;
 }
 
-/* The list is in order of arrival. Prefers connections that are not reading an answer; never takes
- * one that waits for our answer. */
-static struct connection *oldest_stranger(const struct connection_table *table, int64_t before_ms)
+/* ---- crowded ---- */
+
+/* Whoever has more than a quarter of the places, which is the share, is among three. */
+#define GREEDY_MAX 3
+
+struct greedy {
+    struct {
+        bool is_known;
+        uint64_t id; /* of a stranger its network */
+        size_t n;
+    } items[GREEDY_MAX];
+};
+
+static uint64_t id_of(const struct connection *connection)
 {
-    struct connection *reader = NULL;
+    return connection->known_as > 0 ? connection->known_as : connection->network;
+}
+
+/* GREEDY_MAX: it is not there. */
+static size_t find_greedy(const struct greedy *greedy, const struct connection *connection)
+{
+    size_t i = 0;
+    while (i < GREEDY_MAX && (greedy->items[i].n == 0 || greedy->items[i].id != id_of(connection) ||
+                              greedy->items[i].is_known != (connection->known_as > 0)))
+        i++;
+    return i;
+}
+
+/* Counts it, or takes one from each of the others (Misra and Gries). */
+static void weigh(struct greedy *greedy, const struct connection *connection)
+{
+    const size_t found = find_greedy(greedy, connection);
+    size_t free = 0;
+    while (free < GREEDY_MAX && greedy->items[free].n > 0)
+        free++;
+    if (found < GREEDY_MAX) {
+        greedy->items[found].n++;
+    } else if (free < GREEDY_MAX) {
+        greedy->items[free].is_known = connection->known_as > 0;
+        greedy->items[free].id = id_of(connection);
+        greedy->items[free].n = 1;
+    } else {
+        for (size_t i = 0; i < GREEDY_MAX; i++)
+            greedy->items[i].n--;
+    }
+}
+
+static struct greedy greedy_of(const struct connection_table *table)
+{
+    struct greedy greedy = {0};
+    size_t n[GREEDY_MAX + 1] = {0};
+    const struct connection *connection = NULL;
+    if (table->limits.share == 0)
+        return greedy;
+    DL_FOREACH (table->all, connection) {
+        if (connection->ended == CONNECTION_NOT_ENDED)
+            weigh(&greedy, connection);
+    }
+    DL_FOREACH (table->all, connection)
+        n[find_greedy(&greedy, connection)] += connection->ended == CONNECTION_NOT_ENDED;
+    for (size_t i = 0; i < GREEDY_MAX; i++)
+        greedy.items[i].n = n[i] > table->limits.share ? n[i] : 0;
+    return greedy;
+}
+
+/* In the order in which they make room. */
+enum place_rank {
+    GREEDY_STRANGER,
+    QUIET_STRANGER,
+    READING_STRANGER,
+    GREEDY_CLIENT,
+    GREEDY_READER,
+    KEEPS_PLACE
+};
+
+/* Never one that waits for our answer. */
+static enum place_rank rank_of(const struct connection *connection, const struct greedy *greedy,
+                               int64_t before_ms)
+{
+    const bool is_greedy = find_greedy(greedy, connection) < GREEDY_MAX;
+    const bool is_old = connection->came_ms <= before_ms;
+    const bool reads = connection->phase == CONNECTION_ANSWERING;
+    if (connection->ended != CONNECTION_NOT_ENDED || connection->phase == CONNECTION_WAITING)
+        return KEEPS_PLACE;
+    if (connection->known_as > 0 && is_greedy && is_old)
+        return reads ? GREEDY_READER : GREEDY_CLIENT;
+    if (connection->known_as > 0 || (!is_old && (!is_greedy || reads)))
+        return KEEPS_PLACE;
+    if (reads)
+        return READING_STRANGER;
+    return is_greedy ? GREEDY_STRANGER : QUIET_STRANGER;
+}
+
+/* The oldest of the first rank: the list is in order of arrival. */
+static struct connection *first_to_go(const struct connection_table *table, int64_t before_ms)
+{
+    const struct greedy greedy = greedy_of(table);
+    enum place_rank rank = KEEPS_PLACE;
+    struct connection *first = NULL;
     struct connection *connection = NULL;
     DL_FOREACH (table->all, connection) {
-        if (connection->came_ms > before_ms)
-            break;
-        if (connection->is_known || connection->ended != CONNECTION_NOT_ENDED ||
-            connection->phase == CONNECTION_WAITING)
-            continue;
-        if (connection->phase != CONNECTION_ANSWERING)
-            return connection;
-        if (!reader)
-            reader = connection;
+        const enum place_rank other = rank_of(connection, &greedy, before_ms);
+        if (other < rank) {
+            rank = other;
+            first = connection;
+        }
     }
-    return reader;
+    return first;
 }
 
 struct connection *connection_table_crowd_out(struct connection_table *table, int64_t now_ms)
 {
     struct connection *out = NULL;
     if (connection_table_is_crowded(table))
-        out = oldest_stranger(table, now_ms - STRANGER_MS);
+        out = first_to_go(table, now_ms - STRANGER_MS);
     if (out)
         end(table, out, CONNECTION_CROWDED);
     return out;

@@ -9,6 +9,9 @@
  * stay, unless the socket is crowded. Then the oldest strangers are closed: connections without any
  * request admitted to the socket's main routes. So authorized clients of the verbs always get a
  * place. A new connection gets STRANGER_MS to send a request header before it may be closed.
+ *
+ * On a crowded socket for users nobody keeps more than a share of the places: strangers of one
+ * network go first, at any age, and then the oldest connections of a client that has more.
  */
 #ifndef HTTP_CONNECTION_TABLE_H
 #define HTTP_CONNECTION_TABLE_H
@@ -42,6 +45,7 @@ const char *connection_end_name(enum connection_end end);
 
 struct connection_limits {
     size_t places;
+    size_t share;       /* of the places, for one client or network; 0: no limit */
     int64_t request_ms; /* for a request, from its first noticed byte */
     int64_t silence_ms; /* until the first byte of the first request */
     bool has_handshake; /* a handshake comes first, within request_ms */
@@ -59,7 +63,8 @@ struct connection {
     int fd;
     enum connection_phase phase;
     enum connection_end ended; /* to be closed, for this cause */
-    bool is_known;             /* not a stranger */
+    uint64_t network;          /* address_network() */
+    uint64_t known_as;         /* the client of its last admitted request; 0: a stranger */
     bool is_last;              /* its next answer says Connection: close */
     bool was_said;             /* that answer has been sent */
     int64_t came_ms;
@@ -78,7 +83,7 @@ struct connection_table {
     size_t n_open; /* not ended */
 };
 
-/* Adds a new connection, zeroed except its fd. */
+/* Adds a new connection, zeroed except its fd and network. */
 void connection_table_add(struct connection_table *table, struct connection *connection,
                           int64_t now_ms);
 /* The connection is closed. The caller frees it. */
@@ -87,19 +92,20 @@ void connection_table_remove(struct connection_table *table, struct connection *
 /* The handshake is complete. */
 void connection_table_greet(struct connection_table *table, struct connection *connection,
                             int64_t now_ms, struct connection_bytes bytes);
-/* A header is complete. is_welcome: admitted to the main routes of this socket. */
+/* A header is complete. client: the number of the client if it is admitted to the main routes of
+ * this socket, else 0. */
 void connection_table_begin(struct connection_table *table, struct connection *connection,
-                            int64_t now_ms, bool is_welcome);
+                            int64_t now_ms, uint64_t client);
 /* The request is complete. Returns false if the connection has ended, so no answer can be sent. A
  * second call has no effect. */
 bool connection_table_complete(struct connection *connection, struct connection_bytes bytes);
 /* The answer is being sent. Returns true if it must say Connection: close. */
 bool connection_table_answer(struct connection_table *table, struct connection *connection,
                              int64_t now_ms);
-/* The request is over, answered or not; is_welcome as above. Returns true if the connection ends
+/* The request is over, answered or not; client as above. Returns true if the connection ends
  * now, as connection_table_close_quiet() came too late for a header. */
 bool connection_table_rest(struct connection_table *table, struct connection *connection,
-                           bool is_welcome);
+                           uint64_t client);
 
 /* Returns whether the connection is too slow now, and sets ended. */
 bool connection_table_judge(struct connection_table *table, struct connection *connection,

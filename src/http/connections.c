@@ -149,10 +149,11 @@ void connections_stop(struct connections *connections)
     connections_free(connections);
 }
 
-struct connection *connections_add(struct connections *connections, int fd)
+struct connection *connections_add(struct connections *connections, int fd, uint64_t network)
 {
     struct connection *connection = MEM_NEW(struct connection);
     connection->fd = fd;
+    connection->network = network;
     connection->owner = connections;
     mutex_lock(&connections->lock);
     const bool was_empty = !connections->table.all;
@@ -187,10 +188,10 @@ void connections_greet(struct connection *connection)
 }
 
 void connections_begin(struct connections *connections, struct connection *connection,
-                       bool is_welcome)
+                       uint64_t client)
 {
     mutex_lock(&connections->lock);
-    connection_table_begin(&connections->table, connection, clock_ms(), is_welcome);
+    connection_table_begin(&connections->table, connection, clock_ms(), client);
     mutex_unlock(&connections->lock);
 }
 
@@ -212,10 +213,10 @@ bool connections_answer(struct connections *connections, struct connection *conn
 }
 
 void connections_rest(struct connections *connections, struct connection *connection,
-                      bool is_welcome)
+                      uint64_t client)
 {
     mutex_lock(&connections->lock);
-    if (connection_table_rest(&connections->table, connection, is_welcome))
+    if (connection_table_rest(&connections->table, connection, client))
         shut(connection);
     mutex_unlock(&connections->lock);
 }

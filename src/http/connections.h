@@ -26,18 +26,18 @@ bool connections_has_no_more(int fd);
 /* Whether the client has ended its input, read or not, or the connection is gone. */
 bool connections_has_left(int fd);
 
-struct connection *connections_add(struct connections *connections, int fd);
+struct connection *connections_add(struct connections *connections, int fd, uint64_t network);
 void connections_remove(struct connections *connections, struct connection *connection);
 
 /* The TLS handshake is complete. */
 void connections_greet(struct connection *connection);
 /* As in connection_table.h, in this order for each request. Each takes the lock. */
 void connections_begin(struct connections *connections, struct connection *connection,
-                       bool is_welcome);
+                       uint64_t client);
 bool connections_complete(struct connections *connections, struct connection *connection);
 bool connections_answer(struct connections *connections, struct connection *connection);
 void connections_rest(struct connections *connections, struct connection *connection,
-                      bool is_welcome);
+                      uint64_t client);
 
 /* Closes the quiet connections; each other one closes after its next answer. */
 void connections_close_quiet(struct connections *connections);

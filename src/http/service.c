@@ -217,10 +217,11 @@ bool service_run(struct service *service, struct exchange *exchange, const struc
     return !parked;
 }
 
-/* Without TLS only the address is known. */
+/* Without TLS only the address is known. Never 0. */
 static uint64_t client_of(const struct exchange *exchange)
 {
-    return exchange->caller > 0 ? exchange->caller : exchange->network;
+    const uint64_t client = exchange->caller > 0 ? exchange->caller : exchange->network;
+    return client > 0 ? client : 1;
 }
 
 /* Unread answers stay in memory, so large ones count against a limit. Answers of verbs are exempt:
@@ -264,7 +265,7 @@ bool service_record(struct service *service, struct exchange *exchange, struct a
     return answer->close || atomic_load(&service->draining);
 }
 
-bool service_is_welcome(unsigned listeners, struct exchange *exchange)
+static bool is_welcome(unsigned listeners, struct exchange *exchange)
 {
     const unsigned dearest = listeners & (0U - listeners); /* enum listener is in this order */
     if (dearest == LISTEN_PROBES || !exchange->route || !(exchange->route->listeners & dearest) ||
@@ -273,6 +274,11 @@ bool service_is_welcome(unsigned listeners, struct exchange *exchange)
     if (exchange_is_answered(exchange))
         return exchange->answer.status < 400;
     return exchange->verdict == GATE_OPEN;
+}
+
+uint64_t service_welcome(unsigned listeners, struct exchange *exchange)
+{
+    return is_welcome(listeners, exchange) ? client_of(exchange) : 0;
 }
 
 void service_close(struct service *service, struct exchange *exchange, bool sent)

@@ -50,10 +50,10 @@ bool service_run(struct service *service, struct exchange *exchange, const struc
  * Replaces a large answer by a 503 if too many large ones are unsent. Returns true if it must say
  * Connection: close. */
 bool service_record(struct service *service, struct exchange *exchange, struct answer *answer);
-/* Whether the request is admitted to the main routes of these listeners: the verbs if served, else
- * users' routes. Routes that are open to all do not count: those for probes alone, and
- * GATE_OPEN_TO_ALL. Valid after service_open(); a gate's ask() may change it. */
-bool service_is_welcome(unsigned listeners, struct exchange *exchange);
+/* The client's number, if the request is admitted to the main routes of these listeners: the verbs
+ * if served, else users' routes. Else 0. Routes that are open to all do not count: those for probes
+ * alone, and GATE_OPEN_TO_ALL. Valid after service_open(); a gate's ask() may change it. */
+uint64_t service_welcome(unsigned listeners, struct exchange *exchange);
 /* The request is over and no longer in flight. sent: the client got the complete answer. */
 void service_close(struct service *service, struct exchange *exchange, bool sent);
 

@@ -246,7 +246,7 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
     service_open(transport->service, transport->listeners, exchange);
     exchange->front = NULL;
     connections_begin(transport->connections, entry_of(connection),
-                      service_is_welcome(transport->listeners, exchange));
+                      service_welcome(transport->listeners, exchange));
     const char *length = exchange_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const char *encoding = exchange_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
     bool is_sized = length && !encoding; /* the library's rule, too */
@@ -341,7 +341,7 @@ static void on_request_end(void *cls, struct MHD_Connection *connection, void **
         return;
     exchange_watch(exchange, NULL, NULL);
     connections_rest(transport->connections, entry_of(connection),
-                     service_is_welcome(transport->listeners, exchange));
+                     service_welcome(transport->listeners, exchange));
     service_close(transport->service, exchange, how == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     exchange_drop(exchange);
 }
@@ -356,7 +356,7 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
         connections_remove(transport->connections, *context);
         return;
     }
-    *context = connections_add(transport->connections, fd_of(connection));
+    *context = connections_add(transport->connections, fd_of(connection), network_of(connection));
     if (transport->tls)
         tls_set_watch_handshake(session_of(connection));
 }
@@ -407,6 +407,7 @@ static int start_connections(const struct transport_settings *settings, struct t
 {
     const struct connection_limits limits = {
         .places = settings->max_connections,
+        .share = settings->listeners & LISTEN_VERBS ? 0 : settings->max_connections / 4,
         .request_ms = (int64_t)settings->request_timeout_s * 1000,
         .silence_ms = (int64_t)settings->silence_timeout_s * 1000,
         .has_handshake = settings->tls,

@@ -48,14 +48,14 @@ static int crowd_out(struct world *world, int64_t now_ms)
     return (int)(out - world->connections);
 }
 
-static void begin_as(struct world *world, size_t i, bool is_welcome)
+static void begin_as(struct world *world, size_t i, uint64_t client)
 {
-    connection_table_begin(&world->table, &world->connections[i], world->now_ms, is_welcome);
+    connection_table_begin(&world->table, &world->connections[i], world->now_ms, client);
 }
 
 static void begin(struct world *world, size_t i)
 {
-    begin_as(world, i, false);
+    begin_as(world, i, 0);
 }
 
 static bool complete(struct world *world, size_t i)
@@ -69,9 +69,9 @@ static bool answer(struct world *world, size_t i)
     return connection_table_answer(&world->table, &world->connections[i], world->now_ms);
 }
 
-static bool rest(struct world *world, size_t i, bool is_welcome)
+static bool rest(struct world *world, size_t i, uint64_t client)
 {
-    return connection_table_rest(&world->table, &world->connections[i], is_welcome);
+    return connection_table_rest(&world->table, &world->connections[i], client);
 }
 
 static bool close_quiet(struct world *world, size_t i)
@@ -80,12 +80,12 @@ static bool close_quiet(struct world *world, size_t i)
                                         world->bytes[i]);
 }
 
-static void ask(struct world *world, size_t i, bool is_welcome)
+static void ask(struct world *world, size_t i, uint64_t client)
 {
     world->bytes[i].received += 100;
     begin(world, i);
     (void)answer(world, i);
-    assert_false(rest(world, i, is_welcome));
+    assert_false(rest(world, i, client));
 }
 
 /* Why the connection ends when examined at that time. */
@@ -164,7 +164,7 @@ static void test_an_aborted_request_is_closed_early(void **state)
     world->bytes[header].received = world->bytes[body].received = 10;
     begin(world, body);
     begin(world, whole);
-    ask(world, served, true);
+    ask(world, served, 1);
     for (size_t i = header; i <= served; i++) {
         world->bytes[i].has_no_more = true;
         assert_int_equal(seen_at(world, i, 5000), CONNECTION_NOT_ENDED);
@@ -199,7 +199,7 @@ static void test_a_header_begun_during_an_answer_has_its_full_time(void **state)
     world->bytes[i].received++;
     assert_true(complete(world, i)); /* again, with the answer ready */
     (void)connection_table_answer(&world->table, &world->connections[i], 1);
-    assert_false(rest(world, i, true));
+    assert_false(rest(world, i, 1));
     assert_int_equal(seen_at(world, i, 500), CONNECTION_NOT_ENDED);
     assert_int_equal(seen_at(world, i, 500 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
 }
@@ -227,7 +227,7 @@ static void test_a_served_connection_may_stay_idle(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
-    ask(world, i, false);
+    ask(world, i, 0);
     assert_int_equal(seen_at(world, i, 1000 * SILENCE_MS), CONNECTION_NOT_ENDED);
     world->bytes[i].received++; /* the next request begins with its own time */
     assert_int_equal(seen_at(world, i, 1001 * SILENCE_MS), CONNECTION_NOT_ENDED);
@@ -256,8 +256,8 @@ static void test_an_answer_in_kernel_buffers_is_timed(void **state)
     struct world *world = *state;
     size_t i = come(world);
     size_t other = come(world);
-    ask(world, i, true);
-    ask(world, other, true);
+    ask(world, i, 1);
+    ask(world, other, 1);
     world->bytes[i].has_more_to_take = true;
     assert_int_equal(seen_at(world, i, REQUEST_MS), CONNECTION_NOT_ENDED);
     assert_int_equal(seen_at(world, i, 1 + REQUEST_MS), CONNECTION_SLOW_READER);
@@ -278,7 +278,7 @@ static void test_the_oldest_unknown_connections_are_evicted_first(void **state)
     fill(world, PLACES * 7 / 8 + 1);
     assert_false(connection_table_is_crowded(&world->table));
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
-    ask(world, 0, false); /* rejected, so still a stranger */
+    ask(world, 0, 0); /* rejected, so still a stranger */
     begin(world, 1);
     fill(world, PLACES * 7 / 8 + 4);
     assert_true(connection_table_is_crowded(&world->table));
@@ -306,14 +306,61 @@ static void test_a_connection_once_admitted_counts_as_known(void **state)
     fill(world, PLACES);
     for (size_t i = 0; i < PLACES - 2; i++) {
         if (i % 2 == 0)
-            begin_as(world, i, true); /* known by its header */
+            begin_as(world, i, 1); /* known by its header */
         else
-            ask(world, i, true); /* known by its gate's review */
-        ask(world, i, false);
+            ask(world, i, 1); /* known by its gate's review */
+        ask(world, i, 0);
     }
     assert_int_equal(crowd_out(world, 1 + OLD), PLACES - 2);
     assert_int_equal(crowd_out(world, 1 + OLD), PLACES - 1);
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
+}
+
+#define SHARE 25
+
+/* Strangers of a network that has many, even new ones; others only when they are old. */
+static void test_one_network_gets_a_share_of_the_places(void **state)
+{
+    struct world *world = *state;
+    world->table.limits.share = SHARE;
+    for (size_t i = 0; i < PLACES; i++) {
+        world->connections[i].network = i < 2 ? i : i % 3 == 0 ? 100 : 200 + i;
+        (void)come(world);
+    }
+    int out = crowd_out(world, OLD);
+    for (size_t i = 3; out >= 0; i += 3, out = crowd_out(world, OLD))
+        assert_int_equal(out, i);
+    size_t n_left = 0;
+    for (size_t i = 3; i < PLACES; i += 3)
+        n_left += world->connections[i].ended == CONNECTION_NOT_ENDED;
+    assert_int_equal(n_left, SHARE);
+    assert_int_equal(crowd_out(world, 1 + OLD), 0);
+}
+
+/* Known ones, on a socket full of known ones: quiet before reading, and none that waits. */
+static void test_one_client_gets_a_share_of_the_places(void **state)
+{
+    struct world *world = *state;
+    world->table.limits.share = SHARE;
+    fill(world, PLACES);
+    for (size_t i = 0; i < PLACES; i++) {
+        begin_as(world, i, i < SHARE + 3 ? 7 : 100 + i);
+        assert_true(complete(world, i));
+        if (i > 0)
+            (void)connection_table_answer(&world->table, &world->connections[i], world->now_ms);
+        if (i > 1)
+            assert_false(rest(world, i, 0));
+    }
+    assert_int_equal(crowd_out(world, OLD), -1);
+    for (int i = 2; i < 5; i++)
+        assert_int_equal(crowd_out(world, 1 + OLD), i);
+    assert_int_equal(crowd_out(world, 1 + OLD), -1);
+    for (size_t i = 5; i < SHARE + 2; i++)
+        begin_as(world, i, 8);
+    fill(world, PLACES + 20);
+    for (size_t i = PLACES; i < PLACES + 20; i++)
+        begin_as(world, i, 8);
+    assert_int_equal(crowd_out(world, 1 + OLD), 5); /* now of the other client */
 }
 
 static void test_waiting_and_reading_connections_are_evicted_last(void **state)
@@ -343,7 +390,7 @@ static void test_a_new_connection_is_not_closed_on_request(void **state)
 {
     struct world *world = *state;
     const size_t asking = come(world), silent = come(world), served = come(world);
-    ask(world, served, true);
+    ask(world, served, 1);
     world->now_ms += STRANGER_MS - 1;
     assert_false(close_quiet(world, asking));
     assert_false(close_quiet(world, silent));
@@ -374,8 +421,8 @@ static void test_connections_are_closed_on_request(void **state)
     for (size_t i = 0; i < 6; i++)
         (void)come(world);
     world->now_ms += STRANGER_MS;
-    ask(world, 1, true);
-    ask(world, 2, true);
+    ask(world, 1, 1);
+    ask(world, 2, 1);
     world->bytes[2].received++; /* not yet noticed */
     for (size_t i = 3; i < 6; i++)
         begin(world, i);
@@ -389,9 +436,9 @@ static void test_connections_are_closed_on_request(void **state)
     begin(world, 2);
     for (size_t i = 2; i < 5; i++) {
         assert_true(answer(world, i));
-        assert_false(rest(world, i, true)); /* the answer announced it, and the library closes */
+        assert_false(rest(world, i, 1)); /* the answer announced it, and the library closes */
     }
-    assert_true(rest(world, 5, true));
+    assert_true(rest(world, 5, 1));
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(world->connections[i].ended == CONNECTION_TOLD, i < 2 || i == 5);
     assert_int_equal(world->table.n_open, 3);
@@ -416,6 +463,8 @@ int main(void)
         TEST(test_the_oldest_unknown_connections_are_evicted_first),
         TEST(test_a_new_connection_has_time_to_identify_itself),
         TEST(test_a_connection_once_admitted_counts_as_known),
+        TEST(test_one_network_gets_a_share_of_the_places),
+        TEST(test_one_client_gets_a_share_of_the_places),
         TEST(test_waiting_and_reading_connections_are_evicted_last),
         TEST(test_a_small_table_evicts_no_connection),
         TEST(test_connections_are_closed_on_request),
