@@ -23,7 +23,8 @@ static struct exchange *take(struct worker *worker, size_t i) REQUIRES(worker->l
 {
     struct exchange *exchange = worker->waiting[i].exchange;
     worker->n--;
-    memmove(worker->waiting + i, worker->waiting + i + 1, (worker->n - i) * sizeof(struct place));
+    memmove(worker->waiting + i, worker->waiting + i + 1,
+            (worker->n - i) * sizeof(struct waiting_place));
     return exchange;
 }
 
@@ -102,7 +103,7 @@ static size_t take_those_in_vain(struct worker *worker, struct exchange *ret_tak
     size_t n_taken = 0;
     worker->n = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct place place = worker->waiting[i];
+        const struct waiting_place place = worker->waiting[i];
         if (is_in_vain(place.exchange, true))
             ret_taken[n_taken++] = place.exchange;
         else
@@ -119,7 +120,7 @@ static uint64_t round_for(const struct worker *worker, uint64_t caller) REQUIRES
     if (worker->caller == caller)
         round++;
     for (size_t i = 0; i < worker->n; i++) {
-        const struct place *place = &worker->waiting[i];
+        const struct waiting_place *place = &worker->waiting[i];
         if (place->exchange->caller == caller && place->round >= round)
             round = place->round + 1;
     }
@@ -163,7 +164,7 @@ void worker_add(struct worker *worker, struct exchange *exchange)
     if (why && worker->n == WORKER_PLACES && (displaced = displace(worker, round)))
         why = NULL;
     if (!why)
-        worker->waiting[worker->n++] = (struct place){exchange, round};
+        worker->waiting[worker->n++] = (struct waiting_place){exchange, round};
     (void)pthread_cond_signal(&worker->changed);
     mutex_unlock(&worker->lock);
     for (size_t i = 0; i < n_taken; i++)

@@ -25,7 +25,7 @@
 /* Of one caller. */
 #define WORKER_CALLER_PLACES 8
 
-struct place {
+struct waiting_place {
     struct exchange *exchange;
     uint64_t round;
 };
@@ -38,7 +38,7 @@ struct worker {
     uint64_t round;  /* of the answer in progress, or of the last one */
     uint64_t caller; /* of the answer in progress; 0: unknown, or there is none */
     size_t n;
-    struct place waiting[WORKER_PLACES]; /* the oldest first */
+    struct waiting_place waiting[WORKER_PLACES]; /* the oldest first */
 };
 
 int worker_start(struct worker *worker, struct err *err);

@@ -259,17 +259,17 @@ static bool is_wanted(const struct wanted *wanted, const struct node *node)
 /* Nodes and pods that are copied in one hold of the lock: a few milliseconds. */
 #define ROWS_AT_ONCE ((size_t)2000)
 
-struct names {
+struct node_names {
     const char **items;
     size_t n;
 };
 
 /* The nodes are wanted as they are now. Later a few of them may be gone, and pods may have moved:
  * each row is consistent in itself. */
-static struct names copy_names(const struct inventory_view *view, const struct wanted *wanted,
-                               struct arena *arena)
+static struct node_names copy_names(const struct inventory_view *view, const struct wanted *wanted,
+                                    struct arena *arena)
 {
-    struct names names = {ARENA_ARRAY(arena, const char *, cluster_n_nodes(view->cluster)), 0};
+    struct node_names names = {ARENA_ARRAY(arena, const char *, cluster_n_nodes(view->cluster)), 0};
     for (const struct node *node = cluster_next_node(view->cluster, NULL); node;
          node = cluster_next_node(view->cluster, node)) {
         if (is_wanted(wanted, node))
@@ -279,8 +279,8 @@ static struct names copy_names(const struct inventory_view *view, const struct w
 }
 
 /* Returns the index of the first that is not done. */
-static size_t copy_some_nodes(struct inventory *inventory, const struct names *names, size_t at,
-                              struct copy *copy)
+static size_t copy_some_nodes(struct inventory *inventory, const struct node_names *names,
+                              size_t at, struct copy *copy)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     for (size_t n = 0; at < names->n && n < ROWS_AT_ONCE; at++, n++) {
@@ -291,8 +291,8 @@ static size_t copy_some_nodes(struct inventory *inventory, const struct names *n
     return at;
 }
 
-static struct names copy_all_but_nodes(struct inventory *inventory, const struct wanted *wanted,
-                                       struct copy *copy)
+static struct node_names copy_all_but_nodes(struct inventory *inventory,
+                                            const struct wanted *wanted, struct copy *copy)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     copy->astray = holders_copy_astray(view.cluster, copy->arena);
@@ -306,7 +306,7 @@ static struct copy copy_inventory(struct inventory *inventory, const struct want
 {
     struct copy copy = {
         .arena = arena, .label = &wanted->label, .consumed_room = INVENTORY_CONSUMED_BYTES_MAX};
-    const struct names names = copy_all_but_nodes(inventory, wanted, &copy);
+    const struct node_names names = copy_all_but_nodes(inventory, wanted, &copy);
     copy.nodes = ARENA_ARRAY(arena, struct node_row, names.n);
     for (size_t at = 0; at < names.n;)
         at = copy_some_nodes(inventory, &names, at, &copy);
