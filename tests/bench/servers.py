@@ -67,8 +67,8 @@ def wait_ready(server, limit_s=LIMIT_S):
 class Connection:
     """One kept-alive connection. A request costs only sending it and reading the whole answer."""
 
-    def __init__(self, server):
-        self.socket = socket.create_connection((server.host, server.port), LIMIT_S)
+    def __init__(self, server, source="127.0.0.1"):
+        self.socket = socket.create_connection((server.host, server.port), LIMIT_S, (source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, request):
@@ -79,7 +79,13 @@ class Connection:
         return bool(select.select([self.socket], [], [], 0)[0])
 
     def answer(self):
-        """Reads the answer and returns its body."""
+        """Reads the answer, which is a 200, and returns its body."""
+        head, body = self.any_answer()
+        if b" 200 " not in head[:20]:
+            sys.exit(f"{head!r} {body[:500]!r}")
+        return body
+
+    def any_answer(self):
         answer = self._receive(b"")
         while b"\r\n\r\n" not in answer:
             answer = self._receive(answer)
@@ -89,9 +95,7 @@ class Connection:
         while missing > 0:
             parts.append(self._receive(b""))
             missing -= len(parts[-1])
-        if b" 200 " not in head[:20]:
-            sys.exit(f"{head!r} {b''.join(parts)[:500]!r}")
-        return b"".join(parts)
+        return head, b"".join(parts)
 
     def ask(self, request):
         """Returns the duration in seconds, and the body of the answer."""
