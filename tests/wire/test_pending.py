@@ -11,6 +11,7 @@ JUDGE = openapi.Judge(openapi.load())
 EXPLAIN = "/v1/pods/{namespace}/{name}/explain"
 MOST_LISTED = 10000
 MOST_VERDICTS = 1000000
+MOST_CLAIMS = 2000  # NAMED_CLAIMS_MAX in src/api/verdicts/claim_lookup.c
 
 
 def says(message, reason="Unschedulable"):
@@ -309,3 +310,17 @@ def test_shapes_beyond_the_judged_ones_are_reported(start_over):
     assert answer["notJudged"] == 3 and answer["pods"][-1]["schedulerSays"]["message"] == "no"
     name = answer["pods"][-1]["name"]
     assert counts(explanation_of(service, name)["pod"]) == {"node_selector": n_nodes}
+
+def claiming(name, namespace):
+    spec = {"resourceClaims": [{"name": "gpu", "resourceClaimName": name}]}
+    return pod(name, None, metadata={"namespace": namespace}, spec=spec)
+
+
+def test_namespaces_share_the_claims_of_an_answer(start_over):
+    """One with more claims than an answer looks up takes none from another one. What is not looked up counts as not judged."""
+    many = [claiming(f"p-{number}", "ml") for number in range(MOST_CLAIMS + 1)]
+    found = pending_of(start_over(node("a", 8), *many, claiming("other", "web")))
+    unjudged = [item for item in found["pods"] if not item["judged"]]
+    assert found["notJudged"] == len(unjudged) == 2
+    for item in unjudged:
+        assert item["namespace"] == "ml" and item["summary"].endswith("too many different pods are pending: explain judges it")

@@ -95,7 +95,10 @@ static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *
     if (is_alone(pending, copy)) {
         const struct pod_query query = pod_json_query(&pending->report, copy);
         struct verdicts verdicts = verdicts_of(&pending->candidates, &query);
-        json_t *json = pod_json(&pending->report, copy, &verdicts);
+        const bool is_judged =
+            verdicts.n_fits > 0 || !claim_lookup_was_spent(query.claims, query.question.devices);
+        json_t *json = pod_json(&pending->report, copy, is_judged ? &verdicts : NULL);
+        pending->n_not_judged += !is_judged;
         verdicts_fini(&verdicts);
         return json;
     }
@@ -117,13 +120,66 @@ static int compare_pods(const void *a, const void *b)
     return order != 0 ? order : strcmp(left->name, right->name);
 }
 
+struct namespace_turns {
+    UT_hash_handle hh;
+    size_t n;
+};
+
+static size_t next_turn(struct namespace_turns **namespaces, const char *name, struct arena *arena)
+{
+    struct namespace_turns *found = NULL;
+    HASH_FIND_STR(*namespaces, name, found);
+    if (!found) {
+        found = ARENA_NEW(arena, struct namespace_turns);
+        HASH_ADD_KEYPTR(hh, *namespaces, name, strlen(name), found);
+    }
+    return ++found->n;
+}
+
+static int compare_turns(const void *a, const void *b)
+{
+    const struct pod_copy *left = a;
+    const struct pod_copy *right = b;
+    const size_t x = left->turn != right->turn ? left->turn : left->place;
+    const size_t y = left->turn != right->turn ? right->turn : right->place;
+    return (x > y) - (x < y);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const size_t left = ((const struct pod_copy *)a)->place;
+    const size_t right = ((const struct pod_copy *)b)->place;
+    return (left > right) - (left < right);
+}
+
+/* The order in which budgets are spent. Pods that share verdicts come first, by priority. Those
+ * with claims share none: their namespaces take turns, so that none spends what the others need. */
+static void sort_by_turns(struct pod_copies *copies, struct arena *arena)
+{
+    struct namespace_turns *namespaces = NULL;
+    if (copies->n == 0)
+        return;
+    qsort(copies->items, copies->n, sizeof *copies->items, compare_pods);
+    for (size_t i = 0; i < copies->n; i++) {
+        struct pod_copy *copy = &copies->items[i];
+        copy->place = i;
+        if (copy->pod.claims)
+            copy->turn = next_turn(&namespaces, copy->pod.namespace_, arena);
+    }
+    HASH_CLEAR(hh, namespaces);
+    qsort(copies->items, copies->n, sizeof *copies->items, compare_turns);
+}
+
 static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
 {
     json_t *pods = json_array();
-    if (copies->n > 1)
-        qsort(copies->items, copies->n, sizeof *copies->items, compare_pods);
+    json_t **places = ARENA_ARRAY(pending->report.arena, json_t *, copies->n);
     for (size_t i = 0; i < copies->n; i++)
-        (void)json_array_append_new(pods, pending_pod_json(pending, &copies->items[i]));
+        places[copies->items[i].place] = pending_pod_json(pending, &copies->items[i]);
+    for (size_t i = 0; i < copies->n; i++)
+        (void)json_array_append_new(pods, places[i]);
+    if (copies->n > 0)
+        qsort(copies->items, copies->n, sizeof *copies->items, compare_places);
     for (struct shared_shape *shape = copies->shapes; shape; shape = shape->hh.next) {
         if (shape->judged.verdicts)
             verdicts_fini(shape->judged.verdicts);
@@ -157,6 +213,7 @@ static json_t *pending_json(struct pod_copies *copies, const struct cluster *for
 json_t *pending_answer(struct inventory *inventory, struct pod_copies *copies, struct arena *arena)
 {
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
+    sort_by_turns(copies, arena);
     struct claim_lookup *claims = pod_json_claims(inventory, policy, copies, arena);
     struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(copies));
     json_t *answer = pending_json(copies, fork, claims, arena);

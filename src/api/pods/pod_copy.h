@@ -65,6 +65,8 @@ struct pod_copy {
     /* The amounts that quotas count of its resource claims; NULL: none. Not of pod_copy_all(). */
     const struct asked_claims *asked;
     bool is_not_asked; /* it may count, but POD_COPIES_ASKED_MAX others came first */
+    size_t turn;       /* by pending.c, as the next */
+    size_t place;      /* in the answer */
 };
 
 struct pod_copies {

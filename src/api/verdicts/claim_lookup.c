@@ -708,6 +708,14 @@ struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const struct
     return shared->rules;
 }
 
+bool claim_lookup_was_spent(const struct claim_lookup *lookup, const struct claim_rules *rules)
+{
+    bool is_beyond = claim_rules_are_cut(rules);
+    for (size_t i = 0; i < claim_rules_n(rules); i++)
+        is_beyond |= claim_rules_claim(rules, i) == &lookup->beyond;
+    return is_beyond;
+}
+
 /* ---- counts ---- */
 
 /* Keeps those of before when too much work was done. */

@@ -43,6 +43,8 @@ struct claims_user {
 };
 /* NULL: it names no claims. */
 struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const struct claims_user *pod);
+/* Whether the pod was not judged in full, as the answer has a budget of claims and of steps. */
+bool claim_lookup_was_spent(const struct claim_lookup *lookup, const struct claim_rules *rules);
 /* Whether the answer has room for n more lines about claims, and takes it. */
 bool claim_lookup_take_lines(struct claim_lookup *lookup, size_t n);
 /* The devices for a want of a claim that was found, as placed replicas have left them; valid until
