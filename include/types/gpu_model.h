@@ -72,6 +72,12 @@ struct gpu_model_there {
 bool gpu_model_nearest(const struct gpu_model *want, const struct gpu_model_there *there, size_t n,
                        struct gpu_model *ret_model);
 
+/* Which of the n models may be meant by an exclusion that none of them satisfies and that has the
+ * last digit once more: "A1000" where there is an A100. Nobody notices such an exclusion, while a
+ * request for such a model is rejected. NULL: none. */
+const struct gpu_model *gpu_model_with_fewer_digits(const struct gpu_model *want,
+                                                    const struct gpu_model_there *there, size_t n);
+
 /* Equal chip, form, memory and memory type; sharing is ignored. */
 bool gpu_model_equal(const struct gpu_model *a, const struct gpu_model *b);
 

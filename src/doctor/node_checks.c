@@ -60,13 +60,36 @@ static void check_models(const struct cluster *cluster, struct findings *finding
                      "the models of all %zu nodes with GPUs are known", n_gpu_nodes);
 }
 
-/* How GPUs are shared is no part of the model, and not every label says it. */
+/* "A10" and "A10-24Q", a virtual GPU of it. */
+static bool is_virtual_of(const char *chip, const char *board)
+{
+    const size_t len = strlen(board);
+    const char *profile = chip + len + 1;
+    if (strncmp(chip, board, len) != 0 || chip[len] != '-')
+        return false;
+    const size_t n_digits = strspn(profile, "0123456789");
+    return n_digits > 0 && strlen(profile) == n_digits + 1 && strchr("ABCQ", profile[n_digits]);
+}
+
+static bool is_same_form(const struct gpu_model *a, const struct gpu_model *b)
+{
+    struct gpu_model one = {.chip = "X"};
+    struct gpu_model other = {.chip = "X"};
+    memcpy(one.form, a->form, sizeof one.form);
+    memcpy(other.form, b->form, sizeof other.form);
+    return gpu_model_satisfies(&one, 0, &other) || gpu_model_satisfies(&other, 0, &one);
+}
+
+/* Whether the names may be of one GPU: no part that both give differs. How GPUs are shared is no
+ * part of the model, and not every label says it. */
 static bool is_same_model(const struct gpu_model *a, const struct gpu_model *b)
 {
-    struct gpu_model one = *a;
-    struct gpu_model other = *b;
-    one.sharing = other.sharing = GPU_WHOLE;
-    return gpu_model_satisfies(&one, 0, &other) || gpu_model_satisfies(&other, 0, &one);
+    if (strcmp(a->chip, b->chip) != 0)
+        return is_virtual_of(a->chip, b->chip) || is_virtual_of(b->chip, a->chip);
+    return (a->memory_gb == 0 || b->memory_gb == 0 || a->memory_gb == b->memory_gb) &&
+           (!a->memory_type[0] || !b->memory_type[0] ||
+            strcmp(a->memory_type, b->memory_type) == 0) &&
+           is_same_form(a, b);
 }
 
 /* The first label that names another model than the one that counts; NULL: none. */

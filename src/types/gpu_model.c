@@ -88,10 +88,17 @@ static bool take_memory_type(struct reading *reading, const char *word)
     return true;
 }
 
+static bool has_number(const struct gpu_model_words *chip)
+{
+    return chip->n > 0 && strpbrk(chip->words[chip->n - 1], "0123456789") != NULL;
+}
+
 static bool take_word(struct reading *reading, const char *word)
 {
     switch (gpu_model_word_kind(word)) {
     case WORD_FORM:
+        if (gpu_model_word_is_late_form(word) && !has_number(&reading->chip))
+            break;
         reading->forms |= UINT64_C(1) << gpu_model_word_form(word);
         return true;
     case WORD_MEMORY:
@@ -213,13 +220,20 @@ bool gpu_model_parse(const char *text, const struct gpu_model_alias *aliases, si
     return true;
 }
 
-/* Whether one word of form is the wanted one; "SXM" matches any generation. */
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    return len == strlen(word) && strncmp(text, word, len) == 0;
+}
+
+/* Whether one word of form is the wanted one. "SXM" matches any generation, and so does "NVLink",
+ * the name that some providers give to these boards. */
 static bool has_form(const char *form, const char *wanted, size_t len)
 {
+    const bool is_any_sxm = is_word(wanted, len, "SXM") || is_word(wanted, len, "NVLink");
     for (; *form; form += strcspn(form, "-"), form += *form == '-') {
-        size_t n = strcspn(form, "-");
-        if (strncmp(form, wanted, len) == 0 &&
-            (n == len || (len == 3 && strncmp(wanted, "SXM", 3) == 0)))
+        const size_t n = strcspn(form, "-");
+        if ((n == len && strncmp(form, wanted, len) == 0) ||
+            (is_any_sxm && strncmp(form, "SXM", 3) == 0))
             return true;
     }
     return false;

@@ -16,6 +16,7 @@
 #define COST_OF_CONFUSED 1 /* O for 0, I or L for 1: each letter */
 #define COST_OF_BRAND 1    /* a brand that is joined, or a family that is missing or wrong */
 #define COST_OF_TYPO 2
+#define COST_OF_EXTRA 3 /* an unknown word behind the chip: "V100-OEM" */
 #define COST_MAX 4
 
 /* A chip has 32 words at most, a form 8. */
@@ -27,6 +28,7 @@
 struct known_word {
     char text[GPU_MODEL_TEXT_MAX]; /* in capitals */
     bool is_chip;                  /* else a qualifier, which may be left out */
+    bool is_extra;                 /* of the chip, behind its number, and unknown */
     bool is_used;
 };
 
@@ -53,6 +55,7 @@ static void add_word(struct matching *matching, const char *text, size_t len, bo
         word->text[i] = (char)toupper((unsigned char)text[i]);
     word->text[len] = '\0';
     word->is_chip = is_chip;
+    word->is_extra = is_chip && matching->has_number && !gpu_model_word_makes_another(word->text);
     word->is_used = false;
     matching->has_number = matching->has_number || (is_chip && has_digit(word->text));
 }
@@ -178,6 +181,10 @@ static bool is_complete(struct matching *matching)
         const struct known_word *word = &matching->words[i];
         if (!word->is_chip || word->is_used)
             continue;
+        if (word->is_extra) {
+            cost += COST_OF_EXTRA;
+            continue;
+        }
         if (!matching->has_number || !is_family(word->text) ||
             !may_replace_family(matching, word->text))
             return false;
@@ -324,6 +331,8 @@ static int cost_of(const struct gpu_model_there *there, const struct gpu_model *
     matching.cost = 0;
     if (!has_qualifiers(there, want))
         return COST_MAX + 1;
+    if (gpu_model_words_are_near(there->model.chip, want->chip))
+        return COST_OF_TYPO;
     add_words(&matching, there->model.chip, true);
     add_form(&matching, there->model.form);
     add_words(&matching, there->model.memory_type, false);
@@ -343,6 +352,24 @@ static void keep_common(struct gpu_model *model, const struct gpu_model *other,
         memcpy(model->memory_type, want->memory_type, sizeof model->memory_type);
     if (model->memory_gb != other->memory_gb)
         model->memory_gb = want->memory_gb;
+}
+
+/* Whether a is b with its last character once more, behind at least three digits of b. */
+static bool has_one_more(const char *a, const char *b)
+{
+    const size_t len = strlen(b);
+    return len >= 3 && strlen(a) == len + 1 && strncmp(a, b, len) == 0 && a[len] == b[len - 1] &&
+           strspn(b + len - 3, "0123456789") == 3;
+}
+
+const struct gpu_model *gpu_model_with_fewer_digits(const struct gpu_model *want,
+                                                    const struct gpu_model_there *there, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (has_one_more(want->chip, there[i].model.chip))
+            return &there[i].model;
+    }
+    return NULL;
 }
 
 bool gpu_model_nearest(const struct gpu_model *want, const struct gpu_model_there *there, size_t n,

@@ -10,20 +10,26 @@
 /* Words that do not distinguish models: vendors, product lines, filler, and in the last line parts
  * of AMD board names ("MI250 (MCM) OAM AC MBA"). */
 static const char *const NOISE[] = {
-    "NVIDIA", "TESLA",  "GEFORCE",  "QUADRO",      "GRID",       "AMD",
-    "ATI",    "RADEON", "INSTINCT", "FIREPRO",     "INTEL",      "HABANA",
-    "DATA",   "CENTER", "CENTRE",   "DATACENTER",  "GPU",        "GPUS",
-    "CARD",   "DEVICE", "GRAPHICS", "ACCELERATOR", "GENERATION", "EDITION",
-    "SERIES", "WITH",   "DESIGN",   "CORPORATION", "MCM",        "MBA",
+    "NVIDIA",      "TESLA",       "GEFORCE",    "QUADRO",  "GRID",   "AMD",        "ATI",
+    "RADEON",      "INSTINCT",    "FIREPRO",    "INTEL",   "HABANA", "HUAWEI",     "CAMBRICON",
+    "ILUVATAR",    "METAX",       "BIREN",      "ENFLAME", "HYGON",  "KUNLUNXIN",  "DATA",
+    "CENTER",      "CENTRE",      "DATACENTER", "GPU",     "GPUS",   "CARD",       "DEVICE",
+    "GRAPHICS",    "ACCELERATOR", "SERIES",     "WITH",    "DESIGN", "GENERATION", "EDITION",
+    "CORPORATION", "MCM",         "MBA",
 };
 
 /* Form factor, cooling, cut or market, in writing order. Mega and VWS are GKE's (a3-megagpu
- * machines, virtual workstations); HF, VF and MxGPU AMD's (high frequency, virtual functions). */
+ * machines, virtual workstations); HF, VF and MxGPU AMD's (high frequency, virtual functions). The
+ * last line is of boards for one buyer ("V100-SXM2-16GB-N", "MI250X ... MSFT"). */
 static const char *const FORMS[] = {
-    "SXM",   "SXM2",  "SXM3",   "SXM4", "SXM5", "SXM6",  "PCIe",   "NVL",         "NVL4", "NVL8",
-    "NVL36", "NVL72", "NVLink", "OAM",  "HGX",  "DGX",   "DGXS",   "CNX",         "FHHL", "LS",
-    "AC",    "Mega",  "VWS",    "HF",   "VF",   "MxGPU", "Server", "Workstation",
+    "SXM",         "SXM2",  "SXM3",  "SXM4",   "SXM5", "SXM6", "PCIe",   "NVL",   "NVL4",
+    "NVL8",        "NVL36", "NVL72", "NVLink", "OAM",  "HGX",  "DGX",    "DGXS",  "CNX",
+    "FHHL",        "LS",    "AC",    "Mega",   "VWS",  "HF",   "VF",     "MxGPU", "Server",
+    "Workstation", "N",     "H",     "MSFT",   "HPE",  "C2",   "Active",
 };
+
+/* Forms only behind a chip: before a number they begin its name ("H 100"). */
+static const char *const LATE_FORMS[] = {"N", "H", "C2"};
 
 static const char *const MEMORY_TYPES[] = {
     "HBM", "HBM2", "HBM2e", "HBM3", "HBM3e", "HBM4", "GDDR5", "GDDR5X", "GDDR6", "GDDR6X", "GDDR7",
@@ -41,10 +47,22 @@ static const char *const ENDINGS[] = {"TI", "SUPER", "XTX", "XT", "GRE", "ADA", 
 
 /* Letters that form one word with the number after them. */
 static const char *const PREFIXES[] = {
-    "A", "B", "H", "K", "L", "M", "P", "T", "V", "MI", "GB", "GH", "GV",
+    "A", "B", "H", "K", "L", "M", "P", "T", "V", "MI", "GB", "GH", "GV", "MLU", "ASCEND",
 };
 
-/* Short names of chips. RTX PRO exists in one generation only. */
+/* More words behind a number that make another chip ("RTX 4000 SFF", "Max-Q"). */
+static const char *const OTHER_CHIPS[] = {"SFF", "Q", "S", "X", "G", "M"};
+
+/* Names that leave out the letter, and do not tell which of several chips is meant. */
+static const struct {
+    const char *from;
+    const char *to;
+} SHORT_CHIPS[] = {
+    {"MI300", "MI300X"},
+    {"MI300", "MI300A"},
+};
+
+/* Short names of chips. RTX PRO exists in one generation only, and these of AMD with an X only. */
 static const struct {
     const char *from;
     const char *to;
@@ -55,6 +73,10 @@ static const struct {
     {"A5000", "RTX-A5000"},
     {"A5500", "RTX-A5500"},
     {"A6000", "RTX-A6000"},
+    {"MI308", "MI308X"},
+    {"MI325", "MI325X"},
+    {"MI350", "MI350X"},
+    {"MI355", "MI355X"},
     {"RTX-PRO-2000", "RTX-PRO-2000-Blackwell"},
     {"RTX-PRO-4000", "RTX-PRO-4000-Blackwell"},
     {"RTX-PRO-4500", "RTX-PRO-4500-Blackwell"},
@@ -186,6 +208,11 @@ int gpu_model_word_form(const char *word)
     return place_in(FORMS, COUNT(FORMS), word);
 }
 
+bool gpu_model_word_is_late_form(const char *word)
+{
+    return place_in(LATE_FORMS, COUNT(LATE_FORMS), word) >= 0;
+}
+
 const char *gpu_model_word_form_at(int place)
 {
     return (size_t)place < COUNT(FORMS) ? FORMS[place] : NULL;
@@ -224,6 +251,25 @@ const char *gpu_model_word_spelling(const char *word)
         return MEMORY_TYPES[place];
     place = place_in(SPELLINGS, COUNT(SPELLINGS), word);
     return place >= 0 ? SPELLINGS[place] : word;
+}
+
+bool gpu_model_word_makes_another(const char *word)
+{
+    return strpbrk(word, "0123456789") || place_in(ENDINGS, COUNT(ENDINGS), word) >= 0 ||
+           place_in(SPELLINGS, COUNT(SPELLINGS), word) >= 0 ||
+           place_in(OTHER_CHIPS, COUNT(OTHER_CHIPS), word) >= 0;
+}
+
+bool gpu_model_words_are_near(const char *a, const char *b)
+{
+    for (size_t i = 0; i < COUNT(SHORT_CHIPS); i++) {
+        const char *short_ = SHORT_CHIPS[i].from;
+        const char *long_ = SHORT_CHIPS[i].to;
+        if ((strcmp(a, short_) == 0 && strcmp(b, long_) == 0) ||
+            (strcmp(b, short_) == 0 && strcmp(a, long_) == 0))
+            return true;
+    }
+    return false;
 }
 
 const char *gpu_model_words_same_chip(const char *chip)

@@ -38,6 +38,8 @@ int32_t gpu_model_word_size(const char *word);
 const char *gpu_model_word_spelling(const char *word);
 /* Index of a form in writing order; -1 for other words. */
 int gpu_model_word_form(const char *word);
+/* It is a form only behind the chip's number: "V100-N", but "H 100". */
+bool gpu_model_word_is_late_form(const char *word);
 /* The form at that index; NULL past the last. */
 const char *gpu_model_word_form_at(int place);
 
@@ -45,6 +47,11 @@ const char *gpu_model_word_form_at(int place);
 const char *gpu_model_word_brand_at(int place);
 /* A family ("RTX"), in capitals; NULL past the last. */
 const char *gpu_model_word_family_at(int place);
+
+/* Whether the word behind a chip makes another chip of it: "Ti", "D"; unknown words may not. */
+bool gpu_model_word_makes_another(const char *word);
+/* Whether one of the chips is the other's name without its letter: "MI300" and "MI300X". */
+bool gpu_model_words_are_near(const char *a, const char *b);
 
 /* Canonical name of the chip: "RTX-A6000" for "A6000"; else chip itself. */
 const char *gpu_model_words_same_chip(const char *chip);

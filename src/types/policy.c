@@ -27,6 +27,19 @@ static const char *const MODEL_LABELS[] = {
     "amd.com/gpu.product-name",
     "beta.amd.com/gpu.product-name",
     "gpu.intel.com/product",
+    "gpu.nvidia.com/class",
+    "karpenter.k8s.aws/instance-gpu-name",
+    "karpenter.k8s.aws/instance-accelerator-name",
+    "eks.amazonaws.com/instance-gpu-name",
+    "eks.amazonaws.com/instance-accelerator-name",
+    "karpenter.azure.com/sku-gpu-name",
+    "karpenter.k8s.gcp/instance-gpu-name",
+    "karpenter.k8s.alibabacloud/instance-gpu-name",
+    "aliyun.accelerator/nvidia_name",
+    "doks.digitalocean.com/gpu-model",
+    "machine.cluster.vke.volcengine.com/gpu-name",
+    "node.kubernetes.io/npu.chip.name",
+    "cloud.google.com/gke-tpu-accelerator",
 };
 
 /* Each with the resource of the vendor's device plugin. */

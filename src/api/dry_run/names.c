@@ -302,15 +302,31 @@ static void check_resources(const struct name_check *check, const struct pod_sha
 
 /* ---- models ---- */
 
-static void check_models(const struct name_check *check, const struct gpu_model *models, size_t n,
-                         const char *path)
+/* The model that the pod probably means, which no node has. */
+static bool find_meant(const struct name_check *check, const struct gpu_model *want,
+                       bool is_excluded, struct gpu_model *ret_meant)
 {
     struct model_list *here = &check->dry_run->models.list;
     const struct model_wants *wants = &check->workload->pod.shape.wants;
+    const struct gpu_model *shorter = NULL;
+    if (model_list_has(here, want))
+        return false;
+    if (model_list_nearest(here, want, ret_meant))
+        return is_excluded || !model_words_exclude(wants, ret_meant);
+    if (is_excluded)
+        shorter = gpu_model_with_fewer_digits(want, here->items, here->n);
+    if (shorter)
+        *ret_meant = *shorter;
+    return shorter != NULL;
+}
+
+static void check_models(const struct name_check *check, const struct gpu_model *models, size_t n,
+                         const char *path)
+{
+    const bool are_excluded = models == check->workload->pod.shape.wants.exclude;
     for (size_t i = 0; i < n && i < VALUES_CHECKED; i++) {
         struct gpu_model meant;
-        if (model_list_has(here, &models[i]) || !model_list_nearest(here, &models[i], &meant) ||
-            (models == wants->accept && model_words_exclude(wants, &meant)))
+        if (!find_meant(check, &models[i], are_excluded, &meant))
             continue;
         warn(check, path,
              arena_printf(check->arena, "\"%s\": no node has it; did you mean %s?",
