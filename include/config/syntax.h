@@ -18,6 +18,10 @@ syntax_check syntax_resource;
 syntax_check syntax_whole_resource;
 /* A Kubernetes label key, [DOMAIN/]NAME. */
 syntax_check syntax_label_key;
+/* The same, with one '*' anywhere. */
+syntax_check syntax_label_pattern;
+/* The value of a label; a final '*' matches any ending. */
+syntax_check syntax_value_pattern;
 /* The value of a label; may be empty. */
 syntax_check syntax_label_value;
 /* A DNS label, like names of namespaces. */

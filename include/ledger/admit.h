@@ -11,8 +11,10 @@
 enum reason admit_by_labels(const struct node_traits *traits, const struct shape_facts *facts);
 /* Judges whether the node's GPUs are whole if the pod needs whole ones. */
 enum reason admit_wholeness(const struct node *node, const struct pod_shape *shape);
-/* Judges the node's GPU model. */
-enum reason admit_model(const struct node_traits *traits, const struct model_wants *wants);
+/* Judges the node's GPU model, and the memory of the units that the pod needs. */
+enum reason admit_model(const struct node *node, const struct pod_shape *shape);
+/* The least memory of a unit that the pod needs; 0: of one it is unknown. */
+int64_t admit_memory_bytes(const struct node_traits *traits, const struct pod_shape *shape);
 /* If true, admit_model() rejects no node. */
 bool admit_takes_any_model(const struct model_wants *wants);
 

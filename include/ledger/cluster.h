@@ -64,6 +64,27 @@ struct node_device_group {
     struct model_pool *pool; /* of the resource: the pool that counts the free ones; NULL: none */
 };
 
+/* What one unit of a GPU resource is on a node, as the labels of the policy's models.units say. */
+struct gpu_unit {
+    const char *resource; /* interned */
+    bool is_shared;       /* several pods may get one GPU */
+    bool is_slice;        /* a slice (MIG) under the name of whole GPUs */
+    bool is_part;         /* one of these, or a slice by its own name */
+    char partition[24];   /* "1g.5gb", "cpx_nps4"; "": none, or in the resource's name */
+    int64_t memory_bytes; /* of one unit; 0: unknown */
+    bool has_own_memory;  /* by its labels or name; else that of the node's GPUs */
+    /* More units than count_label counts, and nothing tells why: shares, or a second model. 0 and
+     * "": not so. */
+    int64_t n_offered, n_counted;
+    const char *count_label;
+    const char *memory_label; /* its value is impossible, so it does not count; "": none */
+};
+
+struct gpu_units {
+    struct gpu_unit *items;
+    size_t n;
+};
+
 /* A node without its resources: shared by a cluster and its forks, immutable. */
 struct node_traits {
     /* Every decision reads these of each node, so they lie together at the start. */
@@ -72,12 +93,9 @@ struct node_traits {
     size_t n_taints;
     bool unschedulable;
     bool ready;
-    /* Its plain NVIDIA GPUs are not whole: several pods may share one (time slicing, MPS), or each
-     * is a slice (MIG, single strategy). Both may be true. */
-    bool shares_gpus;
-    bool slices_gpus;
+    bool has_parts;           /* units of one of its GPU resources are shares or slices */
     const char *zone;         /* interned, so the zone's nodes share it; NULL: none */
-    int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else by model name; 0: unknown */
+    int64_t gpu_memory_bytes; /* of a GPU by the labels, else by its name; 0: unknown */
     /* policy_quota_models() of the model that quotas count the node under. If its labels name none
      * now, the last one that they named for the same node UID stays. */
     uint64_t quota_models;
@@ -89,6 +107,7 @@ struct node_traits {
     /* Interned: of the GPUs that device plugins offer, "nvidia.com"; "": none; "*": several. */
     const char *plugin_domain;
     const char *uid;                /* "" if unknown */
+    struct gpu_units units;         /* of the GPU resources that it reports */
     struct gpu_model counted_model; /* by quotas */
     int64_t counted_memory_bytes;
 };
@@ -351,6 +370,8 @@ struct node_facts cluster_node_facts(const struct node *node, struct arena *aren
 
 const char *node_name(const struct node *node);
 const struct node_traits *node_traits(const struct node *node);
+/* NULL: the node does not report the resource, or it is none of GPUs. */
+const struct gpu_unit *node_traits_unit(const struct node_traits *traits, const char *resource);
 /* From its traits; NULL: no zone, or no such node. */
 const char *node_zone(const struct node *node);
 /* The resources that the node reports, and common ones that its pods or reservations use

@@ -18,7 +18,7 @@ struct node_hot {
     int64_t free_gpus;                 /* of those GPUs: node_resource_free() */
     int64_t milli_cores, memory_bytes; /* free, likewise; 0 without a row */
     const char *model_word;            /* as in struct node_traits; NULL: no such node */
-    bool has_parts;                    /* its GPUs are shared or slices: struct node_traits */
+    bool has_parts;                    /* as in struct node_traits */
     bool has_taints;
     bool has_nominations;
     bool has_devices; /* GPUs that come by DRA and are not shadowed */

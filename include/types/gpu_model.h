@@ -21,7 +21,8 @@
 
 #define GPU_MODEL_TEXT_MAX 64
 
-enum gpu_sharing { GPU_WHOLE, GPU_TIME_SHARED, GPU_MIG_SLICED };
+/* PARTITIONED: parts of another vendor than NVIDIA; no name says it, but labels of nodes. */
+enum gpu_sharing { GPU_WHOLE, GPU_TIME_SHARED, GPU_MIG_SLICED, GPU_PARTITIONED };
 
 /* A value: copied by assignment, compared by the functions below. Strings are canonical. */
 struct gpu_model {
@@ -30,7 +31,7 @@ struct gpu_model {
     char memory_type[16];          /* "HBM3", "HBM2e", "GDDR6" ...; "": not given */
     int32_t memory_gb;             /* as in the name ("80GB"); 0: not given */
     enum gpu_sharing sharing;      /* time-shared slices are GPU_MIG_SLICED */
-    char mig_profile[24];          /* "1g.5gb", "invalid"; "": not given */
+    char mig_profile[24];          /* "1g.5gb", "invalid", "cpx_nps4"; "": not given */
 };
 
 /* A policy alias: a name that is read as another one. Names are compared word by word (case and
@@ -88,7 +89,7 @@ const char *gpu_model_text(const struct gpu_model *model, char *text);
 /* The same with the kind of sharing, in the arena: "A100-SXM4-80GB", "T4-SHARED",
  * "A100-MIG-1g.5gb". */
 const char *gpu_model_name(const struct gpu_model *model, struct arena *arena);
-/* The kind of sharing: "SHARED", "MIG-1g.5gb"; "": none. */
+/* The kind of sharing: "SHARED", "MIG-1g.5gb", "PARTITION-cpx_nps4"; "": none. */
 const char *gpu_model_sharing(const struct gpu_model *model, struct arena *arena);
 
 /* Bytes of GPU memory in the name, 0 if none (GB count as GiB). For a MIG slice ("1g.5gb") the

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "types/facts.h"
+#include "types/gpu_label.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,6 +107,9 @@ struct policy {
     size_t n_model_labels;
     struct gpu_model_alias *aliases;
     size_t n_aliases;
+    /* What labels say of one unit of a GPU resource. */
+    struct gpu_label *units;
+    size_t n_units; /* at most GPU_LABELS_MAX */
     /* Devices of other drivers do not count as GPUs. */
     struct device_driver *device_drivers;
     size_t n_device_drivers; /* at most DEVICE_DRIVERS_MAX */
@@ -177,6 +181,9 @@ const struct device_driver *policy_device_driver(const struct policy *policy, co
 void policy_add_device_driver(struct policy *policy, const char *name, const char *model_attribute,
                               const char *resource);
 void policy_clear_device_drivers(struct policy *policy);
+/* The strings are copied. GPU_LABELS_MAX must not be reached. */
+void policy_add_unit(struct policy *policy, const struct gpu_label *row);
+void policy_clear_units(struct policy *policy);
 
 /* Its parts must be in policy->arena. Model names are parsed with the policy's aliases, so set
  * these first. -E2BIG: above one of the maximums. */

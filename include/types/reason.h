@@ -26,6 +26,7 @@ enum reason {
     REASON_MODEL_EXCLUDED,
     REASON_MODEL_NOT_WANTED,
     REASON_GPU_MEMORY,
+    REASON_GPU_MEMORY_UNKNOWN,
     REASON_GPU_TOTAL,         /* even the empty node has too few */
     REASON_NAMESPACE_UNKNOWN, /* so its quotas are unknown, too: decide/quota.h */
     REASON_QUOTA,             /* of the pod's namespace: decide/quota.h */

@@ -56,6 +56,7 @@ const struct setting SETTINGS[] = {
     {"models.labels", SETTING_NAMES, LISTED, AT(policy.model_labels), N_AT(policy.n_model_labels),
      .check = syntax_label_key},
     {"models.aliases", SETTING_ALIASES, LISTED, AT(policy.aliases), N_AT(policy.n_aliases)},
+    {"models.units", SETTING_UNITS, LISTED, AT(policy)},
     {"deviceDrivers", SETTING_DRIVERS, LISTED, AT(policy)},
     {"admission.extendedResourceToleration", SETTING_SWITCH, LISTED,
      AT(policy.extended_resource_toleration)},

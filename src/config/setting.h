@@ -25,6 +25,7 @@ enum setting_kind {
     SETTING_BYTES,   /* size_t, an integer or a quantity */
     SETTING_CLIENTS, /* struct settings_clients: clients.h */
     SETTING_QUOTAS,  /* the policy's quotas: quota_read.h */
+    SETTING_UNITS,   /* the policy's units: units.h */
     SETTING_CHOSEN,  /* struct namespace_choice: a label selector, or nothing */
     N_SETTING_KINDS
 };

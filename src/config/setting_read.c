@@ -8,6 +8,7 @@
 #include "formats/json_get.h"
 #include "selector_read.h"
 #include "types/quantity.h"
+#include "units.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -310,6 +311,12 @@ static int read_drivers(const struct setting *setting, const struct yaml_file *f
     return drivers_read(file, at, setting_target(setting, settings), err);
 }
 
+static int read_units(const struct setting *setting, const struct yaml_file *file,
+                      const struct yaml_value *at, struct settings *settings, struct err *err)
+{
+    return units_read(file, at, setting_target(setting, settings), err);
+}
+
 /* settings.c reads these after all others. */
 static int read_later(const struct setting *setting, const struct yaml_file *file,
                       const struct yaml_value *at, struct settings *settings, struct err *err)
@@ -342,7 +349,7 @@ static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_COUNT] = read_count,   [SETTING_DECIMAL] = read_decimal,
     [SETTING_BYTES] = read_bytes,   [SETTING_CLIENTS] = read_clients,
     [SETTING_QUOTAS] = read_later,  [SETTING_DRIVERS] = read_drivers,
-    [SETTING_CHOSEN] = read_chosen,
+    [SETTING_CHOSEN] = read_chosen, [SETTING_UNITS] = read_units,
 };
 
 int setting_read(const struct setting *setting, const struct yaml_file *file,

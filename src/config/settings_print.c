@@ -156,6 +156,31 @@ static void print_drivers(const struct setting *setting, struct settings *settin
     }
 }
 
+static void print_member(const char *key, const char *value, struct buf *out)
+{
+    if (!value[0])
+        return;
+    buf_printf(out, ", %s: ", key);
+    add_text(out, value);
+}
+
+static void print_units(const struct setting *setting, struct settings *settings, struct buf *out)
+{
+    const struct policy *policy = setting_target(setting, settings);
+    buf_add_text(out, policy->n_units > 0 ? "\n" : " []\n");
+    for (size_t i = 0; i < policy->n_units; i++) {
+        const struct gpu_label *row = &policy->units[i];
+        buf_add_text(out, "    - {resource: ");
+        add_text(out, row->resource);
+        print_member("label", row->label, out);
+        print_member("says", gpu_label_says_name(row->says), out);
+        print_member("whole", row->whole, out);
+        print_member("replicas", row->replicas, out);
+        print_member("unit", row->unit, out);
+        buf_add_text(out, "}\n");
+    }
+}
+
 /* The text after "key:". Prints matchLabels as equivalent matchExpressions. */
 static void print_selector(const struct selector_term *selector, const char *indent,
                            struct buf *out)
@@ -256,7 +281,7 @@ static setting_printer *const PRINTERS[N_SETTING_KINDS] = {
     [SETTING_COUNT] = print_count,   [SETTING_DECIMAL] = print_decimal,
     [SETTING_BYTES] = print_bytes,   [SETTING_CLIENTS] = print_clients,
     [SETTING_QUOTAS] = print_quotas, [SETTING_DRIVERS] = print_drivers,
-    [SETTING_CHOSEN] = print_chosen,
+    [SETTING_CHOSEN] = print_chosen, [SETTING_UNITS] = print_units,
 };
 
 static bool begins_section(const struct setting *row)

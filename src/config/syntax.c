@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #define DOMAIN_LEN_MAX 253
 #define ATTRIBUTE_LEN_MAX 32 /* DeviceMaxIDLength in k8s.io/api/resource */
 #define PORT_MAX 65535
+#define LABEL_PATTERN_MAX 320
 
 static bool is_port(const char *text)
 {
@@ -138,6 +140,27 @@ const char *syntax_label_key(const char *text)
     if (domain_is_right && is_name(name, strlen(name)))
         return NULL;
     return "a label key, such as nvidia.com/gpu.product or accelerator";
+}
+
+const char *syntax_label_pattern(const char *text)
+{
+    char key[LABEL_PATTERN_MAX];
+    const char *star = strchr(text, '*');
+    const int n = star ? snprintf(key, sizeof key, "%.*sx%s", (int)(star - text), text, star + 1)
+                       : snprintf(key, sizeof key, "%s", text);
+    if (n > 0 && (size_t)n < sizeof key && !syntax_label_key(key))
+        return NULL;
+    return "a label key, in which one '*' may stand for any text, such as "
+           "nvidia.com/mig-*.memory";
+}
+
+const char *syntax_value_pattern(const char *text)
+{
+    const size_t len = strlen(text);
+    const bool is_prefix = len > 0 && text[len - 1] == '*';
+    if (is_prefix ? is_name_prefix(text, len - 1) : !syntax_label_value(text))
+        return NULL;
+    return "the value of a label, where '*' may only be the last character, as in spx*";
 }
 
 const char *syntax_label_value(const char *text)

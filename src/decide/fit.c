@@ -180,7 +180,7 @@ const struct need *fit_by_claim(const struct node *node, const struct pod_shape 
 static enum reason judge_model_and_quota(const struct node *node,
                                          const struct fit_question *question)
 {
-    const enum reason reason = admit_model(node_traits(node), &question->shape->facts.wants);
+    const enum reason reason = admit_model(node, question->shape);
     if (reason != REASON_FITS)
         return reason;
     return quota_judge(question->quota, node);
@@ -222,7 +222,7 @@ static enum reason judge_step_by_step(const struct node *node, const struct fit_
         return REASON_GPU_ABSENT;
     enum reason reason = admit_wholeness(node, shape);
     if (reason == REASON_FITS)
-        reason = admit_model(traits, &shape->facts.wants);
+        reason = admit_model(node, shape);
     return reason == REASON_FITS ? judge_gpus(node, question) : reason;
 }
 

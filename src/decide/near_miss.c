@@ -42,7 +42,7 @@ static bool drop_fact(struct shape_facts *facts, enum reason reason, struct aren
         facts->wants.n_exclude = 0;
     else if (reason == REASON_MODEL_NOT_WANTED)
         facts->wants.n_accept = 0;
-    else if (reason == REASON_GPU_MEMORY)
+    else if (reason == REASON_GPU_MEMORY || reason == REASON_GPU_MEMORY_UNKNOWN)
         facts->wants.min_memory_bytes = 0;
     else
         return false;

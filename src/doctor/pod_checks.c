@@ -17,7 +17,7 @@ static enum reason judge(const struct pod *pod, const struct node *node)
     if (!node_selector_holds(&facts->legacy_affinity, &traits->view))
         return REASON_LEGACY_AFFINITY;
     const enum reason reason = admit_wholeness(node, pod->shape);
-    return reason != REASON_FITS ? reason : admit_model(traits, &facts->wants);
+    return reason != REASON_FITS ? reason : admit_model(node, pod->shape);
 }
 
 static bool is_judged(const struct pod *pod)

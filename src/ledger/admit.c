@@ -37,29 +37,47 @@ bool admit_takes_any_model(const struct model_wants *wants)
     return wants->n_accept + wants->n_exclude == 0 && wants->min_memory_bytes == 0;
 }
 
-enum reason admit_model(const struct node_traits *traits, const struct model_wants *wants)
+/* Of one unit of the resource; 0: unknown. */
+static int64_t memory_of(const struct node_traits *traits, const struct need *need)
 {
+    const struct gpu_unit *unit = node_traits_unit(traits, need->resource->name);
+    return unit ? unit->memory_bytes : traits->gpu_memory_bytes;
+}
+
+int64_t admit_memory_bytes(const struct node_traits *traits, const struct pod_shape *shape)
+{
+    int64_t least = shape->n_gpu_needs > 0 ? INT64_MAX : traits->gpu_memory_bytes;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        const int64_t bytes = memory_of(traits, &shape->needs[i]);
+        least = bytes < least ? bytes : least;
+    }
+    return least;
+}
+
+/* The memory of a whole GPU bounds that of a part of unknown size. */
+static enum reason admit_memory(const struct node_traits *traits, const struct pod_shape *shape)
+{
+    const int64_t want = shape->facts.wants.min_memory_bytes;
+    const int64_t least = want > 0 ? admit_memory_bytes(traits, shape) : 0;
+    const int64_t most = least > 0 ? least : traits->gpu_memory_bytes;
+    if (want == 0)
+        return REASON_FITS;
+    if (most > 0 && !gpu_memory_is_enough(most, want))
+        return REASON_GPU_MEMORY;
+    return least > 0 ? REASON_FITS : REASON_GPU_MEMORY_UNKNOWN;
+}
+
+enum reason admit_model(const struct node *node, const struct pod_shape *shape)
+{
+    const struct node_traits *traits = node_traits(node);
+    const struct model_wants *wants = &shape->facts.wants;
     if (wants->n_accept + wants->n_exclude > 0 && !traits->model.chip[0])
         return REASON_MODEL_UNKNOWN;
     if (is_one_of(traits, wants->exclude, wants->n_exclude))
         return REASON_MODEL_EXCLUDED;
     if (wants->n_accept > 0 && !is_one_of(traits, wants->accept, wants->n_accept))
         return REASON_MODEL_NOT_WANTED;
-    if (wants->min_memory_bytes > 0 &&
-        !gpu_memory_is_enough(traits->gpu_memory_bytes, wants->min_memory_bytes))
-        return REASON_GPU_MEMORY;
-    return REASON_FITS;
-}
-
-/* Labels do not describe GPUs that a resource claim provides. */
-static bool asks_for_whole_gpus(const struct node *node, const struct pod_shape *shape)
-{
-    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        const struct resource *resource = shape->needs[i].resource;
-        if (node_traits_speak_of(resource->name) && !node_gives_by_claim(node, resource))
-            return true;
-    }
-    return false;
+    return admit_memory(traits, shape);
 }
 
 /* The pod's annotation overrides the policy. A pod whose accepted models name this sharing wants
@@ -80,11 +98,20 @@ static bool allows(const struct node_traits *traits, const struct shape_facts *f
 enum reason admit_wholeness(const struct node *node, const struct pod_shape *shape)
 {
     const struct node_traits *traits = node_traits(node);
-    if ((!traits->shares_gpus && !traits->slices_gpus) || !asks_for_whole_gpus(node, shape))
-        return REASON_FITS;
-    if (traits->shares_gpus && !allows(traits, &shape->facts, GPU_TIME_SHARED))
+    bool shares = false;
+    bool slices = false;
+    for (size_t i = 0; i < shape->n_gpu_needs && traits->has_parts; i++) {
+        const struct resource *resource = shape->needs[i].resource;
+        const struct gpu_unit *unit = node_traits_unit(traits, resource->name);
+        /* Labels do not describe GPUs that a resource claim provides. */
+        if (!unit || node_gives_by_claim(node, resource))
+            continue;
+        shares |= unit->is_shared;
+        slices |= unit->is_slice;
+    }
+    if (shares && !allows(traits, &shape->facts, GPU_TIME_SHARED))
         return REASON_GPU_SHARED;
-    if (traits->slices_gpus && !allows(traits, &shape->facts, GPU_MIG_SLICED))
+    if (slices && !allows(traits, &shape->facts, GPU_MIG_SLICED))
         return REASON_GPU_MIG;
     return REASON_FITS;
 }
@@ -99,5 +126,5 @@ bool admit_node(const struct node *node, const struct pod_shape *shape)
 bool admit_gpus(const struct node *node, const struct pod_shape *shape)
 {
     return admit_node(node, shape) && admit_wholeness(node, shape) == REASON_FITS &&
-           admit_model(node_traits(node), &shape->facts.wants) == REASON_FITS;
+           admit_model(node, shape) == REASON_FITS;
 }

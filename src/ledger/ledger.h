@@ -451,8 +451,4 @@ bool node_traits_has_model(const struct cluster *cluster, const struct node_trai
 void node_traits_ref(struct traits_entry *entry);
 void node_traits_unref(struct cluster *cluster, struct traits_entry *entry);
 bool node_traits_equal(const struct node_traits *a, const struct node_traits *b);
-/* Whether shares_gpus and slices_gpus apply to this resource: NVIDIA's, except names of parts
- * ("nvidia.com/mig-1g.5gb", "nvidia.com/gpu.shared"). */
-bool node_traits_speak_of(const char *resource);
-
 #endif

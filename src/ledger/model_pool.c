@@ -55,12 +55,11 @@ static const char *model_pool_name(const struct node_traits *traits,
                                    const struct resource *resource, char name[POOL_NAME_BYTES])
 {
     char model[2 * GPU_MODEL_TEXT_MAX];
-    const bool may_be_parts = node_traits_speak_of(resource->name);
-    const bool slices = may_be_parts && traits->slices_gpus;
-    const bool shares = may_be_parts && traits->shares_gpus;
+    const struct gpu_unit *unit = node_traits_unit(traits, resource->name);
+    const bool slices = unit && unit->is_slice;
     (void)snprintf(name, POOL_NAME_BYTES, "%s%s%s%s", gpu_model_text(&traits->model, model),
-                   slices ? "-MIG-" : "", slices ? traits->model.mig_profile : "",
-                   shares ? "-SHARED" : "");
+                   slices ? "-MIG-" : "", slices ? unit->partition : "",
+                   unit && unit->is_shared ? "-SHARED" : "");
     return name;
 }
 

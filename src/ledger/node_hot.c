@@ -58,7 +58,7 @@ static struct node_hot hot_of(const struct node *node)
     struct node_hot hot = {
         .cluster = node->hot.cluster,
         .model_word = traits ? traits->model_word : NULL,
-        .has_parts = traits && (traits->shares_gpus || traits->slices_gpus),
+        .has_parts = traits && traits->has_parts,
         .has_taints = traits && traits->n_taints > 0,
         .has_nominations = node->nominations != NULL,
         .has_devices = has_devices(node),

@@ -1,31 +1,18 @@
 /*
- * node_traits: labels, taints, model of a node, and whether its GPUs are whole. See
- * include/ledger/cluster.h.
- *
- * NVIDIA's device plugin can offer one GPU several times (time slicing, MPS), or MIG slices, under
- * the name of whole GPUs. Labels of GPU feature discovery reveal it. Source: NVIDIA
- * k8s-device-plugin, GPU feature discovery (product, replicas, sharing-strategy).
+ * node_traits: labels, taints and model of a node, and what its units of GPUs are (gpu_units.c).
+ * See include/ledger/cluster.h.
  */
 #include "base/mem.h"
+#include "gpu_units.h"
 #include "ledger.h"
-#include "types/quantity.h"
+#include "ledger/room.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-/* NVIDIA GPU feature discovery: memory of one GPU in MiB. */
-#define MEMORY_LABEL "nvidia.com/gpu.memory"
 #define ZONE_LABEL "topology.kubernetes.io/zone"
-#define MIB ((int64_t)1024 * 1024)
-#define VENDOR "nvidia.com/"
-#define SLICES "nvidia.com/mig-"
-#define SHARES ".shared"
-#define PRODUCT_LABEL "nvidia.com/gpu.product"
-#define STRATEGY_LABEL "nvidia.com/gpu.sharing-strategy"
-#define REPLICAS_LABEL "nvidia.com/gpu.replicas"
 
 static struct taint *copy_taints(struct string_table *strings, const struct taint *of, size_t n)
 {
@@ -92,79 +79,49 @@ static void find_model_of_devices(const struct cluster *cluster, struct node_tra
         strings, devices.driver && !traits->model_label[0] ? devices.driver : "");
 }
 
-static bool ends_in(const char *text, const char *end)
+static bool is_part(const struct gpu_unit *unit)
 {
-    const size_t len = strlen(text);
-    const size_t end_len = strlen(end);
-    return len >= end_len && strcasecmp(text + len - end_len, end) == 0;
+    return unit->is_shared || unit->is_slice;
 }
 
-/* NVIDIA's resources, except those named as slices. */
-static bool is_of_gpus(const char *resource)
+/* The kind of the parts is that of the node, if it has no whole GPUs beside them. */
+static void name_parts(struct node_traits *traits)
 {
-    return strncmp(resource, VENDOR, strlen(VENDOR)) == 0 &&
-           strncmp(resource, SLICES, strlen(SLICES)) != 0;
-}
-
-static bool is_renamed_share(const char *resource)
-{
-    return is_of_gpus(resource) && ends_in(resource, SHARES);
-}
-
-bool node_traits_speak_of(const char *resource)
-{
-    return is_of_gpus(resource) && !ends_in(resource, SHARES);
-}
-
-static bool has_renamed_shares(const struct amount *amounts, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (amounts[i].amount > 0 && is_renamed_share(amounts[i].resource))
-            return true;
+    struct gpu_model *model = &traits->model;
+    const struct gpu_unit *parts = NULL;
+    for (size_t i = 0; i < traits->units.n && !parts; i++) {
+        if (is_part(&traits->units.items[i]))
+            parts = &traits->units.items[i];
     }
-    return false;
-}
-
-static bool is_said_to_be_shared(const struct label_view *view)
-{
-    const char *strategy = labels_find(view->labels, view->n_labels, STRATEGY_LABEL);
-    const char *replicas = labels_find(view->labels, view->n_labels, REPLICAS_LABEL);
-    int64_t n = 0;
-    if (strategy && strcmp(strategy, "none") != 0)
-        return true;
-    return replicas && quantity_whole(replicas, &n, NULL) == 0 && n > 1;
-}
-
-/* The model may come from another label than the product, which the policy lists first. */
-static const char *product_of(const struct node_traits *traits)
-{
-    const char *product = labels_find(traits->view.labels, traits->view.n_labels, PRODUCT_LABEL);
-    return product ? product : traits->model_value;
-}
-
-/* A renamed resource ends in ".shared". If the device plugin renames shared GPUs (renameByDefault),
- * the replica labels describe those, and the plain name means whole GPUs. */
-static void find_parts(const struct node_facts *facts, struct node_traits *traits)
-{
-    const char *product = product_of(traits);
-    const bool is_renamed = has_renamed_shares(facts->capacity, facts->n_capacity) ||
-                            has_renamed_shares(facts->allocatable, facts->n_allocatable);
-    traits->slices_gpus =
-        traits->model.sharing == GPU_MIG_SLICED || strstr(product, "-MIG-") != NULL;
-    traits->shares_gpus = traits->model.sharing == GPU_TIME_SHARED || ends_in(product, "-SHARED") ||
-                          (!is_renamed && is_said_to_be_shared(&traits->view));
+    traits->has_parts = parts != NULL;
+    if (!parts || model->sharing != GPU_WHOLE)
+        return;
+    if (parts->is_slice)
+        model->sharing = GPU_MIG_SLICED;
+    else
+        model->sharing = parts->partition[0] ? GPU_PARTITIONED : GPU_TIME_SHARED;
+    memcpy(model->mig_profile, parts->partition, sizeof model->mig_profile);
 }
 
 static int64_t find_gpu_memory(const struct cluster *cluster, const struct node_traits *traits)
 {
-    const char *text = labels_find(traits->view.labels, traits->view.n_labels, MEMORY_LABEL);
-    int64_t mib = 0;
-    if (text && quantity_whole(text, &mib, NULL) == 0 && mib > 0 && mib <= INT64_MAX / MIB)
-        return mib * MIB;
+    const int64_t of_labels = gpu_units_memory_by_labels(traits);
+    if (of_labels > 0)
+        return of_labels;
     const int64_t of_devices = node_devices_model(cluster, traits).memory_bytes;
     if (traits->model_driver[0] && of_devices > 0)
         return of_devices;
     return gpu_model_memory_bytes(&traits->model);
+}
+
+/* Without labels or a name it is that of the node's devices, unless the unit is a part. */
+static void complete_units(struct node_traits *traits)
+{
+    for (size_t i = 0; i < traits->units.n; i++) {
+        struct gpu_unit *unit = &traits->units.items[i];
+        if (!unit->has_own_memory && !unit->is_part)
+            unit->memory_bytes = traits->gpu_memory_bytes;
+    }
 }
 
 /* GPU feature discovery removes its labels for about a minute at each restart. Meanwhile GPUs in
@@ -185,14 +142,27 @@ static void find_counted_model(struct node_traits *traits, const struct node_tra
         traits->counted_memory_bytes = before->counted_memory_bytes;
 }
 
+static uint64_t digest_units(const struct gpu_units *units)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < units->n; i++) {
+        const struct gpu_unit *unit = &units->items[i];
+        digest = room_mix(digest, (uint64_t)(uintptr_t)unit->resource);
+        digest = room_mix(digest, (uint64_t)unit->memory_bytes);
+        digest = room_mix(digest, (uint64_t)unit->is_shared << 1 | unit->is_slice);
+    }
+    return digest;
+}
+
 /* Everything that judges a model wish or a quota. */
 static const char *intern_model_word(struct string_table *strings, const struct node_traits *traits)
 {
     char model[2 * GPU_MODEL_TEXT_MAX];
-    char text[sizeof model + sizeof traits->model.mig_profile + 96];
-    (void)snprintf(text, sizeof text, "%s %d %s %" PRId64 " %" PRIx64,
+    char text[sizeof model + sizeof traits->model.mig_profile + 128];
+    (void)snprintf(text, sizeof text, "%s %d %s %" PRId64 " %" PRIx64 " %" PRIx64,
                    gpu_model_text(&traits->model, model), (int)traits->model.sharing,
-                   traits->model.mig_profile, traits->gpu_memory_bytes, traits->quota_models);
+                   traits->model.mig_profile, traits->gpu_memory_bytes, traits->quota_models,
+                   digest_units(&traits->units));
     return string_table_intern(strings, text);
 }
 
@@ -201,7 +171,9 @@ static void complete(struct cluster *cluster, struct node_traits *traits,
                      const struct node_traits *before)
 {
     find_model_of_devices(cluster, traits);
+    name_parts(traits);
     traits->gpu_memory_bytes = find_gpu_memory(cluster, traits);
+    complete_units(traits);
     find_counted_model(traits, before);
     traits->quota_models =
         policy_quota_models(cluster->policy, &traits->counted_model, traits->counted_memory_bytes);
@@ -231,9 +203,18 @@ struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_
     traits->zone = labels_find(entry->labels, facts->n_labels, ZONE_LABEL);
     traits->plugin_domain = find_plugin_domain(cluster, facts);
     find_model(traits);
+    traits->units = gpu_units_find(cluster, facts, traits);
     complete(cluster, traits, before ? &before->traits : NULL);
-    find_parts(facts, traits);
     return entry;
+}
+
+const struct gpu_unit *node_traits_unit(const struct node_traits *traits, const char *resource)
+{
+    for (size_t i = 0; i < traits->units.n; i++) {
+        if (strcmp(traits->units.items[i].resource, resource) == 0)
+            return &traits->units.items[i];
+    }
+    return NULL;
 }
 
 bool node_traits_has_model(const struct cluster *cluster, const struct node_traits *traits)
@@ -264,6 +245,7 @@ struct traits_entry *node_traits_by_devices(struct cluster *cluster,
     entry->traits.uid = string_table_intern(strings, traits->uid);
     entry->traits.plugin_domain = string_table_intern(strings, traits->plugin_domain);
     entry->traits.taints = entry->taints;
+    entry->traits.units = gpu_units_copy(strings, &traits->units);
     complete(cluster, &entry->traits, traits);
     return entry;
 }
@@ -288,6 +270,7 @@ void node_traits_unref(struct cluster *cluster, struct traits_entry *entry)
     string_table_unref(strings, entry->traits.uid);
     string_table_unref(strings, entry->traits.plugin_domain);
     string_table_unref(strings, entry->traits.model_driver);
+    gpu_units_free(strings, &entry->traits.units);
     free(entry->taints);
     free(entry);
 }
@@ -297,9 +280,8 @@ void node_traits_unref(struct cluster *cluster, struct traits_entry *entry)
 bool node_traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||
-        a->shares_gpus != b->shares_gpus || a->slices_gpus != b->slices_gpus ||
-        strcmp(a->uid, b->uid) != 0 || strcmp(a->plugin_domain, b->plugin_domain) != 0 ||
-        a->n_taints != b->n_taints ||
+        !gpu_units_equal(&a->units, &b->units) || strcmp(a->uid, b->uid) != 0 ||
+        strcmp(a->plugin_domain, b->plugin_domain) != 0 || a->n_taints != b->n_taints ||
         !string_table_equal_labels(a->view.labels, a->view.n_labels, b->view.labels,
                                    b->view.n_labels))
         return false;

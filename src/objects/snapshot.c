@@ -243,6 +243,19 @@ static json_t *names_json(const char *const *names, size_t n)
     return list;
 }
 
+static json_t *units_json(const struct policy *policy)
+{
+    json_t *units = json_array();
+    for (size_t i = 0; i < policy->n_units; i++) {
+        const struct gpu_label *row = &policy->units[i];
+        (void)json_array_append_new(
+            units, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "resource", row->resource, "label",
+                             row->label, "says", gpu_label_says_name(row->says), "whole",
+                             row->whole, "replicas", row->replicas, "unit", row->unit));
+    }
+    return units;
+}
+
 static json_t *models_json(const struct policy *policy)
 {
     const char *const *labels = (const char *const *)policy->model_labels;
@@ -250,8 +263,8 @@ static json_t *models_json(const struct policy *policy)
     for (size_t i = 0; i < policy->n_aliases; i++)
         (void)json_object_set_new(aliases, policy->aliases[i].from,
                                   json_string(policy->aliases[i].to));
-    return json_pack("{s:o, s:o}", "labels", names_json(labels, policy->n_model_labels), "aliases",
-                     aliases);
+    return json_pack("{s:o, s:o, s:o}", "labels", names_json(labels, policy->n_model_labels),
+                     "aliases", aliases, "units", units_json(policy));
 }
 
 static json_t *drivers_json(const struct policy *policy)

@@ -313,6 +313,8 @@ const char *gpu_model_sharing(const struct gpu_model *model, struct arena *arena
 {
     if (model->sharing == GPU_MIG_SLICED)
         return arena_printf(arena, "MIG%s%s", model->mig_profile[0] ? "-" : "", model->mig_profile);
+    if (model->sharing == GPU_PARTITIONED)
+        return arena_printf(arena, "PARTITION-%s", model->mig_profile);
     return model->sharing == GPU_TIME_SHARED ? "SHARED" : "";
 }
 
@@ -326,7 +328,7 @@ const char *gpu_model_name(const struct gpu_model *model, struct arena *arena)
 
 int64_t gpu_model_memory_bytes(const struct gpu_model *model)
 {
-    bool sliced = model->sharing == GPU_MIG_SLICED;
+    bool sliced = model->sharing == GPU_MIG_SLICED || model->sharing == GPU_PARTITIONED;
     return (sliced ? slice_gb(model->mig_profile) : model->memory_gb) * GIB;
 }
 

@@ -101,6 +101,8 @@ void policy_init(struct policy *ret_policy)
         .arena = arena_new(),
         .enforce_namespaces = {.arena = arena_new()},
     };
+    for (size_t i = 0; i < N_GPU_LABELS; i++)
+        policy_add_unit(ret_policy, &GPU_LABELS[i]);
     for (size_t i = 0; i < N_OF(DEVICE_DRIVERS); i++)
         policy_add_device_driver(ret_policy, DEVICE_DRIVERS[i].name,
                                  DEVICE_DRIVERS[i].model_attribute, DEVICE_DRIVERS[i].resource);
@@ -123,6 +125,7 @@ void policy_fini(struct policy *policy)
     }
     free(policy->aliases);
     policy_clear_device_drivers(policy);
+    policy_clear_units(policy);
     free(policy->quotas);
     arena_free(policy->arena);
     arena_free(policy->enforce_namespaces.arena);
@@ -235,6 +238,35 @@ void policy_clear_device_drivers(struct policy *policy)
     free(policy->device_drivers);
     policy->device_drivers = NULL;
     policy->n_device_drivers = 0;
+}
+
+void policy_add_unit(struct policy *policy, const struct gpu_label *row)
+{
+    assert(policy->n_units < GPU_LABELS_MAX);
+    policy->units = mem_grow(policy->units, policy->n_units + 1, sizeof *policy->units);
+    policy->units[policy->n_units++] = (struct gpu_label){
+        .resource = mem_strdup(row->resource),
+        .label = mem_strdup(row->label),
+        .says = row->says,
+        .whole = mem_strdup(row->whole),
+        .replicas = mem_strdup(row->replicas),
+        .unit = mem_strdup(row->unit),
+    };
+}
+
+void policy_clear_units(struct policy *policy)
+{
+    for (size_t i = 0; i < policy->n_units; i++) {
+        struct gpu_label *row = &policy->units[i];
+        mem_free_ptr(&row->resource);
+        mem_free_ptr(&row->label);
+        mem_free_ptr(&row->whole);
+        mem_free_ptr(&row->replicas);
+        mem_free_ptr(&row->unit);
+    }
+    free(policy->units);
+    policy->units = NULL;
+    policy->n_units = 0;
 }
 
 const char *policy_mode_name(enum policy_mode mode)

@@ -52,6 +52,10 @@ static const struct reason_row REASONS[N_REASONS] = {
     [REASON_GPU_MEMORY] = {"gpu_memory",
                            PREFIX "the node's GPUs have less memory than the pod asks for",
                            "lower the pod's gpu-extender.io/min-gpu-memory"},
+    [REASON_GPU_MEMORY_UNKNOWN] =
+        {"gpu_memory_unknown", PREFIX "the memory of the node's GPUs is unknown",
+         "label the node with its GPU memory (policy models.units), or remove the pod's "
+         "gpu-extender.io/min-gpu-memory"},
     [REASON_GPU_TOTAL] = {"gpu_total", PREFIX "the node has too few GPUs in total",
                           "request fewer GPUs per pod, and use more pods"},
     [REASON_NAMESPACE_UNKNOWN] =

@@ -100,7 +100,8 @@ const char *model_words_hint(const size_t counts[N_REASONS], const struct model_
                              const struct candidates *candidates, struct arena *arena)
 {
     if (counts[REASON_MODEL_UNKNOWN] + counts[REASON_MODEL_EXCLUDED] +
-            counts[REASON_MODEL_NOT_WANTED] + counts[REASON_GPU_MEMORY] ==
+            counts[REASON_MODEL_NOT_WANTED] + counts[REASON_GPU_MEMORY] +
+            counts[REASON_GPU_MEMORY_UNKNOWN] ==
         0)
         return "";
     json_auto_t *json = model_words_json(wants, arena);

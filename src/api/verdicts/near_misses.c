@@ -4,6 +4,7 @@
 #include "api/verdicts/verdict.h"
 #include "base/table.h"
 #include "decide/near_miss.h"
+#include "ledger/admit.h"
 #include "types/quantity.h"
 
 #include <inttypes.h>
@@ -66,7 +67,7 @@ static const char *model_of(const struct misses *misses, const struct node *node
 static const char *memory_change(const struct misses *misses, const struct node *node)
 {
     char text[32];
-    const int64_t bytes = node_traits(node)->gpu_memory_bytes;
+    const int64_t bytes = admit_memory_bytes(node_traits(node), misses->query->question.shape);
     if (bytes == 0)
         return "if the pod asked for no GPU memory";
     return arena_printf(misses->query->arena, "if the pod asked for at most %s of GPU memory",
@@ -160,7 +161,7 @@ static const char *change_of(const struct misses *misses, const struct node *nod
     if (reason == REASON_QUOTA)
         return arena_printf(arena, "if a quota allowed it (%s)",
                             fit_text(node, &misses->query->question, reason));
-    if (reason == REASON_GPU_MEMORY)
+    if (reason == REASON_GPU_MEMORY || reason == REASON_GPU_MEMORY_UNKNOWN)
         return memory_change(misses, node);
     if (reason == REASON_GPU_TOTAL)
         return total_change(misses, node);

@@ -10,7 +10,7 @@ export const CATEGORIES = ["room", "quota", "model", "claims", "rules", "gated",
 const BY_REASON = {
   room: ["gpu_free", "gpu_total", "gpu_nominated", "gpu_absent", "gpu_shared", "gpu_mig", "cpu", "memory", "pods", "resource"],
   quota: ["quota", "quota_claimed", "namespace_unknown"],
-  model: ["model_unknown", "model_excluded", "model_not_wanted", "gpu_memory"],
+  model: ["model_unknown", "model_excluded", "model_not_wanted", "gpu_memory", "gpu_memory_unknown"],
   errors: ["pod_invalid"],
 };
 

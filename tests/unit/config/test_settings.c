@@ -90,6 +90,15 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
         assert_string_equal(a->aliases[i].from, b->aliases[i].from);
         assert_string_equal(a->aliases[i].to, b->aliases[i].to);
     }
+    assert_int_equal(a->n_units, b->n_units);
+    for (size_t i = 0; i < a->n_units; i++) {
+        assert_string_equal(a->units[i].resource, b->units[i].resource);
+        assert_string_equal(a->units[i].label, b->units[i].label);
+        assert_int_equal(a->units[i].says, b->units[i].says);
+        assert_string_equal(a->units[i].whole, b->units[i].whole);
+        assert_string_equal(a->units[i].replicas, b->units[i].replicas);
+        assert_string_equal(a->units[i].unit, b->units[i].unit);
+    }
     assert_int_equal(a->n_device_drivers, b->n_device_drivers);
     for (size_t i = 0; i < a->n_device_drivers; i++) {
         const struct device_driver *x = &a->device_drivers[i];
@@ -203,6 +212,11 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "models:\n"
     "  labels: [example.com/model]\n"
     "  aliases: {Rack 12: A100-80GB, 'yes': 'L4', \"quote \\\" and: more\": T4, '12': H100}\n"
+    "  units:\n"
+    "  - {resource: example.com/gpu, label: example.com/users, says: replicas}\n"
+    "  - {resource: example.com/gpu, label: example.com/mode, says: strategy, whole: 'off',\n"
+    "     replicas: example.com/users}\n"
+    "  - {resource: example.com/slice-*, label: example.com/slice-*.ram, says: memory, unit: Gi}\n"
     "deviceDrivers:\n"
     "  gpu.example.com: {model: card_2, resource: example.com/gpu}\n"
     "  'on': {model: 'n', resource: null}\n"

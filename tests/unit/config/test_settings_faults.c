@@ -294,6 +294,31 @@ static const struct fault RANGES_AND_SPELLINGS[] = {
 };
 
 static const struct fault DRIVERS[] = {
+    {HEAD "models: {units: {}}\n", "3:17: models.units: is an object, should be a list of rows"},
+    {HEAD "models:\n  units:\n  - {resource: gpu}\n",
+     "5:16: models.units[0].resource: is the string \"gpu\", should be a resource name "
+     "DOMAIN/NAME, "
+     "such as nvidia.com/gpu, where '*' may only be the last character, as in nvidia.com/mig-*"},
+    {HEAD "models:\n  units:\n  - {label: a.b/*.*}\n",
+     "5:13: models.units[0].label: is the string \"a.b/*.*\", should be a label key, in which one "
+     "'*' may stand for any text, such as nvidia.com/mig-*.memory"},
+    {HEAD "models:\n  units:\n  - {says: much}\n",
+     "5:12: models.units[0].says: is the string \"much\", should be one of count, replicas, "
+     "strategy, partition, memory"},
+    {HEAD "models:\n  units:\n  - {unit: Qi}\n",
+     "5:12: models.units[0].unit: is the string \"Qi\", should be a unit of memory: B, Ki, Mi, Gi "
+     "or Ti"},
+    {HEAD "models:\n  units:\n  - {whole: '*a'}\n",
+     "5:13: models.units[0].whole: is the string \"*a\", should be the value of a label, where '*' "
+     "may only be the last character, as in spx*"},
+    {HEAD "models:\n  units:\n  - {resource: a.b/c, label: a.b/d}\n",
+     "5:5: models.units[0]: should have resource, label and says"},
+    {HEAD "models:\n  units:\n  - {resource: a.b/c, label: a.b/d, says: memory}\n",
+     "5:5: models.units[0]: should have a unit if and only if it says memory"},
+    {HEAD "models:\n  units:\n  - {resource: a.b/c, label: a.b/d, says: count, whole: x}\n",
+     "5:5: models.units[0]: has whole, which only strategy and partition may have"},
+    {HEAD "models:\n  units:\n  - {resource: a.b/c, label: a.b/d, says: count, replicas: x}\n",
+     "5:5: models.units[0]: has replicas, which only strategy may have"},
     {HEAD "deviceDrivers: [gpu.nvidia.com]\n",
      "3:16: deviceDrivers: is an array, should be a mapping of driver names"},
     {HEAD "deviceDrivers: {GPU: {model: m}}\n",

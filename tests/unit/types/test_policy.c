@@ -57,6 +57,19 @@ static void test_model_labels_in_order(void **state)
         "amd.com/gpu.product-name",
         "beta.amd.com/gpu.product-name",
         "gpu.intel.com/product",
+        "gpu.nvidia.com/class",
+        "karpenter.k8s.aws/instance-gpu-name",
+        "karpenter.k8s.aws/instance-accelerator-name",
+        "eks.amazonaws.com/instance-gpu-name",
+        "eks.amazonaws.com/instance-accelerator-name",
+        "karpenter.azure.com/sku-gpu-name",
+        "karpenter.k8s.gcp/instance-gpu-name",
+        "karpenter.k8s.alibabacloud/instance-gpu-name",
+        "aliyun.accelerator/nvidia_name",
+        "doks.digitalocean.com/gpu-model",
+        "machine.cluster.vke.volcengine.com/gpu-name",
+        "node.kubernetes.io/npu.chip.name",
+        "cloud.google.com/gke-tpu-accelerator",
     };
     const struct policy *policy = *state;
     assert_int_equal(policy->n_model_labels, sizeof LABELS / sizeof *LABELS);
