@@ -2,6 +2,7 @@
 #include "cluster_checks.h"
 #include "first_names.h"
 #include "formats/json_get.h"
+#include "inventory/node_notes.h"
 #include "ledger/cluster.h"
 #include "scheduler_list.h"
 
@@ -205,12 +206,32 @@ static void check_managed(const struct cluster *cluster, const struct scheduler_
                      "managedResources lists the GPU resources of all nodes (%zu)", resources.n);
 }
 
+/* What labels and resources of nodes leave open. */
+static void check_units(const struct cluster *cluster, struct findings *findings)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct node_notes notes = {.n = 0};
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));)
+        node_notes_add(node, arena, &notes);
+    for (size_t i = 0; i < notes.n; i++)
+        findings_add(findings, FINDING_WARN, "nodes.units",
+                     "correct the label, or add the one that tells what a unit is to models.units",
+                     "%s: %s", notes.items[i].name, notes.items[i].what);
+    notes.n = 0;
+    node_notes_add_resources(cluster, arena, &notes);
+    for (size_t i = 0; i < notes.n; i++)
+        findings_add(findings, FINDING_WARN, "nodes.accelerators",
+                     "or leave it out, and the extender places no pods by it", "%s",
+                     notes.items[i].what);
+}
+
 void node_checks_run(const struct cluster *cluster, const struct scheduler_file *file,
                      struct findings *findings)
 {
     check_models(cluster, findings);
     check_labels(cluster, findings);
     check_allocatable(cluster, findings);
+    check_units(cluster, findings);
     if (file)
         check_managed(cluster, file, findings);
     else

@@ -11,6 +11,7 @@
 #include "api/cluster/inventory_problems.h"
 #include "api/first.h"
 #include "api/label_selector.h"
+#include "api/node_warnings.h"
 #include "api/provenance.h"
 #include "api/query_names.h"
 #include "api/reply.h"
@@ -57,6 +58,7 @@ struct copy {
     struct holder_list astray;
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
+    struct node_notes notes;    /* of these nodes */
     struct driver_list devices; /* that several nodes may reach */
     size_t consumed_room;       /* see inventory_devices_copy() */
     struct claims_copy claims;
@@ -153,6 +155,7 @@ static const struct node_row *copy_node(const struct inventory_view *view, const
 {
     struct node_row *row = copy_totals(view, node, copy);
     row->holders = node_holders_copy(view->cluster, node, copy->arena);
+    node_notes_add(node, copy->arena, &copy->notes);
     if (copy->label->n > 0)
         row->label = copy_label(&node_traits(node)->view, copy->label, copy->arena);
     return row;
@@ -467,6 +470,8 @@ static struct problem_list find_problems(const struct copy *copy)
                                 .n_all = copy->n_all_problems - copy->n_problems};
     for (size_t i = 0; i < copy->n_problems; i++)
         problem_list_add(&list, &copy->problems[i]);
+    for (size_t i = 0; i < copy->notes.n; i++)
+        problem_list_add(&list, &copy->notes.items[i]);
     for (size_t i = 0; i < copy->n_nodes; i++)
         problem_list_add_devices(&list, copy->nodes[i].name, &copy->nodes[i].devices, copy->arena);
     problem_list_add_claims(&list, &copy->claims);
@@ -566,6 +571,7 @@ static json_t *inventory_value(const struct api *api, struct exchange *exchange,
     (void)json_object_update_new(value, devices_json(&copy));
     query_names_add(api, exchange, value);
     inventory_claims_add_warning(&copy.claims, json_object_get(value, "warnings"));
+    node_warnings_add(api, exchange, json_object_get(value, "warnings"));
     return value;
 }
 

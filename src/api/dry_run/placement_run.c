@@ -7,6 +7,7 @@
 #include "api/cluster/quota_json.h"
 #include "api/dry_run/eviction.h"
 #include "api/dry_run/names.h"
+#include "api/dry_run/unit_hints.h"
 #include "api/verdicts/asks_for.h"
 #include "api/verdicts/claim_answers.h"
 #include "api/verdicts/model_words.h"
@@ -591,6 +592,7 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
     ask(&run);
     candidates_judge_claims(&run.candidates, &run.query.question);
     names_warn(dry_run, workload, run.query.question.shape, &run.candidates);
+    unit_hints_warn(dry_run, workload, run.query.question.shape, &run.candidates);
     json_t *nodes = verdict_list(&run.query, &run.candidates);
     json_t *claims = claim_answers_json(dry_run->claims, run.query.question.devices,
                                         &run.candidates, dry_run->arena);

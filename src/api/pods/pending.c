@@ -4,6 +4,7 @@
 #include "api/pods/pending.h"
 #include "api/api.h"
 #include "api/label_selector.h"
+#include "api/node_warnings.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_owners.h"
 #include "api/pods/pod_price.h"
@@ -250,6 +251,7 @@ void api_pending(void *context, struct exchange *exchange)
     struct pod_copies copies = pod_copy_waiting(api->inventory, is_wanted, &wanted, arena);
     json_t *answer = pending_answer(api->inventory, &copies, arena);
     query_names_add(api, exchange, answer);
+    node_warnings_add(api, exchange, json_object_get(answer, "warnings"));
     reply_end(api, exchange, tag);
     reply(exchange, answer, tables_write_pending);
 }

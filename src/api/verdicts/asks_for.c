@@ -2,6 +2,7 @@
 #include "api/verdicts/asks_for.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/verdict.h"
+#include "types/accelerator.h"
 
 #include <string.h>
 
@@ -45,6 +46,15 @@ static bool asks_for_gpus(const struct policy *policy, const struct shape_facts 
     return false;
 }
 
+static bool asks_for_accelerators(const struct policy *policy, const struct shape_facts *facts)
+{
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        if (accelerator_is_unlisted(policy, facts->demand[i].resource))
+            return true;
+    }
+    return false;
+}
+
 static const char *instead_of_gpus(const char *claims)
 {
     return claims && claims[0] ? "the devices of its resource claims" : "no GPU";
@@ -57,7 +67,7 @@ const char *asks_for_text(const struct policy *policy, const struct shape_facts 
     json_auto_t *wants = model_words_json(&facts->wants, arena);
     const char *amounts_text = verdict_amounts_text(amounts, arena);
     const char *models = model_words_in_order(wants, arena);
-    if (!asks_for_gpus(policy, facts))
+    if (!asks_for_gpus(policy, facts) && !asks_for_accelerators(policy, facts))
         amounts_text = arena_printf(arena, "%s%s%s", instead_of_gpus(claims),
                                     amounts_text[0] ? ", " : "", amounts_text);
     return arena_printf(arena, "asks for %s%s%s", amounts_text, models[0] ? "; " : "", models);
