@@ -24,11 +24,13 @@
 #define LEAST_MEMORY (256 * MIB)
 #define MOST_MEMORY (1024 * GIB)
 
-/* A node while its units are found. */
+/* A resource of a node while its unit is found. */
 struct unit_search {
     const struct policy *policy;
     const struct node_facts *facts;
     const struct node_traits *traits;
+    const char *resource;
+    size_t longest_pattern;
 };
 
 static bool ends_in(const char *text, const char *end)
@@ -60,38 +62,39 @@ static size_t longest_pattern(const struct policy *policy, const char *resource)
 }
 
 /* Iterates over the rows of that kind for the resource: NULL to NULL. */
-static const struct gpu_label *next_row(const struct policy *policy, const char *resource,
-                                        enum gpu_label_says says, const struct gpu_label *row)
+static const struct gpu_label *next_row(const struct unit_search *search, enum gpu_label_says says,
+                                        const struct gpu_label *row)
 {
-    const struct gpu_label *end = policy->units + policy->n_units;
-    const size_t longest = longest_pattern(policy, resource);
-    for (row = row ? row + 1 : policy->units; row < end; row++) {
-        if (row->says == says && policy_resource_matches(row->resource, resource) &&
-            (!ends_in(row->resource, "*") || strlen(row->resource) == longest))
+    const struct gpu_label *end = search->policy->units + search->policy->n_units;
+    for (row = row ? row + 1 : search->policy->units; row < end; row++) {
+        if (row->says == says && policy_resource_matches(row->resource, search->resource) &&
+            (!ends_in(row->resource, "*") || strlen(row->resource) == search->longest_pattern))
             return row;
     }
     return NULL;
 }
 
 /* The first label of the row after `label`: NULL to NULL. */
-static const struct label *next_label(const struct label_view *view, const struct gpu_label *row,
-                                      const char *resource, const struct label *label)
+static const struct label *next_label(const struct unit_search *search, const struct gpu_label *row,
+                                      const struct label *label)
 {
+    const struct label_view *view = &search->traits->view;
     const struct label *end = view->labels + view->n_labels;
+    const bool is_pattern = strchr(row->label, '*') != NULL;
     for (label = label ? label + 1 : view->labels; label < end; label++) {
-        if (gpu_label_has_key(row, resource, label->key))
+        if (is_pattern ? gpu_label_has_key(row, search->resource, label->key)
+                       : strcmp(row->label, label->key) == 0)
             return label;
     }
     return NULL;
 }
 
 /* The sum of the row's labels; 0: there is none. */
-static int64_t number_of(const struct label_view *view, const struct gpu_label *row,
-                         const char *resource, const char **ret_key)
+static int64_t number_of(const struct unit_search *search, const struct gpu_label *row,
+                         const char **ret_key)
 {
     int64_t sum = 0;
-    for (const struct label *label = NULL;
-         (label = next_label(view, row, resource, label)) != NULL;) {
+    for (const struct label *label = NULL; (label = next_label(search, row, label)) != NULL;) {
         int64_t n = 0;
         if (quantity_whole(label->value, &n, NULL) < 0 || n <= 0 ||
             __builtin_add_overflow(sum, n, &sum))
@@ -121,10 +124,10 @@ static int64_t offered(const struct node_facts *facts, const char *resource)
 }
 
 /* The shares have a name of their own, so the labels describe those, and these units are whole. */
-static bool has_renamed_shares(const struct unit_search *search, const char *resource)
+static bool has_renamed_shares(const struct unit_search *search)
 {
     char name[512];
-    (void)snprintf(name, sizeof name, "%s" SHARES, resource);
+    (void)snprintf(name, sizeof name, "%s" SHARES, search->resource);
     return offered(search->facts, name) > 0;
 }
 
@@ -135,19 +138,15 @@ static bool is_overruled(const struct unit_search *search, const struct gpu_labe
     return row->replicas[0] && replicas && strcmp(replicas, "1") == 0;
 }
 
-static bool is_said_to_be_shared(const struct unit_search *search, const char *resource)
+static bool is_said_to_be_shared(const struct unit_search *search)
 {
-    const struct policy *policy = search->policy;
-    const struct label_view *view = &search->traits->view;
     const char *key = NULL;
-    for (const struct gpu_label *row = NULL;
-         (row = next_row(policy, resource, GPU_LABEL_REPLICAS, row));) {
-        if (number_of(view, row, resource, &key) > 1)
+    for (const struct gpu_label *row = NULL; (row = next_row(search, GPU_LABEL_REPLICAS, row));) {
+        if (number_of(search, row, &key) > 1)
             return true;
     }
-    for (const struct gpu_label *row = NULL;
-         (row = next_row(policy, resource, GPU_LABEL_STRATEGY, row));) {
-        const struct label *label = next_label(view, row, resource, NULL);
+    for (const struct gpu_label *row = NULL; (row = next_row(search, GPU_LABEL_STRATEGY, row));) {
+        const struct label *label = next_label(search, row, NULL);
         if (label && !gpu_label_is_whole(row, label->value) && !is_overruled(search, row))
             return true;
     }
@@ -155,11 +154,10 @@ static bool is_said_to_be_shared(const struct unit_search *search, const char *r
 }
 
 /* The value of the first label that names a part; NULL: none. */
-static const char *find_partition(const struct unit_search *search, const char *resource)
+static const char *find_partition(const struct unit_search *search)
 {
-    for (const struct gpu_label *row = NULL;
-         (row = next_row(search->policy, resource, GPU_LABEL_PARTITION, row));) {
-        const struct label *label = next_label(&search->traits->view, row, resource, NULL);
+    for (const struct gpu_label *row = NULL; (row = next_row(search, GPU_LABEL_PARTITION, row));) {
+        const struct label *label = next_label(search, row, NULL);
         if (label && !gpu_label_is_whole(row, label->value))
             return label->value;
     }
@@ -204,7 +202,7 @@ static int64_t size_in(const char *profile)
 
 static void find_parts(const struct unit_search *search, struct gpu_unit *unit)
 {
-    const char *partition = find_partition(search, unit->resource);
+    const char *partition = find_partition(search);
     read_product(search, unit);
     if (partition) {
         /* What has no size of memory in its name is no MIG slice, but a share of the GPU. */
@@ -212,8 +210,8 @@ static void find_parts(const struct unit_search *search, struct gpu_unit *unit)
         unit->is_shared |= size_in(partition) == 0;
         name_partition(unit, partition);
     }
-    if (!has_renamed_shares(search, unit->resource))
-        unit->is_shared |= is_said_to_be_shared(search, unit->resource);
+    if (!has_renamed_shares(search))
+        unit->is_shared |= is_said_to_be_shared(search);
 }
 
 /* ---- how many there are ---- */
@@ -231,13 +229,12 @@ struct unit_count {
     bool is_agreed; /* by labels of two sources */
 };
 
-static struct unit_count find_count(const struct unit_search *search, const char *resource)
+static struct unit_count find_count(const struct unit_search *search)
 {
     struct unit_count count = {.label = ""};
-    for (const struct gpu_label *row = NULL;
-         (row = next_row(search->policy, resource, GPU_LABEL_COUNT, row));) {
+    for (const struct gpu_label *row = NULL; (row = next_row(search, GPU_LABEL_COUNT, row));) {
         const char *key = "";
-        const int64_t n = number_of(&search->traits->view, row, resource, &key);
+        const int64_t n = number_of(search, row, &key);
         if (n > count.n)
             count = (struct unit_count){n, key, false};
         else if (n > 0 && n == count.n && !is_same_domain(key, count.label))
@@ -251,7 +248,7 @@ static struct unit_count find_count(const struct unit_search *search, const char
 static void check_count(const struct unit_search *search, struct gpu_unit *unit)
 {
     const int64_t n = offered(search->facts, unit->resource);
-    const struct unit_count count = find_count(search, unit->resource);
+    const struct unit_count count = find_count(search);
     if (count.n == 0 || n <= count.n || unit->is_shared || unit->is_slice)
         return;
     if (count.is_agreed) {
@@ -314,9 +311,8 @@ static bool is_of_whole(const struct gpu_unit *unit, const char *label, int64_t 
 static int64_t memory_by_labels(const struct unit_search *search, const struct gpu_unit *unit,
                                 int64_t should_be, const char **ret_wrong)
 {
-    for (const struct gpu_label *row = NULL;
-         (row = next_row(search->policy, unit->resource, GPU_LABEL_MEMORY, row));) {
-        const struct label *label = next_label(&search->traits->view, row, unit->resource, NULL);
+    for (const struct gpu_label *row = NULL; (row = next_row(search, GPU_LABEL_MEMORY, row));) {
+        const struct label *label = next_label(search, row, NULL);
         if (!label || is_of_whole(unit, label->key, should_be))
             continue;
         const int64_t bytes = read_memory(label->value, row, should_be);
@@ -328,20 +324,36 @@ static int64_t memory_by_labels(const struct unit_search *search, const struct g
     return 0;
 }
 
+/* Whether the node's model is of these GPUs: a label of another vendor's domain is not. */
+static bool has_model(const struct unit_search *search)
+{
+    const struct policy *policy = search->policy;
+    const char *label = search->traits->model_label;
+    if (!label[0] || is_of_vendor(label, search->resource))
+        return true;
+    for (size_t i = 0; i < policy->n_gpu_resources; i++) {
+        if (is_of_vendor(label, policy->gpu_resources[i]))
+            return false;
+    }
+    return true;
+}
+
 static void find_memory(const struct unit_search *search, struct gpu_unit *unit)
 {
     const char *wrong = "";
+    const bool is_named = has_model(search);
     const char *part = unit->partition[0] ? unit->partition : unit->resource;
     const bool is_part = unit->partition[0] || size_in(part) > 0;
-    const int64_t of_name =
-        is_part ? size_in(part) * GIB : gpu_model_memory_bytes(&search->traits->model);
+    const int64_t of_name = is_part    ? size_in(part) * GIB
+                            : is_named ? gpu_model_memory_bytes(&search->traits->model)
+                                       : 0;
     unit->memory_bytes = memory_by_labels(search, unit, of_name, &wrong);
     if (unit->memory_bytes == 0)
         unit->memory_bytes = of_name;
     /* Labels of the whole GPU are right, too. */
     if (!unit->partition[0])
         unit->memory_label = wrong;
-    unit->has_own_memory = unit->memory_bytes > 0;
+    unit->has_own_memory = unit->memory_bytes > 0 || !is_named;
     unit->is_part = is_part;
 }
 
@@ -351,9 +363,11 @@ int64_t gpu_units_memory_by_labels(const struct node_traits *traits)
     const int64_t of_name = gpu_model_memory_bytes(&traits->model);
     for (size_t i = 0; i < policy->n_units; i++) {
         const struct gpu_label *row = &policy->units[i];
-        const char *value = labels_find(traits->view.labels, traits->view.n_labels, row->label);
-        const int64_t bytes =
-            value && row->says == GPU_LABEL_MEMORY ? read_memory(value, row, of_name) : 0;
+        const char *value =
+            row->says == GPU_LABEL_MEMORY
+                ? labels_find(traits->view.labels, traits->view.n_labels, row->label)
+                : NULL;
+        const int64_t bytes = value ? read_memory(value, row, of_name) : 0;
         if (bytes > 0)
             return bytes;
     }
@@ -371,7 +385,8 @@ static bool is_listed(const struct gpu_unit *units, size_t n, const char *resour
     return false;
 }
 
-static void add_units(struct string_table *strings, const struct unit_search *search,
+/* search: of any resource. */
+static void add_units(struct string_table *strings, struct unit_search *search,
                       const struct amount *amounts, size_t n_amounts, struct gpu_units *units)
 {
     for (size_t i = 0; i < n_amounts; i++) {
@@ -384,6 +399,8 @@ static void add_units(struct string_table *strings, const struct unit_search *se
         *unit = (struct gpu_unit){.resource = string_table_intern(strings, resource),
                                   .count_label = "",
                                   .memory_label = ""};
+        search->resource = unit->resource;
+        search->longest_pattern = longest_pattern(search->policy, resource);
         if (!ends_in(resource, SHARES) && size_in(resource) == 0) {
             find_parts(search, unit);
             check_count(search, unit);
@@ -396,7 +413,7 @@ struct gpu_units gpu_units_find(struct cluster *cluster, const struct node_facts
                                 const struct node_traits *traits)
 {
     struct string_table *strings = &cluster->shapes->strings;
-    const struct unit_search search = {cluster->policy, facts, traits};
+    struct unit_search search = {.policy = cluster->policy, .facts = facts, .traits = traits};
     struct gpu_units units = {NULL, 0};
     add_units(strings, &search, facts->allocatable, facts->n_allocatable, &units);
     add_units(strings, &search, facts->capacity, facts->n_capacity, &units);

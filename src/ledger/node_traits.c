@@ -84,7 +84,7 @@ static bool is_part(const struct gpu_unit *unit)
     return unit->is_shared || unit->is_slice;
 }
 
-/* The kind of the parts is that of the node, if it has no whole GPUs beside them. */
+/* The kind of the first parts is that of the node, unless the model's name tells it. */
 static void name_parts(struct node_traits *traits)
 {
     struct gpu_model *model = &traits->model;

@@ -11,8 +11,9 @@ and units.yaml, with a row for each node:
     case       a name of its own; the node's name is made of it
     labels     of the node
     has        its capacity and allocatable
-    asks       the resource that the pod asks for (default: the first of has); models, memory, allow: its annotations
+    asks       the resource that the pod asks for (default: the first of has); models, exclude, memory, allow: its annotations
     is         the verdict: "fits" or a reason; without it no pod asks
+    hint       what the dry run says
     sharing, says (in the inventory), silent: as above
 A new vendor is rows of the policy: VENDOR.
 """
@@ -93,7 +94,7 @@ def node_of(row):
 
 
 def pod_of(row):
-    wants = {"models": row.get("models"), "min_gpu_memory": row.get("memory"), "allow_shared": "true" if row.get("allow") else None}
+    wants = {"models": row.get("models"), "exclude_models": row.get("exclude"), "min_gpu_memory": row.get("memory"), "allow_shared": "true" if row.get("allow") else None}
     wants = {key: value for key, value in wants.items() if value}
     resource = row.get("asks", next(iter(row["has"])))
     asking = annotated("asks", 1, **wants) if wants else pod("asks")
@@ -104,8 +105,10 @@ def judge(service, row):
     inventory = service.get(f"/v1/inventory?node={name_of(row)}").json()
     said = [item["what"] for item in inventory["problems"]] + [item["message"] for item in inventory["warnings"]]
     if "is" in row:
-        (workload,) = service.post("/v1/dry-run", pod_of(row)).json()["workloads"]
+        answer = service.post("/v1/dry-run", pod_of(row)).json()
+        (workload,) = answer["workloads"]
         assert {item["node"]: item["reason"] for item in workload["nodes"]}[name_of(row)] == row["is"]
+        assert row.get("hint", "") in "\n".join([workload["summary"], *(note["message"] for note in answer["warnings"])])
     if "sharing" in row:
         assert inventory["nodes"][0]["sharing"] == row["sharing"]
     assert row.get("says", "") in "\n".join(said)
