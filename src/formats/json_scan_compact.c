@@ -16,15 +16,20 @@ struct compact_place {
 /* Each returns false before what a step must read. */
 
 static inline bool open_container(const struct json_scan *scan, struct compact_place *place,
-                                  char bracket)
+                                  char bracket, const char *end)
 {
     if (place->depth == scan->max_depth)
         return false;
     place->cost.n_values++;
     place->cost.n_bytes += bracket == '{' ? JSON_COST_OBJECT : JSON_COST_ARRAY;
+    place->at++;
+    if (place->at < end && *place->at == (bracket == '{' ? '}' : ']')) {
+        place->at++;
+        place->state = STATE_AFTER_VALUE;
+        return true;
+    }
     scan->brackets[place->depth++] = bracket;
     place->state = bracket == '{' ? STATE_KEY_OR_END : STATE_VALUE_OR_END;
-    place->at++;
     return true;
 }
 
@@ -51,7 +56,7 @@ static inline bool read_value(const struct json_scan *scan, struct compact_place
 {
     const char first = *place->at;
     if (first == '{' || first == '[')
-        return open_container(scan, place, first);
+        return open_container(scan, place, first, end);
     if (first == ']' && place->state == STATE_VALUE_OR_END)
         return close_container(scan, place);
     const char *after = first == '"' ? pass_string(place, end) : NULL;
