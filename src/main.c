@@ -356,6 +356,12 @@ static void wait_for_signals(struct program *program)
     LOG(LOG_INFO, "main", LOG_MSG("stopping"), LOG_NUM("signal", number));
 }
 
+static size_t user_body_bytes(const struct settings_limits *limits)
+{
+    return limits->user_request_bytes < limits->request_bytes ? limits->user_request_bytes
+                                                              : limits->request_bytes;
+}
+
 static int start_server(struct program *program, const struct route *routes, struct err *err)
 {
     const struct settings *settings = &program->settings;
@@ -366,7 +372,7 @@ static int start_server(struct program *program, const struct route *routes, str
         .probes = listening->probes,
         .tls = listening->tls,
         .max_body_bytes = settings->limits.request_bytes,
-        .max_user_body_bytes = settings->limits.user_request_bytes,
+        .max_user_body_bytes = user_body_bytes(&settings->limits),
         .max_connections = (unsigned)settings->limits.connections,
         .max_bodies_bytes = settings->limits.bodies_bytes,
         .idle_timeout_s = IDLE_TIMEOUT_S,

@@ -19,7 +19,8 @@
 /* Each limits an input that outsiders can grow. */
 struct settings_limits {
     size_t request_bytes; /* one HTTP body */
-    /* One body on the users' socket: its bytes, its values, and the memory of their tree. */
+    /* One body on the users' socket: its bytes (never more than request_bytes), its values, and
+     * the memory of their tree. */
     size_t user_request_bytes;
     size_t user_request_values;
     size_t user_request_tree_bytes;

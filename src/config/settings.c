@@ -169,32 +169,22 @@ static int read_quotas(const struct yaml_file *file, json_t *root, struct settin
     return at.value ? quotas_read(file, &at, &settings->policy, err) : 0;
 }
 
-/* Otherwise a request body of the allowed size would not fit. key: of that size. */
-static int check_bodies_for(const struct yaml_file *file, json_t *limits, size_t bodies_bytes,
-                            const char *key, size_t request_bytes, struct err *err)
-{
-    char path[64];
-    if (bodies_bytes / 2 >= request_bytes)
-        return 0;
-    json_t *bodies = json_member(limits, "bodiesBytes");
-    const bool is_given = bodies && !json_is_null(bodies);
-    (void)snprintf(path, sizeof path, "limits.%s", is_given ? "bodiesBytes" : key);
-    const struct yaml_value at = {limits, is_given ? "bodiesBytes" : key, path,
-                                  is_given ? bodies : json_member(limits, key)};
-    return yaml_fault(file, &at, err, "bodiesBytes is %zu, should be at least twice %s (%zu)",
-                      bodies_bytes, key, request_bytes);
-}
-
+/* Otherwise a request body of the allowed size would not fit. */
 static int check_bodies(const struct yaml_file *file, json_t *root, const struct settings *settings,
                         struct err *err)
 {
     const struct settings_limits *limits = &settings->limits;
+    if (limits->bodies_bytes / 2 >= limits->request_bytes)
+        return 0;
     json_t *object = json_member(root, "limits");
-    int r = check_bodies_for(file, object, limits->bodies_bytes, "requestBytes",
-                             limits->request_bytes, err);
-    return r < 0 ? r
-                 : check_bodies_for(file, object, limits->bodies_bytes, "userRequestBytes",
-                                    limits->user_request_bytes, err);
+    json_t *bodies = json_member(object, "bodiesBytes");
+    const bool is_given = bodies && !json_is_null(bodies);
+    const struct yaml_value at = {object, is_given ? "bodiesBytes" : "requestBytes",
+                                  is_given ? "limits.bodiesBytes" : "limits.requestBytes",
+                                  is_given ? bodies : json_member(object, "requestBytes")};
+    return yaml_fault(file, &at, err,
+                      "bodiesBytes is %zu, should be at least twice requestBytes (%zu)",
+                      limits->bodies_bytes, limits->request_bytes);
 }
 
 /* Otherwise an operator may believe that it limits who is enforced. */

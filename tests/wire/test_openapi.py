@@ -364,7 +364,7 @@ def limited(tmp_path_factory):
     """A service that rejects bodies larger than BODY_LIMIT."""
     policy = tmp_path_factory.mktemp("limited") / "policy.yaml"
     policy.write_text(
-        f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits:\n  requestBytes: {BODY_LIMIT}\n  userRequestBytes: {BODY_LIMIT}\n",
+        f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits:\n  requestBytes: {BODY_LIMIT}\n",
         encoding="utf-8",
     )
     running = Service("--cluster-file", SAMPLE_CLUSTER, "--config", policy)

@@ -184,7 +184,7 @@ def test_the_text_of_yaml_aliases_is_bounded(service):
     others = "".join(f"- {{apiVersion: v1, kind: Pod, metadata: {{name: p{i}}}, spec: *spec}}\n" for i in range(200))
     answer = service.post("/v1/dry-run", f"apiVersion: v1\nkind: List\nitems:\n- {first}\n{others}")
     assert answer.status == 413
-    assert "the aliases expand to more than 16000000 bytes of text" in answer.json()["error"]
+    assert "the aliases expand to more than 3200000 bytes of text" in answer.json()["error"]
 
 
 # ---- warnings ----
