@@ -67,10 +67,10 @@ static bool is_known(const char *resource)
     return false;
 }
 
-/* "-memory" of an Ascend card in parts. */
+/* "huawei.com/Ascend310P-memory", "cambricon.com/mlu370.smlu.vcore": no number of accelerators. */
 static bool is_amount(const char *resource)
 {
-    return strstr(resource, "memory") || strstr(resource, "monitoring");
+    return strstr(resource, "memory") || strstr(resource, "vcore");
 }
 
 /* Of "nvidia.com/gpu.shared": the resource that a device plugin shares under a name of its own. */
