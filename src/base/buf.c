@@ -97,7 +97,7 @@ void buf_printf(struct buf *buf, const char *format, ...)
 static bool add_unit(struct buf *buf, unsigned unit)
 {
     char escape[sizeof "\\u0000"];
-    (void)snprintf(escape, sizeof escape, "\\u%04x", unit);
+    (void)snprintf(escape, sizeof escape, "\\u%04x", unit & 0xffffU);
     return add(buf, escape, sizeof escape - 1);
 }
 
