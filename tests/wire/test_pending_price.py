@@ -40,7 +40,7 @@ COSTLY = {
 
 
 # test_shape_limits.py covers the memory of such pods.
-POLICY = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits: {podShapeBytes: 16Mi}\n"
+POLICY = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits: {podShapeBytes: 16Mi, objectValues: 200000}\n"
 
 
 @pytest.mark.parametrize("costly", COSTLY)
