@@ -22,7 +22,7 @@ struct json_budget {
     const char *values_key, *bytes_key;
 };
 
-/* What a text becomes as jansson's tree: its values, and an upper bound of its bytes. */
+/* The cost of a text as jansson's tree: its values, and an upper bound of its bytes. */
 struct json_cost {
     size_t n_values;
     size_t n_bytes;

@@ -64,7 +64,7 @@ struct node_device_group {
     struct model_pool *pool; /* of the resource: the pool that counts the free ones; NULL: none */
 };
 
-/* What one unit of a GPU resource is on a node, as the labels of the policy's models.units say. */
+/* One unit of a GPU resource on a node, as the labels of the policy's models.units say. */
 struct gpu_unit {
     const char *resource; /* interned */
     bool is_shared;       /* several pods may get one GPU */

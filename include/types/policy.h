@@ -107,7 +107,7 @@ struct policy {
     size_t n_model_labels;
     struct gpu_model_alias *aliases;
     size_t n_aliases;
-    /* What labels say of one unit of a GPU resource. */
+    /* The policy's models.units. */
     struct gpu_label *units;
     size_t n_units; /* at most GPU_LABELS_MAX */
     /* Devices of other drivers do not count as GPUs. */

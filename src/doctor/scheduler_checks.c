@@ -20,12 +20,6 @@ static struct yaml_value at_extenders(const struct scheduler_checks *checks)
     return (struct yaml_value){checks->file->root, EXTENDERS, EXTENDERS, checks->extenders};
 }
 
-static bool has_verb(const json_t *extender, const char *key)
-{
-    const char *verb = json_string_value(json_object_get(extender, key));
-    return verb && *verb;
-}
-
 static void check_others(const struct scheduler_checks *checks)
 {
     const bool said = checks->settings->scheduler.other_extenders;
@@ -34,8 +28,8 @@ static void check_others(const struct scheduler_checks *checks)
     size_t n_others = 0;
     json_t *extender = NULL;
     json_array_foreach (checks->extenders, i, extender)
-        n_others += i != checks->index &&
-                    (has_verb(extender, "filterVerb") || has_verb(extender, "prioritizeVerb"));
+        n_others += i != checks->index && (*scheduler_text(extender, "filterVerb") ||
+                                           *scheduler_text(extender, "prioritizeVerb"));
     if (n_others > 0 && !said)
         scheduler_report_at(checks, FINDING_FAIL, "otherExtenders", &at,
                             "set scheduler.otherExtenders: true in the policy, or filter.shortlist "

@@ -39,29 +39,19 @@ bool scheduler_extenders_may_manage(const char *resource)
            strncmp(resource, REQUESTS, strlen(REQUESTS)) != 0;
 }
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 static void check_weight(const struct extender_walk *walk)
 {
-    json_t *weight = json_object_get(walk->extender, "weight");
-    char index[24];
-    char path[PATH_BYTES];
-    if (!*text_of(walk->extender, "prioritizeVerb") || (weight && !json_is_integer(weight)) ||
-        json_integer_value(weight) > 0)
+    const json_t *weight = json_object_get(walk->extender, "weight");
+    struct scheduler_checks of_this = *walk->checks;
+    if (!*scheduler_text(walk->extender, "prioritizeVerb") ||
+        (weight && !json_is_integer(weight)) || json_integer_value(weight) > 0)
         return;
-    (void)snprintf(index, sizeof index, "%zu", walk->index);
-    (void)snprintf(path, sizeof path, "extenders[%zu].weight", walk->index);
-    const struct yaml_value at = {weight ? walk->extender : walk->checks->extenders,
-                                  weight ? "weight" : index, path,
-                                  weight ? weight : walk->extender};
-    scheduler_report_at(walk->checks, FINDING_FAIL, "weight", &at, "set the weight of the policy",
-                        "is %" PRId64 ", should be positive beside prioritizeVerb: kube-scheduler "
-                        "does not start",
-                        (int64_t)json_integer_value(weight));
+    of_this.index = walk->index;
+    of_this.ours = walk->extender;
+    scheduler_report(&of_this, FINDING_FAIL, "weight", "set the weight of the policy",
+                     "is %" PRId64 ", should be positive beside prioritizeVerb: kube-scheduler "
+                     "does not start",
+                     (int64_t)json_integer_value(weight));
 }
 
 /* One set of names over all extenders. */
@@ -126,7 +116,7 @@ void scheduler_extenders_check(const struct scheduler_checks *checks)
     json_array_foreach (checks->extenders, walk.index, walk.extender) {
         check_weight(&walk);
         check_resources(&walk);
-        walk.n_binders += *text_of(walk.extender, "bindVerb") != '\0';
+        walk.n_binders += *scheduler_text(walk.extender, "bindVerb") != '\0';
     }
     if (walk.n_binders > 1)
         scheduler_report_at(checks, FINDING_FAIL, "binders", &at,

@@ -69,3 +69,9 @@ void scheduler_file_fini(struct scheduler_file *file)
     yaml_places_free(file->places);
     *file = (struct scheduler_file){0};
 }
+
+const char *scheduler_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}

@@ -20,5 +20,7 @@ struct scheduler_file {
  * too large, or is none. name is borrowed. The caller frees with scheduler_file_fini(). */
 int scheduler_file_read(const char *name, struct scheduler_file *ret_file, struct err *err);
 void scheduler_file_fini(struct scheduler_file *file);
+/* The text of a member; "": it has none. */
+const char *scheduler_text(const json_t *object, const char *key);
 
 #endif

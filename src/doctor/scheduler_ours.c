@@ -11,12 +11,6 @@
 #define SECOND_MS 1000
 #define DEFAULT_TIMEOUT_MS (5 * (int64_t)SECOND_MS)
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
 static bool is_true(const json_t *object, const char *key)
 {
     return json_is_true(json_object_get(object, key));
@@ -53,7 +47,7 @@ static void check_address(const struct scheduler_checks *checks, const struct sc
 
 static void check_url(const struct scheduler_checks *checks)
 {
-    const char *text = text_of(checks->ours, "urlPrefix");
+    const char *text = scheduler_text(checks->ours, "urlPrefix");
     struct scheduler_url url;
     if (!scheduler_url_parse(text, &url)) {
         /* It may have a password. */
@@ -75,7 +69,7 @@ static void check_url(const struct scheduler_checks *checks)
 static void check_verb(const struct scheduler_checks *checks, const char *key, const char *word,
                        const char *without)
 {
-    const char *verb = text_of(checks->ours, key);
+    const char *verb = scheduler_text(checks->ours, key);
     if (!*verb)
         scheduler_report(checks, FINDING_FAIL, key, "add the line", "is missing, should be %s: %s",
                          word, without);
@@ -102,7 +96,7 @@ static void check_verbs(const struct scheduler_checks *checks)
     check_verb(checks, "prioritizeVerb", "prioritize", "kube-scheduler chooses among the nodes");
     check_verb(checks, "preemptVerb", "preempt",
                "kube-scheduler evicts pods by filters that know no models");
-    if (!observes(checks) || *text_of(checks->ours, "bindVerb"))
+    if (!observes(checks) || *scheduler_text(checks->ours, "bindVerb"))
         check_verb(checks, "bindVerb", "bind", "kube-scheduler binds without checking again");
     else if (enforces(checks))
         scheduler_report(checks, FINDING_WARN, "bindVerb",
@@ -118,7 +112,7 @@ static void check_weight(const struct scheduler_checks *checks)
     const json_t *value = json_member(checks->ours, "weight");
     const int64_t weight = json_integer_value(value);
     const struct settings_scheduler *policy = &checks->settings->scheduler;
-    if (!*text_of(checks->ours, "prioritizeVerb") || !json_is_integer(value) || weight <= 0)
+    if (!*scheduler_text(checks->ours, "prioritizeVerb") || !json_is_integer(value) || weight <= 0)
         return;
     if ((uint64_t)weight != policy->weight)
         scheduler_report(checks, FINDING_FAIL, "weight", "set the same number in both",
@@ -138,7 +132,7 @@ static void judge_timeout(const struct scheduler_checks *checks, int64_t ms)
 {
     const size_t policy_s = checks->settings->scheduler.http_timeout_s;
     const size_t bind_s = checks->settings->kubernetes.bind_timeout_s;
-    if (!*text_of(checks->ours, "bindVerb") && ms <= (int64_t)policy_s * SECOND_MS)
+    if (!*scheduler_text(checks->ours, "bindVerb") && ms <= (int64_t)policy_s * SECOND_MS)
         scheduler_report(checks, FINDING_OK, "httpTimeout", "",
                          "is %" PRId64 " ms; bindVerb is missing, so no binding has to fit into it",
                          ms);
@@ -196,7 +190,7 @@ static void check_switches(const struct scheduler_checks *checks)
 
 static bool has_either(const json_t *tls, const char *file_key, const char *data_key)
 {
-    return *text_of(tls, file_key) || *text_of(tls, data_key);
+    return *scheduler_text(tls, file_key) || *scheduler_text(tls, data_key);
 }
 
 /* Returns whether kube-scheduler verifies the server's certificate by a CA that is named. */
@@ -222,7 +216,7 @@ static void check_tls(const struct scheduler_checks *checks)
 {
     const json_t *tls = json_member(checks->ours, "tlsConfig");
     struct scheduler_url url;
-    if (!scheduler_url_parse(text_of(checks->ours, "urlPrefix"), &url))
+    if (!scheduler_url_parse(scheduler_text(checks->ours, "urlPrefix"), &url))
         return;
     if (!url.https) {
         if (tls)

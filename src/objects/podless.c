@@ -1,5 +1,6 @@
 /* podless: see podless.h. */
 #include "podless.h"
+#include "schema.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -70,15 +71,9 @@ static bool is_or_is_below(const char *group, size_t len, const char *of)
            (len == n || group[len - n - 1] == '.');
 }
 
-static size_t group_len(const char *api_version)
-{
-    const char *slash = strchr(api_version, '/');
-    return slash ? (size_t)(slash - api_version) : 0;
-}
-
 bool podless_is(const char *kind, const char *api_version)
 {
-    const size_t len = group_len(api_version);
+    const size_t len = schema_group_len(api_version);
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         if (strcmp(kind, KINDS[i]) == 0)
             return true;
@@ -92,8 +87,8 @@ bool podless_is(const char *kind, const char *api_version)
 
 bool podless_is_unknown(const char *kind, const char *api_version)
 {
-    const size_t len = group_len(api_version);
+    const size_t len = schema_group_len(api_version);
     const bool is_own =
-        !memchr(api_version, '.', len) || is_or_is_below(api_version, len, "k8s.io");
+        schema_is_own_group(api_version) || is_or_is_below(api_version, len, "k8s.io");
     return len > 0 && !is_own && !podless_is(kind, api_version);
 }

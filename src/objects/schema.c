@@ -5,10 +5,15 @@
 #include <string.h>
 #include <strings.h>
 
+size_t schema_group_len(const char *api_version)
+{
+    const char *slash = strchr(api_version, '/');
+    return slash ? (size_t)(slash - api_version) : 0;
+}
+
 bool schema_is_own_group(const char *api_version)
 {
-    const size_t group_len = strcspn(api_version, "/");
-    return api_version[group_len] == '\0' || !memchr(api_version, '.', group_len);
+    return !memchr(api_version, '.', schema_group_len(api_version));
 }
 
 static int type_of_versioned(const char *kind, const char *api_version)

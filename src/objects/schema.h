@@ -43,6 +43,8 @@ extern const int SCHEMA_POD_SPEC;
 extern const int SCHEMA_POD_TEMPLATE;
 extern const int SCHEMA_RESOURCES;
 
+/* Bytes of the group of an apiVersion; 0: the core group. */
+size_t schema_group_len(const char *api_version);
 /* Whether Kubernetes' own kinds may be in the apiVersion: the groups of other kinds have a dot. */
 bool schema_is_own_group(const char *api_version);
 /* The type of a built-in kind, ignoring case, or of one of claims; SCHEMA_ANY: it is none. */

@@ -266,18 +266,12 @@ static struct warned warned_of(const struct manifest *manifest)
                            manifest->object, manifest->arena,      manifest->list};
 }
 
-static size_t group_len(const char *api_version)
-{
-    const char *slash = strchr(api_version, '/');
-    return slash ? (size_t)(slash - api_version) : 0;
-}
-
 /* Whether both are of one group; extensions is the group of old releases. */
 static bool may_be_of_group(const char *given, const char *right)
 {
-    const size_t len = group_len(given);
+    const size_t len = schema_group_len(given);
     return strncmp(given, "extensions/", strlen("extensions/")) == 0 ||
-           (len == group_len(right) && strncmp(given, right, len) == 0);
+           (len == schema_group_len(right) && strncmp(given, right, len) == 0);
 }
 
 /* Groups of others have a dot in their names. Kubernetes 1.25 removed the last of the old versions

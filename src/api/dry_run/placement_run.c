@@ -53,7 +53,7 @@ struct placement_run {
     "kubectl get nodes,pods,namespaces,priorityclasses,runtimeclasses,pdb,resourceslices,"         \
     "resourceclaims,resourceclaimtemplates,deviceclasses -A -o yaml"
 
-/* What was not saved is unknown, which is not the same as no room. */
+/* A kind that was not saved is unknown, which is not the same as no room. */
 static const char *unsaved_of(const struct placement_run *run, const size_t counts[N_REASONS])
 {
     const char *fault = claim_rules_fault(run->query.question.devices);
@@ -548,20 +548,26 @@ static json_t *preemption_json(const struct placement_run *run)
                          dry_run->only, dry_run->arena);
 }
 
+void dry_run_warn(const struct dry_run *dry_run, const char *path, const char *message)
+{
+    if (json_array_size(dry_run->name_warnings) < WORKLOAD_WARNINGS_MAX)
+        (void)json_array_append_new(dry_run->name_warnings,
+                                    json_pack("{s:s, s:s}", "path", path, "message", message));
+}
+
 static void warn_of_unsaved(const struct placement_run *run)
 {
-    struct dry_run *dry_run = run->dry_run;
+    struct arena *arena = run->dry_run->arena;
     const struct workload *workload = run->workload;
-    if (!run->unsaved || json_array_size(dry_run->name_warnings) >= WORKLOAD_WARNINGS_MAX)
+    if (!run->unsaved)
         return;
-    const char *path = arena_printf(dry_run->arena, "%s %s/%s", workload->kind,
-                                    workload->namespace_, workload->name);
-    const char *message = arena_printf(
-        dry_run->arena,
-        "its claims are not judged: the cluster file has no %s; save it with " SAVE_ALL,
-        run->unsaved);
-    (void)json_array_append_new(dry_run->name_warnings,
-                                json_pack("{s:s, s:s}", "path", path, "message", message));
+    dry_run_warn(
+        run->dry_run,
+        arena_printf(arena, "%s %s/%s", workload->kind, workload->namespace_, workload->name),
+        arena_printf(arena,
+                     "its claims are not judged: the cluster file has no %s; save it "
+                     "with " SAVE_ALL,
+                     run->unsaved));
 }
 
 /* The demand read in the manifest. Adds the members asksFor, models and understood. */

@@ -44,6 +44,8 @@ struct dry_run {
     size_t n_unsaved;      /* workloads that are not judged, as the saved cluster lacks a kind */
 };
 
+/* Appends to name_warnings, unless there are WORKLOAD_WARNINGS_MAX. Copies the texts. */
+void dry_run_warn(const struct dry_run *dry_run, const char *path, const char *message);
 /* A member of DryRunResult.workloads. Places the replicas on the fork. */
 json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workload);
 

@@ -45,11 +45,8 @@ struct count {
 static void warn_at(const struct judge *judge, const struct device_request *request,
                     const char *path, const char *message)
 {
-    json_t *warnings = judge->dry_run->name_warnings;
-    path = arena_printf(judge->dry_run->arena, "%s: %s", request->object, path);
-    if (json_array_size(warnings) < WORKLOAD_WARNINGS_MAX)
-        (void)json_array_append_new(warnings,
-                                    json_pack("{s:s, s:s}", "path", path, "message", message));
+    dry_run_warn(judge->dry_run,
+                 arena_printf(judge->dry_run->arena, "%s: %s", request->object, path), message);
 }
 
 static void warn(const struct judge *judge, const struct judged_request *judged, size_t i,
@@ -346,10 +343,7 @@ static void warn_of_cut(const struct judge *judge)
         judge->dry_run->arena,
         "has the first %zu requests with the first %zu selectors; the others are not judged",
         DEVICE_REQUESTS_MAX, DEVICE_SELECTORS_MAX);
-    if (json_array_size(judge->dry_run->name_warnings) < WORKLOAD_WARNINGS_MAX)
-        (void)json_array_append_new(
-            judge->dry_run->name_warnings,
-            json_pack("{s:s, s:s}", "path", "deviceRequests", "message", message));
+    dry_run_warn(judge->dry_run, "deviceRequests", message);
 }
 
 json_t *selectors_judge(struct dry_run *dry_run, const struct device_request_list *requests,
