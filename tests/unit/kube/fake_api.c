@@ -132,12 +132,6 @@ void fake_api_start(struct fake_api *api)
     assert_return_code(kube_loop_start(api->loop, &err), EAGAIN);
 }
 
-void fake_api_pass(struct fake_api *api, int64_t ms)
-{
-    hand_clock_pass(ms);
-    kube_loop_wake(api->loop);
-}
-
 void fake_api_close(struct fake_api *api)
 {
     kube_loop_stop(api->loop);
@@ -207,6 +201,23 @@ bool box_is_filled(struct box *box)
     bool is_filled = box->is_filled;
     (void)pthread_mutex_unlock(&box->lock);
     return is_filled;
+}
+
+/* The loop takes requests in their order, and ends one without time left as soon as it takes it. */
+static void wait_until_all_taken(struct fake_api *api)
+{
+    struct kube_request last = fake_api_get("/last");
+    last.timeout_ms = 0;
+    struct box *box = fake_api_ask(api, &last);
+    assert_int_equal(box_wait(box)->outcome, KUBE_NOT_SENT);
+    box_free(box);
+}
+
+void fake_api_pass(struct fake_api *api, int64_t ms)
+{
+    wait_until_all_taken(api);
+    hand_clock_pass(ms);
+    kube_loop_wake(api->loop);
 }
 
 struct kube_request fake_api_get(const char *path)

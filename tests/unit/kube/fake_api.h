@@ -45,7 +45,7 @@ struct fake_api {
 void fake_api_open(struct fake_api *api, const char *scheme);
 void fake_api_start(struct fake_api *api);
 void fake_api_close(struct fake_api *api);
-/* Lets this time pass for the loop, which notices at once. */
+/* Lets this time pass for the loop, which has taken all requests before and notices at once. */
 void fake_api_pass(struct fake_api *api, int64_t ms);
 
 /* One request and its answer. */
