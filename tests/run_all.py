@@ -39,9 +39,9 @@ WIRE_FIRST = ("test_live_binds", "test_people", "test_tls", "test_live_faults", 
 QUICK_WIRE = ("test_bind", "test_cases", "test_decisions", "test_docs", "test_filter", "test_http", "test_live_rules", "test_openapi")
 QUICK_WIRE += ("test_preempt", "test_prioritize", "test_protocol", "test_refusals")
 # pytests at once: they mostly wait.
-WIRE_PROCESSES = 2 * min(os.cpu_count() or 1, 4)
+WIRE_PROCESSES = 4 * min(os.cpu_count() or 1, 4)
 # Files of tests/wire share this many pytests, because starting one costs a second.
-WIRE_SHARES = 24
+WIRE_SHARES = 2 * WIRE_PROCESSES
 # Each shares one control plane among its files, and mostly waits.
 CONTROL_PLANES = 2
 # Each verb, a burst with a kill, a hand-over, quota, a claim, the aggregated API.

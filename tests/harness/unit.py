@@ -16,7 +16,6 @@ LINE = re.compile(r"^\[ *(RUN|OK|SKIPPED) *\] (\S.*)$")
 ENV = {
     "CMOCKA_MESSAGE_OUTPUT": "STDOUT",
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
-    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1",
 }
 

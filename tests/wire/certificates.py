@@ -37,15 +37,18 @@ class Authority:
     def sign(self, name, subject, *extensions, expired=False, until=None, kind=CURVE):
         """Returns the paths (certificate, key). until: the last day of a certificate from the year 2025. kind: type of key."""
         end = f"{until:%Y%m%d}000000Z" if until else "20250102000000Z"
-        self._with_new_key("req", "-new", "-subj", subject, name=name, out="csr", kind=kind)
-        extended = self.path(f"{name}.ext")
-        extended.write_text("\n".join(("basicConstraints=critical,CA:FALSE", *extensions)), encoding="utf-8")
+        extensions = ("basicConstraints=critical,CA:FALSE", *extensions)
         certificate = self.path(f"{name}.crt")
-        files = ["-in", str(self.path(f"{name}.csr")), "-extfile", str(extended), "-out", str(certificate)]
-        if expired or until:  # `openssl x509` of OpenSSL 3.0 has no dates, that of 3.5 no negative days
+        if expired or until:  # `openssl req` of OpenSSL 3.0 has no dates, that of 3.5 no negative days
+            self._with_new_key("req", "-new", "-subj", subject, name=name, out="csr", kind=kind)
+            extended = self.path(f"{name}.ext")
+            extended.write_text("\n".join(extensions), encoding="utf-8")
+            files = ["-in", str(self.path(f"{name}.csr")), "-extfile", str(extended), "-out", str(certificate)]
             self._ca("-batch", "-notext", "-preserveDN", "-startdate", "20250101000000Z", "-enddate", end, *files)
         else:
-            openssl("x509", "-req", "-CA", str(self.certificate), "-CAkey", str(self.key), "-days", "2", *files)
+            added = [word for extension in extensions for word in ("-addext", extension)]
+            by = ("-CA", str(self.certificate), "-CAkey", str(self.key), "-days", "2")
+            self._with_new_key("req", "-x509", *by, "-subj", subject, *added, name=name, kind=kind)
         return certificate, self.path(f"{name}.key")
 
     def _ca(self, *command):
