@@ -21,4 +21,10 @@ enum reason preempt_judge(const struct cluster *cluster, const struct node *node
                           const struct fit_question *question, const char *const *victims,
                           size_t n_victims, struct arena *arena);
 
+/* The first of these UIDs whose pod may not be evicted for one of this priority: the ledger knows
+ * it with a priority that is not lower. NULL: none. kube-scheduler checks the answer of preempt for
+ * that no more (PROTOCOL 4.2). */
+const char *preempt_untouchable(const struct cluster *cluster, int64_t priority,
+                                const char *const *victims, size_t n_victims);
+
 #endif

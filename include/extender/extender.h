@@ -52,6 +52,7 @@ struct extender {
     struct counter n_retries[N_RETRIES]; /* filters answered so; none over a file */
     struct counter n_waits_helped, n_waits_in_vain;  /* filters that waited (waits.h) */
     struct counter n_preempt_kept, n_preempt_vetoed; /* candidate nodes */
+    struct counter n_preempt_dropped;                /* of the vetoed ones: preempt_untouchable() */
     struct counter n_verdicts[N_REASONS];            /* of filter, one per node */
     struct counter n_results[N_DECISION_VERBS][N_VERB_RESULTS];
 };

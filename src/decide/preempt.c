@@ -79,3 +79,14 @@ enum reason preempt_judge(const struct cluster *cluster, const struct node *node
     without.quota = gain.quota;
     return fit_judge(node, &without);
 }
+
+const char *preempt_untouchable(const struct cluster *cluster, int64_t priority,
+                                const char *const *victims, size_t n_victims)
+{
+    for (size_t i = 0; i < n_victims; i++) {
+        const struct pod *pod = cluster_find_pod(cluster, victims[i]);
+        if (pod && pod->priority >= priority)
+            return victims[i];
+    }
+    return NULL;
+}

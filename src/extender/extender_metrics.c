@@ -12,6 +12,10 @@ static void add_candidates(const struct extender *extender, struct buf *out)
                  "evictions there would not help.");
     metrics_sample(out, NAME, KEPT, (double)counter_value(&extender->n_preempt_kept));
     metrics_sample(out, NAME, VETOED, (double)counter_value(&extender->n_preempt_vetoed));
+    metrics_counter(out, "gpu_extender_preempt_dropped_total",
+                    "Vetoed nodes on which evictions would help, but one victim's priority is not "
+                    "below the pod's.",
+                    &extender->n_preempt_dropped);
 }
 
 static void add_waits(const struct extender *extender, struct buf *out)

@@ -2,6 +2,7 @@
  * include/extender/extender.h. */
 #include "decide/preempt.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
@@ -14,6 +15,7 @@ struct node_victims {
     const char **uids;
     size_t n_uids;
     int64_t n_pdb_violations;
+    const char *untouchable; /* preempt_untouchable(), if only that speaks against the node */
     bool is_kept;
 };
 
@@ -123,6 +125,10 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
             preempt_judge(view.cluster, cluster_find_node(view.cluster, candidate->node), &question,
                           candidate->uids, candidate->n_uids, arena);
         candidate->is_kept = reason == REASON_FITS && candidate->n_uids > 0;
+        if (candidate->is_kept)
+            candidate->untouchable = preempt_untouchable(view.cluster, pod->priority,
+                                                         candidate->uids, candidate->n_uids);
+        candidate->is_kept = candidate->is_kept && !candidate->untouchable;
         decision->verdicts[reason]++;
         decision->n_handed_on += candidate->is_kept;
     }
@@ -174,11 +180,27 @@ static void keep_all(struct victims_by_node *candidates, struct decision *decisi
     decision->would_differ = n_judged < decision->n_handed_on;
 }
 
+static void count_dropped(struct extender *extender, const struct pod_facts *pod,
+                          const struct victims_by_node *candidates)
+{
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node_victims *candidate = &candidates->items[i];
+        if (!candidate->untouchable)
+            continue;
+        counter_add(&extender->n_preempt_dropped, 1);
+        LOG(LOG_WARN, "preempt",
+            LOG_MSG("a node is left out: a victim's priority is not below the pod's"),
+            LOG_STR("namespace", pod->namespace_), LOG_STR("pod", pod->name),
+            LOG_STR("node", candidate->node), LOG_STR("victim", candidate->untouchable));
+    }
+}
+
 static void judge_and_count(struct extender *extender, const struct pod_facts *pod,
                             struct victims_by_node *candidates, struct decision *decision,
                             struct arena *arena)
 {
     judge(extender, pod, candidates, decision, arena);
+    count_dropped(extender, pod, candidates);
     counter_add(&extender->n_preempt_kept, decision->n_handed_on);
     counter_add(&extender->n_preempt_vetoed, candidates->n - decision->n_handed_on);
     answer_count(extender, DECISION_PREEMPT, decision->n_handed_on > 0 ? VERB_OK : VERB_NONE);

@@ -60,8 +60,10 @@ def kept(service, asking, victims, **how):
         (asks(4), {"b": ["pod-b-0", "pod-b-1"]}, {"b"}),
         (asks(4, 101), {"b": ["pod-b-0"]}, {"b"}),
         (PODS[-1], {"b": ["pod-b-0"]}, {"b"}),  # the first itself
-        (merged(annotated("asks", 4, models="A100"), {}), {"a": ["pod-a-0", "pod-a-1"], "t4": ["pod-t-0"]}, {"a"}),
-        (merged(annotated("asks", 4, exclude_models="A100"), {}), {"a": ["pod-a-0", "pod-a-1"], "t4": ["pod-t-0"]}, {"t4"}),
+        (merged(annotated("asks", 4, models="A100"), {"spec": {"priority": 10}}), {"a": ["pod-a-0", "pod-a-1"], "t4": ["pod-t-0"]}, {"a"}),
+        (merged(annotated("asks", 4, exclude_models="A100"), {"spec": {"priority": 10}}), {"a": ["pod-a-0", "pod-a-1"], "t4": ["pod-t-0"]}, {"t4"}),
+        (asks(4, 0), {"a": ["pod-a-0", "pod-a-1"], "b": ["nobody", "pod-b-0", "pod-b-1"]}, set()),  # their priority is 0, too
+        (asks(4, -5), {"t4": ["pod-t-0"]}, set()),
         (asks("1.5"), {"a": ["pod-a-0", "pod-a-1"]}, set()),
     ],
 )

@@ -61,7 +61,8 @@ static void check(struct harness *harness, handle_exchange *handle, const char *
 
 #define POD(gpus, metadata)                                                                        \
     "'Pod':{'metadata':{'name':'p','namespace':'ml'" metadata                                      \
-    "},'spec':{'containers':[{'name':'c','resources':{'limits':{'nvidia.com/gpu':'" gpus "'}}}]}}"
+    "},'spec':{'priority':1,'containers':[{'name':'c','resources':{'limits':{'nvidia.com/"         \
+    "gpu':'" gpus "'}}}]}}"
 #define NAMES ",'Nodes':null,'NodeNames':['t4-1','cpu-1','a100-2','a100-1','gone']"
 #define ANSWER(names, failed)                                                                      \
     "{'Nodes':null,'NodeNames':[" names "],'FailedNodes':{},'FailedAndUnresolvableNodes':{" failed \
