@@ -63,6 +63,7 @@ def test_live_metrics_have_no_duplicates(alone):
     assert found["gpu_extender_filter_repeats_total", ()] == 0
     assert found["gpu_extender_filter_waits_total", (("result", "in_vain"),)] == 0
     assert found["gpu_extender_preempt_candidates_total", (("verdict", "vetoed"),)] == 0
+    assert found["gpu_extender_preempt_dropped_total", ()] == 0
 
 
 def test_promtool_reports_nothing_about_live_metrics(promtool, alone):
