@@ -66,6 +66,7 @@ enum key {
     KEY_MANIFEST = 'f',
     KEY_NAMESPACE = 'n',
     KEY_OUTPUT = 'o',
+    KEY_RECURSIVE = 'R',
     KEY_SERVER = 's',
     KEY_WATCH = 'w',
     KEY_OF_KUBECTL = 256, /* passed on; not otherwise used */
@@ -88,7 +89,7 @@ enum key {
 };
 
 /* With the first colon getopt tells a missing value from an unknown option. */
-#define LETTERS ":Af:hl:n:o:s:w"
+#define LETTERS ":ARf:hl:n:o:s:w"
 
 static const struct option OPTIONS[] = {
     {"add-nodes", required_argument, NULL, KEY_ADD_NODES},
@@ -104,6 +105,7 @@ static const struct option OPTIONS[] = {
     {"namespace", required_argument, NULL, KEY_NAMESPACE},
     {"no-headers", no_argument, NULL, KEY_NO_HEADERS},
     {"output", required_argument, NULL, KEY_OUTPUT},
+    {"recursive", no_argument, NULL, KEY_RECURSIVE},
     {"remove-pods", required_argument, NULL, KEY_REMOVE_PODS},
     {"selector", required_argument, NULL, KEY_SELECTOR},
     {"url", required_argument, NULL, KEY_URL},
@@ -141,6 +143,9 @@ static void print_help(const char *program)
                  "  --config FILE          the policy of that cluster\n"
                  "  --url URL              a gpu-extender, such as http://127.0.0.1:8888\n"
                  "  --context, --kubeconfig, --as, --token, --server ...: as kubectl's\n"
+                 "\nManifests (fit, what-if):\n"
+                 "  -f, --filename FILE    a file, a folder or - (standard input); repeatable\n"
+                 "  -R, --recursive        also the folders in these folders\n"
                  "\nWhat to show:\n"
                  "  -n, --namespace NAME   that namespace only\n"
                  "  -A, --all-namespaces   all namespaces\n"
@@ -258,7 +263,23 @@ static void take_change(int key, const char *value, struct arguments *arguments)
         (struct asked_option){(enum change_option)(key - KEY_ADD_NODES), value};
 }
 
-static int take(int key, const char *value, struct arguments *arguments, struct err *err)
+void arguments_add_name(struct file_names *names, const char *name, struct arena *arena)
+{
+    names->items = arena_grow(arena, names->items, names->n, &names->room, sizeof *names->items);
+    names->items[names->n++] = name;
+}
+
+/* NAME,... */
+static void take_manifests(const char *value, struct arena *arena, struct arguments *arguments)
+{
+    arguments->given |= TAKES_MANIFEST;
+    for (const char *at = value; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        arguments_add_name(&arguments->manifests, arena_strndup(arena, at, strcspn(at, ",")),
+                           arena);
+}
+
+static int take(int key, const char *value, struct arena *arena, struct arguments *arguments,
+                struct err *err)
 {
     switch (key) {
     case KEY_ALL:
@@ -271,12 +292,14 @@ static int take(int key, const char *value, struct arguments *arguments, struct 
         arguments->policy = value;
         return 0;
     case KEY_MANIFEST:
-        arguments->manifest = value;
-        arguments->given |= TAKES_MANIFEST;
+        take_manifests(value, arena, arguments);
         return 0;
     case KEY_MODEL:
         arguments->model = value;
         arguments->given |= TAKES_MODEL;
+        return 0;
+    case KEY_RECURSIVE:
+        arguments->recursive = true;
         return 0;
     case KEY_SELECTOR:
         arguments->selector = value;
@@ -362,11 +385,15 @@ static int refuse(const char *option, unsigned bit, enum verb verb, struct err *
 
 static int check_input(const struct arguments *arguments, struct err *err)
 {
-    const char *manifest = arguments->manifest;
-    size_t n = manifest && strcmp(manifest, "-") == 0;
-    if (arguments->verb == VERB_FIT && !manifest)
+    const struct file_names *manifests = &arguments->manifests;
+    size_t n = 0;
+    for (size_t i = 0; i < manifests->n; i++)
+        n += strcmp(manifests->items[i], "-") == 0;
+    if (arguments->recursive && manifests->n == 0)
+        return err_set(err, EINVAL, "--recursive: needs -f with a folder");
+    if (arguments->verb == VERB_FIT && manifests->n == 0)
         return err_set(err, EINVAL, "fit: -f FILE is missing: a manifest, or - for standard input");
-    if (arguments->verb == VERB_WHAT_IF && !manifest && arguments->n_changes == 0)
+    if (arguments->verb == VERB_WHAT_IF && manifests->n == 0 && arguments->n_changes == 0)
         return err_set(err, EINVAL,
                        "there is no change: give --add-nodes, --cordon, --drain, --remove-pods or "
                        "--changes, or a manifest with -f");
@@ -440,7 +467,7 @@ void arguments_parse_unfinished(int argc, char **argv, struct arena *arena,
         if (take_kubectl(key, optarg, &arguments))
             keep_of_kubectl(key, i, arena, &arguments);
         else if (key != '?' && key != ':')
-            (void)take(key, optarg, &arguments, &err);
+            (void)take(key, optarg, arena, &arguments, &err);
     }
     arguments.of_kubectl[arguments.n_of_kubectl++] = "--request-timeout=5s";
     *ret_n_words = (size_t)(argc - optind);
@@ -499,7 +526,7 @@ int arguments_parse(int argc, char **argv, const char *program, struct arena *ar
             continue;
         }
         int r = key == '?' || key == ':' ? fail_option(key, argv[optind - 1], err)
-                                         : take(key, optarg, &arguments, err);
+                                         : take(key, optarg, arena, &arguments, err);
         if (r < 0) {
             if (key == '?' || key == ':')
                 prefix_option(argv[optind - 1], err);

@@ -55,6 +55,11 @@ struct asked_option {
     const char *value;
 };
 
+struct file_names {
+    const char **items;
+    size_t n, room;
+};
+
 /* Strings are argv's or in the arena; NULL: not given. */
 struct arguments {
     enum verb verb;
@@ -62,7 +67,8 @@ struct arguments {
     const char *namespace_;
     enum form form;
     bool no_headers;
-    const char *manifest; /* "-": standard input */
+    struct file_names manifests; /* files and folders; "-": standard input */
+    bool recursive;              /* also folders in those folders */
     const char *model;
     const char *selector;         /* of labels */
     struct asked_option *changes; /* in the order of the command line */
@@ -91,6 +97,8 @@ const char *arguments_option_name(size_t i);
 const char *arguments_form_name(size_t i);
 /* The long name of an option "--NAME" or "-X" that needs a value; NULL: it is no such option. */
 const char *arguments_awaiting(const char *word);
+
+void arguments_add_name(struct file_names *names, const char *name, struct arena *arena);
 
 /* "--drain" */
 const char *arguments_change_name(enum change_option option);

@@ -60,10 +60,8 @@ int main(int argc, char **argv)
 {
     struct session session = {.arena = arena_new()};
     session.program = session_program(argc > 0 ? argv[0] : "kubectl-gpu", session.arena);
-    buf_init(&session.manifest, SESSION_FILE_BYTES_MAX);
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
     const int status = run(&session, argc, argv);
-    buf_fini(&session.manifest);
     arena_free(session.arena);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "base/small_file.h"
 #include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "manifests.h"
 #include "source.h"
 
 #include <stdio.h>
@@ -248,23 +249,12 @@ struct asked session_ask(const struct session *session, const char *view, const 
     return answer;
 }
 
-/* With the name of the file instead of "manifest". */
-static const char *with_file(const struct session *session, const char *message)
-{
-    static const char MANIFEST[] = "manifest: ";
-    const char *file = session->arguments.manifest;
-    if (!file || !begins(message, MANIFEST))
-        return message;
-    return arena_printf(session->arena, "%s: %s", strcmp(file, "-") == 0 ? "standard input" : file,
-                        message + strlen(MANIFEST));
-}
-
 int session_ask_or_complain(const struct session *session, const char *view, const struct buf *body,
                             json_t **ret_value)
 {
     const struct asked answer = session_ask(session, view, body);
     if (answer.status != EXIT_FINE)
-        return session_complain(session, with_file(session, answer.message), answer.status);
+        return session_complain(session, manifests_named(session, answer.message), answer.status);
     *ret_value = answer.value;
     return EXIT_FINE;
 }

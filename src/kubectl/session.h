@@ -27,7 +27,8 @@ struct session {
     const char *namespace_;                              /* NULL: all */
     struct local_parameter query[SESSION_QUERY_MAX + 1]; /* ends with a name NULL */
     size_t n_query;
-    struct buf manifest;
+    struct file_names files; /* that -f named, one for each text of the request */
+    size_t first_file;       /* the place of their first among its workloads */
 };
 
 /* "kubectl gpu" of the file kubectl-gpu, "kubectl gpu-extender" of kubectl-gpu_extender. In the

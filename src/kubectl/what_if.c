@@ -4,6 +4,7 @@
 #include "formats/json_get.h"
 #include "formats/json_put.h"
 #include "formats/yaml_json.h"
+#include "manifests.h"
 #include "print.h"
 #include "verbs.h"
 #include "workloads.h"
@@ -106,16 +107,6 @@ static int add_file(const struct what_if_body *body, const char *file)
     return status;
 }
 
-static int add_manifest(const struct what_if_body *body, struct session *session)
-{
-    const char *file = session->arguments.manifest;
-    const int status = session_read_file(session, file, &session->manifest);
-    if (status != EXIT_FINE)
-        return status;
-    json_t *text = json_stringn(buf_text(&session->manifest), session->manifest.len);
-    return append(body, body->workloads, text, file);
-}
-
 static int add_change(const struct what_if_body *body, const struct asked_option *change)
 {
     static const char *const MEMBERS[] = {
@@ -152,6 +143,7 @@ static int ask(struct session *session, const json_t *request, bool has_workload
     buf_init(&text, BUF_UNBOUNDED); /* files are bounded */
     json_put(request, JSON_COMPACT, &text);
     int status = session_ask_or_complain(session, "what-if", &text, &result);
+    manifests_name_skipped(session, result);
     if (status == EXIT_FINE)
         status = print_answer(session, result, tables_write_what_if, NULL, true,
                               judge(result, has_workloads));
@@ -166,8 +158,10 @@ int verbs_what_if(struct session *session)
     int status = EXIT_FINE;
     for (size_t i = 0; status == EXIT_FINE && i < session->arguments.n_changes; i++)
         status = add_change(&body, &session->arguments.changes[i]);
-    if (status == EXIT_FINE && session->arguments.manifest)
-        status = add_manifest(&body, session);
+    if (status == EXIT_FINE)
+        status = manifests_read(session, body.workloads);
+    if (status == EXIT_FINE)
+        status = manifests_check_utf8(session, body.workloads);
     const bool has_workloads = json_array_size(body.workloads) > 0;
     (void)json_object_set_new(body.others, "changes", body.changes);
     (void)json_object_set_new(body.others, "workloads", body.workloads);

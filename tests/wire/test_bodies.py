@@ -83,3 +83,27 @@ def test_utf_16_is_read_in_cluster_files(start_service, tmp_path, encoding):
 def test_broken_utf_16_is_an_error(service, body):
     answer = service.post("/v1/dry-run", body)
     assert answer.status == 400 and answer.json()["error"].startswith("manifest: ")
+
+
+def test_a_list_of_texts(service):
+    """As of a what-if: the placements are those of one manifest of all."""
+    both = service.post("/v1/dry-run", {"workloads": [POD, json.dumps(pod("b", 2)), pod("c", 1)]}).json()
+    one = service.post("/v1/dry-run", POD + "---\n" + "".join(f"{json.dumps(item)}\n---\n" for item in (pod("b", 2), pod("c", 1)))).json()
+    assert [item["name"] for item in both["workloads"]][1:] == ["b", "c"]
+    assert both["workloads"] == one["workloads"] and both["summary"] == one["summary"]
+
+
+@pytest.mark.parametrize(
+    "body, status, message",
+    [
+        ({"workloads": []}, 400, "workloads: is empty, should have one or more manifests"),
+        ({"workloads": {}}, 400, "workloads: is an object, should be an array"),
+        ({"workloads": [POD], "explain": True}, 400, "workloads: should be the only member of the body"),
+        ({"workloads": [POD, "a: ["]}, 400, "workloads[1]: 2:1: "),
+        ({"workloads": [POD] * 1001}, 413, "workloads: are 1001, with texts should be at most 1000"),
+        (' \n{ "workloads": [', 400, "2:17: "),
+    ],
+)
+def test_lists_that_are_wrong(service, body, status, message):
+    answer = service.post("/v1/dry-run", body)
+    assert answer.status == status and answer.json()["error"].startswith(message), answer

@@ -163,13 +163,6 @@ def test_names_that_are_no_text_are_not_dropped(words):
     assert complaint("what-if", *words, *FILE, status=2).endswith(": is no UTF-8")
 
 
-def test_places_in_a_manifest(write):
-    """Messages have the line in the file."""
-    file = write("x.yaml", "kind: Pod\nspec:\n a: b\n  c: d\n")
-    assert complaint("fit", "-f", file, *FILE, status=2).startswith(f"{file}: 4:4: ")
-    assert complaint("what-if", "-f", file, *FILE, status=2).startswith("workloads: manifest: 4:4: ")
-
-
 def test_a_manifest_that_is_no_text(tmp_path):
     (tmp_path / "x").write_bytes(b"\xff")
     assert complaint("what-if", "-f", tmp_path / "x", *FILE, status=2).endswith("x: is no UTF-8")

@@ -129,7 +129,7 @@ static bool read_manifest(const struct api *api, struct exchange *exchange,
         return false;
     struct json_cost spent = {0};
     const struct manifest_texts texts = {&question->manifest, 1, question->name, &spent};
-    int r = manifest_read(&texts, api, arena, ret_list, &err);
+    int r = manifest_read_body(&texts, api, arena, ret_list, &err);
     const char *stranger = r == 0 ? find_stranger(ret_list, question->only) : NULL;
     if (stranger) {
         (void)err_set(&err, EINVAL, "%.253s: is in another namespace than %.253s", stranger,
@@ -137,7 +137,7 @@ static bool read_manifest(const struct api *api, struct exchange *exchange,
         r = -EINVAL;
     }
     if (r < 0)
-        exchange_answer_error(exchange, r == -EMSGSIZE ? 413 : 400, err.text);
+        exchange_answer_error(exchange, r == -EMSGSIZE || r == -E2BIG ? 413 : 400, err.text);
     return r == 0;
 }
 

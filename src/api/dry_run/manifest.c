@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "formats/documents.h"
 #include "formats/json_get.h"
+#include "formats/json_parse.h"
 #include "objects/identity.h"
 
 #define MAX_DEPTH ((size_t)100)
@@ -180,5 +181,92 @@ int manifest_read(const struct manifest_texts *texts, const struct api *api, str
         err_prefix(err, "manifest: ");
     if (r == 0)
         *ret_list = reader.list;
+    return r;
+}
+
+/* ---- lists ---- */
+
+/* The reading of a text costs some microseconds, even if it is short. */
+#define TEXTS_MAX ((size_t)1000)
+
+static bool has_texts(const json_t *workloads)
+{
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (workloads, i, item) {
+        if (json_is_string(item))
+            return true;
+    }
+    return false;
+}
+
+/* Objects alone are one list. */
+static struct manifest_texts texts_of(json_t *workloads, struct json_cost *spent,
+                                      struct arena *arena)
+{
+    const bool is_apart = has_texts(workloads);
+    const size_t n = is_apart ? json_array_size(workloads) : 1;
+    struct manifest_text *texts = ARENA_ARRAY(arena, struct manifest_text, n);
+    for (size_t i = 0; i < n; i++) {
+        json_t *item = is_apart ? json_array_get(workloads, i) : workloads;
+        if (!is_apart)
+            texts[i].objects = item;
+        else if (json_is_string(item))
+            texts[i] = (struct manifest_text){.text = json_string_value(item),
+                                              .len = json_string_length(item)};
+        else
+            texts[i].object = item;
+    }
+    return (struct manifest_texts){texts, n, "workloads", spent};
+}
+
+int manifest_read_list(json_t *workloads, const struct api *api, struct arena *arena,
+                       struct workload_list *ret_list, struct err *err)
+{
+    struct json_cost spent = {0};
+    if (workloads && !json_is_array(workloads))
+        return err_set(err, EINVAL, "workloads: is %s, should be an array",
+                       json_type_text(workloads));
+    if (json_array_size(workloads) == 0)
+        return 0;
+    if (has_texts(workloads) && json_array_size(workloads) > TEXTS_MAX)
+        return err_set(err, E2BIG, "workloads: are %zu, with texts should be at most %zu",
+                       json_array_size(workloads), TEXTS_MAX);
+    const struct manifest_texts texts = texts_of(workloads, &spent, arena);
+    int r = manifest_read(&texts, api, arena, ret_list, err);
+    if (r < 0 && texts.n == 1 && texts.items[0].text)
+        err_prefix(err, "workloads: ");
+    return r;
+}
+
+/* No object of Kubernetes begins so. */
+static bool is_list_of_manifests(const char *text)
+{
+    static const char MEMBER[] = "\"workloads\"";
+    text += strspn(text, " \t\r\n");
+    if (*text != '{')
+        return false;
+    text++;
+    text += strspn(text, " \t\r\n");
+    return strncmp(text, MEMBER, strlen(MEMBER)) == 0;
+}
+
+int manifest_read_body(const struct manifest_texts *body, const struct api *api,
+                       struct arena *arena, struct workload_list *ret_list, struct err *err)
+{
+    const struct manifest_text *text = &body->items[0];
+    json_t *root = NULL;
+    if (body->n != 1 || !text->text || !is_list_of_manifests(text->text))
+        return manifest_read(body, api, arena, ret_list, err);
+    int r =
+        json_parse(text->text, text->len, JSON_REJECT_DUPLICATES, &api->request_budget, &root, err);
+    const json_t *workloads = json_member(root, "workloads");
+    if (r == 0 && json_object_size(root) > 1)
+        r = err_set(err, EINVAL, "workloads: should be the only member of the body");
+    else if (r == 0 && json_is_array(workloads) && json_array_size(workloads) == 0)
+        r = err_set(err, EINVAL, "workloads: is empty, should have one or more manifests");
+    if (r == 0)
+        r = manifest_read_list(json_object_get(root, "workloads"), api, arena, ret_list, err);
+    json_decref(root);
     return r;
 }

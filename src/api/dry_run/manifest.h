@@ -28,5 +28,12 @@ struct manifest_texts {
  * limit. */
 int manifest_read(const struct manifest_texts *texts, const struct api *api, struct arena *arena,
                   struct workload_list *ret_list, struct err *err);
+/* The same of {"workloads": [...]}: texts and objects, or objects alone. NULL, or an empty list:
+ * none. -E2BIG: more texts than a request may have. */
+int manifest_read_list(json_t *workloads, const struct api *api, struct arena *arena,
+                       struct workload_list *ret_list, struct err *err);
+/* Of a dry run, which may also be such a list. */
+int manifest_read_body(const struct manifest_texts *body, const struct api *api,
+                       struct arena *arena, struct workload_list *ret_list, struct err *err);
 
 #endif

@@ -56,59 +56,6 @@ static int refuse_unknown(const json_t *body, struct err *err)
     return 0;
 }
 
-/* The reading of a text costs some microseconds, even if it is short. */
-#define TEXTS_MAX ((size_t)1000)
-
-static bool has_texts(const json_t *workloads)
-{
-    size_t i = 0;
-    json_t *item = NULL;
-    json_array_foreach (workloads, i, item) {
-        if (json_is_string(item))
-            return true;
-    }
-    return false;
-}
-
-/* Objects alone are one list. */
-static struct manifest_texts texts_of(json_t *workloads, struct json_cost *spent,
-                                      struct arena *arena)
-{
-    const bool is_apart = has_texts(workloads);
-    const size_t n = is_apart ? json_array_size(workloads) : 1;
-    struct manifest_text *texts = ARENA_ARRAY(arena, struct manifest_text, n);
-    for (size_t i = 0; i < n; i++) {
-        json_t *item = is_apart ? json_array_get(workloads, i) : workloads;
-        if (!is_apart)
-            texts[i].objects = item;
-        else if (json_is_string(item))
-            texts[i] = (struct manifest_text){.text = json_string_value(item),
-                                              .len = json_string_length(item)};
-        else
-            texts[i].object = item;
-    }
-    return (struct manifest_texts){texts, n, "workloads", spent};
-}
-
-static int read_workloads(json_t *workloads, const struct api *api, struct arena *arena,
-                          struct workload_list *ret_list, struct err *err)
-{
-    struct json_cost spent = {0};
-    if (workloads && !json_is_array(workloads))
-        return err_set(err, EINVAL, "workloads: is %s, should be an array",
-                       json_type_text(workloads));
-    if (json_array_size(workloads) == 0)
-        return 0;
-    if (has_texts(workloads) && json_array_size(workloads) > TEXTS_MAX)
-        return err_set(err, E2BIG, "workloads: are %zu, with texts should be at most %zu",
-                       json_array_size(workloads), TEXTS_MAX);
-    const struct manifest_texts texts = texts_of(workloads, &spent, arena);
-    int r = manifest_read(&texts, api, arena, ret_list, err);
-    if (r < 0 && texts.n == 1 && texts.items[0].text)
-        err_prefix(err, "workloads: ");
-    return r;
-}
-
 #define BODY_TEXT "{\"changes\": [...], \"workloads\": [...]}"
 
 static int read_body(const struct api *api, const struct exchange *exchange, struct arena *arena,
@@ -129,8 +76,8 @@ static int read_body(const struct api *api, const struct exchange *exchange, str
     if (r == 0)
         r = changes_read(json_member(root, "changes"), arena, &ret_request->changes, err);
     if (r == 0)
-        r = read_workloads(json_member(root, "workloads"), api, arena, &ret_request->workloads,
-                           err);
+        r = manifest_read_list(json_member(root, "workloads"), api, arena, &ret_request->workloads,
+                               err);
     json_decref(root);
     return r;
 }
