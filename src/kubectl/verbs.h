@@ -9,13 +9,13 @@
 int verbs_nodes(struct session *session);
 int verbs_pending(struct session *session);
 int verbs_quota(struct session *session);
-int verbs_why(struct session *session);
 int verbs_frag(struct session *session);
 int verbs_claims(struct session *session);
 int verbs_node_groups(struct session *session);
 int verbs_fit(struct session *session);       /* fit.c */
 int verbs_what_if(struct session *session);   /* what_if.c */
 int verbs_decisions(struct session *session); /* decisions.c */
+int verbs_why(struct session *session);       /* why.c */
 int verbs_doctor(struct session *session);    /* doctor.c */
 int verbs_ui(struct session *session);        /* ui.c */
 

@@ -4,8 +4,6 @@
 #include "print.h"
 #include "verbs.h"
 
-#include <strings.h>
-
 static bool is_for_machines(const struct session *session)
 {
     return session->arguments.form == FORM_JSON || session->arguments.form == FORM_YAML;
@@ -130,60 +128,4 @@ int verbs_claims(struct session *session)
     json_decref(claims);
     json_decref(inventory);
     return status;
-}
-
-/* ---- why ---- */
-
-static bool is_owner(const json_t *owner, const char *object)
-{
-    const char *kind = "";
-    const char *name = "";
-    const size_t len = strcspn(object, "/");
-    (void)json_get_string(owner, "kind", &kind, NULL);
-    (void)json_get_string(owner, "name", &name, NULL);
-    return strlen(kind) == len && strncasecmp(kind, object, len) == 0 &&
-           strcmp(name, object + len + 1) == 0;
-}
-
-/* The first waiting pod of KIND/NAME. */
-static int find_pod(const struct session *session, const char **ret_pod)
-{
-    const char *object = session->arguments.object;
-    const char *pod = NULL;
-    json_t *pending = NULL;
-    size_t i = 0;
-    json_t *owner = NULL;
-    int status = session_ask_or_complain(session, "pending", NULL, &pending);
-    if (status != EXIT_FINE)
-        return status;
-    json_array_foreach (json_member(pending, "owners"), i, owner) {
-        if (is_owner(owner, object))
-            (void)json_get_string(owner, "firstPod", &pod, NULL);
-    }
-    if (pod)
-        *ret_pod = arena_strdup(session->arena, pod);
-    json_decref(pending);
-    if (pod)
-        return EXIT_FINE;
-    return session_complain(session,
-                            arena_printf(session->arena,
-                                         "no pod of %.300s waits for GPUs in the namespace %.300s",
-                                         object, session->namespace_),
-                            EXIT_NOT);
-}
-
-int verbs_why(struct session *session)
-{
-    static const struct print_names NAMES = {"pod", "pod"};
-    const char *pod = session->arguments.object;
-    session_add_parameter(session, "namespace", session->namespace_);
-    if (strncasecmp(pod, "pod/", strlen("pod/")) == 0)
-        pod += strlen("pod/");
-    if (strchr(pod, '/')) {
-        const int status = find_pod(session, &pod);
-        if (status != EXIT_FINE)
-            return status;
-    }
-    session_add_parameter(session, "name", pod);
-    return show(session, "explain", tables_write_explanation, &NAMES);
 }

@@ -166,16 +166,6 @@ def test_the_policy_of_a_saved_cluster_counts(write):
     assert "quotas: is" in complaint("quota", *FILE, "--config", write("bad.yaml", policy.split("quotas")[0] + "quotas: 3\n"), status=2)
 
 
-def test_a_controller_stands_for_its_first_waiting_pod(write):
-    owned = [{"kind": "Job", "name": "train", "uid": "j", "controller": True}]
-    path = write("c.json", list_text(node("a", 1), pod("train-x", 4, metadata={"ownerReferences": owned})))
-    assert said("why", "job/train", "-n", "ml", "--cluster-file", path).startswith("ml/train-x: ")
-    for wrong in ("job/other", "deployment/train"):
-        assert complaint("why", wrong, "-n", "ml", "--cluster-file", path, status=1) == f"no pod of {wrong} waits for GPUs in the namespace ml"
-    unknown = complaint("why", "train-y", "-n", "ml", "--cluster-file", path, status=1)
-    assert unknown.startswith("pod ml/train-y: is not in the inventory") and "(kubectl gpu pending lists " in unknown
-
-
 def test_unknown_nodes(url):
     """The message names the nearest node, and the command that lists them, not a path of HTTP."""
     for where in (url, FILE):
