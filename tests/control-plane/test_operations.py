@@ -143,7 +143,7 @@ def test_live_cluster_is_watched_from_a_laptop_as_documented(own_plane, tmp_path
     (tmp_path / ".kube").mkdir()
     shutil.copy(own_plane.kubeconfig(), tmp_path / ".kube/config")
     address = f"127.0.0.1:{free_port()}"
-    commands = marked.block("docs/INSTALL.md", "laptop").replace("build/release", os.path.dirname(BINARY)).replace("127.0.0.1:8888", address)
+    commands = marked.block("docs/INSTALL.md", "laptop").replace("build/run", os.path.dirname(BINARY)).replace("127.0.0.1:8888", address)
     here = commands.replace("config &", f"config --listen {address} &")
     assert here != commands
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}

@@ -16,7 +16,7 @@ import pytest
 from service import BINARY, ENV, LIMIT_S, ROOT, read, run_to_end
 
 ADDRESS = "127.0.0.1:8888"
-RELEASE = "build/release"
+OF_RUN = "build/run"
 
 
 README = read("README.md")
@@ -31,7 +31,7 @@ def pattern_of(output):
 
 @pytest.mark.parametrize("command, output", COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
 def test_command(service, command, output):
-    here = command.replace(ADDRESS, service.address).replace(RELEASE, os.path.dirname(BINARY))
+    here = command.replace(ADDRESS, service.address).replace(OF_RUN, os.path.dirname(BINARY))
     done = subprocess.run(
         ["bash", "-c", here],
         cwd=ROOT,

@@ -14,6 +14,6 @@ COMMANDS = marked.commands("docs/INSTALL.md", "saved")
 
 @pytest.mark.parametrize("command, output", COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
 def test_command(command, output):
-    here = command.replace("build/release", os.path.dirname(BINARY))
+    here = command.replace("build/run", os.path.dirname(BINARY))
     done = subprocess.run(["bash", "-c", here], cwd=ROOT, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert re.fullmatch(pattern_of(output), done.stdout), f"$ {command}\nsays now:\n{done.stdout}{done.stderr}"
