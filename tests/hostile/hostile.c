@@ -90,7 +90,7 @@ static void make_question(struct buf *question)
     buf_add_text(question, "]}");
 }
 
-static void harness_begin(struct harness *harness)
+static void harness_begin(struct harness *harness, size_t n_nodes)
 {
     *harness = (struct harness){0};
     policy_init(&harness->policy);
@@ -101,7 +101,7 @@ static void harness_begin(struct harness *harness)
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         harness->stores[i] = inventory_store(harness->inventory, i);
     for (enum cluster_kind kind = 0; kind < N_CLUSTER_KINDS; kind++)
-        list(harness, kind, kind == CLUSTER_NODES ? ATTACKED_NODES : 0, node_of);
+        list(harness, kind, kind == CLUSTER_NODES ? n_nodes : 0, node_of);
     make_question(&harness->question);
     settings_init(&harness->settings);
 }
@@ -259,7 +259,7 @@ static struct cost measure(const struct attack *attack)
 {
     struct harness harness;
     struct cost cost = {0};
-    harness_begin(&harness);
+    harness_begin(&harness, ATTACKED_NODES);
     (void)filter_ms(&harness);
     const double before = meter_bytes();
     const double metrics_before = metrics_bytes(&harness);
@@ -349,7 +349,7 @@ static void put_all(const struct harness *harness, const json_t *objects)
 static bool run_what_if(const struct hostile_what_if *what_if)
 {
     struct harness harness;
-    harness_begin(&harness);
+    harness_begin(&harness, ATTACKED_NODES);
     json_auto_t *objects = what_if->objects ? what_if->objects() : json_array();
     put_all(&harness, objects);
     struct api api = {.inventory = harness.inventory,
@@ -455,9 +455,11 @@ static bool send_body(struct harness *harness, const struct hostile_body *body, 
     struct fake_answer answer;
     if (body->reader == READ_DRY_RUN_OBJECT)
         question.path = DRY_RUN_PATH;
+    if (body->reader == READ_DRY_RUN_TABLE)
+        question.output = "table";
     api_routes(&api, NULL, routes);
     meter_reset();
-    if (body->reader == READ_DRY_RUN)
+    if (body->reader == READ_DRY_RUN || body->reader == READ_DRY_RUN_TABLE)
         answer = fake_ask(api_dry_run, &api, &question);
     else if (body->reader == READ_DRY_RUN_OBJECT)
         answer = fake_ask(kubernetes_handle, &kubernetes, &question);
@@ -477,7 +479,7 @@ static bool run_body(const struct hostile_body *body)
 {
     struct harness harness;
     bool ok = true;
-    harness_begin(&harness);
+    harness_begin(&harness, body->n_nodes ? body->n_nodes : ATTACKED_NODES);
     char *text = bodies_text(body);
     const double began_ms = meter_cpu_ms();
     meter_reset();

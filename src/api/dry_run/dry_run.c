@@ -412,6 +412,7 @@ json_t *dry_run_judge(const struct workloads_question *question, struct arena *a
         .only = question->only,
         .explain = question->explain,
     };
+    dry_run.candidates = candidates_of(question->fork, &dry_run.models, arena);
     dry_run.claims = look_up_claims(question->api, question->policy, list, arena);
     json_t *answer = run(&dry_run, list);
     claim_lookup_free(dry_run.claims);

@@ -20,6 +20,7 @@
 #include "decide/quota.h"
 #include "decide/score.h"
 #include "decide/what_if.h"
+#include "formats/json_put.h"
 #include "ledger/gpu_demand.h"
 #include "ledger/shape_limits.h"
 #include "types/policy.h"
@@ -593,13 +594,12 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
     struct placement_run run = {.dry_run = dry_run,
                                 .workload = workload,
                                 .query = {.arena = dry_run->arena},
-                                .candidates =
-                                    candidates_of(dry_run->fork, &dry_run->models, dry_run->arena)};
+                                .candidates = dry_run->candidates};
     ask(&run);
     candidates_judge_claims(&run.candidates, &run.query.question);
     names_warn(dry_run, workload, run.query.question.shape, &run.candidates);
     unit_hints_warn(dry_run, workload, run.query.question.shape, &run.candidates);
-    json_t *nodes = verdict_list(&run.query, &run.candidates);
+    json_t *nodes = json_packed(verdict_list(&run.query, &run.candidates));
     json_t *claims = claim_answers_json(dry_run->claims, run.query.question.devices,
                                         &run.candidates, dry_run->arena);
     json_t *notes = notes_of(&run);

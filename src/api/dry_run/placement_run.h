@@ -7,8 +7,8 @@
 
 #include "api/api.h"
 #include "api/provenance.h"
+#include "api/verdicts/candidates.h"
 #include "api/verdicts/claim_lookup.h"
-#include "api/verdicts/models_here.h"
 #include "objects/workload.h"
 
 #include <jansson.h>
@@ -37,8 +37,9 @@ struct dry_run {
     bool explain;            /* include the ranking of nodes */
     size_t n_evictions_left; /* limit on workloads with a search for victims */
     struct models_here models;
-    json_t *name_warnings; /* array: names.h */
-    size_t names_left;     /* limit on work: NAMES_WORK */
+    struct candidates candidates; /* for one workload after the other */
+    json_t *name_warnings;        /* array: names.h */
+    size_t names_left;            /* limit on work: NAMES_WORK */
     bool has_several_objects;
     size_t n_placed_whole; /* workloads with every replica placed */
     size_t n_unsaved;      /* workloads that are not judged, as the saved cluster lacks a kind */

@@ -36,6 +36,7 @@ void candidates_judge(struct candidates *candidates, const struct fit_question *
     for (size_t i = 0; i < candidates->n; i++) {
         struct node_verdict *candidate = &candidates->items[i];
         candidate->verdict = fit_judge(candidate->node, question);
+        candidate->score = 0;
         if (candidate->verdict == REASON_FITS)
             candidates->fitting[candidates->n_fitting++] =
                 (struct ranked_node){.node = candidate->node, .position = i};

@@ -2,6 +2,7 @@
 #include "api/verdicts/near_misses.h"
 #include "api/text.h"
 #include "api/verdicts/verdict.h"
+#include "base/mem.h"
 #include "base/table.h"
 #include "decide/near_miss.h"
 #include "ledger/admit.h"
@@ -254,8 +255,11 @@ static json_t *miss_json(const struct misses *misses, const struct miss *miss)
 
 json_t *near_misses_json(const struct pod_query *query, const struct candidates *candidates)
 {
-    struct misses misses = {query, near_miss_of(&query->question, query->arena), NULL};
+    struct arena *texts CLEANUP(arena_free_ptr) = arena_new(); /* for each node */
+    struct pod_query own = *query;
+    struct misses misses = {&own, near_miss_of(&query->question, texts), NULL};
     json_t *list = json_array();
+    own.arena = texts;
     for (size_t i = 0; i < candidates->n; i++)
         add_node(&misses, candidates->items[i].node);
     HASH_SORT(misses.items, compare);

@@ -2,8 +2,10 @@
 #include "api/verdicts/verdict.h"
 #include "api/table.h"
 #include "api/text.h"
+#include "base/mem.h"
 #include "base/table.h"
 #include "decide/claim_rules.h"
+#include "formats/json_put.h"
 #include "objects/pod.h"
 #include "types/quantity.h"
 
@@ -177,9 +179,12 @@ static json_t *candidate_json(const struct pod_query *query, const struct node_v
 
 json_t *verdict_list(const struct pod_query *query, const struct candidates *candidates)
 {
+    struct arena *texts CLEANUP(arena_free_ptr) = arena_new();
+    struct pod_query own = *query;
     json_t *list = json_array();
+    own.arena = texts;
     for (size_t i = 0; i < candidates->n; i++)
-        (void)json_array_append_new(list, candidate_json(query, &candidates->items[i]));
+        (void)json_array_append_new(list, candidate_json(&own, &candidates->items[i]));
     return list;
 }
 
@@ -370,6 +375,7 @@ static void write_refusals(const json_t *nodes, bool wide, struct arena *arena, 
 
 void verdict_write_table(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
 {
-    write_fitting_nodes(nodes, wide, arena, out);
-    write_refusals(nodes, wide, arena, out);
+    json_auto_t *list = json_unpacked(nodes);
+    write_fitting_nodes(list, wide, arena, out);
+    write_refusals(list, wide, arena, out);
 }
