@@ -12,6 +12,9 @@
 
 #include <stdbool.h>
 
+/* A note: the user may list ResourceSlices. */
+#define KUBERNETES_SEES_DEVICES 1
+
 struct object_kind;
 struct selection;
 
@@ -23,6 +26,9 @@ struct kubernetes_target {
     bool is_explanation;
     const char *attributes; /* resourceAttributes of a SubjectAccessReview, a JSON object */
     const char *action;     /* "get resource ...", for messages */
+    /* resourceAttributes of a right that only adds to the answer; NULL: there is none. Whoever has
+     * it is told by the note KUBERNETES_SEES_DEVICES of the exchange. */
+    const char *extra;
 };
 
 /* Returns false after answering: 404, 405 for a watch or another verb, 400 for a wrong query. The

@@ -53,8 +53,13 @@ struct auth_question {
     const char *members;    /* of a SubjectAccessReview's spec: user, groups, uid, extra */
     const char *attributes; /* resourceAttributes, a JSON object */
     const char *action;     /* for messages: "get resource ..." */
+    /* A further right, asked for once this one is there; NULL: none. It only decides whether the
+     * exchange passes with its note: not if the API server could not be asked. */
+    const struct auth_question *extra;
+    int note; /* of an extra right; 0: it is none */
 };
-/* The same for such a request: one SubjectAccessReview, in the same cache and limits. */
+/* The same for such a request: a SubjectAccessReview for each right, in the same cache and limits.
+ */
 enum auth_verdict auth_judge_question(struct auth *auth, struct exchange *exchange,
                                       const struct auth_question *question, int64_t now_ms);
 void auth_ask_question(struct auth *auth, struct exchange *exchange,

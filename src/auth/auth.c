@@ -110,15 +110,28 @@ static void note_caller(struct exchange *exchange, const struct auth_question *q
         exchange_set_caller(exchange, allowed->caller);
 }
 
-void auth_settle(struct exchange *exchange, const struct auth_question *question,
-                 const struct auth_answer *answer)
+static void pass_with_extra(struct exchange *exchange, const struct auth_question *extra,
+                            const struct auth_answer *answer)
 {
-    if (answer->kind != ANSWER_ALLOWED) {
-        refuse(exchange, question, answer);
-        return;
-    }
-    note_caller(exchange, question, answer);
+    if (answer->kind == ANSWER_ALLOWED)
+        exchange_set_note(exchange, extra->note);
     exchange_pass(exchange);
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): an extra right has none of its own
+void auth_settle(struct auth *auth, struct exchange *exchange, const struct auth_question *question,
+                 const struct auth_answer *answer, int64_t now_ms)
+{
+    if (question && question->note) {
+        pass_with_extra(exchange, question, answer);
+    } else if (answer->kind != ANSWER_ALLOWED) {
+        refuse(exchange, question, answer);
+    } else if (question && question->extra) {
+        auth_ask_question(auth, exchange, question->extra, now_ms);
+    } else {
+        note_caller(exchange, question, answer);
+        exchange_pass(exchange);
+    }
 }
 
 /* ---- the gate ---- */
@@ -142,6 +155,8 @@ static enum auth_verdict judge(struct auth *auth, const struct asking *asking,
         refuse(exchange, asking->question, &answer);
         return AUTH_CLOSED;
     }
+    if (asking->question && asking->question->extra)
+        return AUTH_ASK;
     note_caller(exchange, asking->question, &answer);
     return AUTH_OPEN;
 }
@@ -156,6 +171,7 @@ enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64
     return AUTH_CLOSED;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): an extra right has none of its own
 static void ask(struct auth *auth, const struct asking *asking, struct exchange *exchange,
                 int64_t now_ms)
 {
@@ -169,8 +185,8 @@ static void ask(struct auth *auth, const struct asking *asking, struct exchange 
     mutex_unlock(&auth->lock);
     if (begun)
         auth_inquiry_send(begun);
-    else if (known)
-        auth_settle(exchange, asking->question, &answer);
+    else if (known || (room != ROOM_YES && asking->question && asking->question->note))
+        auth_settle(auth, exchange, asking->question, &answer, now_ms);
     else if (room != ROOM_YES)
         refuse_for_room(auth, exchange, room);
 }
@@ -199,6 +215,7 @@ enum auth_verdict auth_judge_question(struct auth *auth, struct exchange *exchan
     return judge(auth, &asking, exchange, now_ms);
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): an extra right has none of its own
 void auth_ask_question(struct auth *auth, struct exchange *exchange,
                        const struct auth_question *question, int64_t now_ms)
 {

@@ -115,7 +115,7 @@ static struct waiting *end_inquiry(struct inquiry *inquiry)
 
 /* ---- without the lock, on the sender's thread ---- */
 
-static void conclude(struct inquiry *inquiry, const struct auth_answer *answer)
+static void conclude(struct inquiry *inquiry, const struct auth_answer *answer, int64_t now_ms)
 {
     struct auth *auth = inquiry->auth;
     mutex_lock(&auth->lock);
@@ -126,7 +126,7 @@ static void conclude(struct inquiry *inquiry, const struct auth_answer *answer)
     free(inquiry);
     while (waiting) {
         struct waiting *next = waiting->next; /* freed with its exchange */
-        auth_settle(waiting->exchange, waiting->question, answer);
+        auth_settle(auth, waiting->exchange, waiting->question, answer, now_ms);
         waiting = next;
     }
 }
@@ -187,7 +187,7 @@ static void take_access_review(void *context, const struct kube_answer *kube_ans
         answer.kind = ANSWER_FORBIDDEN;
         (void)snprintf(answer.user, sizeof answer.user, "%s", user_of(inquiry));
     }
-    conclude(inquiry, &answer);
+    conclude(inquiry, &answer, kube_answer->at_ms);
 }
 
 static void review_access(struct inquiry *inquiry, int64_t now_ms)
@@ -212,7 +212,7 @@ static void take_token_review(void *context, const struct kube_answer *kube_answ
         return;
     }
     const struct auth_answer answer = {.kind = result == REVIEW_NO ? ANSWER_STRANGER : ANSWER_NONE};
-    conclude(inquiry, &answer);
+    conclude(inquiry, &answer, kube_answer->at_ms);
 }
 
 void auth_inquiry_send(struct inquiry *inquiry)

@@ -70,10 +70,10 @@ struct auth {
 /* Kubernetes' name of the review. */
 const char *auth_review_name(enum review_kind kind);
 
-/* Answers the exchange, or lets it pass. question: of the asking. ANSWER_NONE: the API server could
- * not be asked. Call it without the lock. */
-void auth_settle(struct exchange *exchange, const struct auth_question *question,
-                 const struct auth_answer *answer);
+/* Answers the exchange, lets it pass, or asks for the extra right. question: of the asking.
+ * ANSWER_NONE: the API server could not be asked. Call it without the lock. */
+void auth_settle(struct auth *auth, struct exchange *exchange, const struct auth_question *question,
+                 const struct auth_answer *answer, int64_t now_ms);
 
 /* ROOM_FULL: too many inquiries or waiting exchanges. ROOM_LIMITED: a new inquiry of a stranger
  * whose token bucket is empty. */

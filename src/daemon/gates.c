@@ -178,8 +178,20 @@ static const struct auth_question *question_of(struct exchange *exchange,
     struct kubernetes_target target;
     if (!kubernetes_read(exchange, &target))
         return NULL;
-    struct auth_question *question = ARENA_NEW(exchange_arena(exchange), struct auth_question);
-    *question = (struct auth_question){user->name, user->members, target.attributes, target.action};
+    struct arena *arena = exchange_arena(exchange);
+    struct auth_question *question = ARENA_NEW(arena, struct auth_question);
+    struct auth_question *extra = ARENA_NEW(arena, struct auth_question);
+    *extra = (struct auth_question){.user = user->name,
+                                    .members = user->members,
+                                    .attributes = target.extra,
+                                    .note = KUBERNETES_SEES_DEVICES};
+    *question = (struct auth_question){.user = user->name,
+                                       .members = user->members,
+                                       .attributes = target.attributes,
+                                       .action = target.action,
+                                       .extra = target.extra ? extra : NULL};
+    if (user->is_master)
+        exchange_set_note(exchange, KUBERNETES_SEES_DEVICES);
     return question;
 }
 

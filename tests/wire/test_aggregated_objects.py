@@ -10,7 +10,7 @@ from certificates import Authority
 from fronted import BASE, JANE, NAMED, Fronted, config_map, status
 from objects import filter_args, node, pod
 from service import stopping
-from test_devices import claim, resource_slice
+from test_devices import DRIVER, H100, claim, resource_slice
 
 TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"}
 VERSION = "visibility.gpu-extender.io/v1alpha1"
@@ -361,6 +361,50 @@ def test_a_dry_run_names_no_pods_of_others(api, tenants, runner):
     assert "ours-fills" in table and "theirs" not in table
     whole = tenants.post("/v1/dry-run", {**asks, "metadata": {"name": "asks", "namespace": "ours"}}).json()["workloads"][0]["preemption"]
     assert {"theirs-runs", "theirs-fills"} < {each["name"] for each in whole["victims"]}, "the administrator's answer has all"
+
+
+SLICES = {"verb": "list", "group": "resource.k8s.io", "version": "*", "resource": "resourceslices"}
+
+
+def selecting(name, expression):
+    request = {"name": "gpus", "exactly": {"deviceClassName": DRIVER, "selectors": [{"cel": {"expression": expression}}]}}
+    spec = {"devices": {"requests": [request]}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": name}, "spec": spec}
+
+
+WRONG = {"value": "productName == 'no'", "name": "productNam == 'no'", "prefix": "productName.matches('H10')"}
+MISTAKES = [selecting(name, f"device.attributes['{DRIVER}'].{rest}") for name, rest in WRONG.items()]
+
+
+def warnings_of(tenants):
+    return "\n".join(each["message"] for each in create(tenants, dry_run(*MISTAKES)).json()["status"]["warnings"])
+
+
+def test_who_may_not_read_slices_is_not_told_what_devices_have(api, tenants, runner):
+    api.store.put({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": DRIVER}, "spec": {}})
+    tenants.wait("the class is known", lambda: DRIVER in [each["metadata"]["name"] for each in tenants.get("/v1/snapshot").json()["items"]])
+    told = warnings_of(tenants)
+    assert len(told.splitlines()) == 3 and "longer number" in told, told
+    assert H100 not in told and "devices have" not in told and "mean" not in told, told
+    assert SLICES in resources(api)
+    grant(api, ("list", "resourceslices", ""))
+    told = warnings_of(tenants)
+    assert H100 in told and "devices have" in told and "mean" in told, told
+
+
+def test_a_failed_review_of_slices_is_no_right(api, tenants, runner):
+    grant(api, ("list", "resourceslices", ""))
+    assert H100 in warnings_of(tenants)
+    api.faults.mislabel("review access", "application/json")  # the first one, of the dry run
+    api.faults.fail("review access", 500)
+    assert H100 not in warnings_of(tenants)
+    assert H100 in warnings_of(tenants), "the failure is not cached"
+
+
+def test_masters_read_slices(tenants):
+    masters = {**JANE, "X-Remote-Group": "system:masters"}
+    answer = tenants.forward(tenants.proxy, f"{BASE}/namespaces/ours/dryruns", masters, "POST", dry_run(*MISTAKES))
+    assert H100 in json.dumps(answer.json()["status"]["warnings"])
 
 
 def test_dry_runs_are_of_one_namespace(tenants, runner):

@@ -28,6 +28,7 @@ struct device_view {
     size_t n_all; /* devices */
     struct published_name *names;
     size_t n_names, names_size;
+    bool is_hidden; /* hints name nothing of the devices that the selector does not */
 };
 
 /* given: slices that hide the ledger's of their names, and of older generations of their pools. All

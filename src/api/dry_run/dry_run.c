@@ -411,6 +411,7 @@ json_t *dry_run_judge(const struct workloads_question *question, struct arena *a
         .has_several_objects = list->n_objects > 1,
         .only = question->only,
         .explain = question->explain,
+        .hides_devices = question->hides_devices,
     };
     dry_run.candidates = candidates_of(question->fork, &dry_run.models, arena);
     dry_run.claims = look_up_claims(question->api, question->policy, list, arena);
@@ -438,7 +439,8 @@ json_t *dry_run_answer(const struct api *api, struct exchange *exchange,
         .fork = inventory_fork(api->inventory, dry_run_peers_wanted(&list)),
         .list = &list,
         .only = question->only,
-        .explain = question->explain};
+        .explain = question->explain,
+        .hides_devices = question->hides_devices};
     if (!dry_run_is_too_much(&list, asked.fork, exchange)) {
         answer = provenance_json(&provenance);
         (void)json_object_update_new(answer, dry_run_judge(&asked, arena));

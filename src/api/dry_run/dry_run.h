@@ -12,6 +12,7 @@ struct dry_run_question {
     const char *name; /* of a list of objects, for messages */
     const char *only; /* all objects must be of this namespace, and no other is named; NULL: any */
     bool explain;
+    bool hides_devices; /* warnings name no attributes, capacities or values of devices */
 };
 
 /* The answer of POST /v1/dry-run; NULL: it has answered the exchange. */
@@ -31,6 +32,7 @@ struct workloads_question {
     const struct workload_list *list;
     const char *only; /* as in dry_run_question */
     bool explain;
+    bool hides_devices;
 };
 /* The members of DryRunResult but those of provenance. Places the replicas on the fork. */
 json_t *dry_run_judge(const struct workloads_question *question, struct arena *arena);

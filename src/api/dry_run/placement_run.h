@@ -35,6 +35,7 @@ struct dry_run {
     size_t n_placed_claims;
     const char *only;        /* the namespace of all workloads, and no other is named; NULL: any */
     bool explain;            /* include the ranking of nodes */
+    bool hides_devices;      /* as in dry_run_question */
     size_t n_evictions_left; /* limit on workloads with a search for victims */
     struct models_here models;
     struct candidates candidates; /* for one workload after the other */

@@ -120,8 +120,10 @@ const char *selector_hint_of_term(const struct cel_term *term, const struct devi
                                                      : "that compares so with";
     const char *why =
         term->kind == CEL_TERM_QUANTITY ? "; a card reports a little less than its name says" : "";
-    return arena_printf(arena, "no device has a %s/%s %s \"%s\"; devices have %s%s",
-                        term->read.domain, term->read.name, what, term->literal, values, why);
+    return arena_printf(arena, "no device has a %s/%s %s \"%s\"%s%s%s", term->read.domain,
+                        term->read.name, what, term->literal,
+                        view->is_hidden ? "" : "; devices have ", view->is_hidden ? "" : values,
+                        why);
 }
 
 /* ---- errors on devices ---- */
@@ -187,6 +189,8 @@ static const char *hint_of_missing(const struct cel_read *read, const struct dev
                             "&& ...",
                             seen->n, view->n_all, read->name,
                             read->is_capacity ? "capacity" : "attributes", read->domain);
+    if (view->is_hidden)
+        return arena_printf(arena, "; no device has this %s", kind);
     seen = find_name(view, read->domain, read->name, !read->is_capacity);
     if (seen)
         return arena_printf(arena, "; no device has this %s, but there is %s", kind,
@@ -268,9 +272,11 @@ const char *selector_hint_of_prefix(const struct cel_program *program, size_t i_
         if (fact && fact->kind == CEL_STRING && goes_on(fact->text, word) &&
             takes(program, i_term, &view->devices[i].device, work_left))
             return arena_printf(arena,
-                                "takes \"%s\", too: \"%s\" is the beginning of a longer number; "
+                                "takes %s%s%s, too: \"%s\" is the beginning of a longer number; "
                                 "in matches(), write \\\\b after it",
-                                fact->text, word);
+                                view->is_hidden ? "" : "\"",
+                                view->is_hidden ? "other devices" : fact->text,
+                                view->is_hidden ? "" : "\"", word);
     }
     return NULL;
 }

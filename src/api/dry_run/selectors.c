@@ -103,6 +103,7 @@ static void read_devices(struct judge *judge)
         reads[n++] = (struct cel_read){.is_capacity = true};
     }
     device_view_read(judge->dry_run->api->inventory, judge->given, reads, n, arena, &judge->view);
+    judge->view.is_hidden = judge->dry_run->hides_devices;
 }
 
 static bool has_class(const struct judge *judge, size_t i_class)

@@ -1,6 +1,7 @@
 /* dry_runs: see dry_runs.h. */
 #include "api/kubernetes/dry_runs.h"
 #include "api/dry_run/dry_run.h"
+#include "api/kubernetes.h"
 #include "api/reply.h"
 #include "api/tables.h"
 #include "api/text.h"
@@ -207,6 +208,7 @@ void dry_runs_create(const struct objects_query *query)
         .name = "spec.objects",
         .only = query->selection->namespace_,
         .explain = json_is_true(json_object_get(spec, "explain")),
+        .hides_devices = exchange_note(query->exchange) != KUBERNETES_SEES_DEVICES,
     };
     json_t *answer = dry_run_answer(query->api, query->exchange, &question);
     if (answer)

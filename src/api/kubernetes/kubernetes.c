@@ -69,6 +69,10 @@ static bool read_path(const char *text, struct arena *arena, struct path *ret_pa
 
 /* ---- the right ---- */
 
+#define SLICES_RIGHT                                                                               \
+    "{\"verb\":\"list\",\"group\":\"resource.k8s.io\",\"version\":\"*\","                          \
+    "\"resource\":\"resourceslices\"}"
+
 static const char *verb_of(const struct exchange *exchange, const struct path *path)
 {
     if (!is_read(exchange))
@@ -143,7 +147,8 @@ static bool read_target(struct exchange *exchange, const struct path *path,
     *ret_target = (struct kubernetes_target){.kind = path->kind,
                                              .selection = selection,
                                              .view = is_view ? path->name : NULL,
-                                             .is_explanation = *path->subresource != '\0'};
+                                             .is_explanation = *path->subresource != '\0',
+                                             .extra = path->kind->create ? SLICES_RIGHT : NULL};
     set_right(path, verb, arena, ret_target);
     return true;
 }

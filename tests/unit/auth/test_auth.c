@@ -428,8 +428,10 @@ static void test_users_of_a_front_proxy_are_no_strangers(void **state)
     for (unsigned i = 0; i < 2 * N_BURST; i++) {
         struct fronting fronting = {.harness = harness};
         (void)snprintf(fronting.attributes, sizeof fronting.attributes, "{\"name\":\"%u\"}", i);
-        fronting.question =
-            (struct auth_question){"jane", "\"user\":\"jane\"", fronting.attributes, "get it"};
+        fronting.question = (struct auth_question){.user = "jane",
+                                                   .members = "\"user\":\"jane\"",
+                                                   .attributes = fronting.attributes,
+                                                   .action = "get it"};
         struct guest guest = {AUTH_ASK, fake_begin(judge_question, &fronting, &question)};
         may(harness, true);
         check_in(&guest);
