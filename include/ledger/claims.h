@@ -25,7 +25,7 @@ struct claim {
     const char *uid;
     const char *namespace_;
     const char *node_name;
-    uint64_t models; /* namespace_usage_models() of the node */
+    uint64_t models; /* namespace_usage_models() */
     int64_t until_ms;
     uint64_t version; /* claims_version() when it was made */
     int64_t gpus[QUOTA_SCOPES_MAX];

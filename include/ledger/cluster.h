@@ -64,6 +64,21 @@ struct node_device_group {
     struct model_pool *pool; /* of the resource: the pool that counts the free ones; NULL: none */
 };
 
+/* The GPUs of one vendor on a node. */
+struct gpu_kind {
+    /* policy_quota_models() of the model that quotas count them under. If the labels name none now,
+     * the last one that they named for the same node UID stays. */
+    uint64_t quota_models;
+    int64_t memory_bytes;           /* of a GPU by the labels, else by its name; 0: unknown */
+    struct gpu_model model;         /* chip "" if unknown */
+    const char *domain;             /* of their resources: "nvidia.com"; "": of all. Interned */
+    const char *label;              /* that names the model: its key, or "" */
+    const char *value;              /* of that label on the node, or "" */
+    const char *driver;             /* of the devices that it comes from; "": by a label, or none */
+    struct gpu_model counted_model; /* by quotas */
+    int64_t counted_memory_bytes;
+};
+
 /* One unit of a GPU resource on a node, as the labels of the policy's models.units say. */
 struct gpu_unit {
     const char *resource; /* interned */
@@ -93,23 +108,14 @@ struct node_traits {
     size_t n_taints;
     bool unschedulable;
     bool ready;
-    bool has_parts;           /* units of one of its GPU resources are shares or slices */
-    const char *zone;         /* interned, so the zone's nodes share it; NULL: none */
-    int64_t gpu_memory_bytes; /* of a GPU by the labels, else by its name; 0: unknown */
-    /* policy_quota_models() of the model that quotas count the node under. If its labels name none
-     * now, the last one that they named for the same node UID stays. */
-    uint64_t quota_models;
-    struct gpu_model model;   /* chip "" if unknown */
-    const char *model_word;   /* interned string; equal address: same model and memory */
-    const char *model_label;  /* the label's key, or "" */
-    const char *model_driver; /* of the devices that it comes from; "": by a label, or none */
-    const char *model_value;  /* the label's value on the node, or "" */
-    /* Interned: of the GPUs that device plugins offer, "nvidia.com"; "": none; "*": several. */
-    const char *plugin_domain;
-    const char *uid;                /* "" if unknown */
-    struct gpu_units units;         /* of the GPU resources that it reports */
-    struct gpu_model counted_model; /* by quotas */
-    int64_t counted_memory_bytes;
+    bool has_parts;          /* units of one of its GPU resources are shares or slices */
+    const char *zone;        /* interned, so the zone's nodes share it; NULL: none */
+    size_t n_others;         /* mostly 0: GPUs of one vendor */
+    struct gpu_kind gpus;    /* the vendor whose label comes first in the policy */
+    struct gpu_kind *others; /* further vendors of the resources that it reports */
+    const char *model_word;  /* interned string; equal address: same models and memory */
+    const char *uid;         /* "" if unknown */
+    struct gpu_units units;  /* of the GPU resources that it reports */
 };
 
 /* A pod of the ledger, read-only. */
@@ -370,6 +376,15 @@ struct node_facts cluster_node_facts(const struct node *node, struct arena *aren
 
 const char *node_name(const struct node *node);
 const struct node_traits *node_traits(const struct node *node);
+/* The GPUs that a pod gets by the resource, which the node need not report. */
+const struct gpu_kind *node_traits_gpus(const struct node_traits *traits, const char *resource);
+/* Iterates, with node_traits.gpus first: NULL to NULL. */
+const struct gpu_kind *node_traits_next_kind(const struct node_traits *traits,
+                                             const struct gpu_kind *kind);
+/* Whether the node's label may be about these GPUs: it is of their vendor, or of a provider and
+ * names no model of another vendor. */
+bool gpu_kind_is_named_by(const struct node_traits *traits, const struct gpu_kind *kind,
+                          const char *label);
 /* NULL: the node does not report the resource, or it is none of GPUs. */
 const struct gpu_unit *node_traits_unit(const struct node_traits *traits, const char *resource);
 /* From its traits; NULL: no zone, or no such node. */

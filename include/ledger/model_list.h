@@ -17,9 +17,9 @@ struct model_list {
     struct seen_model *seen;
 };
 
-/* Appends the node's model if it is known and not in the list. Returns whether it did. Borrows the
- * node's strings until model_list_seal(). */
-bool model_list_add(struct model_list *list, const struct node_traits *traits, struct arena *arena);
+/* Appends the node's known models, unless a node with the same is in the list. Borrows the node's
+ * strings until model_list_seal(). */
+void model_list_add(struct model_list *list, const struct node_traits *traits, struct arena *arena);
 /* After the last node: frees what found the models again. */
 void model_list_seal(struct model_list *list);
 bool model_list_has(const struct model_list *list, const struct gpu_model *want);

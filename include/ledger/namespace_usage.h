@@ -24,10 +24,13 @@ int64_t namespace_usage_in(const struct cluster *cluster, const char *namespace_
 
 /* The GPUs of the scope that a pod of the shape uses. */
 int64_t namespace_usage_need(const struct pod_shape *shape, size_t scope);
-/* The same for needs; other resources count for no scope. */
-int64_t namespace_usage_need_of(const struct need *needs, size_t n_needs, size_t scope);
-/* The models under which the node's GPUs count: policy_quota_models(). */
-uint64_t namespace_usage_models(const struct node *node);
+/* What the limit counts of such needs on the node. */
+int64_t namespace_usage_need_on(const struct node *node, const struct need *needs, size_t n_needs,
+                                const struct quota_limit *limit);
+/* policy_quota_models() of all GPUs that a pod of the shape gets on the node. */
+uint64_t namespace_usage_models(const struct node *node, const struct pod_shape *shape);
+/* Whether GPUs of these models count in the column. */
+bool namespace_usage_has_column(const struct policy *policy, uint64_t models, size_t column);
 
 /* The quotas that cover a namespace that exists or uses GPUs; NULL for any other. */
 const size_t *namespace_usage_covering(const struct cluster *cluster, const char *namespace_,

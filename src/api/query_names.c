@@ -131,7 +131,7 @@ static void check_model(const struct cluster *cluster, struct exchange *exchange
     if (!asked || !gpu_model_parse(asked, policy->aliases, policy->n_aliases, &want))
         return;
     for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));)
-        (void)model_list_add(&here, node_traits(node), arena);
+        model_list_add(&here, node_traits(node), arena);
     model_list_seal(&here);
     if (model_list_has(&here, &want))
         return;

@@ -69,9 +69,11 @@ static void exhaust(struct exhausted *exhausted, const struct quota_limit *limit
     exhausted->models |= limit->column > 0 ? UINT64_C(1) << (limit->column - 1) : 0;
 }
 
-static bool refuses(const struct exhausted *exhausted, const struct node *node)
+static bool refuses(const struct quota_view *view, const struct exhausted *exhausted,
+                    const struct node *node)
 {
-    return exhausted->all || (exhausted->models & namespace_usage_models(node));
+    return exhausted->all ||
+           (exhausted->models && (exhausted->models & namespace_usage_models(node, view->shape)));
 }
 
 /* Saves most nodes a walk over the rows. */
@@ -131,16 +133,23 @@ static bool is_covered(const size_t *quotas, size_t n, size_t quota)
     return false;
 }
 
-/* Subtracts a pod of that namespace from a node of these models. */
+static int64_t need_of_shape(const struct pod_shape *shape, const struct node *node,
+                             const struct quota_limit *limit)
+{
+    return namespace_usage_need_on(node, shape->needs, shape->n_gpu_needs, limit);
+}
+
+/* Subtracts a pod of that namespace from the node. */
 static void give_back(struct quota_view *view, const struct cluster *cluster,
-                      const char *namespace_, const struct pod_shape *shape, uint64_t models)
+                      const char *namespace_, const struct pod_shape *shape,
+                      const struct node *node)
 {
     size_t n = 0;
     const size_t *quotas = namespace_usage_covering(cluster, namespace_, &n);
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
-        if (counts(row->limit, models) && is_covered(quotas, n, row->quota))
-            row->left += quota_need(shape, row->limit);
+        if (is_covered(quotas, n, row->quota))
+            row->left += need_of_shape(shape, node, row->limit);
     }
 }
 
@@ -166,8 +175,7 @@ static struct quota_view *begin_with(struct quota_view *view, const struct clust
                                      const struct reservation *own)
 {
     if (view && own)
-        give_back(view, cluster, own->namespace_, own->shape,
-                  namespace_usage_models(reservation_node(own)));
+        give_back(view, cluster, own->namespace_, own->shape, reservation_node(own));
     if (view)
         sum_up(view);
     return view;
@@ -246,11 +254,11 @@ bool quota_waits_for_claims(const struct cluster *cluster, const struct claims_q
            !asked_claims_of(cluster, question, arena).are_ready;
 }
 
-/* GPUs that the pod adds to the limit on the node. Negative: the limit does not count it there. */
-static int64_t need_on(const struct quota_row *row, uint64_t node_models,
+/* GPUs that the pod adds to the limit on the node, of_shape of them by its own requests. Negative:
+ * the limit does not count it there. */
+static int64_t need_on(const struct quota_row *row, int64_t of_shape,
                        const struct asked_models *devices)
 {
-    const int64_t of_shape = counts(row->limit, node_models) ? row->need : 0;
     const int64_t least = counts(row->limit, devices->sure) ? row->least : 0;
     const int64_t refused = counts(row->limit, devices->possible) ? row->refused : 0;
     const int64_t need = amount_add(of_shape, least > refused ? least : refused);
@@ -264,7 +272,7 @@ static const struct quota_row *find_short(const struct quota_view *view, const s
     const struct asked_models devices = asked_claims_models(view->cluster, node);
     for (size_t i = 0; i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
-        const int64_t need = need_on(row, namespace_usage_models(node), &devices);
+        const int64_t need = need_on(row, need_of_shape(view->shape, node, row->limit), &devices);
         const int64_t more = need > 0 && claims ? row->claimed : 0;
         const int64_t left = need > 0 ? row->left : amount_add(row->left, row->nominated);
         if (need >= 0 && left < amount_add(need, more))
@@ -308,22 +316,15 @@ static void find_coverage(struct coverage *last, const struct cluster *cluster,
     last->namespace_ = namespace_;
 }
 
-static bool is_promised(const struct quota_row *row, uint64_t models,
-                        const struct coverage *coverage)
-{
-    return counts(row->limit, models) && is_covered(coverage->quotas, coverage->n, row->quota);
-}
-
 static void promise_nominated(struct quota_view *view, const struct nomination *nomination,
                               const struct coverage *coverage)
 {
-    const uint64_t models = namespace_usage_models(nomination_node(nomination));
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
-        if (!is_promised(row, models, coverage))
+        if (!is_covered(coverage->quotas, coverage->n, row->quota))
             continue;
-        const int64_t gpus =
-            namespace_usage_need_of(nomination->needs, nomination->n_needs, row->limit->scope);
+        const int64_t gpus = namespace_usage_need_on(nomination_node(nomination), nomination->needs,
+                                                     nomination->n_needs, row->limit);
         if (__builtin_sub_overflow(row->left, gpus, &row->left))
             row->left = INT64_MIN;
         row->nominated = amount_add(row->nominated, gpus);
@@ -337,7 +338,8 @@ static void promise_claimed(struct quota_view *view, const struct claim *claim,
 {
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
-        if (is_promised(row, claim->models, coverage))
+        if (counts(row->limit, claim->models) &&
+            is_covered(coverage->quotas, coverage->n, row->quota))
             row->claimed += claim->gpus[row->limit->scope] + by_claims[row->limit->scope];
     }
 }
@@ -401,8 +403,15 @@ void quota_give_back(struct quota_view *view, const struct cluster *cluster,
 {
     if (!view)
         return;
-    give_back(view, cluster, namespace_, shape, namespace_usage_models(node));
+    give_back(view, cluster, namespace_, shape, node);
     sum_up(view);
+}
+
+/* The models of the node do not tell which of the pod's GPUs is of which, or its claims count. */
+static bool goes_by_rows(const struct quota_view *view, const struct node *node)
+{
+    return view->asks_by_claims ||
+           (view->shape->n_gpu_needs > 1 && node_traits(node)->n_others > 0);
 }
 
 enum reason quota_judge(const struct quota_view *view, const struct node *node)
@@ -411,20 +420,20 @@ enum reason quota_judge(const struct quota_view *view, const struct node *node)
         return REASON_FITS;
     if (view->waits_for_namespace)
         return REASON_NAMESPACE_UNKNOWN;
-    if (view->asks_by_claims) {
+    if (goes_by_rows(view, node)) {
         if (find_short(view, node, false))
             return REASON_QUOTA;
         return find_short(view, node, true) ? REASON_QUOTA_CLAIMED : REASON_FITS;
     }
-    if (refuses(&view->exhausted, node))
+    if (refuses(view, &view->exhausted, node))
         return REASON_QUOTA;
-    return refuses(&view->claimed, node) ? REASON_QUOTA_CLAIMED : REASON_FITS;
+    return refuses(view, &view->claimed, node) ? REASON_QUOTA_CLAIMED : REASON_FITS;
 }
 
 static const struct quota_row *find_exhausted(const struct quota_view *view,
                                               const struct node *node)
 {
-    const uint64_t models = namespace_usage_models(node);
+    const uint64_t models = namespace_usage_models(node, view->shape);
     const struct quota_row *row = view->rows;
     while (!is_exhausted(row) || !counts(row->limit, models))
         row++;
@@ -434,16 +443,15 @@ static const struct quota_row *find_exhausted(const struct quota_view *view,
 const char *quota_refusal(const struct quota_view *view, const struct node *node)
 {
     const struct quota_row *row =
-        view->asks_by_claims ? find_short(view, node, false) : find_exhausted(view, node);
+        goes_by_rows(view, node) ? find_short(view, node, false) : find_exhausted(view, node);
     const struct quota *quota = &view->policy->quotas[row->quota];
     return row->limit->column == 0 ? quota->refusal_in_total : quota->refusal_of_model;
 }
 
 /* The GPUs that each pod after the first adds to the limit on the node. */
-static int64_t next_need_on(const struct quota_row *row, uint64_t node_models,
+static int64_t next_need_on(const struct quota_row *row, int64_t of_shape,
                             const struct asked_models *devices)
 {
-    const int64_t of_shape = counts(row->limit, node_models) ? row->need : 0;
     return amount_add(of_shape, counts(row->limit, devices->sure) ? row->each : 0);
 }
 
@@ -461,12 +469,12 @@ int64_t quota_count(const struct quota_view *view, const struct node *node)
     int64_t count = INT64_MAX;
     if (!view)
         return count;
-    const uint64_t models = namespace_usage_models(node);
     const struct asked_models devices = asked_claims_models(view->cluster, node);
     for (size_t i = 0; i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
+        const int64_t of_shape = need_of_shape(view->shape, node, row->limit);
         const int64_t more =
-            count_of(row, need_on(row, models, &devices), next_need_on(row, models, &devices));
+            count_of(row, need_on(row, of_shape, &devices), next_need_on(row, of_shape, &devices));
         count = more < count ? more : count;
     }
     return count;
@@ -494,13 +502,11 @@ static int64_t taken_by_claims(const struct quota_row *row, const struct asked_m
 /* fork: counts what the claims take there; NULL: only in the view. */
 static void take(struct quota_view *view, struct cluster *fork, const struct node *node, int64_t n)
 {
-    const uint64_t models = namespace_usage_models(node);
     const struct asked_models devices = asked_claims_models(view->cluster, node);
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
         const int64_t by_claims = taken_by_claims(row, &devices, n);
-        if (counts(row->limit, models))
-            row->left -= row->need * n;
+        row->left -= need_of_shape(view->shape, node, row->limit) * n;
         row->left -= by_claims;
         row->least = row->each;
         row->refused = 0;
@@ -548,8 +554,12 @@ void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MO
     memset(ret_counts, 0, QUOTA_MODELS_MAX * sizeof *ret_counts);
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node)) {
+        uint64_t models = 0;
+        for (const struct gpu_kind *kind = NULL;
+             (kind = node_traits_next_kind(node_traits(node), kind));)
+            models |= kind->quota_models;
         for (size_t i = 0; i < cluster_policy(cluster)->n_quota_models; i++)
-            ret_counts[i] += namespace_usage_models(node) >> i & 1;
+            ret_counts[i] += models >> i & 1;
     }
 }
 

@@ -1,6 +1,7 @@
 /* rank: see include/decide/rank.h. */
 #include "decide/rank.h"
 #include "base/mem.h"
+#include "ledger/admit.h"
 #include "ledger/node_hot.h"
 
 #include <stdlib.h>
@@ -8,11 +9,11 @@
 
 #define N_OTHER_SCORES 10 /* 0..9, for all but the first */
 
-static size_t model_rank(const struct node_traits *traits, const struct model_wants *wants)
+static size_t model_rank(const struct node_traits *traits, const struct pod_shape *shape)
 {
+    const struct model_wants *wants = &shape->facts.wants;
     size_t rank = 0;
-    while (rank < wants->n_accept &&
-           !gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &wants->accept[rank]))
+    while (rank < wants->n_accept && !admit_gives_model(traits, shape, &wants->accept[rank]))
         rank++;
     return rank;
 }
@@ -25,7 +26,7 @@ static bool is_for_gpus(const struct node *node)
         if (resources[i].resource->is_gpu && resources[i].allocatable > 0)
             return true;
     }
-    return node_hot(node)->has_devices || node_traits(node)->model.chip[0] != '\0';
+    return node_hot(node)->has_devices || node_traits(node)->gpus.model.chip[0] != '\0';
 }
 
 static enum gpu_work gpu_work_of(const struct node *node, const struct pod_shape *shape)
@@ -48,7 +49,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
         return;
     const struct node_traits *traits = node_traits(node);
     const struct shape_facts *facts = &score_shape(score)->facts;
-    ranked->model_rank = model_rank(traits, &facts->wants);
+    ranked->model_rank = model_rank(traits, score_shape(score));
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
     ranked->unpreferred = 0;
     if (node_hot(node)->has_taints)
@@ -153,7 +154,7 @@ bool rank_by_models(const struct pod_shape *shape, struct ranked_node *nodes, si
     for (size_t i = 0; i < n_nodes; i++) {
         if (!nodes[i].node)
             continue;
-        nodes[i].model_rank = model_rank(node_traits(nodes[i].node), wants);
+        nodes[i].model_rank = model_rank(node_traits(nodes[i].node), shape);
         is_there[nodes[i].model_rank] = true;
     }
     int n_ranks = 0;

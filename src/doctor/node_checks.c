@@ -39,6 +39,15 @@ static bool has_any_gpus(const struct node *node)
     return false;
 }
 
+static bool names_model(const struct node_traits *traits)
+{
+    for (const struct gpu_kind *kind = NULL; (kind = node_traits_next_kind(traits, kind));) {
+        if (kind->model.chip[0])
+            return true;
+    }
+    return false;
+}
+
 static void check_models(const struct cluster *cluster, struct findings *findings)
 {
     struct first_names unknown = {.n = 0};
@@ -47,7 +56,7 @@ static void check_models(const struct cluster *cluster, struct findings *finding
         if (!has_any_gpus(node))
             continue;
         n_gpu_nodes++;
-        if (!*node_traits(node)->model.chip)
+        if (!names_model(node_traits(node)))
             first_names_add(&unknown, "%s", node_name(node));
     }
     if (unknown.n > 0)
@@ -93,8 +102,9 @@ static bool is_same_model(const struct gpu_model *a, const struct gpu_model *b)
            is_same_form(a, b);
 }
 
-/* The first label that names another model than the one that counts; NULL: none. */
-static const char *find_other_label(const struct node_traits *traits)
+/* The first label about these GPUs that names another model than the one that counts; NULL: none.
+ */
+static const char *find_other_label(const struct node_traits *traits, const struct gpu_kind *kind)
 {
     const struct policy *policy = traits->view.policy;
     for (size_t i = 0; i < policy->n_model_labels; i++) {
@@ -102,7 +112,7 @@ static const char *find_other_label(const struct node_traits *traits)
         const char *key = policy->model_labels[i];
         const char *value = labels_find(traits->view.labels, traits->view.n_labels, key);
         if (value && gpu_model_parse(value, policy->aliases, policy->n_aliases, &model) &&
-            !is_same_model(&model, &traits->model))
+            gpu_kind_is_named_by(traits, kind, key) && !is_same_model(&model, &kind->model))
             return key;
     }
     return NULL;
@@ -113,9 +123,11 @@ static void check_labels(const struct cluster *cluster, struct findings *finding
     struct first_names nodes = {.n = 0};
     for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
         const struct node_traits *traits = node_traits(node);
-        const char *other = *traits->model.chip ? find_other_label(traits) : NULL;
-        if (other)
-            first_names_add(&nodes, "%s (%s, %s)", node_name(node), traits->model_label, other);
+        for (const struct gpu_kind *kind = NULL; (kind = node_traits_next_kind(traits, kind));) {
+            const char *other = *kind->model.chip ? find_other_label(traits, kind) : NULL;
+            if (other)
+                first_names_add(&nodes, "%s (%s, %s)", node_name(node), kind->label, other);
+        }
     }
     if (nodes.n > 0)
         findings_add(findings, FINDING_WARN, "nodes.labels",

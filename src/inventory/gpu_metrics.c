@@ -59,7 +59,7 @@ static size_t count_rows(const struct cluster *cluster)
 static void name_row(struct gpu_row *row, const struct node *node, const char *resource)
 {
     *row = (struct gpu_row){.node = node_name(node), .resource = resource};
-    (void)gpu_model_text(&node_traits(node)->model, row->model);
+    (void)gpu_model_text(&node_traits_gpus(node_traits(node), resource)->model, row->model);
 }
 
 static void set_free(struct gpu_row *row, const struct node *node, double n_free)

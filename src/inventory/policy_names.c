@@ -157,7 +157,7 @@ size_t policy_names_missing(const struct cluster *cluster, struct arena *arena,
         .names = ARENA_ARRAY(arena, struct policy_name, count_names(policy))};
     quota_count_nodes(cluster, search->n_nodes);
     for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));)
-        (void)model_list_add(&search->models, node_traits(node), arena);
+        model_list_add(&search->models, node_traits(node), arena);
     model_list_seal(&search->models);
     for (size_t i = 0; i < policy->n_quotas; i++)
         check_quota(search, &policy->quotas[i]);

@@ -23,10 +23,44 @@ enum reason admit_by_labels(const struct node_traits *traits, const struct shape
     return REASON_FITS;
 }
 
-static bool is_one_of(const struct node_traits *traits, const struct gpu_model *models, size_t n)
+const struct gpu_kind *admit_next_kind(const struct node_traits *traits,
+                                       const struct pod_shape *shape, const struct gpu_kind *kind)
+{
+    if (traits->n_others == 0 || shape->n_gpu_needs == 0)
+        return kind ? NULL : &traits->gpus;
+    while ((kind = node_traits_next_kind(traits, kind))) {
+        for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+            if (node_traits_gpus(traits, shape->needs[i].resource->name) == kind)
+                return kind;
+        }
+    }
+    return NULL;
+}
+
+bool admit_gives_model(const struct node_traits *traits, const struct pod_shape *shape,
+                       const struct gpu_model *want)
+{
+    for (const struct gpu_kind *kind = NULL; (kind = admit_next_kind(traits, shape, kind));) {
+        if (gpu_model_satisfies(&kind->model, kind->memory_bytes, want))
+            return true;
+    }
+    return false;
+}
+
+static bool gives_one_of(const struct node_traits *traits, const struct pod_shape *shape,
+                         const struct gpu_model *models, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &models[i]))
+        if (admit_gives_model(traits, shape, &models[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool gives_known_model(const struct node_traits *traits, const struct pod_shape *shape)
+{
+    for (const struct gpu_kind *kind = NULL; (kind = admit_next_kind(traits, shape, kind));) {
+        if (kind->model.chip[0])
             return true;
     }
     return false;
@@ -41,12 +75,12 @@ bool admit_takes_any_model(const struct model_wants *wants)
 static int64_t memory_of(const struct node_traits *traits, const struct need *need)
 {
     const struct gpu_unit *unit = node_traits_unit(traits, need->resource->name);
-    return unit ? unit->memory_bytes : traits->gpu_memory_bytes;
+    return unit ? unit->memory_bytes : node_traits_gpus(traits, need->resource->name)->memory_bytes;
 }
 
 int64_t admit_memory_bytes(const struct node_traits *traits, const struct pod_shape *shape)
 {
-    int64_t least = shape->n_gpu_needs > 0 ? INT64_MAX : traits->gpu_memory_bytes;
+    int64_t least = shape->n_gpu_needs > 0 ? INT64_MAX : traits->gpus.memory_bytes;
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
         const int64_t bytes = memory_of(traits, &shape->needs[i]);
         least = bytes < least ? bytes : least;
@@ -59,9 +93,12 @@ static enum reason admit_memory(const struct node_traits *traits, const struct p
 {
     const int64_t want = shape->facts.wants.min_memory_bytes;
     const int64_t least = want > 0 ? admit_memory_bytes(traits, shape) : 0;
-    const int64_t most = least > 0 ? least : traits->gpu_memory_bytes;
+    int64_t most = least;
     if (want == 0)
         return REASON_FITS;
+    for (const struct gpu_kind *kind = NULL;
+         least == 0 && (kind = admit_next_kind(traits, shape, kind));)
+        most = kind->memory_bytes > most ? kind->memory_bytes : most;
     if (most > 0 && !gpu_memory_is_enough(most, want))
         return REASON_GPU_MEMORY;
     return least > 0 ? REASON_FITS : REASON_GPU_MEMORY_UNKNOWN;
@@ -71,25 +108,26 @@ enum reason admit_model(const struct node *node, const struct pod_shape *shape)
 {
     const struct node_traits *traits = node_traits(node);
     const struct model_wants *wants = &shape->facts.wants;
-    if (wants->n_accept + wants->n_exclude > 0 && !traits->model.chip[0])
+    if (wants->n_accept + wants->n_exclude > 0 && !gives_known_model(traits, shape))
         return REASON_MODEL_UNKNOWN;
-    if (is_one_of(traits, wants->exclude, wants->n_exclude))
+    if (gives_one_of(traits, shape, wants->exclude, wants->n_exclude))
         return REASON_MODEL_EXCLUDED;
-    if (wants->n_accept > 0 && !is_one_of(traits, wants->accept, wants->n_accept))
+    if (wants->n_accept > 0 && !gives_one_of(traits, shape, wants->accept, wants->n_accept))
         return REASON_MODEL_NOT_WANTED;
     return admit_memory(traits, shape);
 }
 
 /* The pod's annotation overrides the policy. A pod whose accepted models name this sharing wants
  * it; admit_model() judges the model. */
-static bool allows(const struct node_traits *traits, const struct shape_facts *facts,
+static bool allows(const struct node_traits *traits, const struct pod_shape *shape,
                    enum gpu_sharing sharing)
 {
+    const struct shape_facts *facts = &shape->facts;
     if (facts->allow_shared != ALLOW_SHARED_BY_POLICY)
         return facts->allow_shared == ALLOW_SHARED_YES;
     for (size_t i = 0; i < facts->wants.n_accept; i++) {
         if (facts->wants.accept[i].sharing == sharing &&
-            is_one_of(traits, &facts->wants.accept[i], 1))
+            admit_gives_model(traits, shape, &facts->wants.accept[i]))
             return true;
     }
     return traits->view.policy->allow_shared;
@@ -109,9 +147,9 @@ enum reason admit_wholeness(const struct node *node, const struct pod_shape *sha
         shares |= unit->is_shared;
         slices |= unit->is_slice;
     }
-    if (shares && !allows(traits, &shape->facts, GPU_TIME_SHARED))
+    if (shares && !allows(traits, shape, GPU_TIME_SHARED))
         return REASON_GPU_SHARED;
-    if (slices && !allows(traits, &shape->facts, GPU_MIG_SLICED))
+    if (slices && !allows(traits, shape, GPU_MIG_SLICED))
         return REASON_GPU_MIG;
     return REASON_FITS;
 }

@@ -18,7 +18,7 @@ static void usage_change(struct cluster *cluster, struct node *node, const struc
 {
     node_rows_change(cluster, node, usage, is_added);
     node_hot_renew(node);
-    namespace_usage_count(cluster, usage->namespace_, usage->shape, namespace_usage_models(node),
+    namespace_usage_count(cluster, usage->namespace_, usage->shape, namespace_usage_traits(node),
                           is_added ? 1 : -1);
     if (is_added)
         owners_add(usage->owner, node);
@@ -71,20 +71,40 @@ static void renew_devices(struct cluster *cluster, struct node *node)
     }
 }
 
+/* What the node was before a change: end_change() frees it. */
+struct change_of_node {
+    struct traits_entry *held; /* NULL: there was no Node object */
+    const struct node_traits *traits;
+};
+
+static struct change_of_node begin_change(struct node *node)
+{
+    if (node->traits)
+        node_traits_ref(node->traits);
+    model_pool_leave(node);
+    return (struct change_of_node){node->traits, namespace_usage_traits(node)};
+}
+
+static void end_change(struct cluster *cluster, struct node *node,
+                       const struct change_of_node *before)
+{
+    model_pool_enter(cluster, node);
+    node_hot_renew(node);
+    namespace_usage_move(cluster, node, before->traits);
+    node_traits_unref(cluster, before->held);
+}
+
 void changes_of_node(struct cluster *cluster, struct node *node, struct traits_entry *traits,
                      const struct node_facts *facts)
 {
-    const uint64_t models = namespace_usage_models(node);
+    const struct change_of_node before = begin_change(node);
     const bool is_other = traits != node->traits;
-    model_pool_leave(node);
     if (is_other)
         node_table_set_traits(cluster, node, traits);
     if (node_rows_advertise(cluster, node, facts) || is_other)
         count_change_of_nodes(cluster, node);
     renew_devices(cluster, node);
-    model_pool_enter(cluster, node);
-    node_hot_renew(node);
-    namespace_usage_move(cluster, node, models);
+    end_change(cluster, node, &before);
 }
 
 /* A node without a label of its model has that of its devices. */
@@ -99,13 +119,10 @@ static void renew_model(struct cluster *cluster, struct node *node)
 
 void changes_of_devices(struct cluster *cluster, struct node *node)
 {
-    const uint64_t models = namespace_usage_models(node);
-    model_pool_leave(node);
+    const struct change_of_node before = begin_change(node);
     renew_devices(cluster, node);
     renew_model(cluster, node);
-    model_pool_enter(cluster, node);
-    node_hot_renew(node);
-    namespace_usage_move(cluster, node, models);
+    end_change(cluster, node, &before);
 }
 
 void changes_of_device_classes(struct cluster *cluster)

@@ -166,7 +166,7 @@ static const struct pod_entry *pod_of(const struct cluster *cluster, const struc
 
 struct pod_use {
     const struct pod_shape *shape; /* NULL: it counts nowhere */
-    uint64_t models;
+    const struct node *node;
 };
 
 static struct pod_use use_of_pod(const struct cluster *cluster, const struct pod_entry *pod)
@@ -174,47 +174,44 @@ static struct pod_use use_of_pod(const struct cluster *cluster, const struct pod
     if (!pod)
         return (struct pod_use){0};
     if (pod->node)
-        return (struct pod_use){pod->pod.shape, namespace_usage_models(pod->node)};
+        return (struct pod_use){pod->pod.shape, pod->node};
     const struct reservation *held = cluster_find_reservation(cluster, pod->pod.uid);
     if (!held)
         return (struct pod_use){0};
-    return (struct pod_use){held->shape, namespace_usage_models(reservation_node(held))};
+    return (struct pod_use){held->shape, reservation_node(held)};
+}
+
+/* The caller frees them. NULL: there is no such pod. */
+static int64_t *cells_of_pod(const struct cluster *cluster, const struct claim_use *use)
+{
+    const struct pod_use of_pod = use_of_pod(cluster, pod_of(cluster, use));
+    if (!of_pod.shape)
+        return NULL;
+    int64_t *cells = MEM_ARRAY(int64_t, namespace_usage_n_cells(cluster->policy));
+    namespace_usage_add(cluster->policy, cells, of_pod.shape, namespace_usage_traits(of_pod.node),
+                        1);
+    return cells;
 }
 
 static void renew_pod(struct cluster *cluster, struct claim_use *use)
 {
-    const size_t n_scopes = cluster->policy->n_quota_scopes;
-    const struct pod_use of_pod = use_of_pod(cluster, pod_of(cluster, use));
     free(use->of_pod);
-    use->of_pod = NULL;
-    use->models_of_pod = of_pod.models;
-    if (!of_pod.shape)
-        return;
-    use->of_pod = MEM_ARRAY(int64_t, n_scopes);
-    for (size_t scope = 0; scope < n_scopes; scope++)
-        use->of_pod[scope] = namespace_usage_need(of_pod.shape, scope);
+    use->of_pod = cells_of_pod(cluster, use);
 }
 
 /* Cells. */
-
-static bool has_column(const struct policy *policy, uint64_t models, size_t column)
-{
-    if (column == 0)
-        return true;
-    return column <= policy->n_quota_models ? models >> (column - 1) & 1
-                                            : (models & QUOTA_MODEL_UNKNOWN) != 0;
-}
 
 static int64_t count(const struct policy *policy, const struct claim_use *use, size_t scope,
                      size_t column)
 {
     int64_t n = 0;
     for (size_t i = 0; i < use->n_gpus; i++) {
-        n += (use->gpus[i].scopes >> scope & 1) && has_column(policy, use->gpus[i].models, column);
+        n += (use->gpus[i].scopes >> scope & 1) &&
+             namespace_usage_has_column(policy, use->gpus[i].models, column);
     }
-    if (!use->of_pod || !has_column(policy, use->models_of_pod, column))
-        return n;
-    return n > use->of_pod[scope] ? n - use->of_pod[scope] : 0;
+    const int64_t of_pod =
+        use->of_pod ? *namespace_usage_cell(policy, use->of_pod, scope, column) : 0;
+    return n > of_pod ? n - of_pod : 0;
 }
 
 void claim_usage_add(const struct policy *policy, int64_t *cells, const struct claim_use *use)
@@ -458,14 +455,11 @@ static bool are_gpus_right(const struct cluster *cluster, const struct claim_use
 
 static bool is_pod_right(const struct cluster *cluster, const struct claim_use *use)
 {
-    const struct pod_use of_pod = use_of_pod(cluster, pod_of(cluster, use));
-    if (!of_pod.shape || !use->of_pod)
-        return !of_pod.shape && !use->of_pod;
-    for (size_t scope = 0; scope < cluster->policy->n_quota_scopes; scope++) {
-        if (use->of_pod[scope] != namespace_usage_need(of_pod.shape, scope))
-            return false;
-    }
-    return use->models_of_pod == of_pod.models;
+    int64_t *of_pod CLEANUP(mem_free_ptr) = cells_of_pod(cluster, use);
+    const size_t size = namespace_usage_n_cells(cluster->policy) * sizeof *of_pod;
+    if (!of_pod || !use->of_pod)
+        return !of_pod && !use->of_pod;
+    return memcmp(of_pod, use->of_pod, size) == 0;
 }
 
 static bool is_named_right(const struct cluster *cluster, const struct pod_entry *pod)

@@ -41,8 +41,7 @@ struct claim_use {
     struct claim_use *prev_floating, *next_floating; /* in that list */
     int64_t *refused;        /* cells of an allocation that bind refused; NULL: none */
     const char *refused_uid; /* of the claim then; interned; NULL: none */
-    int64_t *of_pod;         /* GPUs that the pod counts itself, per scope; NULL: no such pod */
-    uint64_t models_of_pod;  /* of its node */
+    int64_t *of_pod;         /* cells of GPUs that the pod counts itself; NULL: no such pod */
     const char *name;
     char namespace_[]; /* then the name: the key */
 };

@@ -118,7 +118,8 @@ void claims_renew(struct cluster *cluster, const struct claim_question *question
     HASH_FIND_STR(cluster->pods, facts->uid, pod);
     if (!node || !shape || counts_otherwise(cluster, pod, facts->uid))
         return;
-    struct claim claim = {.models = namespace_usage_models(node), .until_ms = question->until_ms};
+    struct claim claim = {.models = namespace_usage_models(node, shape),
+                          .until_ms = question->until_ms};
     const bool is_nominated = pod && pod->nomination;
     for (size_t scope = 0; scope < cluster->policy->n_quota_scopes && !is_nominated; scope++)
         claim.gpus[scope] = namespace_usage_need(shape, scope);

@@ -491,12 +491,12 @@ static struct uses *find_or_add_uses(struct uses **table, const struct policy *p
 }
 
 static void add_use(struct uses **table, const struct policy *policy, const char *namespace_,
-                    const struct pod_shape *shape, uint64_t models)
+                    const struct pod_shape *shape, const struct node_traits *traits)
 {
     if (shape->n_gpu_needs == 0)
         return;
     struct uses *uses = find_or_add_uses(table, policy, namespace_);
-    namespace_usage_add(policy, uses->cells, shape, models, 1);
+    namespace_usage_add(policy, uses->cells, shape, traits, 1);
     uses->n++;
 }
 
@@ -517,11 +517,11 @@ static struct uses *add_up(const struct cluster *cluster)
     for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next) {
         if (pod->node)
             add_use(&table, policy, pod->pod.namespace_, pod->pod.shape,
-                    namespace_usage_models(pod->node));
+                    namespace_usage_traits(pod->node));
     }
     for (const struct reservation_entry *held = cluster->reservations; held; held = held->hh.next)
         add_use(&table, policy, held->reservation.namespace_, held->reservation.shape,
-                namespace_usage_models(held->node));
+                namespace_usage_traits(held->node));
     for (const struct claim_use *use = claim_usage_next(cluster, NULL); use;
          use = claim_usage_next(cluster, use)) {
         if (claim_usage_counts(use))

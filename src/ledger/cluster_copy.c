@@ -97,7 +97,7 @@ static const void *next_device_class(struct cluster_copy *copy, const void *last
  * only the old policy understands, the new policy decides. */
 static const struct traits_entry *last_known(const struct node *node)
 {
-    return node->traits->traits.model.chip[0] ? NULL : node->traits;
+    return node->traits->traits.gpus.model.chip[0] ? NULL : node->traits;
 }
 
 static const void *next_node(struct cluster_copy *copy, const void *last)

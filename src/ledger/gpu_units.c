@@ -7,6 +7,7 @@
  */
 #include "gpu_units.h"
 #include "base/mem.h"
+#include "gpu_kinds.h"
 #include "ledger.h"
 #include "types/quantity.h"
 
@@ -29,6 +30,7 @@ struct unit_search {
     const struct policy *policy;
     const struct node_facts *facts;
     const struct node_traits *traits;
+    const struct gpu_kind *kind; /* the resource's */
     const char *resource;
     size_t longest_pattern;
 };
@@ -74,6 +76,12 @@ static const struct gpu_label *next_row(const struct unit_search *search, enum g
     return NULL;
 }
 
+/* With several vendors, a provider's label may be about another one. */
+static bool is_about(const struct node_traits *traits, const struct gpu_kind *kind, const char *key)
+{
+    return traits->n_others == 0 || gpu_kind_is_named_by(traits, kind, key);
+}
+
 /* The first label of the row after `label`: NULL to NULL. */
 static const struct label *next_label(const struct unit_search *search, const struct gpu_label *row,
                                       const struct label *label)
@@ -82,8 +90,9 @@ static const struct label *next_label(const struct unit_search *search, const st
     const struct label *end = view->labels + view->n_labels;
     const bool is_pattern = strchr(row->label, '*') != NULL;
     for (label = label ? label + 1 : view->labels; label < end; label++) {
-        if (is_pattern ? gpu_label_has_key(row, search->resource, label->key)
-                       : strcmp(row->label, label->key) == 0)
+        if ((is_pattern ? gpu_label_has_key(row, search->resource, label->key)
+                        : strcmp(row->label, label->key) == 0) &&
+            is_about(search->traits, search->kind, label->key))
             return label;
     }
     return NULL;
@@ -165,10 +174,11 @@ static const char *find_partition(const struct unit_search *search)
 }
 
 /* The model may come from another label than the product, which the policy lists first. */
-static const char *product_of(const struct node_traits *traits)
+static const char *product_of(const struct unit_search *search)
 {
-    const char *product = labels_find(traits->view.labels, traits->view.n_labels, PRODUCT_LABEL);
-    return product ? product : traits->model_value;
+    const struct label_view *view = &search->traits->view;
+    const char *product = labels_find(view->labels, view->n_labels, PRODUCT_LABEL);
+    return product ? product : search->kind->value;
 }
 
 static void name_partition(struct gpu_unit *unit, const char *name)
@@ -178,14 +188,14 @@ static void name_partition(struct gpu_unit *unit, const char *name)
 
 static void read_product(const struct unit_search *search, struct gpu_unit *unit)
 {
-    const char *product = product_of(search->traits);
-    const enum gpu_sharing sharing = search->traits->model.sharing;
+    const char *product = product_of(search);
+    const enum gpu_sharing sharing = search->kind->model.sharing;
     if (!begins_with(unit->resource, VENDOR_OF_PRODUCTS))
         return;
     unit->is_slice = sharing == GPU_MIG_SLICED || strstr(product, "-MIG-") != NULL;
     unit->is_shared = sharing == GPU_TIME_SHARED || ends_in(product, "-SHARED");
     if (unit->is_slice)
-        name_partition(unit, search->traits->model.mig_profile);
+        name_partition(unit, search->kind->model.mig_profile);
 }
 
 /* ".10gb" in "nvidia.com/mig-1g.10gb" and "1g.10gb+me": 10; 0: no size. */
@@ -269,6 +279,14 @@ static bool is_possible(int64_t bytes, int64_t should_be)
     return bytes >= LEAST_MEMORY && bytes <= MOST_MEMORY;
 }
 
+/* With several vendors, the row must be for a resource of this one. */
+static bool is_for(const struct node_traits *traits, const struct gpu_label *row,
+                   const struct gpu_kind *kind)
+{
+    return traits->n_others == 0 ||
+           (node_traits_gpus(traits, row->resource) == kind && is_about(traits, kind, row->label));
+}
+
 /* The number times the unit's bytes; 0: too large. */
 static int64_t times(int64_t number, int64_t unit)
 {
@@ -293,18 +311,10 @@ static int64_t read_memory(const char *value, const struct gpu_label *row, int64
     return is_possible(bytes, should_be) ? bytes : 0;
 }
 
-/* "beta.amd.com/gpu.vram" of "amd.com/gpu". */
-static bool is_of_vendor(const char *label, const char *resource)
-{
-    const size_t n = strcspn(label, "/");
-    const size_t len = strcspn(resource, "/");
-    return n >= len && strncmp(label + n - len, resource, len) == 0;
-}
-
 /* A part of unknown size: labels of others than its vendor are of the whole GPU. */
 static bool is_of_whole(const struct gpu_unit *unit, const char *label, int64_t should_be)
 {
-    return unit->partition[0] && should_be == 0 && !is_of_vendor(label, unit->resource);
+    return unit->partition[0] && should_be == 0 && !gpu_kinds_is_of_vendor(label, unit->resource);
 }
 
 /* What the labels of the rows say; ret_wrong: the first whose value is impossible. */
@@ -324,47 +334,31 @@ static int64_t memory_by_labels(const struct unit_search *search, const struct g
     return 0;
 }
 
-/* Whether the node's model is of these GPUs: a label of another vendor's domain is not. */
-static bool has_model(const struct unit_search *search)
-{
-    const struct policy *policy = search->policy;
-    const char *label = search->traits->model_label;
-    if (!label[0] || is_of_vendor(label, search->resource))
-        return true;
-    for (size_t i = 0; i < policy->n_gpu_resources; i++) {
-        if (is_of_vendor(label, policy->gpu_resources[i]))
-            return false;
-    }
-    return true;
-}
-
 static void find_memory(const struct unit_search *search, struct gpu_unit *unit)
 {
     const char *wrong = "";
-    const bool is_named = has_model(search);
     const char *part = unit->partition[0] ? unit->partition : unit->resource;
     const bool is_part = unit->partition[0] || size_in(part) > 0;
-    const int64_t of_name = is_part    ? size_in(part) * GIB
-                            : is_named ? gpu_model_memory_bytes(&search->traits->model)
-                                       : 0;
+    const int64_t of_name =
+        is_part ? size_in(part) * GIB : gpu_model_memory_bytes(&search->kind->model);
     unit->memory_bytes = memory_by_labels(search, unit, of_name, &wrong);
     if (unit->memory_bytes == 0)
         unit->memory_bytes = of_name;
     /* Labels of the whole GPU are right, too. */
     if (!unit->partition[0])
         unit->memory_label = wrong;
-    unit->has_own_memory = unit->memory_bytes > 0 || !is_named;
+    unit->has_own_memory = unit->memory_bytes > 0;
     unit->is_part = is_part;
 }
 
-int64_t gpu_units_memory_by_labels(const struct node_traits *traits)
+int64_t gpu_units_memory_by_labels(const struct node_traits *traits, const struct gpu_kind *kind)
 {
     const struct policy *policy = traits->view.policy;
-    const int64_t of_name = gpu_model_memory_bytes(&traits->model);
+    const int64_t of_name = gpu_model_memory_bytes(&kind->model);
     for (size_t i = 0; i < policy->n_units; i++) {
         const struct gpu_label *row = &policy->units[i];
         const char *value =
-            row->says == GPU_LABEL_MEMORY
+            row->says == GPU_LABEL_MEMORY && is_for(traits, row, kind)
                 ? labels_find(traits->view.labels, traits->view.n_labels, row->label)
                 : NULL;
         const int64_t bytes = value ? read_memory(value, row, of_name) : 0;
@@ -400,6 +394,7 @@ static void add_units(struct string_table *strings, struct unit_search *search,
                                   .count_label = "",
                                   .memory_label = ""};
         search->resource = unit->resource;
+        search->kind = node_traits_gpus(search->traits, resource);
         search->longest_pattern = longest_pattern(search->policy, resource);
         if (!ends_in(resource, SHARES) && size_in(resource) == 0) {
             find_parts(search, unit);
@@ -407,6 +402,11 @@ static void add_units(struct string_table *strings, struct unit_search *search,
         }
         find_memory(search, unit);
     }
+}
+
+static int compare_units(const void *a, const void *b)
+{
+    return strcmp(((const struct gpu_unit *)a)->resource, ((const struct gpu_unit *)b)->resource);
 }
 
 struct gpu_units gpu_units_find(struct cluster *cluster, const struct node_facts *facts,
@@ -417,6 +417,8 @@ struct gpu_units gpu_units_find(struct cluster *cluster, const struct node_facts
     struct gpu_units units = {NULL, 0};
     add_units(strings, &search, facts->allocatable, facts->n_allocatable, &units);
     add_units(strings, &search, facts->capacity, facts->n_capacity, &units);
+    if (units.n > 1) /* whatever the order of the facts, they are equal */
+        qsort(units.items, units.n, sizeof *units.items, compare_units);
     return units;
 }
 

@@ -17,6 +17,6 @@ void gpu_units_free(struct string_table *strings, struct gpu_units *units);
 /* Of the same labels. */
 bool gpu_units_equal(const struct gpu_units *a, const struct gpu_units *b);
 /* Bytes of one GPU by the first memory label that makes sense; 0: none. */
-int64_t gpu_units_memory_by_labels(const struct node_traits *traits);
+int64_t gpu_units_memory_by_labels(const struct node_traits *traits, const struct gpu_kind *kind);
 
 #endif

@@ -252,7 +252,8 @@ void node_rows_change(struct cluster *cluster, struct node *node, const struct u
                       bool is_added);
 
 /* node_devices.c */
-/* The one model of all GPUs that the node has as devices. driver NULL: several, none or unknown. */
+/* The one model of all GPUs of the kind that the node has as devices. driver NULL: several, none or
+ * unknown. */
 struct model_of_devices {
     const char *driver; /* of one of them */
     const char *name;
@@ -260,7 +261,8 @@ struct model_of_devices {
     int64_t memory_bytes; /* 0: unknown */
 };
 struct model_of_devices node_devices_model(const struct cluster *cluster,
-                                           const struct node_traits *traits);
+                                           const struct node_traits *traits,
+                                           const struct gpu_kind *kind);
 enum node_devices_change { DEVICES_SAME, DEVICES_IN_USE, DEVICES_OTHER };
 /* Renews the node's groups, which must be in no pool: none if the node does not exist. IN_USE: only
  * allocated and free changed. */
@@ -368,17 +370,21 @@ void cluster_priority_classes_copy(struct cluster *to, const struct cluster *fro
                                    const char *name);
 
 /* namespace_usage.c */
-/* Adds n pods of the shape (n < 0: subtracts) on a node of these models. */
+/* The node's traits; without a Node object, some with GPUs of unknown model. */
+const struct node_traits *namespace_usage_traits(const struct node *node);
+/* Adds n pods of the shape (n < 0: subtracts) on a node of these traits. */
 void namespace_usage_count(struct cluster *cluster, const char *namespace_,
-                           const struct pod_shape *shape, uint64_t models, int64_t n);
+                           const struct pod_shape *shape, const struct node_traits *traits,
+                           int64_t n);
 /* The same for the cells only. */
 void namespace_usage_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
-                         uint64_t models, int64_t n);
+                         const struct node_traits *traits, int64_t n);
 /* The same for cells of a user of another kind: n is 1 or -1. */
 void namespace_usage_count_cells(struct cluster *cluster, const char *namespace_,
                                  const int64_t *cells, int64_t n);
-/* Call after the node appeared, was deleted or changed its models. before: its former models. */
-void namespace_usage_move(struct cluster *cluster, const struct node *node, uint64_t before);
+/* Call after the node appeared, was deleted or changed its models. before: its former traits. */
+void namespace_usage_move(struct cluster *cluster, const struct node *node,
+                          const struct node_traits *before);
 /* NULL: the namespace does not exist and uses nothing that quotas count. */
 struct namespace_entry *namespace_usage_find(const struct cluster *cluster, const char *name);
 struct namespace_entry *namespace_usage_find_or_add(struct cluster *cluster, const char *name);
@@ -443,10 +449,10 @@ void cluster_claim_templates_copy(struct cluster *to, const struct claim_templat
 /* before: current traits of the node of that name; NULL: none. */
 struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_facts *facts,
                                      const struct traits_entry *before);
-/* The same traits with the model that the node's devices have now; NULL: it is the same. */
+/* The same traits with the models that the node's devices have now; NULL: they are the same. */
 struct traits_entry *node_traits_by_devices(struct cluster *cluster,
                                             const struct traits_entry *before);
-/* Whether that is so: the model is a label's, or that of the devices. */
+/* Whether that is so: each model is a label's, or that of the devices. */
 bool node_traits_has_model(const struct cluster *cluster, const struct node_traits *traits);
 void node_traits_ref(struct traits_entry *entry);
 void node_traits_unref(struct cluster *cluster, struct traits_entry *entry);

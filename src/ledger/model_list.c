@@ -10,7 +10,7 @@ struct seen_model {
 };
 
 /* Grows the list, which is full at every power of two. */
-static void append(struct model_list *list, const struct node_traits *traits, struct arena *arena)
+static void append(struct model_list *list, const struct gpu_kind *kind, struct arena *arena)
 {
     const size_t n = list->n;
     if ((n & (n - 1)) == 0) {
@@ -19,22 +19,22 @@ static void append(struct model_list *list, const struct node_traits *traits, st
             memcpy(items, list->items, n * sizeof *items);
         list->items = items;
     }
-    list->items[list->n++] = (struct gpu_model_there){traits->model, traits->gpu_memory_bytes};
+    list->items[list->n++] = (struct gpu_model_there){kind->model, kind->memory_bytes};
 }
 
-bool model_list_add(struct model_list *list, const struct node_traits *traits, struct arena *arena)
+void model_list_add(struct model_list *list, const struct node_traits *traits, struct arena *arena)
 {
     struct seen_model *known = NULL;
-    if (!traits->model.chip[0])
-        return false;
     HASH_FIND_STR(list->seen, traits->model_word, known);
     if (known)
-        return false;
+        return;
     known = ARENA_NEW(arena, struct seen_model);
     known->word = traits->model_word;
     HASH_ADD_KEYPTR(hh, list->seen, known->word, strlen(known->word), known);
-    append(list, traits, arena);
-    return true;
+    for (const struct gpu_kind *kind = NULL; (kind = node_traits_next_kind(traits, kind));) {
+        if (kind->model.chip[0])
+            append(list, kind, arena);
+    }
 }
 
 void model_list_seal(struct model_list *list)

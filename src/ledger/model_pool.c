@@ -57,7 +57,8 @@ static const char *model_pool_name(const struct node_traits *traits,
     char model[2 * GPU_MODEL_TEXT_MAX];
     const struct gpu_unit *unit = node_traits_unit(traits, resource->name);
     const bool slices = unit && unit->is_slice;
-    (void)snprintf(name, POOL_NAME_BYTES, "%s%s%s%s", gpu_model_text(&traits->model, model),
+    (void)snprintf(name, POOL_NAME_BYTES, "%s%s%s%s",
+                   gpu_model_text(&node_traits_gpus(traits, resource->name)->model, model),
                    slices ? "-MIG-" : "", slices ? unit->partition : "",
                    unit && unit->is_shared ? "-SHARED" : "");
     return name;

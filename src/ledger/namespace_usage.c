@@ -7,6 +7,7 @@
 #include "ledger/namespace_usage.h"
 #include "base/mem.h"
 #include "ledger.h"
+#include "ledger/admit.h"
 #include "types/string_table.h"
 
 #include <stdlib.h>
@@ -41,16 +42,30 @@ int64_t *namespace_usage_unknown_cell(const struct policy *policy, int64_t *cell
     return namespace_usage_cell(policy, cells, scope, 1 + policy->n_quota_models);
 }
 
-uint64_t namespace_usage_models(const struct node *node)
+const struct node_traits *namespace_usage_traits(const struct node *node)
 {
-    return node->traits ? node->traits->traits.quota_models : QUOTA_MODEL_UNKNOWN;
+    static const struct node_traits UNKNOWN = {.gpus = {.quota_models = QUOTA_MODEL_UNKNOWN}};
+    return node->traits ? &node->traits->traits : &UNKNOWN;
 }
 
-int64_t namespace_usage_need_of(const struct need *needs, size_t n_needs, size_t scope)
+uint64_t namespace_usage_models(const struct node *node, const struct pod_shape *shape)
+{
+    const struct node_traits *traits = namespace_usage_traits(node);
+    uint64_t models = 0;
+    for (const struct gpu_kind *kind = NULL; (kind = admit_next_kind(traits, shape, kind));)
+        models |= kind->quota_models;
+    return models;
+}
+
+/* Of the kind on the node; NULL: of all. Resources that are none of GPUs count for no scope. */
+static int64_t sum_needs(const struct need *needs, size_t n_needs, size_t scope,
+                         const struct node_traits *traits, const struct gpu_kind *kind)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < n_needs; i++) {
-        if (needs[i].resource->quota_scopes >> scope & 1)
+        const struct resource *resource = needs[i].resource;
+        if (resource->quota_scopes >> scope & 1 &&
+            (!kind || node_traits_gpus(traits, resource->name) == kind))
             sum = amount_add(sum, needs[i].amount);
     }
     return sum < POD_GPUS_MAX ? sum : POD_GPUS_MAX;
@@ -58,7 +73,29 @@ int64_t namespace_usage_need_of(const struct need *needs, size_t n_needs, size_t
 
 int64_t namespace_usage_need(const struct pod_shape *shape, size_t scope)
 {
-    return namespace_usage_need_of(shape->needs, shape->n_gpu_needs, scope);
+    return sum_needs(shape->needs, shape->n_gpu_needs, scope, NULL, NULL);
+}
+
+int64_t namespace_usage_need_on(const struct node *node, const struct need *needs, size_t n_needs,
+                                const struct quota_limit *limit)
+{
+    const struct node_traits *traits = namespace_usage_traits(node);
+    int64_t sum = 0;
+    if (limit->column == 0)
+        return sum_needs(needs, n_needs, limit->scope, NULL, NULL);
+    for (const struct gpu_kind *kind = NULL; (kind = node_traits_next_kind(traits, kind));) {
+        if (kind->quota_models >> (limit->column - 1) & 1)
+            sum += sum_needs(needs, n_needs, limit->scope, traits, kind);
+    }
+    return sum;
+}
+
+bool namespace_usage_has_column(const struct policy *policy, uint64_t models, size_t column)
+{
+    if (column == 0)
+        return true;
+    return column <= policy->n_quota_models ? models >> (column - 1) & 1
+                                            : (models & QUOTA_MODEL_UNKNOWN) != 0;
 }
 
 static void add(int64_t *cell, int64_t more)
@@ -67,20 +104,31 @@ static void add(int64_t *cell, int64_t more)
         *cell = INT64_MAX;
 }
 
+static int64_t times(int64_t gpus, int64_t n)
+{
+    int64_t product = 0;
+    return __builtin_mul_overflow(gpus, n, &product) ? INT64_MAX : product;
+}
+
+static void add_to_models(const struct policy *policy, int64_t *cells, size_t scope,
+                          uint64_t models, int64_t gpus)
+{
+    for (size_t column = 1; column < n_columns(policy) && gpus != 0; column++) {
+        if (namespace_usage_has_column(policy, models, column))
+            add(namespace_usage_cell(policy, cells, scope, column), gpus);
+    }
+}
+
 void namespace_usage_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
-                         uint64_t models, int64_t n)
+                         const struct node_traits *traits, int64_t n)
 {
     for (size_t scope = 0; scope < policy->n_quota_scopes; scope++) {
-        int64_t gpus = 0;
-        if (__builtin_mul_overflow(namespace_usage_need(shape, scope), n, &gpus))
-            gpus = INT64_MAX;
-        add(namespace_usage_cell(policy, cells, scope, 0), gpus);
-        for (size_t i = 0; i < policy->n_quota_models; i++) {
-            if (models >> i & 1)
-                add(namespace_usage_cell(policy, cells, scope, 1 + i), gpus);
-        }
-        if (models & QUOTA_MODEL_UNKNOWN)
-            add(namespace_usage_unknown_cell(policy, cells, scope), gpus);
+        add(namespace_usage_cell(policy, cells, scope, 0),
+            times(namespace_usage_need(shape, scope), n));
+        for (const struct gpu_kind *kind = NULL; (kind = node_traits_next_kind(traits, kind));)
+            add_to_models(
+                policy, cells, scope, kind->quota_models,
+                times(sum_needs(shape->needs, shape->n_gpu_needs, scope, traits, kind), n));
     }
 }
 
@@ -233,13 +281,14 @@ void namespace_usage_place(struct cluster *fork, const size_t *quotas, size_t n_
 {
     for (size_t i = 0; i < n_quotas; i++)
         namespace_usage_add(fork->policy, namespace_usage_quota_cells(fork, quotas[i]), shape,
-                            namespace_usage_models(node), n);
+                            namespace_usage_traits(node), n);
 }
 
 /* Pods and nodes. */
 
 void namespace_usage_count(struct cluster *cluster, const char *namespace_,
-                           const struct pod_shape *shape, uint64_t models, int64_t n)
+                           const struct pod_shape *shape, const struct node_traits *traits,
+                           int64_t n)
 {
     const struct policy *policy = cluster->policy;
     if (policy->n_quotas == 0 || shape->n_gpu_needs == 0)
@@ -248,10 +297,10 @@ void namespace_usage_count(struct cluster *cluster, const char *namespace_,
     if (!entry->used)
         entry->used = MEM_ARRAY(int64_t, namespace_usage_n_cells(policy));
     entry->n_users += (size_t)n;
-    namespace_usage_add(policy, entry->used, shape, models, n);
+    namespace_usage_add(policy, entry->used, shape, traits, n);
     for (size_t i = 0; i < entry->n_quotas; i++)
         namespace_usage_add(policy, namespace_usage_quota_cells(cluster, entry->quotas[i]), shape,
-                            models, n);
+                            traits, n);
     namespace_usage_release(cluster, entry);
 }
 
@@ -278,25 +327,28 @@ static const struct pod_entry *find_pod(const struct cluster *cluster, const cha
     return pod;
 }
 
-static void count_again(struct cluster *cluster, const char *namespace_,
-                        const struct pod_shape *shape, const uint64_t models[2])
+static bool have_same_models(const struct node_traits *a, const struct node_traits *b)
 {
-    namespace_usage_count(cluster, namespace_, shape, models[1], 1);
-    namespace_usage_count(cluster, namespace_, shape, models[0], -1);
+    return a == b ||
+           (a->n_others + b->n_others == 0 && a->gpus.quota_models == b->gpus.quota_models);
 }
 
-void namespace_usage_move(struct cluster *cluster, const struct node *node, uint64_t before)
+void namespace_usage_move(struct cluster *cluster, const struct node *node,
+                          const struct node_traits *before)
 {
-    const uint64_t models[] = {before, namespace_usage_models(node)};
-    if (models[0] == models[1])
+    const struct node_traits *now = namespace_usage_traits(node);
+    if (have_same_models(before, now))
         return;
     for (const struct pod_entry *pod = node->pods; pod; pod = pod->next) {
-        count_again(cluster, pod->pod.namespace_, pod->pod.shape, models);
+        namespace_usage_count(cluster, pod->pod.namespace_, pod->pod.shape, now, 1);
+        namespace_usage_count(cluster, pod->pod.namespace_, pod->pod.shape, before, -1);
         claim_usage_renew_pod(cluster, pod);
     }
     for (const struct reservation_entry *held = node->reservations; held; held = held->next) {
-        count_again(cluster, held->reservation.namespace_, held->reservation.shape, models);
-        claim_usage_renew_pod(cluster, find_pod(cluster, held->reservation.uid));
+        const struct reservation *reservation = &held->reservation;
+        namespace_usage_count(cluster, reservation->namespace_, reservation->shape, now, 1);
+        namespace_usage_count(cluster, reservation->namespace_, reservation->shape, before, -1);
+        claim_usage_renew_pod(cluster, find_pod(cluster, reservation->uid));
     }
 }
 

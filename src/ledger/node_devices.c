@@ -76,18 +76,17 @@ static const struct device_group *drivers_on(const struct cluster *cluster, cons
     return node->traits ? devices_on_node(cluster->devices, node->name, ret_n) : NULL;
 }
 
-/* Whether a device plugin offers GPUs of another vendor. */
-static bool is_mixed(const struct cluster *cluster, const struct node_traits *traits,
-                     const char *driver)
+/* Devices of other vendors than the device plugins' say nothing of those GPUs. */
+static bool is_of_kind(const struct cluster *cluster, const char *driver,
+                       const struct gpu_kind *kind)
 {
-    const char *plugin = traits->plugin_domain;
     const char *resource = policy_device_driver(cluster->policy, driver)->resource;
-    const size_t len = strcspn(resource, "/");
-    return plugin[0] && (strlen(plugin) != len || strncmp(plugin, resource, len) != 0);
+    return !kind->domain[0] || is_same_domain(kind->domain, resource);
 }
 
 struct model_of_devices node_devices_model(const struct cluster *cluster,
-                                           const struct node_traits *traits)
+                                           const struct node_traits *traits,
+                                           const struct gpu_kind *kind)
 {
     struct model_of_devices found = {.driver = NULL};
     size_t n = 0;
@@ -96,10 +95,9 @@ struct model_of_devices node_devices_model(const struct cluster *cluster,
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < drivers[i].n_models; j++) {
             const struct device_model *model = &drivers[i].models[j];
-            if (!counts(model))
+            if (!counts(model) || !is_of_kind(cluster, drivers[i].driver, kind))
                 continue;
-            if (!model->model->chip[0] || is_mixed(cluster, traits, drivers[i].driver) ||
-                (found.driver && strcmp(found.name, model->name) != 0))
+            if (!model->model->chip[0] || (found.driver && strcmp(found.name, model->name) != 0))
                 return (struct model_of_devices){.driver = NULL};
             if (!found.driver)
                 found = (struct model_of_devices){drivers[i].driver, model->name, model->model,

@@ -2,7 +2,9 @@
  * node_traits: labels, taints and model of a node, and what its units of GPUs are (gpu_units.c).
  * See include/ledger/cluster.h.
  */
+#include "base/buf.h"
 #include "base/mem.h"
+#include "gpu_kinds.h"
 #include "gpu_units.h"
 #include "ledger.h"
 #include "ledger/room.h"
@@ -25,58 +27,16 @@ static struct taint *copy_taints(struct string_table *strings, const struct tain
     return taints;
 }
 
-/* The first label in the policy's list whose value names a model decides. */
-static void find_model(struct node_traits *traits)
-{
-    const struct policy *policy = traits->view.policy;
-    traits->model_label = "";
-    traits->model_value = "";
-    for (size_t i = 0; i < policy->n_model_labels; i++) {
-        const char *value =
-            labels_find(traits->view.labels, traits->view.n_labels, policy->model_labels[i]);
-        if (!value || !gpu_model_parse(value, policy->aliases, policy->n_aliases, &traits->model))
-            continue;
-        traits->model_label = policy->model_labels[i];
-        traits->model_value = value;
-        return;
-    }
-}
-
-static const char *intern_domain(struct string_table *strings, const char *resource)
-{
-    char domain[256];
-    (void)snprintf(domain, sizeof domain, "%.*s", (int)strcspn(resource, "/"), resource);
-    return string_table_intern(strings, domain);
-}
-
-/* As in struct node_traits. An empty allocatable defaults to capacity. */
-static const char *find_plugin_domain(const struct cluster *cluster, const struct node_facts *facts)
-{
-    const bool has_own = facts->n_allocatable > 0;
-    const struct amount *amounts = has_own ? facts->allocatable : facts->capacity;
-    const size_t n = has_own ? facts->n_allocatable : facts->n_capacity;
-    const char *found = "";
-    for (size_t i = 0; i < n; i++) {
-        const char *name = amounts[i].resource;
-        if (amounts[i].amount <= 0 || !policy_is_gpu_resource(cluster->policy, name))
-            continue;
-        if (found[0] && (strcspn(found, "/") != strcspn(name, "/") ||
-                         strncmp(found, name, strcspn(name, "/")) != 0))
-            return string_table_intern(&cluster->shapes->strings, "*");
-        found = name;
-    }
-    return intern_domain(&cluster->shapes->strings, found);
-}
-
 /* Labels win, as users write them, and drivers do not. */
-static void find_model_of_devices(const struct cluster *cluster, struct node_traits *traits)
+static void find_model_of_devices(const struct cluster *cluster, const struct node_traits *traits,
+                                  struct gpu_kind *kind)
 {
-    const struct model_of_devices devices = node_devices_model(cluster, traits);
+    const struct model_of_devices devices = node_devices_model(cluster, traits, kind);
     struct string_table *strings = &cluster->shapes->strings;
-    if (!traits->model_label[0])
-        traits->model = devices.driver ? *devices.model : (struct gpu_model){.chip = ""};
-    traits->model_driver = string_table_intern(
-        strings, devices.driver && !traits->model_label[0] ? devices.driver : "");
+    if (!kind->label[0])
+        kind->model = devices.driver ? *devices.model : (struct gpu_model){.chip = ""};
+    kind->driver =
+        string_table_intern(strings, devices.driver && !kind->label[0] ? devices.driver : "");
 }
 
 static bool is_part(const struct gpu_unit *unit)
@@ -84,16 +44,17 @@ static bool is_part(const struct gpu_unit *unit)
     return unit->is_shared || unit->is_slice;
 }
 
-/* The kind of the first parts is that of the node, unless the model's name tells it. */
-static void name_parts(struct node_traits *traits)
+/* The kind of the first parts is that of the vendor's GPUs, unless the model's name tells it. */
+static void name_parts(struct node_traits *traits, struct gpu_kind *kind)
 {
-    struct gpu_model *model = &traits->model;
+    struct gpu_model *model = &kind->model;
     const struct gpu_unit *parts = NULL;
     for (size_t i = 0; i < traits->units.n && !parts; i++) {
-        if (is_part(&traits->units.items[i]))
-            parts = &traits->units.items[i];
+        const struct gpu_unit *unit = &traits->units.items[i];
+        if (is_part(unit) && node_traits_gpus(traits, unit->resource) == kind)
+            parts = unit;
     }
-    traits->has_parts = parts != NULL;
+    traits->has_parts |= parts != NULL;
     if (!parts || model->sharing != GPU_WHOLE)
         return;
     if (parts->is_slice)
@@ -103,15 +64,16 @@ static void name_parts(struct node_traits *traits)
     memcpy(model->mig_profile, parts->partition, sizeof model->mig_profile);
 }
 
-static int64_t find_gpu_memory(const struct cluster *cluster, const struct node_traits *traits)
+static int64_t find_gpu_memory(const struct cluster *cluster, const struct node_traits *traits,
+                               const struct gpu_kind *kind)
 {
-    const int64_t of_labels = gpu_units_memory_by_labels(traits);
+    const int64_t of_labels = gpu_units_memory_by_labels(traits, kind);
     if (of_labels > 0)
         return of_labels;
-    const int64_t of_devices = node_devices_model(cluster, traits).memory_bytes;
-    if (traits->model_driver[0] && of_devices > 0)
+    const int64_t of_devices = node_devices_model(cluster, traits, kind).memory_bytes;
+    if (kind->driver[0] && of_devices > 0)
         return of_devices;
-    return gpu_model_memory_bytes(&traits->model);
+    return gpu_model_memory_bytes(&kind->model);
 }
 
 /* Without labels or a name it is that of the node's devices, unless the unit is a part. */
@@ -120,26 +82,27 @@ static void complete_units(struct node_traits *traits)
     for (size_t i = 0; i < traits->units.n; i++) {
         struct gpu_unit *unit = &traits->units.items[i];
         if (!unit->has_own_memory && !unit->is_part)
-            unit->memory_bytes = traits->gpu_memory_bytes;
+            unit->memory_bytes = node_traits_gpus(traits, unit->resource)->memory_bytes;
     }
 }
 
 /* GPU feature discovery removes its labels for about a minute at each restart. Meanwhile GPUs in
- * use must not leave a quota, nor new pods exceed it. So a node whose labels name no model, or no
- * memory of the same chip, keeps its last counted values. before: traits of that name until now, or
- * NULL; a different UID means another node. */
-static void find_counted_model(struct node_traits *traits, const struct node_traits *before)
+ * use must not leave a quota, nor new pods exceed it. So GPUs whose labels name no model, or no
+ * memory of the same chip, keep their last counted values. before: traits of that name until now,
+ * or NULL; a different UID means another node. */
+static void find_counted_model(struct gpu_kind *kind, const char *uid,
+                               const struct node_traits *before)
 {
-    const bool was_here = before && strcmp(before->uid, traits->uid) == 0;
-    traits->counted_model = traits->model;
-    traits->counted_memory_bytes = traits->gpu_memory_bytes;
-    if (!was_here)
+    const bool was_here = before && strcmp(before->uid, uid) == 0;
+    const struct gpu_kind *last = was_here ? gpu_kinds_of_domain(before, kind->domain) : NULL;
+    kind->counted_model = kind->model;
+    kind->counted_memory_bytes = kind->memory_bytes;
+    if (!last)
         return;
-    if (!traits->model.chip[0])
-        traits->counted_model = before->counted_model;
-    if (traits->gpu_memory_bytes == 0 &&
-        strcmp(traits->counted_model.chip, before->counted_model.chip) == 0)
-        traits->counted_memory_bytes = before->counted_memory_bytes;
+    if (!kind->model.chip[0])
+        kind->counted_model = last->counted_model;
+    if (kind->memory_bytes == 0 && strcmp(kind->counted_model.chip, last->counted_model.chip) == 0)
+        kind->counted_memory_bytes = last->counted_memory_bytes;
 }
 
 static uint64_t digest_units(const struct gpu_units *units)
@@ -154,29 +117,49 @@ static uint64_t digest_units(const struct gpu_units *units)
     return digest;
 }
 
+static void add_kind(const struct gpu_kind *kind, struct buf *text)
+{
+    char model[2 * GPU_MODEL_TEXT_MAX];
+    buf_printf(text, "%s %d %s %" PRId64 " %" PRIx64 " ", gpu_model_text(&kind->model, model),
+               (int)kind->model.sharing, kind->model.mig_profile, kind->memory_bytes,
+               kind->quota_models);
+}
+
 /* Everything that judges a model wish or a quota. */
 static const char *intern_model_word(struct string_table *strings, const struct node_traits *traits)
 {
-    char model[2 * GPU_MODEL_TEXT_MAX];
-    char text[sizeof model + sizeof traits->model.mig_profile + 128];
-    (void)snprintf(text, sizeof text, "%s %d %s %" PRId64 " %" PRIx64 " %" PRIx64,
-                   gpu_model_text(&traits->model, model), (int)traits->model.sharing,
-                   traits->model.mig_profile, traits->gpu_memory_bytes, traits->quota_models,
-                   digest_units(&traits->units));
-    return string_table_intern(strings, text);
+    struct buf text;
+    buf_init(&text, BUF_UNBOUNDED); /* of a few vendors */
+    add_kind(&traits->gpus, &text);
+    for (size_t i = 0; i < traits->n_others; i++) {
+        buf_printf(&text, "%s ", traits->others[i].domain);
+        add_kind(&traits->others[i], &text);
+    }
+    buf_printf(&text, "%" PRIx64, digest_units(&traits->units));
+    const char *word = string_table_intern(strings, buf_text(&text));
+    buf_fini(&text);
+    return word;
 }
 
-/* All that follows from the model. */
+static void complete_kind(struct cluster *cluster, struct node_traits *traits,
+                          const struct node_traits *before, struct gpu_kind *kind)
+{
+    find_model_of_devices(cluster, traits, kind);
+    name_parts(traits, kind);
+    kind->memory_bytes = find_gpu_memory(cluster, traits, kind);
+    find_counted_model(kind, traits->uid, before);
+    kind->quota_models =
+        policy_quota_models(cluster->policy, &kind->counted_model, kind->counted_memory_bytes);
+}
+
+/* All that follows from the models. */
 static void complete(struct cluster *cluster, struct node_traits *traits,
                      const struct node_traits *before)
 {
-    find_model_of_devices(cluster, traits);
-    name_parts(traits);
-    traits->gpu_memory_bytes = find_gpu_memory(cluster, traits);
+    complete_kind(cluster, traits, before, &traits->gpus);
+    for (size_t i = 0; i < traits->n_others; i++)
+        complete_kind(cluster, traits, before, &traits->others[i]);
     complete_units(traits);
-    find_counted_model(traits, before);
-    traits->quota_models =
-        policy_quota_models(cluster->policy, &traits->counted_model, traits->counted_memory_bytes);
     traits->model_word = intern_model_word(&cluster->shapes->strings, traits);
 }
 
@@ -201,8 +184,7 @@ struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_
     traits->unschedulable = facts->unschedulable;
     traits->ready = facts->ready;
     traits->zone = labels_find(entry->labels, facts->n_labels, ZONE_LABEL);
-    traits->plugin_domain = find_plugin_domain(cluster, facts);
-    find_model(traits);
+    gpu_kinds_find(strings, facts, traits);
     traits->units = gpu_units_find(cluster, facts, traits);
     complete(cluster, traits, before ? &before->traits : NULL);
     return entry;
@@ -217,15 +199,23 @@ const struct gpu_unit *node_traits_unit(const struct node_traits *traits, const 
     return NULL;
 }
 
-bool node_traits_has_model(const struct cluster *cluster, const struct node_traits *traits)
+static bool is_model_of_devices(const struct cluster *cluster, const struct node_traits *traits,
+                                const struct gpu_kind *kind)
 {
     char has[2 * GPU_MODEL_TEXT_MAX];
-    const struct model_of_devices devices = node_devices_model(cluster, traits);
-    if (traits->model_label[0])
-        return true;
-    return strcmp(traits->model_driver, devices.driver ? devices.driver : "") == 0 &&
-           (!devices.driver || (strcmp(gpu_model_text(&traits->model, has), devices.name) == 0 &&
-                                traits->gpu_memory_bytes == find_gpu_memory(cluster, traits)));
+    const struct model_of_devices devices = node_devices_model(cluster, traits, kind);
+    return strcmp(kind->driver, devices.driver ? devices.driver : "") == 0 &&
+           (!devices.driver || (strcmp(gpu_model_text(&kind->model, has), devices.name) == 0 &&
+                                kind->memory_bytes == find_gpu_memory(cluster, traits, kind)));
+}
+
+bool node_traits_has_model(const struct cluster *cluster, const struct node_traits *traits)
+{
+    for (const struct gpu_kind *kind = NULL; (kind = node_traits_next_kind(traits, kind));) {
+        if (!kind->label[0] && !is_model_of_devices(cluster, traits, kind))
+            return false;
+    }
+    return true;
 }
 
 struct traits_entry *node_traits_by_devices(struct cluster *cluster,
@@ -243,7 +233,7 @@ struct traits_entry *node_traits_by_devices(struct cluster *cluster,
     entry->traits.view.labels = entry->labels;
     entry->traits.view.node_name = string_table_intern(strings, traits->view.node_name);
     entry->traits.uid = string_table_intern(strings, traits->uid);
-    entry->traits.plugin_domain = string_table_intern(strings, traits->plugin_domain);
+    gpu_kinds_copy(strings, &entry->traits);
     entry->traits.taints = entry->taints;
     entry->traits.units = gpu_units_copy(strings, &traits->units);
     complete(cluster, &entry->traits, traits);
@@ -268,8 +258,7 @@ void node_traits_unref(struct cluster *cluster, struct traits_entry *entry)
     string_table_unref(strings, entry->traits.model_word);
     string_table_unref(strings, entry->traits.view.node_name);
     string_table_unref(strings, entry->traits.uid);
-    string_table_unref(strings, entry->traits.plugin_domain);
-    string_table_unref(strings, entry->traits.model_driver);
+    gpu_kinds_free(strings, &entry->traits);
     gpu_units_free(strings, &entry->traits.units);
     free(entry->taints);
     free(entry);
@@ -281,7 +270,7 @@ bool node_traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||
         !gpu_units_equal(&a->units, &b->units) || strcmp(a->uid, b->uid) != 0 ||
-        strcmp(a->plugin_domain, b->plugin_domain) != 0 || a->n_taints != b->n_taints ||
+        !gpu_kinds_equal(a, b) || a->n_taints != b->n_taints ||
         !string_table_equal_labels(a->view.labels, a->view.n_labels, b->view.labels,
                                    b->view.n_labels))
         return false;

@@ -35,6 +35,8 @@ struct node_row {
     struct resource_row {
         const char *name;
         bool is_gpu;
+        struct gpu_model gpu_model;       /* of GPUs */
+        const char *model_text, *sharing; /* by finish_rows() */
         int64_t capacity, allocatable, used, reserved, free;
     } * resources;
     size_t n_resources;
@@ -104,6 +106,9 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
             .reserved = resources[i].reserved,
             .free = node_resource_free(&resources[i]),
         };
+        if (resources[i].resource->is_gpu)
+            row->resources[row->n_resources - 1].gpu_model =
+                node_traits_gpus(node_traits(node), resources[i].resource->name)->model;
     }
 }
 
@@ -125,14 +130,26 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
     struct node_row *row = &copy->nodes[copy->n_nodes++];
     const struct node_traits *traits = node_traits(node);
     row->name = arena_strdup(copy->arena, node_name(node));
-    row->gpu_model = traits->model;
-    row->label_key = arena_strdup(copy->arena, traits->model_label);
-    row->label_value = arena_strdup(copy->arena, traits->model_value);
+    row->gpu_model = traits->gpus.model;
+    row->label_key = arena_strdup(copy->arena, traits->gpus.label);
+    row->label_value = arena_strdup(copy->arena, traits->gpus.value);
     row->ready = traits->ready;
     row->unschedulable = traits->unschedulable;
     copy_resources(node, copy->arena, row);
     row->devices = inventory_devices_copy(view, node, copy->arena, &copy->consumed_room);
     return row;
+}
+
+static void finish_resources(struct node_row *row, struct arena *arena)
+{
+    char text[2 * GPU_MODEL_TEXT_MAX];
+    for (size_t i = 0; i < row->n_resources; i++) {
+        struct resource_row *resource = &row->resources[i];
+        if (!resource->is_gpu)
+            continue;
+        resource->model_text = arena_strdup(arena, gpu_model_text(&resource->gpu_model, text));
+        resource->sharing = gpu_model_sharing(&resource->gpu_model, arena);
+    }
 }
 
 /* Without the lock. */
@@ -145,6 +162,7 @@ static void finish_rows(struct copy *copy)
         row->model_label =
             row->label_key[0] ? arena_printf(copy->arena, "%s=%s", row->label_key, row->label_value)
                               : "";
+        finish_resources(row, copy->arena);
         if (row->n_resources > 1)
             qsort(row->resources, row->n_resources, sizeof *row->resources, compare_resources);
     }
@@ -248,6 +266,17 @@ static bool is_in_state(const char *state, const struct node_traits *traits)
                                           : traits->ready == (strcmp(state, "ready") == 0);
 }
 
+/* Of the wanted resource, or of any. */
+static bool has_model(const struct wanted *wanted, const struct node_traits *traits)
+{
+    for (const struct gpu_kind *kind = NULL; (kind = node_traits_next_kind(traits, kind));) {
+        if ((!wanted->resource || node_traits_gpus(traits, wanted->resource) == kind) &&
+            gpu_model_satisfies(&kind->model, kind->memory_bytes, &wanted->model.model))
+            return true;
+    }
+    return false;
+}
+
 static bool is_wanted(const struct wanted *wanted, const struct node *node)
 {
     const struct node_traits *traits = node_traits(node);
@@ -255,8 +284,7 @@ static bool is_wanted(const struct wanted *wanted, const struct node *node)
            (!wanted->state || is_in_state(wanted->state, traits)) &&
            (!wanted->resource || has_resource(node, wanted->resource)) &&
            selector_term_holds(&wanted->labels, &traits->view) &&
-           (!wanted->model.is_given ||
-            gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &wanted->model.model));
+           (!wanted->model.is_given || has_model(wanted, traits));
 }
 
 /* Nodes and pods that are copied in one hold of the lock: a few milliseconds. */
@@ -324,9 +352,15 @@ static struct copy copy_inventory(struct inventory *inventory, const struct want
 
 static json_t *amounts_json(const struct resource_row *row)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "capacity", (json_int_t)row->capacity,
-                     "allocatable", (json_int_t)row->allocatable, "used", (json_int_t)row->used,
-                     "reserved", (json_int_t)row->reserved, "free", (json_int_t)row->free);
+    json_t *json =
+        json_pack("{s:I, s:I, s:I, s:I, s:I}", "capacity", (json_int_t)row->capacity, "allocatable",
+                  (json_int_t)row->allocatable, "used", (json_int_t)row->used, "reserved",
+                  (json_int_t)row->reserved, "free", (json_int_t)row->free);
+    if (row->is_gpu) {
+        (void)json_object_set_new(json, "model", json_string(row->model_text));
+        (void)json_object_set_new(json, "sharing", json_string(row->sharing));
+    }
+    return json;
 }
 
 static json_t *totals_json(const struct node_row *row)
@@ -402,7 +436,7 @@ static void add_resources(const struct node_row *node, struct total **totals, js
         const struct resource_row *row = &node->resources[i];
         if (!row->is_gpu || !has_any(row))
             continue;
-        json_t *total = find_total(totals, list, node->model, row->name, arena);
+        json_t *total = find_total(totals, list, row->model_text, row->name, arena);
         add_to(total, "nodes", 1);
         add_to(total, "capacity", row->capacity);
         add_to(total, "allocatable", row->allocatable);

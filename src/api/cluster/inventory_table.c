@@ -67,10 +67,10 @@ static json_t *gpu_resources(const json_t *inventory)
 }
 
 /* "T4-SHARED": spelled as in a pod's request, so that a share does not look like a whole GPU. */
-static const char *model_of(const json_t *node, struct arena *arena)
+static const char *model_of(const json_t *amounts, struct arena *arena)
 {
-    const char *sharing = text_member(node, "sharing");
-    return arena_printf(arena, "%s%s%s", text_member(node, "model"), sharing[0] ? "-" : "",
+    const char *sharing = text_member(amounts, "sharing");
+    return arena_printf(arena, "%s%s%s", text_member(amounts, "model"), sharing[0] ? "-" : "",
                         sharing);
 }
 
@@ -154,7 +154,7 @@ static bool add_resources(struct node_lines *lines, const json_t *node, const js
         const char *const cells[N_LINE_CELLS] = {
             [LINE_NODE] = text_member(node, "name"),
             [LINE_STATE] = state_of(node),
-            [LINE_MODEL] = model_of(node, arena),
+            [LINE_MODEL] = model_of(amounts, arena),
             [LINE_RESOURCE] = name,
             [LINE_TOTAL] = text_number(amounts, "allocatable", arena),
             [LINE_USED] = text_number(amounts, "used", arena),

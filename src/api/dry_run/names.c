@@ -121,9 +121,9 @@ static const char *near_key(const struct name_check *check, const char *key)
 
 /* Labels are compared literally, so a model's name must be written as on the nodes. */
 static bool is_model_meant(const struct name_check *check, const struct gpu_model *want,
-                           const struct node_traits *traits)
+                           const struct gpu_kind *kind)
 {
-    const struct gpu_model_there there = {traits->model, traits->gpu_memory_bytes};
+    const struct gpu_model_there there = {kind->model, kind->memory_bytes};
     struct gpu_model meant;
     if (!may_work(check, COST_OF_COMPARISON))
         return false;
@@ -140,14 +140,16 @@ static const char *near_model_value(const struct name_check *check, const char *
     if (!gpu_model_parse(value, policy->aliases, policy->n_aliases, &want))
         return NULL;
     for (size_t i = 0; i < check->candidates->n; i++) {
-        const struct node_traits *traits = traits_at(check, i);
+        const struct gpu_kind *kind = NULL;
         if (!may_work(check, 1))
             return NULL;
-        if (traits->model_value == last || strcmp(traits->model_label, key) != 0)
-            continue;
-        last = traits->model_value;
-        if (is_model_meant(check, &want, traits))
-            return last;
+        while ((kind = node_traits_next_kind(traits_at(check, i), kind))) {
+            if (kind->value == last || strcmp(kind->label, key) != 0)
+                continue;
+            last = kind->value;
+            if (is_model_meant(check, &want, kind))
+                return last;
+        }
     }
     return NULL;
 }
@@ -194,9 +196,11 @@ static const char *key_of_model(const struct name_check *check,
         !gpu_model_parse(requirement->values[0], policy->aliases, policy->n_aliases, &want))
         return NULL;
     for (size_t i = 0; i < check->candidates->n; i++) {
-        const struct node_traits *traits = traits_at(check, i);
-        if (traits->model_label[0] && is_model_meant(check, &want, traits))
-            return traits->model_label;
+        const struct gpu_kind *kind = NULL;
+        while ((kind = node_traits_next_kind(traits_at(check, i), kind))) {
+            if (kind->label[0] && is_model_meant(check, &want, kind))
+                return kind->label;
+        }
     }
     return NULL;
 }

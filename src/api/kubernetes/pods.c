@@ -8,6 +8,7 @@
 #include "api/tables.h"
 #include "api/text.h"
 #include "base/clock.h"
+#include "ledger/admit.h"
 
 #include <string.h>
 #include <time.h>
@@ -137,17 +138,32 @@ static struct pod_gpus *copy_devices(const struct objects_query *query,
     return devices;
 }
 
+/* Of the GPUs that it requests: several for GPUs of several vendors. */
+static const char *models_of(const struct pod_copy *copy, const struct node *node,
+                             const struct pod_report *report)
+{
+    const struct pod_shape *shape =
+        cluster_resolve(report->fork, &copy->shape->facts, report->arena);
+    const struct gpu_kind *kind = NULL;
+    const char *text = "";
+    char model[2 * GPU_MODEL_TEXT_MAX];
+    while ((kind = admit_next_kind(node_traits(node), shape, kind)))
+        text = arena_printf(report->arena, "%s%s%s", text, text[0] ? ", " : "",
+                            gpu_model_text(&kind->model, model));
+    return text;
+}
+
 static json_t *holder_json(const struct pod_report *report, const struct pod_copy *copy,
                            const struct pod_gpus *devices)
 {
-    char model[2 * GPU_MODEL_TEXT_MAX] = "";
+    const char *model = "";
     const struct node *node = cluster_find_node(report->fork, copy->pod.node_name);
     const char *gpus = pod_json_gpus(report, &copy->shape->facts);
     for (size_t i = 0; i < devices->n; i++)
         gpus =
             add_amount(gpus, devices->items[i].amount, devices->items[i].resource, report->arena);
     if (node)
-        (void)gpu_model_text(&node_traits(node)->model, model);
+        model = models_of(copy, node, report);
     json_t *pod = pod_json(report, copy, NULL);
     json_t *status = json_pack("{s:s, s:s, s:o}", "gpus", gpus, "model", model, "devices",
                                pod_gpus_json(devices));

@@ -32,12 +32,13 @@ void models_here_find(struct models_here *here, const struct candidates *candida
     here->is_known = true;
     here->shown = (struct name_list){.text = ""};
     for (size_t i = 0; i < candidates->n; i++) {
-        const struct node_traits *traits = node_traits(candidates->items[i].node);
-        if (!model_list_add(&here->list, traits, arena))
-            continue;
-        const char *name = gpu_model_name(&traits->model, arena);
-        if (see(&names, name, arena))
-            text_names_add(&here->shown, name, arena);
+        size_t n = here->list.n;
+        model_list_add(&here->list, node_traits(candidates->items[i].node), arena);
+        for (; n < here->list.n; n++) {
+            const char *name = gpu_model_name(&here->list.items[n].model, arena);
+            if (see(&names, name, arena))
+                text_names_add(&here->shown, name, arena);
+        }
     }
     model_list_seal(&here->list);
     HASH_CLEAR(hh, names);

@@ -62,7 +62,9 @@ static const char *taint_change(const struct misses *misses, const struct node *
 static const char *model_of(const struct misses *misses, const struct node *node)
 {
     char text[2 * GPU_MODEL_TEXT_MAX];
-    return arena_strdup(misses->query->arena, gpu_model_text(&node_traits(node)->model, text));
+    const struct gpu_kind *kind =
+        admit_next_kind(node_traits(node), misses->query->question.shape, NULL);
+    return arena_strdup(misses->query->arena, gpu_model_text(&kind->model, text));
 }
 
 static const char *memory_change(const struct misses *misses, const struct node *node)

@@ -88,7 +88,13 @@ static const char *amount_text(const struct node_resource *row, struct arena *ar
 
 static const char *model_of(const struct node *node, struct arena *arena)
 {
-    return gpu_model_name(&node_traits(node)->model, arena);
+    const char *text = "";
+    const struct gpu_kind *kind = NULL;
+    while ((kind = node_traits_next_kind(node_traits(node), kind))) {
+        const char *name = gpu_model_name(&kind->model, arena);
+        text = arena_printf(arena, "%s%s%s", text, text[0] && name[0] ? ", " : "", name);
+    }
+    return text;
 }
 
 /* "A100-SXM4-80GB, 96 cpu, 1024Gi memory, 8 nvidia.com/gpu" */

@@ -80,12 +80,16 @@ static int compare_resource(struct err *err, const struct node *node,
     return result;
 }
 
+static const size_t GPUS[] = {AMD_GPU, NVIDIA_GPU, MIG};
+
 /* Of the node's label, else of its devices. */
-static const char *chip_of(const struct oracle *oracle, size_t i)
+static const char *chip_of(const struct oracle *oracle, size_t i, size_t resource)
 {
     static const char *const CHIPS[ORACLE_DEVICE_MODELS] = {"", "H100", "L4"};
     const char *chip = oracle_facts_chip(oracle->nodes[i].model);
-    return chip[0] ? chip : CHIPS[oracle_model_of_devices(oracle, i)];
+    return chip[0] && oracle_label_is_of(oracle, i, resource)
+               ? chip
+               : CHIPS[oracle_model_of_devices(oracle, i, resource)];
 }
 
 static int compare_traits(struct err *err, const struct node *node, const struct oracle *oracle,
@@ -96,7 +100,11 @@ static int compare_traits(struct err *err, const struct node *node, const struct
     const char *zone = labels_find(traits->view.labels, traits->view.n_labels, "zone");
     const char *name = node_name(node);
     int r = 0;
-    if ((r = compare_text(err, name, traits->model.chip, chip_of(oracle, i))) < 0 ||
+    for (size_t each = 0; r == 0 && each < sizeof GPUS / sizeof *GPUS; each++)
+        r = compare_text(err, name,
+                         node_traits_gpus(traits, ORACLE_RESOURCE_NAMES[GPUS[each]])->model.chip,
+                         chip_of(oracle, i, GPUS[each]));
+    if (r < 0 ||
         (r = compare_text(err, name, zone ? zone : "", oracle_facts_zone(want->zone))) < 0 ||
         (r = compare(err, name, "taints", (int64_t)traits->n_taints, want->n_taints)) < 0 ||
         (r = compare(err, name, "cordon", traits->unschedulable, want->unschedulable)) < 0)
@@ -178,7 +186,6 @@ static int compare_groups(struct err *err, const struct node *node, const struct
 static int64_t free_gpus(const struct oracle *oracle, size_t i, int64_t n_placed,
                          const struct oracle_shape *placed, const int64_t *free)
 {
-    static const size_t GPUS[] = {AMD_GPU, NVIDIA_GPU, MIG};
     int64_t sum = 0;
     for (size_t j = 0; j < sizeof GPUS / sizeof *GPUS; j++) {
         const int64_t more = free[GPUS[j]] > 0 ? free[GPUS[j]] : 0;
@@ -483,7 +490,7 @@ static struct oracle_supply supply_of_model(const struct oracle *oracle, size_t 
 {
     struct oracle_supply supply = oracle_supply_of_devices(oracle, resource, model);
     for (size_t i = 0; i < ORACLE_NODES; i++) {
-        if (strcmp(chip_of(oracle, i), model == 1 ? "H100" : "L4") == 0)
+        if (strcmp(chip_of(oracle, i, resource), model == 1 ? "H100" : "L4") == 0)
             add_offer(oracle, i, resource, &supply);
     }
     return supply;
@@ -492,7 +499,6 @@ static struct oracle_supply supply_of_model(const struct oracle *oracle, size_t 
 static int compare_pools(struct err *err, const struct cluster *cluster,
                          const struct oracle *oracle)
 {
-    static const size_t GPUS[] = {AMD_GPU, NVIDIA_GPU, MIG};
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof GPUS / sizeof *GPUS; i++) {
         const struct oracle_supply all = oracle_supply(oracle, GPUS[i]);

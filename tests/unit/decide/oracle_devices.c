@@ -101,19 +101,54 @@ struct oracle_supply oracle_supply_of_devices(const struct oracle *oracle, size_
     return supply;
 }
 
-/* A device plugin offers GPUs of the other vendor. */
-static bool is_mixed(const struct oracle *oracle, size_t node, size_t driver)
+static size_t vendor_of(size_t resource)
 {
-    return is_shadowed(oracle, node, driver == AMD_DRIVER ? NVIDIA_DRIVER : AMD_DRIVER);
+    if (resource == AMD_GPU)
+        return AMD_DRIVER;
+    return resource == NVIDIA_GPU || resource == MIG ? NVIDIA_DRIVER : N_ORACLE_DRIVERS;
 }
 
-size_t oracle_model_of_devices(const struct oracle *oracle, size_t node)
+static bool reports(const struct oracle_node *node, size_t driver)
 {
+    bool any = false;
+    for (size_t i = 0; i < N_ORACLE_RESOURCES; i++)
+        any |= vendor_of(i) == driver &&
+               (node->capacity[i] != ORACLE_ABSENT || node->allocatable[i] != ORACLE_ABSENT);
+    return any;
+}
+
+static bool offers(const struct oracle_node *node)
+{
+    return node->allocatable[AMD_GPU] > 0 || node->allocatable[NVIDIA_GPU] > 0 ||
+           node->allocatable[MIG] > 0;
+}
+
+/* The vendor of the GPUs that a pod gets by the resource; N_ORACLE_DRIVERS: any. */
+static size_t vendor_on(const struct oracle *oracle, size_t node, size_t resource)
+{
+    const struct oracle_node *of = &oracle->nodes[node];
+    if (reports(of, AMD_DRIVER) && reports(of, NVIDIA_DRIVER))
+        return vendor_of(resource);
+    if (!offers(of))
+        return N_ORACLE_DRIVERS;
+    return reports(of, AMD_DRIVER) ? AMD_DRIVER : NVIDIA_DRIVER;
+}
+
+bool oracle_label_is_of(const struct oracle *oracle, size_t node, size_t resource)
+{
+    const struct oracle_node *of = &oracle->nodes[node];
+    return vendor_of(resource) == NVIDIA_DRIVER || !reports(of, AMD_DRIVER) ||
+           !reports(of, NVIDIA_DRIVER);
+}
+
+size_t oracle_model_of_devices(const struct oracle *oracle, size_t node, size_t resource)
+{
+    const size_t vendor = vendor_on(oracle, node, resource);
     size_t model = 0;
     for (size_t driver = 0; driver < N_ORACLE_DRIVERS; driver++) {
         const struct oracle_slice *slice = &oracle->slices[node][driver];
-        if (slice->there && slice->n_devices > 0 && is_mixed(oracle, node, driver))
-            return 0;
+        if (vendor != N_ORACLE_DRIVERS && vendor != driver)
+            continue;
         for (int64_t i = 0; slice->there && i < slice->n_devices; i++) {
             if (slice->models[i] == 0 || (model > 0 && slice->models[i] != (int64_t)model))
                 return 0;

@@ -92,8 +92,11 @@ bool oracle_gives_by_claim(const struct oracle *oracle, size_t node, size_t reso
 /* What the devices of the model (ORACLE_DEVICE_MODELS: of all) offer under the resource. */
 struct oracle_supply oracle_supply_of_devices(const struct oracle *oracle, size_t resource,
                                               size_t model);
-/* The model of all devices on the node; 0: several, none or unknown. */
-size_t oracle_model_of_devices(const struct oracle *oracle, size_t node);
+/* Whether the node's label is of the GPUs that a pod gets by the resource: all labels name models
+ * of NVIDIA. */
+bool oracle_label_is_of(const struct oracle *oracle, size_t node, size_t resource);
+/* The model of all such devices on the node; 0: several, none or unknown. */
+size_t oracle_model_of_devices(const struct oracle *oracle, size_t node, size_t resource);
 /* Whether an existing node has a device that stands for the resource. */
 bool oracle_has_devices(const struct oracle *oracle, size_t resource);
 

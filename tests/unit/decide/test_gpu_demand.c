@@ -329,7 +329,7 @@ static bool may_go(const struct cluster *cluster, const struct pod_shape *shape,
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node)) {
         char text[128];
-        if (strcmp(gpu_model_text(&node_traits(node)->model, text), pool->model) == 0 &&
+        if (strcmp(gpu_model_text(&node_traits(node)->gpus.model, text), pool->model) == 0 &&
             !node_traits(node)->unschedulable && admit_gpus(node, shape))
             return true;
     }

@@ -74,9 +74,9 @@ static void test_the_count_may_come_before_the_model(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "");
-    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model.chip, "");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->gpus.model.chip, "");
     fixture_put_node(fixture, "n1", GPU "=8", "nvidia.com/gpu.product=NVIDIA-H200");
-    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model.chip, "H200");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->gpus.model.chip, "H200");
     assert_int_equal(fixture_free_amount(fixture, "n1", GPU), 8);
 }
 
@@ -88,7 +88,7 @@ static void test_the_model_may_come_before_the_count(void **state)
     assert_int_equal(fixture_free_amount(fixture, "n1", GPU), 0);
     fixture_put_node(fixture, "n1", GPU "=8", "nvidia.com/gpu.product=NVIDIA-H200");
     assert_int_equal(fixture_free_amount(fixture, "n1", GPU), 8);
-    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model.chip, "H200");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->gpus.model.chip, "H200");
 }
 
 static void test_a_changed_model_replaces_the_old(void **state)
@@ -97,9 +97,9 @@ static void test_a_changed_model_replaces_the_old(void **state)
     fixture_put_node(fixture, "n1", GPU "=8", "accelerator=Tesla-K80");
     fixture_put_pod(fixture, "p1", "n1", GPU "=1");
     fixture_put_node(fixture, "n1", GPU "=8", "accelerator=Tesla-V100");
-    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model.chip, "V100");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->gpus.model.chip, "V100");
     fixture_put_node(fixture, "n1", GPU "=8", "");
-    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model.chip, "");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->gpus.model.chip, "");
     assert_int_equal(fixture_free_amount(fixture, "n1", GPU), 7);
 }
 
@@ -133,7 +133,7 @@ static void test_a_returning_node_has_correct_sums(void **state)
     fixture_put_node(fixture, "n1", "cpu=8000 " GPU "=4", "accelerator=Tesla-V100");
     assert_int_equal(fixture_used(fixture, "n1", GPU), 3);
     assert_int_equal(fixture_free_amount(fixture, "n1", GPU), 1);
-    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model.chip, "V100");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->gpus.model.chip, "V100");
 }
 
 /* gpushare: a terminating pod counts as finished; its GPU is reassigned during its grace period. */

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #define GPU "nvidia.com/gpu"
+#define I915 "gpu.intel.com/i915"
+#define L4 "nvidia.com/gpu.product=NVIDIA-L4"
+#define FLEX "gpu.intel.com/product=Flex_170"
 #define H100 "nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3"
 #define A100_SXM "nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB"
 #define A100_PCIE "nvidia.com/gpu.product=NVIDIA-A100-PCIE-40GB"
@@ -276,6 +279,38 @@ static void namespace(struct fixture *fixture, const char *name, const char *lab
         fail_msg("the ledger's self-check: %s", err.text);
 }
 
+/* Each resource counts under the model of its own vendor. */
+static void test_a_limit_counts_the_resources_of_its_vendor(void **state)
+{
+    static const struct quota_limit LIMITS[] = {{.model = "L4", .gpus = 2},
+                                                {.model = "Flex-170", .gpus = 2}};
+    struct fixture *fixture = *state;
+    fixture_add_quota(fixture, &(struct quota){.name = "both",
+                                               .namespaces = NAMES_B,
+                                               .n_namespaces = 1,
+                                               .limits = LIMITS,
+                                               .n_limits = 2});
+    fixture_put_node(fixture, "n", I915 "=8 " GPU "=8", L4 "," FLEX);
+    pod(fixture, "b/1", "n", I915 "=2 " GPU "=1");
+    assert_int_equal(used(fixture, 1, 0), 1);
+    assert_int_equal(used(fixture, 1, 1), 2);
+    assert_string_equal(verdict(fixture, "b", GPU "=1", "n"), "fits");
+    assert_string_equal(verdict(fixture, "b", I915 "=1", "n"),
+                        "quota both leaves too few GPUs of the node's model");
+    assert_string_equal(verdict(fixture, "b", I915 "=1 " GPU "=1", "n"),
+                        "quota both leaves too few GPUs of the node's model");
+    /* Feature discovery restarts: GPUs in use keep their models. */
+    fixture_put_node(fixture, "n", I915 "=8 " GPU "=8", FLEX);
+    assert_int_equal(used(fixture, 1, 0), 1);
+    fixture_put_node(fixture, "n", I915 "=8 " GPU "=8", L4);
+    assert_int_equal(used(fixture, 1, 1), 2);
+    fixture_put_node(fixture, "n", I915 "=8 " GPU "=8", H100 "," FLEX);
+    assert_int_equal(used(fixture, 1, 0), 0);
+    assert_string_equal(verdict(fixture, "b", GPU "=4", "n"), "fits");
+    fixture_remove_pod(fixture, "b/1");
+    assert_int_equal(used(fixture, 1, 1), 0);
+}
+
 static void test_namespace_labels_select_quotas(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.gpus = 4}};
@@ -411,6 +446,7 @@ int main(void)
         SETUP_TEST(test_usage_follows_a_node_that_changes_its_model),
         SETUP_TEST(test_all_quotas_apply_and_the_first_is_named),
         SETUP_TEST(test_each_resource_of_a_pod_is_checked),
+        SETUP_TEST(test_a_limit_counts_the_resources_of_its_vendor),
         SETUP_TEST(test_namespace_labels_select_quotas),
         SETUP_TEST(test_a_lowered_quota_admits_nothing),
         SETUP_TEST(test_a_quota_view_without_victims_has_their_share),

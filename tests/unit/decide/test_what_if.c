@@ -147,7 +147,7 @@ static void test_later_events_do_not_change_a_fork(void **state)
     fixture_remove_pod(fixture, "p2");
     fixture_remove_pod(fixture, "p3"); /* now only the fork uses GPUs */
     assert_string_equal(numbers_of(fixture, fork), numbers);
-    assert_string_equal(node_traits(cluster_find_node(fork, "b"))->model.chip, "A100");
+    assert_string_equal(node_traits(cluster_find_node(fork, "b"))->gpus.model.chip, "A100");
     assert_int_equal(cluster_n_nodes(fork), 3);
     assert_int_equal(cluster_n_pods(fork), 0);
     const struct fit_question question = question_on(fixture, fork, GPU "=2");

@@ -127,7 +127,7 @@ static void check_fork(const struct cluster *fork)
 {
     const struct node *node = cluster_find_node(fork, "a100-1");
     assert_non_null(node);
-    assert_string_equal(node_traits(node)->model_value, "NVIDIA-A100-SXM4-80GB");
+    assert_string_equal(node_traits(node)->gpus.value, "NVIDIA-A100-SXM4-80GB");
     assert_int_equal(cluster_n_nodes(fork), 4);
     struct buf shown;
     buf_init(&shown, 1 << 16);

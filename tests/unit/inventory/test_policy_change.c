@@ -71,7 +71,7 @@ static void check_model(struct change *change, const char *node, const char *chi
 {
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(change->live.inventory);
-    assert_string_equal(node_traits(cluster_find_node(view.cluster, node))->model.chip, chip);
+    assert_string_equal(node_traits(cluster_find_node(view.cluster, node))->gpus.model.chip, chip);
 }
 
 static void test_a_new_quota_counts_what_runs(void **state)

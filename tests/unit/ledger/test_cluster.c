@@ -80,8 +80,8 @@ static void check_model(struct fixture *fixture, const char *labels, const char 
 {
     fixture_put_node(fixture, "n1", GPU "=8", labels);
     const struct node_traits *traits = node_traits(fixture_find_node(fixture, "n1"));
-    assert_string_equal(traits->model.chip, chip);
-    assert_string_equal(traits->model_label, label);
+    assert_string_equal(traits->gpus.model.chip, chip);
+    assert_string_equal(traits->gpus.label, label);
 }
 
 static void test_the_first_label_that_names_a_model_decides(void **state)
@@ -98,16 +98,16 @@ static void test_the_first_label_that_names_a_model_decides(void **state)
     check_model(fixture, "accelerator=nvidia,cloud.google.com/gke-accelerator=nvidia-l4", "L4",
                 "cloud.google.com/gke-accelerator");
     check_model(fixture, "accelerator=", "", "");
-    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model_value, "");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->gpus.value, "");
     check_model(fixture, "alpha.kubernetes.io/nvidia-gpu-name=Tesla K80", "K80",
                 "alpha.kubernetes.io/nvidia-gpu-name");
-    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model_value, "Tesla K80");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->gpus.value, "Tesla K80");
 }
 
 static int64_t gpu_memory_mib(struct fixture *fixture, const char *labels)
 {
     fixture_put_node(fixture, "n1", GPU "=8", labels);
-    return node_traits(fixture_find_node(fixture, "n1"))->gpu_memory_bytes / 1024 / 1024;
+    return node_traits(fixture_find_node(fixture, "n1"))->gpus.memory_bytes / 1024 / 1024;
 }
 
 static void test_gpu_memory_comes_from_the_label_else_from_the_name(void **state)

@@ -60,8 +60,8 @@ static const char *model_of(struct fixture *fixture, const char *node)
 {
     char text[2 * GPU_MODEL_TEXT_MAX];
     const struct node_traits *traits = node_traits(fixture_find_node(fixture, node));
-    return arena_printf(fixture->arena, "%s by %s", gpu_model_text(&traits->model, text),
-                        traits->model_driver[0] ? traits->model_driver : traits->model_label);
+    return arena_printf(fixture->arena, "%s by %s", gpu_model_text(&traits->gpus.model, text),
+                        traits->gpus.driver[0] ? traits->gpus.driver : traits->gpus.label);
 }
 
 static void test_a_node_has_the_one_model_of_its_devices(void **state)

@@ -154,7 +154,7 @@ static void test_facts_are_copied(void **state)
     assert_string_equal(facts->wants.accept[1].chip, "H100");
     assert_string_equal(facts->preferred[0].term.requirements[0].key, "zone");
     assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->taints[0].key, "a");
-    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model_value, "A100");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->gpus.value, "A100");
     assert_int_equal(fixture_used(fixture, "n1", GPU), 1);
 }
 
