@@ -302,7 +302,9 @@ static const char *elsewhere(void *context, struct arena *arena)
 
 static void pod_seen(void *context, const char *uid, const char *node)
 {
-    observed_settle(context, uid, node);
+    const struct extender *extender = context;
+    observed_settle(extender->observed, uid, node);
+    wake_settled(extender->wake, uid);
 }
 
 static void create_protocols(struct program *program)
@@ -311,11 +313,12 @@ static void create_protocols(struct program *program)
     program->observed = observed_new(clock_wall_ms());
     program->budgets = budgets_new();
     if (program->live)
-        inventory_on_pods(program->inventory, pod_seen, program->observed);
+        inventory_on_pods(program->inventory, pod_seen, &program->extender);
     program->extender = (struct extender){
         .inventory = program->inventory,
         .binds = live_mode_binds(program->live),
         .waits = live_mode_waits(program->live),
+        .wake = live_mode_wake(program->live),
         .budgets = program->budgets,
         .decisions = program->decisions,
         .observed = program->observed,

@@ -121,6 +121,7 @@ struct settings {
     struct settings_scheduler scheduler;
     struct settings_kubernetes kubernetes;
     struct settings_election election;
+    char *wake_object;     /* name of a CSIStorageCapacity; "": none */
     size_t decisions_kept; /* 0: none */
     struct settings_limits limits;
     struct policy policy;

@@ -12,6 +12,7 @@
 #include "daemon/election.h"
 #include "extender/binds.h"
 #include "extender/waits.h"
+#include "extender/wake.h"
 #include "inventory/inventory.h"
 #include "kube/reflector.h"
 #include "kube/request.h"
@@ -45,6 +46,8 @@ void live_mode_free(struct live_mode *live);
 
 struct binds *live_mode_binds(struct live_mode *live);
 struct waits *live_mode_waits(struct live_mode *live);
+/* NULL: the policy names no object. */
+struct wake *live_mode_wake(struct live_mode *live);
 /* Follows the ConfigMap with the front proxy's authorities; needs live_mode_reviewer(). Call before
  * live_mode_start(). Borrows the store until live_mode_free(). */
 void live_mode_follow_front(struct live_mode *live, const struct reflector_store *store);

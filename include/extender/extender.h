@@ -14,6 +14,7 @@
 #include "extender/binds.h"
 #include "extender/budgets.h"
 #include "extender/waits.h"
+#include "extender/wake.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
 #include "record/decisions.h"
@@ -47,6 +48,7 @@ struct extender {
     struct binds *binds;                 /* NULL: over a file */
     struct waits *waits;                 /* NULL: no call waits, as over a file */
     struct budgets *budgets;             /* NULL: only RETRY_BEHIND and RETRY_NAMESPACE occur */
+    struct wake *wake;                   /* NULL: kube-scheduler is told nothing */
     struct decisions *decisions;         /* records answers; NULL: none are recorded */
     struct observed *observed;           /* records what observed pods are spared; NULL: nothing */
     struct counter n_retries[N_RETRIES]; /* filters answered so; none over a file */

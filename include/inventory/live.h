@@ -40,6 +40,12 @@ void inventory_on_pods(struct inventory *inventory,
                        void (*seen)(void *context, const char *uid, const char *node),
                        void *context);
 
+/* helped() is called after a change that may help rejected pods, and that kube-scheduler does not
+ * see. CLUSTER_NAMESPACES: a namespace has other labels, and the policy selects by label. Another
+ * kind: claims are counted again. As seen() above. */
+void inventory_on_help(struct inventory *inventory,
+                       void (*helped)(void *context, enum cluster_kind kind), void *context);
+
 /* Checks the sums of the next nodes; returns when to be called again. A kube_task. */
 int64_t inventory_self_check(void *inventory, int64_t now_ms);
 

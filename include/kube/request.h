@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct kube_request {
-    const char *method; /* "GET", "POST": a literal */
+    const char *method; /* "GET", "POST": a literal. "PATCH": the body is a JSON merge patch */
     const char *path;   /* from "/api" on, with the query, encoded */
     const char *body;   /* JSON, or NULL */
     size_t body_len;

@@ -106,6 +106,8 @@ const struct setting SETTINGS[] = {
     {"leaderElection.renewDeadlineSeconds", SETTING_COUNT, AT(election.renew_s),
      FROM_TO(1, 3600, 4)},
     {"leaderElection.retryPeriodSeconds", SETTING_COUNT, AT(election.retry_s), FROM_TO(1, 600, 1)},
+    {"wake.objectName", SETTING_TEXT, AT(wake_object), .check = syntax_dns_label_or_none,
+     .text = ""},
     {"decisions.keep", SETTING_COUNT, AT(decisions_kept), FROM_TO(0, 10000, 256)},
     {"limits.requestBytes", SETTING_BYTES, AT(limits.request_bytes), FROM_TO(KI, GI, 64 * MI)},
     {"limits.userRequestBytes", SETTING_BYTES, AT(limits.user_request_bytes),

@@ -4,11 +4,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/mutex.h"
-#include "base/small_file.h"
 #include "base/wait.h"
 #include "config/timing.h"
 #include "inventory/live.h"
 #include "kube/leadership.h"
+#include "own_namespace.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,8 +23,6 @@
 #define SECOND_MS ((int64_t)1000)
 #define LEASES "coordination.k8s.io/v1", "leases"
 #define SLICES "discovery.k8s.io/v1", "endpointslices"
-#define NAMESPACE_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
-#define NAMESPACE_BYTES ((size_t)256)
 #define TEXT_BYTES ((size_t)512)
 #define WATCH_PAGE 100
 /* Longer than the Lease's renewals; the watch on an EndpointSlice is mostly silent. */
@@ -45,7 +43,7 @@ struct election {
     struct leadership *leadership;
     struct named_watch lease;
     struct named_watch slice;
-    char namespace_[NAMESPACE_BYTES];
+    char namespace_[OWN_NAMESPACE_BYTES];
     char identity[TEXT_BYTES];
     char address[INET6_ADDRSTRLEN];
     unsigned port;
@@ -61,32 +59,10 @@ struct election {
 
 /* ---- identity, namespace, address ---- */
 
-static bool read_namespace(char *ret_name, size_t size)
-{
-    struct buf text;
-    buf_init(&text, size - 1);
-    const bool is_read = small_file_read(NAMESPACE_FILE, true, &text, NULL) == 0;
-    (void)snprintf(ret_name, size, "%.*s", (int)strcspn(buf_text(&text), "\r\n "), buf_text(&text));
-    buf_fini(&text);
-    return is_read && *ret_name;
-}
-
 static const char *from_env(const char *name)
 {
     const char *value = getenv(name);
     return value ? value : "";
-}
-
-static int find_namespace(struct election *election, const struct settings_election *settings,
-                          struct err *err)
-{
-    const char *name = settings->namespace_[0] ? settings->namespace_ : from_env("POD_NAMESPACE");
-    (void)snprintf(election->namespace_, sizeof election->namespace_, "%s", name);
-    if (*name || read_namespace(election->namespace_, sizeof election->namespace_))
-        return 0;
-    return err_set(err, EINVAL,
-                   "leaderElection.namespace: is empty, should be the namespace of the Lease (or "
-                   "set POD_NAMESPACE in the environment)");
 }
 
 /* Unique to this process. */
@@ -250,7 +226,7 @@ int election_new(const struct election_parts *parts, struct election **ret_elect
     election->parts = *parts;
     init_lock(election);
     find_identity(election, parts->seed);
-    int r = find_namespace(election, &parts->settings->election, err);
+    int r = own_namespace_find(parts->settings, election->namespace_, err);
     if (r == 0)
         r = find_address(election, &parts->settings->election, err);
     if (r < 0) {

@@ -10,6 +10,7 @@
 #include "kube/hold.h"
 #include "kube/loop.h"
 #include "kube/watch.h"
+#include "own_namespace.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -54,6 +55,7 @@ struct live_mode {
     struct beside *beside;     /* NULL: no instance beside each kube-scheduler */
     struct binds *binds;
     struct waits *waits;
+    struct wake *wake; /* NULL: the policy names no object */
     struct hand_in hand_in;
     int64_t bind_timeout_ms;
     bool started;
@@ -240,6 +242,32 @@ static void create_binds(struct live_mode *live, const struct settings *settings
     live->binds = binds_new(&binds, live->inventory, kube_loop_sender(live->writing));
 }
 
+/* On the thread of the stores. */
+static void helped(void *context, enum cluster_kind kind)
+{
+    const struct live_mode *live = context;
+    wake_note(live->wake, kind == CLUSTER_NAMESPACES ? WAKE_NAMESPACE : WAKE_CLAIMS, clock_ms());
+}
+
+static int create_wake(struct live_mode *live, const struct settings *settings, struct err *err)
+{
+    char namespace_[OWN_NAMESPACE_BYTES];
+    const struct wake_settings wake = {.namespace_ = namespace_,
+                                       .name = settings->wake_object,
+                                       .seed = random_seed(),
+                                       .may_wake = may_post,
+                                       .context = live};
+    if (!settings->wake_object[0])
+        return 0;
+    int r = own_namespace_find(settings, namespace_, err);
+    if (r < 0)
+        return r;
+    live->wake = wake_new(&wake, kube_loop_sender(live->writing));
+    kube_loop_add_task(live->writing, wake_tick, live->wake);
+    inventory_on_help(live->inventory, helped, live);
+    return 0;
+}
+
 static void log_target(const struct kube_target *target)
 {
     LOG(LOG_INFO, "main", LOG_MSG("following an API server"), LOG_STR("server", target->server),
@@ -265,6 +293,8 @@ int live_mode_new(const struct settings *settings, struct inventory *inventory,
         create_binds(live, settings);
         r = create_election(live, settings, err);
     }
+    if (r == 0)
+        r = create_wake(live, settings, err);
     if (r < 0) {
         live_mode_free(live);
         return r;
@@ -356,6 +386,7 @@ void live_mode_free(struct live_mode *live)
     kube_loop_free(live->writing);
     kube_loop_free(live->reading);
     kube_loop_free(live->reviewing);
+    wake_free(live->wake);
     beside_free(live->beside);
     kube_target_fini(&live->target);
     if (live->n_watches > 0)
@@ -366,6 +397,7 @@ void live_mode_free(struct live_mode *live)
 void live_mode_take_policy(struct live_mode *live, const struct policy *policy, bool lists_again)
 {
     hand_in_policy(&live->hand_in, policy, lists_again);
+    wake_note(live->wake, WAKE_POLICY, clock_ms());
 }
 
 struct election *live_mode_election(struct live_mode *live)
@@ -386,6 +418,11 @@ struct binds *live_mode_binds(struct live_mode *live)
 struct waits *live_mode_waits(struct live_mode *live)
 {
     return live ? live->waits : NULL;
+}
+
+struct wake *live_mode_wake(struct live_mode *live)
+{
+    return live ? live->wake : NULL;
 }
 
 void live_mode_follow_front(struct live_mode *live, const struct reflector_store *store)

@@ -1,5 +1,6 @@
 /* leader_checks: see live_checks.h. */
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/text_time.h"
 #include "formats/json_get.h"
 #include "live_checks.h"
@@ -11,6 +12,7 @@
 
 #define LEASE "lease"
 #define SLICE "endpointSlice"
+#define WAKE "wake"
 #define PATH_BYTES 1024
 /* Rounding, and requests under way. */
 #define SLACK_S 3
@@ -118,8 +120,30 @@ static void check_slice(const struct live_checks *checks)
     json_decref(slice);
 }
 
+static void check_wake(const struct live_checks *checks)
+{
+    char home[LIVE_NAME_MAX];
+    char path[PATH_BYTES];
+    struct api_reply reply CLEANUP(api_reply_fini);
+    home_of(checks, home);
+    (void)snprintf(path, sizeof path, "/apis/storage.k8s.io/v1/namespaces/%s/csistoragecapacities/%s",
+                   home, checks->settings->wake_object);
+    api_server_ask(checks->server, path, NULL, &reply);
+    if (reply.status == 404)
+        findings_add(checks->findings, FINDING_WARN, WAKE,
+                     "apply the base or overlay that you use, or correct wake in the policy",
+                     "%s: is not there: kube-scheduler is not told to ask again", path);
+    else if (!reply.object)
+        findings_not_checked(checks->findings, WAKE, "", "%s: %s", path, reply.why);
+    else
+        findings_add(checks->findings, FINDING_OK, WAKE, "", "%s is there",
+                     checks->settings->wake_object);
+}
+
 void leader_checks_run(const struct live_checks *checks)
 {
+    if (*checks->settings->wake_object)
+        check_wake(checks);
     if (!checks->settings->election.enabled)
         return;
     check_lease(checks);

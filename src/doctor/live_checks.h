@@ -33,7 +33,7 @@ bool version_checks_run(const struct live_checks *checks);
 void clock_checks_run(struct live_checks *checks);
 /* Each rule of the manifests. After the clock, which finds the caller. */
 void rights_checks_run(const struct live_checks *checks);
-/* The Lease and the EndpointSlice. */
+/* The objects that we write: those of the leader, and that of wake. */
 void leader_checks_run(const struct live_checks *checks);
 
 /* Lists everything that the service lists, in at most a minute. False: a kind without which nothing

@@ -13,8 +13,16 @@
 #define VERBS_MAX 6
 #define PREFIX "system:serviceaccount:"
 
-enum right_when { ALWAYS, WITH_ELECTION, WITH_SERVICE, WITH_TLS, WITH_BESIDE, WITH_AGGREGATED };
-enum right_name { ANY_NAME, LEASE_NAME, SERVICE_NAME, SCHEDULER_NAME, FRONT_NAME };
+enum right_when {
+    ALWAYS,
+    WITH_ELECTION,
+    WITH_SERVICE,
+    WITH_TLS,
+    WITH_BESIDE,
+    WITH_AGGREGATED,
+    WITH_WAKE
+};
+enum right_name { ANY_NAME, LEASE_NAME, SERVICE_NAME, SCHEDULER_NAME, FRONT_NAME, WAKE_NAME };
 
 static const struct right {
     const char *group, *resource, *subresource;
@@ -156,6 +164,14 @@ static const struct right {
      FRONT_NAME,
      FINDING_FAIL,
      "requests that the API server forwards get 401"},
+    {"storage.k8s.io",
+     "csistoragecapacities",
+     "",
+     {"patch"},
+     WITH_WAKE,
+     WAKE_NAME,
+     FINDING_WARN,
+     "kube-scheduler is not told to ask again"},
 };
 
 /* The user whose rights are checked. */
@@ -205,6 +221,8 @@ static bool is_needed(const struct right *right, const struct settings *settings
         return settings->scheduler.beside;
     case WITH_AGGREGATED:
         return settings->aggregated_api;
+    case WITH_WAKE:
+        return *settings->wake_object;
     }
     return true;
 }
@@ -220,6 +238,8 @@ static const char *name_of(const struct right *right, const struct settings *set
         return "kube-scheduler";
     case FRONT_NAME:
         return "extension-apiserver-authentication";
+    case WAKE_NAME:
+        return settings->wake_object;
     case ANY_NAME:
         break;
     }
@@ -230,7 +250,9 @@ static const char *namespace_of(const struct right *right, const struct subject 
 {
     if (right->when == WITH_BESIDE || right->when == WITH_AGGREGATED)
         return "kube-system";
-    return right->when == WITH_ELECTION || right->when == WITH_SERVICE ? subject->home : "";
+    const bool is_at_home = right->when == WITH_ELECTION || right->when == WITH_SERVICE ||
+                            right->when == WITH_WAKE;
+    return is_at_home ? subject->home : "";
 }
 
 /* As the API server's authenticator sets them: bindings may name these groups. */

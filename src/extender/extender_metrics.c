@@ -80,4 +80,5 @@ void extender_metrics(const struct extender *extender, struct buf *out)
     add_verdicts(extender, out);
     add_candidates(extender, out);
     binds_metrics(extender->binds, out);
+    wake_metrics(extender->wake, out);
 }

@@ -52,6 +52,13 @@ void inventory_on_pods(struct inventory *inventory,
     inventory->live->pod_seen_context = context;
 }
 
+void inventory_on_help(struct inventory *inventory,
+                       void (*helped)(void *context, enum cluster_kind kind), void *context)
+{
+    inventory->live->helped = helped;
+    inventory->live->helped_context = context;
+}
+
 size_t inventory_freshness(struct inventory *inventory,
                            struct inventory_freshness ret_kinds[N_CLUSTER_KINDS])
 {

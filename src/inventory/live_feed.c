@@ -66,8 +66,10 @@ static void put_in(struct live_feed *feed, struct change *change)
     struct cluster *cluster = feed->inventory->state.cluster;
     struct err why;
     const size_t n_before = row->count(cluster);
+    const uint64_t version = cluster_version(cluster);
     row->upsert(cluster, &change->facts);
     const size_t n = row->count(cluster);
+    feed->has_changed |= n == n_before && cluster_version(cluster) != version;
     if (kinds_check_room(row, cluster, change->key.id, &why) < 0) {
         make_unreadable(feed, change, &why);
         keep(feed, change);
@@ -188,17 +190,37 @@ static void report_pod(const struct live_feed *feed, const struct change *change
         live->pod_seen(live->pod_seen_context, change->key.id, change->facts.pod.node_name);
 }
 
+/* Without the lock. */
+static void report_help(const struct live_feed *feed)
+{
+    const struct live *live = feed->inventory->live;
+    if (live->helped)
+        live->helped(live->helped_context, feed->kind);
+}
+
+/* Under the lock. A new namespace has no rejected pods. */
+static bool has_new_labels(const struct live_feed *feed)
+{
+    const struct policy *policy = cluster_policy(feed->inventory->state.cluster);
+    return feed->kind == CLUSTER_NAMESPACES && feed->has_changed &&
+           (policy->quotas_select || policy->enforce_namespaces.is_set);
+}
+
 static void take_over(struct live_feed *feed)
 {
     if (feed->n_changes == 0)
         return;
     const int64_t now_ms = clock_ms();
+    feed->has_changed = false;
     inventory_lock_to_write(feed->inventory);
     cluster_set_now(feed->inventory->state.cluster, now_ms);
     for (size_t i = 0; i < feed->n_changes; i++)
         apply(feed, &feed->changes[i]);
     count(feed);
+    const bool helps = has_new_labels(feed);
     inventory_unlock(feed->inventory);
+    if (helps)
+        report_help(feed);
     for (size_t i = 0; i < feed->n_changes; i++) {
         report_unreadable(feed, &feed->changes[i]);
         report_pod(feed, &feed->changes[i]);
@@ -314,10 +336,12 @@ static void report_claims(struct live_feed *feed)
 {
     struct err why;
     const enum live_turn turn = live_status_claims_turn(&feed->inventory->live->status, &why);
-    if (turn == LIVE_USABLE_AGAIN)
+    if (turn == LIVE_USABLE_AGAIN) {
         LOG(LOG_INFO, "inventory", LOG_MSG("claims are counted"));
-    else if (turn == LIVE_UNUSABLE_NOW)
+        report_help(feed);
+    } else if (turn == LIVE_UNUSABLE_NOW) {
         LOG(LOG_WARN, "inventory", LOG_MSG("claims are not counted"), LOG_STR("why", why.text));
+    }
 }
 
 static void report_templates(struct live_feed *feed)

@@ -22,6 +22,8 @@ struct live {
     void *turned_context;
     void (*pod_seen)(void *context, const char *uid, const char *node); /* NULL: none */
     void *pod_seen_context;
+    void (*helped)(void *context, enum cluster_kind kind); /* NULL: none */
+    void *helped_context;
 };
 
 void live_free(struct live *live);

@@ -194,6 +194,7 @@ RESTART = {
     "limits.pods": ({"limits": {"objectBytes": 4194304, "pods": 7}}, "7"),
     "decisions.keep": ({"decisions": {"keep": 3}}, "3"),
     "authentication.cacheSeconds": ({"authentication": {"cacheSeconds": 1}}, "1"),
+    "wake.objectName": ({"wake": {"objectName": "other"}}, '"other"'),
     "leaderElection.leaseName": ({"leaderElection": {"leaseName": "other"}}, '"other"'),
 }
 

@@ -307,11 +307,30 @@ static void answer_retry(struct filter_call *call, enum retry retry)
     answer_scheduler_error(call->exchange, decision->error);
 }
 
+/* A pod that gets an Error comes again by itself. Claims that stand in its way have ended after their
+ * lifetime, however they end. */
+static void tell_wake(const struct filter_call *call, enum retry retry)
+{
+    struct wake *wake = call->extender->wake;
+    const char *uid = call->args.pod.uid;
+    const int64_t now_ms = clock_ms();
+    wake_asked(wake, call->began_us);
+    if (retry || call->decision.n_handed_on > 0) {
+        wake_settled(wake, uid);
+        return;
+    }
+    wake_rejected(wake, uid, now_ms);
+    if (call->decision.verdicts[REASON_QUOTA_CLAIMED] > 0)
+        wake_note(wake, WAKE_QUOTA_CLAIM,
+                  now_ms + (int64_t)call->policy->quota_claim_s * SECOND_MS);
+}
+
 static void answer(struct filter_call *call, enum retry retry, const struct filter_result *found)
 {
     struct extender *extender = call->extender;
     struct buf text;
     count_metrics(extender, &call->decision, retry);
+    tell_wake(call, retry);
     if (retry) {
         answer_retry(call, retry);
         return;
@@ -423,6 +442,7 @@ static void observe(struct filter_call *call)
     call->decision.would_differ =
         call->decision.verdicts[REASON_FITS] < call->args.n_names || call->decision.error;
     call->decision.n_handed_on = call->args.n_names;
+    tell_wake(call, RETRY_NONE);
     buf_init(&text, ANSWER_MAX_BYTES);
     add_result(&call->args, &all, arena, &text);
     answer_record(call->extender, &call->decision, call->began_us);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char *joined(const char *a, const char *b)
 {
@@ -27,7 +28,9 @@ void head_init(struct head *head, const struct endpoint *endpoint,
     add(head, "Accept: ", "application/json");
     add(head, "Expect:", ""); /* saves a round trip */
     if (request->request->body)
-        add(head, "Content-Type: ", "application/json");
+        add(head, "Content-Type: ",
+            strcmp(request->request->method, "PATCH") == 0 ? "application/merge-patch+json"
+                                                           : "application/json");
     if (request->identity->authorization)
         add(head, "Authorization: ", request->identity->authorization);
     if (endpoint->host)

@@ -162,6 +162,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->election.lease_s, b->election.lease_s);
     assert_int_equal(a->election.renew_s, b->election.renew_s);
     assert_int_equal(a->election.retry_s, b->election.retry_s);
+    assert_string_equal(a->wake_object, b->wake_object);
     assert_int_equal(a->limits.request_bytes, b->limits.request_bytes);
     assert_int_equal(a->limits.user_request_bytes, b->limits.user_request_bytes);
     assert_int_equal(a->limits.user_request_values, b->limits.user_request_values);
@@ -229,6 +230,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "kubernetes: {watchSilenceSeconds: 5, watchLagSeconds: 600, bindTimeoutSeconds: 3}\n"
     "leaderElection: {enabled: yes, namespace: gpus, leaseName: one, serviceName: '',\n"
     "                 leaseDurationSeconds: 9, renewDeadlineSeconds: 5, retryPeriodSeconds: 2}\n"
+    "wake: {objectName: wakes}\n"
     "limits:\n"
     "  requestBytes: 2k\n"
     "  userRequestBytes: 1999\n"
@@ -293,6 +295,7 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->election.lease_s, 9);
     assert_int_equal(settings->election.renew_s, 5);
     assert_int_equal(settings->election.retry_s, 2);
+    assert_string_equal(settings->wake_object, "wakes");
     assert_int_equal(settings->scheduler.weight, 7);
     assert_int_equal(settings->scheduler.http_timeout_s, 4);
     assert_true(settings->scheduler.other_extenders);
