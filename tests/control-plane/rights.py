@@ -6,6 +6,7 @@ Each is (verb, resource), the resource with its group, and with a name if the ri
 import json
 
 LEASES, SLICES = "leases.coordination.k8s.io", "endpointslices.discovery.k8s.io"
+WAKES = "csistoragecapacities.storage.k8s.io"
 READ = ("nodes", "pods", "namespaces", "priorityclasses.scheduling.k8s.io", "poddisruptionbudgets.policy")
 READ += tuple(f"{kind}.resource.k8s.io" for kind in ("deviceclasses", "resourceslices", "resourceclaims", "devicetaintrules", "resourceclaimtemplates"))
 ASKED = ("tokenreviews.authentication.k8s.io", "subjectaccessreviews.authorization.k8s.io")
@@ -17,6 +18,7 @@ EVERYWHERE |= {("create", kind) for kind in ASKED}
 AT_HOME = {("create", LEASES), ("create", SLICES)}
 AT_HOME |= {(verb, f"{LEASES}/gpu-extender") for verb in ("get", "list", "watch", "update")}
 AT_HOME |= {(verb, f"{SLICES}/gpu-extender-verbs") for verb in ("get", "list", "watch", "update", "delete")}
+AT_HOME |= {("patch", f"{WAKES}/gpu-extender-wake")}
 
 AUDIT = {
     "apiVersion": "audit.k8s.io/v1",
@@ -31,7 +33,7 @@ def right_of(event):
     asked = event["objectRef"]
     resource = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
     kind = ".".join(filter(None, (resource, asked.get("apiGroup"))))
-    if kind in (LEASES, SLICES):
+    if kind in (LEASES, SLICES, WAKES):
         assert asked["namespace"] == "gpu-extender"
         kind += f"/{asked['name']}" if event["verb"] != "create" else ""
     return event["verb"], kind

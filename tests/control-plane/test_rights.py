@@ -1,8 +1,9 @@
-"""Each right in the manifests is used, and none is missing: the API server's audit log of a replica that leads, binds, serves users, and
-finds its EndpointSlice changed."""
+"""Each right in the manifests is used, and none is missing: the API server's audit log of a replica that leads, binds, serves users, finds its
+EndpointSlice changed, and gets another policy while a pod waits."""
 
 import http.client
 import json
+import signal
 import ssl
 
 import pytest
@@ -45,8 +46,8 @@ class Replica:
         files = {"certificateFile": "server.crt", "privateKeyFile": "server.key", "clientCAFile": "ca.crt"}
         policy["tls"].update({key: self.certificates + name for key, name in files.items()})
         kubeconfig = plane.write_kubeconfig("replica.kubeconfig", {"token": Token(plane.api, HOME, HOME).text}, plane.port)
-        path = plane.write("replica.yaml", yaml.safe_dump(policy))
-        self.service = Service("--kubeconfig", kubeconfig, "--config", path, listen=None, env=ENV)
+        self.policy, self.path = policy, plane.write("replica.yaml", yaml.safe_dump(policy))
+        self.service = Service("--kubeconfig", kubeconfig, "--config", self.path, listen=None, env=ENV)
 
     def ask(self, listener, method, path, body=None, token=None):
         """Returns status and body. With the client's certificate if there is no token."""
@@ -60,6 +61,11 @@ class Replica:
         connection.request(method, path, body and json.dumps(body), headers)
         answer = connection.getresponse()
         return answer.status, answer.read()
+
+    def change_policy(self):
+        with open(self.path, "w", encoding="utf-8") as file:
+            yaml.safe_dump({**self.policy, "placement": {"policy": "spread"}}, file)
+        self.service.signal(signal.SIGHUP)
 
     def bind(self, uid):
         body = {"PodName": "pod", "PodNamespace": "gpu", "PodUID": uid, "Node": "node"}
@@ -102,6 +108,11 @@ def test_granted_rights_equal_the_used_ones(audited, replica):
     wait_until(lambda: replica.ask("verbs", "POST", "/scheduler/bind", {})[0] != 503, replica.service.log.text)
     assert replica.bind("not-its-uid")
     wait_until(lambda: not replica.bind(uid), replica.service.log.text)
+    waits = pod("waits", 1, models="T4")
+    waits["metadata"].update({"namespace": "gpu", "uid": "waits"})
+    status, said = replica.ask("verbs", "POST", "/scheduler/filter", {"Pod": waits, "NodeNames": ["node"]})
+    assert (status, json.loads(said)["NodeNames"]) == (200, [])
+    replica.change_policy()
     assert replica.ask("people", "GET", "/v1/inventory", token=Token(api, HOME, HOME).text)[0] == 403
 
     wanted = EVERYWHERE | AT_HOME

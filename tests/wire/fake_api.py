@@ -154,6 +154,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return self.meet("bind", lambda: self.api.bound(namespace, name, body))
 
     def do_other(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.meet(f"{self.command} {self.path}", lambda: (405, status(405, "MethodNotAllowed", self.path), ()))
 
     do_DELETE = do_PATCH = do_PUT = do_other

@@ -12,9 +12,10 @@ import time
 import pytest
 
 HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlisten: {verbs: '127.0.0.1:8443', probes: '127.0.0.1:8080'}\n"
-ELECTION = HEAD + "leaderElection: {enabled: true}\n"
+ELECTION = HEAD + "leaderElection: {enabled: true}\nwake: {objectName: gpu-extender-wake}\n"
 HOME = "/namespaces/gpu-extender/"
 LEASE = f"/apis/coordination.k8s.io/v1{HOME}leases/gpu-extender"
+WAKE = f"/apis/storage.k8s.io/v1{HOME}csistoragecapacities/gpu-extender-wake"
 SLICE = f"/apis/discovery.k8s.io/v1{HOME}endpointslices/gpu-extender-verbs"
 REVIEW = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -139,6 +140,9 @@ def test_it_only_asks(diagnose):
         ({LEASE: 404}, "lease", "fail", ["is not there"]),
         ({LEASE: 403}, "lease", "warn", ["not checked", "403"]),
         ({LEASE: {"spec": 3}}, "lease", "fail", ["no replica holds it"]),
+        ({WAKE: 404}, "wake", "warn", ["is not there"]),
+        ({WAKE: 403}, "wake", "warn", ["not checked", "403"]),
+        ({WAKE: {"kind": "CSIStorageCapacity"}}, "wake", "ok", ["is there"]),
         ({SLICE: endpoints(addresses=())}, "endpointSlice", "fail", ["no address"]),
         ({SLICE: endpoints(port=1)}, "endpointSlice", "fail", ["port 1", "8443"]),
         ({SLICE: {"endpoints": 1, "ports": [1]}}, "endpointSlice", "fail", ["no address"]),
