@@ -29,7 +29,8 @@ int own_namespace_find(const struct settings *settings, char ret_name[OWN_NAMESP
     (void)snprintf(ret_name, OWN_NAMESPACE_BYTES, "%s", *name || !of_pod ? name : of_pod);
     if (*ret_name || read_namespace(ret_name))
         return 0;
-    return err_set(err, EINVAL,
-                   "leaderElection.namespace: is empty, should be the namespace of the Lease and of "
-                   "wake.objectName (or set POD_NAMESPACE in the environment)");
+    return err_set(
+        err, EINVAL,
+        "leaderElection.namespace: is empty, should be the namespace of the Lease and of "
+        "wake.objectName (or set POD_NAMESPACE in the environment)");
 }

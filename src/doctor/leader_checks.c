@@ -126,8 +126,9 @@ static void check_wake(const struct live_checks *checks)
     char path[PATH_BYTES];
     struct api_reply reply CLEANUP(api_reply_fini);
     home_of(checks, home);
-    (void)snprintf(path, sizeof path, "/apis/storage.k8s.io/v1/namespaces/%s/csistoragecapacities/%s",
-                   home, checks->settings->wake_object);
+    (void)snprintf(path, sizeof path,
+                   "/apis/storage.k8s.io/v1/namespaces/%s/csistoragecapacities/%s", home,
+                   checks->settings->wake_object);
     api_server_ask(checks->server, path, NULL, &reply);
     if (reply.status == 404)
         findings_add(checks->findings, FINDING_WARN, WAKE,

@@ -250,8 +250,8 @@ static const char *namespace_of(const struct right *right, const struct subject 
 {
     if (right->when == WITH_BESIDE || right->when == WITH_AGGREGATED)
         return "kube-system";
-    const bool is_at_home = right->when == WITH_ELECTION || right->when == WITH_SERVICE ||
-                            right->when == WITH_WAKE;
+    const bool is_at_home =
+        right->when == WITH_ELECTION || right->when == WITH_SERVICE || right->when == WITH_WAKE;
     return is_at_home ? subject->home : "";
 }
 

@@ -42,7 +42,7 @@ struct live_feed {
     bool listing;  /* between the begin and the end of a list */
     bool left_out; /* an object was dropped for the limit since the last list began */
     bool too_many;
-    bool has_changed;          /* an object since the last batch: it is not new, and not as before */
+    bool has_changed;          /* an object of the batch that was there before */
     bool list_ended;           /* since the last flush */
     struct counter unreadable; /* times that an object was unreadable */
 };

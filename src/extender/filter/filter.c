@@ -307,8 +307,8 @@ static void answer_retry(struct filter_call *call, enum retry retry)
     answer_scheduler_error(call->exchange, decision->error);
 }
 
-/* A pod that gets an Error comes again by itself. Claims that stand in its way have ended after their
- * lifetime, however they end. */
+/* A pod that gets an Error comes again by itself. Claims that stand in its way have ended after
+ * their lifetime, however they end. */
 static void tell_wake(const struct filter_call *call, enum retry retry)
 {
     struct wake *wake = call->extender->wake;

@@ -1,6 +1,6 @@
 /* wake: when kube-scheduler is told to ask again, and what that costs it. */
-#include "extender/wake.h"
 #include "base/clock.h"
+#include "extender/wake.h"
 #include "fake_sender.h"
 #include "kube_answers.h"
 #include "unit.h"
