@@ -2,9 +2,9 @@
  * yaml_json: reads YAML into jansson values, as kubectl does (sigs.k8s.io/yaml).
  *
  * YAML 1.1 booleans (yes, on, y ...); duplicate keys are rejected; merge keys (<<) and aliases are
- * supported within a budget. Keys become strings as in kubectl: an unquoted y: is "true". A plain
- * scalar with a fraction or an exponent stays text, as quantities such as 1.5 or 1e3 must not pass
- * through floating point. Plain integers that fit become JSON integers, all others text. U+0000 is
+ * supported within a budget. Keys become strings as in kubectl: an unquoted y: is "true". Plain
+ * numbers become JSON numbers, as in kubectl: integers if they have no fraction and fit (2.0, 1e3),
+ * else real; .inf and .nan are errors. tests/yaml compares all this with kubectl's code. U+0000 is
  * read as U+FFFD. Columns are characters, where JSON's are bytes. A leading byte order mark is
  * skipped.
  */

@@ -10,8 +10,7 @@
 #include "types/quantity.h"
 #include "units.h"
 
-#include <ctype.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,29 +240,13 @@ static int read_count(const struct setting *setting, const struct yaml_file *fil
     return 0;
 }
 
-/* YAML numbers with a point arrive as text, so none is rounded. JSON has them as real numbers. */
 static bool is_milli(const json_t *value, int64_t *ret_milli)
 {
-    char text[32];
-    char *end = text;
-    const char *decimals = "";
-    if (json_is_integer(value))
-        (void)snprintf(text, sizeof text, "%" PRId64, (int64_t)json_integer_value(value));
-    else if (json_is_string(value))
-        (void)snprintf(text, sizeof text, "%s", json_string_value(value));
-    else if (json_is_real(value))
-        (void)snprintf(text, sizeof text, "%.15g", json_real_value(value));
-    else
+    const double milli = json_number_value(value) * 1000;
+    if (!json_is_number(value) || milli < 0 || milli > 1e12)
         return false;
-    const int64_t whole = isdigit((unsigned char)text[0]) ? strtoll(text, &end, 10) : -1;
-    if (*end == '.')
-        decimals = end + 1;
-    const size_t n = strspn(decimals, "0123456789");
-    if (whole < 0 || whole > INT32_MAX || n > 3 || (*end && n == 0) || decimals[n] != '\0')
-        return false;
-    static const int MILLI[] = {1000, 100, 10, 1};
-    *ret_milli = whole * 1000 + strtoll(n > 0 ? decimals : "0", NULL, 10) * MILLI[n];
-    return true;
+    *ret_milli = (int64_t)(milli + 0.5);
+    return fabs(milli - (double)*ret_milli) < 1e-3;
 }
 
 static int read_decimal(const struct setting *setting, const struct yaml_file *file,

@@ -185,10 +185,9 @@ static bool is_percent(const json_t *value)
     return is_whole(value) && json_integer_value(value) <= 100;
 }
 
-/* yaml_json.h reads a number with a fraction as text. */
 static bool is_number(const json_t *value)
 {
-    return json_is_number(value) || json_is_string(value);
+    return json_is_number(value);
 }
 
 static bool is_duration(const json_t *value)

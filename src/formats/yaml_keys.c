@@ -4,6 +4,8 @@
 #include "base/mem.h"
 
 #include <errno.h>
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +66,20 @@ int yaml_keys_refuse_second(const struct yaml_keys *keys, size_t first, struct e
     return 0;
 }
 
+/* The shortest text that reads as the same float, as sigs.k8s.io/yaml writes keys (Go's
+ * FormatFloat(real, 'g', -1, 32)). */
+static void write_real(double real, char *ret_text, size_t size)
+{
+    int n_decimals = -1;
+    do
+        (void)snprintf(ret_text, size, "%.*e", ++n_decimals, real);
+    while (n_decimals < FLT_DECIMAL_DIG && strtof(ret_text, NULL) != (float)real);
+    const long exponent = strtol(strchr(ret_text, 'e') + 1, NULL, 10);
+    if (exponent >= -4 && exponent < 6)
+        (void)snprintf(ret_text, size, "%.*f",
+                       n_decimals > exponent ? n_decimals - (int)exponent : 0, real);
+}
+
 char *yaml_keys_text(const json_t *value)
 {
     char number[24];
@@ -71,8 +87,11 @@ char *yaml_keys_text(const json_t *value)
         return mem_strdup(json_string_value(value));
     if (json_is_boolean(value))
         return mem_strdup(json_is_true(value) ? "true" : "false");
-    if (!json_is_integer(value))
+    if (json_is_integer(value))
+        (void)snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value) && fabs(json_real_value(value)) < 0x1p63)
+        write_real(json_real_value(value), number, sizeof number);
+    else
         return NULL;
-    (void)snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     return mem_strdup(number);
 }

@@ -12,7 +12,6 @@
 /* The mapping being read. */
 struct mapping {
     json_t *object;
-    json_t *merges; /* sources of "<<", in order */
     size_t first_key;
     struct drop_place place;
 };
@@ -105,12 +104,20 @@ static int read_key(struct yaml_build *build, const struct yaml_source_event *ev
     return 0;
 }
 
-static int add_merge_source(struct mapping *mapping, json_t *source)
+/* As in go-yaml v2: over the keys before "<<", and under those after it. */
+static int apply_merge(const struct yaml_build *build, const struct mapping *mapping,
+                       json_t *source)
 {
+    const char *key;
+    json_t *value;
     if (!json_is_object(source))
         return -EINVAL;
-    if (json_array_append(mapping->merges, source) < 0)
-        abort();
+    json_object_foreach (source, key, value) {
+        if (json_object_set(mapping->object, key, value) < 0)
+            abort();
+        if (build->places)
+            yaml_places_copy(build->places, source, mapping->object, key);
+    }
     return 0;
 }
 
@@ -118,39 +125,21 @@ static int build_merge(struct yaml_build *build, struct mapping *mapping,
                        const struct yaml_source_event *event, struct err *err)
 {
     json_t *value;
-    json_t *source;
-    size_t i;
     struct text_position at = event->at;
+    const bool is_one = event->kind != SOURCE_SEQUENCE_BEGIN;
     int r = yaml_build_node(build, event, YAML_BUILD_NOWHERE, &value, err);
     if (r < 0)
         return r;
     yaml_anchors_keep(build->anchors, value);
-    if (!json_is_array(value))
-        r = add_merge_source(mapping, value);
-    json_array_foreach (value, i, source) {
-        if (r == 0)
-            r = add_merge_source(mapping, source);
-    }
+    if (is_one)
+        r = apply_merge(build, mapping, value);
+    /* Earlier sources win. */
+    for (size_t i = json_array_size(value); r == 0 && i-- > 0;)
+        r = apply_merge(build, mapping, json_array_get(value, i));
     if (r < 0)
         return err_set(err, EINVAL, "%zu:%zu: << needs a mapping, or a list of mappings", at.line,
                        at.column);
     return 0;
-}
-
-/* The mapping's own keys win, then those of earlier sources (yaml.org/type/merge.html). */
-static void apply_merge(const struct yaml_build *build, const struct mapping *mapping,
-                        json_t *source)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach (source, key, value) {
-        if (json_object_get(mapping->object, key))
-            continue;
-        if (json_object_set(mapping->object, key, value) < 0)
-            abort();
-        if (build->places)
-            yaml_places_copy(build->places, source, mapping->object, key);
-    }
 }
 
 static int build_value(struct yaml_build *build, const struct mapping *mapping,
@@ -237,16 +226,10 @@ int yaml_mapping_read(struct yaml_build *build, struct drop_place place, json_t 
                       struct err *err)
 {
     json_auto_t *object = yaml_build_must(json_object());
-    json_auto_t *merges = yaml_build_must(json_array());
-    struct mapping mapping = {object, merges, yaml_keys_count(build->keys), place};
-    json_t *source;
-    size_t i;
+    struct mapping mapping = {object, yaml_keys_count(build->keys), place};
     int r = build_members(build, &mapping, err);
     if (r < 0)
         return r;
-    json_array_foreach (merges, i, source) {
-        apply_merge(build, &mapping, source);
-    }
     yaml_keys_truncate(build->keys, mapping.first_key);
     *ret_value = json_incref(object);
     return 0;

@@ -1,27 +1,59 @@
-/* yaml_scalar: see yaml_scalar.h. Source: resolve.go in gopkg.in/yaml.v2. */
+/* yaml_scalar: see yaml_scalar.h. Source: resolve.go in go.yaml.in/yaml/v2. */
 #include "yaml_scalar.h"
 #include "base/hex.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Enough for sign, prefix and 64 binary digits. Longer text cannot be a 64-bit integer, except with
- * leading zeros. */
-#define DIGITS_MAX 72
+#define NUMBER_BYTES_MAX 400
+#define DIGITS "0123456789"
 
 static const struct {
     const char *text;
     enum scalar_kind kind;
 } WORDS[] = {
-    {"", SCALAR_NULL},       {"~", SCALAR_NULL},      {"null", SCALAR_NULL},
-    {"Null", SCALAR_NULL},   {"NULL", SCALAR_NULL},   {"y", SCALAR_TRUE},
-    {"Y", SCALAR_TRUE},      {"yes", SCALAR_TRUE},    {"Yes", SCALAR_TRUE},
-    {"YES", SCALAR_TRUE},    {"on", SCALAR_TRUE},     {"On", SCALAR_TRUE},
-    {"ON", SCALAR_TRUE},     {"true", SCALAR_TRUE},   {"True", SCALAR_TRUE},
-    {"TRUE", SCALAR_TRUE},   {"n", SCALAR_FALSE},     {"N", SCALAR_FALSE},
-    {"no", SCALAR_FALSE},    {"No", SCALAR_FALSE},    {"NO", SCALAR_FALSE},
-    {"off", SCALAR_FALSE},   {"Off", SCALAR_FALSE},   {"OFF", SCALAR_FALSE},
-    {"false", SCALAR_FALSE}, {"False", SCALAR_FALSE}, {"FALSE", SCALAR_FALSE},
+    {"", SCALAR_NULL},
+    {"~", SCALAR_NULL},
+    {"null", SCALAR_NULL},
+    {"Null", SCALAR_NULL},
+    {"NULL", SCALAR_NULL},
+    {"y", SCALAR_TRUE},
+    {"Y", SCALAR_TRUE},
+    {"yes", SCALAR_TRUE},
+    {"Yes", SCALAR_TRUE},
+    {"YES", SCALAR_TRUE},
+    {"on", SCALAR_TRUE},
+    {"On", SCALAR_TRUE},
+    {"ON", SCALAR_TRUE},
+    {"true", SCALAR_TRUE},
+    {"True", SCALAR_TRUE},
+    {"TRUE", SCALAR_TRUE},
+    {"n", SCALAR_FALSE},
+    {"N", SCALAR_FALSE},
+    {"no", SCALAR_FALSE},
+    {"No", SCALAR_FALSE},
+    {"NO", SCALAR_FALSE},
+    {"off", SCALAR_FALSE},
+    {"Off", SCALAR_FALSE},
+    {"OFF", SCALAR_FALSE},
+    {"false", SCALAR_FALSE},
+    {"False", SCALAR_FALSE},
+    {"FALSE", SCALAR_FALSE},
+    {".inf", SCALAR_NOT_FINITE},
+    {".Inf", SCALAR_NOT_FINITE},
+    {".INF", SCALAR_NOT_FINITE},
+    {"+.inf", SCALAR_NOT_FINITE},
+    {"+.Inf", SCALAR_NOT_FINITE},
+    {"+.INF", SCALAR_NOT_FINITE},
+    {"-.inf", SCALAR_NOT_FINITE},
+    {"-.Inf", SCALAR_NOT_FINITE},
+    {"-.INF", SCALAR_NOT_FINITE},
+    {".nan", SCALAR_NOT_FINITE},
+    {".NaN", SCALAR_NOT_FINITE},
+    {".NAN", SCALAR_NOT_FINITE},
 };
 #define WORD_LEN_MAX 5
 
@@ -65,33 +97,73 @@ static int base_of(const char **text)
     return BASES[prefix - PREFIXES];
 }
 
-static bool integer_from(const char *text, int64_t *ret_value)
+static bool read_integer(const char *text, struct yaml_scalar *ret_scalar)
 {
-    bool negative = *text == '-';
-    if (*text == '-' || *text == '+')
-        text++;
-    const char *digits = text;
-    int base = base_of(&digits);
+    const bool is_negative = *text == '-';
+    const bool is_signed = is_negative || *text == '+';
+    const char *digits = text + is_signed;
+    const int base = base_of(&digits);
     uint64_t value;
-    /* 08 is no octal number; go-yaml reads it as 8. */
-    if (!magnitude(digits, base, &value) && (base != 8 || !magnitude(text, 10, &value)))
+    if (!magnitude(digits, base, &value))
         return false;
-    if (value > (uint64_t)INT64_MAX + negative)
+    const bool is_small = value <= (uint64_t)INT64_MAX + is_negative;
+    if (is_small)
+        *ret_scalar = (struct yaml_scalar){
+            .kind = SCALAR_INTEGER, .integer = is_negative ? (int64_t)(0 - value) : (int64_t)value};
+    else if (!is_signed)
+        *ret_scalar = (struct yaml_scalar){.kind = SCALAR_REAL, .real = (double)value};
+    return is_small || !is_signed;
+}
+
+static const char *skip_sign(const char *text)
+{
+    return *text == '-' || *text == '+' ? text + 1 : text;
+}
+
+/* "-1.5", ".5", "1.", "08", "1e+3". */
+static bool is_decimal(const char *text)
+{
+    text = skip_sign(text);
+    const size_t n_whole = strspn(text, DIGITS);
+    const bool has_point = text[n_whole] == '.';
+    const size_t n_decimals = has_point ? strspn(text + n_whole + 1, DIGITS) : 0;
+    text += n_whole + has_point + n_decimals;
+    if (n_whole + n_decimals == 0)
         return false;
-    *ret_value = negative ? (int64_t)(0 - value) : (int64_t)value;
+    if (*text == 'e' || *text == 'E') {
+        const char *exponent = skip_sign(text + 1);
+        text = exponent + strspn(exponent, DIGITS);
+        return text > exponent && *text == '\0';
+    }
+    return *text == '\0';
+}
+
+static bool read_real(const char *text, struct yaml_scalar *ret_scalar)
+{
+    const double real = is_decimal(text) ? strtod(text, NULL) : INFINITY;
+    if (!isfinite(real))
+        return false;
+    *ret_scalar = (struct yaml_scalar){.kind = SCALAR_REAL, .real = real};
     return true;
 }
 
-/* Removes '_'. False: too long. */
+/* Whether the '_' is passed over: anywhere, but after a leading point only between digits. */
+static bool is_separator(const char *text, size_t len, size_t i)
+{
+    return text[i] == '_' &&
+           (text[0] != '.' || (i + 1 < len && isdigit((unsigned char)text[i - 1]) &&
+                               isdigit((unsigned char)text[i + 1])));
+}
+
+/* False: too long. */
 static bool compact(const char *text, size_t len, char *ret_digits)
 {
     size_t n = 0;
+    if (len > NUMBER_BYTES_MAX)
+        return false;
     for (size_t i = 0; i < len; i++) {
-        if (text[i] == '_')
-            continue;
-        if (n == DIGITS_MAX)
-            return false;
-        ret_digits[n++] = text[i];
+        if (!is_separator(text, len, i))
+            ret_digits[n++] = text[i];
     }
     ret_digits[n] = '\0';
     return true;
@@ -99,11 +171,11 @@ static bool compact(const char *text, size_t len, char *ret_digits)
 
 struct yaml_scalar yaml_scalar_resolve(const char *text, size_t len)
 {
-    struct yaml_scalar scalar = {word_kind(text, len), 0};
-    char digits[DIGITS_MAX + 1];
-    if (scalar.kind != SCALAR_TEXT || !strchr("+-0123456789", text[0]))
+    struct yaml_scalar scalar = {.kind = word_kind(text, len)};
+    char digits[NUMBER_BYTES_MAX + 1];
+    if (scalar.kind != SCALAR_TEXT || !strchr("+-." DIGITS, text[0]) || !compact(text, len, digits))
         return scalar;
-    if (compact(text, len, digits) && integer_from(digits, &scalar.integer))
-        scalar.kind = SCALAR_INTEGER;
+    if (!read_integer(digits, &scalar))
+        (void)read_real(digits, &scalar);
     return scalar;
 }

@@ -4,6 +4,7 @@
 #include "yaml_scalar.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,8 +36,8 @@ static int resolve(const struct yaml_source_event *event, struct yaml_scalar *re
         {STANDARD "int", 1U << SCALAR_INTEGER},
         {STANDARD "bool", 1U << SCALAR_TRUE | 1U << SCALAR_FALSE},
         {STANDARD "null", 1U << SCALAR_NULL},
+        {STANDARD "float", 1U << SCALAR_INTEGER | 1U << SCALAR_REAL | 1U << SCALAR_NOT_FINITE},
         {STANDARD "str", 0}, /* text, whatever it looks like */
-        {STANDARD "float", 0},
         {"!", 0},
     };
     struct yaml_scalar scalar = yaml_scalar_resolve(event->text, event->len);
@@ -53,6 +54,13 @@ static int resolve(const struct yaml_source_event *event, struct yaml_scalar *re
     return tag_error(event, "is not supported", err);
 }
 
+/* Go writes a number without fraction as a whole one, and kubectl sends it as such if it fits. */
+static json_t *value_of_real(double real)
+{
+    const bool is_whole = fabs(real) < 0x1p63 && real == (double)(json_int_t)real;
+    return is_whole ? json_integer((json_int_t)real) : json_real(real);
+}
+
 static json_t *value_of(const struct yaml_source_event *event, struct yaml_scalar scalar)
 {
     switch (scalar.kind) {
@@ -64,6 +72,9 @@ static json_t *value_of(const struct yaml_source_event *event, struct yaml_scala
         return json_false();
     case SCALAR_INTEGER:
         return json_integer(scalar.integer);
+    case SCALAR_REAL:
+        return value_of_real(scalar.real);
+    case SCALAR_NOT_FINITE:
     case SCALAR_TEXT:
         break;
     }
@@ -72,12 +83,15 @@ static json_t *value_of(const struct yaml_source_event *event, struct yaml_scala
 
 int yaml_tags_scalar(const struct yaml_source_event *event, json_t **ret_value, struct err *err)
 {
-    struct yaml_scalar scalar = {SCALAR_TEXT, 0};
+    struct yaml_scalar scalar = {.kind = SCALAR_TEXT};
     int r = 0;
     if (event->tag)
         r = resolve(event, &scalar, err);
     else if (event->is_plain)
         scalar = yaml_scalar_resolve(event->text, event->len);
+    if (r == 0 && scalar.kind == SCALAR_NOT_FINITE)
+        r = err_set(err, EINVAL, "%zu:%zu: %s is no number in JSON: write it in quotes",
+                    event->at.line, event->at.column, event->text);
     if (r < 0)
         return r;
     json_t *value = value_of(event, scalar);

@@ -4,14 +4,24 @@
 #include "formats/json_get.h"
 #include "types/quantity.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static void write_real(double real, char *ret_text)
+{
+    int n_digits = DBL_DIG;
+    do
+        (void)snprintf(ret_text, QUANTITY_JSON_NUMBER_BYTES, "%.*g", n_digits++, real);
+    while (n_digits <= DBL_DECIMAL_DIG && strtod(ret_text, NULL) != real);
+}
 
 int quantity_json_text(const json_t *value, char *number, const char **ret_text, struct err *err)
 {
     if (json_is_real(value)) {
-        (void)snprintf(number, QUANTITY_JSON_NUMBER_BYTES, "%.15g", json_real_value(value));
+        write_real(json_real_value(value), number);
         *ret_text = number;
         return 0;
     }

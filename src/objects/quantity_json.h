@@ -1,6 +1,6 @@
 /*
- * quantity_json: quantities in JSON: a string or a number. The API server reads numbers as they are
- * written; here they have 15 digits. Messages have no path; the caller prepends it.
+ * quantity_json: quantities in JSON: a string or a number, of which kubectl sends the shortest text
+ * that reads as the same double. Messages have no path; the caller prepends it.
  */
 #ifndef OBJECTS_QUANTITY_JSON_H
 #define OBJECTS_QUANTITY_JSON_H
@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#define QUANTITY_JSON_NUMBER_BYTES 24
+#define QUANTITY_JSON_NUMBER_BYTES 32
 
 /* The quantity's text: borrowed from the value, or written into number, which must have
  * QUANTITY_JSON_NUMBER_BYTES. -EINVAL: neither string nor number. */

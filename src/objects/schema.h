@@ -15,8 +15,9 @@
 struct schema_field {
     const char *name;
     unsigned short type; /* of the value, or of an array's elements */
-    char shape; /* 'B' true or false, 'S' a string, 'O' an object, 'M' an object of strings, 'L' an
-                 * array, 'T' an array of strings, '-' not judged */
+    char shape; /* 'B' true or false, 'I' a whole number, 'S' a string, 'X' a whole number or a
+                 * string, 'O' an object, 'M' an object of strings, 'L' an array, 'T' an array of
+                 * strings, '-' not judged */
 };
 
 struct schema_type {

@@ -212,10 +212,7 @@ static void judge(const struct field_walk *walk, const json_t *value, int type,
 static bool judge_value(const struct field_walk *walk, const json_t *value,
                         const struct schema_field *field, const struct field_place *at)
 {
-    struct arena *arena = walk->object->arena;
-    if (walk->only_near)
-        return true;
-    const char *wrong = wrong_value_of_field(value, field->shape, arena);
+    const char *wrong = wrong_value_of_field(value, field->shape, walk->object->arena);
     if (wrong)
         warned_add(walk->object, path_to(walk, at), wrong);
     return !wrong;
@@ -269,12 +266,23 @@ static void judge(const struct field_walk *walk, const json_t *value, int type,
     }
 }
 
+/* Of a kind with fields of its own. */
+static void judge_metadata(const struct warned *object)
+{
+    const struct schema_field *metadata = schema_field(SCHEMA_POD_TEMPLATE, "metadata");
+    const struct field_walk walk = {.object = object, .prefix = "metadata", .only_near = true};
+    const struct field_place root = {0};
+    judge(&walk, json_member(object->object, "metadata"), metadata->type, &root);
+}
+
 bool unknown_fields_find(const struct warned *object, const char *api_version)
 {
     const int type = schema_type_of_kind(object->kind, api_version);
     const struct field_walk walk = {.object = object, .prefix = ""};
     const struct field_place root = {.type = type};
     judge(&walk, object->object, type, &root);
+    if (type == SCHEMA_ANY)
+        judge_metadata(object);
     return type != SCHEMA_ANY;
 }
 

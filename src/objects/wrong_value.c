@@ -26,6 +26,8 @@ static const char *wrong(const json_t *value, const char *right, struct arena *a
         buf_printf(&out, ": write \"%s\"", json_is_true(value) ? "true" : "false");
     if (json_is_integer(value) && strcmp(right, "a string") == 0)
         buf_printf(&out, ": write \"%" JSON_INTEGER_FORMAT "\"", json_integer_value(value));
+    if (json_is_real(value) && strcmp(right, "a string") == 0)
+        buf_add_text(&out, ": write it in quotes");
     const char *text = arena_strdup(arena, buf_text(&out));
     buf_fini(&out);
     return text;
@@ -59,30 +61,53 @@ static const char *wrong_member(const json_t *object, struct arena *arena)
     return NULL;
 }
 
+static bool is_of_shape(const json_t *value, char shape)
+{
+    switch (shape) {
+    case 'B':
+        return json_is_boolean(value);
+    case 'I':
+        return json_is_integer(value);
+    case 'X':
+        return json_is_integer(value) || json_is_string(value);
+    case 'S':
+        return json_is_string(value);
+    case 'O':
+    case 'M':
+        return json_is_object(value);
+    case 'L':
+    case 'T':
+        return json_is_array(value);
+    default:
+        return true;
+    }
+}
+
+static const char *right_of_shape(char shape)
+{
+    static const char SHAPES[] = "BIXSOMLT";
+    static const char *const RIGHT[] = {
+        "true or false",
+        "a whole number",
+        "a whole number or a string",
+        "a string",
+        "an object",
+        "an object",
+        "an array: begin each item with \"- \"",
+        "an array of strings, as in [\"a\", \"b\"]",
+    };
+    return RIGHT[strchr(SHAPES, shape) - SHAPES];
+}
+
 const char *wrong_value_of_field(const json_t *value, char shape, struct arena *arena)
 {
     if (json_is_null(value))
         return NULL;
-    switch (shape) {
-    case 'B':
-        return json_is_boolean(value) ? NULL : wrong(value, "true or false", arena);
-    case 'S':
-        return json_is_string(value) ? NULL : wrong(value, "a string", arena);
-    case 'O':
-        return json_is_object(value) ? NULL : wrong(value, "an object", arena);
-    case 'M':
-        return json_is_object(value) ? wrong_member(value, arena)
-                                     : wrong(value, "an object", arena);
-    case 'L':
-        return json_is_array(value) ? NULL
-                                    : wrong(value, "an array: begin each item with \"- \"", arena);
-    case 'T':
-        return json_is_array(value)
-                   ? wrong_item(value, arena)
-                   : wrong(value, "an array of strings, as in [\"a\", \"b\"]", arena);
-    default:
-        return NULL;
-    }
+    if (!is_of_shape(value, shape))
+        return wrong(value, right_of_shape(shape), arena);
+    return shape == 'M'   ? wrong_member(value, arena)
+           : shape == 'T' ? wrong_item(value, arena)
+                          : NULL;
 }
 
 const char *wrong_value_of_amount(const json_t *value, const char *resource, struct arena *arena)

@@ -27,6 +27,7 @@ import (
 	resourcev1alpha3 "k8s.io/api/resource/v1alpha3"
 	resourcev1beta1 "k8s.io/api/resource/v1beta1"
 	resourcev1beta2 "k8s.io/api/resource/v1beta2"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 const width = 96 // of a line
@@ -77,7 +78,10 @@ var newer = map[string][]string{
 // What is below is written by others than the user.
 var unjudged = map[string]bool{"status": true, "managedFields": true}
 
-var marshaler = reflect.TypeFor[json.Marshaler]()
+var (
+	marshaler   = reflect.TypeFor[json.Marshaler]()
+	intOrString = reflect.TypeFor[intstr.IntOrString]()
+)
 
 // The type of what the field has, or "", and its shape.
 type target struct {
@@ -108,6 +112,8 @@ func shapeOf(t reflect.Type) byte {
 		t = t.Elem()
 	}
 	switch kind := t.Kind(); {
+	case t == intOrString:
+		return 'X'
 	case isMarshaler(t):
 		return '-'
 	case kind == reflect.Slice:
@@ -120,6 +126,8 @@ func shapeOf(t reflect.Type) byte {
 		return 'S'
 	case kind == reflect.Bool:
 		return 'B'
+	case kind == reflect.Int32 || kind == reflect.Int64:
+		return 'I'
 	default:
 		return '-'
 	}

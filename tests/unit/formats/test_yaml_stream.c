@@ -104,7 +104,7 @@ static void test_anchors_in_dropped_subtrees_can_be_used(void **state)
 {
     (void)state;
     check_seen("status: {a: &a {x: 1}, b: &b 2, c: *b}\nspec: {<<: *a, w: *b}\n",
-               "envelope 1:1 {\"spec\":{\"w\":2,\"x\":1}}\n");
+               "envelope 1:1 {\"spec\":{\"x\":1,\"w\":2}}\n");
     check_seen("items:\n- &one {a: 1}\n- b: *one\n",
                "item 2:3 {\"a\":1}\nitem 3:3 {\"b\":{\"a\":1}}\nenvelope 1:1 {}\n");
     check_refused("status: [*none]\n", -EINVAL, "", "1:10: no anchor &none before this alias");

@@ -1,0 +1,48 @@
+"""Manifests as they occur, from public threads and charts: what the dry run makes of their values and of the number of their pods.
+
+tests/cases/field/manifests.yaml has a row for each:
+    case      a name of its own
+    manifest  the text
+    warns     {path: message}; all warnings (default: none)
+    replicas  {name of the workload: how many}; all of them, if given
+    says      a text that the table contains
+"""
+
+import subprocess
+
+import pytest
+import yaml
+from objects import node
+from service import ROOT
+
+NOT_HERE = 77
+with open(f"{ROOT}/tests/cases/field/manifests.yaml", encoding="utf-8") as _file:
+    ROWS = yaml.safe_load(_file)
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    return module_service(*(node(f"h100-{i}", 8, "NVIDIA-H100-80GB-HBM3") for i in range(1, 5)))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["case"])
+def test_a_manifest_of_the_field(row, service):
+    answer = service.post("/v1/dry-run", row["manifest"]).json()
+    assert {item["path"]: item["message"] for item in answer.get("warnings", [])} == row.get("warns", {})
+    if "replicas" in row:
+        assert {workload["name"].partition("/")[2] or workload["name"]: workload["replicas"] for workload in answer["workloads"]} == row["replicas"]
+    assert row.get("says", "") in service.post("/v1/dry-run?output=table&wide=true", row["manifest"]).text
+
+
+def test_the_cases_have_names_of_their_own():
+    assert len({row["case"] for row in ROWS}) == len(ROWS)
+
+
+def test_kubectl_still_reads_yaml_as_recorded():
+    """tests/unit/formats/test_yaml_recorded.c compares ours with the file."""
+    done = subprocess.run([f"{ROOT}/tests/yaml/record"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode == NOT_HERE:
+        pytest.skip(done.stdout.strip().rpartition("\n")[2])
+    assert done.returncode == 0, done.stderr
+    with open(f"{ROOT}/tests/yaml/recorded.jsonl", encoding="utf-8") as file:
+        assert file.read() == done.stdout, "run tests/yaml/record > tests/yaml/recorded.jsonl"
