@@ -147,13 +147,40 @@ static int ray_workers(const json_t *object, const char *next, struct pod_count 
     return r < 0 ? r : multiply(count, "replicas", n, err);
 }
 
+/* RoleBasedGroup: groups of leaderWorkerSet.size pods (default 1), if the role's workload is a
+ * LeaderWorkerSet. Source: RoleSpec in sgl-project/rbg's api/workloads/v1alpha1. */
+static int role_pods(const json_t *object, const char *next, struct pod_count *count,
+                     struct err *err)
+{
+    const char *kind = json_string_value(json_member(json_member(object, "workload"), "kind"));
+    const json_t *group = json_member(object, "leaderWorkerSet");
+    int64_t size = 1;
+    int r = multiply_by_all(object, next, count, err);
+    if (r < 0 || !group || !kind || strcmp(kind, "LeaderWorkerSet") != 0)
+        return r;
+    if ((r = read_count(group, "size", &size, err)) < 0) {
+        err_prefix(err, "leaderWorkerSet.");
+        return r;
+    }
+    return multiply(count, "leaderWorkerSet.size", size, err);
+}
+
+/* RoleBasedGroup's InstanceComponent: size pods of each component. Source: as role_pods(). */
+static int component_pods(const json_t *object, const char *next, struct pod_count *count,
+                          struct err *err)
+{
+    int r = multiply_by_all(object, next, count, err);
+    return r < 0 ? r : multiply_by_member(object, "size", next, count, err);
+}
+
 struct rule {
-    const char *name; /* the key of the object */
+    const char *name;  /* the key of the object */
+    const char *reads; /* its members that count */
     int (*multiply)(const json_t *object, const char *next, struct pod_count *count,
                     struct err *err);
 };
 
-/* Kueue's Workload. */
+/* Kueue's Workload; Elasticsearch (elastic/cloud-on-k8s, NodeSet in pkg/apis/elasticsearch/v1). */
 static int pod_set_count(const json_t *object, const char *next, struct pod_count *count,
                          struct err *err)
 {
@@ -161,11 +188,24 @@ static int pod_set_count(const json_t *object, const char *next, struct pod_coun
 }
 
 static const struct rule RULES[] = {
-    {"leaderWorkerTemplate", leader_worker_factor},
-    {"headGroupSpec", one},
-    {"workerGroupSpecs", ray_workers},
-    {"podSets", pod_set_count},
+    {"leaderWorkerTemplate", "size", leader_worker_factor},
+    {"headGroupSpec", "replicas", one},
+    {"workerGroupSpecs", "replicas minReplicas maxReplicas numOfHosts suspend", ray_workers},
+    {"podSets", "count", pod_set_count},
+    {"nodeSets", "count", pod_set_count},
+    {"roles", "replicas leaderWorkerSet", role_pods},
+    {"leaderWorkerPattern", "size", leader_worker_factor},
+    {"components", "replicas size", component_pods},
 };
+
+static const struct rule *rule_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++) {
+        if (strcmp(name, RULES[i].name) == 0)
+            return &RULES[i];
+    }
+    return NULL;
+}
 
 /* Multiplies by the counts of one object on the path to a template. name: key of the object itself
  * ("spec", "workerGroupSpecs"); next: its key towards the template. -EINVAL: an invalid count; the
@@ -173,11 +213,9 @@ static const struct rule RULES[] = {
 static int multiply_counts(const json_t *object, const char *name, const char *next,
                            struct pod_count *count, struct err *err)
 {
-    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++) {
-        if (strcmp(name, RULES[i].name) == 0)
-            return RULES[i].multiply(object, next, count, err);
-    }
-    return multiply_by_all(object, next, count, err);
+    const struct rule *rule = rule_of(name);
+    return rule ? rule->multiply(object, next, count, err)
+                : multiply_by_all(object, next, count, err);
 }
 
 /* ---- the walk ---- */
@@ -285,6 +323,24 @@ static int count_all(const struct pod_template *found, const struct step *step, 
     return r;
 }
 
+/* Of the objects around the template, from it up. */
+static void find_unread(struct walk *walk, const struct step *step)
+{
+    for (; step->parent; step = step->parent) {
+        if (!step->object)
+            continue;
+        const struct rule *rule = rule_of(step->parent->key);
+        const struct counted_object object = {.object = step->object,
+                                              .path = path_of(step->parent, walk->arena),
+                                              .next = step->key,
+                                              .read = rule ? rule->reads
+                                                      : json_member(step->object, "completions")
+                                                          ? "completions parallelism replicas"
+                                                          : "replicas"};
+        count_fields_add(&walk->found.unread, &object, walk->arena);
+    }
+}
+
 static void add_template(struct walk *walk, const json_t *object, const struct step *step,
                          const struct inline_pods *row, const json_t *part)
 {
@@ -299,6 +355,8 @@ static void add_template(struct walk *walk, const json_t *object, const struct s
         found.problem = arena_strdup(walk->arena, why.text);
     else
         found.count = count;
+    if (!row && !walk->question->has_known_counts)
+        find_unread(walk, step);
     make_room(walk);
     walk->found.items[walk->found.n++] = found;
 }

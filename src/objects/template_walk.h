@@ -10,6 +10,7 @@
 #define OBJECTS_TEMPLATE_WALK_H
 
 #include "base/arena.h"
+#include "count_fields.h"
 #include "inline_pods.h"
 #include "types/policy.h"
 
@@ -48,13 +49,15 @@ struct template_list {
     size_t n;
     struct stray_request strays[STRAY_REQUESTS_MAX]; /* the first */
     size_t n_strays;
-    json_t *made; /* owns the inline pods */
+    struct count_fields unread; /* that may change counts; none of a kind with known counts */
+    json_t *made;               /* owns the inline pods */
 };
 
 struct template_question {
     json_t *object;
     const struct inline_pods *rows; /* of its kind; NULL: none */
     struct pod_count start;
+    bool has_known_counts;       /* of its kind the count is right */
     const struct policy *policy; /* which resources are GPUs; NULL: do not look for requests */
     bool is_unknown;             /* podless_is_unknown(): look for members that name GPUs, too */
     size_t *n_inline;            /* inline pods made so far, at most INLINE_PODS_MAX */

@@ -26,7 +26,8 @@
 
 #define LISTS_IN_LISTS_MAX 4
 
-/* Properties of Kubernetes' own kinds, and of common others. */
+/* Properties of Kubernetes' own kinds, and of common others: those of which the pods are counted
+ * right. */
 struct workload_kind {
     const char *name;
     bool one_by_default; /* a missing count means 1 */
@@ -47,6 +48,25 @@ static const struct workload_kind KINDS[] = {
     {"JobSet", true, false, true, false},
     {"LeaderWorkerSet", true, false, true, false},
     {"RayCluster", false, false, true, false},
+    /* others, whose defaults are those of their projects' API types */
+    {"AutoscalingRunnerSet", false, false, false, false},
+    {"CloneSet", true, false, false, true},
+    {"Elasticsearch", true, false, false, true},
+    {"JAXJob", true, false, false, false},
+    {"MPIJob", false, false, false, false},
+    {"MXJob", true, false, false, false},
+    {"Notebook", true, false, false, false},
+    {"PaddleJob", true, false, false, false},
+    {"PyTorchJob", true, false, false, false},
+    {"RayJob", false, false, false, false},
+    {"RayService", false, false, false, false},
+    {"RoleBasedGroup", true, false, false, false},
+    {"RoleBasedGroupSet", true, false, false, false},
+    {"Rollout", true, false, false, true},
+    {"ScaledJob", true, false, false, false},
+    {"TFJob", true, false, false, false},
+    {"Workload", true, false, false, false},
+    {"XGBoostJob", true, false, false, false},
 };
 
 /* One object of a manifest, with its context. */
@@ -64,13 +84,14 @@ struct manifest {
     bool is_hypothesis;      /* claims are judged as if it were applied */
 };
 
-static struct workload_kind kind_of(const char *kind)
+/* NULL: the kind is unknown. */
+static const struct workload_kind *kind_of(const char *kind)
 {
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
         if (strcasecmp(kind, KINDS[i].name) == 0)
-            return KINDS[i];
+            return &KINDS[i];
     }
-    return (struct workload_kind){.name = kind};
+    return NULL;
 }
 
 /* Grows a list, which is full at every power of two. */
@@ -326,6 +347,9 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
         return;
     for (size_t i = 0; i < found->n; i++)
         unknown_fields_find_near(&object, &found->items[i]);
+    for (size_t i = 0; i < found->unread.n; i++)
+        warned_add(&object, found->unread.paths[i],
+                   "may change the number of pods, but this kind is unknown here: not judged");
 }
 
 static void add_strays(const struct manifest *manifest, const struct template_list *found)
@@ -366,12 +390,14 @@ static void add_no_template(const struct manifest *manifest, bool must_hold_pods
 static void add_templates(struct manifest *manifest)
 {
     manifest->around = pod_not_evaluated_around(manifest->object, manifest->arena);
-    const struct workload_kind row = kind_of(manifest->kind);
+    const struct workload_kind *known = kind_of(manifest->kind);
+    const struct workload_kind row = known ? *known : (struct workload_kind){0};
     const struct inline_pods *rows = inline_pods_of_kind(manifest->kind, manifest->api_version);
     const struct template_question question = {
         .object = manifest->object,
         .rows = rows,
         .start = {1, row.one_by_default},
+        .has_known_counts = known != NULL,
         .policy = podless_is(manifest->kind, manifest->api_version) ? NULL : manifest->policy,
         .is_unknown = !rows && podless_is_unknown(manifest->kind, manifest->api_version),
         .n_inline = &manifest->list->n_inline,

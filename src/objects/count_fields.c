@@ -1,0 +1,175 @@
+/* count_fields: see count_fields.h. */
+#include "count_fields.h"
+
+#include "quoted.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+
+#define WORDS_MAX 8
+#define WORD_BYTES 16
+/* Objects in objects that are looked into. */
+#define DEPTH_MAX 2
+#define TEMPLATE_DEPTH_MAX 6
+
+/* The words of "numOfHosts", in small letters and cut. */
+struct name_words {
+    char items[WORDS_MAX][WORD_BYTES];
+    size_t n;
+};
+
+static struct name_words words_of(const char *key)
+{
+    struct name_words words = {.n = 0};
+    size_t len = 0;
+    for (const char *at = key; *at; at++) {
+        const bool is_letter = isalnum((unsigned char)*at);
+        const bool begins =
+            is_letter && (at == key || !isalnum((unsigned char)at[-1]) ||
+                          (isupper((unsigned char)*at) && !isupper((unsigned char)at[-1])));
+        if (begins && words.n == WORDS_MAX)
+            break;
+        if (begins)
+            words.n++, len = 0;
+        if (is_letter && len + 1 < WORD_BYTES)
+            words.items[words.n - 1][len++] = (char)tolower((unsigned char)*at);
+    }
+    return words;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+    const size_t len = strlen(word);
+    const char *at = list;
+    while (len > 0 && (at = strstr(at, word))) {
+        if ((at == list || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+            return true;
+        at += len;
+    }
+    return false;
+}
+
+/* What is counted, or not, by "batchSize", "retryCount" and "gpuCount". */
+static bool is_of_pods(const struct name_words *words)
+{
+    static const char OTHERS[] =
+        "accelerator backoff batch block body buffer cache chunk context core cpu device disk "
+        "error event failed failure file gpu gpus heap history image log memory message page pool "
+        "port queue request retry restart revision shm stack storage success swap thread volume "
+        "window";
+    for (size_t i = 0; i < words->n; i++) {
+        if (has_word(OTHERS, words->items[i]))
+            return false;
+    }
+    return true;
+}
+
+/* "numNodes", "groupSize", "nodesPerReplica"; not nprocPerNode, slotsPerWorker, minAvailable. */
+static bool is_count(const struct name_words *words)
+{
+    static const char COUNTS[] = "copies count executors groups hosts instances machines members "
+                                 "nodes parallelism pods replicas scale servers shards size "
+                                 "slices workers";
+    const bool is_rate = words->n > 2 && strcmp(words->items[1], "per") == 0;
+    return has_word(COUNTS, words->items[is_rate ? 0 : words->n - 1]) && is_of_pods(words);
+}
+
+static bool is_mode(const struct name_words *words)
+{
+    static const char OTHERS[] = "access auth cleanup completion concurrency debug default dns "
+                                 "file ipc log memory network numa power restart security ssl tls "
+                                 "update volume";
+    return strcmp(words->items[words->n - 1], "mode") == 0 && !has_word(OTHERS, words->items[0]);
+}
+
+/* A bound of a count matters even if it is 1. */
+static bool may_change_count(const char *key, const json_t *value)
+{
+    static const char OFF[] = "disabled hibernate hibernated pause paused stopped suspend "
+                              "suspended";
+    const struct name_words words = words_of(key);
+    if (words.n == 0)
+        return false;
+    const char *last = words.items[words.n - 1];
+    if (json_is_boolean(value))
+        return json_is_true(value) ? has_word(OFF, last) : strcmp(last, "enabled") == 0;
+    if (json_is_string(value))
+        return *json_string_value(value) && is_mode(&words);
+    const bool is_bound = has_word("min max", words.items[0]);
+    return json_is_integer(value) && (is_bound || json_integer_value(value) != 1) &&
+           is_count(&words);
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): the depth is bounded
+static bool has_pods(const json_t *value, int depth)
+{
+    const char *key = NULL;
+    json_t *inside = NULL;
+    size_t i = 0;
+    if (depth > TEMPLATE_DEPTH_MAX)
+        return false;
+    if (json_is_array(json_object_get(value, "containers")))
+        return true;
+    json_object_foreach ((json_t *)(uintptr_t)value, key, inside)
+        if (has_pods(inside, depth + 1))
+            return true;
+    json_array_foreach (value, i, inside)
+        if (has_pods(inside, depth + 1))
+            return true;
+    return false;
+}
+
+static void add(struct count_fields *fields, const char *path)
+{
+    for (size_t i = 0; i < fields->n; i++) {
+        if (strcmp(fields->paths[i], path) == 0)
+            return;
+    }
+    if (fields->n < COUNT_FIELDS_MAX)
+        fields->paths[fields->n++] = path;
+}
+
+/* Objects of which no member counts pods. */
+static bool is_aside(const char *key)
+{
+    static const char ASIDE[] = "affinity annotations labels limits metadata requests resources "
+                                "selector status storage strategy template";
+    const struct name_words words = words_of(key);
+    return words.n == 0 || has_word(ASIDE, words.items[words.n - 1]);
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): the depth is bounded
+static void add_inside(struct count_fields *fields, const json_t *object, const char *path,
+                       int depth, struct arena *arena)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
+        const char *inside = arena_printf(arena, "%s.%s", path, quoted_plain(arena, key));
+        if (may_change_count(key, value))
+            add(fields, inside);
+        else if (json_is_object(value) && depth < DEPTH_MAX && !is_aside(key))
+            add_inside(fields, value, inside, depth + 1, arena);
+    }
+}
+
+void count_fields_add(struct count_fields *fields, const struct counted_object *counting,
+                      struct arena *arena)
+{
+    const char *path = counting->path;
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)counting->object, key, value) {
+        const char *inside =
+            arena_printf(arena, "%s%s%s", path, *path ? "." : "", quoted_plain(arena, key));
+        if (strcmp(key, counting->next) == 0 || has_word(counting->read, key))
+            continue;
+        if (may_change_count(key, value))
+            add(fields, inside);
+        else if (json_is_object(value) && !is_aside(key) && !has_pods(value, 0))
+            add_inside(fields, value, inside, 1, arena);
+    }
+}
