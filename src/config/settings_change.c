@@ -14,6 +14,23 @@
 
 static const struct yaml_options LIMITS = {.max_depth = 16, .max_values = 1000000};
 
+/* Fractions with the digits of the file: jansson writes 0.2 as 0.20000000000000001. Only sections
+ * have any. */
+static void keep_digits(json_t *root)
+{
+    const char *name = NULL;
+    json_t *section = NULL;
+    json_object_foreach (root, name, section) {
+        const char *key = NULL;
+        json_t *value = NULL;
+        json_object_foreach (section, key, value) {
+            if (json_is_real(value))
+                (void)json_object_set_new(section, key,
+                                          json_sprintf("%.15g", json_real_value(value)));
+        }
+    }
+}
+
 /* The output of settings_print() is always valid. */
 static json_t *tree_of(const struct settings *settings)
 {
@@ -26,6 +43,7 @@ static json_t *tree_of(const struct settings *settings)
         abort();
     yaml_places_free(places);
     buf_fini(&text);
+    keep_digits(root);
     return root;
 }
 
