@@ -105,6 +105,7 @@ static void set_right(const struct path *path, const char *verb, struct arena *a
     add_attribute(&attributes, "name", name);
     buf_add_text(&attributes, "}");
     target->attributes = arena_strdup(arena, buf_text(&attributes));
+    target->extra = path->kind->create ? SLICES_RIGHT : NULL;
     buf_fini(&attributes);
     const char *where = *path->namespace_
                             ? arena_printf(arena, "in the namespace \"%.253s\"", path->namespace_)
@@ -147,8 +148,7 @@ static bool read_target(struct exchange *exchange, const struct path *path,
     *ret_target = (struct kubernetes_target){.kind = path->kind,
                                              .selection = selection,
                                              .view = is_view ? path->name : NULL,
-                                             .is_explanation = *path->subresource != '\0',
-                                             .extra = path->kind->create ? SLICES_RIGHT : NULL};
+                                             .is_explanation = *path->subresource != '\0'};
     set_right(path, verb, arena, ret_target);
     return true;
 }
