@@ -61,8 +61,9 @@ struct json_stream_handler {
 
 struct json_stream_options {
     /* Subtrees to skip, as paths relative to an item, with '.' between keys:
-     * "metadata.managedFields", "status.images"; keys may contain '.'. "spec.containers[].env"
-     * descends into each object of a list. Paths with a common beginning must be adjacent.
+     * "metadata.managedFields", "status.images"; keys may contain '.', and "*" is any key.
+     * "spec.containers[].env" descends into each object of a list. Paths with a common beginning
+     * must be adjacent.
      * NULL-terminated; NULL: keep all. For an envelope the same paths are relative to it. */
     const char *const *drop;
     /* The only subtrees to read, in the same form, with NULL for drop. NULL: all. */

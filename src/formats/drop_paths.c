@@ -54,16 +54,17 @@ enum drop_verdict drop_paths_member(struct drop_place place, const char *key, si
         return DROP_NOTHING;
     for (const char *const *path = place.first; path <= place.last; path++) {
         const char *rest = *path + place.len;
-        if (!begins_with(rest, key, key_len))
+        const size_t len = *rest == '*' ? 1 : key_len;
+        if (*rest != '*' && !begins_with(rest, key, key_len))
             continue;
-        rest += key_len;
+        rest += len;
         if (*rest == '\0')
             return place.is_only ? DROP_NOTHING : DROP_MEMBER;
         const size_t step = step_in(rest);
         if (step > 0)
-            lead_in((struct drop_place){path, path, place.len + key_len + step, step > 1,
-                                        place.is_only},
-                    ret_inside);
+            lead_in(
+                (struct drop_place){path, path, place.len + len + step, step > 1, place.is_only},
+                ret_inside);
     }
     if (ret_inside->first)
         return DROP_BELOW;

@@ -220,6 +220,25 @@ static void test_the_beginning_of_a_text_is_read(void **state)
     }
 }
 
+static void test_a_path_leads_through_any_key(void **state)
+{
+    (void)state;
+    static const char *const ONLY[] = {"by.*.n", "by.*.pods[].uid", NULL};
+    static const char TEXT[] =
+        "{\"x\":{\"n\":1},\"by\":{\"a.b\":{\"n\":2,\"pods\":[{\"uid\":\"u\",\"x\":[{}]"
+        "}]},\"*\":{\"pods\":3},\"c\":4}}";
+    const struct json_stream_options options = {
+        .only = ONLY, .max_object_bytes = 1000, .max_depth = 9};
+    json_t *value = NULL;
+    assert_int_equal(json_stream_read(TEXT, strlen(TEXT), &options, &value, NULL), 0);
+    char *read = json_dumps(value, JSON_COMPACT);
+    assert_string_equal(read,
+                        "{\"by\":{\"a.b\":{\"n\":2,\"pods\":[{\"uid\":\"u\"}]},\"*\":{\"pods\":3},"
+                        "\"c\":4}}");
+    free(read);
+    json_decref(value);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +247,7 @@ int main(void)
         cmocka_unit_test(test_dropped_members_and_other_items_do_not_count),
         cmocka_unit_test(test_a_text_has_a_budget_that_texts_may_share),
         cmocka_unit_test(test_the_beginning_of_a_text_is_read),
+        cmocka_unit_test(test_a_path_leads_through_any_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
