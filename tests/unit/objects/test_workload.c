@@ -133,10 +133,10 @@ static const struct row CUSTOM[] = {
     {"{'kind': 'InferencePool', " NAMED ", 'spec': {'deployment': {'replicas': 3, " TEMPLATE "}}}",
      "InferencePool ml/x 3\n"},
     {"{'kind': 'Notebook', " NAMED ", 'spec': {'podTemplate': {" POD_SPEC "}}}",
-     "Notebook ml/x 1?\n"},
+     "Notebook ml/x 1\n"},
     {"{'kind': 'Notebook', " NAMED ", 'spec': {'pod': {" POD_SPEC "}, 'Template': {" POD_SPEC
      "}, 'emplate': {" POD_SPEC "}, 'xtemplate': {'spec': {'containers': {}}}}}",
-     "Notebook ml/x 1?\n"},
+     "Notebook ml/x 1\n"},
     {"{'kind': 'PyTorchJob', " NAMED ", 'spec': {'pytorchReplicaSpecs': {"
      "'Master': {'replicas': 1, " TEMPLATE "}, 'Worker': {'replicas': 3, " TEMPLATE "}}}}",
      "PyTorchJob ml/x/spec.pytorchReplicaSpecs.Master.template 1\n"
