@@ -124,6 +124,8 @@ const struct device_claim *devices_next_claim(const struct devices *devices,
 const struct device_claim *devices_take_changed_claim(struct devices *devices);
 /* Iterates over the UIDs of the pods that use the claim: NULL to NULL. */
 const char *devices_next_holder(const struct device_claim *claim, const char *uid);
+/* The name of the pod with such a UID, from devices_next_holder(); "": it is not kept. */
+const char *devices_holder_name(const struct device_claim *claim, const char *uid);
 
 /* Only claims that use devices of drivers that the policy names are in the first two. Admin access
  * uses none. */

@@ -113,7 +113,8 @@ struct claim_facts {
     bool is_allocated;
     const struct claim_result *results;
     size_t n_results;
-    const char *const *holders; /* UIDs of pods in the claim's namespace, status.reservedFor */
+    const char *const *holders;      /* UIDs of pods in the claim's namespace, status.reservedFor */
+    const char *const *holder_names; /* of the same pods, "": not kept; NULL: none is */
     size_t n_holders;
     size_t n_all_holders; /* with those whose UID is not kept, and those that are no pods */
     /* UID of the pod for whose extended resources kube-scheduler made the claim; "": another claim.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the UIDs of the pods that use a claim; the rest are only counted. */
+/* Bytes of the UIDs of the pods that use a claim; the rest are only counted. The same for names. */
 #define HOLDERS_BYTES_MAX 1024
 
 static size_t size_of(const char *text)
@@ -37,6 +37,25 @@ static size_t size_of_holders(const struct claim_facts *facts, size_t *ret_n)
     while (n < facts->n_holders && size + size_of(facts->holders[n]) <= HOLDERS_BYTES_MAX)
         size += size_of(facts->holders[n++]);
     *ret_n = n;
+    return size;
+}
+
+/* "" for those without room. */
+static const char *holder_name(const struct claim_facts *facts, size_t i, size_t *room)
+{
+    const char *name = facts->holder_names ? facts->holder_names[i] : "";
+    if (size_of(name) > *room)
+        return "";
+    *room -= size_of(name);
+    return name;
+}
+
+static size_t size_of_names(const struct claim_facts *facts, size_t n_holders)
+{
+    size_t room = HOLDERS_BYTES_MAX;
+    size_t size = 0;
+    for (size_t i = 0; i < n_holders; i++)
+        size += size_of(holder_name(facts, i, &room));
     return size;
 }
 
@@ -77,6 +96,9 @@ static void copy_texts(struct kept_claim *claim, const struct claim_facts *facts
     claim->holders = at;
     for (size_t i = 0; i < shown->n_holders; i++)
         (void)append(&at, facts->holders[i]);
+    size_t room = HOLDERS_BYTES_MAX;
+    for (size_t i = 0; i < shown->n_holders; i++)
+        (void)append(&at, holder_name(facts, i, &room));
     copy_wants(claim, facts, at);
 }
 
@@ -118,9 +140,10 @@ static void drop_texts(struct devices *devices, struct device_claim *shown)
 struct kept_claim *device_claims_new(struct devices *devices, const struct claim_facts *facts)
 {
     size_t n_holders = 0;
+    const size_t holders_size = size_of_holders(facts, &n_holders);
     const size_t size = size_of(facts->namespace_) + size_of(facts->name) + size_of(facts->uid) +
-                        size_of(facts->extended_for_uid) + size_of(owner_of(facts)) +
-                        size_of_holders(facts, &n_holders) + size_of_wants(facts);
+                        size_of(facts->extended_for_uid) + size_of(owner_of(facts)) + holders_size +
+                        size_of_names(facts, n_holders) + size_of_wants(facts);
     struct kept_claim *claim = mem_new(sizeof *claim + size);
     claim->shown = (struct device_claim){.n_devices = facts->n_devices,
                                          .wants_all = facts->wants_all,
@@ -249,6 +272,19 @@ const char *devices_next_holder(const struct device_claim *claim, const char *ui
     for (size_t i = 0; i < claim->n_holders; i++)
         end += size_of(end);
     return next < end ? next : NULL;
+}
+
+const char *devices_holder_name(const struct device_claim *claim, const char *uid)
+{
+    const char *name = CONTAINER_OF(claim, struct kept_claim, shown)->holders;
+    for (size_t i = 0; i < claim->n_holders; i++)
+        name += size_of(name);
+    for (const char *at = devices_next_holder(claim, NULL); at; name += size_of(name)) {
+        if (strcmp(at, uid) == 0)
+            return name;
+        at = devices_next_holder(claim, at);
+    }
+    return "";
 }
 
 /* Its device; of several, on several nodes, none says where. */

@@ -256,6 +256,7 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
 {
     struct claim_result *results = ARENA_ARRAY(arena, struct claim_result, claim->n_results);
     const char **holders = ARENA_ARRAY(arena, const char *, claim->n_holders);
+    const char **names = ARENA_ARRAY(arena, const char *, claim->n_holders);
     struct claim_want *wants = arena_copy(arena, claim->wants, claim->n_wants, sizeof *wants);
     const char *holder = NULL;
     for (size_t i = 0; i < claim->n_wants; i++) {
@@ -271,8 +272,10 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
                                            .is_shared = device.is_shared,
                                            .consumed = text_copy(arena, device.consumed)};
     }
-    for (size_t i = 0; i < claim->n_holders; i++)
+    for (size_t i = 0; i < claim->n_holders; i++) {
         holders[i] = text_copy(arena, holder = devices_next_holder(claim, holder));
+        names[i] = text_copy(arena, devices_holder_name(claim, holder));
+    }
     return (struct claim_facts){.namespace_ = text_copy(arena, claim->namespace_),
                                 .name = text_copy(arena, claim->name),
                                 .uid = text_copy(arena, claim->uid),
@@ -285,6 +288,7 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
                                 .results = results,
                                 .n_results = claim->n_results,
                                 .holders = holders,
+                                .holder_names = names,
                                 .n_holders = claim->n_holders,
                                 .n_all_holders = claim->n_all_holders,
                                 .extended_for_uid = text_copy(arena, claim->extended_for_uid),

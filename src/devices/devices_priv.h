@@ -284,7 +284,7 @@ struct kept_claim {
     struct object object;
     struct device_claim shown;
     size_t n_gpu_uses;   /* results that use a device that may be a GPU */
-    const char *holders; /* UIDs, one after another, each with its terminator */
+    const char *holders; /* UIDs, one after another, each with its terminator; then their names */
     struct device_use *uses;
     struct claim_want *wants; /* their names are among the texts */
     bool is_changed;          /* for devices_take_changed_claim() */

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "devices_priv.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,14 @@ static struct device_kind *new_kind(const struct policy *policy, const char *tex
     char canonical[2 * GPU_MODEL_TEXT_MAX];
     (void)gpu_model_parse(text, policy->aliases, policy->n_aliases, &model);
     (void)gpu_model_text(&model, canonical);
-    const size_t size = strlen(canonical) + sizeof "-MIG-" + strlen(profile);
+    const size_t size = strlen(canonical) + sizeof "-PARTITION-" + strlen(profile);
     struct device_kind *kind = mem_new(sizeof *kind + size);
-    const char *between = canonical[0] ? "-MIG-" : "MIG-";
-    (void)snprintf(kind->name, size, "%s%s%s", canonical, profile[0] ? between : "", profile);
+    const bool is_mig = isdigit((unsigned char)profile[0]);
+    const char *between = is_mig ? "-MIG-" : "-PARTITION-";
+    (void)snprintf(kind->name, size, "%s%s%s", canonical, profile[0] ? between + !canonical[0] : "",
+                   profile);
     if (profile[0]) {
-        model.sharing = GPU_MIG_SLICED;
+        model.sharing = is_mig ? GPU_MIG_SLICED : GPU_PARTITIONED;
         const bool fits = strlen(profile) < sizeof model.mig_profile;
         (void)snprintf(model.mig_profile, sizeof model.mig_profile, "%s",
                        fits ? profile : "invalid");

@@ -72,13 +72,16 @@ static void release_claim(struct cluster *cluster, const char *namespace_, const
         return;
     struct claim_facts facts = devices_claim_facts(claim, arena);
     const char **holders = ARENA_ARRAY(arena, const char *, facts.n_holders);
+    const char **names = ARENA_ARRAY(arena, const char *, facts.n_holders);
     size_t n = 0;
     for (size_t i = 0; i < facts.n_holders; i++) {
-        if (strcmp(facts.holders[i], uid) != 0)
-            holders[n++] = facts.holders[i];
+        holders[n] = facts.holders[i];
+        names[n] = facts.holder_names[i];
+        n += strcmp(facts.holders[i], uid) != 0;
     }
     facts.n_all_holders -= facts.n_holders - n;
     facts.holders = holders;
+    facts.holder_names = names;
     facts.n_holders = n;
     if (facts.n_all_holders == 0) {
         facts.is_allocated = facts.is_unready = false;

@@ -228,14 +228,15 @@ static json_t *results_json(const struct claim_facts *facts)
     return list;
 }
 
-/* Names are not kept. */
+/* Some names are not kept. */
 static json_t *holders_json(const struct claim_facts *facts)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < facts->n_all_holders; i++) {
         const bool is_kept = i < facts->n_holders;
+        const char *name = is_kept && facts->holder_names ? facts->holder_names[i] : "";
         (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "resource",
-                                                    is_kept ? "pods" : "others", "name", "any",
+                                                    is_kept ? "pods" : "others", "name", name,
                                                     "uid", is_kept ? facts->holders[i] : "any"));
     }
     return list;

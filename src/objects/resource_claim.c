@@ -342,6 +342,15 @@ static const char *uid_of_pod(const json_t *reference)
     return uid && uid[0] && strlen(uid) <= CLAIM_HOLDER_BYTES_MAX ? uid : NULL;
 }
 
+static void keep_holder(const json_t *reference, const char *uid, struct arena *arena,
+                        const char **ret_uid, const char **ret_name)
+{
+    const char *name = json_string_value(json_member(reference, "name"));
+    const bool is_kept = name && strlen(name) <= META_NAME_BYTES_MAX;
+    *ret_uid = arena_strdup(arena, uid);
+    *ret_name = is_kept ? arena_strdup(arena, name) : "";
+}
+
 static int read_holders(const json_t *status, struct arena *arena, struct claim_facts *facts,
                         struct err *err)
 {
@@ -352,13 +361,16 @@ static int read_holders(const json_t *status, struct arena *arena, struct claim_
     const size_t n = json_array_size(list);
     const size_t n_kept_at_most = n < CLAIM_HOLDERS_MAX ? n : CLAIM_HOLDERS_MAX;
     const char **holders = ARENA_ARRAY(arena, const char *, n_kept_at_most);
+    const char **names = ARENA_ARRAY(arena, const char *, n_kept_at_most);
     size_t n_kept = 0;
     for (size_t i = 0; i < n && n_kept < n_kept_at_most; i++) {
         const char *uid = uid_of_pod(json_array_get(list, i));
         if (uid)
-            holders[n_kept++] = arena_strdup(arena, uid);
+            keep_holder(json_array_get(list, i), uid, arena, &holders[n_kept], &names[n_kept]);
+        n_kept += uid != NULL;
     }
     facts->holders = holders;
+    facts->holder_names = names;
     facts->n_holders = n_kept;
     facts->n_all_holders = n;
     return 0;

@@ -8,6 +8,7 @@
 #include "meta.h"
 #include "objects/device_details.h"
 #include "objects/identity.h"
+#include "partition.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,17 +92,6 @@ static bool read_attribute(const struct slice_reading *reading, const json_t *at
     return true;
 }
 
-/* NVIDIA's driver gives a GPU and its vfio device one PCI bus ID, but two UUIDs; and a MIG device
- * its GPU's PCI bus ID. */
-static const char *physical_of(const struct slice_reading *reading, const json_t *attributes)
-{
-    static const char *const NAMES[] = {"resource.kubernetes.io/pciBusID", "parentUUID", "uuid"};
-    const char *text = "";
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES && !text[0]; i++)
-        (void)read_attribute(reading, attributes, NAMES[i], &text);
-    return text;
-}
-
 /* Unchanged if it has none. */
 static bool read_memory(const struct slice_reading *reading, const json_t *content,
                         int64_t *ret_bytes)
@@ -148,7 +138,6 @@ static bool read_gpu(const struct slice_reading *reading, const json_t *content,
         read_attribute(reading, attributes, reading->gpus->model_attribute, &facts->model);
     is_judged &= read_attribute(reading, attributes, "profile", &facts->profile);
     is_judged &= read_memory(reading, content, &facts->memory_bytes);
-    facts->physical = physical_of(reading, attributes);
     return is_judged;
 }
 
@@ -164,6 +153,8 @@ static void read_content(const struct slice_reading *reading, const json_t *cont
     is_judged &= read_taints(content, &facts->is_tainted);
     is_judged &= read_consumed(reading, content, facts, &source.is_rounded);
     device_attributes_read(content, reading->driver, reading->before, reading->arena, facts);
+    if (reading->gpus)
+        partition_read(reading->driver, reading->arena, facts);
     source.has_selector = selects_several(content, reading->per_device, facts->node_name);
     facts->details = device_details_text(content, reading->driver, &source, reading->arena);
     facts->not_judged = !is_judged;
@@ -206,6 +197,8 @@ static int read_devices(struct slice_reading *reading, const json_t *spec,
         }
         reading->before = &devices[i];
     }
+    if (reading->gpus)
+        partition_compare(devices, n);
     facts->devices = devices;
     facts->n_devices = n;
     return 0;

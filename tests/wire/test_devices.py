@@ -313,7 +313,7 @@ def test_only_allocated_claims_are_listed(start_over):
     inventory = inventory_of(service)
     assert [item["name"] for item in inventory["claims"]] == ["used"], "admin access uses no device"
     assert node_of(inventory, "a")["devices"][DRIVER]["allocated"] == 1
-    assert inventory["claims"][0]["reservedFor"] == [{"pod": "", "uid": "pod-gone"}], "its pod is not in the file"
+    assert inventory["claims"][0]["reservedFor"] == [{"pod": "gone", "uid": "pod-gone"}], "its pod is not in the file"
     assert node_of(inventory, "a")["holders"] == []
 
 

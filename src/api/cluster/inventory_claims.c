@@ -51,7 +51,9 @@ static void copy_holders(const struct device_claim *claim, struct arena *arena,
          uid = devices_next_holder(claim, uid)) {
         struct claim_holder *holder = ARENA_NEW(arena, struct claim_holder);
         *holder =
-            (struct claim_holder){.uid = arena_strdup(arena, uid), .name = "", .node_name = ""};
+            (struct claim_holder){.uid = arena_strdup(arena, uid),
+                                  .name = arena_strdup(arena, devices_holder_name(claim, uid)),
+                                  .node_name = ""};
         LL_APPEND(copy->holders, holder);
     }
 }

@@ -17,7 +17,7 @@
 
 struct claim_holder {
     const char *uid;
-    const char *name;      /* of the pod; "": not in the inventory */
+    const char *name;      /* of the pod; "": unknown */
     const char *node_name; /* of the pod; "": none */
     struct holder_traits traits;
     struct claim_holder *next;
