@@ -206,6 +206,7 @@ static void name_pod(const struct cluster *cluster, struct arena *arena,
     const struct pod *pod = cluster_find_pod(cluster, holder->uid);
     if (!pod)
         return;
+    holder->is_in_ledger = true;
     holder->name = arena_strdup(arena, pod->name);
     holder->node_name = pod->node_name ? arena_strdup(arena, pod->node_name) : "";
     holder->traits = holder_traits_copy(pod, arena);
@@ -334,7 +335,7 @@ static json_t *find_holder(const struct answer_index *index, const struct claim_
     json_t *holder = json_object_get(index->holders, pod->uid);
     const char *name = pod->node_name[0] ? pod->node_name : claim->node_name;
     json_t *node = json_object_get(index->nodes, name);
-    if (holder || !node || !pod->name[0])
+    if (holder || !node || !pod->is_in_ledger)
         return holder;
     holder = json_pack("{s:s, s:s, s:s, s:{}, s:{}}", "namespace", claim->namespace_, "pod",
                        pod->name, "uid", pod->uid, "gpus", "devices");

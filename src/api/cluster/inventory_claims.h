@@ -18,6 +18,7 @@
 struct claim_holder {
     const char *uid;
     const char *name;      /* of the pod; "": unknown */
+    bool is_in_ledger;     /* else the rest is not known */
     const char *node_name; /* of the pod; "": none */
     struct holder_traits traits;
     struct claim_holder *next;
