@@ -118,6 +118,15 @@ const struct device_claim *devices_find_claim(const struct devices *devices, con
 /* Iterates over all claims: NULL to NULL. */
 const struct device_claim *devices_next_claim(const struct devices *devices,
                                               const struct device_claim *claim);
+/* A walk over all claims in steps, between which claims may change: one that is replaced comes
+ * again, last. The first one after the place of a claim; serial 0: the first of all. NULL: none. */
+struct claim_place {
+    const char *namespace_, *name;
+    uint64_t serial; /* devices_claim_serial() */
+};
+const struct device_claim *devices_claim_after(const struct devices *devices,
+                                               const struct claim_place *place);
+uint64_t devices_claim_serial(const struct device_claim *claim);
 /* Returns a claim that was inserted, replaced or deleted, or of which a device appeared or
  * disappeared, since it was returned last; NULL: none. Valid until the next call. Of a deleted
  * claim, which devices_find_claim() does not find, only the names count. */

@@ -188,6 +188,24 @@ const struct device_claim *devices_next_claim(const struct devices *devices,
     return next ? &CONTAINER_OF(next, struct kept_claim, object)->shown : NULL;
 }
 
+uint64_t devices_claim_serial(const struct device_claim *claim)
+{
+    return CONTAINER_OF(claim, struct kept_claim, shown)->object.serial;
+}
+
+const struct device_claim *devices_claim_after(const struct devices *devices,
+                                               const struct claim_place *place)
+{
+    const struct device_claim *claim =
+        place->serial > 0 ? devices_find_claim(devices, place->namespace_, place->name) : NULL;
+    if (!claim || devices_claim_serial(claim) != place->serial) /* it is gone, or comes again */
+        claim = NULL;
+    do
+        claim = devices_next_claim(devices, claim);
+    while (claim && devices_claim_serial(claim) <= place->serial);
+    return claim;
+}
+
 /* Rules. */
 
 void devices_upsert_taint(struct devices *devices, const struct device_taint_facts *facts)

@@ -10,8 +10,9 @@
 /* Claims, their devices and their pods, of the used and of the unused claims each: enough for
  * 40,000 GPUs. Bounds the time under the lock. */
 #define ITEMS_MAX ((size_t)200000)
-/* Looked up in one hold of the lock. */
+/* Looked up, and copied, in one hold of the lock: about two milliseconds. */
 #define PODS_AT_ONCE ((size_t)4000)
+#define ITEMS_AT_ONCE ((size_t)4000)
 
 /* ---- under the lock ---- */
 
@@ -105,28 +106,62 @@ static bool is_selected(const struct selector_term *labels, const struct device_
     return selector_term_holds(labels, &view);
 }
 
-static void copy_claims(const struct inventory_view *view, const struct selector_term *labels,
-                        struct claims_copy *copy)
+/* A copy in progress. */
+struct claims_reading {
+    const struct selector_term *labels;
+    const struct cluster
+        *cluster;             /* another ledger, of another policy, is read from its beginning */
+    struct claim_place place; /* of the last claim that was read */
+    size_t n_items[N_CLAIM_STATES];
+    struct claims_copy *copy;
+};
+
+/* Returns the work. */
+static size_t read_claim(struct claims_reading *reading, const struct device_claim *claim)
 {
-    const struct devices *devices = cluster_devices(view->cluster);
-    size_t n_items[N_CLAIM_STATES] = {0};
-    for (const struct device_claim *claim = devices_next_claim(devices, NULL); claim;
-         claim = devices_next_claim(devices, claim)) {
-        const enum claim_state state = devices_claim_state(claim);
-        const size_t n = n_items_of(claim);
-        if (!holds_gpus(claim))
-            continue;
-        if (n_items[state] + n > ITEMS_MAX) {
-            copy->n_omitted++;
-            copy->n_unused_omitted += state == CLAIM_UNUSED;
-            continue;
-        }
-        n_items[state] += n;
-        struct claim_copy *added = copy_claim(claim, copy->arena);
-        added->is_selected = is_selected(labels, claim);
-        copy->n_unlabelled += inventory_claims_lack_labels(labels, claim);
-        LL_PREPEND(copy->claims, added);
+    struct claims_copy *copy = reading->copy;
+    const enum claim_state state = devices_claim_state(claim);
+    const size_t n = n_items_of(claim);
+    if (!holds_gpus(claim))
+        return 1;
+    if (reading->n_items[state] + n > ITEMS_MAX) {
+        copy->n_omitted++;
+        copy->n_unused_omitted += state == CLAIM_UNUSED;
+        return 1;
     }
+    reading->n_items[state] += n;
+    struct claim_copy *added = copy_claim(claim, copy->arena);
+    added->is_selected = is_selected(reading->labels, claim);
+    copy->n_unlabelled += inventory_claims_lack_labels(reading->labels, claim);
+    LL_PREPEND(copy->claims, added);
+    return n;
+}
+
+static void begin_reading(struct claims_reading *reading, const struct cluster *cluster)
+{
+    struct claims_copy *copy = reading->copy;
+    *reading = (struct claims_reading){.labels = reading->labels, .cluster = cluster, .copy = copy};
+    *copy = (struct claims_copy){.arena = copy->arena};
+}
+
+/* False after the last claim. */
+static bool read_some_claims(struct inventory *inventory, struct claims_reading *reading)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    const struct devices *devices = cluster_devices(view.cluster);
+    const struct device_claim *last = NULL;
+    if (reading->cluster != view.cluster)
+        begin_reading(reading, view.cluster);
+    const struct device_claim *claim = devices_claim_after(devices, &reading->place);
+    for (size_t n = 0; claim && n < ITEMS_AT_ONCE; claim = devices_next_claim(devices, claim)) {
+        n += read_claim(reading, claim);
+        last = claim;
+    }
+    if (claim)
+        reading->place = (struct claim_place){arena_strdup(reading->copy->arena, last->namespace_),
+                                              arena_strdup(reading->copy->arena, last->name),
+                                              devices_claim_serial(last)};
+    return claim != NULL;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -176,11 +211,12 @@ static struct inventory_problem problem_of(const struct device_pool *pool, struc
                      (long long)pool->n_slices)};
 }
 
-static void copy_pools(const struct inventory_view *view, struct claims_copy *copy)
+static void copy_pools(struct inventory *inventory, struct claims_copy *copy)
 {
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     struct device_pool pool = {0};
     copy->pools = ARENA_ARRAY(copy->arena, struct inventory_problem, UNUSABLE_POOLS_MAX);
-    while (devices_next_unusable(cluster_devices(view->cluster), &pool)) {
+    while (devices_next_unusable(cluster_devices(view.cluster), &pool)) {
         copy->n_all_pools++;
         if (copy->n_pools < UNUSABLE_POOLS_MAX)
             copy->pools[copy->n_pools++] = problem_of(&pool, copy->arena);
@@ -190,14 +226,6 @@ static void copy_pools(const struct inventory_view *view, struct claims_copy *co
 static int compare_claims(const struct claim_copy *a, const struct claim_copy *b)
 {
     return first_order(a->namespace_, a->name, b->namespace_, b->name);
-}
-
-static void copy_all(struct inventory *inventory, const struct selector_term *labels,
-                     struct claims_copy *copy)
-{
-    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    copy_claims(&view, labels, copy);
-    copy_pools(&view, copy);
 }
 
 static void name_pod(const struct cluster *cluster, struct arena *arena,
@@ -227,18 +255,31 @@ static struct claim_copy *name_some_pods(struct inventory *inventory, struct cla
     return claim;
 }
 
+/* A claim that was replaced while they were read is there twice: first as it was copied last. */
+static void drop_older(struct claim_copy *claim)
+{
+    for (; claim; claim = claim->next) {
+        while (claim->next && compare_claims(claim, claim->next) == 0)
+            claim->next = claim->next->next;
+    }
+}
+
 static void name_pods_and_sort(struct inventory *inventory, struct claims_copy *copy)
 {
     for (struct claim_copy *claim = copy->claims; claim;)
         claim = name_some_pods(inventory, claim, copy->arena);
     LL_SORT(copy->claims, compare_claims);
+    drop_older(copy->claims);
 }
 
 struct claims_copy inventory_claims_copy(struct inventory *inventory,
                                          const struct selector_term *labels, struct arena *arena)
 {
     struct claims_copy copy = {.arena = arena};
-    copy_all(inventory, labels, &copy);
+    struct claims_reading reading = {.labels = labels, .copy = &copy};
+    while (read_some_claims(inventory, &reading))
+        ;
+    copy_pools(inventory, &copy);
     name_pods_and_sort(inventory, &copy);
     return copy;
 }

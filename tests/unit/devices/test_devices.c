@@ -618,6 +618,36 @@ static void share(const struct fixture *fixture, const char *claim, const char *
                                                                  .extended_for_uid = ""});
 }
 
+/* "": none. Moves the place to the claim. */
+static const char *claim_after(const struct fixture *fixture, struct claim_place *place)
+{
+    const struct device_claim *claim = devices_claim_after(fixture->devices, place);
+    if (!claim)
+        return "";
+    *place = (struct claim_place){"team", arena_strdup(fixture->arena, claim->name),
+                                  devices_claim_serial(claim)};
+    return place->name;
+}
+
+static void test_claims_are_walked_while_they_change(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct claim_place place = {.serial = 0};
+    assert_string_equal(claim_after(fixture, &place), "");
+    share(fixture, "one", NULL);
+    share(fixture, "two", NULL);
+    share(fixture, "three", NULL);
+    share(fixture, "four", NULL);
+    assert_string_equal(claim_after(fixture, &place), "one");
+    share(fixture, "one", NULL);
+    assert_string_equal(claim_after(fixture, &place), "two");
+    devices_delete_claim(fixture->devices, "team", "two");
+    assert_string_equal(claim_after(fixture, &place), "three");
+    assert_string_equal(claim_after(fixture, &place), "four");
+    assert_string_equal(claim_after(fixture, &place), "one");
+    assert_string_equal(claim_after(fixture, &place), "");
+}
+
 static struct shared_devices shared_on(const struct fixture *fixture, const char *name, size_t room)
 {
     return devices_shared_on(fixture->devices, name, fixture->arena, &room);
@@ -679,6 +709,7 @@ int main(void)
         TEST(test_facts_outlive_their_objects),
         TEST(test_devices_are_visited_in_steps),
         TEST(test_shared_devices),
+        TEST(test_claims_are_walked_while_they_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
