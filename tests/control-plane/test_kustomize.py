@@ -157,7 +157,9 @@ def test_program_accepts_the_policy(kubectl, objects, tmp_path):
 def test_rights_match_leader_election_and_publishing(objects):
     assert policy(objects)["leaderElection"]["enabled"] is True
     names = {name for rule in one(objects, "Role")["rules"] for name in rule.get("resourceNames", [])}
-    assert names == {"gpu-extender", "gpu-extender-verbs"}
+    wakes = policy(objects)["wake"]["objectName"]
+    assert names == {"gpu-extender", "gpu-extender-verbs", wakes}
+    assert "annotations" not in one(objects, "CSIStorageCapacity", wakes)["metadata"]
     env = {item["name"]: item["valueFrom"]["fieldRef"]["fieldPath"] for item in pod_of(objects)[1]["env"]}
     assert env == {"POD_NAME": "metadata.name", "POD_NAMESPACE": "metadata.namespace", "POD_IP": "status.podIP"}
 
