@@ -147,6 +147,8 @@ struct pod {
     const struct peer_facts *own_terms;
     bool lacks_peers; /* as in pod_facts */
     bool lacks_own_terms;
+    bool soft_preferences; /* as in pod_facts, like version */
+    uint64_t version;
 };
 
 /* A namespace that exists, read-only. */
@@ -370,6 +372,12 @@ struct label_view cluster_pod_view(const struct pod *pod);
 struct pod_facts cluster_pod_facts(const struct pod *pod);
 /* All that the ledger keeps. */
 struct pod_facts cluster_whole_pod_facts(const struct pod *pod);
+/* A copy of the pod's texts in the arena. Its shape, owner, labels and terms are NULL. */
+struct pod cluster_copy_pod(const struct pod *pod, struct arena *arena);
+/* What a verb would read from the object with this UID and version, copied into the arena. False:
+ * there is none, or the ledger keeps less of it. */
+bool cluster_know_pod(const struct cluster *cluster, const char *uid, uint64_t version,
+                      struct arena *arena, struct pod_facts *ret_facts);
 /* The facts that the ledger keeps of an existing node; lists of amounts are in the arena. Borrows
  * its texts. */
 struct node_facts cluster_node_facts(const struct node *node, struct arena *arena);

@@ -33,6 +33,9 @@ int pod_from_json_unasked(const json_t *object, const struct policy *policy, str
 int pod_from_json_kept(const json_t *object, const struct policy *policy, struct arena *arena,
                        struct pod_facts *ret_facts, struct err *err);
 
+/* As pod_facts.version, from metadata.resourceVersion; 0 without one. */
+uint64_t pod_version(const json_t *object);
+
 struct text_list {
     const char **items;
     size_t n;

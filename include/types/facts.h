@@ -171,9 +171,11 @@ struct pod_facts {
     bool gated;                 /* has scheduling gates */
     /* For disruption budgets, if the pod has a node: condition Ready is True; phase Pending. */
     bool ready, unstarted;
-    bool never_preempts; /* preemptionPolicy Never; no ledger keeps it */
-    /* Its spec has preferences that kube-scheduler scores by. No ledger keeps it. */
-    bool soft_preferences;
+    bool never_preempts;   /* preemptionPolicy Never; no ledger keeps it */
+    bool soft_preferences; /* its spec has preferences that kube-scheduler scores by */
+    /* Hash of its resourceVersion: the same object. 0: none, or a verb may read the object
+     * otherwise. */
+    uint64_t version;
     bool lacks_peers;     /* a ledger had no room for its labels or terms, or could not read them */
     bool lacks_own_terms; /* the same of own_terms in struct pod */
     uint32_t made_claims; /* bit I: the pod's status names the claim of line I of claims */

@@ -1,7 +1,7 @@
 /* args: see args.h. */
 #include "extender/args.h"
 #include "base/clock.h"
-#include "extender/extender.h"
+#include "base/mem.h"
 #include "formats/json_get.h"
 #include "formats/json_parse.h"
 #include "formats/json_stream.h"
@@ -27,6 +27,10 @@ int args_read_pod(const struct args_body *body, struct arena *arena, const struc
     int r = json_get_object(body->root, "Pod", &pod, err);
     if (r < 0)
         return r;
+    if (body->is_known) {
+        *ret_pod = body->known;
+        return 0;
+    }
     if (!pod)
         return err_set(err, EINVAL, "Pod: is missing, should be a Pod object");
     if (pod_from_json(pod, policy, arena, ret_pod, &why) < 0)
@@ -109,9 +113,6 @@ static int read_candidates(struct args *args, struct arena *arena, struct err *e
 
 /* ---- the text ---- */
 
-static const char *const NAMING[] = {"metadata.name", "metadata.namespace",
-                                     "metadata.resourceVersion", "metadata.uid", NULL};
-
 static struct json_budget budget_of(const struct policy *policy)
 {
     return (struct json_budget){.max_values = policy->object_values,
@@ -120,20 +121,57 @@ static struct json_budget budget_of(const struct policy *policy)
                                 .values_key = "limits.objectValues"};
 }
 
-/* Of a Pod over the budget only what names it is read. It replaces the null in root. */
-static int read_pod_text(const struct json_strings *strings, const struct policy *policy,
-                         struct arena *arena, struct args_body *body, struct err *err)
+/* What names the Pod replaces the null in root. Within the budget it is scanned to its end:
+ * kube-scheduler may know a nomination that no version of the object has yet. */
+static void read_name(const struct json_strings *strings, bool is_over, struct args_body *body)
+{
+    static const char *const NAMING[] = {
+        "status.nominatedNodeName", "metadata.name", "metadata.namespace",
+        "metadata.resourceVersion", "metadata.uid",  NULL};
+    const struct json_stream_options options = {.only = is_over ? NAMING + 1 : NAMING,
+                                                .ends_early = is_over,
+                                                .max_object_bytes = strings->aside_len,
+                                                .max_depth = JSON_PARSER_MAX_DEPTH};
+    json_t *pod = NULL;
+    if (json_stream_read(strings->aside, strings->aside_len, &options, &pod, NULL) == 0)
+        (void)json_object_set_new(body->root, "Pod", pod);
+}
+
+static const char *nominated_in(const json_t *pod, struct arena *arena)
+{
+    const char *node =
+        json_string_value(json_member(json_member(pod, "status"), "nominatedNodeName"));
+    return node ? arena_strdup(arena, node) : "";
+}
+
+/* Whether the ledger has the version of the object that is named in root. */
+static bool find_known(const struct extender *extender, const struct policy *policy,
+                       struct arena *arena, struct args_body *body)
+{
+    const json_t *pod = json_member(body->root, "Pod");
+    const char *uid = json_string_value(json_member(json_member(pod, "metadata"), "uid"));
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(extender->inventory);
+    return uid && cluster_policy(view.cluster) == policy &&
+           cluster_know_pod(view.cluster, uid, pod_version(pod), arena, &body->known);
+}
+
+static int read_pod_text(const struct extender *extender, const struct json_strings *strings,
+                         const struct policy *policy, struct arena *arena, struct args_body *body,
+                         struct err *err)
 {
     const struct json_budget budget = budget_of(policy);
-    const struct json_stream_options naming = {.only = NAMING,
-                                               .ends_early = true,
-                                               .max_object_bytes = strings->aside_len,
-                                               .max_depth = JSON_PARSER_MAX_DEPTH};
+    const bool is_over = strings->n_aside_values > budget.max_values;
     json_t *pod = NULL;
-    int r = json_strings_read_aside(strings, &budget, &pod, err);
-    if (r == -EMSGSIZE && strings->aside[0] == '{') {
+    read_name(strings, is_over, body);
+    body->is_known = find_known(extender, policy, arena, body);
+    if (body->is_known && !is_over)
+        body->known.nominated_node = nominated_in(json_member(body->root, "Pod"), arena);
+    if (body->is_known)
+        return 0;
+    const int r = json_strings_read_aside(strings, &budget, &pod, err);
+    if (r == -EMSGSIZE && json_member(body->root, "Pod")) {
         body->pod_fault = arena_strdup(arena, err->text);
-        r = json_stream_read(strings->aside, strings->aside_len, &naming, &pod, err);
+        return 0;
     }
     if (r == 0)
         (void)json_object_set_new(body->root, "Pod", pod);
@@ -174,9 +212,22 @@ static int read_whole(const char *text, size_t len, const struct policy *policy,
     return r;
 }
 
+/* only: as in json_stream.h. */
+static int read_rest(const struct json_strings *strings, const char *const *only, json_t **ret_root,
+                     struct err *err)
+{
+    const struct json_stream_options options = {.only = only,
+                                                .max_object_bytes = strings->rest_len + 1,
+                                                .max_depth = JSON_PARSER_MAX_DEPTH};
+    if (only)
+        return json_stream_read(strings->rest, strings->rest_len, &options, ret_root, err);
+    return json_parse(strings->rest, strings->rest_len, 0, &JSON_OWN, ret_root, err);
+}
+
 /* Fast path: one pass over the text. Names of nodes are most of it, and nearly always plain. */
-int args_read_body(struct exchange *exchange, const struct policy *policy,
-                   struct args_body *ret_body, struct err *err)
+int args_read_body(const struct extender *extender, struct exchange *exchange,
+                   const struct policy *policy, const char *const *only, struct args_body *ret_body,
+                   struct err *err)
 {
     static const struct json_strings_keys KEYS = {.list = "NodeNames", .aside = "Pod"};
     struct arena *arena = exchange_arena(exchange);
@@ -188,9 +239,9 @@ int args_read_body(struct exchange *exchange, const struct policy *policy,
     if (json_strings_take(text, len, &KEYS, arena, &names)) {
         body.names = names.items;
         body.n_names = names.n;
-        r = json_parse(names.rest, names.rest_len, 0, &JSON_OWN, &body.root, err);
+        r = read_rest(&names, only, &body.root, err);
         if (r == 0 && names.aside)
-            r = read_pod_text(&names, policy, arena, &body, err);
+            r = read_pod_text(extender, &names, policy, arena, &body, err);
     } else {
         r = read_whole(text, len, policy, arena, &body, err);
     }
@@ -229,12 +280,12 @@ static const char *version_of(const json_t *pod)
     return version ? version : "";
 }
 
-int args_init(struct args *ret_args, struct exchange *exchange, const struct policy *policy,
-              struct err *err)
+int args_init(struct args *ret_args, const struct extender *extender, struct exchange *exchange,
+              const struct policy *policy, struct err *err)
 {
     struct args args = {0};
     struct args_body body = {0};
-    int r = args_read_body(exchange, policy, &body, err);
+    int r = args_read_body(extender, exchange, policy, NULL, &body, err);
     args.root = body.root;
     args.names = body.names;
     args.n_names = body.n_names;

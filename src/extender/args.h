@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "decide/fit.h"
+#include "extender/extender.h"
 #include "http/exchange.h"
 #include "types/facts.h"
 #include "types/policy.h"
@@ -25,16 +26,19 @@ struct args {
 };
 
 /* A request, decoded within its budget: that of an object for its Pod, and the list of names apart.
- */
+ * A Pod that the ledger has in the same version (UID and resourceVersion) is only scanned. */
 struct args_body {
-    json_t *root;          /* of a Pod over the budget only what names it; the caller's */
-    const char *pod_fault; /* why only that was read, in the arena; NULL: all was */
-    const char **names;    /* NodeNames, in the arena; NULL: they are in root, if at all */
+    json_t *root; /* of a Pod that is known, or over the budget, only what names it; the caller's */
+    bool is_known;          /* by the ledger */
+    struct pod_facts known; /* in the arena */
+    const char *pod_fault;  /* over the budget: why, in the arena; NULL: it is not */
+    const char **names;     /* NodeNames, in the arena; NULL: they are in root, if at all */
     size_t n_names;
 };
-/* -EINVAL: no JSON. */
-int args_read_body(struct exchange *exchange, const struct policy *policy,
-                   struct args_body *ret_body, struct err *err);
+/* only: the members to read, as in json_stream.h, with "Pod"; NULL: all. -EINVAL: no JSON. */
+int args_read_body(const struct extender *extender, struct exchange *exchange,
+                   const struct policy *policy, const char *const *only, struct args_body *ret_body,
+                   struct err *err);
 /* Decodes the member Pod. -EINVAL: it is missing. The namespace is known even if the pod is
  * invalid: it decides whether the pod is enforced. A pod over the budget is invalid. */
 int args_read_pod(const struct args_body *body, struct arena *arena, const struct policy *policy,
@@ -43,8 +47,8 @@ int args_read_pod(const struct args_body *body, struct arena *arena, const struc
 struct fit_question args_question(const struct cluster *cluster, const struct pod_facts *pod,
                                   struct arena *arena);
 /* -EINVAL: no JSON, no Pod, neither Nodes nor NodeNames, or a member of the wrong type. */
-int args_init(struct args *ret_args, struct exchange *exchange, const struct policy *policy,
-              struct err *err);
+int args_init(struct args *ret_args, const struct extender *extender, struct exchange *exchange,
+              const struct policy *policy, struct err *err);
 void args_fini(struct args *args);
 
 #endif

@@ -94,11 +94,16 @@ static int read_candidates(json_t *root, struct arena *arena, struct victims_by_
     return read_map(meta ? meta : whole, meta != NULL, arena, candidates, err);
 }
 
-static int read_args(json_t **ret_root, struct exchange *exchange, const struct policy *policy,
+static int read_args(json_t **ret_root, const struct extender *extender, struct exchange *exchange,
                      struct pod_facts *pod, struct victims_by_node *candidates, struct err *err)
 {
+    /* Of whole victims only what names them. */
+    static const char *const READ[] = {"Pod", "NodeNameToMetaVictims",
+                                       "NodeNameToVictims.*.NumPDBViolations",
+                                       "NodeNameToVictims.*.Pods[].metadata.uid", NULL};
+    const struct policy *policy = in_force(extender, exchange);
     struct args_body body = {0};
-    int r = args_read_body(exchange, policy, &body, err);
+    int r = args_read_body(extender, exchange, policy, READ, &body, err);
     *ret_root = body.root;
     if (r == 0 && !json_is_object(*ret_root))
         r = err_set(err, EINVAL, "is %s, should be an ExtenderPreemptionArgs object",
@@ -245,7 +250,7 @@ void extender_preempt(void *context, struct exchange *exchange)
     json_t *root = NULL;
     struct pod_facts pod = {.uid = ""};
     struct victims_by_node candidates = {NULL, 0};
-    if (read_args(&root, exchange, in_force(extender, exchange), &pod, &candidates, &err) < 0) {
+    if (read_args(&root, extender, exchange, &pod, &candidates, &err) < 0) {
         answer_count(extender, DECISION_PREEMPT, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
     } else if (inventory_usable(extender->inventory, &why)) {

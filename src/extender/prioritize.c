@@ -80,7 +80,7 @@ void extender_prioritize(void *context, struct exchange *exchange)
     const int64_t began_us = clock_us();
     struct err err;
     struct args args;
-    if (args_init(&args, exchange, policy, &err) < 0) {
+    if (args_init(&args, extender, exchange, policy, &err) < 0) {
         answer_count(extender, DECISION_PRIORITIZE, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
         return;

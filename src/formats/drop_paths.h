@@ -3,8 +3,8 @@
  * ("metadata.managedFields").
  *
  * A place is a reader's position: the first len bytes of a path. "metadata." is the inside of that
- * object, "spec.containers[]." the inside of each element of that list. Keys may contain '.'; "*" is
- * any key. Paths with a common prefix must be adjacent; one that is not has no effect.
+ * object, "spec.containers[]." the inside of each element of that list. Keys may contain '.'; "*"
+ * is any key. Paths with a common prefix must be adjacent; one that is not has no effect.
  */
 #ifndef FORMATS_DROP_PATHS_H
 #define FORMATS_DROP_PATHS_H

@@ -238,6 +238,8 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->own_terms = kept->own_terms;
     pod->lacks_peers = kept->lacks_any;
     pod->lacks_own_terms = kept->lacks_own_terms;
+    pod->version = facts->version;
+    pod->soft_preferences = facts->soft_preferences;
     pod->owner = owners_ref(&cluster->owners, facts->replica_of);
     entry->seen = cluster->relists[CLUSTER_PODS];
     entry->order = ++cluster->n_pods_added;
@@ -298,6 +300,8 @@ static void update_progress(struct cluster *cluster, struct pod *pod, const stru
     pod->started_s = facts->started_s;
     pod->ready = facts->ready;
     pod->unstarted = facts->unstarted;
+    pod->version = facts->version;
+    pod->soft_preferences = facts->soft_preferences;
 }
 
 void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)

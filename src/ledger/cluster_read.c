@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "ledger.h"
 #include "ledger/peer.h"
+#include "ledger/shape_copy.h"
 
 #include <string.h>
 
@@ -142,6 +143,47 @@ struct pod_facts cluster_whole_pod_facts(const struct pod *pod)
         facts.peers.n_spread = pod->own_terms->n_spread;
     }
     return facts;
+}
+
+static const char *copy_text(const char *text, struct arena *arena)
+{
+    return text ? arena_strdup(arena, text) : NULL;
+}
+
+struct pod cluster_copy_pod(const struct pod *pod, struct arena *arena)
+{
+    struct pod copy = *pod;
+    copy.shape = NULL;
+    copy.owner = NULL;
+    copy.labels = copy.terms = copy.own_terms = NULL;
+    copy.uid = arena_strdup(arena, pod->uid);
+    copy.namespace_ = arena_strdup(arena, pod->namespace_);
+    copy.name = arena_strdup(arena, pod->name);
+    copy.node_name = arena_strdup(arena, pod->node_name);
+    copy.nominated_node = arena_strdup(arena, pod->nominated_node);
+    copy.priority_class = arena_strdup(arena, pod->priority_class);
+    copy.refusal = copy_text(pod->refusal, arena);
+    copy.extended_claim = copy_text(pod->extended_claim, arena);
+    copy.claims = copy_text(pod->claims, arena);
+    copy.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
+    copy.unscheduled_message = copy_text(pod->unscheduled_message, arena);
+    copy.controller = copy_text(pod->controller, arena);
+    copy.not_evaluated = copy_text(pod->not_evaluated, arena);
+    return copy;
+}
+
+bool cluster_know_pod(const struct cluster *cluster, const char *uid, uint64_t version,
+                      struct arena *arena, struct pod_facts *ret_facts)
+{
+    const struct pod *pod = cluster_find_pod(cluster, uid);
+    if (!pod || version == 0 || pod->version != version || pod->shape->facts.demand_only)
+        return false;
+    const struct pod copy = cluster_copy_pod(pod, arena);
+    *ret_facts = cluster_pod_facts(&copy);
+    ret_facts->replica_of = arena_strdup(arena, owners_uid(pod->owner));
+    ret_facts->shape = shape_copy(&pod->shape->facts, arena);
+    ret_facts->soft_preferences = pod->soft_preferences;
+    return true;
 }
 
 size_t cluster_n_reservations(const struct cluster *cluster)

@@ -3,6 +3,7 @@
 
 #include "affinity.h"
 #include "annotations.h"
+#include "base/hash.h"
 #include "formats/json_get.h"
 #include "ledger/shape_limits.h"
 #include "managed.h"
@@ -341,6 +342,8 @@ static int read_annotations(struct pod_reading *reading, const json_t *metadata,
                              &refusal, err);
     if (counts)
         refuse(reading, refusal);
+    else
+        reading->facts->version = 0;
     if (r < 0)
         err_prefix(err, "metadata.");
     return r;
@@ -368,6 +371,13 @@ static int read_constraints(struct pod_reading *reading, const json_t *metadata,
     return read_annotations(reading, metadata, spec, err);
 }
 
+uint64_t pod_version(const json_t *object)
+{
+    const char *version =
+        json_string_value(json_member(json_member(object, "metadata"), "resourceVersion"));
+    return version && version[0] ? hash_text(version) | 1 : 0;
+}
+
 static int read_pod(struct pod_reading reading, const json_t *object, struct pod_facts *ret_facts,
                     struct err *err)
 {
@@ -378,7 +388,8 @@ static int read_pod(struct pod_reading reading, const json_t *object, struct pod
                               .name = "",
                               .node_name = "",
                               .nominated_node = "",
-                              .priority_class = ""};
+                              .priority_class = "",
+                              .version = pod_version(object)};
     reading.facts = &facts;
     json_t *metadata = NULL;
     json_t *spec = NULL;

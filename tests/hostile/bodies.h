@@ -13,6 +13,7 @@ enum hostile_reader {
     READ_DRY_RUN_OBJECT,
     READ_WHAT_IF,
     READ_FILTER,
+    READ_PREEMPT,
     READ_PODS,
 };
 

@@ -465,6 +465,8 @@ static bool send_body(struct harness *harness, const struct hostile_body *body, 
         answer = fake_ask(kubernetes_handle, &kubernetes, &question);
     else if (body->reader == READ_WHAT_IF)
         answer = fake_ask(api_what_if, &api, &question);
+    else if (body->reader == READ_PREEMPT)
+        answer = fake_ask(extender_preempt, &harness->extender, &question);
     else
         answer = fake_ask(extender_filter, &harness->extender, &question);
     const bool ok = answer.status == body->status && strstr(answer.body, body->says);

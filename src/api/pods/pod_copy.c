@@ -14,11 +14,6 @@ struct copying {
     size_t n_asked;
 };
 
-static const char *copy_text(const char *text, struct arena *arena)
-{
-    return text ? arena_strdup(arena, text) : NULL;
-}
-
 static bool has_quotas(const struct copying *copying, const struct cluster *cluster,
                        const char *namespace_)
 {
@@ -80,23 +75,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     struct pod_copy *copy = &copying->copies.items[copying->copies.n++];
     copy->shape = share_shape(copying, cluster, pod);
     copy->peers = share_peers(copying, pod);
-    copy->pod = *pod;
-    copy->pod.shape = NULL;
-    copy->pod.owner = NULL;
-    copy->pod.labels = copy->pod.terms = NULL;
-    copy->pod.uid = arena_strdup(arena, pod->uid);
-    copy->pod.namespace_ = arena_strdup(arena, pod->namespace_);
-    copy->pod.name = arena_strdup(arena, pod->name);
-    copy->pod.node_name = arena_strdup(arena, pod->node_name);
-    copy->pod.nominated_node = arena_strdup(arena, pod->nominated_node);
-    copy->pod.priority_class = arena_strdup(arena, pod->priority_class);
-    copy->pod.refusal = copy_text(pod->refusal, arena);
-    copy->pod.extended_claim = copy_text(pod->extended_claim, arena);
-    copy->pod.claims = copy_text(pod->claims, arena);
-    copy->pod.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
-    copy->pod.unscheduled_message = copy_text(pod->unscheduled_message, arena);
-    copy->pod.controller = copy_text(pod->controller, arena);
-    copy->pod.not_evaluated = copy_text(pod->not_evaluated, arena);
+    copy->pod = cluster_copy_pod(pod, arena);
     copy->replica_of = arena_strdup(arena, owners_uid(pod->owner));
     copy_reservation(cluster, copy, arena);
 }

@@ -470,7 +470,7 @@ void extender_filter(void *context, struct exchange *exchange)
                                  .exchange = exchange,
                                  .policy = in_force(extender, exchange),
                                  .began_us = clock_us()};
-    if (args_init(&call->args, exchange, call->policy, &err) < 0) {
+    if (args_init(&call->args, extender, exchange, call->policy, &err) < 0) {
         answer_count(extender, DECISION_FILTER, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
         return;
