@@ -325,10 +325,11 @@ static int64_t memory_by_labels(const struct unit_search *search, const struct g
         const struct label *label = next_label(search, row, NULL);
         if (!label || is_of_whole(unit, label->key, should_be))
             continue;
-        const int64_t bytes = read_memory(label->value, row, should_be);
+        const char *value = gpu_label_value(row, label->key, label->value);
+        const int64_t bytes = read_memory(value, row, should_be);
         if (bytes > 0)
             return bytes;
-        if (!**ret_wrong && strspn(label->value, "0") != strlen(label->value))
+        if (!**ret_wrong && strspn(value, "0") != strlen(value))
             *ret_wrong = label->key;
     }
     return 0;
@@ -341,7 +342,9 @@ static void find_memory(const struct unit_search *search, struct gpu_unit *unit)
     const bool is_part = unit->partition[0] || size_in(part) > 0;
     const int64_t of_name =
         is_part ? size_in(part) * GIB : gpu_model_memory_bytes(&search->kind->model);
-    unit->memory_bytes = memory_by_labels(search, unit, of_name, &wrong);
+    const int64_t should_be =
+        of_name > 0 || is_part ? of_name : gpu_model_usual_memory_bytes(&search->kind->model);
+    unit->memory_bytes = memory_by_labels(search, unit, should_be, &wrong);
     if (unit->memory_bytes == 0)
         unit->memory_bytes = of_name;
     /* Labels of the whole GPU are right, too. */
@@ -355,13 +358,14 @@ int64_t gpu_units_memory_by_labels(const struct node_traits *traits, const struc
 {
     const struct policy *policy = traits->view.policy;
     const int64_t of_name = gpu_model_memory_bytes(&kind->model);
+    const int64_t should_be = of_name > 0 ? of_name : gpu_model_usual_memory_bytes(&kind->model);
     for (size_t i = 0; i < policy->n_units; i++) {
         const struct gpu_label *row = &policy->units[i];
         const char *value =
             row->says == GPU_LABEL_MEMORY && is_for(traits, row, kind)
                 ? labels_find(traits->view.labels, traits->view.n_labels, row->label)
                 : NULL;
-        const int64_t bytes = value ? read_memory(value, row, of_name) : 0;
+        const int64_t bytes = value ? read_memory(value, row, should_be) : 0;
         if (bytes > 0)
             return bytes;
     }

@@ -66,6 +66,7 @@ const struct gpu_label GPU_LABELS[] = {
     PARTITION(AMD, "amd.com/gpu.compute-partition", "spx*"),
     MEMORY(AMD, "amd.com/gpu.vram", "Gi"),
     MEMORY(AMD, "beta.amd.com/gpu.vram", "Gi"),
+    MEMORY(AMD, "beta.amd.com/gpu.vram.*", "Gi"),
     COUNT("gpu.intel.com/*", "gpu.intel.com/device-id.*.count"),
     COUNT("gpu.intel.com/*", "gpu.intel.com/device.count"),
 };
@@ -110,6 +111,12 @@ bool gpu_label_has_key(const struct gpu_label *row, const char *resource, const 
     if (n_same != head || strncmp(row->resource, row->label, head) != 0)
         return true;
     return strlen(resource) == len - tail && strncmp(resource, key, len - tail) == 0;
+}
+
+const char *gpu_label_value(const struct gpu_label *row, const char *key, const char *value)
+{
+    const char *star = strchr(row->label, '*');
+    return star && !star[1] ? key + (star - row->label) : value;
 }
 
 bool gpu_label_is_whole(const struct gpu_label *row, const char *value)

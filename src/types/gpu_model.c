@@ -332,6 +332,23 @@ int64_t gpu_model_memory_bytes(const struct gpu_model *model)
     return (sliced ? slice_gb(model->mig_profile) : model->memory_gb) * GIB;
 }
 
+int64_t gpu_model_usual_memory_bytes(const struct gpu_model *model)
+{
+    static const struct {
+        const char *chip;
+        int32_t gb;
+    } CHIPS[] = {
+        {"A10", 24},     {"A10G", 24},    {"A16", 16},     {"A2", 16},   {"A30", 24}, {"A40", 48},
+        {"H200", 141},   {"L4", 24},      {"L40", 48},     {"L40S", 48}, {"M60", 8},  {"MI210", 64},
+        {"MI300X", 192}, {"MI325X", 256}, {"MI355X", 288}, {"P4", 8},    {"P40", 24}, {"T4", 16},
+    };
+    for (size_t i = 0; i < sizeof CHIPS / sizeof *CHIPS; i++) {
+        if (strcmp(CHIPS[i].chip, model->chip) == 0)
+            return CHIPS[i].gb * GIB;
+    }
+    return 0;
+}
+
 bool gpu_memory_is_enough(int64_t have_bytes, int64_t want_bytes)
 {
     return have_bytes >= want_bytes - want_bytes / 16;
