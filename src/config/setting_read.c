@@ -240,10 +240,19 @@ static int read_count(const struct setting *setting, const struct yaml_file *fil
     return 0;
 }
 
+/* A number, or the text of one, as GET /v1/policy writes it. */
 static bool is_milli(const json_t *value, int64_t *ret_milli)
 {
-    const double milli = json_number_value(value) * 1000;
-    if (!json_is_number(value) || milli < 0 || milli > 1e12)
+    const char *text = json_string_value(value);
+    double number = json_number_value(value);
+    char *end = NULL;
+    if (text) {
+        number = strtod(text, &end);
+        if (!text[0] || text[strspn(text, "0123456789.")] || *end)
+            return false;
+    }
+    const double milli = number * 1000;
+    if ((!text && !json_is_number(value)) || milli < 0 || milli > 1e12)
         return false;
     *ret_milli = (int64_t)(milli + 0.5);
     return fabs(milli - (double)*ret_milli) < 1e-3;

@@ -26,7 +26,8 @@ static void test_inventory_nodes(void **state)
     assert_json(json_object_get(node, "ready"), "true");
     assert_json(json_object_get(node, "unschedulable"), "false");
     assert_json(json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),
-                "{'capacity':8,'allocatable':8,'used':5,'reserved':0,'free':3}");
+                "{'capacity':8,'allocatable':8,'used':5,'reserved':0,'free':3,'model':'A100-SXM4-"
+                "80GB','sharing':''}");
     assert_json(json_object_get(json_object_get(node, "resources"), "cpu"),
                 "{'capacity':64000,'allocatable':64000,'used':8000,'reserved':0,'free':56000}");
     assert_json(json_object_get(node, "holders"),

@@ -72,13 +72,13 @@ static const struct fault UNKNOWN_KEYS[] = {
      "authentication, aggregatedAPI, gpuResources, "
      "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
      "kubernetes, "
-     "leaderElection, decisions, limits"},
+     "leaderElection, wake, decisions, limits"},
     {HEAD "\"\": 1\n",
      "3:1: \"\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, listen, tls, "
      "authentication, aggregatedAPI, gpuResources, "
      "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
      "kubernetes, "
-     "leaderElection, decisions, limits"},
+     "leaderElection, wake, decisions, limits"},
 };
 
 static const struct fault ENFORCED[] = {
