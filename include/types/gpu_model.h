@@ -96,9 +96,9 @@ const char *gpu_model_sharing(const struct gpu_model *model, struct arena *arena
  * slice's, not the whole GPU's. */
 int64_t gpu_model_memory_bytes(const struct gpu_model *model);
 
-/* The same of a chip that is made with one size only, whose name leaves it out ("T4"); 0: unknown.
- * It tells which values of labels are possible. */
-int64_t gpu_model_usual_memory_bytes(const struct gpu_model *model);
+/* The memory of a chip that is made with one size only, whose name leaves it out ("T4"); 0:
+ * unknown. A label that says more is wrong; a virtual GPU may have less. */
+int64_t gpu_model_most_memory_bytes(const struct gpu_model *model);
 
 /* A GPU meets a minimum with at least 15/16 of it: an A100-40GB reports 39.6 GiB. */
 bool gpu_memory_is_enough(int64_t have_bytes, int64_t want_bytes);

@@ -272,11 +272,12 @@ static void check_count(const struct unit_search *search, struct gpu_unit *unit)
 
 /* ---- memory ---- */
 
-static bool is_possible(int64_t bytes, int64_t should_be)
+/* should_be: by the model's name; most: of its chip; 0: unknown. */
+static bool is_possible(int64_t bytes, int64_t should_be, int64_t most)
 {
     if (should_be > 0)
         return bytes >= should_be - should_be / 4 && bytes <= should_be + should_be / 4;
-    return bytes >= LEAST_MEMORY && bytes <= MOST_MEMORY;
+    return bytes >= LEAST_MEMORY && bytes <= (most > 0 ? most + most / 4 : MOST_MEMORY);
 }
 
 /* With several vendors, the row must be for a resource of this one. */
@@ -296,7 +297,8 @@ static int64_t times(int64_t number, int64_t unit)
 
 /* The bytes of "81559", "288G" or "16160MiB": in the value's unit, in that of the row, else in the
  * one that makes a possible size. 0: none does. */
-static int64_t read_memory(const char *value, const struct gpu_label *row, int64_t should_be)
+static int64_t read_memory(const char *value, const struct gpu_label *row, int64_t should_be,
+                           int64_t most)
 {
     static const char *const UNITS[] = {"B", "Ki", "Mi", "Gi"};
     char *end = NULL;
@@ -305,10 +307,10 @@ static int64_t read_memory(const char *value, const struct gpu_label *row, int64
     int64_t bytes = times(number, own ? own : gpu_label_unit_bytes(row->unit));
     if (end == value || number <= 0 || (*end && !own))
         return 0;
-    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS && !own && !is_possible(bytes, should_be);
-         i++)
+    for (size_t i = 0;
+         i < sizeof UNITS / sizeof *UNITS && !own && !is_possible(bytes, should_be, most); i++)
         bytes = times(number, gpu_label_unit_bytes(UNITS[i]));
-    return is_possible(bytes, should_be) ? bytes : 0;
+    return is_possible(bytes, should_be, most) ? bytes : 0;
 }
 
 /* A part of unknown size: labels of others than its vendor are of the whole GPU. */
@@ -319,14 +321,14 @@ static bool is_of_whole(const struct gpu_unit *unit, const char *label, int64_t 
 
 /* What the labels of the rows say; ret_wrong: the first whose value is impossible. */
 static int64_t memory_by_labels(const struct unit_search *search, const struct gpu_unit *unit,
-                                int64_t should_be, const char **ret_wrong)
+                                int64_t should_be, int64_t most, const char **ret_wrong)
 {
     for (const struct gpu_label *row = NULL; (row = next_row(search, GPU_LABEL_MEMORY, row));) {
         const struct label *label = next_label(search, row, NULL);
         if (!label || is_of_whole(unit, label->key, should_be))
             continue;
         const char *value = gpu_label_value(row, label->key, label->value);
-        const int64_t bytes = read_memory(value, row, should_be);
+        const int64_t bytes = read_memory(value, row, should_be, most);
         if (bytes > 0)
             return bytes;
         if (!**ret_wrong && strspn(value, "0") != strlen(value))
@@ -342,9 +344,8 @@ static void find_memory(const struct unit_search *search, struct gpu_unit *unit)
     const bool is_part = unit->partition[0] || size_in(part) > 0;
     const int64_t of_name =
         is_part ? size_in(part) * GIB : gpu_model_memory_bytes(&search->kind->model);
-    const int64_t should_be =
-        of_name > 0 || is_part ? of_name : gpu_model_usual_memory_bytes(&search->kind->model);
-    unit->memory_bytes = memory_by_labels(search, unit, should_be, &wrong);
+    const int64_t most = is_part ? 0 : gpu_model_most_memory_bytes(&search->kind->model);
+    unit->memory_bytes = memory_by_labels(search, unit, of_name, most, &wrong);
     if (unit->memory_bytes == 0)
         unit->memory_bytes = of_name;
     /* Labels of the whole GPU are right, too. */
@@ -358,14 +359,14 @@ int64_t gpu_units_memory_by_labels(const struct node_traits *traits, const struc
 {
     const struct policy *policy = traits->view.policy;
     const int64_t of_name = gpu_model_memory_bytes(&kind->model);
-    const int64_t should_be = of_name > 0 ? of_name : gpu_model_usual_memory_bytes(&kind->model);
+    const int64_t most = gpu_model_most_memory_bytes(&kind->model);
     for (size_t i = 0; i < policy->n_units; i++) {
         const struct gpu_label *row = &policy->units[i];
         const char *value =
             row->says == GPU_LABEL_MEMORY && is_for(traits, row, kind)
                 ? labels_find(traits->view.labels, traits->view.n_labels, row->label)
                 : NULL;
-        const int64_t bytes = value ? read_memory(value, row, should_be) : 0;
+        const int64_t bytes = value ? read_memory(value, row, of_name, most) : 0;
         if (bytes > 0)
             return bytes;
     }

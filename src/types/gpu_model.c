@@ -332,7 +332,7 @@ int64_t gpu_model_memory_bytes(const struct gpu_model *model)
     return (sliced ? slice_gb(model->mig_profile) : model->memory_gb) * GIB;
 }
 
-int64_t gpu_model_usual_memory_bytes(const struct gpu_model *model)
+int64_t gpu_model_most_memory_bytes(const struct gpu_model *model)
 {
     static const struct {
         const char *chip;
