@@ -59,14 +59,18 @@ static const json_t *member_at(const json_t *object, const char *path)
     return object;
 }
 
-static bool is_old(const char *api_version)
+/* Kubernetes 1.33 to 1.35 serve a DeviceTaintRule of v1alpha3. */
+static bool is_old(const char *kind, const char *api_version)
 {
-    return strncmp(api_version, GROUP "v1alpha", strlen(GROUP "v1alpha")) == 0;
+    const bool is_rule =
+        strcasecmp(kind, "DeviceTaintRule") == 0 && strcmp(api_version, GROUP "v1alpha3") == 0;
+    return !is_rule && strncmp(api_version, GROUP "v1alpha", strlen(GROUP "v1alpha")) == 0;
 }
 
-const char *old_claims_refusal(const char *api_version)
+const char *old_claims_refusal(const char *kind, const char *api_version)
 {
-    return is_old(api_version) ? "Kubernetes 1.31 and newer do not serve its apiVersion" : NULL;
+    return is_old(kind, api_version) ? "Kubernetes 1.31 and newer do not serve its apiVersion"
+                                     : NULL;
 }
 
 static void warn_of_version(const struct warned *object, const char *api_version)
@@ -152,7 +156,7 @@ static void warn_of_tolerations(const struct warned *object)
 
 void old_claims_warn(const struct warned *object, const char *api_version)
 {
-    if (is_old(api_version)) {
+    if (is_old(object->kind, api_version)) {
         warn_of_version(object, api_version);
         warn_of_forms(object);
         if (strcasecmp(object->kind, "ResourceSlice") == 0)

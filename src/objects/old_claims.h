@@ -9,7 +9,7 @@
 
 /* Warns of what the API server says to the object, and of what the same means in v1. */
 void old_claims_warn(const struct warned *object, const char *api_version);
-/* Why no API server takes an object of this version, which then does not count; NULL: one may. */
-const char *old_claims_refusal(const char *api_version);
+/* Why no API server takes such an object, which then does not count; NULL: one may. */
+const char *old_claims_refusal(const char *kind, const char *api_version);
 
 #endif

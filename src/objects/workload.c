@@ -503,7 +503,7 @@ static int add_items(const struct manifest *manifest, int depth, struct err *err
 static struct given_object given_of(const struct manifest *manifest)
 {
     return (struct given_object){manifest->object, manifest->kind,
-                                 old_claims_refusal(manifest->api_version)};
+                                 old_claims_refusal(manifest->kind, manifest->api_version)};
 }
 
 static void read_claims(struct manifest *manifest)

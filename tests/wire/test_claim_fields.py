@@ -92,3 +92,9 @@ def test_the_place_is_told(service):
 def test_what_the_version_has_is_silent(what, service):
     found, answer = unknown(service, RIGHT[what])
     assert found == [], answer
+
+
+def test_a_rule_of_v1alpha3_is_served(service):
+    """By Kubernetes 1.33 to 1.35; of claims of that version the dry run says that it is not."""
+    assert service.post("/v1/dry-run", RIGHT["a rule"]).json()["warnings"] == []
+    assert "do not serve it" in service.post("/v1/dry-run", claim("v1alpha3", NESTED)).json()["warnings"][0]["message"]
