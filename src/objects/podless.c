@@ -92,3 +92,32 @@ bool podless_is_unknown(const char *kind, const char *api_version)
         schema_is_own_group(api_version) || is_or_is_below(api_version, len, "k8s.io");
     return len > 0 && !is_own && !podless_is(kind, api_version);
 }
+
+bool podless_makes_gpu_pods(const char *kind, const char *api_version)
+{
+    static const struct {
+        const char *group, *kind;
+    } MAKERS[] = {
+        {"kaito.sh", "InferenceSet"},
+        {"kaito.sh", "RAGEngine"},
+        {"kaito.sh", "Workspace"},
+        {"kubevirt.io", "VirtualMachine"},
+        {"kubevirt.io", "VirtualMachineInstance"},
+        {"kubevirt.io", "VirtualMachineInstanceReplicaSet"},
+        {"kubevirt.io", "VirtualMachinePool"},
+        {"production-stack.vllm.ai", "VLLMRuntime"},
+        {"run.ai", "DistributedInferenceWorkload"},
+        {"run.ai", "DistributedWorkload"},
+        {"run.ai", "InferenceWorkload"},
+        {"run.ai", "InteractiveWorkload"},
+        {"run.ai", "TrainingWorkload"},
+        {"serving.kserve.io", "LLMInferenceService"},
+        {"trainer.kubeflow.org", "TrainJob"},
+    };
+    const size_t len = schema_group_len(api_version);
+    for (size_t i = 0; i < sizeof MAKERS / sizeof *MAKERS; i++) {
+        if (strcmp(kind, MAKERS[i].kind) == 0 && is_or_is_below(api_version, len, MAKERS[i].group))
+            return true;
+    }
+    return false;
+}

@@ -11,5 +11,8 @@
 bool podless_is(const char *kind, const char *api_version);
 /* Whether it is neither such a kind nor one of Kubernetes' own. Without an apiVersion: no. */
 bool podless_is_unknown(const char *kind, const char *api_version);
+/* Whether controllers make pods with GPUs for such an object although it need not say so: they know
+ * the pods from another object, or from a preset. */
+bool podless_makes_gpu_pods(const char *kind, const char *api_version);
 
 #endif

@@ -352,32 +352,43 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
                    "may change the number of pods, but this kind is unknown here: not judged");
 }
 
-static void add_strays(const struct manifest *manifest, const struct template_list *found)
+static void add_stray(const struct manifest *manifest, const char *path, const char *resource)
 {
     struct workload_list *list = manifest->list;
+    list->strays = make_room(list->strays, list->n_strays, sizeof *list->strays, manifest->arena);
+    list->strays[list->n_strays++] =
+        (struct stray_gpu){manifest->kind, manifest->name, path, resource};
+}
+
+static void add_strays(const struct manifest *manifest, const struct template_list *found)
+{
+    const struct workload_list *list = manifest->list;
+    const bool is_silent = found->n == 0 && found->n_strays == 0;
     bool is_told = found->n > 0; /* by more than names */
+    if (is_silent && list->n_strays < WORKLOAD_STRAYS_MAX &&
+        podless_makes_gpu_pods(manifest->kind, manifest->api_version))
+        add_stray(manifest, "kind", "GPUs");
     for (size_t i = 0; i < found->n_strays; i++)
         is_told |= !found->strays[i].is_by_name;
     for (size_t i = 0; i < found->n_strays && list->n_strays < WORKLOAD_STRAYS_MAX; i++) {
         if (found->strays[i].is_by_name && is_told)
             continue;
-        list->strays =
-            make_room(list->strays, list->n_strays, sizeof *list->strays, manifest->arena);
-        list->strays[list->n_strays++] = (struct stray_gpu){
-            manifest->kind, manifest->name, found->strays[i].path, found->strays[i].resource};
+        add_stray(manifest, found->strays[i].path, found->strays[i].resource);
     }
 }
 
 static void add_no_template(const struct manifest *manifest, bool must_hold_pods, bool has_strays,
-                            bool is_unknown)
+                            const struct template_question *question)
 {
     struct skipped_object skipped = {manifest->kind, manifest->name, "holds no pods"};
     if (manifest->is_hypothesis)
         skipped.why = "holds no pods; claims are judged as if it were applied";
     else if (has_strays)
         skipped.why = "no recognised pod template";
-    else if (is_unknown)
+    else if (question->is_unknown)
         skipped.why = "kind unknown here, not judged";
+    else if (question->rows)
+        skipped.why = "its pods are described in another object, not judged";
     else if (strcmp(manifest->kind, "Kustomization") == 0)
         skipped.why = "holds no pods; send what kubectl kustomize prints";
     if (must_hold_pods)
@@ -412,7 +423,7 @@ static void add_templates(struct manifest *manifest)
                              manifest->arena, &manifest->list->requests);
     warn(manifest, &found);
     if (found.n == 0)
-        add_no_template(manifest, row.must_hold_pods, found.n_strays > 0, question.is_unknown);
+        add_no_template(manifest, row.must_hold_pods, found.n_strays > 0, &question);
 }
 
 static void warn_of_pod(const struct manifest *manifest)

@@ -33,9 +33,17 @@ SILENT_UNKNOWN = [
     of("example.org/v1", "Thing", spec={"size": 3}),
     of("example.org/v1", "Thing", spec={"gpu": 0}),
     of("example.org/v1", "Thing", spec={"gpu": "0", "gpus": [], "useGpu": False, "accelerator": None, "gpuType": ""}),
-    of("kaito.sh/v1beta1", "Workspace", inference={"preset": {"name": "phi-4"}}),
+    of("example.org/v1", "VirtualMachine", spec={"template": {}}),
     of("argoproj.io/v1alpha1", "Application", spec={"source": {"path": "gpu"}}),
     of("example.org/v1", "Thing", metadata={"name": "gpu", "labels": {"gpu": "yes"}}),
+]
+# Kinds that make pods with GPUs, whatever the object says.
+MAKERS = [
+    of("kaito.sh/v1beta1", "Workspace", inference={"preset": {"name": "phi-4"}}),
+    of("kubevirt.io/v1", "VirtualMachine", spec={"instancetype": {"name": "u1.medium"}}),
+    of("production-stack.vllm.ai/v1alpha1", "VLLMRuntime", spec={"model": {"modelURL": "x"}}),
+    of("run.ai/v2alpha1", "DistributedWorkload", spec={"image": {"value": "x"}}),
+    of("trainer.kubeflow.org/v1alpha1", "TrainJob", spec={"runtimeRef": {"name": "torch"}, "trainer": {"numNodes": 4}}),
 ]
 SILENT = [
     of("monitoring.coreos.com/v1", "ServiceMonitor", spec={"endpoints": [{"port": "gpu"}]}),
@@ -73,6 +81,18 @@ def test_what_names_a_gpu_is_not_fine(item, path, write):
     status, answer = fit(write, item)
     assert status == 2 and [one["path"] for one in answer["notUnderstood"]] == [path]
     assert f"not understood ({item['kind']} x: {path})" in answer["summary"]
+
+
+@pytest.mark.parametrize("item", MAKERS, ids=named(MAKERS))
+def test_a_kind_that_makes_pods_with_gpus_is_not_fine(item, write):
+    status, answer = fit(write, item)
+    assert status == 2 and [one["path"] for one in answer["notUnderstood"]] == ["kind"]
+    assert all(one["why"] != "holds no pods" for one in answer["skipped"])
+
+
+def test_pods_of_another_object_are_not_denied(write):
+    _, answer = fit(write, of("argoproj.io/v1alpha1", "Workflow", spec={"workflowTemplateRef": {"name": "x"}}))
+    assert [one["why"] for one in answer["skipped"]] == ["its pods are described in another object, not judged"]
 
 
 @pytest.mark.parametrize("item", SILENT_UNKNOWN, ids=named(SILENT_UNKNOWN))
