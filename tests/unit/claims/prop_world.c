@@ -707,17 +707,11 @@ static void live(struct dice *dice, uint64_t *n_events, uint64_t end)
     *n_events = life.n_events;
 }
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void test_the_copy_equals_the_objects(void **state)
 {
     (void)state;
-    const uint64_t end = number_from("LEDGER_EVENTS", DEFAULT_EVENTS) / EVENT_PRICE;
-    const uint64_t seed = number_from("LEDGER_SEED", DEFAULT_SEED);
+    const uint64_t end = dice_number_from("LEDGER_EVENTS", DEFAULT_EVENTS) / EVENT_PRICE;
+    const uint64_t seed = dice_number_from("LEDGER_SEED", DEFAULT_SEED);
     uint64_t n_events = 0;
     struct dice dice = {seed};
     print_message("LEDGER_SEED=%" PRIu64 " LEDGER_EVENTS=%" PRIu64 "\n", seed, end * EVENT_PRICE);

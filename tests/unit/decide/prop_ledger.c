@@ -669,19 +669,13 @@ static void live(struct oracle_harness *harness, struct dice *dice, const struct
     oracle_harness_fini(harness);
 }
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void test_the_ledger_equals_the_oracle(void **state)
 {
     (void)state;
-    const uint64_t n_events = number_from("LEDGER_EVENTS", DEFAULT_EVENTS);
+    const uint64_t n_events = dice_number_from("LEDGER_EVENTS", DEFAULT_EVENTS);
     struct policy policies[N_POLICIES];
     static struct oracle_harness harness;
-    harness.seed = number_from("LEDGER_SEED", DEFAULT_SEED);
+    harness.seed = dice_number_from("LEDGER_SEED", DEFAULT_SEED);
     struct dice dice = {harness.seed};
     print_message("LEDGER_SEED=%" PRIu64 " LEDGER_EVENTS=%" PRIu64 "\n", harness.seed, n_events);
     for (size_t i = 0; i < N_POLICIES; i++)

@@ -570,17 +570,11 @@ static void live(struct dice *dice, const struct policy *policy, uint64_t *n_eve
     *n_events = life.n_events;
 }
 
-static uint64_t number_from(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-    return text && *text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void test_devices_equal_the_oracle(void **state)
 {
     (void)state;
-    const uint64_t end = number_from("LEDGER_EVENTS", DEFAULT_EVENTS);
-    const uint64_t seed = number_from("LEDGER_SEED", DEFAULT_SEED);
+    const uint64_t end = dice_number_from("LEDGER_EVENTS", DEFAULT_EVENTS);
+    const uint64_t seed = dice_number_from("LEDGER_SEED", DEFAULT_SEED);
     uint64_t n_events = 0;
     struct policy policy;
     struct dice dice = {seed};

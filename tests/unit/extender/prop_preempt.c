@@ -149,15 +149,9 @@ static size_t ask_once(struct extender *extender, struct dice *dice, bool is_obs
     return n;
 }
 
-static unsigned setting(const char *name, unsigned otherwise)
-{
-    const char *text = getenv(name);
-    return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
-}
-
 static void ask_all(enum policy_mode mode, uint64_t seed)
 {
-    const unsigned n = setting("PREEMPT_ANSWERS", 2000);
+    const unsigned n = (unsigned)dice_number_from("PREEMPT_ANSWERS", 2000);
     struct dice dice = {seed};
     struct small_cluster cluster;
     size_t n_nodes = 0;
@@ -178,13 +172,13 @@ static void ask_all(enum policy_mode mode, uint64_t seed)
 static void test_no_answer_names_whom_kube_scheduler_did_not_or_may_not_evict(void **state)
 {
     (void)state;
-    ask_all(MODE_ENFORCE, setting("PREEMPT_SEED", 20261129));
+    ask_all(MODE_ENFORCE, dice_number_from("PREEMPT_SEED", 20261129));
 }
 
 static void test_an_observed_answer_is_the_question(void **state)
 {
     (void)state;
-    ask_all(MODE_OBSERVE, setting("PREEMPT_SEED", 20261130));
+    ask_all(MODE_OBSERVE, dice_number_from("PREEMPT_SEED", 20261130));
 }
 
 int main(void)

@@ -7,6 +7,7 @@
  */
 #include "base/mem.h"
 #include "bind_harness.h"
+#include "dice.h"
 #include "extender/bind/bind_entry.h"
 #include "kube_answers.h"
 
@@ -379,17 +380,11 @@ static void run_seed(unsigned seed, double *n_events)
     (void)bind_harness_teardown(&state);
 }
 
-static unsigned setting(const char *name, unsigned otherwise)
-{
-    const char *text = getenv(name);
-    return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
-}
-
 static void test_random_events_keep_the_invariants(void **state)
 {
     (void)state;
-    const unsigned first = setting("BINDS_FIRST_SEED", 1);
-    const unsigned n = setting("BINDS_SEEDS", 100);
+    const unsigned first = (unsigned)dice_number_from("BINDS_FIRST_SEED", 1);
+    const unsigned n = (unsigned)dice_number_from("BINDS_SEEDS", 100);
     double n_events[N_EVENTS] = {0};
     for (unsigned i = 0; i < n; i++)
         run_seed(first + i, n_events);

@@ -1,6 +1,8 @@
 /* dice: see dice.h. */
 #include "dice.h"
 
+#include <stdlib.h>
+
 uint64_t dice_next(struct dice *dice)
 {
     uint64_t z = (dice->state += UINT64_C(0x9e3779b97f4a7c15));
@@ -17,4 +19,10 @@ unsigned dice_below(struct dice *dice, unsigned n)
 bool dice_one_in(struct dice *dice, unsigned n)
 {
     return dice_below(dice, n) == 0;
+}
+
+uint64_t dice_number_from(const char *variable, uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+    return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }

@@ -15,5 +15,8 @@ uint64_t dice_next(struct dice *dice);
 unsigned dice_below(struct dice *dice, unsigned n);
 /* True once in n times. */
 bool dice_one_in(struct dice *dice, unsigned n);
+/* The number in this variable of the environment: another seed, or more rounds. Without one:
+ * otherwise. */
+uint64_t dice_number_from(const char *variable, uint64_t otherwise);
 
 #endif
