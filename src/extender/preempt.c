@@ -129,11 +129,11 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
         const enum reason reason =
             preempt_judge(view.cluster, cluster_find_node(view.cluster, candidate->node), &question,
                           candidate->uids, candidate->n_uids, arena);
-        candidate->is_kept = reason == REASON_FITS && candidate->n_uids > 0;
-        if (candidate->is_kept)
+        const bool helps = reason == REASON_FITS && candidate->n_uids > 0;
+        if (helps)
             candidate->untouchable = preempt_untouchable(view.cluster, pod->priority,
                                                          candidate->uids, candidate->n_uids);
-        candidate->is_kept = candidate->is_kept && !candidate->untouchable;
+        candidate->is_kept = helps && !candidate->untouchable;
         decision->verdicts[reason]++;
         decision->n_handed_on += candidate->is_kept;
     }

@@ -109,25 +109,24 @@ void wake_asked(struct wake *wake, int64_t now_us)
     mutex_unlock(&wake->lock);
 }
 
-static struct rejected_pod *find(const struct wake *wake, const char *uid)
+static void forget(struct wake *wake, uint64_t key) REQUIRES(wake->lock)
 {
-    const uint64_t key = hash_text(uid);
     struct rejected_pod *pod = NULL;
     HASH_FIND(hh, wake->pods, &key, sizeof key, pod);
-    return pod;
+    if (pod)
+        drop(wake, pod);
 }
 
 void wake_rejected(struct wake *wake, const char *uid, int64_t now_ms)
 {
     if (!wake)
         return;
+    const uint64_t key = hash_text(uid);
     mutex_lock(&wake->lock);
-    struct rejected_pod *pod = find(wake, uid);
-    if (pod)
-        drop(wake, pod);
+    forget(wake, key);
     if (HASH_COUNT(wake->pods) < WAKE_PODS_MAX) {
-        pod = MEM_NEW(struct rejected_pod);
-        *pod = (struct rejected_pod){.key = hash_text(uid), .at_ms = now_ms};
+        struct rejected_pod *pod = MEM_NEW(struct rejected_pod);
+        *pod = (struct rejected_pod){.key = key, .at_ms = now_ms};
         HASH_ADD(hh, wake->pods, key, sizeof pod->key, pod);
     }
     mutex_unlock(&wake->lock);
@@ -138,9 +137,7 @@ void wake_settled(struct wake *wake, const char *uid)
     if (!wake)
         return;
     mutex_lock(&wake->lock);
-    struct rejected_pod *pod = find(wake, uid);
-    if (pod)
-        drop(wake, pod);
+    forget(wake, hash_text(uid));
     mutex_unlock(&wake->lock);
 }
 

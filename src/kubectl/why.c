@@ -142,7 +142,7 @@ static int find_pods(struct session *session, const struct wanted_pod *wanted,
     return EXIT_FINE;
 }
 
-/* Pods that have GPUs. Who may not see the nodes is told of waiting pods alone. */
+/* Pods that have GPUs. A user who may not see the nodes is told of waiting pods alone. */
 static void find_holders(struct session *session, const struct wanted_pod *wanted,
                          struct found *found)
 {
@@ -175,32 +175,21 @@ static int complain_of_many(const struct session *session, const struct wanted_p
     return status;
 }
 
-static int explain(struct session *session, const char *namespace_, const char *name,
-                   bool is_silent)
+static struct asked ask_why(struct session *session, const char *namespace_, const char *name)
 {
-    static const struct print_names NAMES = {"pod", "pod"};
     ask_for(session, namespace_, name);
-    struct asked answer = session_ask(session, "explain", NULL);
-    if (answer.status == EXIT_NOT && is_silent)
-        return EXIT_NOT;
-    if (answer.status != EXIT_FINE)
-        return session_complain(session, answer.message, answer.status);
-    const int status =
-        print_answer(session, answer.value, tables_write_explanation, &NAMES, true, EXIT_FINE);
-    json_decref(answer.value);
-    return status;
+    return session_ask(session, "explain", NULL);
 }
 
-/* A pod that is not where the namespace's default says. */
-static int explain_elsewhere(struct session *session, const struct wanted_pod *wanted)
+static int show(const struct session *session, const struct asked *answer)
 {
-    struct found found = {0};
-    if (find_pods(session, wanted, NULL, true, &found) == EXIT_FINE)
-        find_holders(session, wanted, &found);
-    if (found.pods.n > 1)
-        return complain_of_many(session, wanted, &found);
-    return found.pods.n == 1 ? explain(session, found.namespace_, found.name, false)
-                             : explain(session, session->namespace_, wanted->name, false);
+    static const struct print_names NAMES = {"pod", "pod"};
+    if (answer->status != EXIT_FINE)
+        return session_complain(session, answer->message, answer->status);
+    const int status =
+        print_answer(session, answer->value, tables_write_explanation, &NAMES, true, EXIT_FINE);
+    json_decref(answer->value);
+    return status;
 }
 
 /* The namespace that was given, or all; or, without that right, the default one. */
@@ -215,8 +204,10 @@ static int explain_owner(struct session *session, const struct wanted_pod *wante
         return status;
     if (found.pods.n > 1)
         return complain_of_many(session, wanted, &found);
-    if (found.pods.n == 1)
-        return explain(session, found.namespace_, found.name, false);
+    if (found.pods.n == 1) {
+        const struct asked answer = ask_why(session, found.namespace_, found.name);
+        return show(session, &answer);
+    }
     return session_complain(session,
                             arena_printf(session->arena, "no pod of %.300s waits for GPUs%s%.300s",
                                          session->arguments.object,
@@ -228,9 +219,16 @@ static int explain_owner(struct session *session, const struct wanted_pod *wante
 int verbs_why(struct session *session)
 {
     const struct wanted_pod wanted = read_object(session->arguments.object, session->arena);
-    const bool is_given = session->arguments.given & TAKES_NAMESPACE;
+    struct found found = {0};
     if (strcmp(wanted.kind, "Pod") != 0)
         return explain_owner(session, &wanted);
-    const int status = explain(session, session->namespace_, wanted.name, !is_given);
-    return status == EXIT_NOT && !is_given ? explain_elsewhere(session, &wanted) : status;
+    struct asked answer = ask_why(session, session->namespace_, wanted.name);
+    if (answer.status == EXIT_NOT && !(session->arguments.given & TAKES_NAMESPACE) &&
+        find_pods(session, &wanted, NULL, true, &found) == EXIT_FINE)
+        find_holders(session, &wanted, &found);
+    if (found.pods.n > 1)
+        return complain_of_many(session, &wanted, &found);
+    if (found.pods.n == 1)
+        answer = ask_why(session, found.namespace_, found.name);
+    return show(session, &answer);
 }
