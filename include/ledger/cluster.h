@@ -374,7 +374,7 @@ struct pod_facts cluster_pod_facts(const struct pod *pod);
 struct pod_facts cluster_whole_pod_facts(const struct pod *pod);
 /* A copy of the pod's texts in the arena. Its shape, owner, labels and terms are NULL. */
 struct pod cluster_copy_pod(const struct pod *pod, struct arena *arena);
-/* What a verb would read from the object with this UID and version, copied into the arena. False:
+/* The facts that a verb would read from the object of this UID and version, in the arena. False:
  * there is none, or the ledger keeps less of it. */
 bool cluster_know_pod(const struct cluster *cluster, const char *uid, uint64_t version,
                       struct arena *arena, struct pod_facts *ret_facts);

@@ -24,7 +24,7 @@ int64_t namespace_usage_in(const struct cluster *cluster, const char *namespace_
 
 /* The GPUs of the scope that a pod of the shape uses. */
 int64_t namespace_usage_need(const struct pod_shape *shape, size_t scope);
-/* What the limit counts of such needs on the node. */
+/* The amount that the limit counts of such needs on the node. */
 int64_t namespace_usage_need_on(const struct node *node, const struct need *needs, size_t n_needs,
                                 const struct quota_limit *limit);
 /* policy_quota_models() of all GPUs that a pod of the shape gets on the node. */

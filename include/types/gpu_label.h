@@ -46,7 +46,7 @@ int64_t gpu_label_unit_bytes(const char *unit);
 
 /* Whether the key is that of the row for this resource, which the row's pattern matches. */
 bool gpu_label_has_key(const struct gpu_label *row, const char *resource, const char *key);
-/* What the label says: its value; of a row whose key ends in '*', what stands there. */
+/* The label's own text: its value; of a row whose key ends in '*', the rest of its key. */
 const char *gpu_label_value(const struct gpu_label *row, const char *key, const char *value);
 /* Whether the value of a strategy or partition means whole GPUs. */
 bool gpu_label_is_whole(const struct gpu_label *row, const char *value);

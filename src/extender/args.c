@@ -121,8 +121,8 @@ static struct json_budget budget_of(const struct policy *policy)
                                 .values_key = "limits.objectValues"};
 }
 
-/* What names the Pod replaces the null in root. Within the budget it is scanned to its end:
- * kube-scheduler may know a nomination that no version of the object has yet. */
+/* The members that name the Pod replace the null in root. Within the budget it is scanned to its
+ * end: kube-scheduler may know a nomination that no version of the object has yet. */
 static void read_name(const struct json_strings *strings, bool is_over, struct args_body *body)
 {
     static const char *const NAMING[] = {

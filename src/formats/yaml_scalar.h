@@ -26,7 +26,7 @@ struct yaml_scalar {
 };
 
 /* Integers are decimal, 0x, 0o, 0b, or octal with a leading zero, with '_' allowed. Those beyond 64
- * bits are real. What has more than 400 characters is text. */
+ * bits are real. A scalar of more than 400 characters is text. */
 struct yaml_scalar yaml_scalar_resolve(const char *text, size_t len);
 
 #endif

@@ -71,7 +71,7 @@ static void renew_devices(struct cluster *cluster, struct node *node)
     }
 }
 
-/* What the node was before a change: end_change() frees it. */
+/* The state of the node before a change: end_change() frees it. */
 struct change_of_node {
     struct traits_entry *held; /* NULL: there was no Node object */
     const struct node_traits *traits;

@@ -52,7 +52,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* What is counted, or not, by "batchSize", "retryCount" and "gpuCount". */
+/* The thing that is counted, or not, by "batchSize", "retryCount" and "gpuCount". */
 static bool is_of_pods(const struct name_words *words)
 {
     static const char OTHERS[] =
