@@ -83,9 +83,9 @@ class Follower(Service):
         """The sum over all samples that have these labels, and none of the pairs in without."""
         total, found = 0.0, SAMPLE.findall(self.get("/metrics").text)
         assert len({sample[:2] for sample in found}) == len(found), "a sample is there twice"
-        for sample, text, value in found:
+        for text, value in ((text, value) for sample, text, value in found if sample == name):
             given = dict(LABEL.findall(text)).items()
-            if sample == name and labels.items() <= given and not set(without) & set(given):
+            if labels.items() <= given and not set(without) & set(given):
                 total += float(value)
         return total
 

@@ -24,7 +24,8 @@ PACKING = ("--config", os.path.join(ROOT, "tests/wire/packing.yaml"))
 
 SANITIZERS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer")
 FIELD = re.compile(r'(?:^|(?<= ))([a-z_]+)=("(?:[^"\\]|\\.)*"|[^ "]\S*|)(?= |$)')
-ENV = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=1"}
+# The search for leaks at the end takes as long as a start: it is for services (below), and a command's memory ends with the command.
+ENV = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=0"}
 
 
 class Answer:
@@ -104,8 +105,9 @@ def fields_of(line):
     return {key: json.loads(value) if value.startswith('"') else value for key, value in FIELD.findall(line)}
 
 
+LEAKS = {"ASAN_OPTIONS": ENV["ASAN_OPTIONS"] + ":detect_leaks=1"}
 # AddressSanitizer's quarantine of freed memory would hide how much the program uses.
-LITTLE_QUARANTINE = {"ASAN_OPTIONS": ENV["ASAN_OPTIONS"] + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
+LITTLE_QUARANTINE = {"ASAN_OPTIONS": LEAKS["ASAN_OPTIONS"] + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
 
 
 class Service:
@@ -117,7 +119,7 @@ class Service:
         self.command = [*under, BINARY, *listening, *map(str, options)]
         self.process = subprocess.Popen(
             self.command,
-            env={**os.environ, **ENV, **(env or {})},
+            env={**os.environ, **LEAKS, **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
