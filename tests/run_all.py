@@ -263,33 +263,31 @@ Lane = collections.namedtuple("Lane", "name niceness steps")
 # A lane's commands inherit its niceness. No two lanes may write the same files: what needs a build calls
 # Builds.ready(), and both steps that run scripts/image are in one lane.
 LANES = [
-    # Keeps the processors busy.
+    # First, as it needs only the programs, and then the next lane compiles what else there is.
     Lane(
-        "tests",
+        "wire",
         5,
         [
-            ("lint/includes", QUICK, lambda run, name, _: lint(run, name, "includes")),
-            ("lint/structs", QUICK, lambda run, name, _: lint(run, name, "structs")),
-            ("lint/texts", QUICK, lambda run, name, _: lint(run, name, "texts")),
-            ("lint/markdown", QUICK, lambda run, name, _: lint(run, name, "markdown")),
-            ("lint/commits", QUICK, lambda run, name, _: lint(run, name, "commits")),
-            ("lint/format", QUICK, lambda run, name, _: lint(run, name, "format")),
-            ("lint/shell", QUICK, lambda run, name, _: lint(run, name, "shell")),
-            ("lint/size", QUICK, lint_size),
-            ("lint/tests", DEFAULT, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
-            ("unit", QUICK, unit_tests),
-            ("corpus", DEFAULT, corpus_tests),
-            ("selectors", DEFAULT, lambda run, name, wanted: recorded_tests(run, name, wanted, SELECTORS)),
-            ("allocation", DEFAULT, lambda run, name, wanted: recorded_tests(run, name, wanted, ALLOCATION)),
             ("wire", QUICK, wire_tests),
             ("bench", DEFAULT, bench_tests),
             ("hostile", ALL, hostile_tests),
             ("long/wire", ALL, long_wire_tests),
+            ("thread/wire", ALL, thread_wire_tests),
+        ],
+    ),
+    # Keeps the processors busy.
+    Lane(
+        "unit",
+        5,
+        [
+            ("unit", QUICK, unit_tests),
+            ("corpus", DEFAULT, corpus_tests),
+            ("selectors", DEFAULT, lambda run, name, wanted: recorded_tests(run, name, wanted, SELECTORS)),
+            ("allocation", DEFAULT, lambda run, name, wanted: recorded_tests(run, name, wanted, ALLOCATION)),
             ("live/selectors", ALL, lambda run, name, wanted: live_tests(run, name, wanted, SELECTORS)),
             ("live/allocation", ALL, lambda run, name, wanted: live_tests(run, name, wanted, ALLOCATION)),
             ("lint/symbols", ALL, lint_symbols),
             ("thread/unit", ALL, thread_tests),
-            ("thread/wire", ALL, thread_wire_tests),
             ("fuzz", ALL, fuzz_targets),
         ],
     ),
@@ -313,6 +311,15 @@ LANES = [
         "aside",
         19,
         [
+            ("lint/includes", QUICK, lambda run, name, _: lint(run, name, "includes")),
+            ("lint/structs", QUICK, lambda run, name, _: lint(run, name, "structs")),
+            ("lint/texts", QUICK, lambda run, name, _: lint(run, name, "texts")),
+            ("lint/markdown", QUICK, lambda run, name, _: lint(run, name, "markdown")),
+            ("lint/commits", QUICK, lambda run, name, _: lint(run, name, "commits")),
+            ("lint/format", QUICK, lambda run, name, _: lint(run, name, "format")),
+            ("lint/shell", QUICK, lambda run, name, _: lint(run, name, "shell")),
+            ("lint/size", QUICK, lint_size),
+            ("lint/tests", DEFAULT, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
             ("sim", QUICK, simulation),
             ("sim/replay", ALL, simulation_replayed),
             ("sim/mistakes", ALL, simulated_mistakes),

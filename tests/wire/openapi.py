@@ -19,7 +19,7 @@ METHODS = {"get", "post", "put", "delete", "patch"}
 
 def load():
     with open(PATH, encoding="utf-8") as file:
-        return yaml.safe_load(file)
+        return yaml.load(file, yaml.CSafeLoader)
 
 
 def resolve(document, node):
