@@ -1,9 +1,12 @@
 /* scheduler_extenders: see scheduler_extenders.h. */
 #include "scheduler_extenders.h"
+#include "base/base64.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "config/syntax.h"
 #include "formats/json_get.h"
+#include "http/tls.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +14,9 @@
 #include <string.h>
 
 #define RESOURCES "managedResources"
+#define TLS "tlsConfig"
 #define PATH_BYTES 80
+#define PEM_BYTES_MAX ((size_t)1024 * 1024)
 
 /* A name of managedResources, and the extender that lists it first. */
 struct managed {
@@ -94,9 +99,64 @@ static void check_resources(struct extender_walk *walk)
         (void)snprintf(index, sizeof index, "%zu", i);
         (void)snprintf(path, sizeof path, "extenders[%zu]." RESOURCES "[%zu]", walk->index, i);
         const struct yaml_value at = {list, index, path, item};
-        if (json_is_object(item))
+        if (json_is_object(item) || json_is_null(item))
             take_name(walk, &at, name ? name : "");
     }
+}
+
+static bool is_set(const json_t *object, const char *key)
+{
+    return *scheduler_text(object, key) != '\0';
+}
+
+/* The bytes of a member in base64; false: there are none. */
+static bool read_data(const json_t *tls, const char *key, struct buf *ret_bytes)
+{
+    char *bytes CLEANUP(mem_free_ptr) = NULL;
+    size_t len = 0;
+    if (!is_set(tls, key) || base64_decode(scheduler_text(tls, key), &bytes, &len) < 0)
+        return false;
+    buf_add(ret_bytes, bytes, len);
+    return true;
+}
+
+static void check_pem(const struct extender_walk *walk, const struct yaml_value *at)
+{
+    struct buf authority;
+    struct buf certificate;
+    struct buf key;
+    struct err err;
+    buf_init(&authority, PEM_BYTES_MAX);
+    buf_init(&certificate, PEM_BYTES_MAX);
+    buf_init(&key, PEM_BYTES_MAX);
+    if (read_data(at->value, "caData", &authority) &&
+        !strstr(buf_text(&authority), "-----BEGIN CERTIFICATE-----"))
+        scheduler_report_at(walk->checks, FINDING_FAIL, TLS, at,
+                            "kube-scheduler does not start: write the base64 of a PEM text",
+                            "caData has no certificate");
+    if (read_data(at->value, "certData", &certificate) && read_data(at->value, "keyData", &key) &&
+        tls_check_pair(&certificate, &key, &err) < 0)
+        scheduler_report_at(walk->checks, FINDING_FAIL, TLS, at,
+                            "kube-scheduler does not start: correct certData or keyData",
+                            "certData and keyData: %s", err.text);
+    buf_fini(&authority);
+    buf_fini(&certificate);
+    buf_fini(&key);
+}
+
+/* Files are where kube-scheduler runs, and are not read. */
+static void check_tls(const struct extender_walk *walk)
+{
+    char path[PATH_BYTES];
+    json_t *tls = json_member(walk->extender, TLS);
+    (void)snprintf(path, sizeof path, "extenders[%zu]." TLS, walk->index);
+    const struct yaml_value at = {walk->extender, TLS, path, tls};
+    if (json_is_true(json_member(tls, "insecure")) &&
+        (is_set(tls, "caFile") || is_set(tls, "caData")))
+        scheduler_report_at(walk->checks, FINDING_FAIL, TLS, &at,
+                            "kube-scheduler does not start: remove insecure",
+                            "has insecure beside a CA");
+    check_pem(walk, &at);
 }
 
 static void free_names(struct managed *managed)
@@ -116,6 +176,7 @@ void scheduler_extenders_check(const struct scheduler_checks *checks)
     json_array_foreach (checks->extenders, walk.index, walk.extender) {
         check_weight(&walk);
         check_resources(&walk);
+        check_tls(&walk);
         walk.n_binders += *scheduler_text(walk.extender, "bindVerb") != '\0';
     }
     if (walk.n_binders > 1)

@@ -1,7 +1,8 @@
 /*
  * scheduler_extenders: what kube-scheduler validates of all extenders together, ours and others.
  *
- * Source: validateExtenders() in Kubernetes' pkg/scheduler/apis/config/validation, 1.36.
+ * Sources: validateExtenders() in Kubernetes' pkg/scheduler/apis/config/validation, 1.36, and
+ * TLSConfigFor() in client-go's transport.
  */
 #ifndef DOCTOR_SCHEDULER_EXTENDERS_H
 #define DOCTOR_SCHEDULER_EXTENDERS_H

@@ -199,9 +199,7 @@ static bool check_server_trust(const struct scheduler_checks *checks, const json
     const bool has_ca = has_either(tls, "caFile", "caData");
     if (is_true(tls, "insecure"))
         scheduler_report(checks, FINDING_FAIL, "tlsConfig", "remove insecure, and set caFile",
-                         "insecure is true: %s",
-                         has_ca ? "kube-scheduler does not start with a CA beside it"
-                                : "kube-scheduler trusts any server");
+                         "insecure is true: kube-scheduler trusts any server");
     else if (!has_ca && is_true(checks->ours, "enableHTTPS"))
         scheduler_report(checks, FINDING_FAIL, "tlsConfig", "set caFile",
                          "has no caFile, and with enableHTTPS kube-scheduler then trusts any "

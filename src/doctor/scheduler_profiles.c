@@ -2,6 +2,7 @@
 #include "scheduler_profiles.h"
 #include "duration.h"
 #include "formats/json_get.h"
+#include "scheduler_plugins.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -13,21 +14,10 @@
 #define ALL_NODES 100
 #define SCORE_MAX 100
 #define EXTENDER_SCALE 10
-
-/* kube-scheduler's default plugins that score; SCHEDULER_PLUGIN_WEIGHTS is their sum. */
-static const struct default_plugin {
-    const char *name;
-    int64_t weight;
-} DEFAULTS[] = {{"TaintToleration", 3},   {"NodeAffinity", 2},
-                {"PodTopologySpread", 2}, {"InterPodAffinity", 2},
-                {"DynamicResources", 2},  {"NodeResourcesFit", 1},
-                {"ImageLocality", 1},     {"NodeResourcesBalancedAllocation", 1}};
-#define N_DEFAULTS (sizeof DEFAULTS / sizeof *DEFAULTS)
-
-struct weights {
-    int64_t defaults[N_DEFAULTS];
-    int64_t others;
-};
+#define ELECTION "leaderElection"
+#define LEASE_MS 15000 /* by default, as the next two */
+#define RENEW_MS 10000
+#define RETRY_MS 2000
 
 static struct yaml_value at_profile(json_t *profiles, size_t i, char index[24], char path[64])
 {
@@ -69,77 +59,32 @@ static void check_percentage(const struct scheduler_checks *checks)
                             "sample, perhaps none of the right model");
 }
 
-static const char *name_of(const json_t *profile)
+/* Only a single profile has a default name. */
+static const char *name_of(const json_t *profiles, size_t i)
 {
-    const char *name = json_string_value(json_member(profile, "schedulerName"));
-    return name ? name : "default-scheduler";
+    const char *name = json_string_value(json_member(json_array_get(profiles, i), "schedulerName"));
+    if (name)
+        return name;
+    return json_array_size(profiles) == 1 ? "default-scheduler" : "";
 }
 
-static bool is_repeated(json_t *profiles, size_t i)
+static bool is_repeated(const json_t *profiles, size_t i)
 {
     for (size_t k = 0; k < i; k++) {
-        if (strcmp(name_of(json_array_get(profiles, k)), name_of(json_array_get(profiles, i))) == 0)
+        if (strcmp(name_of(profiles, k), name_of(profiles, i)) == 0)
             return true;
     }
     return false;
 }
 
-static void set_weight(struct weights *weights, const char *name, int64_t weight)
-{
-    for (size_t i = 0; i < N_DEFAULTS; i++) {
-        if (strcmp(DEFAULTS[i].name, name) == 0) {
-            weights->defaults[i] = weight > 0 ? weight : DEFAULTS[i].weight;
-            return;
-        }
-    }
-    weights->others += weight > 0 ? weight : 1;
-}
-
-static void remove_disabled(struct weights *weights, const json_t *set)
-{
-    size_t i = 0;
-    const json_t *plugin = NULL;
-    json_array_foreach (json_object_get(set, "disabled"), i, plugin) {
-        const char *name = json_string_value(json_object_get(plugin, "name"));
-        for (size_t k = 0; name && k < N_DEFAULTS; k++) {
-            if (strcmp(name, "*") == 0 || strcmp(name, DEFAULTS[k].name) == 0)
-                weights->defaults[k] = 0;
-        }
-    }
-}
-
-static void add_enabled(struct weights *weights, const json_t *set)
-{
-    size_t i = 0;
-    const json_t *plugin = NULL;
-    json_array_foreach (json_object_get(set, "enabled"), i, plugin) {
-        const char *name = json_string_value(json_object_get(plugin, "name"));
-        const json_int_t weight = json_integer_value(json_object_get(plugin, "weight"));
-        if (name)
-            set_weight(weights, name, weight <= INT32_MAX ? weight : INT32_MAX);
-    }
-}
-
 /* The least weight of an extender with which one of its points outweighs all plugins of the
- * profile. A plugin of multiPoint may not score: then it is more than needed. */
+ * profile. */
 static int64_t weight_that_decides(const json_t *profile)
 {
-    const json_t *plugins = json_member(profile, "plugins");
-    const json_t *sets[] = {json_member(plugins, "multiPoint"), json_member(plugins, "score")};
-    struct weights weights = {.others = 0};
-    for (size_t i = 0; i < N_DEFAULTS; i++)
-        weights.defaults[i] = DEFAULTS[i].weight;
-    for (size_t i = 0; i < 2; i++)
-        remove_disabled(&weights, sets[i]);
-    for (size_t i = 0; i < 2; i++)
-        add_enabled(&weights, sets[i]);
-    int64_t sum = weights.others;
-    for (size_t i = 0; i < N_DEFAULTS; i++)
-        sum += weights.defaults[i];
-    return sum * SCORE_MAX / EXTENDER_SCALE + 1;
+    return scheduler_plugins_weight(profile) * SCORE_MAX / EXTENDER_SCALE + 1;
 }
 
-static void check_plugins(const struct scheduler_checks *checks, const struct yaml_value *at)
+static void check_weights(const struct scheduler_checks *checks, const struct yaml_value *at)
 {
     const int64_t least = weight_that_decides(at->value);
     const json_int_t weight = json_integer_value(json_object_get(checks->ours, "weight"));
@@ -155,20 +100,20 @@ static void check_profiles(const struct scheduler_checks *checks)
 {
     json_t *profiles = json_member(checks->file->root, PROFILES);
     size_t i = 0;
-    json_t *profile = NULL;
-    json_array_foreach (profiles, i, profile) {
+    for (i = 0; i < json_array_size(profiles); i++) {
         char index[24];
         char path[64];
         const struct yaml_value at = at_profile(profiles, i, index, path);
-        if (!*name_of(at.value))
+        if (!*name_of(profiles, i))
             scheduler_report_at(checks, FINDING_FAIL, PROFILES, &at,
                                 "kube-scheduler does not start: give it a name",
-                                "schedulerName is empty");
+                                "schedulerName is empty or missing");
         else if (is_repeated(profiles, i))
             scheduler_report_at(checks, FINDING_FAIL, PROFILES, &at,
                                 "kube-scheduler does not start: rename one",
-                                "schedulerName %s is there twice", name_of(profile));
-        check_plugins(checks, &at);
+                                "schedulerName %s is there twice", name_of(profiles, i));
+        check_weights(checks, &at);
+        scheduler_plugins_check(checks, &at, json_array_get(profiles, 0));
     }
 }
 
@@ -190,38 +135,89 @@ static void check_backoff(const struct scheduler_checks *checks)
             max_s, initial_s);
 }
 
-static void check_time(const struct scheduler_checks *checks, const char *key, size_t default_s,
+static struct yaml_value at_time(const struct scheduler_checks *checks, const char *key)
+{
+    json_t *election = json_member(checks->file->root, ELECTION);
+    json_t *value = json_member(election, key);
+    return (struct yaml_value){value ? election : checks->file->root, value ? key : ELECTION, key,
+                               value};
+}
+
+/* False: the value is no duration. 0 means the default, too. */
+static bool read_time(const json_t *value, int64_t default_ms, int64_t *ret_ms)
+{
+    int64_t ms = 0;
+    if (value && (!json_is_string(value) || !duration_parse(json_string_value(value), &ms)))
+        return false;
+    *ret_ms = ms == 0 ? default_ms : ms;
+    return true;
+}
+
+static void check_time(const struct scheduler_checks *checks, const char *key, int64_t default_ms,
                        size_t policy_s)
 {
-    json_t *election = json_member(checks->file->root, "leaderElection");
-    json_t *value = json_member(election, key);
-    const struct yaml_value at = {value ? election : checks->file->root,
-                                  value ? key : "leaderElection", key, value};
-    int64_t ms = (int64_t)default_s * 1000;
-    if (value && (!json_is_string(value) || !duration_parse(json_string_value(value), &ms)))
-        return;
-    if (ms != (int64_t)policy_s * 1000)
-        scheduler_report_at(checks, FINDING_FAIL, "leaderElection", &at,
+    const struct yaml_value at = at_time(checks, key);
+    int64_t ms = 0;
+    if (read_time(at.value, default_ms, &ms) && ms != (int64_t)policy_s * 1000)
+        scheduler_report_at(checks, FINDING_FAIL, ELECTION, &at,
                             "set the same times in the policy (scheduler.leaseDurationSeconds, "
                             "renewDeadlineSeconds)",
                             "is %" PRId64 " ms, the policy has %zu s", ms, policy_s);
+}
+
+static void check_greater(const struct scheduler_checks *checks, const struct yaml_value *at,
+                          int64_t ms, int64_t than_ms, const char *what)
+{
+    if (ms <= than_ms)
+        scheduler_report_at(
+            checks, FINDING_FAIL, ELECTION, at, "kube-scheduler does not start: correct the times",
+            "is %" PRId64 " ms, should be more than %s (%" PRId64 " ms)", ms, what, than_ms);
+}
+
+/* Sources: ValidateLeaderElectionConfiguration() of component-base, NewLeaderElector() of
+ * client-go. */
+static void check_election(const struct scheduler_checks *checks)
+{
+    const json_t *election = json_member(checks->file->root, ELECTION);
+    const struct yaml_value lease = at_time(checks, "leaseDuration");
+    const struct yaml_value renew = at_time(checks, "renewDeadline");
+    const struct yaml_value retry = at_time(checks, "retryPeriod");
+    const struct yaml_value lock = at_time(checks, "resourceLock");
+    const char *lock_kind = scheduler_text(election, "resourceLock");
+    int64_t lease_ms = 0;
+    int64_t renew_ms = 0;
+    int64_t retry_ms = 0;
+    if (json_is_false(json_member(election, "leaderElect")))
+        return;
+    if (*lock_kind && strcmp(lock_kind, "leases") != 0)
+        scheduler_report_at(checks, FINDING_FAIL, ELECTION, &lock,
+                            "kube-scheduler does not start: remove the line",
+                            "is %s, should be leases", lock_kind);
+    if (!read_time(lease.value, LEASE_MS, &lease_ms) ||
+        !read_time(renew.value, RENEW_MS, &renew_ms) ||
+        !read_time(retry.value, RETRY_MS, &retry_ms))
+        return;
+    check_greater(checks, &retry, retry_ms, 0, "0");
+    check_greater(checks, &renew, renew_ms, retry_ms > 0 ? retry_ms + retry_ms / 5 : 0,
+                  "1.2 times retryPeriod");
+    check_greater(checks, &lease, lease_ms, renew_ms > 0 ? renew_ms : 0, "renewDeadline");
 }
 
 /* An instance beside each kube-scheduler computes with kube-scheduler's Lease. */
 static void check_lease(const struct scheduler_checks *checks)
 {
     const struct settings_scheduler *policy = &checks->settings->scheduler;
-    json_t *election = json_member(checks->file->root, "leaderElection");
-    const struct yaml_value at = {election, "leaderElect", "leaderElection.leaderElect",
+    json_t *election = json_member(checks->file->root, ELECTION);
+    const struct yaml_value at = {election, "leaderElect", ELECTION ".leaderElect",
                                   json_member(election, "leaderElect")};
     if (!policy->beside)
         return;
     if (json_is_false(at.value))
-        scheduler_report_at(checks, FINDING_FAIL, "leaderElection", &at,
+        scheduler_report_at(checks, FINDING_FAIL, ELECTION, &at,
                             "remove the line: the default is true",
                             "is false, and scheduler.beside needs kube-schedulers that take turns");
-    check_time(checks, "leaseDuration", 15, policy->lease_s);
-    check_time(checks, "renewDeadline", 10, policy->renew_s);
+    check_time(checks, "leaseDuration", LEASE_MS, policy->lease_s);
+    check_time(checks, "renewDeadline", RENEW_MS, policy->renew_s);
 }
 
 void scheduler_profiles_check(const struct scheduler_checks *checks)
@@ -229,5 +225,6 @@ void scheduler_profiles_check(const struct scheduler_checks *checks)
     check_percentage(checks);
     check_profiles(checks);
     check_backoff(checks);
+    check_election(checks);
     check_lease(checks);
 }

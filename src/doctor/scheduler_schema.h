@@ -3,8 +3,7 @@
  *
  * kube-scheduler decodes its file strictly: it does not start with an unknown key or a value of
  * another type. Outside of extenders an unknown key is only a warn, as a later version may know it.
- * The args of plugins are not read. Source: k8s.io/kube-scheduler/config/v1 and
- * k8s.io/component-base/config/v1alpha1, 1.36.
+ * Args are read of the plugins that are kube-scheduler's own, and judged as if they were in use.
  */
 #ifndef DOCTOR_SCHEDULER_SCHEMA_H
 #define DOCTOR_SCHEDULER_SCHEMA_H

@@ -138,7 +138,7 @@ FAULTS = [
         "warn",
         ["from weight 181"],
     ),
-    ("scheduler.config.k8s.io/v1\n", "scheduler.config.k8s.io/v1beta3\n", "scheduler.apiVersion", "warn", ["v1beta3"]),
+    ("scheduler.config.k8s.io/v1\n", "scheduler.config.k8s.io/v1beta3\n", "scheduler.apiVersion", "fail", ["v1beta3"]),
 ]
 
 
@@ -181,7 +181,7 @@ TLS_PREFIX = "urlPrefix: https://gpu-extender:8443/scheduler"
         ("", ["trusts every CA"]),
         ("\n    enableHTTPS: true", ["trusts any server"]),
         ("\n    tlsConfig: {insecure: true, certFile: a, keyFile: b}", ["trusts any server"]),
-        ("\n    tlsConfig: {insecure: true, caFile: c, certFile: a, keyFile: b}", ["does not start"]),
+        ("\n    tlsConfig: {insecure: true, caFile: c, certFile: a, keyFile: b}", ["insecure beside a CA"]),
         ("\n    tlsConfig: {caFile: c}", ["certFile"]),
         ("\n    tlsConfig: {caFile: c, certFile: a}", ["keyFile"]),
     ],
@@ -334,7 +334,7 @@ def test_the_certificate_of_kube_scheduler_inline(diagnose, tmp_path):
 @pytest.mark.parametrize(
     ("tls", "check", "words"),
     [
-        ({"certData": "???"}, "certificates.scheduler", "certData: is not base64"),
+        ({"certData": "???"}, "scheduler.fields", "certData: is not base64"),
         ({"certData": "bm8gUEVN"}, "certificates.scheduler", "certData: holds no certificate"),
         ({"keyData": "bm8gUEVN"}, "certificates.schedulerKey", "keyData, for the certificate"),
         ({"caData": "bm8gUEVN"}, "certificates.authority", "caData: holds no certificate"),
