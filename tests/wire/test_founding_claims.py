@@ -61,13 +61,14 @@ def test_object_without_pods_is_skipped(service, number):
 
 @pytest.mark.parametrize("number", PODS)
 def test_pod_waits_for_its_claim(service, number):
-    entry, claim = PODS[number].rstrip(")").split(" (")
+    claim = PODS[number].rstrip(")").split(" (")[1]
     for name in (number, f"v1/{number}"):
-        (workload,) = ask(service, text_of(name))["workloads"]
+        answer = ask(service, text_of(name))
+        (workload,) = answer["workloads"]
         assert workload["placed"] == 0 and {node["reason"] for node in workload["nodes"]} == {"claim_missing"}
         assert f"/{claim}" in workload["summary"]
-        of_form = [note for note in workload["notEvaluated"] if f"resource claim {entry} ({claim})" in note]
-        assert ["removed source" in note for note in of_form] == ([] if "/" in name else [True])
+        of_form = [one["message"] for one in answer["warnings"] if one["path"].endswith(".source")]
+        assert [f"({claim})" in message for message in of_form] == ([] if "/" in name else [True])
 
 
 @pytest.fixture(scope="module")
