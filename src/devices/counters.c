@@ -9,6 +9,7 @@
 #include "devices_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct set *counters_ref(struct devices *devices, struct pool *pool, const char *name)
 {
@@ -121,6 +122,65 @@ static size_t n_faults_of(const struct set *set)
     return n;
 }
 
+static bool is_memory(const struct consumption *consumption, size_t i)
+{
+    const int64_t bytes = consumption->device->kind->key.memory_bytes;
+    return bytes > 0 && consumption->counters[i].amount == bytes;
+}
+
+/* Whether one of the counters may be the device's memory. */
+static bool has_memory(const struct consumption *consumption)
+{
+    bool any = false;
+    for (size_t i = 0; i < consumption->n; i++)
+        any = any || is_memory(consumption, i);
+    return any;
+}
+
+/* Whether the devices are of two PCI addresses, so of two GPUs. */
+static bool are_apart(const char *physical, const char *address)
+{
+    return address && physical != address && strchr(physical, ':');
+}
+
+/* Memory is that of one GPU, unlike the power that GPUs share. */
+static bool is_gpu(const struct set *set)
+{
+    const struct consumption *consumption = NULL;
+    const char *address = NULL; /* interned */
+    bool is_one = set->n_faults == 0;
+    DL_FOREACH (set->consumers, consumption) {
+        const char *physical = consumption->device->physical;
+        is_one = is_one && has_memory(consumption) && !are_apart(physical, address);
+        if (strchr(physical, ':'))
+            address = physical;
+    }
+    return is_one;
+}
+
+const struct set *counters_gpu_of(const struct device *device)
+{
+    const struct consumption *first = device->n_consumptions > 0 ? device->consumptions : NULL;
+    return first && first->is_current && first->set->is_gpu ? first->set : NULL;
+}
+
+/* Also before counters_recount() knows of a change. */
+bool counters_is_fraction(const struct device *device)
+{
+    const struct set *set = counters_gpu_of(device);
+    const struct publication *publication = set ? set->publications : NULL;
+    const struct consumption *consumption = device->consumptions;
+    bool has_all = !publication;
+    size_t at = 0;
+    for (size_t i = 0; !has_all && i < consumption->n; i++) {
+        at = find_counter(publication, at, consumption->counters[i].name);
+        has_all = at == publication->n ||
+                  (is_memory(consumption, i) &&
+                   publication->counters[at].amount <= consumption->counters[i].amount);
+    }
+    return !has_all;
+}
+
 /* Computes the rest of each counter. Returns whether more is in use than exists. */
 static bool draw(const struct set *set)
 {
@@ -147,6 +207,7 @@ void counters_recount(struct devices *devices)
         set->pool->n_faults += n_faults - set->n_faults;
         set->pool->n_overdrawn += (size_t)is_overdrawn - (size_t)set->is_overdrawn;
         set->n_faults = n_faults;
+        set->is_gpu = is_gpu(set);
         set->is_overdrawn = is_overdrawn;
         pools_mark(devices, set->pool);
     }

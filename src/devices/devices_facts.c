@@ -45,7 +45,7 @@ static struct device_facts facts_of_device(struct arena *arena, const struct dev
         .allows_multiple = device->allows_multiple,
         .lacks_attributes = device->lacks_attributes,
         .model = text_copy(arena, device->kind->key.text),
-        .profile = text_copy(arena, device->kind->key.profile),
+        .profile = text_copy(arena, device->is_fraction ? "" : device->kind->key.profile),
         .physical = text_copy(arena, device->physical),
         .memory_bytes = device->kind->key.memory_bytes,
         .node_name = text_copy(arena, device->slice->per_device ? device->seat->place->name : ""),

@@ -177,6 +177,7 @@ struct set {
     struct consumption *consumers;    /* of current devices */
     size_t n_faults;
     bool is_overdrawn;
+    bool is_gpu; /* its consumers are one GPU, or parts of it */
     bool is_dirty;
     struct set *next_dirty;
 };
@@ -216,6 +217,7 @@ struct device {
     uint32_t n_consumptions;
     uint32_t n_rules; /* that taint it; of a current device */
     bool is_tainted, not_judged, allows_multiple, lacks_attributes;
+    bool is_fraction; /* a part that is known by its counters; its kind is that of a partition */
     bool is_current;
     enum device_state state;
     struct counted counted;               /* partitions */
@@ -402,11 +404,17 @@ void counters_recount(struct devices *devices);
 void counters_settle(struct devices *devices);
 /* Whether the device could take its counters now. */
 bool counters_suffice(const struct device *device);
+/* The set that is the device's GPU; NULL: not known to be. */
+const struct set *counters_gpu_of(const struct device *device);
+/* Whether that set has more memory than the device. */
+bool counters_is_fraction(const struct device *device);
 
 /* gpus.c */
 void gpus_link(struct devices *devices, struct device *device);
 void gpus_unlink(struct devices *devices, struct device *device);
 /* The state of a current device changed, perhaps. */
+/* By what its counter sets say now. Of a current device. */
+void gpus_regroup(struct devices *devices, struct device *device);
 void gpus_refresh(struct devices *devices, struct device *device);
 void gpus_settle(struct devices *devices);
 bool gpus_is_partition(const struct device *device);

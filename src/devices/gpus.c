@@ -14,6 +14,9 @@ bool gpus_is_partition(const struct device *device)
  * physical key may repeat: a PCI bus ID is that of one node. */
 static const void *identity_of(const struct device *device)
 {
+    const struct set *set = counters_gpu_of(device);
+    if (set)
+        return set;
     if (device->physical[0] && device->seat->place->name[0])
         return device->physical;
     return device->n_consumptions > 0 ? (const void *)device->consumptions[0].set : device->slot;
@@ -66,10 +69,39 @@ void gpus_link(struct devices *devices, struct device *device)
     mark(devices, device->gpu);
 }
 
+/* Whether the device is a part is its kind's. */
+static void set_fraction(struct devices *devices, struct device *device, bool is_fraction)
+{
+    struct device_kind *kind = device->kind;
+    const bool is_static = gpus_is_partition(device) && !device->is_fraction;
+    if (is_static || device->is_fraction == is_fraction)
+        return;
+    places_count(devices, &device->counted, NULL, NULL, DEVICE_FREE);
+    device->is_fraction = is_fraction;
+    device->kind =
+        models_ref(devices, kind->key.text, is_fraction ? "partition" : "", kind->key.memory_bytes);
+    models_unref(devices, kind);
+    device_claims_mark_users(devices, device->slot);
+    mark(devices, device->gpu);
+}
+
+void gpus_regroup(struct devices *devices, struct device *device)
+{
+    set_fraction(devices, device, counters_is_fraction(device));
+    if (device->gpu->key.second == identity_of(device))
+        return;
+    mark(devices, device->gpu);
+    LL_DELETE2(device->gpu->devices, device, next_of_gpu);
+    device->gpu = find_or_add(devices, device);
+    LL_PREPEND2(device->gpu->devices, device, next_of_gpu);
+    mark(devices, device->gpu);
+}
+
 void gpus_unlink(struct devices *devices, struct device *device)
 {
     for (size_t i = 0; i < device->n_consumptions; i++)
         counters_consume(devices, &device->consumptions[i], false);
+    set_fraction(devices, device, false);
     device->seat->n_consumers -= device->n_consumptions > 0;
     device->seat->n_repeated -= is_repeated(device);
     DL_DELETE2(device->slot->devices, device, prev_same, next_same);
@@ -96,6 +128,7 @@ enum device_state gpus_state_of_device(const struct device *device)
 
 void gpus_refresh(struct devices *devices, struct device *device)
 {
+    gpus_regroup(devices, device);
     device->state = gpus_state_of_device(device);
     if (gpus_is_partition(device))
         places_count(devices, &device->counted, device->seat, device->kind, device->state);

@@ -114,6 +114,8 @@ static void relink_device(struct devices *devices, struct device *device)
         gpus_unlink(devices, device);
     for (size_t i = 0; i < device->n_consumptions; i++)
         counters_consume(devices, &device->consumptions[i], is_current && seat->sees_sets);
+    if (is_current)
+        gpus_regroup(devices, device);
 }
 
 typedef void device_function(struct devices *devices, struct device *device);

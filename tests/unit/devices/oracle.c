@@ -252,7 +252,79 @@ static bool suffices(const struct view *view, const struct oracle_device *device
 struct found {
     const struct oracle_slice *slice;
     const struct oracle_device *device;
+    unsigned gpu_set; /* 1 + the name of the set that is its GPU; 0: none */
+    bool is_part;
 };
+
+static const struct oracle_set *consumption_of(const struct oracle_device *device, unsigned set)
+{
+    for (unsigned j = 0; j < device->n_consumes; j++) {
+        if (device->consumes[j].name == set)
+            return &device->consumes[j];
+    }
+    return NULL;
+}
+
+static bool is_memory(const struct oracle_device *device, const struct oracle_set *consumes,
+                      size_t counter)
+{
+    return device->memory_bytes > 0 && consumes->amounts[counter] == device->memory_bytes;
+}
+
+/* Whether the set has all counters of what the device consumes of it, and one of these may be the
+ * device's memory. */
+static bool may_be_gpu(const struct oracle_set *set, const struct oracle_device *device,
+                       const struct oracle_set *consumes)
+{
+    bool any_memory = false;
+    for (size_t c = 0; c < ORACLE_COUNTERS; c++) {
+        if (consumes->amounts[c] >= 0 && set->amounts[c] < 0)
+            return false;
+        any_memory = any_memory || is_memory(device, consumes, c);
+    }
+    return any_memory;
+}
+
+/* Whether that holds for all devices that consume the set, on any place, and they have no two
+ * keys. */
+static bool is_gpu(const struct view *view, unsigned name)
+{
+    unsigned key = 0;
+    size_t n_sets = 0;
+    const struct oracle_set *set = find_set(view, name, &n_sets);
+    bool is_one = n_sets == 1;
+    for (unsigned place = 0; is_one && place < ORACLE_PLACES; place++) {
+        const struct view other = look(view->oracle, view->driver, view->pool, place);
+        for (size_t i = 0; is_one && sees_sets(&other) && i < N_DEVICES; i++) {
+            const struct oracle_slice *slice = &view->oracle->slices[i / ORACLE_DEVICES_MAX];
+            const struct oracle_device *device = &slice->devices[i % ORACLE_DEVICES_MAX];
+            const struct oracle_set *consumes = consumption_of(device, name);
+            if (i % ORACLE_DEVICES_MAX >= slice->n_devices || !is_current(&other, slice, device) ||
+                !consumes)
+                continue;
+            is_one = may_be_gpu(set, device, consumes) &&
+                     (key == 0 || device->key == 0 || device->key == key);
+            key = device->key > 0 ? device->key : key;
+        }
+    }
+    return is_one;
+}
+
+static void find_gpu_set(const struct view *view, struct found *found)
+{
+    const struct oracle_device *device = found->device;
+    bool has_all = false;
+    size_t n = 0;
+    found->is_part = device->profile > 0;
+    if (device->n_consumes == 0 || !sees_sets(view) || !is_gpu(view, device->consumes[0].name))
+        return;
+    const struct oracle_set *set = find_set(view, device->consumes[0].name, &n);
+    found->gpu_set = 1 + device->consumes[0].name;
+    for (size_t c = 0; c < ORACLE_COUNTERS; c++)
+        has_all = has_all || (is_memory(device, &device->consumes[0], c) &&
+                              set->amounts[c] <= device->memory_bytes);
+    found->is_part = found->is_part || !has_all;
+}
 
 static size_t find_devices(const struct view *view, struct found *found)
 {
@@ -261,8 +333,10 @@ static size_t find_devices(const struct view *view, struct found *found)
         const struct oracle_slice *slice = &view->oracle->slices[i / ORACLE_DEVICES_MAX];
         const struct oracle_device *device = &slice->devices[i % ORACLE_DEVICES_MAX];
         if (i % ORACLE_DEVICES_MAX < slice->n_devices && is_current(view, slice, device))
-            found[n++] = (struct found){slice, device};
+            found[n++] = (struct found){.slice = slice, .device = device};
     }
+    for (size_t i = 0; i < n; i++)
+        find_gpu_set(view, &found[i]);
     return n;
 }
 
@@ -349,15 +423,19 @@ struct sheet {
     size_t n;
 };
 
-static void add_row(struct sheet *sheet, unsigned driver, const struct oracle_device *device,
+static void add_row(struct sheet *sheet, unsigned driver, const struct found *found,
                     bool as_partition, enum state state)
 {
+    const struct oracle_device *device = found->device;
     struct oracle_row row = {.driver = driver, .is_partition = as_partition, .total = 1};
     const char *model = CANONICAL[device->model];
     (void)snprintf(row.name, sizeof row.name, "%s%s%s%s", model,
-                   as_partition && model[0] ? "-" : "", as_partition ? "MIG-" : "",
+                   as_partition && model[0] ? "-" : "",
+                   !as_partition         ? ""
+                   : device->profile > 0 ? "MIG-"
+                                         : "PARTITION-partition",
                    as_partition ? ORACLE_PROFILE[device->profile] : "");
-    row.memory_bytes = !as_partition && device->profile > 0 ? 0 : device->memory_bytes;
+    row.memory_bytes = !as_partition && found->is_part ? 0 : device->memory_bytes;
     row.n[state] = 1;
     for (size_t i = 0; i < sheet->n; i++) {
         struct oracle_row *other = &sheet->rows[i];
@@ -373,9 +451,12 @@ static void add_row(struct sheet *sheet, unsigned driver, const struct oracle_de
     sheet->rows[sheet->n++] = row;
 }
 
-static bool same_gpu(const struct view *view, const struct oracle_device *a,
-                     const struct oracle_device *b)
+static bool same_gpu(const struct view *view, const struct found *of_a, const struct found *of_b)
 {
+    const struct oracle_device *a = of_a->device;
+    const struct oracle_device *b = of_b->device;
+    if (of_a->gpu_set > 0 || of_b->gpu_set > 0)
+        return of_a->gpu_set == of_b->gpu_set;
     const unsigned key_a = view->place > 0 ? a->key : 0;
     const unsigned key_b = view->place > 0 ? b->key : 0;
     if (key_a > 0 || key_b > 0)
@@ -388,8 +469,8 @@ static bool same_gpu(const struct view *view, const struct oracle_device *a,
 /* Names the model of the GPU: whole ones first, then by name, slice and place in it. */
 static bool is_before(const struct found *a, const struct found *b)
 {
-    if ((a->device->profile > 0) != (b->device->profile > 0))
-        return b->device->profile > 0;
+    if (a->is_part != b->is_part)
+        return b->is_part;
     if (a->device->name != b->device->name)
         return strcmp(ORACLE_NAME[a->device->name], ORACLE_NAME[b->device->name]) < 0;
     return a->slice != b->slice ? a->slice < b->slice : a->device < b->device;
@@ -404,10 +485,10 @@ static enum state state_of_gpu(const struct view *view, const char *fault,
     if (!view->is_complete)
         best = INCOMPLETE;
     for (size_t i = 0; i < n; i++) {
-        if (!same_gpu(view, found[i].device, found[of].device))
+        if (!same_gpu(view, &found[i], &found[of]))
             continue;
         const enum state state = state_of(view, fault, found[i].device);
-        if (state == ALLOCATED || (found[i].device->profile == 0 && state < best))
+        if (state == ALLOCATED || (!found[i].is_part && state < best))
             best = state;
     }
     return best;
@@ -420,17 +501,14 @@ static void add_view(struct sheet *sheet, const struct view *view)
     const char *fault = n > 0 ? fault_of(view) : NULL;
     for (size_t i = 0; i < n; i++) {
         bool is_first = true;
-        if (found[i].device->profile > 0)
-            add_row(sheet, view->driver, found[i].device, true,
-                    state_of(view, fault, found[i].device));
+        if (found[i].is_part)
+            add_row(sheet, view->driver, &found[i], true, state_of(view, fault, found[i].device));
         for (size_t j = 0; j < n; j++) {
-            if (j != i && same_gpu(view, found[i].device, found[j].device) &&
-                is_before(&found[j], &found[i]))
+            if (j != i && same_gpu(view, &found[i], &found[j]) && is_before(&found[j], &found[i]))
                 is_first = false;
         }
         if (is_first)
-            add_row(sheet, view->driver, found[i].device, false,
-                    state_of_gpu(view, fault, found, n, i));
+            add_row(sheet, view->driver, &found[i], false, state_of_gpu(view, fault, found, n, i));
     }
 }
 
@@ -520,10 +598,11 @@ char *oracle_seen_on_node(const struct devices *devices, unsigned place)
 
 /* ---- shares ---- */
 
-static void add_shares(const struct view *view, const struct oracle_device *device,
+static void add_shares(const struct view *view, const struct found *found,
                        struct oracle_shares *shares)
 {
-    const bool is_partition = device->profile > 0;
+    const struct oracle_device *device = found->device;
+    const bool is_partition = found->is_part;
     bool is_shared = false;
     for (size_t i = 0; i < ORACLE_CLAIMS; i++) {
         const struct oracle_claim *claim = &view->oracle->claims[i];
@@ -548,7 +627,7 @@ struct oracle_shares oracle_shares(const struct oracle *oracle, unsigned place)
             struct found found[N_DEVICES];
             const size_t n = find_devices(&view, found);
             for (size_t i = 0; i < n; i++)
-                add_shares(&view, found[i].device, &shares);
+                add_shares(&view, &found[i], &shares);
         }
     }
     return shares;
