@@ -185,9 +185,14 @@ struct plugins_walk {
     const struct yaml_value *profile;
 };
 
+/* Once for each name. */
 static void check_unknown(const struct plugins_walk *walk, const struct yaml_value *at,
-                          const char *name)
+                          const char *name, size_t point)
 {
+    for (size_t i = 0; i < point; i++) {
+        if (item_of(enabled(walk->profile->value, POINTS[i]), name))
+            return;
+    }
     scheduler_report_at(walk->checks, FINDING_WARN, CHECK, at, UNKNOWN_ADVICE,
                         "%s: is no plugin of kube-scheduler 1.36", name);
 }
@@ -198,7 +203,7 @@ static void check_item(const struct plugins_walk *walk, const struct yaml_value 
     const char *name = scheduler_text(at->value, "name");
     const struct plugin *plugin = find_plugin(name);
     if (!plugin)
-        check_unknown(walk, at, name);
+        check_unknown(walk, at, name, point);
     else if (!(plugin->points & AT(point)))
         scheduler_report_at(walk->checks, FINDING_FAIL, CHECK, at, REFUSED "remove it here",
                             "%s: is no plugin for %s", name, POINTS[point]);
@@ -216,7 +221,7 @@ static void check_everywhere(const struct plugins_walk *walk, const struct yaml_
     for (size_t i = 0; plugin && i < N_POINTS; i++)
         expands = expands || expands_to(walk->profile->value, plugin, i);
     if (!plugin)
-        check_unknown(walk, at, name);
+        check_unknown(walk, at, name, N_POINTS);
     else if (expands && last_index(at->container, index, name) < index)
         scheduler_report_at(walk->checks, FINDING_FAIL, CHECK, at, REFUSED "remove one",
                             "%s: is enabled twice", name);

@@ -138,6 +138,21 @@ FAULTS = [
         "warn",
         ["from weight 181"],
     ),
+    ("extenders:\n", "profiles: [{}, {schedulerName: a}]\nextenders:\n", "scheduler.profiles", "fail", ["profiles[0]", "missing"]),
+    *(
+        ("extenders:\n", f"profiles: [{{{profile}}}]\nextenders:\n", f"scheduler.{check}", level, words)
+        for profile, check, level, words in (
+            ("plugins: {bind: {disabled: [{name: '*'}]}}", "plugins", "fail", ["profiles[0]", "no plugin for bind"]),
+            ("plugins: {queueSort: {disabled: [{name: PrioritySort}]}}", "plugins", "fail", ["0 plugins for queueSort"]),
+            ("plugins: {filter: {enabled: [{name: ImageLocality}]}}", "plugins", "fail", ["plugins.filter.enabled[0]: ImageLocality: is no plugin for filter"]),
+            ("plugins: {score: {enabled: [{name: Mine}]}, multiPoint: {enabled: [{name: Mine}]}}", "plugins", "warn", ["plugins.score.enabled[0]: Mine: is no plugin"]),
+            ("pluginConfig: [{name: Mine}, {name: Mine}]", "pluginConfig", "fail", ["pluginConfig[1]: Mine: is there twice"]),
+            ("pluginConfig: [{name: InterPodAffinity, args: {hardPodAffinityWeight: 101}}]", "fields", "fail", ["hardPodAffinityWeight", "0 to 100"]),
+            ("pluginConfig: [{name: VolumeBinding, args: {shape: []}}]", "fields", "warn", ["args.shape: is set"]),
+            ("pluginConfig: [{name: VolumeBinding, args: {bindTimeoutSecond: 1}}]", "fields", "warn", ["did you mean bindTimeoutSeconds?"]),
+        )
+    ),
+    ("extenders:\n", "leaderElection: {leaseDuration: 10s}\nextenders:\n", "scheduler.leaderElection", "fail", ["leaseDuration: is 10000 ms", "renewDeadline"]),
     ("scheduler.config.k8s.io/v1\n", "scheduler.config.k8s.io/v1beta3\n", "scheduler.apiVersion", "fail", ["v1beta3"]),
 ]
 
@@ -169,6 +184,12 @@ def test_a_policy_that_disagrees(diagnose, policy, check, level):
 def test_no_finding_has_a_secret_of_the_address(diagnose, prefix):
     found = diagnose(SHIPPED.replace(PREFIX, f"urlPrefix: {prefix}"))
     assert found.one("scheduler.urlPrefix")[0] == "fail" and "s3cret" not in json.dumps(found.answer)
+
+
+def test_a_key_is_not_shown(diagnose):
+    for key in ("s3cret", "czNjcmV0"):
+        found = diagnose(SHIPPED.replace(PREFIX, PREFIX + f"\n    tlsConfig: {{certData: czNjcmV0, keyData: {key}}}"))
+        assert "does not start" in json.dumps(found.answer) and "s3cret" not in json.dumps(found.answer) and "czNjcmV0" not in json.dumps(found.answer)
 
 
 TLS_POLICY = read("manifests/base/scheduler-policy.yaml")
