@@ -51,12 +51,15 @@ struct manifest_warning {
     const char *message;
 };
 
+/* The resource of pods of which only their controller knows the GPUs. */
+#define STRAY_GPUS "GPUs"
+
 /* A request for a GPU that is in no pod template. */
 struct stray_gpu {
     const char *kind;
     const char *name;
     const char *path;     /* "spec.worker.resources.limits" */
-    const char *resource; /* "nvidia.com/gpu"; "resourceClaims" for claims */
+    const char *resource; /* "nvidia.com/gpu"; "resourceClaims" for claims; or STRAY_GPUS */
 };
 
 #define WORKLOAD_STRAYS_MAX ((size_t)100)
@@ -72,9 +75,11 @@ struct workload_list {
     size_t n_warnings;
     struct stray_gpu *strays; /* the first WORKLOAD_STRAYS_MAX */
     size_t n_strays;
-    size_t n_inline;  /* pods without a template around them */
-    size_t n_lookups; /* for the warnings: names compared with all known ones */
-    size_t n_objects; /* not lists */
+    size_t n_unjudged;          /* objects and fields that may make pods, and are not judged */
+    const char *first_unjudged; /* "Training x: spec.size" */
+    size_t n_inline;            /* pods without a template around them */
+    size_t n_lookups;           /* for the warnings: names compared with all known ones */
+    size_t n_objects;           /* not lists */
     struct device_request_list requests;
     struct given_claims given;
     struct given_devices given_devices;

@@ -122,7 +122,7 @@ static bool has_pods(const json_t *value, int depth)
     return false;
 }
 
-static void add(struct count_fields *fields, const char *path)
+void count_fields_add_path(struct count_fields *fields, const char *path)
 {
     for (size_t i = 0; i < fields->n; i++) {
         if (strcmp(fields->paths[i], path) == 0)
@@ -150,7 +150,7 @@ static void add_inside(struct count_fields *fields, const json_t *object, const 
     json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
         const char *inside = arena_printf(arena, "%s.%s", path, quoted_plain(arena, key));
         if (may_change_count(key, value))
-            add(fields, inside);
+            count_fields_add_path(fields, inside);
         else if (json_is_object(value) && depth < DEPTH_MAX && !is_aside(key))
             add_inside(fields, value, inside, depth + 1, arena);
     }
@@ -168,7 +168,7 @@ void count_fields_add(struct count_fields *fields, const struct counted_object *
         if (strcmp(key, counting->next) == 0 || has_word(counting->read, key))
             continue;
         if (may_change_count(key, value))
-            add(fields, inside);
+            count_fields_add_path(fields, inside);
         else if (json_is_object(value) && !is_aside(key) && !has_pods(value, 0))
             add_inside(fields, value, inside, 1, arena);
     }

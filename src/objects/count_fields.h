@@ -26,6 +26,8 @@ struct counted_object {
     const char *read; /* the members that the count is made of: "replicas suspend" */
 };
 
+/* Adds one, which is borrowed. */
+void count_fields_add_path(struct count_fields *fields, const char *path);
 /* Adds those of the object that were not read, and of objects in it without a pod template. All in
  * the arena. */
 void count_fields_add(struct count_fields *fields, const struct counted_object *counting,

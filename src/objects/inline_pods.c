@@ -70,30 +70,61 @@ static json_t *make_kserve(const json_t *root, const json_t *owner, const json_t
                        containers);
 }
 
-/* A pipeline of several nodes: each replica is a head and its workers. */
-static int64_t count_kserve_workers(const json_t *owner, const json_t *object)
+static json_int_t number_or(const json_t *object, const char *key, json_int_t other)
 {
-    const json_t *replicas = json_member(owner, "minReplicas");
-    const json_t *size = json_member(object, "pipelineParallelSize");
-    const json_int_t n = json_is_integer(replicas) ? json_integer_value(replicas) : 1;
-    const json_int_t n_nodes = json_is_integer(size) ? json_integer_value(size) : 2;
-    json_int_t product = 0;
-    if (n < 0 || n_nodes < 1 || __builtin_mul_overflow(n, n_nodes - 1, &product))
-        return 1;
-    return product;
+    const json_t *value = json_member(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : other;
 }
 
-/* Its templates are pod specs. */
-static json_t *make_llm_service(const json_t *root, const json_t *owner, const json_t *object)
+/* Each replica is a head and its workers, n_nodes pods. */
+static int64_t workers(json_int_t n, json_int_t n_nodes)
 {
-    (void)owner;
-    const json_t *spec = json_member(object, "template");
+    json_int_t product = 0;
+    return n < 0 || n_nodes < 1 || __builtin_mul_overflow(n, n_nodes - 1, &product) ? 1 : product;
+}
+
+/* A pipeline of several nodes. */
+static int64_t count_kserve_workers(const json_t *owner, const json_t *object)
+{
+    return workers(number_or(owner, "minReplicas", 1),
+                   number_or(object, "pipelineParallelSize", 2));
+}
+
+/* Source: ParallelismSpec.GetSize() in kserve/kserve's
+ * pkg/apis/serving/v1alpha1/llm_inference_service_types_func.go. Workers without parallelism are
+ * rejected. */
+static int64_t count_llm_workers(const json_t *owner, const json_t *object)
+{
+    const json_t *parallelism = json_member(owner, "parallelism");
+    const json_int_t all = number_or(parallelism, "data", 0);
+    const json_int_t local = number_or(parallelism, "dataLocal", 0);
+    const json_int_t replicas = number_or(owner, "replicas", 1);
+    (void)object;
+    if (all <= 0 && local <= 0)
+        return workers(replicas, number_or(parallelism, "pipeline", 2));
+    return workers(replicas, (all > 1 ? all : 1) / (local > 1 ? local : 1));
+}
+
+static json_t *make_llm_pod(const json_t *root, const json_t *object, const json_t *spec)
+{
     if (json_array_size(json_member(spec, "containers")) == 0)
         return NULL;
     json_t *containers = json_array();
     append_all(containers, json_member(spec, "containers"));
     return template_of(metadata_of(json_member(root, "metadata"), object), copy_or_new(spec),
                        containers);
+}
+
+/* Its templates are pod specs. */
+static json_t *make_llm_service(const json_t *root, const json_t *owner, const json_t *object)
+{
+    (void)owner;
+    return make_llm_pod(root, object, json_member(object, "template"));
+}
+
+static json_t *make_llm_worker(const json_t *root, const json_t *owner, const json_t *object)
+{
+    return make_llm_pod(root, owner, object);
 }
 
 static int count_bytes(const char *bytes, size_t len, void *context)
@@ -187,7 +218,9 @@ static void add_nim_claims(json_t *spec)
 /* A service that spans several nodes has a group of pods for each replica. */
 static int64_t count_nim_group(const json_t *owner, const json_t *object)
 {
-    const json_t *size = json_member(json_member(object, "multiNode"), "size");
+    const json_t *group = json_member(object, "multiNode");
+    const json_t *size = json_member(group, "size");
+    size = size ? size : json_member(json_member(group, "parallelism"), "pipeline");
     if (json_is_false(json_member(owner, "enabled"))) /* of a pipeline */
         return 0;
     return json_is_integer(size) && json_integer_value(size) > 0 ? json_integer_value(size) : 1;
@@ -233,12 +266,19 @@ static json_t *make_nim_service(const json_t *root, const json_t *owner, const j
         .make = make_llm_service, .parts = {{"template", &SCHEMA_POD_SPEC}}, .count = "replicas",  \
         .one_by_default = true, .note = KSERVE_NOTE,                                               \
     }
+#define LLM_WORKER(...)                                                                            \
+    {                                                                                              \
+        .group = "serving.kserve.io", .kind = "LLMInferenceService",                               \
+        .path = {"worker", __VA_ARGS__}, .make = make_llm_worker, .type = &SCHEMA_POD_SPEC,        \
+        .parts = {SPEC_PARTS}, .gpus_in = "containers", .one_by_default = true,                    \
+        .pods_each = count_llm_workers, .note = KSERVE_NOTE,                                       \
+    }
 #define NIM(nim_kind, ...)                                                                         \
     {                                                                                              \
         .group = "apps.nvidia.com", .kind = nim_kind, .path = {__VA_ARGS__},                       \
         .make = make_nim_service, .type = &SCHEMA_POD_SPEC,                                        \
         .parts = {SPEC_PARTS, {"resources", NULL}, {"draResources", NULL}}, .count = "replicas",   \
-        .one_by_default = true, .pods_each = count_nim_group,                                      \
+        .gpus_in = "resources", .one_by_default = true, .pods_each = count_nim_group,              \
     }
 #define ARGO(argo_kind, ...)                                                                       \
     {                                                                                              \
@@ -261,11 +301,14 @@ static const struct inline_pods ROWS[] = {
      .make = make_kserve,
      .type = &SCHEMA_POD_SPEC,
      .parts = {SPEC_PARTS},
+     .gpus_in = "containers",
      .one_by_default = true,
      .pods_each = count_kserve_workers,
      .note = KSERVE_NOTE},
     LLM("spec"),
     LLM("prefill", "spec"),
+    LLM_WORKER("spec"),
+    LLM_WORKER("prefill", "spec"),
     ARGO("Workflow", "spec"),
     ARGO("WorkflowTemplate", "spec"),
     ARGO("ClusterWorkflowTemplate", "spec"),
@@ -282,17 +325,10 @@ static const struct inline_pods ROWS[] = {
     {.kind = ""},
 };
 
-static bool is_in_group(const char *api_version, const char *group)
-{
-    const size_t len = strlen(group);
-    return *api_version == '\0' ||
-           (strncmp(api_version, group, len) == 0 && api_version[len] == '/');
-}
-
 const struct inline_pods *inline_pods_of_kind(const char *kind, const char *api_version)
 {
     for (const struct inline_pods *row = ROWS; *row->kind; row++) {
-        if (strcmp(row->kind, kind) == 0 && is_in_group(api_version, row->group))
+        if (strcmp(row->kind, kind) == 0 && schema_may_be_in_group(api_version, row->group))
             return row;
     }
     return NULL;

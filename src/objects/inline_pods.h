@@ -31,6 +31,9 @@ struct inline_pods {
     const int
         *type; /* of the object, whose kind has fields of its own there; NULL: of its own only */
     struct inline_part parts[INLINE_PARTS_MAX];
+    /* The member that says which GPUs; without any, the controller knows which. NULL: then the pods
+     * ask for none. */
+    const char *gpus_in;
     const char *count;   /* the key of the number of pods; NULL: nothing says how many */
     bool one_by_default; /* a missing count means 1 */
     /* How many pods the count stands for; NULL: one. */

@@ -20,6 +20,7 @@ static const char *const KINDS[] = {
     "Node",
     "NodeClaim",
     "NodePool",
+    "OpenModel", /* of llmaz */
     "PriorityClass",
     "Provisioner",
     "Queue",
@@ -93,27 +94,48 @@ bool podless_is_unknown(const char *kind, const char *api_version)
     return len > 0 && !is_own && !podless_is(kind, api_version);
 }
 
+/* Kinds of which the controller knows the GPUs: from a preset, a profile, another object or the
+ * name of a machine. */
+static const struct {
+    const char *group, *kind;
+} MAKERS[] = {
+    {"aim.eai.amd.com", "AIMService"},           /* AMD AIM Engine, AIMService */
+    {"aim.silogen.ai", "AIMService"},            /* the same, by its former name */
+    {"apps.nvidia.com", "NIMBuild"},             /* NVIDIA/k8s-nim-operator, nimbuild_types.go */
+    {"apps.nvidia.com", "NIMPipeline"},          /* NVIDIA/k8s-nim-operator, nimpipeline_types.go */
+    {"apps.nvidia.com", "NIMService"},           /* NVIDIA/k8s-nim-operator, addGPUResources() */
+    {"arks.ai", "ArksApplication"},              /* arks-ai/arks, docs */
+    {"arks.ai", "ArksDisaggregatedApplication"}, /* the same */
+    {"inference.llmaz.io", "Playground"},        /* InftyAI/llmaz, the flavors of an OpenModel */
+    {"inference.sagemaker.aws.amazon.com",
+     "InferenceEndpointConfig"},                              /* SageMaker HyperPod, docs */
+    {"inference.sagemaker.aws.amazon.com", "JumpStartModel"}, /* SageMaker HyperPod, docs */
+    {"kaito.sh", "InferenceSet"},                        /* kaito-project/kaito, api/v1alpha1 */
+    {"kaito.sh", "RAGEngine"},                           /* the same */
+    {"kaito.sh", "Workspace"},                           /* the same */
+    {"kubevirt.io", "VirtualMachine"},                   /* KubeVirt, instancetype */
+    {"kubevirt.io", "VirtualMachineInstance"},           /* the same */
+    {"kubevirt.io", "VirtualMachineInstanceReplicaSet"}, /* the same */
+    {"kubevirt.io", "VirtualMachinePool"},               /* the same */
+    {"llm-d.ai", "ModelService"},                /* llm-d/llm-d-model-service, baseConfigMapRef */
+    {"nvidia.com", "DynamoComponentDeployment"}, /* ai-dynamo/dynamo, deploy/operator/api */
+    {"nvidia.com", "DynamoGraphDeployment"},     /* the same */
+    {"nvidia.com", "DynamoGraphDeploymentRequest"}, /* the same: profiles, then deploys */
+    {"ome.io", "InferenceService"},                 /* sgl-project/ome, the runtime of a model */
+    {"ome.io", "TrainingJob"},                      /* the same */
+    {"production-stack.vllm.ai", "VLLMRuntime"},  /* vllm-project/production-stack, operator/api */
+    {"run.ai", "DistributedInferenceWorkload"},   /* Run:ai, docs */
+    {"run.ai", "DistributedWorkload"},            /* the same */
+    {"run.ai", "InferenceWorkload"},              /* the same */
+    {"run.ai", "InteractiveWorkload"},            /* the same */
+    {"run.ai", "TrainingWorkload"},               /* the same */
+    {"serving.kserve.io", "LLMInferenceService"}, /* KServe, baseRefs and its presets */
+    {"trainer.kubeflow.org", "TrainJob"},         /* kubeflow/trainer, runtimeRef */
+    {"workload.serving.volcano.sh", "ModelBooster"}, /* volcano-sh/kthena, docs */
+};
+
 bool podless_makes_gpu_pods(const char *kind, const char *api_version)
 {
-    static const struct {
-        const char *group, *kind;
-    } MAKERS[] = {
-        {"kaito.sh", "InferenceSet"},
-        {"kaito.sh", "RAGEngine"},
-        {"kaito.sh", "Workspace"},
-        {"kubevirt.io", "VirtualMachine"},
-        {"kubevirt.io", "VirtualMachineInstance"},
-        {"kubevirt.io", "VirtualMachineInstanceReplicaSet"},
-        {"kubevirt.io", "VirtualMachinePool"},
-        {"production-stack.vllm.ai", "VLLMRuntime"},
-        {"run.ai", "DistributedInferenceWorkload"},
-        {"run.ai", "DistributedWorkload"},
-        {"run.ai", "InferenceWorkload"},
-        {"run.ai", "InteractiveWorkload"},
-        {"run.ai", "TrainingWorkload"},
-        {"serving.kserve.io", "LLMInferenceService"},
-        {"trainer.kubeflow.org", "TrainJob"},
-    };
     const size_t len = schema_group_len(api_version);
     for (size_t i = 0; i < sizeof MAKERS / sizeof *MAKERS; i++) {
         if (strcmp(kind, MAKERS[i].kind) == 0 && is_or_is_below(api_version, len, MAKERS[i].group))

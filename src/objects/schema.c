@@ -16,6 +16,13 @@ bool schema_is_own_group(const char *api_version)
     return !memchr(api_version, '.', schema_group_len(api_version));
 }
 
+bool schema_may_be_in_group(const char *api_version, const char *group)
+{
+    const size_t len = strlen(group);
+    return *api_version == '\0' ||
+           (strncmp(api_version, group, len) == 0 && api_version[len] == '/');
+}
+
 static int type_of_versioned(const char *kind, const char *api_version)
 {
     for (size_t i = 0; i < SCHEMA_VERSIONED_N; i++) {

@@ -48,6 +48,8 @@ extern const int SCHEMA_RESOURCES;
 size_t schema_group_len(const char *api_version);
 /* Whether Kubernetes' own kinds may be in the apiVersion: the groups of other kinds have a dot. */
 bool schema_is_own_group(const char *api_version);
+/* Whether the apiVersion is of the group, or empty. */
+bool schema_may_be_in_group(const char *api_version, const char *group);
 /* The type of a built-in kind, ignoring case, or of one of claims; SCHEMA_ANY: it is none. */
 int schema_type_of_kind(const char *kind, const char *api_version);
 /* NULL: the type has no such field. */

@@ -8,12 +8,16 @@
 
 #include "base/buf.h"
 #include "formats/json_get.h"
+#include "objects/workload.h"
 #include "quoted.h"
 
-#include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #define PATH_BYTES_MAX 4096
+#define PATCH_DEPTH_MAX 8
+/* Templates that others refer to by their names. */
+#define TEMPLATES "roleTemplates"
 
 /* A step from an object to a member, or from an array to an element. */
 struct step {
@@ -38,186 +42,6 @@ static const json_t *owner_of(const struct step *step)
     return step->object ? step->object : step->parent->object;
 }
 
-/* ---- number of pods that the objects around a template request ---- */
-
-/* General rule: replicas, and parallelism with completions, multiply. Objects with other
- * meanings have a row in RULES. */
-
-static int read_count(const json_t *object, const char *key, int64_t *ret_n, struct err *err)
-{
-    int64_t n = *ret_n;
-    int r = json_get_integer(object, key, &n, err);
-    if (r < 0)
-        return r;
-    if (n < 0)
-        return err_set(err, EINVAL, "%s: is %" PRId64 ", should be 0 or more", key, n);
-    *ret_n = n;
-    return 0;
-}
-
-static int multiply(struct pod_count *count, const char *key, int64_t n, struct err *err)
-{
-    int64_t product = 0;
-    if (__builtin_mul_overflow(count->n, n, &product))
-        return err_set(err, EINVAL, "%s: makes more pods than can be counted", key);
-    *count = (struct pod_count){product, true};
-    return 0;
-}
-
-/* Not a count if the path to the template goes through the member. */
-static int multiply_by_member(const json_t *object, const char *key, const char *next,
-                              struct pod_count *count, struct err *err)
-{
-    int64_t n = 1;
-    if (!json_member(object, key) || strcmp(key, next) == 0)
-        return 0;
-    int r = read_count(object, key, &n, err);
-    return r < 0 ? r : multiply(count, key, n, err);
-}
-
-/* batch/v1 JobSpec: at most parallelism pods at a time (default 1), and at most completions. */
-static int multiply_by_job(const json_t *object, struct pod_count *count, struct err *err)
-{
-    if (!json_member(object, "parallelism") && !json_member(object, "completions"))
-        return 0;
-    int64_t parallelism = 1;
-    int r = read_count(object, "parallelism", &parallelism, err);
-    if (r < 0)
-        return r;
-    int64_t completions = parallelism;
-    if ((r = read_count(object, "completions", &completions, err)) < 0)
-        return r;
-    return multiply(count, "parallelism", parallelism < completions ? parallelism : completions,
-                    err);
-}
-
-static int multiply_by_all(const json_t *object, const char *next, struct pod_count *count,
-                           struct err *err)
-{
-    int r = multiply_by_member(object, "replicas", next, count, err);
-    return r < 0 ? r : multiply_by_job(object, count, err);
-}
-
-/* LeaderWorkerSet: groups of `size` pods (default 1). If leaderTemplate exists, it makes one of
- * them. */
-static int leader_worker_factor(const json_t *object, const char *next, struct pod_count *count,
-                                struct err *err)
-{
-    int64_t size = 1;
-    int r = read_count(object, "size", &size, err);
-    if (r < 0)
-        return r;
-    if (strcmp(next, "leaderTemplate") == 0)
-        return multiply(count, "size", 1, err);
-    if (json_member(object, "leaderTemplate"))
-        size = size > 0 ? size - 1 : 0;
-    return multiply(count, "size", size, err);
-}
-
-/* RayCluster: always one head. */
-static int one(const json_t *object, const char *next, struct pod_count *count, struct err *err)
-{
-    (void)object;
-    return multiply(count, next, 1, err);
-}
-
-/* RayCluster: replicas within minReplicas and maxReplicas, or the minimum, which is 0 by default;
- * none of a suspended group. Source: GetWorkerGroupDesiredReplicas() in KubeRay's
- * ray-operator/controllers/ray/utils/util.go. */
-static int ray_workers(const json_t *object, const char *next, struct pod_count *count,
-                       struct err *err)
-{
-    int64_t least = 0;
-    int64_t most = INT64_MAX;
-    int64_t hosts = 1;
-    int r = read_count(object, "minReplicas", &least, err);
-    int64_t n = least;
-    (void)next;
-    if (r < 0 || (r = read_count(object, "maxReplicas", &most, err)) < 0 ||
-        (r = read_count(object, "numOfHosts", &hosts, err)) < 0 ||
-        (r = read_count(object, "replicas", &n, err)) < 0)
-        return r;
-    if (json_is_true(json_member(object, "suspend")))
-        n = 0;
-    else if (n < least)
-        n = least;
-    else if (n > most)
-        n = most;
-    r = multiply(count, "numOfHosts", hosts, err);
-    return r < 0 ? r : multiply(count, "replicas", n, err);
-}
-
-/* RoleBasedGroup: groups of leaderWorkerSet.size pods (default 1), if the role's workload is a
- * LeaderWorkerSet. Source: RoleSpec in sgl-project/rbg's api/workloads/v1alpha1. */
-static int role_pods(const json_t *object, const char *next, struct pod_count *count,
-                     struct err *err)
-{
-    const char *kind = json_string_value(json_member(json_member(object, "workload"), "kind"));
-    const json_t *group = json_member(object, "leaderWorkerSet");
-    int64_t size = 1;
-    int r = multiply_by_all(object, next, count, err);
-    if (r < 0 || !group || !kind || strcmp(kind, "LeaderWorkerSet") != 0)
-        return r;
-    if ((r = read_count(group, "size", &size, err)) < 0) {
-        err_prefix(err, "leaderWorkerSet.");
-        return r;
-    }
-    return multiply(count, "leaderWorkerSet.size", size, err);
-}
-
-/* RoleBasedGroup's InstanceComponent: size pods of each component. Source: as role_pods(). */
-static int component_pods(const json_t *object, const char *next, struct pod_count *count,
-                          struct err *err)
-{
-    int r = multiply_by_all(object, next, count, err);
-    return r < 0 ? r : multiply_by_member(object, "size", next, count, err);
-}
-
-struct rule {
-    const char *name;  /* the key of the object */
-    const char *reads; /* its members that count */
-    int (*multiply)(const json_t *object, const char *next, struct pod_count *count,
-                    struct err *err);
-};
-
-/* Kueue's Workload; Elasticsearch (elastic/cloud-on-k8s, NodeSet in pkg/apis/elasticsearch/v1). */
-static int pod_set_count(const json_t *object, const char *next, struct pod_count *count,
-                         struct err *err)
-{
-    return multiply_by_member(object, "count", next, count, err);
-}
-
-static const struct rule RULES[] = {
-    {"leaderWorkerTemplate", "size", leader_worker_factor},
-    {"headGroupSpec", "replicas", one},
-    {"workerGroupSpecs", "replicas minReplicas maxReplicas numOfHosts suspend", ray_workers},
-    {"podSets", "count", pod_set_count},
-    {"nodeSets", "count", pod_set_count},
-    {"roles", "replicas leaderWorkerSet", role_pods},
-    {"leaderWorkerPattern", "size", leader_worker_factor},
-    {"components", "replicas size", component_pods},
-};
-
-static const struct rule *rule_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++) {
-        if (strcmp(name, RULES[i].name) == 0)
-            return &RULES[i];
-    }
-    return NULL;
-}
-
-/* Multiplies by the counts of one object on the path to a template. name: key of the object itself
- * ("spec", "workerGroupSpecs"); next: its key towards the template. -EINVAL: an invalid count; the
- * message begins with its key. */
-static int multiply_counts(const json_t *object, const char *name, const char *next,
-                           struct pod_count *count, struct err *err)
-{
-    const struct rule *rule = rule_of(name);
-    return rule ? rule->multiply(object, next, count, err)
-                : multiply_by_all(object, next, count, err);
-}
-
 /* ---- the walk ---- */
 
 bool template_is_pod(const json_t *object)
@@ -225,12 +49,16 @@ bool template_is_pod(const json_t *object)
     return json_is_array(json_member(json_member(object, "spec"), "containers"));
 }
 
+static bool ends_with(const char *key, const char *end)
+{
+    const size_t len = strlen(key);
+    const size_t tail = strlen(end);
+    return len >= tail && strcmp(key + len - tail, end) == 0;
+}
+
 static bool ends_in_template(const char *key)
 {
-    const size_t tail = strlen("emplate");
-    size_t len = strlen(key);
-    return len > tail && strcmp(key + len - tail, "emplate") == 0 &&
-           (key[len - tail - 1] == 't' || key[len - tail - 1] == 'T');
+    return ends_with(key, "template") || ends_with(key, "Template");
 }
 
 /* Prefers an element's name, which users know, to its index. */
@@ -264,6 +92,16 @@ static const char *path_of(const struct step *step, struct arena *arena)
     return path;
 }
 
+/* The object that the step is in, as it counts. */
+static struct counting_object counting(const struct step *step)
+{
+    const struct step *object = step->parent;
+    const bool is_element = object->parent && !object->object;
+    const struct step *around = is_element ? object->parent->parent : object->parent;
+    return (struct counting_object){step->object, object->key, around ? around->key : "",
+                                    step->key};
+}
+
 /* Multiplies the counts from the root down to the step. */
 static int count_pods(const struct step *step, struct arena *arena, struct pod_count *count,
                       struct err *err)
@@ -273,7 +111,8 @@ static int count_pods(const struct step *step, struct arena *arena, struct pod_c
     int r = count_pods(step->parent, arena, count, err);
     if (r < 0 || !step->object)
         return r;
-    if ((r = multiply_counts(step->object, step->parent->key, step->key, count, err)) < 0) {
+    const struct counting_object at = counting(step);
+    if ((r = pod_count_multiply(&at, count, err)) < 0) {
         const char *path = path_of(step->parent, arena);
         err_prefix(err, "%s%s", path, *path ? "." : "");
     }
@@ -293,6 +132,19 @@ static void make_room(struct walk *walk)
     found->items = items;
 }
 
+/* With an autoscaler, the least that it makes; else the row's count. NIMService's scale
+ * (GetReplicas() and GetHPA() in NVIDIA/k8s-nim-operator's api/apps/v1alpha1/nimservice_types.go).
+ */
+static int multiply_inline(const struct pod_template *found, struct pod_count *count,
+                           struct err *err)
+{
+    const json_t *scale = json_member(found->part, "scale");
+    if (json_is_true(json_member(scale, "enabled")))
+        return pod_count_multiply_by(json_member(scale, "hpa"), "minReplicas", count, err);
+    return found->row->count ? pod_count_multiply_by(found->part, found->row->count, count, err)
+                             : 0;
+}
+
 /* An inline pod has its count inside: the objects around it count other things (the parallelism of
  * a Workflow). */
 static int count_inline(const struct pod_template *found, const json_t *owner,
@@ -302,14 +154,12 @@ static int count_inline(const struct pod_template *found, const json_t *owner,
     count->known = row->one_by_default;
     if (row->pods_each) {
         const bool known = count->known;
-        int r = multiply(count, "size", row->pods_each(owner, found->part), err);
+        int r = pod_count_times(count, "size", row->pods_each(owner, found->part), err);
         count->known = known;
         if (r < 0)
             return r;
     }
-    if (!row->count || !json_member(found->part, row->count))
-        return 0;
-    return multiply_by_member(found->part, row->count, "", count, err);
+    return multiply_inline(found, count, err);
 }
 
 static int count_all(const struct pod_template *found, const struct step *step, struct arena *arena,
@@ -323,20 +173,20 @@ static int count_all(const struct pod_template *found, const struct step *step, 
     return r;
 }
 
-/* Of the objects around the template, from it up. */
+/* Of the objects around the template, from it up. One of several templates that have names may be
+ * used by others any number of times. */
 static void find_unread(struct walk *walk, const struct step *step)
 {
     for (; step->parent; step = step->parent) {
+        if (!step->object && ends_with(step->key, "emplates"))
+            count_fields_add_path(&walk->found.unread, path_of(step->parent, walk->arena));
         if (!step->object)
             continue;
-        const struct rule *rule = rule_of(step->parent->key);
+        const struct counting_object at = counting(step);
         const struct counted_object object = {.object = step->object,
                                               .path = path_of(step->parent, walk->arena),
                                               .next = step->key,
-                                              .read = rule ? rule->reads
-                                                      : json_member(step->object, "completions")
-                                                          ? "completions parallelism replicas"
-                                                          : "replicas"};
+                                              .read = pod_count_reads(&at)};
         count_fields_add(&walk->found.unread, &object, walk->arena);
     }
 }
@@ -371,38 +221,17 @@ static bool is_at(const struct step *step, const char *const *path)
     return !step->parent;
 }
 
-/* The row if the value is an inline pod, which is then added; else NULL. */
-static const struct inline_pods *add_inline(struct walk *walk, const json_t *value,
-                                            const struct step *step)
-{
-    const struct template_question *question = walk->question;
-    const struct inline_pods *row = question->rows;
-    while (row && inline_pods_is_more(question->rows, row) && !is_at(step, row->path))
-        row++;
-    if (!row || !inline_pods_is_more(question->rows, row) || !json_is_object(value) ||
-        *question->n_inline == INLINE_PODS_MAX)
-        return NULL;
-    json_t *made = row->make(question->object, owner_of(step), value);
-    if (!made)
-        return NULL;
-    ++*question->n_inline;
-    if (!walk->found.made)
-        walk->found.made = json_array();
-    (void)json_array_append_new(walk->found.made, made);
-    add_template(walk, made, step, row, value);
-    return row;
-}
-
-static struct stray_request *add_stray(struct walk *walk, const struct step *step,
-                                       const char *member, const char *resource)
+static void add_stray(struct walk *walk, const struct step *step, const char *member,
+                      const char *resource, bool is_by_name)
 {
     struct template_list *found = &walk->found;
     const char *path = path_of(step, walk->arena);
-    struct stray_request *stray = &found->strays[found->n_strays++];
-    *stray = (struct stray_request){
+    if (found->n_strays == STRAY_REQUESTS_MAX)
+        return;
+    found->strays[found->n_strays++] = (struct stray_request){
         .path = arena_printf(walk->arena, "%s%s%s", path, *path ? "." : "", member),
-        .resource = arena_strdup(walk->arena, resource)};
-    return stray;
+        .resource = arena_strdup(walk->arena, resource),
+        .is_by_name = is_by_name};
 }
 
 static const char *gpu_of(const struct walk *walk, const json_t *amounts)
@@ -417,6 +246,48 @@ static const char *gpu_of(const struct walk *walk, const json_t *amounts)
             return resource;
     }
     return NULL;
+}
+
+/* A pod template. */
+static bool asks_for_gpus(const struct walk *walk, const json_t *made)
+{
+    const json_t *spec = json_member(made, "spec");
+    const json_t *containers = json_member(spec, "containers");
+    bool asks = json_array_size(json_member(spec, "resourceClaims")) > 0;
+    for (size_t i = 0; !asks && i < json_array_size(containers); i++) {
+        const json_t *resources = json_member(json_array_get(containers, i), "resources");
+        asks = gpu_of(walk, json_member(resources, "limits")) ||
+               gpu_of(walk, json_member(resources, "requests"));
+    }
+    return asks;
+}
+
+/* The row if the value is an inline pod, which is then added; else NULL. */
+static const struct inline_pods *add_inline(struct walk *walk, const json_t *value,
+                                            const struct step *step)
+{
+    const struct template_question *question = walk->question;
+    const struct inline_pods *row = question->rows;
+    while (row && inline_pods_is_more(question->rows, row) && !is_at(step, row->path))
+        row++;
+    if (!row || !inline_pods_is_more(question->rows, row) || !json_is_object(value) ||
+        *question->n_inline == INLINE_PODS_MAX)
+        return NULL;
+    json_t *made = row->make(question->object, owner_of(step), value);
+    if (row->gpus_in && !asks_for_gpus(walk, made)) {
+        if (!row->pods_each || row->pods_each(owner_of(step), value) > 0)
+            add_stray(walk, step, row->gpus_in, STRAY_GPUS, false);
+        json_decref(made);
+        return NULL;
+    }
+    if (!made)
+        return NULL;
+    ++*question->n_inline;
+    if (!walk->found.made)
+        walk->found.made = json_array();
+    (void)json_array_append_new(walk->found.made, made);
+    add_template(walk, made, step, row, value);
+    return row;
 }
 
 /* A name and a quantity, as in a SparkApplication. */
@@ -447,9 +318,7 @@ static bool is_choice(const char *key)
 {
     static const char *const ENDS[] = {"Type", "Profile", "Flavor", "Shape", "Class"};
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
-        const size_t len = strlen(key);
-        const size_t tail = strlen(ENDS[i]);
-        if (len > tail && strcmp(key + len - tail, ENDS[i]) == 0)
+        if (ends_with(key, ENDS[i]))
             return true;
     }
     return false;
@@ -479,11 +348,9 @@ static void find_names(struct walk *walk, const json_t *object, const struct ste
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
-        if (walk->found.n_strays == STRAY_REQUESTS_MAX || (!step->parent && is_skipped(step, key)))
-            continue;
-        if (names_gpu(walk, key, value))
-            add_stray(walk, step, quoted_plain(walk->arena, key), quoted_plain(walk->arena, key))
-                ->is_by_name = true;
+        if (!(!step->parent && is_skipped(step, key)) && names_gpu(walk, key, value))
+            add_stray(walk, step, quoted_plain(walk->arena, key), quoted_plain(walk->arena, key),
+                      true);
     }
 }
 
@@ -496,20 +363,126 @@ static void find_strays(struct walk *walk, const json_t *object, const struct st
     for (size_t i = 0; i < sizeof MEMBERS / sizeof *MEMBERS; i++) {
         const char *resource = gpu_of(walk, json_member(object, MEMBERS[i]));
         if (resource) {
-            (void)add_stray(walk, step, MEMBERS[i], quoted_plain(walk->arena, resource));
+            add_stray(walk, step, MEMBERS[i], quoted_plain(walk->arena, resource), false);
             return;
         }
     }
     const char *named = gpu_by_name(walk, object);
     if (named)
-        (void)add_stray(walk, step, "quantity", named);
+        add_stray(walk, step, "quantity", named, false);
     else if (json_array_size(json_member(object, "resourceClaims")) > 0)
-        (void)add_stray(walk, step, "resourceClaims", "resourceClaims");
+        add_stray(walk, step, "resourceClaims", "resourceClaims", false);
     else if (walk->question->is_unknown)
         find_names(walk, object, step);
 }
 
+/* ---- templates by reference, and patches of templates ---- */
+
+/* "patchLeaderTemplate", "templatePatch"; not "dispatcher". */
+static bool is_patch(const char *key)
+{
+    return strncmp(key, "patch", strlen("patch")) == 0 || strstr(key, "Patch");
+}
+
+static bool has_template(const json_t *object)
+{
+    return json_member(object, "template") || json_member(object, "templateRef");
+}
+
+/* Whether the patch changes where pods go. Most patches change commands and labels. */
+// NOLINTNEXTLINE(misc-no-recursion): the depth is bounded
+static bool moves_pods(const json_t *patch, int depth)
+{
+    static const char *const MEMBERS[] = {
+        "affinity",
+        "hostNetwork",
+        "nodeName",
+        "nodeSelector",
+        "replicas",
+        "resourceClaims",
+        "resources",
+        "runtimeClassName",
+        "schedulerName",
+        "tolerations",
+        "topologySpreadConstraints",
+    };
+    const char *key = NULL;
+    json_t *inside = NULL;
+    size_t i = 0;
+    if (depth > PATCH_DEPTH_MAX)
+        return false;
+    for (i = 0; i < sizeof MEMBERS / sizeof *MEMBERS; i++) {
+        if (json_member(patch, MEMBERS[i]))
+            return true;
+    }
+    json_object_foreach ((json_t *)(uintptr_t)patch, key, inside)
+        if (moves_pods(inside, depth + 1))
+            return true;
+    json_array_foreach (patch, i, inside)
+        if (moves_pods(inside, depth + 1))
+            return true;
+    return false;
+}
+
+static void judge_patch(struct walk *walk, const json_t *patch, const struct step *step)
+{
+    if (moves_pods(patch, 0))
+        count_fields_add_path(&walk->found.unread, path_of(step, walk->arena));
+}
+
+/* The template that the name refers to, in an object around it. NULL: there is none. */
+static const json_t *referred(const json_t *ref, const struct step *step)
+{
+    const char *name = json_string_value(json_member(ref, "name"));
+    for (; name && step->parent; step = step->parent) {
+        const json_t *templates = json_member(step->object, TEMPLATES);
+        for (size_t i = 0; i < json_array_size(templates); i++) {
+            const json_t *item = json_array_get(templates, i);
+            const char *own = json_string_value(json_member(item, "name"));
+            if (own && strcmp(own, name) == 0)
+                return json_member(item, "template");
+        }
+    }
+    return NULL;
+}
+
+/* A RoleBasedGroup's roles share templates (TemplateRef in sgl-project/rbg's
+ * api/workloads/v1alpha2/rolebasedgroup_types.go). */
+static void add_referred(struct walk *walk, const json_t *ref, const struct step *step)
+{
+    const json_t *template = referred(ref, step);
+    if (template_is_pod(template))
+        add_template(walk, template, step, NULL, NULL);
+    else if (walk->question->has_known_counts)
+        count_fields_add_path(&walk->found.unread, path_of(step, walk->arena));
+    const struct step patch = {.parent = step, .object = ref, .key = "patch"};
+    judge_patch(walk, json_member(ref, "patch"), &patch);
+}
+
+/* Whether the member is a template, or part of one, and is dealt with. */
+static bool take_template(struct walk *walk, const json_t *value, const struct step *step)
+{
+    const bool is_of_another = has_template(step->object) || has_template(step->parent->object);
+    if (is_patch(step->key) && is_of_another)
+        judge_patch(walk, value, step);
+    else if (strcmp(step->key, "templateRef") == 0)
+        add_referred(walk, value, step);
+    else if (ends_in_template(step->key) && template_is_pod(value))
+        add_template(walk, value, step, NULL, NULL);
+    else
+        return strcmp(step->key, TEMPLATES) == 0;
+    return true;
+}
+
 static void walk_value(struct walk *walk, json_t *value, const struct step *step);
+
+/* A step of an Argo Workflow that makes a pod for each item. */
+static bool is_loop(const struct walk *walk, const char *key)
+{
+    return walk->question->rows &&
+           (strcmp(key, "withItems") == 0 || strcmp(key, "withParam") == 0 ||
+            strcmp(key, "withSequence") == 0);
+}
 
 static void walk_object(struct walk *walk, json_t *object, const struct step *step)
 {
@@ -518,13 +491,12 @@ static void walk_object(struct walk *walk, json_t *object, const struct step *st
     if (!step->row)
         find_strays(walk, object, step);
     json_object_foreach (object, key, value) {
-        if ((!json_is_object(value) && !json_is_array(value)) || is_skipped(step, key))
-            continue;
         struct step into = {.parent = step, .object = object, .key = key, .depth = step->depth + 1};
-        if (ends_in_template(key) && template_is_pod(value)) {
-            add_template(walk, value, &into, NULL, NULL);
+        if (is_loop(walk, key))
+            count_fields_add_path(&walk->found.unread, path_of(&into, walk->arena));
+        if ((!json_is_object(value) && !json_is_array(value)) || is_skipped(step, key) ||
+            take_template(walk, value, &into))
             continue;
-        }
         into.row = add_inline(walk, value, &into);
         walk_value(walk, value, &into);
     }

@@ -3,8 +3,8 @@
  * are in none of them.
  *
  * A template is an object with spec.containers under a key that ends in "template" or "Template",
- * or what inline_pods.h makes of the kind. The walk skips the inside of templates, metadata and
- * status.
+ * one of roleTemplates that a templateRef names, or what inline_pods.h makes of the kind. The walk
+ * skips the inside of templates, metadata and status.
  */
 #ifndef OBJECTS_TEMPLATE_WALK_H
 #define OBJECTS_TEMPLATE_WALK_H
@@ -12,17 +12,13 @@
 #include "base/arena.h"
 #include "count_fields.h"
 #include "inline_pods.h"
+#include "pod_count.h"
 #include "types/policy.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct pod_count {
-    int64_t n;
-    bool known; /* false: no count was given */
-};
 
 struct pod_template {
     const char *path;     /* "spec.replicatedJobs[driver].template.spec.template" */
@@ -49,7 +45,8 @@ struct template_list {
     size_t n;
     struct stray_request strays[STRAY_REQUESTS_MAX]; /* the first */
     size_t n_strays;
-    struct count_fields unread; /* that may change counts; none of a kind with known counts */
+    struct count_fields unread; /* that may change the pods; of a kind with known counts only
+                                 * patches, loops and references */
     json_t *made;               /* owns the inline pods */
 };
 

@@ -29,6 +29,7 @@
 /* Properties of Kubernetes' own kinds, and of common others: those of which the pods are counted
  * right. */
 struct workload_kind {
+    const char *group; /* NULL: any */
     const char *name;
     bool one_by_default; /* a missing count means 1 */
     bool per_node;
@@ -37,36 +38,38 @@ struct workload_kind {
 };
 
 static const struct workload_kind KINDS[] = {
-    {"PodTemplate", true, false, true, false},
-    {"Deployment", true, false, true, true},
-    {"StatefulSet", true, false, true, true},
-    {"ReplicaSet", true, false, true, true},
-    {"ReplicationController", true, false, true, true},
-    {"DaemonSet", true, true, true, false},
-    {"Job", true, false, true, false},
-    {"CronJob", true, false, true, false},
-    {"JobSet", true, false, true, false},
-    {"LeaderWorkerSet", true, false, true, false},
-    {"RayCluster", false, false, true, false},
+    {NULL, "PodTemplate", true, false, true, false},
+    {NULL, "Deployment", true, false, true, true},
+    {NULL, "StatefulSet", true, false, true, true},
+    {NULL, "ReplicaSet", true, false, true, true},
+    {NULL, "ReplicationController", true, false, true, true},
+    {NULL, "DaemonSet", true, true, true, false},
+    {NULL, "Job", true, false, true, false},
+    {NULL, "CronJob", true, false, true, false},
+    {NULL, "JobSet", true, false, true, false},
+    {NULL, "LeaderWorkerSet", true, false, true, false},
+    {NULL, "RayCluster", false, false, true, false},
     /* others, whose defaults are those of their projects' API types */
-    {"AutoscalingRunnerSet", false, false, false, false},
-    {"CloneSet", true, false, false, true},
-    {"Elasticsearch", true, false, false, true},
-    {"JAXJob", true, false, false, false},
-    {"MPIJob", false, false, false, false},
-    {"MXJob", true, false, false, false},
-    {"Notebook", true, false, false, false},
-    {"PaddleJob", true, false, false, false},
-    {"PyTorchJob", true, false, false, false},
-    {"RayJob", false, false, false, false},
-    {"RayService", false, false, false, false},
-    {"RoleBasedGroup", true, false, false, false},
-    {"RoleBasedGroupSet", true, false, false, false},
-    {"Rollout", true, false, false, true},
-    {"ScaledJob", true, false, false, false},
-    {"TFJob", true, false, false, false},
-    {"Workload", true, false, false, false},
-    {"XGBoostJob", true, false, false, false},
+    {"actions.github.com", "AutoscalingRunnerSet", false, false, false, false},
+    {"apps.kruise.io", "CloneSet", true, false, false, true},
+    {"elasticsearch.k8s.elastic.co", "Elasticsearch", true, false, false, true},
+    {"workloads.x-k8s.io", "InstanceSet", true, false, false, false},
+    {"kubeflow.org", "JAXJob", true, false, false, false},
+    {"kubeflow.org", "MPIJob", true, false, false, false},
+    {"kubeflow.org", "MXJob", true, false, false, false},
+    {"kubeflow.org", "Notebook", true, false, false, false},
+    {"kubeflow.org", "PaddleJob", true, false, false, false},
+    {"kubeflow.org", "PyTorchJob", true, false, false, false},
+    {"ray.io", "RayJob", false, false, false, false},
+    {"ray.io", "RayService", false, false, false, false},
+    {"workloads.x-k8s.io", "RoleBasedGroup", true, false, false, false},
+    {"workloads.x-k8s.io", "RoleBasedGroupSet", true, false, false, false},
+    {"workloads.x-k8s.io", "RoleInstanceSet", true, false, false, false},
+    {"argoproj.io", "Rollout", true, false, false, true},
+    {"keda.sh", "ScaledJob", true, false, false, false},
+    {"kubeflow.org", "TFJob", true, false, false, false},
+    {"kueue.x-k8s.io", "Workload", true, false, false, false},
+    {"kubeflow.org", "XGBoostJob", true, false, false, false},
 };
 
 /* One object of a manifest, with its context. */
@@ -85,10 +88,11 @@ struct manifest {
 };
 
 /* NULL: the kind is unknown. */
-static const struct workload_kind *kind_of(const char *kind)
+static const struct workload_kind *kind_of(const char *kind, const char *api_version)
 {
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
-        if (strcasecmp(kind, KINDS[i].name) == 0)
+        if (strcasecmp(kind, KINDS[i].name) == 0 &&
+            (!KINDS[i].group || schema_may_be_in_group(api_version, KINDS[i].group)))
             return &KINDS[i];
     }
     return NULL;
@@ -348,9 +352,28 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
         return;
     for (size_t i = 0; i < found->n; i++)
         unknown_fields_find_near(&object, &found->items[i]);
-    for (size_t i = 0; i < found->unread.n; i++)
-        warned_add(&object, found->unread.paths[i],
-                   "may change the number of pods, but this kind is unknown here: not judged");
+}
+
+/* What names the part: the object, and a field or the reason. */
+static void add_unjudged(const struct manifest *manifest, const char *what)
+{
+    struct workload_list *list = manifest->list;
+    if (list->n_unjudged++ == 0)
+        list->first_unjudged =
+            arena_printf(manifest->arena, "%s %s: %s", manifest->kind, manifest->name, what);
+}
+
+static void warn_of_unread(const struct manifest *manifest, const struct count_fields *unread,
+                           bool is_known)
+{
+    const struct warned object = warned_of(manifest);
+    for (size_t i = 0; i < unread->n; i++) {
+        warned_add(
+            &object, unread->paths[i],
+            is_known ? "may change the pods or their number: not judged"
+                     : "may change the number of pods, but this kind is unknown here: not judged");
+        add_unjudged(manifest, unread->paths[i]);
+    }
 }
 
 static void add_stray(const struct manifest *manifest, const char *path, const char *resource)
@@ -361,14 +384,14 @@ static void add_stray(const struct manifest *manifest, const char *path, const c
         (struct stray_gpu){manifest->kind, manifest->name, path, resource};
 }
 
-static void add_strays(const struct manifest *manifest, const struct template_list *found)
+/* makes_pods: it does, and says nothing of them. */
+static void add_strays(const struct manifest *manifest, const struct template_list *found,
+                       bool makes_pods)
 {
     const struct workload_list *list = manifest->list;
-    const bool is_silent = found->n == 0 && found->n_strays == 0;
     bool is_told = found->n > 0; /* by more than names */
-    if (is_silent && list->n_strays < WORKLOAD_STRAYS_MAX &&
-        podless_makes_gpu_pods(manifest->kind, manifest->api_version))
-        add_stray(manifest, "kind", "GPUs");
+    if (makes_pods && list->n_strays < WORKLOAD_STRAYS_MAX)
+        add_stray(manifest, "kind", STRAY_GPUS);
     for (size_t i = 0; i < found->n_strays; i++)
         is_told |= !found->strays[i].is_by_name;
     for (size_t i = 0; i < found->n_strays && list->n_strays < WORKLOAD_STRAYS_MAX; i++) {
@@ -377,6 +400,9 @@ static void add_strays(const struct manifest *manifest, const struct template_li
         add_stray(manifest, found->strays[i].path, found->strays[i].resource);
     }
 }
+
+#define UNKNOWN_KIND "kind unknown here"
+#define ELSEWHERE "its pods are described in another object"
 
 static void add_no_template(const struct manifest *manifest, bool must_hold_pods, bool has_strays,
                             const struct template_question *question)
@@ -387,11 +413,13 @@ static void add_no_template(const struct manifest *manifest, bool must_hold_pods
     else if (has_strays)
         skipped.why = "no recognised pod template";
     else if (question->is_unknown)
-        skipped.why = "kind unknown here, not judged";
-    else if (question->rows)
-        skipped.why = "its pods are described in another object, not judged";
+        skipped.why = UNKNOWN_KIND ", not judged";
+    else if (question->rows || question->has_known_counts)
+        skipped.why = ELSEWHERE ", not judged";
     else if (strcmp(manifest->kind, "Kustomization") == 0)
         skipped.why = "holds no pods; send what kubectl kustomize prints";
+    if (strstr(skipped.why, ", not judged") && !must_hold_pods)
+        add_unjudged(manifest, question->is_unknown ? UNKNOWN_KIND : ELSEWHERE);
     if (must_hold_pods)
         add_problem(manifest, "no pod template: nothing under a key that ends in \"template\" has "
                               "spec.containers");
@@ -402,7 +430,7 @@ static void add_no_template(const struct manifest *manifest, bool must_hold_pods
 static void add_templates(struct manifest *manifest)
 {
     manifest->around = pod_not_evaluated_around(manifest->object, manifest->arena);
-    const struct workload_kind *known = kind_of(manifest->kind);
+    const struct workload_kind *known = kind_of(manifest->kind, manifest->api_version);
     const struct workload_kind row = known ? *known : (struct workload_kind){0};
     const struct inline_pods *rows = inline_pods_of_kind(manifest->kind, manifest->api_version);
     const struct template_question question = {
@@ -411,20 +439,23 @@ static void add_templates(struct manifest *manifest)
         .start = {1, row.one_by_default},
         .has_known_counts = known != NULL,
         .policy = podless_is(manifest->kind, manifest->api_version) ? NULL : manifest->policy,
-        .is_unknown = !rows && podless_is_unknown(manifest->kind, manifest->api_version),
+        .is_unknown = !rows && !known && podless_is_unknown(manifest->kind, manifest->api_version),
         .n_inline = &manifest->list->n_inline,
     };
     struct template_list found CLEANUP(template_list_fini) =
         template_walk(&question, manifest->arena);
     for (size_t i = 0; i < found.n; i++)
         add_template(manifest, &found.items[i], found.n == 1, &row);
-    add_strays(manifest, &found);
+    const bool makes_pods = found.n == 0 && found.n_strays == 0 &&
+                            podless_makes_gpu_pods(manifest->kind, manifest->api_version);
+    add_strays(manifest, &found, makes_pods);
     manifest->is_hypothesis |=
         device_requests_find(manifest->object, manifest->kind, manifest->namespace_, manifest->name,
                              manifest->arena, &manifest->list->requests);
     warn(manifest, &found);
+    warn_of_unread(manifest, &found.unread, known || rows);
     if (found.n == 0)
-        add_no_template(manifest, row.must_hold_pods, found.n_strays > 0, &question);
+        add_no_template(manifest, row.must_hold_pods, makes_pods || found.n_strays > 0, &question);
 }
 
 static void warn_of_pod(const struct manifest *manifest)

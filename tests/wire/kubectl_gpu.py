@@ -10,6 +10,7 @@ import subprocess
 import threading
 
 import pytest
+from objects import list_text
 from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS, Log, Service
 
 PLUGIN = os.environ.get("KUBECTL_GPU") or os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
@@ -40,6 +41,12 @@ def gpu(*words, env=None, text=None):
     )
     assert not SANITIZERS.search(done.stderr), done.stderr
     return done
+
+
+def fit(write, manifest, *cluster):
+    """Objects over saved objects -> exit status, the answer."""
+    done = gpu("fit", "-f", write("manifest.json", list_text(*manifest)), "--cluster-file", write("c.json", list_text(*cluster)), "-o", "json")
+    return done.returncode, json.loads(done.stdout)
 
 
 def said(*words, status=0, **more):

@@ -1,10 +1,8 @@
 """`kubectl get -o yaml` writes nothing of a kind without objects: what a saved cluster without claims or classes says."""
 
-import json
-
 import pytest
-from kubectl_gpu import gpu
-from objects import GPU, list_text, merged, node, pod
+from kubectl_gpu import fit
+from objects import GPU, merged, node, pod
 from service import inventory_of
 from test_claims_judged import DRIVER, ONE, claim, deployment, device, device_class, dry_run, of_kind, slice_of, using
 
@@ -78,35 +76,32 @@ def test_claims_of_an_empty_cluster_are_placed(start_over):
     assert not any(NO_CLAIMS in note for note in workload["notEvaluated"])
 
 
-def fit(write, *cluster, manifest=(ASKING, ONE)):
-    """-> exit status, the answer."""
-    done = gpu("fit", "-f", write("manifest.json", list_text(*manifest)), "--cluster-file", write("c.json", list_text(*cluster)), "-o", "json")
-    return done.returncode, json.loads(done.stdout)
+DEMAND = (ASKING, ONE)
 
 
 @pytest.mark.parametrize("lacking, cluster", [(NO_CLASSES, (NODE, SLICE, claim("other"))), (NO_CLASSES, (NODE, claim("other"))), (NO_CLASSES, (NODE,)), (NO_CLAIMS, (NODE, SLICE, CLASS, by_name()))])
 def test_what_was_not_saved_is_not_a_no(lacking, cluster, write):
-    status, answer = fit(write, *cluster)
+    status, answer = fit(write, DEMAND, *cluster)
     (warning,) = answer["warnings"]
     assert status == 2 and "not judged" in answer["summary"] and lacking in answer["summary"] and "can be placed" not in answer["summary"]
     assert lacking in warning["message"] and "kubectl get" in warning["message"]
-    status, answer = fit(write, *cluster, manifest=(ASKING, ONE, pod("plain", 0)))
+    status, answer = fit(write, (*DEMAND, pod("plain", 0)), *cluster)
     assert status == 2 and answer["summary"].startswith("1 of 2 workloads") and "1 are not judged" in answer["summary"]
 
 
 def test_a_class_that_is_not_among_others_is_missing(write):
-    status, answer = fit(write, NODE, SLICE, OTHER_CLASS)
+    status, answer = fit(write, DEMAND, NODE, SLICE, OTHER_CLASS)
     assert status == 2 and "0 of 1 replicas can be placed" in answer["summary"]
     assert answer["workloads"][0]["nodes"][0]["reason"] == "claim_class"
 
 
 def test_a_class_of_the_manifest_suffices(write):
-    assert fit(write, NODE, SLICE, manifest=(ASKING, ONE, CLASS))[0] == 0
+    assert fit(write, (*DEMAND, CLASS), NODE, SLICE)[0] == 0
 
 
 def test_a_pod_that_fits_nowhere_without_claims_is_judged(write):
     """Its claims would not help."""
-    status, answer = fit(write, NODE, SLICE, claim("other"), manifest=(merged(ASKING, {"spec": {"nodeSelector": {"zone": "none"}}}), ONE))
+    status, answer = fit(write, (merged(ASKING, {"spec": {"nodeSelector": {"zone": "none"}}}), ONE), NODE, SLICE, claim("other"))
     assert "0 of 1 replicas can be placed" in answer["summary"] and NO_CLASSES not in answer["summary"] and status != 0
-    status, answer = fit(write, node("a", 1), manifest=(pod(gpus=2),))
+    status, answer = fit(write, (pod(gpus=2),), node("a", 1))
     assert status == 1 and GPU not in str(answer["warnings"])

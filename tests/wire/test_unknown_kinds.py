@@ -1,12 +1,10 @@
 """Objects without a pod template: "holds no pods" is only said of kinds that are known, and what names a GPU does not pass as fine."""
 
-import json
-
 import pytest
-from kubectl_gpu import gpu
-from objects import list_text, node
+from kubectl_gpu import fit
+from objects import node
 
-CLUSTER = list_text(node("a"))
+NODE = node("a")
 UNKNOWN = "kind unknown here, not judged"
 LIMITS = {"resources": {"limits": {"nvidia.com/gpu": 1}}}
 
@@ -45,7 +43,44 @@ MAKERS = [
     of("run.ai/v2alpha1", "DistributedWorkload", spec={"image": {"value": "x"}}),
     of("trainer.kubeflow.org/v1alpha1", "TrainJob", spec={"runtimeRef": {"name": "torch"}, "trainer": {"numNodes": 4}}),
 ]
+MAKERS += [
+    of(version, kind, spec=spec)
+    for version, kind, spec in [
+        ("aim.eai.amd.com/v1alpha2", "AIMService", {"model": {"name": "qwen"}}),
+        ("apps.nvidia.com/v1alpha1", "NIMPipeline", {"services": []}),
+        ("arks.ai/v1", "ArksApplication", {"mode": "unified", "unified": {"replicas": 1}}),
+        ("inference.llmaz.io/v1alpha1", "Playground", {"replicas": 1, "modelClaim": {"modelName": "opt"}}),
+        ("inference.sagemaker.aws.amazon.com/v1", "JumpStartModel", {"server": {"instanceType": "ml.g5.8xlarge"}}),
+        ("inference.sagemaker.aws.amazon.com/v1", "InferenceEndpointConfig", {"instanceType": "ml.g5.24xlarge", "replicas": 2}),
+        ("kaito.sh/v1beta1", "RAGEngine", {"embedding": {"local": {"modelID": "x"}}}),
+        ("llm-d.ai/v1alpha1", "ModelService", {"baseConfigMapRef": {"name": "basic"}, "decode": {"replicas": 1}}),
+        ("nvidia.com/v1alpha1", "DynamoGraphDeployment", {"services": {"Worker": {"replicas": 2}}}),
+        ("nvidia.com/v1beta1", "DynamoGraphDeploymentRequest", {"model": "Qwen/Qwen3-0.6B", "backend": "vllm"}),
+        ("ome.io/v1beta1", "InferenceService", {"model": {"name": "llama"}, "engine": {"minReplicas": 1}}),
+        ("workload.serving.volcano.sh/v1alpha1", "ModelBooster", {"backend": {"type": "vLLM", "workers": [{"type": "server", "pods": 1}]}}),
+    ]
+]
+# An object of which the controller knows the GPUs of some pods, and the members that could say them.
+UNSAID = [
+    (of("apps.nvidia.com/v1alpha1", "NIMService", spec={"replicas": 2}), ["spec.resources"]),
+    (of("apps.nvidia.com/v1alpha1", "NIMService", spec={"resources": {"limits": {"cpu": "2"}}}), ["spec.resources"]),
+    (
+        of("apps.nvidia.com/v1alpha1", "NIMPipeline", spec={"services": [{"name": "a", "spec": {}}, {"name": "b", "enabled": False, "spec": {}}, {"name": "c", "spec": LIMITS}]}),
+        ["spec.services[a].spec.resources"],
+    ),
+    (of("serving.kserve.io/v1beta1", "InferenceService", spec={"predictor": {"model": LIMITS, "workerSpec": {"pipelineParallelSize": 2}}}), ["spec.predictor.workerSpec.containers"]),
+    (
+        of("serving.kserve.io/v1alpha1", "LLMInferenceService", spec={"parallelism": {"pipeline": 2}, "template": {"containers": [{"name": "main", **LIMITS}]}, "worker": {}}),
+        ["spec.worker.containers"],
+    ),
+]
+ELSEWHERE = [
+    of("argoproj.io/v1alpha1", "Workflow", spec={"workflowTemplateRef": {"name": "x"}}),
+    of("argoproj.io/v1alpha1", "Rollout", spec={"replicas": 3, "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"}}),
+    of("ray.io/v1", "RayJob", spec={"entrypoint": "x", "clusterSelector": {"ray.io/cluster": "x"}}),
+]
 SILENT = [
+    of("llmaz.io/v1alpha1", "OpenModel", spec={"inferenceConfig": {"flavors": [{"name": "t4", "limits": {"nvidia.com/gpu": 1}}]}}),
     of("monitoring.coreos.com/v1", "ServiceMonitor", spec={"endpoints": [{"port": "gpu"}]}),
     of("monitoring.coreos.com/v1", "PrometheusRule", spec={"groups": [{"name": "gpu", "gpu": 1}]}),
     of("gateway.networking.k8s.io/v1", "HTTPRoute", spec={"rules": []}),
@@ -66,52 +101,57 @@ SILENT = [
 ]
 
 
-def fit(write, item):
-    """-> exit status, the answer."""
-    done = gpu("fit", "-f", write("manifest.json", json.dumps(item)), "--cluster-file", write("c.json", CLUSTER), "-o", "json")
-    return done.returncode, json.loads(done.stdout)
-
-
 def named(items):
     return [f"{item['kind']}-{i}" for i, item in enumerate(items)]
 
 
 @pytest.mark.parametrize("item, path", NAMING, ids=named([row[0] for row in NAMING]))
 def test_what_names_a_gpu_is_not_fine(item, path, write):
-    status, answer = fit(write, item)
+    status, answer = fit(write, [item], NODE)
     assert status == 2 and [one["path"] for one in answer["notUnderstood"]] == [path]
     assert f"not understood ({item['kind']} x: {path})" in answer["summary"]
 
 
 @pytest.mark.parametrize("item", MAKERS, ids=named(MAKERS))
 def test_a_kind_that_makes_pods_with_gpus_is_not_fine(item, write):
-    status, answer = fit(write, item)
+    status, answer = fit(write, [item], NODE)
     assert status == 2 and [one["path"] for one in answer["notUnderstood"]] == ["kind"]
     assert all(one["why"] != "holds no pods" for one in answer["skipped"])
 
 
-def test_pods_of_another_object_are_not_denied(write):
-    _, answer = fit(write, of("argoproj.io/v1alpha1", "Workflow", spec={"workflowTemplateRef": {"name": "x"}}))
-    assert [one["why"] for one in answer["skipped"]] == ["its pods are described in another object, not judged"]
+@pytest.mark.parametrize("item, paths", UNSAID, ids=named([row[0] for row in UNSAID]))
+def test_gpus_that_only_the_controller_knows_are_not_fine(item, paths, write):
+    status, answer = fit(write, [item], NODE)
+    assert status == 2 and [one["path"] for one in answer["notUnderstood"]] == paths
+
+
+@pytest.mark.parametrize("item", ELSEWHERE, ids=named(ELSEWHERE))
+def test_pods_of_another_object_are_not_denied(item, write):
+    _, answer = fit(write, [item], NODE)
+    why = "its pods are described in another object"
+    assert [one["why"] for one in answer["skipped"]] == [f"{why}, not judged"]
+    assert answer["summary"].startswith(f"1 part is not judged ({item['kind']} x: {why}); ")
 
 
 @pytest.mark.parametrize("item", SILENT_UNKNOWN, ids=named(SILENT_UNKNOWN))
 def test_an_unknown_kind_is_said_to_be_unknown(item, write):
-    status, answer = fit(write, item)
+    status, answer = fit(write, [item], NODE)
     assert [one["why"] for one in answer["skipped"]] == [UNKNOWN] and answer["notUnderstood"] == answer["warnings"] == []
     pods = of("v1", "Pod", spec={"containers": [{"name": "main", "image": "x", **LIMITS}]})
-    status, answer = fit(write, {"apiVersion": "v1", "kind": "List", "items": [item, pods]})
+    status, answer = fit(write, [item, pods], NODE)
     assert status == 0 and [one["why"] for one in answer["skipped"]] == [UNKNOWN]
+    assert answer["summary"].startswith(f"1 part is not judged ({item['kind']} {item['metadata']['name']}: kind unknown here); Pod ")
 
 
 @pytest.mark.parametrize("item", SILENT, ids=named(SILENT))
 def test_a_kind_that_is_known_to_hold_no_pods(item, write):
-    _, answer = fit(write, item)
+    _, answer = fit(write, [item], NODE)
     assert [one["why"] for one in answer["skipped"]] == ["holds no pods"] and answer["notUnderstood"] == answer["warnings"] == []
+    assert "not judged" not in answer["summary"]
 
 
 def test_a_template_tells_more_than_names(write):
     """As before: what stands beside it may be anything."""
     template = {"spec": {"containers": [{"name": "main", "image": "x", **LIMITS}]}}
-    status, answer = fit(write, of("example.org/v1", "Training", spec={"gpuMemoryUtilization": 0.9, "template": template}))
+    status, answer = fit(write, [of("example.org/v1", "Training", spec={"gpuMemoryUtilization": 0.9, "template": template})], NODE)
     assert (status, answer["notUnderstood"], answer["workloads"][0]["placed"]) == (0, [], 1)

@@ -71,9 +71,13 @@ static json_t *not_understood_json(const struct workload_list *list, struct aren
     json_t *json = json_array();
     for (size_t i = 0; i < list->n_strays; i++) {
         const struct stray_gpu *stray = &list->strays[i];
-        const char *message = arena_printf(
-            arena, "asks for %s outside of the pod templates that are recognised; not judged",
-            stray->resource);
+        const char *message =
+            strcmp(stray->resource, STRAY_GPUS) == 0
+                ? "its controller makes pods with GPUs that are not said here; not judged"
+                : arena_printf(
+                      arena,
+                      "asks for %s outside of the pod templates that are recognised; not judged",
+                      stray->resource);
         (void)json_array_append_new(
             json, json_pack("{s:s, s:s, s:s, s:s, s:s}", "kind", stray->kind, "name", stray->name,
                             "path", stray->path, "resource", stray->resource, "message", message));
@@ -90,6 +94,9 @@ static const char *summary(const struct dry_run *dry_run, const struct workload_
     if (list->n_unreadable > 0)
         text = arena_printf(arena, "%zu object%s unreadable; %s", list->n_unreadable,
                             list->n_unreadable == 1 ? " is" : "s are", text);
+    if (list->n_unjudged > 0)
+        text = arena_printf(arena, "%zu part%s not judged (%s); %s", list->n_unjudged,
+                            list->n_unjudged == 1 ? " is" : "s are", list->first_unjudged, text);
     if (list->n_strays > 0)
         text = arena_printf(arena, "%zu request%s for GPUs not understood (%s %s: %s); %s",
                             list->n_strays, list->n_strays == 1 ? "" : "s", list->strays[0].kind,
