@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/nearest.h"
+#include "crd_values.h"
 #include "formats/json_get.h"
 #include "quoted.h"
 #include "schema.h"
@@ -275,14 +276,39 @@ static void judge_metadata(const struct warned *object)
     judge(&walk, json_member(object->object, "metadata"), metadata->type, &root);
 }
 
+/* The object of the walk, and where it is: members that the table knows, outside of pods. */
+// NOLINTNEXTLINE(misc-no-recursion): the depth is bounded
+static void judge_custom(const struct field_walk *walk, const json_t *value,
+                         const char *api_version, const struct field_place *at, int depth)
+{
+    const char *key = NULL;
+    json_t *member = NULL;
+    if (depth > TEMPLATE_WALK_DEPTH_MAX || template_is_pod(value))
+        return;
+    json_object_foreach ((json_t *)(uintptr_t)value, key, member) {
+        const struct schema_field field = {.shape = crd_values_shape(api_version, key)};
+        const struct field_place inside = {.parent = at, .key = key};
+        const bool is_apart =
+            depth == 0 && (strcmp(key, "metadata") == 0 || strcmp(key, "status") == 0);
+        if (!is_apart && judge_value(walk, member, &field, &inside))
+            judge_custom(walk, member, api_version, &inside, depth + 1);
+    }
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        const struct field_place element = {.parent = at, .index = i};
+        judge_custom(walk, json_array_get(value, i), api_version, &element, depth + 1);
+    }
+}
+
 bool unknown_fields_find(const struct warned *object, const char *api_version)
 {
     const int type = schema_type_of_kind(object->kind, api_version);
     const struct field_walk walk = {.object = object, .prefix = ""};
     const struct field_place root = {.type = type};
     judge(&walk, object->object, type, &root);
-    if (type == SCHEMA_ANY)
+    if (type == SCHEMA_ANY) {
         judge_metadata(object);
+        judge_custom(&walk, object->object, api_version, &root, 0);
+    }
     return type != SCHEMA_ANY;
 }
 

@@ -17,7 +17,7 @@ struct warned {
 
 /* Whether no more warnings fit. */
 bool warned_is_full(const struct warned *warned);
-/* Appends a warning; both texts are borrowed. Not if the list is full. */
+/* Appends a warning; both texts are borrowed. Not if the list is full, or has it. */
 void warned_add(const struct warned *warned, const char *path, const char *message);
 
 #endif

@@ -1,4 +1,4 @@
-// Prints src/objects/schema_table.c: the field names of Kubernetes' built-in workload kinds, and of the kinds of claims, read from the
+// Prints src/objects/schema_table.c: the field names of Kubernetes' built-in workload kinds and of what they use, and of the kinds of claims, read from the
 // Go types of k8s.io/api.
 // tests/schema/generate runs it.
 //
@@ -34,6 +34,7 @@ const width = 96 // of a line
 
 var kinds = []any{
 	corev1.Pod{}, corev1.PodTemplate{}, corev1.ReplicationController{}, corev1.List{},
+	corev1.ConfigMap{}, corev1.Secret{}, corev1.Service{},
 	appsv1.Deployment{}, appsv1.ReplicaSet{}, appsv1.StatefulSet{}, appsv1.DaemonSet{},
 	appsv1beta2.Deployment{}, appsv1beta2.ReplicaSet{}, appsv1beta2.StatefulSet{}, appsv1beta2.DaemonSet{},
 	appsv1beta1.Deployment{}, appsv1beta1.StatefulSet{},
@@ -118,7 +119,7 @@ func shapeOf(t reflect.Type) byte {
 		return '-'
 	case kind == reflect.Slice:
 		return shapeOfList(t)
-	case kind == reflect.Map && t.Elem().Kind() == reflect.String:
+	case kind == reflect.Map && shapeOf(t.Elem()) == 'S':
 		return 'M'
 	case kind == reflect.Map || kind == reflect.Struct:
 		return 'O'
