@@ -19,6 +19,9 @@
 #include <jansson.h>
 #include <stddef.h>
 
+/* Positions of keys and values. */
+struct yaml_places;
+
 struct yaml_options {
     /* As in json_stream_options: never built. Aliases and merges contribute what their anchor
      * has. */
@@ -33,6 +36,9 @@ struct yaml_options {
     /* Of all documents together, aliases expanded; NULL: none. More is -EMSGSIZE. */
     const struct json_budget *budget;
     struct json_cost *spent; /* as in json_stream_options */
+    /* NULL, or gets the positions in what is being delivered: before the handler is called. The
+     * caller frees them with yaml_places_free(). */
+    struct yaml_places **ret_places;
 };
 
 /* Delivers every document of the text, in order, to the handler of json_stream.h: elements of a
@@ -43,9 +49,6 @@ struct yaml_options {
  * directives, and nesting after a fault). Or an error of read() or a handler. */
 int yaml_each(bytes_read *read, void *context, const struct yaml_options *options,
               const struct json_stream_handler *handler, struct err *err);
-
-/* Positions in a document read by yaml_read(). */
-struct yaml_places;
 
 /* Reads one document (a second is -EINVAL), with the position of every key and value. The caller
  * owns *ret_root (json_decref()), NULL for empty text, and frees *ret_places with

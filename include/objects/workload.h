@@ -49,6 +49,7 @@ struct manifest_warning {
     const char *object; /* "Deployment ml/web" */
     const char *path;   /* "spec.template.metadata.annotations[gpu-extender.io/model]" */
     const char *message;
+    size_t line; /* of the manifest's text; 0: unknown */
 };
 
 /* The resource of pods of which only their controller knows the GPUs. */

@@ -97,6 +97,8 @@ void text_write_warnings(const json_t *answer, struct arena *arena, struct buf *
     json_array_foreach (json_object_get(answer, "warnings"), i, warning) {
         const char *text = arena_printf(arena, "warning: %s: %s", text_member(warning, "path"),
                                         text_member(warning, "message"));
+        if (json_object_get(warning, "line"))
+            text = arena_printf(arena, "%s (line %s)", text, text_number(warning, "line", arena));
         buf_add_text(out, text_one_line(text, arena));
         buf_add_text(out, "\n");
     }

@@ -81,7 +81,10 @@ int yaml_each(bytes_read *read, void *context, const struct yaml_options *option
               const struct json_stream_handler *handler, struct err *err)
 {
     struct yaml_source *source = yaml_source_new(read, context);
-    struct yaml_build *build = yaml_build_new(source, options, handler, NULL);
+    struct yaml_places *places = options->ret_places ? yaml_places_new() : NULL;
+    struct yaml_build *build = yaml_build_new(source, options, handler, places);
+    if (places)
+        *options->ret_places = places;
     int r = each_document(source, build, handler, err);
     yaml_build_free(build);
     yaml_source_free(source);

@@ -29,7 +29,7 @@ void warned_add(const struct warned *warned, const char *path, const char *messa
         list->warnings = ARENA_ARRAY(warned->arena, struct manifest_warning, WORKLOAD_WARNINGS_MAX);
     const char *object =
         arena_printf(warned->arena, "%s %s/%s", warned->kind, warned->namespace_, warned->name);
-    const struct manifest_warning warning = {object, path, message};
+    const struct manifest_warning warning = {.object = object, .path = path, .message = message};
     if (!is_there(list, &warning))
         list->warnings[list->n_warnings++] = warning;
 }

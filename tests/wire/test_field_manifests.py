@@ -34,6 +34,57 @@ def test_a_manifest_of_the_field(row, service):
     assert row.get("says", "") in service.post("/v1/dry-run?output=table&wide=true", row["manifest"]).text
 
 
+LINES = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a
+data:
+  ok: "1"
+  gpus: 8
+---
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: a
+    annotations:
+      gpu-extender.io/modell: H100
+  spec:
+    containers:
+    - name: c
+      image: i
+      resources:
+        limit: {}
+      env: [{name: A, value: "1"},
+            {name: B, value: 2}]
+- apiVersion: train.example.org/v1
+  kind: Trainer
+  metadata: {name: a}
+  spec:
+    roles:
+    - name: x
+      workerReplicas: 2
+      template: {spec: {containers: [{name: c, image: i}]}}
+"""
+
+
+def test_a_warning_has_the_line_of_its_text(service):
+    answer = service.post("/v1/dry-run", LINES).json()
+    assert {item["path"].partition(": ")[2]: item["line"] for item in answer["warnings"]} == {
+        "data": 7,
+        "metadata.annotations[gpu-extender.io/modell]": 17,
+        "spec.containers[0].resources.limit": 23,
+        "spec.containers[0].env[1].value": 25,
+        "spec.roles[x].workerReplicas": 32,
+    }
+    assert "(line 32)" in service.post("/v1/dry-run?output=table&wide=true", LINES).text
+    long = service.post("/v1/dry-run", LINES + "#" * 256 * 1024).json()["warnings"]
+    assert len(long) == 5 and not any("line" in item for item in long)
+
+
 def test_the_cases_have_names_of_their_own():
     assert len({row["case"] for row in ROWS}) == len(ROWS)
 

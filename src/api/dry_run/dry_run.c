@@ -45,8 +45,10 @@ static json_t *warnings_json(const struct dry_run *dry_run, const struct workloa
         const char *path = warning->path;
         if (list->n_objects > 1)
             path = arena_printf(arena, "%s: %s", warning->object, path);
-        (void)json_array_append_new(
-            warnings, json_pack("{s:s, s:s}", "path", path, "message", warning->message));
+        json_t *json = json_pack("{s:s, s:s}", "path", path, "message", warning->message);
+        if (warning->line > 0)
+            (void)json_object_set_new(json, "line", json_integer((json_int_t)warning->line));
+        (void)json_array_append_new(warnings, json);
     }
     (void)json_array_extend(warnings, dry_run->name_warnings);
     return warnings;

@@ -1,6 +1,7 @@
 /* manifest: see manifest.h. */
 #include "api/dry_run/manifest.h"
 #include "api/dry_run/manifest_hints.h"
+#include "api/dry_run/manifest_lines.h"
 #include "base/mem.h"
 #include "formats/documents.h"
 #include "formats/json_get.h"
@@ -140,6 +141,7 @@ static int read_text(struct manifest_reader *reader, struct err *err)
     };
     const struct json_stream_handler handler = {
         .on_item = on_item, .on_envelope = on_envelope, .on_fault = on_fault, .context = reader};
+    const size_t n_warnings = reader->list.n_warnings;
     if (!text->text)
         return read_objects(reader, text, err);
     int r = documents_each_text(text->text, text->len, &options, &handler, err);
@@ -148,6 +150,8 @@ static int read_text(struct manifest_reader *reader, struct err *err)
     if (r < 0) {
         manifest_hints_of_text(text->text, text->len, err);
         name_text(reader, err);
+    } else {
+        manifest_lines_find(text->text, text->len, &reader->list, n_warnings);
     }
     return r;
 }

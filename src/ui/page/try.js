@@ -287,7 +287,7 @@ export function Try({ tried, setTried, nMarked, pools, state, change }) {
     ${question && html`<p class="bar"><${CopyCurl} words=${() => curlOf(question)} /> <${CopyKubectl} asked=${() => kubectlOf(question)} /> <${OnMap} nMarked=${nMarked} state=${state} change=${change} /></p>`}
     ${answer && html`
       ${question.path === "what-if" && html`<${Effects} answer=${answer} change=${change} />`}
-      ${answer.warnings.map((warning) => html`<${Notice}>${warning.path}: ${warning.message}</${Notice}>`)}
+      ${answer.warnings.map((warning) => html`<${Notice}>${warning.path}: ${warning.message}${warning.line ? ` (line ${warning.line})` : ""}</${Notice}>`)}
       ${answer.notUnderstood.map((one) => html`<${Notice}>${one.kind} ${one.name}: ${one.path}: ${one.message}</${Notice}>`)}
       ${answer.deviceRequests.map((one) => html`<p>${one.object}: ${one.path}: ${one.message}</p>`)}
       ${answer.skipped.map((one) => html`<p class="aside">${t("skipped")}: ${one.kind} ${one.name}: ${one.why}</p>`)}
