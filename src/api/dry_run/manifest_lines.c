@@ -151,7 +151,7 @@ void manifest_lines_find(const char *text, size_t len, struct workload_list *lis
     struct lines_of lines = {.list = list, .first = first};
     const struct json_stream_handler handler = {
         .on_item = on_object, .on_envelope = on_object, .context = &lines};
-    if (len > TEXT_BYTES_MAX || first == list->n_warnings)
+    if (len > TEXT_BYTES_MAX || first == list->n_warnings || !memchr(text, '\n', len))
         return;
     const struct yaml_options options = {
         .max_depth = DEPTH_MAX, .max_values = VALUES_MAX, .ret_places = &lines.places};
