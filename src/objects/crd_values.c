@@ -9,7 +9,7 @@
 #define NAMES_MAX 12
 
 /* Read in the projects' CRDs. In a group, a name has one type wherever it stands. */
-static const struct group {
+static const struct custom_group {
     const char *name;
     const char *strings[NAMES_MAX];
     const char *maps[NAMES_MAX]; /* of strings, besides MAPS */
@@ -49,7 +49,7 @@ static bool has(const char *const *names, const char *key)
 char crd_values_shape(const char *api_version, const char *key)
 {
     for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
-        const struct group *group = &GROUPS[i];
+        const struct custom_group *group = &GROUPS[i];
         if (*api_version && schema_may_be_in_group(api_version, group->name))
             return has(group->strings, key)                  ? 'S'
                    : has(group->maps, key) || has(MAPS, key) ? 'M'

@@ -10,6 +10,7 @@
 #include "formats/json_get.h"
 #include "objects/workload.h"
 #include "quoted.h"
+#include "schema.h"
 
 #include <string.h>
 #include <strings.h>
@@ -324,11 +325,21 @@ static bool is_choice(const char *key)
     return false;
 }
 
-/* Workspaces and RAGEngines of KAITO always ask for machines with GPUs. */
-static bool is_machine_of_kaito(const struct walk *walk, const char *key)
+/* KAITO always asks for machines with GPUs; KubeAI does but for its profiles of CPUs. */
+static bool is_machine_with_gpus(const struct walk *walk, const char *key, const char *text)
 {
+    static const struct {
+        const char *group, *key, *other;
+    } MACHINES[] = {{"kaito.sh", "instanceType", ""}, {"kubeai.org", "resourceProfile", "cpu"}};
     const char *version = json_string_value(json_member(walk->question->object, "apiVersion"));
-    return strcmp(key, "instanceType") == 0 && version && strncmp(version, "kaito.sh/", 9) == 0;
+    for (size_t i = 0; version && i < sizeof MACHINES / sizeof *MACHINES; i++) {
+        const char *other = MACHINES[i].other;
+        if (strcmp(key, MACHINES[i].key) == 0 &&
+            schema_may_be_in_group(version, MACHINES[i].group) &&
+            (!*other || strncmp(text, other, strlen(other)) != 0))
+            return true;
+    }
+    return false;
 }
 
 /* gpu, numGpus, acceleratorType, nvidia.com/gpu; resourceProfile: nvidia-gpu-l4:1. */
@@ -340,7 +351,8 @@ static bool names_gpu(const struct walk *walk, const char *key, const json_t *va
     return strcasestr(key, "gpu") || strcasestr(key, "accelerator") ||
            policy_is_gpu_resource(walk->question->policy, key) ||
            (text && policy_is_gpu_resource(walk->question->policy, text)) ||
-           (text && is_choice(key) && strcasestr(text, "gpu")) || is_machine_of_kaito(walk, key);
+           (text && is_choice(key) && strcasestr(text, "gpu")) ||
+           (text && is_machine_with_gpus(walk, key, text));
 }
 
 static void find_names(struct walk *walk, const json_t *object, const struct step *step)
@@ -453,7 +465,7 @@ static void add_referred(struct walk *walk, const json_t *ref, const struct step
     const json_t *template = referred(ref, step);
     if (template_is_pod(template))
         add_template(walk, template, step, NULL, NULL);
-    else if (walk->question->has_known_counts)
+    else if (walk->question->has_known_counts || walk->question->rows)
         count_fields_add_path(&walk->found.unread, path_of(step, walk->arena));
     const struct step patch = {.parent = step, .object = ref, .key = "patch"};
     judge_patch(walk, json_member(ref, "patch"), &patch);

@@ -7,7 +7,8 @@
 
 #include "objects/workload.h"
 
-/* Sets the lines of the warnings from the first on, where they are found. Not in long texts, or in one line. */
+/* Sets the lines of the warnings from the first on, where they are found. Not in long texts, or in
+ * one line. */
 void manifest_lines_find(const char *text, size_t len, struct workload_list *list, size_t first);
 
 #endif
