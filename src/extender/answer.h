@@ -2,7 +2,7 @@
  * answer: writes JSON answers, and records them. Private to extender.
  *
  * Answers with thousands of names are written straight to text: as jansson values they would cost
- * more than the decision (docs/BENCHMARKS.md).
+ * more than the decision (docs/dev/BENCHMARKS.md).
  */
 #ifndef EXTENDER_ANSWER_H
 #define EXTENDER_ANSWER_H

@@ -1,6 +1,6 @@
 """The layering of src/ and include/, checked include by include.
 
-The table is that of docs/ARCHITECTURE.md: which folder may include which, and where each third-party
+The table is that of docs/dev/ARCHITECTURE.md: which folder may include which, and where each third-party
 header is at home. It reads the text only (symbols.py looks at what the objects of pure folders really call), and does not
 look at tests/, where linking enforces the same.
 """

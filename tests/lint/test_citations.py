@@ -1,10 +1,10 @@
-"""Citations of docs/PROTOCOL.md: each "PROTOCOL 1.4" in the tree names a section that exists, and no other numbering is cited."""
+"""Citations of docs/dev/PROTOCOL.md: each "PROTOCOL 1.4" in the tree names a section that exists, and no other numbering is cited."""
 
 import re
 
 import tree
 
-DOCUMENT = "docs/PROTOCOL.md"
+DOCUMENT = "docs/dev/PROTOCOL.md"
 SECTION = re.compile(r"^### (\d+\.\d+) \S", re.MULTILINE)
 # "PROTOCOL 1.4", "PROTOCOL 8.1 to 8.5", "PROTOCOL 2.5, 2.7 and 3.6"; a comment's line may end in between.
 GAP = r"(?:\s|[*#/])+"
@@ -29,7 +29,7 @@ def faults(root=tree.ROOT):
             continue
         text = tree.read(root, path)
         found += [f"{path}: PROTOCOL {number}: there is no such section" for number in citations(text) if number not in sections]
-        found += [f"{path}: {match[0]}: cite docs/PROTOCOL.md instead" for match in OTHER_NUMBERS.finditer(text)]
+        found += [f"{path}: {match[0]}: cite docs/dev/PROTOCOL.md instead" for match in OTHER_NUMBERS.finditer(text)]
     return found
 
 
@@ -52,7 +52,7 @@ def test_every_citation_form_is_read(tree_of):
 def test_missing_section_is_named(tree_of):
     files = {DOCUMENT: "### 1.1 A\n### 1.1 B\n", "src/a.c": "/* PROTOCOL 1.1 and 1.2 */\n", "tests/b.py": '"""contract 3.3"""\n'}
     assert faults(tree_of(files)) == [
-        "docs/PROTOCOL.md: section 1.1 is there twice",
+        "docs/dev/PROTOCOL.md: section 1.1 is there twice",
         "src/a.c: PROTOCOL 1.2: there is no such section",
-        "tests/b.py: contract 3.3: cite docs/PROTOCOL.md instead",
+        "tests/b.py: contract 3.3: cite docs/dev/PROTOCOL.md instead",
     ]

@@ -108,7 +108,7 @@ def test_every_folder_of_the_tree_has_a_row():
     assert folders <= set(includes.MAY_INCLUDE) | {""}
 
 
-# docs/ARCHITECTURE.md, docs/LEDGER.md
+# docs/dev/ARCHITECTURE.md, docs/dev/LEDGER.md
 
 
 def rows(document, heading):
@@ -120,7 +120,7 @@ def rows(document, heading):
 
 def test_documented_table_equals_the_checked_one():
     """Compares the rows of existing folders. Third-party headers: those that have one file, and jansson's."""
-    told = {row[0].strip("`/"): row for row in rows("docs/ARCHITECTURE.md", "folder") if "/" in row[0]}
+    told = {row[0].strip("`/"): row for row in rows("docs/dev/ARCHITECTURE.md", "folder") if "/" in row[0]}
     folders = {name for name in os.listdir(os.path.join(tree.ROOT, "src")) if os.path.isdir(os.path.join(tree.ROOT, "src", name))}
     assert set(told) == folders
     for folder, (_, _, allowed, homes) in told.items():
@@ -132,7 +132,7 @@ def test_documented_table_equals_the_checked_one():
 
 
 def test_every_file_of_the_pure_folders_is_documented():
-    told = {name.removesuffix(".h") for row in rows("docs/LEDGER.md", "file") for name in re.findall(r"`([\w*.]+)`", row[0])}
+    told = {name.removesuffix(".h") for row in rows("docs/dev/LEDGER.md", "file") for name in re.findall(r"`([\w*.]+)`", row[0])}
     folders = [os.path.join(tree.ROOT, "src", folder) for folder in includes.PURE]
     files = {name.removesuffix(".c") for folder in folders for name in os.listdir(folder) if name.endswith(".c")}
     patterns = tuple(name[:-1] for name in told if name.endswith("*"))

@@ -1,4 +1,4 @@
-"""Mistakes found in other extenders' code (docs/MISTAKES.md), and for each the test that would fail with it here, from outside."""
+"""Mistakes found in other extenders' code (docs/dev/MISTAKES.md), and for each the test that would fail with it here, from outside."""
 
 import itertools
 import json

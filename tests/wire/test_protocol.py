@@ -1,4 +1,4 @@
-"""kube-scheduler's protocol: what its requests may look like, and what filter and prioritize must answer (docs/PROTOCOL.md).
+"""kube-scheduler's protocol: what its requests may look like, and what filter and prioritize must answer (docs/dev/PROTOCOL.md).
 
 Elsewhere: bind in tests/unit/extender/test_binds*.c and test_live_binds.py; preempt in test_preempt.py; watches in
 tests/unit/kube/test_reflector_*.c and test_live_faults.py; the Lease in tests/unit/kube/test_lease*.c; tokens in
