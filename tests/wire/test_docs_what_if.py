@@ -1,4 +1,4 @@
-"""The commands of docs/WHAT-IF.md, as they are written, against the sample cluster."""
+"""The commands of docs/API.md, as they are written, against the sample cluster."""
 
 import subprocess
 
@@ -17,7 +17,7 @@ def split(command, output):
     return f"{command}\n{text}EOF\n", output
 
 
-@pytest.mark.parametrize("command, output", [split(*each) for each in marked.commands("docs/WHAT-IF.md", "what-if")], ids=lambda text: text[:60])
+@pytest.mark.parametrize("command, output", [split(*each) for each in marked.commands("docs/API.md", "what-if")], ids=lambda text: text[:60])
 def test_commands_of_the_document(service, command, output):
     asked = command.replace("127.0.0.1:8888", service.address)
     done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, cwd=ROOT, check=True)
