@@ -2,7 +2,8 @@
  * mutex: a mutex with attributes for clang's -Wthread-safety. That analysis finds a function that
  * returns without releasing a mutex, or calls another function without the mutex it requires.
  *
- * docs/dev/ARCHITECTURE.md has a table of all locks, with their order and the data that each guards.
+ * docs/dev/ARCHITECTURE.md has a table of all locks, with their order and the data that each
+ * guards.
  */
 #ifndef BASE_MUTEX_H
 #define BASE_MUTEX_H

@@ -1,5 +1,6 @@
 /* The ledger event by event: nodes and pods that come, change, go and are listed again, in any
- * order. A test that guards against another project's mistake names the project (docs/dev/MISTAKES.md).
+ * order. A test that guards against another project's mistake names the project
+ * (docs/dev/MISTAKES.md).
  */
 #include "fixture_question.h"
 #include "unit.h"
