@@ -1,7 +1,7 @@
 """Checks README.md and docs/ against the program.
 
-The marked commands of the README are run, and their output compared ("..." stands for any lines). Of the scripts that other
-blocks call, the options must exist. The marked tables of docs/MODELS.md are asked of the service, row by row.
+The marked commands of README.md and docs/API.md are run, and their output compared ("..." stands for any lines). Of the scripts
+that other blocks of the README call, the options must exist. The marked tables of docs/MODELS.md are asked of the service, row by row.
 docs/KUBE-SCHEDULER.md has tests of its own (test_docs_scheduler.py).
 """
 
@@ -20,7 +20,7 @@ OF_RUN = "build/run"
 
 
 README = read("README.md")
-COMMANDS = marked.commands("README.md", "commands")
+COMMANDS = marked.commands("README.md", "commands") + marked.commands("docs/API.md", "commands")
 CALLS = re.findall(r"^\./scripts/.*$", README, re.MULTILINE)
 
 
@@ -63,7 +63,7 @@ def shape_of(text):
 
 def test_translation_is_in_step():
     """README.zh-CN.md has the first sections of the README."""
-    first, _, _ = README.partition("\n## What works\n")
+    first, _, _ = README.partition("\n## What it does not do\n")
     marks = re.compile(r"^<!-- test: .*\n", re.MULTILINE)
     assert shape_of(read("README.zh-CN.md").partition("\n[kube-scheduler extender]:")[0]) == shape_of(marks.sub("", first))
 
@@ -83,7 +83,7 @@ def test_options_named_in_the_text_exist():
 
 
 def test_table_lists_exactly_the_routes():
-    rows = re.findall(r"^\| `(GET|POST)` \| ([^|]+) \|", README, re.MULTILINE)
+    rows = re.findall(r"^\| `(GET|POST)` \| ([^|]+) \|", read("docs/API.md"), re.MULTILINE)
     told = {(method, path) for method, cell in rows for path in re.findall(r"`([^`]+)`", cell)}
     paths = openapi.load()["paths"]
     there = {(method.upper(), re.sub(r"\{(\w+)\}", lambda name: name[1].upper(), path)) for path in paths for method in paths[path]}
