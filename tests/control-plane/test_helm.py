@@ -1,9 +1,10 @@
 """The chart renders the objects of the kustomizations, rejects wrong values, and installs on a real API server.
 
 Listed differences, which same_form() takes out: Helm's own labels; the Namespace, which Helm makes itself; the order of objects; the
-hash in the name of a ConfigMap; and how the policy is written, whose values are compared.
+hash in the name of a ConfigMap; how the policy is written, whose values are compared; and the init container that checks the policy.
 """
 
+import base64
 import copy
 import json
 import os
@@ -22,6 +23,8 @@ from plane import NotHere, Plane
 
 HELMS_LABELS = ("helm.sh/chart", "app.kubernetes.io/managed-by", "app.kubernetes.io/instance", "app.kubernetes.io/version")
 HASHED = re.compile(r"(gpu-scheduler-configuration)-\w{10}\b")
+CERT_MANAGER = {"tls": {"certManager": True}}
+OWN_SECRETS = {"tls": {"secretName": "server", "clientSecretName": "client"}}
 EVERYTHING = {part: {"enabled": True} for part in ("monitoring", "secondScheduler", "aggregatedAPI", "admission")}
 
 
@@ -54,6 +57,8 @@ def same_form(objects):
             item["metadata"].pop("labels", None)
         if item["metadata"]["name"] == "gpu-extender-policy":
             item["data"] = {name: yaml.safe_load(text) for name, text in item["data"].items()}
+        if item["kind"] == "Deployment":
+            item["spec"]["template"]["spec"].pop("initContainers", None)
         found[item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]] = item
     found.pop(("Namespace", None, NAME), None)
     return found
@@ -80,7 +85,7 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_chart_and_kustomization_have_the_same_objects(chart, kubectl, form):
     values, overlays, changes = FORMS[form]
-    ours, shipped = same_form(chart.rendered(values)), same_form(kustomized(kubectl, overlays, changes))
+    ours, shipped = same_form(chart.rendered({**CERT_MANAGER, **values})), same_form(kustomized(kubectl, overlays, changes))
     assert sorted(map(str, ours)) == sorted(map(str, shipped))
     for key, item in shipped.items():
         assert ours[key] == item
@@ -91,15 +96,17 @@ def test_unchanged_policy_is_the_file_itself(chart):
         assert one(chart.rendered({}), "ConfigMap", "gpu-extender-policy")["data"] == {"scheduler-policy.yaml": file.read()}
 
 
-def test_own_secrets_take_the_place_of_cert_manager(chart, kubectl):
+def without_secrets(objects):
+    return {key: item for key, item in same_form(objects).items() if key[0] != "Secret"}
+
+
+def test_own_secrets_take_the_place_of_the_chart_s(chart, kubectl):
     """As with the overlay self-signed, whose Secrets you make yourself."""
-    ours = same_form(chart.rendered({"tls": {"certManager": False}}))
-    shipped = {key: item for key, item in same_form(kubectl.rendered("self-signed")).items() if key[0] != "Secret"}
-    assert ours == shipped
-    named = {"tls": {"certManager": False, "secretName": "server", "clientSecretName": "client"}, "secondScheduler": {"enabled": True}, "monitoring": {"enabled": True}}
-    objects = chart.rendered(named)
+    objects = chart.rendered({**OWN_SECRETS, "secondScheduler": {"enabled": True}, "monitoring": {"enabled": True}})
+    assert [item for item in objects if item["kind"] == "Secret"] == []
     assert secrets_of(objects, NAME) == ["server"] and secrets_of(objects, "gpu-scheduler") == ["client"]
     assert one(objects, "ServiceMonitor")["spec"]["endpoints"][0]["tlsConfig"]["ca"]["secret"]["name"] == "server"
+    assert without_secrets(chart.rendered({})) == without_secrets(kubectl.rendered("self-signed"))
 
 
 def secrets_of(objects, name):
@@ -107,9 +114,45 @@ def secrets_of(objects, name):
     return [item["secret"]["secretName"] for item in volumes if "secret" in item]
 
 
+def test_chart_makes_the_certificates(chart, tmp_path):
+    """An authority that signs both, each for its purpose, and the APIService trusts it."""
+    objects = chart.rendered({"aggregatedAPI": {"enabled": True}})
+    authority = one(objects, "Secret", "gpu-extender-tls")["data"]["ca.crt"]
+    for name, purpose, called in (("gpu-extender-tls", "sslserver", ["-verify_hostname", "gpu-extender-verbs.gpu-extender.svc"]), ("gpu-extender-client", "sslclient", [])):
+        made = one(objects, "Secret", name)
+        assert (made["type"], sorted(made["data"]), made["data"]["ca.crt"]) == ("kubernetes.io/tls", ["ca.crt", "tls.crt", "tls.key"], authority)
+        for file, text in made["data"].items():
+            (tmp_path / file).write_bytes(base64.b64decode(text))
+        openssl("verify", "-purpose", purpose, *called, "-CAfile", tmp_path / "ca.crt", tmp_path / "tls.crt")
+        key = openssl("pkey", "-in", tmp_path / "tls.key", "-pubout")
+        assert openssl("x509", "-in", tmp_path / "tls.crt", "-noout", "-pubkey") == key
+        (named,) = re.findall(r"CN ?= ?(\S+)", openssl("x509", "-in", tmp_path / "tls.crt", "-noout", "-subject"))
+        assert named == ("gpu-extender" if purpose == "sslserver" else "gpu-extender-client")
+    assert one(objects, "APIService", "v1alpha1.visibility.gpu-extender.io")["spec"]["caBundle"] == authority
+
+
+def openssl(*arguments):
+    return subprocess.run(["openssl", *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+
+
+def test_no_kind_is_needed_that_an_api_server_lacks(chart):
+    groups = {item["apiVersion"].rpartition("/")[0] for item in chart.rendered({})}
+    assert groups == {group for group in groups if "." not in group or group.endswith(".k8s.io")}
+
+
+def test_init_container_checks_the_policy(chart):
+    """With the image, the files and the rights of the replica: a policy that --check rejects starts no replica."""
+    pod = one(chart.rendered({"image": {"tag": "1.2.3"}}), "Deployment", NAME)["spec"]["template"]["spec"]
+    (check,), (replica,) = pod["initContainers"], pod["containers"]
+    assert check["args"] == [*replica["args"], "--check"] and check["name"] == "check"
+    same = ("image", "env", "resources", "securityContext", "volumeMounts")
+    assert {key: check[key] for key in same} == {key: replica[key] for key in same} and set(check) == {"name", "args", *same}
+
+
 def test_values_change_what_they_name_and_nothing_else(chart):
     toleration = {"key": "nvidia.com/gpu", "operator": "Exists"}
     values = {
+        **CERT_MANAGER,
         "image": {"repository": "registry.example.com/gpu-extender", "tag": "1.2.3", "pullSecrets": ["pulls"]},
         "replicas": 3,
         "resources": {"requests": {"cpu": "1"}},
@@ -121,7 +164,7 @@ def test_values_change_what_they_name_and_nothing_else(chart):
         "secondScheduler": {"enabled": True, "image": {"tag": "v1.35.1"}},
         "admission": {"enabled": True, "settings": {"schedulerNames": "default-scheduler"}},
     }
-    ours, shipped = same_form(chart.rendered(values)), same_form(chart.rendered({name: {"enabled": True} for name in ("monitoring", "secondScheduler", "admission")}))
+    ours, shipped = same_form(chart.rendered(values)), same_form(chart.rendered({**CERT_MANAGER, **{name: {"enabled": True} for name in ("monitoring", "secondScheduler", "admission")}}))
     wanted = copy.deepcopy(shipped)
     spec = wanted["Deployment", NAME, NAME]["spec"]
     spec["replicas"] = 3
@@ -158,8 +201,15 @@ WRONG = [
     ({"secondScheduler": {"image": {"tag": "1.36"}}}, "secondScheduler/image/tag"),
     ({"monitoring": {"labels": {"release": 1}}}, "monitoring/labels/release"),
     ({"admission": {"settings": {"schedulers": "x"}}}, "admission/settings"),
-    ({"tls": {"secretName": "mine"}}, "set tls.certManager=false, too"),
-    ({"tls": {"certManager": False}, "aggregatedAPI": {"enabled": True}}, "aggregatedAPI.caBundle is empty"),
+    ({"policy": {"placment": {}}}, "/policy"),
+    ({"policy": {"quotas": {}}}, "policy/quotas"),
+    ({"resources": {"limits": {"memory": "1 GiB"}}}, "resources/limits/memory"),
+    ({"resources": {"limits": {"ram": "1Gi"}}}, "resources/limits"),
+    ({"tolerations": [{"key": "a", "operator": "exists"}]}, "tolerations/0/operator"),
+    ({"tolerations": [{"keys": "a"}]}, "tolerations/0"),
+    ({"tls": {"secretName": "mine"}}, "set both, or none"),
+    ({"tls": {**OWN_SECRETS["tls"], "certManager": True}}, "set one of them"),
+    ({**OWN_SECRETS, "aggregatedAPI": {"enabled": True}}, "aggregatedAPI.caBundle is empty"),
 ]
 
 
@@ -192,6 +242,16 @@ def test_schema_describes_every_value():
         assert not isinstance(value, dict) or set(value) <= set(schema["properties"][name].get("properties", {}))
 
 
+def test_schema_knows_every_key_of_the_policy():
+    with open(os.path.join(helm.ROOT, "charts/gpu-extender/values.schema.json"), encoding="utf-8") as file:
+        policy = json.load(file)["properties"]["policy"]
+    with open(os.path.join(helm.ROOT, "config/scheduler-policy.yaml"), encoding="utf-8") as file:
+        keys = yaml.safe_load(file)
+    types = {name: below["type"] for names, below in policy["patternProperties"].items() for name in names.strip("^()$").split("|")}
+    named = {dict: "object", list: "array", str: "string", type(None): "object"}
+    assert {**types, **dict.fromkeys(policy["properties"], "string")} == {name: named[type(value)] for name, value in keys.items()}
+
+
 def test_chart_is_of_this_version():
     with open(os.path.join(helm.ROOT, "charts/gpu-extender/Chart.yaml"), encoding="utf-8") as file:
         told = yaml.safe_load(file)
@@ -205,7 +265,7 @@ def test_package_contains_no_key(chart, kubectl, tmp_path):
     status, said, error = chart.run("package", "charts/gpu-extender", "--destination", str(tmp_path))
     assert status == 0, said + error
     (archive,) = os.listdir(tmp_path)
-    status, said, error = chart.run("template", NAME, str(tmp_path / archive), "--namespace", NAME)
+    status, said, error = chart.run("template", NAME, str(tmp_path / archive), "--namespace", NAME, "--set=tls.certManager=true")
     assert (status, error) == (0, "") and same_form(yaml.safe_load_all(said)) == same_form(kubectl.rendered("cert-manager"))
 
 
@@ -266,15 +326,21 @@ def test_release_is_installed_changed_rolled_back_and_removed_as_documented(live
         (container,) = plane.api.get(f"/apis/apps/v1/namespaces/{NAME}/deployments/{NAME}")["spec"]["template"]["spec"]["containers"]
         return container["image"]
 
+    def certificates():
+        return [plane.api.get(f"/api/v1/namespaces/{NAME}/secrets/gpu-extender-{name}")["data"] for name in ("tls", "client")]
+
     chart.write_values(values)
     install = marked.block("docs/INSTALL.md", "helm-install")
     shell(install)
     assert image().startswith("registry.example.com/gpu-extender:") and existing(kubectl, everything) == existing(kubectl, few)
     assert len(existing(kubectl, few)) == len(few)
+    made = certificates()
     more = " ".join(f"--set={part}.enabled=true" for part in EVERYTHING)
     shell(install.replace("--values values.yaml", f"--values values.yaml --set=image.tag=2.0.0 {more}"))
     assert image().endswith(":2.0.0") and len(existing(kubectl, everything)) == len(everything)
+    assert certificates() == made and plane.api.get("/apis/apiregistration.k8s.io/v1/apiservices/v1alpha1.visibility.gpu-extender.io")["spec"]["caBundle"] == made[0]["ca.crt"]
     shell(marked.block("docs/INSTALL.md", "helm-roll-back"))
+    assert certificates() == made
     assert not image().endswith(":2.0.0") and existing(kubectl, everything) == existing(kubectl, few)
     # No controller empties the namespace here, so kubectl would wait for it.
     shell(marked.block("docs/INSTALL.md", "helm-take-out").replace("delete namespace", "delete --wait=false namespace"))

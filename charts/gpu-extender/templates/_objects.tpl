@@ -59,3 +59,33 @@ Called with root (the chart's values) and folder; gives JSON, {"objects": [...],
 {{- $file }}
 {{- end }}
 {{- end }}
+
+{{- /*
+gpu-extender.certificates: the data of the Secrets gpu-extender-tls and gpu-extender-client, as JSON. Those of the cluster stay; if one
+is missing, both are made, by an authority whose key nobody keeps. Each render makes them once, as several templates need them.
+*/}}
+{{- define "gpu-extender.certificates" }}
+{{- if not .Values.made }}
+{{- $server := lookup "v1" "Secret" "gpu-extender" "gpu-extender-tls" }}
+{{- $client := lookup "v1" "Secret" "gpu-extender" "gpu-extender-client" }}
+{{- $made := dict }}
+{{- if and $server $client }}
+{{- $made = dict "gpu-extender-tls" $server.data "gpu-extender-client" $client.data }}
+{{- else }}
+{{- $days := 3650 }}
+{{- $authority := genCAWithKey "gpu-extender-ca" $days (genPrivateKey "ecdsa") }}
+{{- $names := list }}
+{{- range list "gpu-extender-verbs.gpu-extender.svc" "gpu-extender.gpu-extender.svc" }}
+{{- $names = concat $names (list . (printf "%s.cluster.local" .)) }}
+{{- end }}
+{{- $server = genSignedCertWithKey "gpu-extender" nil $names $days $authority (genPrivateKey "ecdsa") }}
+{{- /* The policy's tls.verbClients.names has this name. */}}
+{{- $client = genSignedCertWithKey "gpu-extender-client" nil nil $days $authority (genPrivateKey "ecdsa") }}
+{{- range $name, $pair := dict "gpu-extender-tls" $server "gpu-extender-client" $client }}
+{{- $_ := set $made $name (dict "ca.crt" ($authority.Cert | b64enc) "tls.crt" ($pair.Cert | b64enc) "tls.key" ($pair.Key | b64enc)) }}
+{{- end }}
+{{- end }}
+{{- $_ := set .Values "made" $made }}
+{{- end }}
+{{- .Values.made | toJson }}
+{{- end }}
