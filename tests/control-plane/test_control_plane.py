@@ -1,4 +1,4 @@
-"""docs/CONTROL-PLANE.md works: its marked commands are run as written, on a machine whose /etc/kubernetes is a folder of the test. Their
+"""The first road of docs/INSTALL.md works: its marked commands are run as written, on a machine whose /etc/kubernetes is a folder of the test. Their
 results are started like the kubelet would: our instance, and kube-scheduler from its edited manifest."""
 
 import base64
@@ -140,10 +140,10 @@ def start_scheduler(machine, number):
 @pytest.fixture(scope="module")
 def installed(machine, run):
     """Steps 1 to 5 in order; our instance runs from the folder of manifests. Returns its address."""
-    run(marked.block("docs/CONTROL-PLANE.md", "rights"))
-    run(marked.block("docs/CONTROL-PLANE.md", "identity"))
-    run(marked.block("docs/CONTROL-PLANE.md", "scheduler-configuration"))
-    run(marked.block("docs/CONTROL-PLANE.md", "static-pod"))
+    run(marked.block("docs/INSTALL.md", "rights"))
+    run(marked.block("docs/INSTALL.md", "identity"))
+    run(marked.block("docs/INSTALL.md", "scheduler-configuration"))
+    run(marked.block("docs/INSTALL.md", "static-pod"))
     address = f"{HOST}:{free_port()}"
     for name in ("scheduler-policy.yaml", "kube-scheduler-config.yaml"):
         path = machine.path("kubernetes/gpu-extender", name)
@@ -155,8 +155,8 @@ def installed(machine, run):
     options = [part.replace("/etc/kubernetes", machine.path("kubernetes")) for part in command_of(machine, "gpu-extender.yaml")]
     service = Service(*options, listen=None)
     try:
-        run(marked.block("docs/CONTROL-PLANE.md", "wait-until-ready").replace(LISTENS, address))
-        run(marked.block("docs/CONTROL-PLANE.md", "edit-scheduler"))
+        run(marked.block("docs/INSTALL.md", "beside-ready").replace(LISTENS, address))
+        run(marked.block("docs/INSTALL.md", "edit-scheduler"))
         yield address
     finally:
         service.stop()
@@ -201,7 +201,7 @@ def test_the_policy_is_consistent(machine, installed):
 def test_a_changed_file_changes_the_manifest(machine, run, installed):
     """The manifest must change, or the kubelet would not restart the pod."""
     before = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]
-    run(marked.block("docs/CONTROL-PLANE.md", "static-pod"))
+    run(marked.block("docs/INSTALL.md", "static-pod"))
     after = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]
     assert re.fullmatch("[0-9a-f]{64}", before) and re.fullmatch("[0-9a-f]{64}", after) and before != after
 
@@ -228,7 +228,7 @@ def test_gpu_pods_are_bound_by_the_instance_until_it_is_switched_off(machine, ru
         api.create(PODS, pod("first", 1))
         bound = api.wait_for(PODS, "metadata.name=first", lambda item: item["spec"].get("nodeName"))
         assert "gpu-extender.io/bound-by" in bound["metadata"]["annotations"]
-        look = marked.block("docs/CONTROL-PLANE.md", "look").replace(LISTENS, installed)
+        look = marked.block("docs/INSTALL.md", "look").replace(LISTENS, installed)
         # Our instance learns of the binding by its answer, perhaps later than we by a watch.
         wait_until(lambda: 'gpu_extender_binds_total{outcome="bound"} 1\n' in run(look), lambda: run(look))
         assert run(look).startswith("ok\n")
@@ -236,7 +236,7 @@ def test_gpu_pods_are_bound_by_the_instance_until_it_is_switched_off(machine, ru
         scheduler.kill()
     api.delete("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
 
-    run(marked.block("docs/CONTROL-PLANE.md", "off"))
+    run(marked.block("docs/INSTALL.md", "off"))
     assert manifest(machine, "kube-scheduler.yaml")["spec"]["containers"][0]["command"] == yaml.safe_load(KUBEADMS)["spec"]["containers"][0]["command"]
     scheduler = start_scheduler(machine, 2)
     try:
@@ -249,10 +249,8 @@ def test_gpu_pods_are_bound_by_the_instance_until_it_is_switched_off(machine, ru
 
 def test_rollback_restores_the_initial_state(machine, run, installed):
     """The last test of this file, because it removes our instance's manifest."""
-    run(marked.block("docs/CONTROL-PLANE.md", "roll-back"))
+    run(marked.block("docs/INSTALL.md", "roll-back"))
     with open(machine.path("kubernetes/manifests/kube-scheduler.yaml"), encoding="utf-8") as file:
         assert file.read() == KUBEADMS
     assert os.listdir(machine.path("kubernetes/manifests")) == ["kube-scheduler.yaml"]
-    inline = "kubectl delete -k manifests/overlays/control-plane"
-    assert f"`{inline}`" in marked.read("docs/CONTROL-PLANE.md")
-    run(f"export KUBECONFIG=/etc/kubernetes/admin.conf\n{inline}")
+    run("export KUBECONFIG=/etc/kubernetes/admin.conf\n" + marked.block("docs/INSTALL.md", "undo-rights"))

@@ -1,4 +1,4 @@
-"""The marked commands of docs/KUBE-SCHEDULER.md, as written, on its example cluster.
+"""The marked commands of docs/KUBE-SCHEDULER.md and docs/INSTALL.md (a systemd unit), as written, on their example cluster.
 
 Only the service's address differs. kubectl's commands are run if there is a kubectl. A line that ends with " ..." continues, and
 "..." matches any number of lines.
@@ -18,7 +18,7 @@ from plane import HOST, free_port, says_ready
 from service import BINARY, ENV, ROOT
 
 LISTENS = "127.0.0.1:8888"
-COMMANDS = marked.commands("docs/KUBE-SCHEDULER.md", "commands")
+COMMANDS = marked.commands("docs/INSTALL.md", "commands") + marked.commands("docs/KUBE-SCHEDULER.md", "commands")
 
 
 def pattern_of(line):
@@ -34,7 +34,7 @@ def matches(output, said):
 
 def write_kubeconfig(live, folder):
     """The document's, for this API server. Its token is in the file `token`."""
-    config = yaml.safe_load(marked.block("docs/KUBE-SCHEDULER.md", "kubeconfig"))
+    config = yaml.safe_load(marked.block("docs/INSTALL.md", "kubeconfig"))
     with open(live.kubeconfig, encoding="utf-8") as file:
         here = yaml.safe_load(file)["clusters"][0]["cluster"]
     for field in config["clusters"][0]["cluster"]:

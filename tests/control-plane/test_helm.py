@@ -318,7 +318,11 @@ def shell(live, binaries):
 
 def test_release_is_installed_changed_rolled_back_and_removed_as_documented(live, shell):
     plane, kubectl, chart = live
-    values = yaml.safe_load(marked.block("docs/INSTALL.md", "helm-values"))
+    shell(marked.block("docs/INSTALL.md", "helm-values"))
+    with open(os.path.join(chart.folder, "values.yaml"), encoding="utf-8") as file:
+        values = yaml.safe_load(file)
+    assert values["secondScheduler"]["image"] == {"tag": "v0.0.0"}  # what this API server calls itself
+    values["secondScheduler"]["image"]["tag"] = "v1.36.3"
     few, everything = chart.rendered(values), chart.rendered({**values, **EVERYTHING})
     assert len(few) < len(everything)
 
@@ -345,3 +349,11 @@ def test_release_is_installed_changed_rolled_back_and_removed_as_documented(live
     # No controller empties the namespace here, so kubectl would wait for it.
     shell(marked.block("docs/INSTALL.md", "helm-take-out").replace("delete namespace", "delete --wait=false namespace"))
     wait_until(lambda: existing(kubectl, everything) == [], lambda: existing(kubectl, everything))
+
+
+def test_laptop_gets_made_up_gpus_as_documented(live, shell):
+    plane, _, _ = live
+    plane.api.create("/api/v1/nodes", {"kind": "Node", "metadata": {"name": "laptop"}})
+    shell(marked.block("docs/INSTALL.md", "laptop-values"))
+    node = plane.api.get("/api/v1/nodes/laptop")
+    assert node["status"]["allocatable"] == {"nvidia.com/gpu": "8"} and "nvidia.com/gpu.product" in node["metadata"]["labels"]

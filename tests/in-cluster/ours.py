@@ -67,9 +67,10 @@ class Ours:
     def install(self):
         shutil.copytree(MANIFESTS, self.manifests, ignore=shutil.ignore_patterns("certificates"))
         self.make_certificates()
-        load = marked.line("docs/OPERATIONS.md", "load-image", "ctr ")
+        load = marked.line("docs/INSTALL.md", "load-image", "ctr ")
         archive = load.split()[-1]
-        os.symlink(os.path.join(ROOT, "build/image", archive), self.cluster.path(archive))
+        os.makedirs(os.path.dirname(self.cluster.path(archive)))
+        os.symlink(os.path.join(ROOT, archive), self.cluster.path(archive))
         self.shell(load)
         self.apply()
         self.wait_until_rolled_out()

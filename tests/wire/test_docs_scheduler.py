@@ -28,9 +28,7 @@ CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.
 COMMENTED_KEY = re.compile(r"^ *# +(?:- )?([a-z]\w*):", re.MULTILINE)
 COMMENTED_NAME = re.compile(r"^ *# - name: (\S+)$", re.MULTILINE)
 LEGACY = "alpha.kubernetes.io/nvidia-gpu"
-OF_OTHERS = {"--server-side", "--subresource", "--as", "--namespace", "--duration", "--output"}
-OF_OTHERS |= {"--no-install-recommends", "--system", "--shell"}
-OF_OTHERS |= {"--filename", "--clusterrole", "--serviceaccount", "--cacert", "--header"}
+OF_OTHERS = {"--namespace", "--output", "--filename", "--clusterrole", "--serviceaccount", "--cacert", "--header"}
 OF_EVERY_SYSTEM = re.compile(r"lib(c|m|gcc_s|\w+san)\.so")
 ROUTE = re.compile(r"(?<![a-z.])/(?:(?:scheduler|v1)/[\w/-]+|metrics|readyz|livez)")
 
@@ -201,7 +199,7 @@ def test_each_right_is_documented():
 
 @pytest.mark.parametrize("member", ["username", "password", "auth-provider", "as", "as-uid", "as-groups", "as-user-extra"])
 def test_identities_rejected_by_name_are_documented(run_binary, write, member):
-    config = yaml.safe_load(marked.block("docs/KUBE-SCHEDULER.md", "kubeconfig"))
+    config = yaml.safe_load(marked.block("docs/INSTALL.md", "kubeconfig"))
     del config["clusters"][0]["cluster"]["certificate-authority"]
     config["users"][0]["user"][member] = "x"
     done = run_binary("--kubeconfig", write("kubeconfig", yaml.safe_dump(config)), "--check")
@@ -237,14 +235,14 @@ def packages_of(paths):
 def test_runtime_packages_are_documented():
     if platform.freedesktop_os_release().get("VERSION_CODENAME") != "bookworm":
         pytest.skip("the document names those of Debian 12")
-    words = marked.block("docs/KUBE-SCHEDULER.md", "libraries").split()
+    words = marked.block("docs/INSTALL.md", "libraries").split()
     assert set(words) - {"apt-get", "install", "--no-install-recommends"} == packages_of(needed_libraries())
 
 
 def test_systemd_accepts_the_unit(write):
     text = read("manifests/gpu-extender.service")
     (command,) = re.findall(r"^ExecStart=(\S+) ", text, re.MULTILINE)
-    assert f"install -m 755 gpu-extender {os.path.dirname(command)}/\n" in marked.block("docs/KUBE-SCHEDULER.md", "systemd")
+    assert f"install -m 755 gpu-extender {os.path.dirname(command)}/\n" in marked.block("docs/INSTALL.md", "systemd")
     analyze = shutil.which("systemd-analyze")
     if not analyze:
         pytest.skip("there is no systemd-analyze")

@@ -68,11 +68,11 @@ def test_workload(name, service):
     assert inventory_of(service) == before, "a dry run changed the ledger"
 
 
-# What users have, by the kind's group; kubeadm.yaml is beside the workloads.
+# What users have, by the kind's group; kubeadm.yaml and test-pod.yaml are beside the workloads.
 USERS = ("kserve", "argo-workflow", "mpijob", "volcano-job", "kueue-job", "raycluster", "rayservice", "helm-output")
 
 
-@pytest.mark.parametrize("path", [f"workloads/{name}.yaml" for name in USERS] + ["kubeadm.yaml"])
+@pytest.mark.parametrize("path", [f"workloads/{name}.yaml" for name in USERS] + ["kubeadm.yaml", "test-pod.yaml"])
 def test_manifests_of_users_get_no_warning(path, service):
     answer = service.post("/v1/dry-run", read(EXAMPLES, path)).json()
     assert (answer["warnings"], answer["notUnderstood"]) == ([], [])
