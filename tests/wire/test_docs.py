@@ -68,6 +68,12 @@ def test_translation_is_in_step():
     assert shape_of(read("README.zh-CN.md").partition("\n[kube-scheduler extender]:")[0]) == shape_of(marks.sub("", first))
 
 
+def test_pages_for_users_are_few_and_begin_with_the_answer():
+    pages = {path: read("docs", path) for path in os.listdir(os.path.join(ROOT, "docs")) if path.endswith(".md")}
+    assert len(pages) <= 12 and README.count("\n") <= 200
+    assert [path for path, text in pages.items() if not re.match(r"# .*\n\n\*\*", text)] == []
+
+
 @pytest.mark.parametrize("line", CALLS)
 def test_scripts_and_options_exist(line):
     words = line.split()
