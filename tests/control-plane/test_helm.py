@@ -20,6 +20,7 @@ from api import LIMIT_S, wait_until
 from helm import NAME, Helm
 from kustomize import Kubectl, one
 from plane import NotHere, Plane
+from service import BINARY, ENV
 
 HELMS_LABELS = ("helm.sh/chart", "app.kubernetes.io/managed-by", "app.kubernetes.io/instance", "app.kubernetes.io/version")
 HASHED = re.compile(r"(gpu-scheduler-configuration)-\w{10}\b")
@@ -129,6 +130,17 @@ def test_chart_makes_the_certificates(chart, tmp_path):
         (named,) = re.findall(r"CN ?= ?(\S+)", openssl("x509", "-in", tmp_path / "tls.crt", "-noout", "-subject"))
         assert named == ("gpu-extender" if purpose == "sslserver" else "gpu-extender-client")
     assert one(objects, "APIService", "v1alpha1.visibility.gpu-extender.io")["spec"]["caBundle"] == authority
+
+
+def test_replica_accepts_the_chart_s_certificates(chart, tmp_path):
+    """As its init container checks them."""
+    objects = chart.rendered({})
+    for file, text in one(objects, "Secret", "gpu-extender-tls")["data"].items():
+        (tmp_path / file).write_bytes(base64.b64decode(text))
+    (policy,) = one(objects, "ConfigMap", "gpu-extender-policy")["data"].values()
+    (tmp_path / "policy.yaml").write_text(policy.replace("/etc/gpu-extender/tls", str(tmp_path)), encoding="utf-8")
+    done = subprocess.run([BINARY, "--config", tmp_path / "policy.yaml", "--check"], env={**os.environ, **ENV}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stdout + done.stderr
 
 
 def openssl(*arguments):
