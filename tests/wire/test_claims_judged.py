@@ -385,6 +385,28 @@ def test_explain_and_pending_judge_claims(start_over):
     assert not any("resource claim" in note for note in answer.json()["pod"]["notEvaluated"])
 
 
+POLICY = """
+apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas:
+- name: teams
+  namespaces: [ml, small]
+  limits: [{total: 400}]
+"""
+
+
+def test_namespaces_share_the_budget_of_pending(start_over, write):
+    """256 pods with claims that a quota covers are judged: not those of the namespace with most of them and a priority of its own only."""
+    of_small = [merged(item, {"metadata": {"namespace": "small"}}) for item in (claim("wanted"), using("late", a="wanted"))]
+    many = [using(f"many-{n}", a="wanted") for n in range(300)]
+    first = [merged(item, {"spec": {"priority": 9}}) for item in many]
+    service = start_over(*cluster(claim("wanted"), *of_small, *first), options=["--config", write("policy.yaml", POLICY)])
+    answer = service.get("/v1/pending").json()
+    judged = [item["namespace"] for item in answer["pods"] if item["judged"]]
+    assert (judged.count("ml"), judged.count("small"), answer["notJudged"]) == (255, 1, 45)
+    assert not any("0 of" in item["summary"] for item in answer["pods"] if not item["judged"])
+
+
 def explained(service, name="waits"):
     answer = service.get(f"/v1/pods/ml/{name}/explain").json()
     return {item["node"]: item["reason"] for item in answer["nodes"]}, answer["nodes"][0]["message"]

@@ -121,22 +121,6 @@ static int compare_pods(const void *a, const void *b)
     return order != 0 ? order : strcmp(left->name, right->name);
 }
 
-struct namespace_turns {
-    UT_hash_handle hh;
-    size_t n;
-};
-
-static size_t next_turn(struct namespace_turns **namespaces, const char *name, struct arena *arena)
-{
-    struct namespace_turns *found = NULL;
-    HASH_FIND_STR(*namespaces, name, found);
-    if (!found) {
-        found = ARENA_NEW(arena, struct namespace_turns);
-        HASH_ADD_KEYPTR(hh, *namespaces, name, strlen(name), found);
-    }
-    return ++found->n;
-}
-
 static int compare_turns(const void *a, const void *b)
 {
     const struct pod_copy *left = a;
@@ -155,19 +139,13 @@ static int compare_places(const void *a, const void *b)
 
 /* The order in which budgets are spent. Pods that share verdicts come first, by priority. Those
  * with claims share none: their namespaces take turns, so that none spends what the others need. */
-static void sort_by_turns(struct pod_copies *copies, struct arena *arena)
+static void sort_by_turns(struct pod_copies *copies)
 {
-    struct namespace_turns *namespaces = NULL;
     if (copies->n == 0)
         return;
     qsort(copies->items, copies->n, sizeof *copies->items, compare_pods);
-    for (size_t i = 0; i < copies->n; i++) {
-        struct pod_copy *copy = &copies->items[i];
-        copy->place = i;
-        if (copy->pod.claims)
-            copy->turn = next_turn(&namespaces, copy->pod.namespace_, arena);
-    }
-    HASH_CLEAR(hh, namespaces);
+    for (size_t i = 0; i < copies->n; i++)
+        copies->items[i].place = i;
     qsort(copies->items, copies->n, sizeof *copies->items, compare_turns);
 }
 
@@ -214,7 +192,7 @@ static json_t *pending_json(struct pod_copies *copies, const struct cluster *for
 json_t *pending_answer(struct inventory *inventory, struct pod_copies *copies, struct arena *arena)
 {
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
-    sort_by_turns(copies, arena);
+    sort_by_turns(copies);
     struct claim_lookup *claims = pod_json_claims(inventory, policy, copies, arena);
     struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(copies));
     json_t *answer = pending_json(copies, fork, claims, arena);

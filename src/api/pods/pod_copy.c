@@ -8,10 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Pods of a namespace that name claims. */
+struct namespace_turns {
+    UT_hash_handle hh;
+    size_t n;
+};
+
 struct copying {
     struct arena *arena;
     struct pod_copies copies;
-    size_t n_asked;
+    struct namespace_turns *namespaces;
 };
 
 static bool has_quotas(const struct copying *copying, const struct cluster *cluster,
@@ -89,23 +95,68 @@ static void add_not_evaluated(struct pod *pod, const char *lines, struct arena *
                                           before && before[0] ? "\n" : "", lines);
 }
 
-/* Copies the asked claims of the pod that was copied last. */
-static void copy_asked(struct copying *copying, const struct cluster *cluster,
-                       const struct pod *pod)
+/* Names belong to the arena. */
+static size_t next_turn(struct copying *copying, const char *namespace_)
 {
-    struct pod_copy *copy = &copying->copies.items[copying->copies.n - 1];
+    struct namespace_turns *found = NULL;
+    HASH_FIND_STR(copying->namespaces, namespace_, found);
+    if (!found) {
+        found = ARENA_NEW(copying->arena, struct namespace_turns);
+        HASH_ADD_KEYPTR(hh, copying->namespaces, namespace_, strlen(namespace_), found);
+    }
+    return ++found->n;
+}
+
+static void copy_claims(struct copying *copying, const struct cluster *cluster,
+                        const struct pod *pod, struct pod_copy *copy)
+{
     const struct asker asker = asker_from_pod(pod);
     const struct claims_question question = {
         .namespace_ = pod->namespace_, .claims = pod->claims, .asker = &asker};
-    if (!pod->claims || pod->node_name[0] || !has_quotas(copying, cluster, pod->namespace_))
-        return;
-    copy->is_not_asked = copying->n_asked == POD_COPIES_ASKED_MAX;
-    if (copy->is_not_asked)
-        return;
     copy->asked = asked_claims_for_fork(cluster, &question, copying->arena);
     add_not_evaluated(&copy->pod, asked_claims_unknown(cluster, &question, copying->arena),
                       copying->arena);
-    copying->n_asked++;
+}
+
+/* Copies the claims that quotas may count of at most POD_COPIES_ASKED_MAX of the n copied pods. A
+ * namespace gets its next one if each other got as many, or has no more. */
+static void copy_asked(struct copying *copying, const struct cluster *cluster,
+                       const struct pod *const *pods, size_t n)
+{
+    struct pod_copy *copies = copying->copies.items;
+    size_t *n_of_turn = ARENA_ARRAY(copying->arena, size_t, n + 2);
+    size_t turn = 1;                      /* the first that not all get, */
+    size_t n_left = POD_COPIES_ASKED_MAX; /* and how many do */
+    for (size_t i = 0; i < n; i++) {
+        copies[i].is_not_asked =
+            copies[i].turn > 0 && has_quotas(copying, cluster, pods[i]->namespace_);
+        n_of_turn[copies[i].turn] += copies[i].is_not_asked;
+    }
+    for (; turn <= n && n_of_turn[turn] <= n_left; turn++)
+        n_left -= n_of_turn[turn];
+    for (size_t i = 0; i < n; i++) {
+        const bool is_last = copies[i].turn == turn;
+        if (!copies[i].is_not_asked || copies[i].turn > turn || (is_last && n_left == 0))
+            continue;
+        copies[i].is_not_asked = false;
+        n_left -= is_last;
+        copy_claims(copying, cluster, pods[i], &copies[i]);
+    }
+}
+
+/* Copies n pods. Those of a namespace take their turns in that order. */
+static void copy_pods(struct copying *copying, const struct cluster *cluster,
+                      const struct pod *const *pods, size_t n)
+{
+    copying->copies.items = ARENA_ARRAY(copying->arena, struct pod_copy, n);
+    for (size_t i = 0; i < n; i++) {
+        copy_pod(copying, cluster, pods[i]);
+        struct pod_copy *copy = &copying->copies.items[i];
+        if (pods[i]->claims && !pods[i]->node_name[0])
+            copy->turn = next_turn(copying, copy->pod.namespace_);
+    }
+    HASH_CLEAR(hh, copying->namespaces);
+    copy_asked(copying, cluster, pods, n);
 }
 
 /* A waiting pod with its sort keys, copied because sorting compares often. */
@@ -165,11 +216,10 @@ static void copy_waiting(struct copying *copying, const struct cluster *cluster,
     struct queued_pod *queued CLEANUP(mem_free_ptr) =
         collect_waiting(cluster, choice, &copies->n_all);
     const size_t n = copies->n_all < POD_COPIES_MAX ? copies->n_all : POD_COPIES_MAX;
-    copies->items = ARENA_ARRAY(copying->arena, struct pod_copy, n);
-    for (size_t i = 0; i < n; i++) {
-        copy_pod(copying, cluster, queued[i].pod);
-        copy_asked(copying, cluster, queued[i].pod);
-    }
+    const struct pod **pods = ARENA_ARRAY(copying->arena, const struct pod *, n);
+    for (size_t i = 0; i < n; i++)
+        pods[i] = queued[i].pod;
+    copy_pods(copying, cluster, pods, n);
 }
 
 struct pod_copies pod_copy_waiting(struct inventory *inventory,
@@ -203,11 +253,8 @@ static void copy_page(struct copying *copying, const struct cluster *cluster,
             first_add(&first, pod);
     }
     first_sort(&first);
-    copies->items = ARENA_ARRAY(copying->arena, struct pod_copy, first.n);
-    for (size_t i = 0; i < first.n; i++) {
-        copy_pod(copying, cluster, first.items[i]);
-        copy_asked(copying, cluster, first.items[i]);
-    }
+    const struct pod *const *pods = (const struct pod *const *)first.items;
+    copy_pods(copying, cluster, pods, first.n);
     copies->n_all = copies->n + first.is_cut;
 }
 
@@ -229,10 +276,8 @@ struct pod_copies pod_copy_named(struct inventory *inventory, const char *namesp
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     const struct pod *pod = cluster_find_pod_named(view.cluster, namespace_, name);
     if (pod) {
-        copying.copies.items = ARENA_NEW(arena, struct pod_copy);
         copying.copies.n_all = 1;
-        copy_pod(&copying, view.cluster, pod);
-        copy_asked(&copying, view.cluster, pod);
+        copy_pods(&copying, view.cluster, &pod, 1);
     }
     return copying.copies;
 }

@@ -11,8 +11,8 @@
 /* Most pods copied per answer. */
 #define POD_COPIES_MAX ((size_t)10000)
 
-/* Of these, pods whose resource claims quotas may count. Each costs a walk over the claims that no
- * placed pod uses, under the lock. */
+/* Of these, pods whose resource claims quotas may count; namespaces take turns. Each costs a walk
+ * over the claims that no placed pod uses, under the lock. */
 #define POD_COPIES_ASKED_MAX ((size_t)256)
 
 struct asked_claims; /* ledger/asked_claims.h */
@@ -65,8 +65,9 @@ struct pod_copy {
     /* The amounts that quotas count of its resource claims; NULL: none. Not of pod_copy_all(). */
     const struct asked_claims *asked;
     bool is_not_asked; /* it may count, but POD_COPIES_ASKED_MAX others came first */
-    size_t turn;       /* by pending.c, as the next */
-    size_t place;      /* in the answer */
+    /* The how-manieth it is of its namespace's pods that wait with claims; 0: it has none. */
+    size_t turn;
+    size_t place; /* in the answer; by pending.c */
 };
 
 struct pod_copies {
