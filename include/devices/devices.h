@@ -38,8 +38,11 @@ void devices_free(struct devices *devices);
 
 /* About what a slice takes here, with its pool on its node; equal texts count each time. */
 size_t devices_slice_bytes(const struct slice_facts *facts);
-/* The policy key of the limit for which the devices of a slice of a named driver are left out;
- * NULL: they are kept, or there is no such slice. */
+/* Slices without room that are remembered of a node; of those without a node, of a driver. Others
+ * are as if they were not published. */
+#define SLICES_LEFT_OUT_MAX 256
+/* The policy key of the limit for which the devices of a slice of a named driver, put last, are
+ * left out; NULL: they are kept. */
 const char *devices_slice_bound(const struct devices *devices, const char *name);
 /* Insert or replace; facts are copied. Order does not matter: claims may come before slices. */
 void devices_upsert_slice(struct devices *devices, const struct slice_facts *facts);

@@ -77,9 +77,16 @@ static void remove_and_settle(struct devices *devices, enum devices_kind kind,
 
 /* Slices. */
 
-static struct kept_slice *new_slice(struct devices *devices, const struct slice_facts *facts)
+/* Not if too many others have no room, either. */
+static struct kept_slice *put_slice(struct devices *devices, const struct slice_facts *facts)
 {
-    struct kept_slice *slice = slices_new(devices, facts);
+    struct slice_room room = slice_room_take(devices, facts);
+    devices->forgotten = room.is_forgotten ? room.full : NULL;
+    if (room.is_forgotten) {
+        slice_room_release(devices, &room);
+        return NULL;
+    }
+    struct kept_slice *slice = slices_new(devices, facts, &room);
     if (slice->pool->driver)
         slices_attach(devices, slice);
     return slice;
@@ -92,17 +99,19 @@ void devices_upsert_slice(struct devices *devices, const struct slice_facts *fac
     struct object *old = find(devices, DEVICES_SLICES, facts->name, len);
     if (old)
         slice_room_release(devices, &CONTAINER_OF(old, struct kept_slice, object)->room);
-    struct kept_slice *slice = new_slice(devices, facts);
+    struct kept_slice *slice = put_slice(devices, facts);
     if (old)
         (void)remove_object(devices, DEVICES_SLICES, old);
-    put(devices, DEVICES_SLICES, &slice->object, slice->name, len);
+    if (slice)
+        put(devices, DEVICES_SLICES, &slice->object, slice->name, len);
     devices_settle(devices);
 }
 
 const char *devices_slice_bound(const struct devices *devices, const char *name)
 {
     const struct object *object = find(devices, DEVICES_SLICES, name, strlen(name));
-    const char *full = object ? CONTAINER_OF(object, struct kept_slice, object)->room.full : NULL;
+    const char *full =
+        object ? CONTAINER_OF(object, struct kept_slice, object)->room.full : devices->forgotten;
     return full && full[0] ? full : NULL;
 }
 
@@ -277,7 +286,9 @@ const char *devices_continue_seen(struct devices *copy, const struct devices *or
 {
     const size_t len = strlen(name);
     const struct object *object = find(original, kind, name, len);
-    find(copy, kind, name, len)->seen = object->seen;
+    struct object *copied = find(copy, kind, name, len);
+    if (copied)
+        copied->seen = object->seen;
     return object->hh.key;
 }
 

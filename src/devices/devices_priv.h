@@ -239,7 +239,7 @@ struct gpu {
 /* Slices that are bounded together: of a node, of a driver, or all. */
 struct slice_share {
     struct pair key; /* the policy key of the bound, and an interned name */
-    size_t bytes, refs;
+    size_t bytes, refs, n_left_out;
     UT_hash_handle hh;
 };
 
@@ -248,7 +248,8 @@ struct slice_share {
 struct slice_room {
     struct slice_share *shares[SLICE_SHARES_MAX];
     size_t n_shares, bytes;
-    const char *full; /* the policy key of the bound that left no room; NULL: there was room */
+    const char *full;  /* the policy key of the bound that left no room; NULL: there was room */
+    bool is_forgotten; /* too many others have none, too */
 };
 
 struct kept_slice {
@@ -309,6 +310,7 @@ struct devices {
     size_t n_claims[N_CLAIM_STATES];
     size_t n_shared_uses;
     struct slice_share *shares;
+    const char *forgotten; /* `full` of the slice put last; NULL: it is remembered */
     /* At most CLAIM_TEXTS_BYTES_MAX and CLAIM_LABELS_BYTES_MAX; equal ones count each time. */
     size_t claim_text_bytes, claim_label_bytes;
     uint64_t relists[N_DEVICES_KINDS];
@@ -347,8 +349,10 @@ struct slice_room slice_room_take(struct devices *devices, const struct slice_fa
 /* Again, too. */
 void slice_room_release(struct devices *devices, struct slice_room *room);
 
-/* slices.c. A new slice is not attached. Without room it has no devices, and is unreadable. */
-struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts);
+/* slices.c. A new slice is not attached, and takes over the room. Without it it has no devices, and
+ * is unreadable. */
+struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts,
+                              const struct slice_room *room);
 /* Not of a driver that the policy does not name. */
 void slices_attach(struct devices *devices, struct kept_slice *slice);
 void slices_detach(struct devices *devices, struct kept_slice *slice);

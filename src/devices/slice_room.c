@@ -3,7 +3,8 @@
  * of counted drivers are bounded by the policy: those of one node, those of one driver, and all.
  * Those of other drivers have one bound.
  *
- * A slice that has no room gets some when it is put again, such as by the next list.
+ * A slice that has no room gets some when it is put again, such as by the next list. Of those
+ * without, SLICES_LEFT_OUT_MAX of a node (or driver) are remembered.
  */
 #include "base/mem.h"
 #include "devices_priv.h"
@@ -14,7 +15,8 @@
 static const char OF_NODE[] = "limits.nodeSlicesBytes";
 static const char OF_DRIVER[] = "limits.driverSlicesBytes";
 static const char OF_ALL[] = "limits.slicesBytes";
-static const char OF_OTHERS[] = ""; /* no policy key */
+static const char OF_OTHERS[] = "";        /* no policy key */
+static const char LEFT_OUT[] = "left out"; /* those without room */
 
 /* ---- sizes ---- */
 
@@ -112,9 +114,23 @@ void slice_room_release(struct devices *devices, struct slice_room *room)
 {
     for (size_t i = 0; i < room->n_shares; i++) {
         room->shares[i]->bytes -= room->bytes;
+        room->shares[i]->n_left_out -= room->full != NULL;
         unref_share(devices, room->shares[i]);
     }
     room->n_shares = 0;
+}
+
+static struct slice_room without_room(struct devices *devices, const struct slice_facts *facts,
+                                      const char *full)
+{
+    const char *name = facts->node_name[0] ? facts->node_name : facts->driver;
+    struct slice_share *share =
+        ref_share(devices, &(struct slice_bound){.key = LEFT_OUT, .name = name});
+    share->n_left_out++;
+    return (struct slice_room){.shares = {share},
+                               .n_shares = 1,
+                               .full = full,
+                               .is_forgotten = share->n_left_out > SLICES_LEFT_OUT_MAX};
 }
 
 struct slice_room slice_room_take(struct devices *devices, const struct slice_facts *facts)
@@ -122,14 +138,16 @@ struct slice_room slice_room_take(struct devices *devices, const struct slice_fa
     struct slice_bound bounds[SLICE_SHARES_MAX];
     const size_t n = bounds_of(devices, facts, bounds);
     struct slice_room room = {.bytes = devices_slice_bytes(facts)};
+    const char *full = NULL;
     for (size_t i = 0; i < n; i++) {
         struct slice_share *share = ref_share(devices, &bounds[i]);
         share->bytes += room.bytes;
         if (share->bytes > bounds[i].max_bytes)
-            room.full = bounds[i].key; /* the narrowest one is the last */
+            full = bounds[i].key; /* the narrowest one is the last */
         room.shares[room.n_shares++] = share;
     }
-    if (room.full)
-        slice_room_release(devices, &room);
-    return room;
+    if (!full)
+        return room;
+    slice_room_release(devices, &room);
+    return without_room(devices, facts, full);
 }

@@ -145,17 +145,17 @@ static struct kept_slice *copy_slice(struct devices *devices, const struct slice
     return slice;
 }
 
-struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts)
+struct kept_slice *slices_new(struct devices *devices, const struct slice_facts *facts,
+                              const struct slice_room *room)
 {
-    const struct slice_room room = slice_room_take(devices, facts);
     struct slice_facts kept = *facts;
-    if (room.full) {
+    if (room->full) {
         kept.n_devices = kept.n_counter_sets = 0;
         kept.details = NULL;
     }
     struct kept_slice *slice = copy_slice(devices, &kept);
-    slice->room = room;
-    slice->is_unreadable = facts->is_unreadable || room.full;
+    slice->room = *room;
+    slice->is_unreadable = facts->is_unreadable || room->full;
     return slice;
 }
 

@@ -467,6 +467,18 @@ static json_t *longest_of_one_node(size_t i)
     return slice;
 }
 
+/* Small ones with long names and pools of their own, all of one node. */
+static json_t *many_of_one_node(size_t i)
+{
+    json_t *slice = slice_of(i, i, 1, 1);
+    json_t *spec = json_object_get(slice, "spec");
+    (void)part_of(slice, "metadata", "name", json_string(long_name(i)));
+    (void)json_object_set_new(json_object_get(spec, "pool"), "name", json_string(long_name(i)));
+    (void)part_of(slice, "spec", "nodeName", json_string("node-0"));
+    (void)part_of(slice, "spec", "devices", json_pack("[{s:s}]", "name", "gpu"));
+    return slice;
+}
+
 /* 28 devices in groups of seven. */
 static json_t *groups_of_devices(size_t i)
 {
@@ -728,6 +740,8 @@ const struct attack ATTACKS[] = {
     /* limits.nodeSlicesBytes: 2 MiB. */
     {"slices-of-one-node", "memory: the same of one node, which cannot take the room of others",
      CLUSTER_SLICES, 400, longest_of_one_node, 25000, HOLD_MS, FILTER_MS, 60000},
+    {"many-slices", "memory: 20,000 small slices of one node", CLUSTER_SLICES, 20000,
+     many_of_one_node, 1000, HOLD_MS, FILTER_MS, 4000},
     {"selectors", "the dry run: 400 selectors of 10 KB", CLUSTER_SLICES, 3, longest_attributes,
      2000000, HOLD_MS, FILTER_MS, 4000},
     {"combinations", "the dry run: 20 pods with 5 claims that fail in all combinations",

@@ -254,6 +254,35 @@ static void test_counted_slices_are_bounded_by_node_driver_and_in_all(void **sta
     policy_fini(&policy);
 }
 
+/* Memory does not grow with the number of slices that a node's driver publishes. */
+static void test_few_slices_without_room_are_remembered(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct policy policy;
+    struct slice_facts slice = slice_of("a", &GPU);
+    policy_init(&policy);
+    slice.name = "000000";
+    policy.node_slices_bytes = devices_slice_bytes(&slice);
+    struct devices *kept = devices_new(&policy);
+    for (size_t i = 0; i < SLICES_LEFT_OUT_MAX + 10; i++) {
+        slice.name = arena_printf(fixture->arena, "%06zu", i);
+        slice.node_name = i < SLICES_LEFT_OUT_MAX + 9 ? "a" : "b";
+        devices_upsert_slice(kept, &slice);
+        const char *bound = devices_slice_bound(kept, slice.name);
+        assert_string_equal(bound ? bound : "",
+                            slice.node_name[0] == 'b' || i == 0 ? "" : "limits.nodeSlicesBytes");
+    }
+    assert_int_equal(devices_count(kept, DEVICES_SLICES), SLICES_LEFT_OUT_MAX + 2);
+    devices_delete_slice(kept, "000001");
+    slice.name = "again";
+    slice.node_name = "a";
+    devices_upsert_slice(kept, &slice);
+    assert_int_equal(devices_count(kept, DEVICES_SLICES), SLICES_LEFT_OUT_MAX + 2);
+    assert_string_equal(devices_slice_bound(kept, slice.name), "limits.nodeSlicesBytes");
+    devices_free(kept);
+    policy_fini(&policy);
+}
+
 /* Names cost memory, too. */
 static void test_slices_of_other_drivers_without_devices_are_bounded(void **state)
 {
@@ -696,6 +725,7 @@ int main(void)
         TEST(test_other_drivers_do_not_count),
         TEST(test_other_drivers_are_bounded),
         TEST(test_counted_slices_are_bounded_by_node_driver_and_in_all),
+        TEST(test_few_slices_without_room_are_remembered),
         TEST(test_slices_of_other_drivers_without_devices_are_bounded),
         TEST(test_lists_delete_what_they_do_not_name),
         TEST(test_a_sweep_counts_devices),
