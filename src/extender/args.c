@@ -180,9 +180,10 @@ static int read_pod_text(const struct extender *extender, const struct json_stri
     return r;
 }
 
-/* Where the names are not plain: two passes more. */
+/* Where the names are not plain: two passes more. only: as in json_stream.h. */
 static int read_whole(const char *text, size_t len, const struct policy *policy,
-                      struct arena *arena, struct args_body *body, struct err *err)
+                      const char *const *only, struct arena *arena, struct args_body *body,
+                      struct err *err)
 {
     static const char *const POD[] = {"Pod", NULL};
     const struct json_budget budget = budget_of(policy);
@@ -194,17 +195,21 @@ static int read_whole(const char *text, size_t len, const struct policy *policy,
                                                     .object_budget = &budget,
                                                     .max_object_bytes = len + 1,
                                                     .max_depth = JSON_PARSER_MAX_DEPTH};
-    const struct json_stream_options rest_options = {
-        .drop = POD, .max_object_bytes = len + 1, .max_depth = JSON_PARSER_MAX_DEPTH};
+    const struct json_stream_options rest_options = {.drop = only ? NULL : POD,
+                                                     .only = only,
+                                                     .max_object_bytes = len + 1,
+                                                     .max_depth = JSON_PARSER_MAX_DEPTH};
     json_t *pod = NULL;
     struct err why;
     int r = json_stream_read(text, len, &pod_options, &pod, &why);
+    const bool is_over = r == -EMSGSIZE && pod;
     /* Reports all other faults, too. */
-    if (r != -EMSGSIZE || !pod) {
+    if (!is_over && (r < 0 || !only)) {
         json_decref(pod);
         return json_parse(text, len, 0, r == 0 ? &JSON_OWN : &JSON_ANSWER, &body->root, err);
     }
-    body->pod_fault = arena_strdup(arena, why.text);
+    if (is_over)
+        body->pod_fault = arena_strdup(arena, why.text);
     r = json_stream_read(text, len, &rest_options, &body->root, err);
     if (r == 0)
         (void)json_object_update(body->root, pod);
@@ -212,7 +217,6 @@ static int read_whole(const char *text, size_t len, const struct policy *policy,
     return r;
 }
 
-/* only: as in json_stream.h. */
 static int read_rest(const struct json_strings *strings, const char *const *only, json_t **ret_root,
                      struct err *err)
 {
@@ -243,7 +247,7 @@ int args_read_body(const struct extender *extender, struct exchange *exchange,
         if (r == 0 && names.aside)
             r = read_pod_text(extender, &names, policy, arena, &body, err);
     } else {
-        r = read_whole(text, len, policy, arena, &body, err);
+        r = read_whole(text, len, policy, only, arena, &body, err);
     }
     if (r < 0)
         json_decref(body.root);

@@ -35,7 +35,7 @@ struct args_body {
     const char **names;     /* NodeNames, in the arena; NULL: they are in root, if at all */
     size_t n_names;
 };
-/* only: the members to read, as in json_stream.h, with "Pod"; NULL: all. -EINVAL: no JSON. */
+/* only: the members to read beside the Pod, as in json_stream.h; NULL: all. -EINVAL: no JSON. */
 int args_read_body(const struct extender *extender, struct exchange *exchange,
                    const struct policy *policy, const char *const *only, struct args_body *ret_body,
                    struct err *err);

@@ -98,7 +98,7 @@ static int read_args(json_t **ret_root, const struct extender *extender, struct 
                      struct pod_facts *pod, struct victims_by_node *candidates, struct err *err)
 {
     /* Of whole victims only what names them. */
-    static const char *const READ[] = {"Pod", "NodeNameToMetaVictims",
+    static const char *const READ[] = {"NodeNameToMetaVictims",
                                        "NodeNameToVictims.*.NumPDBViolations",
                                        "NodeNameToVictims.*.Pods[].metadata.uid", NULL};
     const struct policy *policy = in_force(extender, exchange);

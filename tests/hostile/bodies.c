@@ -57,6 +57,11 @@ const struct hostile_body BODIES[] = {
      "[" POD_HEAD,
      ",{\"topologyKey\":\"a\"}", POD_TAIL "]}}}", 15 * MB, 0, 200, "NodeNameToMetaVictims",
      60 * MIB, 0},
+    {"body-preempt-escaped", "the same, with a key whose name is escaped", READ_PREEMPT,
+     "{\"\\u0050od\":{\"metadata\":{\"uid\":\"a\"}},\"NodeNameToVictims\":{\"node-0\":{\"Pods\":"
+     "[" POD_HEAD,
+     ",{\"topologyKey\":\"a\"}", POD_TAIL "]}}}", 15 * MB, 0, 200, "NodeNameToMetaVictims",
+     60 * MIB, 0},
     {"body-pods", "20 pods of 740,000 terms, relisted", READ_PODS, POD_HEAD, ",{}", POD_TAIL,
      22 * MB / 10, 20, 0, NULL, 20 * MIB, 0},
     {"answer-dry-run", "99 pods on 1,000 nodes, as JSON", READ_DRY_RUN, ASKED_LIST, NEXT_POD, "]}",

@@ -79,6 +79,14 @@ def test_the_ledger_overrides_the_sent_pod(service):
     assert service.post("/scheduler/preempt", arguments).json() == {"NodeNameToMetaVictims": {}}
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["by UID", "whole pods"])
+def test_a_name_may_be_escaped(whole, service):
+    text = json.dumps(preempt_args(asks(4), {"a": ["pod-a-0", "pod-a-1"], "b": ["pod-b-0"]}, whole=whole))
+    escaped = text.replace('"Pod"', r'"\u0050od"', 1)
+    assert escaped != text
+    assert service.post("/scheduler/preempt", escaped.encode()).body == service.post("/scheduler/preempt", text.encode()).body
+
+
 def test_the_number_of_violations_is_returned_unchanged(service):
     arguments = preempt_args(asks(2), {"a": ["pod-a-1"]})
     for number in (0, 1, -1, 2**63 - 1):
