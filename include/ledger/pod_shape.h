@@ -14,6 +14,7 @@
 struct resource {
     const char *name;
     bool is_gpu;           /* by the policy */
+    bool is_unlisted;      /* accelerator_is_unlisted() */
     bool is_always_kept;   /* policy_is_common_resource() */
     uint64_t quota_scopes; /* bit set of the scopes that count it: policy_quota_scopes() */
 };

@@ -1,6 +1,5 @@
 /* node_notes: see include/inventory/node_notes.h. */
 #include "inventory/node_notes.h"
-#include "types/accelerator.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -52,16 +51,15 @@ struct unlisted_list {
     size_t n;
 };
 
-static struct unlisted *find_or_add(struct unlisted_list *list, const struct policy *policy,
-                                    const struct resource *resource)
+static struct unlisted *find_or_add(struct unlisted_list *list, const struct resource *resource)
 {
-    if (resource->is_gpu)
+    if (!resource->is_unlisted)
         return NULL;
     for (size_t i = 0; i < list->n; i++) {
         if (list->items[i].resource == resource)
             return &list->items[i];
     }
-    if (list->n == UNLISTED_MAX || !accelerator_is_unlisted(policy, resource->name))
+    if (list->n == UNLISTED_MAX)
         return NULL;
     list->items[list->n] = (struct unlisted){.resource = resource};
     return &list->items[list->n++];
@@ -74,8 +72,7 @@ static void count_nodes(const struct cluster *cluster, struct unlisted_list *lis
         const struct node_resource *rows = node_resources(node, &n);
         for (size_t i = 0; i < n; i++) {
             struct unlisted *found =
-                rows[i].capacity > 0 ? find_or_add(list, cluster_policy(cluster), rows[i].resource)
-                                     : NULL;
+                rows[i].capacity > 0 ? find_or_add(list, rows[i].resource) : NULL;
             if (found && found->n_nodes++ == 0)
                 found->first_node = node_name(node);
         }
@@ -86,9 +83,10 @@ static void count_pods(const struct cluster *cluster, struct unlisted_list *list
 {
     for (const struct pod *pod = NULL; (pod = cluster_next_pod(cluster, pod));) {
         const struct pod_shape *shape = pod->shape;
-        for (size_t i = 0; i < shape->n_needs && !pod->node_name[0] && !pod->finished; i++) {
-            struct unlisted *found =
-                find_or_add(list, cluster_policy(cluster), shape->needs[i].resource);
+        if (pod->node_name[0] || pod->finished)
+            continue;
+        for (size_t i = 0; i < shape->n_needs; i++) {
+            struct unlisted *found = find_or_add(list, shape->needs[i].resource);
             if (found)
                 found->n_pods++;
         }

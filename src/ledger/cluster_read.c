@@ -232,10 +232,7 @@ static const struct resource *unknown_resource(const struct policy *policy, cons
                                                struct arena *arena)
 {
     struct resource *resource = ARENA_NEW(arena, struct resource);
-    resource->name = name;
-    resource->is_gpu = policy_is_gpu_resource(policy, name);
-    resource->is_always_kept = policy_is_common_resource(policy, name);
-    resource->quota_scopes = policy_quota_scopes(policy, name);
+    *resource = shapes_resource(policy, name);
     return resource;
 }
 

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "ledger/shape_copy.h"
 #include "ledger/shape_limits.h"
+#include "types/accelerator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,16 +42,22 @@ const struct resource *shapes_find_resource(const struct shapes *shapes, const c
     return entry ? &entry->resource : NULL;
 }
 
+struct resource shapes_resource(const struct policy *policy, const char *name)
+{
+    return (struct resource){.name = name,
+                             .is_gpu = policy_is_gpu_resource(policy, name),
+                             .is_unlisted = accelerator_is_unlisted(policy, name),
+                             .is_always_kept = policy_is_common_resource(policy, name),
+                             .quota_scopes = policy_quota_scopes(policy, name)};
+}
+
 const struct resource *shapes_intern_resource(struct shapes *shapes, const char *name)
 {
     struct resource_entry *entry = NULL;
     HASH_FIND_STR(shapes->resources, name, entry);
     if (!entry) {
         entry = MEM_NEW_WITH_TEXT(struct resource_entry, name, name);
-        entry->resource.name = entry->name;
-        entry->resource.is_gpu = policy_is_gpu_resource(shapes->policy, name);
-        entry->resource.is_always_kept = policy_is_common_resource(shapes->policy, name);
-        entry->resource.quota_scopes = policy_quota_scopes(shapes->policy, name);
+        entry->resource = shapes_resource(shapes->policy, entry->name);
         HASH_ADD_STR(shapes->resources, name, entry);
     }
     entry->refs++;
