@@ -133,7 +133,7 @@ const struct setting SETTINGS[] = {
     {"limits.nodeSlicesBytes", SETTING_BYTES, LISTED, AT(policy.node_slices_bytes),
      FROM_TO(4 * KI, 16 * GI, 2 * MI)},
     {"limits.driverSlicesBytes", SETTING_BYTES, LISTED, AT(policy.driver_slices_bytes),
-     FROM_TO(4 * KI, 16 * GI, 160 * MI)},
+     FROM_TO(4 * KI, 16 * GI, 176 * MI)},
     {"limits.slicesBytes", SETTING_BYTES, LISTED, AT(policy.slices_bytes),
      FROM_TO(4 * KI, 16 * GI, 192 * MI)},
     {"limits.dryRunReplicas", SETTING_COUNT, AT(limits.replicas), FROM_TO(1, 1000000, 1000)},

@@ -36,14 +36,29 @@ static size_t size_of_sets(const struct counter_set *sets, size_t n)
     return size;
 }
 
-static size_t size_of_device(const struct device_facts *facts)
+/* Beside its bytes, of a text that is kept once. */
+#define INTERNED_BYTES ((size_t)80)
+
+/* Attributes of neighbours are mostly the same. before NULL: none. */
+static size_t size_of_attribute(const struct device_facts *facts, size_t i,
+                                const struct device_facts *before)
+{
+    const struct device_attribute *is = &facts->attributes[i];
+    const struct device_attribute *was =
+        before && i < before->n_attributes ? &before->attributes[i] : NULL;
+    size_t size =
+        sizeof(struct device_attribute) + size_of_text(is->name) + size_of_text(is->value);
+    size += was && strcmp(was->name, is->name) == 0 ? 0 : INTERNED_BYTES;
+    return size + (was && strcmp(was->value, is->value) == 0 ? 0 : INTERNED_BYTES);
+}
+
+static size_t size_of_device(const struct device_facts *facts, const struct device_facts *before)
 {
     size_t size = sizeof(struct device) + sizeof(struct device_slot) + size_of_text(facts->name) +
                   size_of_text(facts->node_name) + size_of_text(facts->details) +
                   size_of_sets(facts->consumes, facts->n_consumes);
     for (size_t i = 0; i < facts->n_attributes; i++)
-        size += sizeof(struct device_attribute) + size_of_text(facts->attributes[i].name) +
-                size_of_text(facts->attributes[i].value);
+        size += size_of_attribute(facts, i, before);
     return size;
 }
 
@@ -55,7 +70,7 @@ size_t devices_slice_bytes(const struct slice_facts *facts)
                   size_of_text(facts->node_name) + size_of_text(facts->details) +
                   size_of_sets(facts->counter_sets, facts->n_counter_sets);
     for (size_t i = 0; i < facts->n_devices; i++)
-        size += size_of_device(&facts->devices[i]);
+        size += size_of_device(&facts->devices[i], i > 0 ? &facts->devices[i - 1] : NULL);
     return size;
 }
 

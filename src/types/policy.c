@@ -96,7 +96,7 @@ void policy_init(struct policy *ret_policy)
         .pod_shape_bytes = (size_t)64 * 1024,
         .pod_shapes_bytes = (size_t)128 * 1024 * 1024,
         .node_slices_bytes = (size_t)2 * 1024 * 1024,
-        .driver_slices_bytes = (size_t)160 * 1024 * 1024,
+        .driver_slices_bytes = (size_t)176 * 1024 * 1024,
         .slices_bytes = (size_t)192 * 1024 * 1024,
         .arena = arena_new(),
         .enforce_namespaces = {.arena = arena_new()},
