@@ -25,8 +25,19 @@ struct claims_world;
  * depends on these. */
 #define CLAIMS_WORLD_DEVICES_MAX ((size_t)400000)
 
-/* reads: what selectors read of devices, and the attributes that constraints compare. Borrowed. The
- * world is in the arena, and claims_world_free() frees its tables. */
+/* What selectors read of devices, and the attributes that constraints compare. Begin with zeros. */
+struct claims_reads {
+    struct cel_read *items;
+    size_t n, room;
+};
+#define CLAIMS_READS_MAX ((size_t)500) /* with as many, all is read */
+/* Borrow the programs; the list is in the arena. */
+void claims_reads_add(struct claims_reads *reads, const struct allocate_selectors *selectors,
+                      struct arena *arena);
+void claims_reads_add_claim(struct claims_reads *reads, const struct allocate_claim *claim,
+                            struct arena *arena);
+
+/* reads are borrowed. The world is in the arena, and claims_world_free() frees its tables. */
 struct claims_world *claims_world_new(const struct cel_read *reads, size_t n_reads,
                                       struct arena *arena);
 void claims_world_free(struct claims_world *world);
@@ -61,6 +72,9 @@ struct claims_world_slices claims_world_on_node(const struct claims_world *world
 /* Devices that agree in what is read of them, in their taints, and in whether a claim uses them. */
 struct claims_world_kind {
     const struct cel_device *facts;
+    /* Those that nothing reads, without values. */
+    const struct cel_fact *unread;
+    size_t n_unread;
     const char *not_judged; /* why selectors cannot be judged on them; NULL: they can */
     const struct allocate_taint *taints;
     size_t n_taints;
@@ -71,6 +85,7 @@ struct claims_world_kinds {
     const struct claims_world_kind *items; /* NULL: there are none */
     size_t n;                              /* without those of others, which come last */
     size_t n_with_others;
+    const char *not_judged;        /* why there are none; NULL: all are read */
     const char *others_not_judged; /* why some of theirs are not read; NULL: all are */
 };
 /* All devices of the newest generations, as placed replicas have left them. Takes a visit to each

@@ -185,26 +185,6 @@ const char *devices_continue_seen(struct devices *copy, const struct devices *or
 void devices_continue_seen_claim(struct devices *copy, const struct devices *original,
                                  const char *namespace_, const char *name);
 
-/* A device as selectors see it. Equal texts of attributes are one pointer until the next change. */
-struct published_device {
-    const char *slice, *driver, *pool;
-    int64_t generation;
-    bool allows_multiple, lacks_attributes;
-    const struct device_attribute *attributes;
-    size_t n_attributes;
-};
-/* A walk over the devices of the newest generations, and over all of drivers that the policy does
- * not name, slice by slice. Begin with zeros. Objects may change between two steps: a slice that is
- * replaced comes again, last. */
-struct devices_walk {
-    uint64_t at; /* the last slice that was visited */
-    size_t work; /* a step ends at the end of a slice after so many devices and attributes */
-    void (*visit)(void *context, const struct published_device *device);
-    void *context;
-};
-/* Returns true after the last slice. */
-bool devices_each_some(const struct devices *devices, struct devices_walk *walk);
-
 /* The effects of claims and taints on a device. */
 struct device_status {
     bool is_allocated; /* a claim uses all of it, without admin access */
@@ -241,11 +221,12 @@ struct shared_devices {
 struct shared_devices devices_shared_on(const struct devices *devices, const char *node_name,
                                         struct arena *arena, size_t *room);
 
-/* A walk over the slices of drivers that the policy names, or over all, as devices_walk. Facts and
- * the statuses of their devices are in the arena. */
+/* A walk over the slices of drivers that the policy names, or over all. Begin with zeros. Objects
+ * may change between two steps: a slice that is replaced comes again, last. Facts and the statuses
+ * of their devices are in the arena. */
 struct slices_walk {
-    uint64_t at;
-    size_t work;
+    uint64_t at;     /* the last slice that was visited */
+    size_t work;     /* a step ends at the end of a slice after so many devices and attributes */
     bool has_others; /* of drivers that the policy does not name */
     struct arena *arena;
     void (*visit)(void *context, const struct slice_facts *facts,

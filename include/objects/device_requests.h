@@ -7,6 +7,7 @@
 #define OBJECTS_DEVICE_REQUESTS_H
 
 #include "base/arena.h"
+#include "types/selector_texts.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -41,5 +42,8 @@ struct device_request_list {
  * counts, the first of its name. */
 bool device_requests_find(const json_t *object, const char *kind, const char *namespace_,
                           const char *name, struct arena *arena, struct device_request_list *list);
+/* The same of a class of the cluster. Borrows the texts. */
+const struct device_request *
+device_requests_of_class(const char *name, const struct selector_texts *texts, struct arena *arena);
 
 #endif

@@ -20,6 +20,7 @@ struct counting {
     struct arena *arena;
     uint64_t *steps_left;
     struct counted_selector *selectors;
+    struct claims_selector *asked; /* of each */
     size_t n_selectors;
     struct claims_removal *removals;
     uint64_t *distances; /* of each removal's nearest */
@@ -189,10 +190,14 @@ static bool passes(struct counting *counting, const struct claims_world_kind *ki
             return false;
         }
         struct counted_selector *selector = &counting->selectors[i];
+        struct claims_selector *asked = &counting->asked[i];
         const struct cel_answer answer = evaluate(counting, selector->whole, kind->facts);
         if (answer.verdict == CEL_NOT_JUDGED)
             count->not_judged = answer.message;
+        asked->n_asked += kind->n;
         if (answer.verdict == CEL_INVALID) {
+            asked->error = asked->error ? asked->error : answer.message;
+            asked->n_errors += kind->n;
             count->n_errors += kind->n;
             count->error = answer.message;
         } else if (!answer.value) {
@@ -218,26 +223,30 @@ static void count_kind(struct counting *counting, const struct allocate_want *wa
     (void)spend(counting, 1 + kind->n_taints * want->n_tolerations);
 }
 
-struct claims_count claims_count(const struct allocate_want *want,
-                                 const struct claims_world_kind *kinds, size_t n_kinds,
+struct claims_count claims_count(const struct allocate_want *want, const struct claims_seen *seen,
                                  uint64_t *steps_left, struct arena *arena)
 {
+    if (seen->not_judged)
+        return (struct claims_count){.not_judged = seen->not_judged, .lacks_devices = true};
     const struct allocate_selectors *of_class = &want->device_class->selectors;
+    const size_t n_selectors = of_class->n + want->selectors.n;
     struct counting counting = {
         .arena = arena,
         .steps_left = steps_left,
-        .selectors = ARENA_ARRAY(arena, struct counted_selector, of_class->n + want->selectors.n),
+        .selectors = ARENA_ARRAY(arena, struct counted_selector, n_selectors),
+        .asked = ARENA_ARRAY(arena, struct claims_selector, n_selectors),
         .removals = ARENA_ARRAY(arena, struct claims_removal, CLAIMS_REMOVALS_MAX),
         .distances = ARENA_ARRAY(arena, uint64_t, CLAIMS_REMOVALS_MAX),
         .count = {.not_judged = want->not_judged},
     };
     add_selectors(&counting, of_class, true);
     add_selectors(&counting, &want->selectors, false);
-    for (size_t i = 0; i < n_kinds; i++) {
-        counting.count.n_all += kinds[i].n;
+    for (size_t i = 0; i < seen->n; i++) {
+        counting.count.n_all += seen->kinds[i].n;
         if (!counting.count.not_judged)
-            count_kind(&counting, want, &kinds[i]);
+            count_kind(&counting, want, &seen->kinds[i]);
     }
     counting.count.removals = counting.removals;
+    counting.count.selectors = counting.asked;
     return counting.count;
 }

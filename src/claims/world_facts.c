@@ -6,6 +6,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void add_read(struct claims_reads *reads, struct cel_read read, struct arena *arena)
+{
+    if (reads->n + 1 >= CLAIMS_READS_MAX) {
+        reads->items[0] = (struct cel_read){.is_capacity = false};
+        reads->items[1] = (struct cel_read){.is_capacity = true};
+        return;
+    }
+    reads->items = arena_grow(arena, reads->items, reads->n, &reads->room, sizeof read);
+    reads->items[reads->n++] = read;
+}
+
+void claims_reads_add(struct claims_reads *reads, const struct allocate_selectors *selectors,
+                      struct arena *arena)
+{
+    for (size_t i = 0; i < selectors->n; i++) {
+        const struct cel_program *program = selectors->programs[i];
+        size_t n = 0;
+        const struct cel_read *own =
+            program && cel_verdict(program) == CEL_VALID ? cel_reads(program, &n) : NULL;
+        for (size_t j = 0; j < n; j++)
+            add_read(reads, own[j], arena);
+    }
+}
+
+void claims_reads_add_claim(struct claims_reads *reads, const struct allocate_claim *claim,
+                            struct arena *arena)
+{
+    for (size_t i = 0; i < claim->n_requests; i++) {
+        for (size_t j = 0; j < claim->requests[i].n_wants; j++)
+            claims_reads_add(reads, &claim->requests[i].wants[j].selectors, arena);
+    }
+    for (size_t i = 0; i < claim->n_constraints; i++) {
+        const char *attribute = claim->constraints[i].attribute;
+        const char *slash = attribute ? strchr(attribute, '/') : NULL;
+        if (slash)
+            add_read(reads,
+                     (struct cel_read){
+                         .domain = arena_strndup(arena, attribute, (size_t)(slash - attribute)),
+                         .name = slash + 1},
+                     arena);
+    }
+}
+
 static bool is_domain(const char *domain, const char *name, const char *slash)
 {
     return strncmp(domain, name, (size_t)(slash - name)) == 0 && !domain[slash - name];
@@ -72,21 +115,22 @@ static void add_key(const struct claims_world *world, const char *driver,
     }
 }
 
-static struct cel_fact fact_of(struct arena *arena, const struct device_attribute *attribute)
+static struct cel_fact fact_of(struct arena *arena, const struct device_attribute *attribute,
+                               const char *value)
 {
     const char *slash = strchr(attribute->name, '/');
     struct cel_fact fact = {
         .domain = arena_strndup(arena, attribute->name, (size_t)(slash - attribute->name)),
         .name = arena_strdup(arena, slash + 1),
         .kind = CEL_BOOL,
-        .text = arena_strdup(arena, attribute->value + 1)};
-    if (attribute->value[0] == 's')
+        .text = arena_strdup(arena, value + 1)};
+    if (value[0] == 's')
         fact.kind = CEL_STRING;
-    else if (attribute->value[0] == 'v')
+    else if (value[0] == 'v')
         fact.kind = CEL_VERSION;
-    else if (attribute->value[0] == 'q')
+    else if (value[0] == 'q')
         fact.kind = CEL_QUANTITY;
-    else if (attribute->value[0] == 'i')
+    else if (value[0] == 'i')
         fact.kind = CEL_INT;
     fact.integer = fact.kind == CEL_INT ? strtoll(fact.text, NULL, 10) : 0;
     fact.boolean = strcmp(fact.text, "true") == 0;
@@ -158,10 +202,14 @@ static struct world_group *new_group(const struct claims_world *world, const cha
         if (is_unsupported(attribute))
             group->facts.unsupported = arena_strdup(arena, slash ? slash + 1 : attribute->name);
         else if (is_read(world, attribute))
-            facts[group->facts.n_facts++] = fact_of(arena, attribute);
+            facts[group->facts.n_facts++] = fact_of(arena, attribute, attribute->value);
+        else
+            facts[device->n_attributes - ++group->n_unread] =
+                fact_of(arena, attribute, is_capacity(attribute) ? "q" : "s");
         if (is_capacity(attribute))
             add_capacity(group, arena, driver, attribute, policies ? &policies->details : &none);
     }
+    group->unread = facts + device->n_attributes - group->n_unread;
     return group;
 }
 

@@ -1,4 +1,5 @@
 /* world_kinds: how many devices there are of each kind. */
+#include "base/mem.h"
 #include "world_priv.h"
 
 #include <string.h>
@@ -35,7 +36,10 @@ static void add(struct kind_list *list, const struct allocate_device *device)
         HASH_ADD(hh, list->entries, key, sizeof entry->key, entry);
         list->kinds =
             arena_grow(list->arena, list->kinds, list->n, &list->room, sizeof *list->kinds);
+        const struct world_group *group = CONTAINER_OF(key.facts, const struct world_group, facts);
         list->kinds[list->n++] = (struct claims_world_kind){.facts = key.facts,
+                                                            .unread = group->unread,
+                                                            .n_unread = group->n_unread,
                                                             .not_judged = device->not_judged,
                                                             .taints = key.taints,
                                                             .n_taints = key.n_taints,
@@ -83,7 +87,8 @@ static size_t add_pools(struct kind_list *list, const struct claims_world *world
 struct claims_world_kinds claims_world_kinds(const struct claims_world *world, struct arena *arena)
 {
     struct kind_list list = {.arena = arena};
-    struct claims_world_kinds kinds = {.others_not_judged = world->others.not_judged};
+    struct claims_world_kinds kinds = {.not_judged = world->named.not_judged,
+                                       .others_not_judged = world->others.not_judged};
     kinds.n = add_pools(&list, world, false);
     kinds.n_with_others = add_pools(&list, world, true);
     kinds.items = list.kinds;

@@ -21,6 +21,8 @@ struct world_details {
 struct world_group {
     UT_hash_handle hh;
     struct cel_device facts;
+    const struct cel_fact *unread; /* after the others */
+    size_t n_unread;
     struct allocate_capacity *capacities;
     size_t n_capacities;
     const char *not_judged;

@@ -126,3 +126,21 @@ bool device_requests_find(const json_t *object, const char *kind, const char *na
         find_requests(&finder, json_member(spec, "spec"), "spec.spec");
     return false;
 }
+
+const struct device_request *
+device_requests_of_class(const char *name, const struct selector_texts *texts, struct arena *arena)
+{
+    struct device_request *request = ARENA_NEW(arena, struct device_request);
+    struct device_selector *selectors = ARENA_ARRAY(arena, struct device_selector, texts->n);
+    for (size_t i = 0; i < texts->n; i++)
+        selectors[i] = (struct device_selector){
+            arena_printf(arena, "spec.selectors[%zu].cel.expression", i), texts->texts[i]};
+    *request = (struct device_request){.object = arena_printf(arena, "DeviceClass %s", name),
+                                       .path = "spec",
+                                       .is_class = true,
+                                       .class_name = name,
+                                       .selectors = selectors,
+                                       .n_selectors = texts->n,
+                                       .lacks_selectors = texts->is_cut};
+    return request;
+}

@@ -168,8 +168,8 @@ def test_a_claim_with_too_many_requests_is_named(service):
 def test_a_request_of_which_selectors_are_cut_is_not_judged(service):
     requests, warnings = judged(service, *requests_of(20, 30, "gpu"))
     assert warnings == [CUT]
-    assert [item["matching"] for item in requests] == [None] * 14  # the class itself is not judged: no selectors are left for it
-    assert {item["message"].split(":")[0] for item in requests} == {"not judged"}
+    assert [item["matching"] for item in requests] == [13] * 13 + [None]
+    assert requests[-1]["message"].startswith("not judged: ")
 
 
 def test_a_class_that_is_cut_is_neither_missing_nor_the_clusters(service):

@@ -111,7 +111,7 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     json_t *workloads = json_array();
     for (size_t i = 0; i < list->n; i++)
         (void)json_array_append_new(workloads, placement_run_json(dry_run, &list->items[i]));
-    json_t *requests = selectors_judge(dry_run, &list->requests, &list->given_devices);
+    json_t *requests = selectors_judge(dry_run, &list->requests);
     return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "summary", summary(dry_run, list, workloads),
                      "workloads", workloads, "notUnderstood",
                      not_understood_json(list, dry_run->arena), "skipped", skipped_json(list),

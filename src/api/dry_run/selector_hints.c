@@ -1,6 +1,7 @@
 /* selector_hints: see selector_hints.h. */
 #include "api/dry_run/selector_hints.h"
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/nearest.h"
 
 #include <ctype.h>
@@ -10,6 +11,19 @@
 #define VALUES_SHOWN 4
 #define VALUES_LOOKED_AT 64
 #define HINT_MAX 600
+
+struct selector_view selector_view_of(struct claims_seen seen, bool is_hidden)
+{
+    struct selector_view view = {.seen = seen, .is_hidden = is_hidden};
+    for (size_t i = 0; i < seen.n; i++)
+        view.n_all += seen.kinds[i].n;
+    return view;
+}
+
+void selector_view_fini(struct selector_view *view)
+{
+    HASH_CLEAR(hh, view->names);
+}
 
 /* ---- what does not compile ---- */
 
@@ -47,10 +61,11 @@ const char *selector_hint_of_compiler(const char *expression, const char *messag
 
 /* ---- values ---- */
 
-static const struct cel_fact *find_fact(const struct seen_device *seen, const struct cel_read *read)
+static const struct cel_fact *find_fact(const struct claims_world_kind *kind,
+                                        const struct cel_read *read)
 {
-    for (size_t i = 0; i < seen->device.n_facts; i++) {
-        const struct cel_fact *fact = &seen->device.facts[i];
+    for (size_t i = 0; i < kind->facts->n_facts; i++) {
+        const struct cel_fact *fact = &kind->facts->facts[i];
         if ((fact->kind == CEL_QUANTITY) == read->is_capacity &&
             strcmp(fact->domain, read->domain) == 0 && strcmp(fact->name, read->name) == 0)
             return fact;
@@ -78,17 +93,17 @@ static size_t add_value(struct shown_value *values, size_t n, const struct cel_f
 }
 
 /* "NVIDIA H100 80GB HBM3" (32), "NVIDIA A10" (8), ...: the most frequent first. "": none. */
-static const char *values_text(const struct cel_read *read, const struct device_view *view,
+static const char *values_text(const struct cel_read *read, const struct selector_view *view,
                                struct arena *arena)
 {
     struct shown_value values[VALUES_LOOKED_AT];
     size_t n = 0;
     struct buf text;
     buf_init(&text, HINT_MAX);
-    for (size_t i = 0; i < view->n; i++) {
-        const struct cel_fact *fact = find_fact(&view->devices[i], read);
+    for (size_t i = 0; i < view->seen.n; i++) {
+        const struct cel_fact *fact = find_fact(&view->seen.kinds[i], read);
         if (fact)
-            n = add_value(values, n, fact, view->devices[i].n);
+            n = add_value(values, n, fact, view->seen.kinds[i].n);
     }
     for (size_t shown = 0; shown < n && shown < VALUES_SHOWN; shown++) {
         size_t most = shown;
@@ -107,7 +122,7 @@ static const char *values_text(const struct cel_read *read, const struct device_
     return copy;
 }
 
-const char *selector_hint_of_term(const struct cel_term *term, const struct device_view *view,
+const char *selector_hint_of_term(const struct cel_term *term, const struct selector_view *view,
                                   struct arena *arena)
 {
     const char *values = values_text(&term->read, view, arena);
@@ -128,11 +143,47 @@ const char *selector_hint_of_term(const struct cel_term *term, const struct devi
 
 /* ---- errors on devices ---- */
 
-static const struct published_name *find_name(const struct device_view *view, const char *domain,
+static void count_name(struct selector_view *view, const struct cel_fact *fact, size_t n,
+                       struct arena *arena)
+{
+    const bool is_capacity = fact->kind == CEL_QUANTITY;
+    const char *key = arena_printf(arena, "%d %s/%s", is_capacity, fact->domain, fact->name);
+    struct published_name *seen = NULL;
+    HASH_FIND_STR(view->names, key, seen);
+    if (!seen) {
+        seen = ARENA_NEW(arena, struct published_name);
+        *seen = (struct published_name){
+            .domain = fact->domain, .name = fact->name, .is_capacity = is_capacity};
+        HASH_ADD_KEYPTR(hh, view->names, key, strlen(key), seen);
+    }
+    seen->n += n;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct published_name *left = a;
+    const struct published_name *right = b;
+    return strcmp(left->name, right->name);
+}
+
+static void find_names(struct selector_view *view, struct arena *arena)
+{
+    if (view->names)
+        return;
+    for (size_t i = 0; i < view->seen.n; i++) {
+        const struct claims_world_kind *kind = &view->seen.kinds[i];
+        for (size_t j = 0; j < kind->facts->n_facts; j++)
+            count_name(view, &kind->facts->facts[j], kind->n, arena);
+        for (size_t j = 0; j < kind->n_unread; j++)
+            count_name(view, &kind->unread[j], kind->n, arena);
+    }
+    HASH_SORT(view->names, compare_names);
+}
+
+static const struct published_name *find_name(const struct selector_view *view, const char *domain,
                                               const char *name, bool is_capacity)
 {
-    for (size_t i = 0; i < view->n_names; i++) {
-        const struct published_name *seen = &view->names[i];
+    for (const struct published_name *seen = view->names; seen; seen = seen->hh.next) {
         if (seen->is_capacity == is_capacity && strcmp(seen->name, name) == 0 &&
             (!domain || strcmp(seen->domain, domain) == 0))
             return seen;
@@ -148,28 +199,26 @@ static const char *path_text(const char *domain, const char *name, bool is_capac
 }
 
 /* A name of the domain that the missing one may have been meant for. */
-static const struct published_name *near_name(const struct device_view *view,
+static const struct published_name *near_name(const struct selector_view *view,
                                               const struct cel_read *read)
 {
-    for (size_t i = 0; i < view->n_names; i++)
-        if (view->names[i].is_capacity == read->is_capacity &&
-            strcmp(view->names[i].domain, read->domain) == 0 &&
-            nearest_is_typo(read->name, view->names[i].name))
-            return &view->names[i];
+    for (const struct published_name *seen = view->names; seen; seen = seen->hh.next)
+        if (seen->is_capacity == read->is_capacity && strcmp(seen->domain, read->domain) == 0 &&
+            nearest_is_typo(read->name, seen->name))
+            return seen;
     return NULL;
 }
 
 /* "; devices have architecture, brand, ...": the names in the domain. */
-static const char *names_text(const struct device_view *view, const struct cel_read *read,
+static const char *names_text(const struct selector_view *view, const struct cel_read *read,
                               struct arena *arena)
 {
     struct buf text;
     size_t n = 0;
     buf_init(&text, HINT_MAX);
-    for (size_t i = 0; i < view->n_names && n < 12; i++)
-        if (view->names[i].is_capacity == read->is_capacity &&
-            strcmp(view->names[i].domain, read->domain) == 0)
-            buf_printf(&text, "%s%s", n++ > 0 ? ", " : "", view->names[i].name);
+    for (const struct published_name *seen = view->names; seen && n < 12; seen = seen->hh.next)
+        if (seen->is_capacity == read->is_capacity && strcmp(seen->domain, read->domain) == 0)
+            buf_printf(&text, "%s%s", n++ > 0 ? ", " : "", seen->name);
     const char *hint =
         n == 0 ? arena_printf(arena, "; no device has the domain %s", read->domain)
                : arena_printf(arena, "; under %s devices have %s", read->domain, buf_text(&text));
@@ -177,7 +226,7 @@ static const char *names_text(const struct device_view *view, const struct cel_r
     return hint;
 }
 
-static const char *hint_of_missing(const struct cel_read *read, const struct device_view *view,
+static const char *hint_of_missing(const struct cel_read *read, const struct selector_view *view,
                                    struct arena *arena)
 {
     const char *kind = read->is_capacity ? "capacity" : "attribute";
@@ -205,20 +254,22 @@ static const char *hint_of_missing(const struct cel_read *read, const struct dev
 }
 
 const char *selector_hint_of_error(const struct cel_program *program, const char *message,
-                                   const struct device_view *view, struct arena *arena)
+                                   struct selector_view *view, struct arena *arena)
 {
     static const char MISSING[] = "no such key: ";
     size_t n = 0;
     const struct cel_read *reads = cel_reads(program, &n);
     if (strncmp(message, MISSING, sizeof MISSING - 1) == 0)
         for (size_t i = 0; i < n; i++)
-            if (reads[i].name && strcmp(reads[i].name, message + sizeof MISSING - 1) == 0)
+            if (reads[i].name && strcmp(reads[i].name, message + sizeof MISSING - 1) == 0) {
+                find_names(view, arena);
                 return hint_of_missing(&reads[i], view, arena);
+            }
     if (strncmp(message, "quantities must match", 21) == 0)
         return "; write \"80G\" or \"80Gi\", without B";
     for (size_t i = 0; i < n && strstr(message, "no such overload"); i++)
-        for (size_t j = 0; j < view->n && reads[i].name; j++) {
-            const struct cel_fact *fact = find_fact(&view->devices[j], &reads[i]);
+        for (size_t j = 0; j < view->seen.n && reads[i].name; j++) {
+            const struct cel_fact *fact = find_fact(&view->seen.kinds[j], &reads[i]);
             if (fact && fact->kind == CEL_VERSION)
                 return arena_printf(arena,
                                     "; %s is a version: write .compareTo(semver(\"9.0.0\")) "
@@ -262,15 +313,16 @@ static bool takes(const struct cel_program *program, size_t i_term, const struct
 }
 
 const char *selector_hint_of_prefix(const struct cel_program *program, size_t i_term,
-                                    const struct device_view *view, uint64_t *work_left,
+                                    const struct selector_view *view, uint64_t *work_left,
                                     struct arena *arena)
 {
     const struct cel_term term = cel_term(program, i_term);
     const char *word = term.kind == CEL_TERM_TEXT ? last_word(term.literal, arena) : NULL;
-    for (size_t i = 0; word && i<view->n && * work_left> 0; i++) {
-        const struct cel_fact *fact = find_fact(&view->devices[i], &term.read);
+    for (size_t i = 0; word && i<view->seen.n && * work_left> 0; i++) {
+        const struct claims_world_kind *kind = &view->seen.kinds[i];
+        const struct cel_fact *fact = find_fact(kind, &term.read);
         if (fact && fact->kind == CEL_STRING && goes_on(fact->text, word) &&
-            takes(program, i_term, &view->devices[i].device, work_left))
+            takes(program, i_term, kind->facts, work_left))
             return arena_printf(arena,
                                 "takes %s%s%s, too: \"%s\" is the beginning of a longer number; "
                                 "in matches(), write \\\\b after it",

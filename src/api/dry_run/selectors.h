@@ -9,7 +9,6 @@
 
 /* Appends warnings: selectors that do not compile, that err on devices, or that cannot be meant so.
  * Returns the member deviceRequests: of each request, how many devices it matches. */
-json_t *selectors_judge(struct dry_run *dry_run, const struct device_request_list *requests,
-                        const struct given_devices *given);
+json_t *selectors_judge(struct dry_run *dry_run, const struct device_request_list *requests);
 
 #endif

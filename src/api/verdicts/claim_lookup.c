@@ -2,7 +2,6 @@
 #include "api/verdicts/claim_lookup.h"
 #include "base/nearest.h"
 #include "base/table.h"
-#include "cel/selectors.h"
 #include "devices/devices.h"
 #include "objects/claim_spec.h"
 #include "objects/device_class.h"
@@ -12,7 +11,6 @@
 /* Limits of an answer. */
 #define NAMED_CLAIMS_MAX ((size_t)2000)
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
-#define READS_MAX ((size_t)500)
 /* Steps of counting devices in an answer; one step visits DEVICES_OF_A_STEP devices. */
 #define COUNT_STEPS_MAX UINT64_C(3000000)
 #define DEVICES_OF_A_STEP 4
@@ -40,11 +38,9 @@ struct named_claim {
 
 struct named_class {
     UT_hash_handle hh; /* by its name */
-    struct allocate_class class;
-    const char *driver;     /* "": unknown */
-    const char *not_judged; /* NULL: it is known whether it exists, and what it selects */
-    bool exists;
-    const char *meant; /* of a missing one: "; did you mean X?", or "" */
+    struct asked_class asked;
+    const char *driver; /* "": unknown */
+    bool is_listed;     /* among the requests */
 };
 
 /* The devices for a want, when n_taken were taken. */
@@ -52,8 +48,7 @@ struct want_counts {
     UT_hash_handle hh; /* by the pointer */
     const struct allocate_want *want;
     struct claims_count count;
-    size_t n_taken;
-    bool is_known;
+    size_t n_taken; /* SIZE_MAX: none are known */
 };
 
 struct shared_rules {
@@ -75,6 +70,8 @@ struct claim_lookup {
     bool has_kinds;
     struct want_counts *counts;
     struct shared_rules *rules;
+    struct asked_request *requests; /* those of the manifest come first */
+    size_t n_requests;
     struct pod_claim beyond; /* for the claims that are not looked up */
 };
 
@@ -367,12 +364,12 @@ static struct named_claim *find_some(struct claim_lookup *lookup, struct named_c
 
 /* ---- classes ---- */
 
-static struct cel_program **compile(const char *const *texts, size_t n, struct arena *arena)
+static struct allocate_selectors compile(const struct device_request *request, struct arena *arena)
 {
-    struct cel_program **programs = ARENA_ARRAY(arena, struct cel_program *, n);
-    for (size_t i = 0; i < n; i++)
-        programs[i] = cel_compile(texts[i], arena);
-    return programs;
+    struct cel_program **programs = ARENA_ARRAY(arena, struct cel_program *, request->n_selectors);
+    for (size_t i = 0; i < request->n_selectors; i++)
+        programs[i] = cel_compile(request->selectors[i].expression, arena);
+    return (struct allocate_selectors){programs, request->n_selectors};
 }
 
 /* Texts beyond what an answer reads are not read. */
@@ -383,20 +380,28 @@ static bool pay(struct claim_lookup *lookup, size_t bytes)
     return is_affordable;
 }
 
-static void set_selectors(struct claim_lookup *lookup, struct named_class *class,
-                          const char *const *texts, size_t n, bool is_cut)
+/* kube-scheduler asks the first selector of devices of all drivers. */
+static const char *driver_of(const struct device_request *request, struct arena *arena)
+{
+    return request->n_selectors > 0
+               ? device_class_driver_of(request->selectors[0].expression, arena)
+               : "";
+}
+
+static void set_class(struct claim_lookup *lookup, struct named_class *class,
+                      const struct device_request *request)
 {
     size_t bytes = 0;
-    class->exists = true;
-    for (size_t i = 0; i < n; i++)
-        bytes += strlen(texts[i]);
-    if (is_cut || !pay(lookup, bytes)) {
-        class->not_judged = "a DeviceClass has too many selectors";
+    class->asked.request = request;
+    for (size_t i = 0; i < request->n_selectors; i++)
+        bytes += strlen(request->selectors[i].expression);
+    if (request->lacks_selectors || !pay(lookup, bytes)) {
+        class->asked.not_judged = arena_printf(lookup->arena, "the class %s has too many selectors",
+                                               class->asked.class.name);
         return;
     }
-    if (n > 0) /* kube-scheduler asks the first of devices of all drivers */
-        class->driver = device_class_driver_of(texts[0], lookup->arena);
-    class->class.selectors = (struct allocate_selectors){compile(texts, n, lookup->arena), n};
+    class->driver = driver_of(request, lookup->arena);
+    class->asked.class.selectors = compile(request, lookup->arena);
 }
 
 static bool find_given_class(struct claim_lookup *lookup, struct named_class *class)
@@ -404,12 +409,10 @@ static bool find_given_class(struct claim_lookup *lookup, struct named_class *cl
     const struct device_request_list *list = lookup->sources.requests;
     for (size_t i = 0; list && i < list->n; i++) {
         const struct device_request *item = &list->items[i];
-        if (!item->is_class || strcmp(item->class_name, class->class.name) != 0)
+        if (!item->is_class || strcmp(item->class_name, class->asked.class.name) != 0)
             continue;
-        const char **texts = ARENA_ARRAY(lookup->arena, const char *, item->n_selectors);
-        for (size_t j = 0; j < item->n_selectors; j++)
-            texts[j] = item->selectors[j].expression;
-        set_selectors(lookup, class, texts, item->n_selectors, item->lacks_selectors);
+        class->is_listed = true;
+        set_class(lookup, class, item);
         return true;
     }
     return false;
@@ -438,14 +441,15 @@ static struct class_copy copy_class(struct claim_lookup *lookup, const char *nam
 
 static void find_class_of_cluster(struct claim_lookup *lookup, struct named_class *class)
 {
-    const struct class_copy copy = copy_class(lookup, class->class.name);
-    class->meant = copy.meant;
-    if (copy.exists)
-        set_selectors(lookup, class, copy.texts.texts, copy.texts.n, copy.texts.is_cut);
+    const char *name = class->asked.class.name;
+    const struct class_copy copy = copy_class(lookup, name);
+    class->asked.meant = copy.meant;
+    if (lookup->sources.requests && lookup->sources.requests->lacks_classes)
+        class->asked.not_judged = "the manifest has too many requests to look for the class";
+    else if (copy.exists)
+        set_class(lookup, class, device_requests_of_class(name, &copy.texts, lookup->arena));
     else if (!copy.are_known)
-        class->not_judged = CLAIM_LOOKUP_NO_CLASSES;
-    else if (lookup->sources.requests && lookup->sources.requests->lacks_classes)
-        class->not_judged = "the manifest has too many requests to look for the class";
+        class->asked.not_judged = CLAIM_LOOKUP_NO_CLASSES;
 }
 
 static struct named_class *class_of(struct claim_lookup *lookup, const char *name)
@@ -455,9 +459,9 @@ static struct named_class *class_of(struct claim_lookup *lookup, const char *nam
     if (class)
         return class;
     class = ARENA_NEW(lookup->arena, struct named_class);
-    class->class.name = arena_strdup(lookup->arena, name);
+    class->asked.class.name = arena_strdup(lookup->arena, name);
     class->driver = "";
-    HASH_ADD_KEYPTR(hh, lookup->classes, class->class.name, strlen(class->class.name), class);
+    HASH_ADD_KEYPTR(hh, lookup->classes, class->asked.class.name, strlen(name), class);
     if (!find_given_class(lookup, class))
         find_class_of_cluster(lookup, class);
     return class;
@@ -466,7 +470,7 @@ static struct named_class *class_of(struct claim_lookup *lookup, const char *nam
 static const struct allocate_class *find_class(void *context, const char *name)
 {
     const struct named_class *class = class_of(context, name);
-    return class->exists ? &class->class : NULL;
+    return class->asked.request ? &class->asked.class : NULL;
 }
 
 /* Whether the policy names the only driver whose devices match. */
@@ -474,9 +478,9 @@ static bool covers(void *context, const char *name, const char *driver)
 {
     struct claim_lookup *lookup = context;
     const struct named_class *class = class_of(lookup, name);
-    if (class->driver[0] || class->class.selectors.n > 0)
+    if (class->driver[0] || class->asked.class.selectors.n > 0)
         driver = class->driver;
-    return !class->exists || policy_device_driver(lookup->sources.policy, driver);
+    return !class->asked.request || policy_device_driver(lookup->sources.policy, driver);
 }
 
 /* ---- what they ask for ---- */
@@ -484,7 +488,7 @@ static bool covers(void *context, const char *name, const char *driver)
 static const char *fault_of_want(struct claim_lookup *lookup, struct named_claim *claim,
                                  const struct allocate_want *want)
 {
-    const struct named_class *class = class_of(lookup, want->class_name);
+    const struct asked_class *class = &class_of(lookup, want->class_name)->asked;
     if (!want->class_name[0]) /* the allocator says so */
         return NULL;
     if (want->is_admin && claim->lacks_admin_label)
@@ -496,7 +500,7 @@ static const char *fault_of_want(struct claim_lookup *lookup, struct named_claim
                  claim->namespace_));
     else if (class->not_judged)
         fail(claim, REASON_CLAIM_NOT_JUDGED, class->not_judged);
-    else if (!class->exists)
+    else if (!class->request)
         fail(claim, REASON_CLAIM_CLASS,
              arena_printf(lookup->arena, "DeviceClass %s%s", class->class.name, class->meant));
     return claim->claim.cause;
@@ -554,64 +558,73 @@ static void read_nodes(struct claim_lookup *lookup, struct named_claim *claim)
              "the nodes that reach the devices of an allocated claim are unknown");
 }
 
+/* ---- requests of the manifest ---- */
+
+/* Without a known class it may match devices of all drivers. */
+static bool request_needs_others(struct claim_lookup *lookup, const struct device_request *request,
+                                 const struct named_class *class)
+{
+    return !class || !class->asked.request ||
+           !covers(lookup, request->class_name, driver_of(request, lookup->arena));
+}
+
+/* Of a class, its selectors are those of a request without a class. */
+static void read_request(struct claim_lookup *lookup, const struct device_request *request)
+{
+    static const struct allocate_class NONE = {.name = ""};
+    struct named_class *class =
+        request->class_name[0] ? class_of(lookup, request->class_name) : NULL;
+    const bool is_read = class && class->asked.request == request;
+    struct asked_request *asked = &lookup->requests[lookup->n_requests++];
+    *asked =
+        (struct asked_request){.request = request,
+                               .class = class && !request->is_class ? &class->asked : NULL,
+                               .want = {.class_name = request->class_name,
+                                        .device_class = &NONE,
+                                        .selectors = is_read ? class->asked.class.selectors
+                                                             : compile(request, lookup->arena)},
+                               .needs_others = request_needs_others(lookup, request, class)};
+    if (request->lacks_selectors)
+        asked->want.not_judged = "some of its selectors are left out";
+    if (asked->class && asked->class->request)
+        asked->want.device_class = &class->asked.class;
+}
+
+/* Then the classes of the cluster that they name. */
+static void read_requests(struct claim_lookup *lookup)
+{
+    const struct device_request_list *list = lookup->sources.requests;
+    const size_t n = list ? list->n : 0;
+    lookup->requests = ARENA_ARRAY(lookup->arena, struct asked_request, 2 * n);
+    for (size_t i = 0; i < n; i++)
+        read_request(lookup, &list->items[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (list->items[i].is_class || !list->items[i].class_name[0])
+            continue;
+        struct named_class *class = class_of(lookup, list->items[i].class_name);
+        if (class->asked.request && !class->is_listed)
+            read_request(lookup, class->asked.request);
+        class->is_listed = true;
+    }
+}
+
+const struct asked_request *claim_lookup_requests(const struct claim_lookup *lookup, size_t *ret_n)
+{
+    *ret_n = lookup->n_requests;
+    return lookup->requests;
+}
+
 /* ---- devices ---- */
 
-struct read_list {
-    struct cel_read *items;
-    size_t n; /* at READS_MAX, all is read */
-};
-
-static void add_read(struct read_list *reads, struct cel_read read)
+static struct claims_reads reads_of(const struct claim_lookup *lookup)
 {
-    if (reads->n < READS_MAX)
-        reads->items[reads->n++] = read;
-}
-
-static void add_reads_of(const struct allocate_selectors *selectors, struct read_list *reads)
-{
-    for (size_t i = 0; i < selectors->n; i++) {
-        const struct cel_program *program = selectors->programs[i];
-        size_t n = 0;
-        const struct cel_read *own =
-            program && cel_verdict(program) == CEL_VALID ? cel_reads(program, &n) : NULL;
-        for (size_t j = 0; j < n; j++)
-            add_read(reads, own[j]);
-    }
-}
-
-static void add_attribute(struct claim_lookup *lookup, const char *attribute,
-                          struct read_list *reads)
-{
-    const char *slash = attribute ? strchr(attribute, '/') : NULL;
-    if (slash)
-        add_read(reads, (struct cel_read){.domain = arena_strndup(lookup->arena, attribute,
-                                                                  (size_t)(slash - attribute)),
-                                          .name = slash + 1});
-}
-
-static void add_reads_of_claim(struct claim_lookup *lookup, const struct allocate_claim *asked,
-                               struct read_list *reads)
-{
-    for (size_t i = 0; i < asked->n_requests; i++) {
-        for (size_t j = 0; j < asked->requests[i].n_wants; j++)
-            add_reads_of(&asked->requests[i].wants[j].selectors, reads);
-    }
-    for (size_t i = 0; i < asked->n_constraints; i++)
-        add_attribute(lookup, asked->constraints[i].attribute, reads);
-}
-
-static struct read_list reads_of(struct claim_lookup *lookup)
-{
-    struct read_list reads = {ARENA_ARRAY(lookup->arena, struct cel_read, READS_MAX), 0};
+    struct claims_reads reads = {0};
     for (const struct named_class *class = lookup->classes; class; class = class->hh.next)
-        add_reads_of(&class->class.selectors, &reads);
+        claims_reads_add(&reads, &class->asked.class.selectors, lookup->arena);
     for (const struct named_claim *claim = lookup->claims; claim; claim = claim->hh.next)
-        add_reads_of_claim(lookup, &claim->claim.asked, &reads);
-    if (reads.n == READS_MAX) {
-        reads.n = 0;
-        add_read(&reads, (struct cel_read){.is_capacity = false});
-        add_read(&reads, (struct cel_read){.is_capacity = true});
-    }
+        claims_reads_add_claim(&reads, &claim->claim.asked, lookup->arena);
+    for (size_t i = 0; i < lookup->n_requests; i++)
+        claims_reads_add(&reads, &lookup->requests[i].want.selectors, lookup->arena);
     return reads;
 }
 
@@ -629,12 +642,16 @@ static bool needs_others(const struct claim_lookup *lookup)
         if (claim->claim.needs_others)
             return true;
     }
+    for (size_t i = 0; i < lookup->n_requests; i++) {
+        if (lookup->requests[i].needs_others)
+            return true;
+    }
     return false;
 }
 
 static void read_devices(struct claim_lookup *lookup)
 {
-    const struct read_list reads = reads_of(lookup);
+    const struct claims_reads reads = reads_of(lookup);
     lookup->world = claims_world_new(reads.items, reads.n, lookup->arena);
     claims_world_name_drivers(lookup->world, lookup->sources.policy, needs_others(lookup));
     if (lookup->sources.devices)
@@ -646,9 +663,10 @@ static void read_devices(struct claim_lookup *lookup)
 void claim_lookup_run(struct claim_lookup *lookup)
 {
     struct named_claim *claim = lookup->claims;
-    bool needs_devices = false;
     while (claim)
         claim = find_some(lookup, claim);
+    read_requests(lookup);
+    bool needs_devices = lookup->n_requests > 0;
     for (claim = lookup->claims; claim; claim = claim->hh.next) {
         if (claim->claim.fault == REASON_FITS && claim->claim.is_allocated)
             read_nodes(lookup, claim);
@@ -742,18 +760,20 @@ static struct want_counts *counts_of(struct claim_lookup *lookup, const struct a
         return counts;
     counts = ARENA_NEW(lookup->arena, struct want_counts);
     counts->want = want;
+    counts->n_taken = SIZE_MAX;
     HASH_ADD_PTR(lookup->counts, want, counts);
     return counts;
 }
 
-static struct claims_count count_devices(struct claim_lookup *lookup,
-                                         const struct allocate_want *want, bool with_others)
+struct claims_seen claim_lookup_seen(struct claim_lookup *lookup, bool with_others)
 {
+    find_kinds(lookup);
     const struct claims_world_kinds *kinds = &lookup->kinds;
-    if (with_others && kinds->others_not_judged)
-        return (struct claims_count){.not_judged = kinds->others_not_judged, .lacks_devices = true};
-    return claims_count(want, kinds->items, with_others ? kinds->n_with_others : kinds->n,
-                        &lookup->count_steps_left, lookup->arena);
+    struct claims_seen seen = {kinds->items, with_others ? kinds->n_with_others : kinds->n,
+                               kinds->not_judged};
+    if (!seen.not_judged && with_others)
+        seen.not_judged = kinds->others_not_judged;
+    return seen;
 }
 
 const struct claims_count *claim_lookup_count(struct claim_lookup *lookup,
@@ -761,11 +781,10 @@ const struct claims_count *claim_lookup_count(struct claim_lookup *lookup,
 {
     if (!lookup->world || !want->device_class)
         return NULL;
-    find_kinds(lookup);
+    const struct claims_seen seen = claim_lookup_seen(lookup, with_others);
     struct want_counts *counts = counts_of(lookup, want);
-    if (!counts->is_known || counts->n_taken != lookup->n_taken)
-        counts->count = count_devices(lookup, want, with_others);
-    counts->is_known = true;
+    if (counts->n_taken != lookup->n_taken)
+        counts->count = claims_count(want, &seen, &lookup->count_steps_left, lookup->arena);
     counts->n_taken = lookup->n_taken;
     return &counts->count;
 }

@@ -19,6 +19,22 @@ struct claim_lookup;
 /* The cause if a class is not judged because the cluster file has no classes. */
 #define CLAIM_LOOKUP_NO_CLASSES "the saved cluster has no DeviceClasses"
 
+/* A DeviceClass of the manifest or of the cluster. */
+struct asked_class {
+    struct allocate_class class;
+    const struct device_request *request; /* its selectors; NULL: there is no such class */
+    const char *not_judged; /* NULL: it is known whether it exists, and what it selects */
+    const char *meant;      /* of a missing one: "; did you mean X?", or "" */
+};
+
+/* A request or a class of the manifest, or a class of the cluster that such a request names. */
+struct asked_request {
+    const struct device_request *request;
+    const struct asked_class *class; /* that it names; NULL: none, or it is a class */
+    struct allocate_want want;       /* with its selectors, and those of its class */
+    bool needs_others;
+};
+
 struct claim_sources {
     struct inventory *inventory;
     const struct policy *policy; /* held */
@@ -43,6 +59,11 @@ struct claims_user {
 };
 /* NULL: it names no claims. */
 struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const struct claims_user *pod);
+/* Those of the sources' requests, in their order, then the classes of the cluster. */
+const struct asked_request *claim_lookup_requests(const struct claim_lookup *lookup, size_t *ret_n);
+/* The devices that a want is counted over, as placed replicas have left them. There are requests.
+ */
+struct claims_seen claim_lookup_seen(struct claim_lookup *lookup, bool with_others);
 /* Whether the pod was not judged in full, as the answer has a budget of claims and of steps. */
 bool claim_lookup_was_spent(const struct claim_lookup *lookup, const struct claim_rules *rules);
 /* Whether the answer has room for n more lines about claims, and takes it. */

@@ -1,7 +1,7 @@
-/* cel: the comparisons without which an expression is not true, and lists of selectors. */
+/* cel: the comparisons without which an expression is not true. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cel/selectors.h"
+#include "cel/cel.h"
 #include "unit.h"
 
 static const struct cel_fact FACTS[] = {
@@ -55,59 +55,11 @@ static void test_what_is_no_term(void **state)
     assert_terms("device.driver == 'd'", "");
 }
 
-struct wanted {
-    enum cel_verdict verdict;
-    bool value;
-    size_t i;
-};
-
-static void assert_list(const char *const *texts, size_t n, struct wanted wanted)
-{
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct cel_selectors selectors = cel_selectors_compile(texts, n, false, arena);
-    const char *message = NULL;
-    size_t i = SIZE_MAX;
-    assert_int_equal(cel_selectors_verdict(&selectors, &message), CEL_VALID);
-    const struct cel_answer answer = cel_selectors_evaluate(&selectors, &DEVICE, arena, &i);
-    assert_int_equal(answer.verdict, wanted.verdict);
-    assert_int_equal(answer.value, wanted.value);
-    assert_int_equal(i, wanted.i);
-    assert_true(n == 0 || answer.cost > 0);
-}
-
-static void test_a_list_ends_at_the_first_that_is_not_true(void **state)
-{
-    (void)state;
-    assert_list(NULL, 0, (struct wanted){CEL_VALID, true, 0});
-    assert_list((const char *const[]){"true", "device.driver == 'd'"}, 2,
-                (struct wanted){CEL_VALID, true, 2});
-    assert_list((const char *const[]){"true", "false", "1 / 0 == 1"}, 3,
-                (struct wanted){CEL_VALID, false, 1});
-    assert_list((const char *const[]){"true", "device.attributes['d'].none == 1", "false"}, 3,
-                (struct wanted){CEL_INVALID, false, 1});
-}
-
-static void test_a_list_has_the_verdict_of_its_first_fault(void **state)
-{
-    (void)state;
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const char *const texts[] = {"true", "1 +", "duration('1s') == duration('1s')"};
-    const char *message = NULL;
-    struct cel_selectors selectors = cel_selectors_compile(texts, 3, true, arena);
-    assert_int_equal(cel_selectors_verdict(&selectors, &message), CEL_INVALID);
-    assert_string_not_equal(message, "");
-    selectors = cel_selectors_compile(texts, 1, true, arena);
-    assert_int_equal(cel_selectors_verdict(&selectors, &message), CEL_NOT_JUDGED);
-    assert_string_not_equal(message, "");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_terms_of_a_conjunction),
         cmocka_unit_test(test_what_is_no_term),
-        cmocka_unit_test(test_a_list_ends_at_the_first_that_is_not_true),
-        cmocka_unit_test(test_a_list_has_the_verdict_of_its_first_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -564,13 +564,13 @@ static void compare_counts(const struct comparison *comparison)
     const struct policy *policy = &comparison->life->policy;
     const struct allocate_question model = model_of(comparison, 0);
     const struct claims_world_kinds kinds = claims_world_kinds(comparison->world, arena);
+    const struct claims_seen seen_all = {kinds.items, kinds.n_with_others, NULL};
+    const struct claims_seen seen_named = {kinds.items, kinds.n, NULL};
     uint64_t steps_left = UINT64_MAX;
     for (size_t i = 0; i < model.n_claims; i++) {
         const struct allocate_want *want = &model.claims[i].requests[0].wants[0];
-        const struct claims_count all =
-            claims_count(want, kinds.items, kinds.n_with_others, &steps_left, arena);
-        const struct claims_count named =
-            claims_count(want, kinds.items, kinds.n, &steps_left, arena);
+        const struct claims_count all = claims_count(want, &seen_all, &steps_left, arena);
+        const struct claims_count named = claims_count(want, &seen_named, &steps_left, arena);
         const struct claims_count wanted_all = count_of(&model, want, NULL, arena);
         const struct claims_count wanted_named = count_of(&model, want, policy, arena);
         compare_count(&all, &wanted_all);

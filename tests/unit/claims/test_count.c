@@ -35,7 +35,8 @@ static struct claims_count count_of(const char *of_class, struct allocate_want *
     class->selectors = (struct allocate_selectors){&programs[0], 1};
     want->selectors = (struct allocate_selectors){&programs[1], 1};
     want->device_class = class;
-    return claims_count(want, KINDS, n_kinds, &steps, arena);
+    const struct claims_seen seen = {KINDS, n_kinds, NULL};
+    return claims_count(want, &seen, &steps, arena);
 }
 
 static void test_devices_are_counted_by_what_claims_can_get(void **state)

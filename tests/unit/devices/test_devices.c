@@ -595,26 +595,29 @@ static void test_facts_outlive_their_objects(void **state)
     assert_string_equal(rule.pool, "p");
 }
 
-/* The slices of the devices that a step visits. */
-static void note_slice(void *context, const struct published_device *device)
+/* The slices that a step visits. */
+static void note_slice(void *context, const struct slice_facts *facts,
+                       const struct device_status *statuses)
 {
     struct fixture *fixture = context;
     char *seen = fixture->seen;
-    (void)snprintf(seen + strlen(seen), sizeof fixture->seen - strlen(seen), "%s ", device->slice);
+    (void)statuses;
+    (void)snprintf(seen + strlen(seen), sizeof fixture->seen - strlen(seen), "%s ", facts->name);
 }
 
-static bool walk(struct fixture *fixture, struct devices_walk *walk, const char *wanted)
+static bool walk(struct fixture *fixture, struct slices_walk *walk, const char *wanted)
 {
     fixture->seen[0] = '\0';
-    const bool is_done = devices_each_some(fixture->devices, walk);
+    const bool is_done = devices_each_slice_some(fixture->devices, walk);
     assert_string_equal(fixture->seen, wanted);
     return is_done;
 }
 
-static void test_devices_are_visited_in_steps(void **state)
+static void test_slices_are_visited_in_steps(void **state)
 {
     struct fixture *fixture = *state;
-    struct devices_walk steps = {.work = 3, .visit = note_slice, .context = fixture};
+    struct slices_walk steps = {
+        .work = 3, .arena = fixture->arena, .visit = note_slice, .context = fixture};
     assert_true(walk(fixture, &steps, ""));
     const char *const names[] = {"a", "b", "c", "d", "e"};
     for (size_t i = 0; i < 5; i++) {
@@ -737,7 +740,7 @@ int main(void)
         TEST(test_holders_are_bounded),
         TEST(test_slices_and_rules_as_facts),
         TEST(test_facts_outlive_their_objects),
-        TEST(test_devices_are_visited_in_steps),
+        TEST(test_slices_are_visited_in_steps),
         TEST(test_shared_devices),
         TEST(test_claims_are_walked_while_they_change),
     };
