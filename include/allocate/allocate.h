@@ -210,6 +210,13 @@ bool allocate_keeps_off(const struct allocate_want *want, const struct allocate_
 int64_t allocate_amount_taken(const struct allocate_want *want,
                               const struct allocate_capacity *capacity);
 
+/* Whether the slices are one valid pool that lacks none, if all of them reach the node: then each
+ * node gets such a pool from those that concern it. */
+bool allocate_is_in_order(const struct allocate_slice *slices, size_t n, uint64_t max_steps,
+                          struct arena *arena);
+/* Whether a text occurs twice. Sorts them. */
+bool allocate_repeats(const char **names, size_t n);
+
 /* The answer borrows from the question. */
 struct allocate_answer allocate_on_node(const struct allocate_question *question,
                                         struct arena *arena);

@@ -1,11 +1,12 @@
 /*
- * pools: which pools of devices a node has, and in which order they are tried
+ * pools: which pools of devices a node has (types/pool_slices.h), and in which order they are tried
  * (structured/internal/incubating/pools_incubating.go).
  *
- * Of the slices that concern a node, those of the highest generation count. Pools come by driver
- * and name, those with binding conditions last; slices by name; devices as listed.
+ * Pools come by driver and name, those with binding conditions last; slices by name; devices as
+ * listed.
  */
 #include "allocate_priv.h"
+#include "types/pool_slices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool has_duplicates(const char **names, size_t n)
+bool allocate_repeats(const char **names, size_t n)
 {
     qsort(names, n, sizeof *names, compare_texts);
     for (size_t i = 1; i < n; i++) {
@@ -57,7 +58,7 @@ static bool repeats_devices(const struct run *run, const struct source_pool *poo
     const char **names = ARENA_ARRAY(run->arena, const char *, pool->n_offers + 1);
     for (size_t i = 0; i < pool->n_offers; i++)
         names[i] = pool->offers[i].device->name;
-    return has_duplicates(names, pool->n_offers);
+    return allocate_repeats(names, pool->n_offers);
 }
 
 static bool repeats_counter_sets(const struct run *run, const struct source_pool *pool)
@@ -71,7 +72,7 @@ static bool repeats_counter_sets(const struct run *run, const struct source_pool
         for (size_t j = 0; j < pool->slices[i]->n_shared_counters; j++)
             names[n++] = pool->slices[i]->shared_counters[j].name;
     }
-    return has_duplicates(names, n);
+    return allocate_repeats(names, n);
 }
 
 static const struct allocate_counter_set *find_set(const struct source_pool *pool, const char *name)
@@ -172,83 +173,44 @@ static enum attempt build(struct run *run, struct source_pool *pool)
     return outcome == STOPPED ? STOPPED : YES;
 }
 
-/* The slices of one pool, by name. */
-struct slice_group {
-    const struct allocate_slice **slices;
-    size_t n;
-    int64_t generation; /* the highest that concerns the node */
-    size_t n_here;      /* of that generation, those that concern the node */
-    size_t n_current;   /* of that generation */
-    bool is_obsolete;   /* there is a newer one */
-    bool disagrees;     /* on how many slices there are */
-    int64_t n_slices;
-};
-
-static void find_generation(struct slice_group *group)
-{
-    for (size_t i = 0; i < group->n; i++) {
-        const struct allocate_slice *slice = group->slices[i];
-        if (concerns_node(slice) && (!group->n_here || slice->generation > group->generation)) {
-            group->generation = slice->generation;
-            group->n_here = 1;
-        }
-    }
-}
-
-static void count(struct slice_group *group)
-{
-    group->n_here = 0;
-    for (size_t i = 0; i < group->n; i++) {
-        const struct allocate_slice *slice = group->slices[i];
-        group->is_obsolete |= slice->generation > group->generation;
-        group->n_current += slice->generation == group->generation;
-        if (slice->generation != group->generation || !concerns_node(slice))
-            continue;
-        group->disagrees |= group->n_here && slice->n_slices != group->n_slices;
-        group->n_slices = slice->n_slices;
-        group->n_here++;
-    }
-}
-
-static void keep_slices(const struct run *run, const struct slice_group *group,
-                        struct source_pool *pool)
+static void keep_slices(const struct run *run, const struct allocate_slice *const *all, size_t n,
+                        int64_t generation, struct source_pool *pool)
 {
     const struct allocate_slice **slices =
-        ARENA_ARRAY(run->arena, const struct allocate_slice *, group->n_current);
-    bool *is_here = ARENA_ARRAY(run->arena, bool, group->n_current);
-    for (size_t i = 0; i < group->n; i++) {
-        if (group->slices[i]->generation != group->generation)
+        ARENA_ARRAY(run->arena, const struct allocate_slice *, n);
+    bool *is_here = ARENA_ARRAY(run->arena, bool, n);
+    for (size_t i = 0; i < n; i++) {
+        if (all[i]->generation != generation)
             continue;
-        slices[pool->n_slices] = group->slices[i];
-        is_here[pool->n_slices++] = concerns_node(group->slices[i]);
+        slices[pool->n_slices] = all[i];
+        is_here[pool->n_slices++] = concerns_node(all[i]);
     }
     pool->slices = slices;
     pool->is_here = is_here;
 }
 
-/* Adds the pool if the node has it. YES or STOPPED. */
-static enum attempt add_pool(struct run *run, struct slice_group *group)
+/* Adds the pool of the slices, if the node has it. YES or STOPPED. */
+static enum attempt add_pool(struct run *run, const struct allocate_slice *const *slices, size_t n)
 {
-    find_generation(group);
-    if (!group->n_here)
-        return YES;
-    count(group);
-    bool is_complete_here = (int64_t)group->n_here == group->n_slices;
-    if (!group->disagrees && !is_complete_here && group->is_obsolete)
+    struct pool_slices here = {0};
+    struct pool_slices all = {0};
+    for (size_t i = 0; i < n; i++) {
+        pool_slices_add(&all, slices[i]->generation, slices[i]->n_slices);
+        if (concerns_node(slices[i]))
+            pool_slices_add(&here, slices[i]->generation, slices[i]->n_slices);
+    }
+    const enum pool_slices_state state = pool_slices_state(&here, &all);
+    if (state == POOL_SLICES_NONE)
         return YES;
     struct source_pool *pool = &run->pools[run->n_pools++];
-    pool->driver = group->slices[0]->driver;
-    pool->name = group->slices[0]->pool;
-    if (group->disagrees) {
-        pool->state = POOL_UNORDERED;
+    pool->driver = slices[0]->driver;
+    pool->name = slices[0]->pool;
+    pool->state = state == POOL_SLICES_DISAGREE ? POOL_UNORDERED : POOL_INCOMPLETE;
+    if (state != POOL_SLICES_COMPLETE)
         return YES;
-    }
-    if (!is_complete_here && (int64_t)group->n_current != group->n_slices) {
-        pool->state = POOL_INCOMPLETE;
-        return YES;
-    }
-    keep_slices(run, group, pool);
-    pool->sees_all = !is_complete_here || group->n_current == group->n_here;
+    pool->state = POOL_USABLE;
+    keep_slices(run, slices, n, here.generation, pool);
+    pool->sees_all = (int64_t)here.n != here.n_slices || pool->n_slices == here.n;
     return build(run, pool);
 }
 
@@ -272,6 +234,16 @@ static void order(struct run *run)
     }
 }
 
+bool allocate_is_in_order(const struct allocate_slice *slices, size_t n, uint64_t max_steps,
+                          struct arena *arena)
+{
+    const struct allocate_question question = {
+        .slices = slices, .n_slices = n, .max_steps = max_steps};
+    struct run run = {.question = &question, .arena = arena};
+    return pools_gather(&run) == YES && run.n_pools == 1 && run.pools[0].state == POOL_USABLE &&
+           run.pools[0].n_slices == n;
+}
+
 enum attempt pools_gather(struct run *run)
 {
     size_t n = run->question->n_slices;
@@ -287,8 +259,7 @@ enum attempt pools_gather(struct run *run)
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && is_same_pool(slices[i], slices[end]);)
             end++;
-        struct slice_group group = {.slices = slices + i, .n = end - i};
-        if (add_pool(run, &group) == STOPPED)
+        if (add_pool(run, slices + i, end - i) == STOPPED)
             return STOPPED;
     }
     order(run);

@@ -5,6 +5,7 @@
  * concern all nodes, but matter on nodes without devices of the pool only if the pool is in
  * disorder: only then is such a pool wide.
  */
+#include "base/mem.h"
 #include "world_priv.h"
 
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 
 /* Slices and devices for several nodes, which every node must look at; of others, as many more. */
 #define WIDE_REACHES_MAX ((size_t)4000)
-/* Devices of a pool times its counter sets; a pool with more is not looked through. */
-#define ORDER_WORK_MAX ((size_t)10000000)
+/* A pool that takes more steps is not looked through. */
+#define ORDER_STEPS_MAX 10000000
 #define HOSTNAME "kubernetes.io/hostname"
 
 static struct world_pool *pool_of(struct claims_world *world, const struct allocate_slice *slice)
@@ -116,22 +117,6 @@ void world_add_to_index(struct claims_world *world, struct world_slice *slice)
 
 /* ---- order ---- */
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static bool repeats(const char **names, size_t n)
-{
-    if (n > 1)
-        qsort(names, n, sizeof(const char *), compare_texts);
-    for (size_t i = 1; i < n; i++) {
-        if (strcmp(names[i - 1], names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 static size_t n_devices_of(const struct world_pool *pool)
 {
     const struct world_slice *slice = NULL;
@@ -153,94 +138,25 @@ static bool repeats_names(const struct world_pool *pool, struct arena *arena)
         for (size_t i = 0; i < slice->shown.n_devices; i++)
             names[n++] = slice->devices[i].name;
     }
-    return repeats(names, n);
-}
-
-static const struct allocate_counter_set *find_set(const struct world_pool *pool, const char *name,
-                                                   size_t *ret_n)
-{
-    const struct allocate_counter_set *found = NULL;
-    const struct world_slice *slice = NULL;
-    *ret_n = 0;
-    LL_FOREACH2(pool->slices, slice, next_of_pool)
-    {
-        for (size_t i = 0; i < slice->shown.n_shared_counters; i++) {
-            if (strcmp(slice->shown.shared_counters[i].name, name) != 0)
-                continue;
-            found = &slice->shown.shared_counters[i];
-            ++*ret_n;
-        }
-    }
-    return found;
-}
-
-static bool has_counters(const struct allocate_counter_set *set,
-                         const struct allocate_counter_set *part)
-{
-    for (size_t i = 0; i < part->n_counters; i++) {
-        size_t j = 0;
-        while (j < set->n_counters && strcmp(set->counters[j].name, part->counters[i].name) != 0)
-            j++;
-        if (j == set->n_counters)
-            return false;
-    }
-    return true;
-}
-
-static bool consumes_published(const struct world_pool *pool, const struct allocate_device *device)
-{
-    for (size_t i = 0; i < device->n_consumes; i++) {
-        size_t n = 0;
-        const struct allocate_counter_set *set = find_set(pool, device->consumes[i].name, &n);
-        if (n != 1 || !has_counters(set, &device->consumes[i]))
-            return false;
-    }
-    return true;
-}
-
-static bool is_slice_in_order(const struct world_pool *pool, const struct world_slice *slice)
-{
-    const struct allocate_slice *shown = &slice->shown;
-    size_t n = 0;
-    if (slice->not_judged || shown->generation != pool->slices->shown.generation ||
-        shown->n_slices != pool->slices->shown.n_slices)
-        return false;
-    for (size_t i = 0; i < shown->n_shared_counters; i++) {
-        (void)find_set(pool, shown->shared_counters[i].name, &n);
-        if (n != 1)
-            return false;
-    }
-    for (size_t i = 0; i < shown->n_devices; i++) {
-        if (!consumes_published(pool, &slice->devices[i]))
-            return false;
-    }
-    return true;
-}
-
-static size_t n_sets_of(const struct world_pool *pool)
-{
-    const struct world_slice *slice = NULL;
-    size_t n = 0;
-    LL_FOREACH2(pool->slices, slice, next_of_pool)
-    {
-        n += slice->shown.n_shared_counters;
-    }
-    return n;
+    return allocate_repeats(names, n);
 }
 
 static bool is_in_order(const struct world_pool *pool)
 {
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct world_slice *slice = NULL;
-    int64_t n = 0;
-    if (pool->repeats_names || n_devices_of(pool) * n_sets_of(pool) > ORDER_WORK_MAX)
-        return false;
+    struct allocate_slice *slices = NULL;
+    size_t n = 0;
+    size_t room = 0;
     LL_FOREACH2(pool->slices, slice, next_of_pool)
     {
-        n++;
-        if (!is_slice_in_order(pool, slice))
+        if (slice->not_judged)
             return false;
+        slices = arena_grow(arena, slices, n, &room, sizeof *slices);
+        slices[n] = slice->shown;
+        slices[n++].reaches_node = true;
     }
-    return n == pool->slices->shown.n_slices;
+    return !pool->repeats_names && allocate_is_in_order(slices, n, ORDER_STEPS_MAX, arena);
 }
 
 static int compare_pools(const void *a, const void *b)

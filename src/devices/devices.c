@@ -140,7 +140,6 @@ void devices_keep_slice(struct devices *devices, const char *name)
     slice->is_unreadable = true;
     if (!slice->pool->driver)
         return;
-    slice->pool->n_unreadable++;
     pools_mark(devices, slice->pool);
     devices_settle(devices);
 }

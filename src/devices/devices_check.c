@@ -118,7 +118,7 @@ size_t devices_check(const struct devices *devices, struct err *err)
 /* Node by node. */
 
 /* Checks the device, and adds what counts in the row to n. */
-static void tally_device(struct numbers_check *check, const struct device *device,
+static void check_device(struct numbers_check *check, const struct device *device,
                          const struct device_row *row, int64_t *n)
 {
     const struct gpu *gpu = device->gpu;
@@ -134,13 +134,13 @@ static void tally_device(struct numbers_check *check, const struct device *devic
         n[gpu->counted.state]++;
 }
 
-static size_t tally_slice(struct numbers_check *check, const struct berth *berth,
+static size_t check_slice(struct numbers_check *check, const struct berth *berth,
                           const struct device_row *row, int64_t *n)
 {
     for (size_t i = 0; i < berth->slice->n_devices; i++) {
         const struct device *device = &berth->slice->devices[i];
         if (device->seat == berth->seat && device->is_current)
-            tally_device(check, device, row, n);
+            check_device(check, device, row, n);
     }
     return berth->slice->n_devices;
 }
@@ -153,7 +153,7 @@ static size_t check_row(struct numbers_check *check, const struct device_row *ro
     size_t work = 1;
     DL_FOREACH2 (row->place->seats, seat, next_here) {
         DL_FOREACH (seat->berths, berth) {
-            work += tally_slice(check, berth, row, n);
+            work += check_slice(check, berth, row, n);
         }
     }
     if (memcmp(n, row->n, sizeof n) != 0)

@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include "devices/devices.h"
+#include "types/pool_slices.h"
 #include "types/string_table.h"
 
 #include <utlist.h>
@@ -89,14 +90,6 @@ struct device_place {
     char name[];
 };
 
-/* The slices of the highest generation among some. */
-struct tally {
-    size_t n;
-    int64_t generation;
-    int64_t n_slices;  /* as some of them say */
-    size_t n_agreeing; /* so many say n_slices; > 0 if n is */
-};
-
 /* A driver's pool, or one that only a claim names. */
 struct pool {
     struct pair key;                    /* driver and name, both interned */
@@ -105,15 +98,13 @@ struct pool {
     UT_hash_handle hh;
     struct kept_slice *slices; /* list: prev, next */
     struct seat *seats;        /* list: prev, next */
-    struct tally all;
-    struct tally with_sets; /* slices with counter sets concern all nodes */
-    size_t n_unreadable;
-    size_t n_faults;    /* of its current counter sets */
-    size_t n_overdrawn; /* sets with more in use than there is */
-    struct pool_view {  /* what its seats last saw */
-        struct tally all, with_sets;
+    size_t n_faults;           /* of its current counter sets */
+    size_t n_overdrawn;        /* sets with more in use than there is */
+    struct pool_view {
+        struct pool_slices all;
+        struct pool_slices with_sets; /* slices with counter sets concern all nodes */
         bool is_unreadable, is_faulty, is_overdrawn;
-    } seen;
+    } view; /* of when it was settled last */
     bool is_dirty;
     struct pool *next_dirty;
 };
@@ -131,7 +122,6 @@ struct seat {
     struct seat *prev_here, *next_here; /* of the place */
     struct berth *berths;
     struct berth *fresh; /* of these: added since the last settling */
-    struct tally slices; /* of its berths, without those that have counter sets */
     bool has_generation; /* else none of its devices is current */
     int64_t generation;
     bool is_complete;
@@ -379,12 +369,6 @@ void pools_remove(struct devices *devices, struct kept_slice *slice);
 void pools_mark(struct devices *devices, struct pool *pool);
 /* Marks the seats of dirty pools that must look again. */
 void pools_settle(struct devices *devices);
-
-/* tally.c */
-void tally_add(struct tally *tally, const struct kept_slice *slice);
-/* Returns true if it must be counted again from all slices. */
-bool tally_remove(struct tally *tally, const struct kept_slice *slice);
-bool tally_is_complete(const struct tally *tally);
 
 /* seats.c */
 struct seat *seats_ref(struct devices *devices, struct pool *pool, const char *node_name);

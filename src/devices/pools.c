@@ -72,94 +72,68 @@ void pools_mark(struct devices *devices, struct pool *pool)
     LL_PREPEND2(devices->dirty_pools, pool, next_dirty);
 }
 
-/* Only sets of the highest generation are current. */
-static void publish(struct devices *devices, struct kept_slice *slice)
-{
-    const bool is_current = slice->generation == slice->pool->with_sets.generation;
-    for (size_t i = 0; i < slice->n_publications; i++)
-        counters_publish(devices, &slice->publications[i], is_current);
-}
-
-static void publish_all(struct devices *devices, struct pool *pool)
-{
-    struct kept_slice *slice = NULL;
-    DL_FOREACH (pool->slices, slice) {
-        publish(devices, slice);
-    }
-}
-
 void pools_add(struct devices *devices, struct kept_slice *slice)
 {
-    struct pool *pool = slice->pool;
-    const struct tally before = pool->with_sets;
-    DL_APPEND(pool->slices, slice);
-    tally_add(&pool->all, slice);
-    if (slice->n_publications > 0) {
-        tally_add(&pool->with_sets, slice);
-        if (before.generation != pool->with_sets.generation)
-            publish_all(devices, pool);
-        else
-            publish(devices, slice);
-    }
-    pool->n_unreadable += slice->is_unreadable;
-    pools_mark(devices, pool);
-}
-
-static void count_again(const struct pool *pool, struct tally *tally, bool only_with_sets)
-{
-    const struct kept_slice *slice = NULL;
-    *tally = (struct tally){0};
-    DL_FOREACH (pool->slices, slice) {
-        if (!only_with_sets || slice->n_publications > 0)
-            tally_add(tally, slice);
-    }
+    DL_APPEND(slice->pool->slices, slice);
+    pools_mark(devices, slice->pool);
 }
 
 void pools_remove(struct devices *devices, struct kept_slice *slice)
 {
-    struct pool *pool = slice->pool;
-    const struct tally before = pool->with_sets;
     for (size_t i = 0; i < slice->n_publications; i++)
         counters_publish(devices, &slice->publications[i], false);
-    DL_DELETE(pool->slices, slice);
-    if (tally_remove(&pool->all, slice))
-        count_again(pool, &pool->all, false);
-    if (slice->n_publications > 0 && tally_remove(&pool->with_sets, slice)) {
-        count_again(pool, &pool->with_sets, true);
-        if (before.generation != pool->with_sets.generation)
-            publish_all(devices, pool);
+    DL_DELETE(slice->pool->slices, slice);
+    pools_mark(devices, slice->pool);
+}
+
+static struct pool_view view_of(const struct pool *pool)
+{
+    struct pool_view view = {.is_faulty = pool->n_faults > 0,
+                             .is_overdrawn = pool->n_overdrawn > 0};
+    const struct kept_slice *slice = NULL;
+    DL_FOREACH (pool->slices, slice) {
+        pool_slices_add(&view.all, slice->generation, slice->n_slices);
+        if (slice->n_publications > 0)
+            pool_slices_add(&view.with_sets, slice->generation, slice->n_slices);
+        view.is_unreadable |= slice->is_unreadable;
     }
-    pool->n_unreadable -= slice->is_unreadable;
-    pools_mark(devices, pool);
+    return view;
 }
 
-static bool same_tally(const struct tally *a, const struct tally *b)
+/* Only sets of the highest generation are current. */
+static void publish(struct devices *devices, const struct pool *pool)
 {
-    return a->n == b->n && a->generation == b->generation && a->n_slices == b->n_slices &&
-           a->n_agreeing == b->n_agreeing;
+    struct kept_slice *slice = NULL;
+    DL_FOREACH (pool->slices, slice) {
+        for (size_t i = 0; i < slice->n_publications; i++)
+            counters_publish(devices, &slice->publications[i],
+                             slice->generation == pool->view.with_sets.generation);
+    }
 }
 
-/* Whether seats see no difference in the number of slices. */
-static bool same_pool_of_slices(const struct tally *a, const struct tally *b)
+static bool are_whole(const struct pool_slices *slices)
 {
-    return a->generation == b->generation && tally_is_complete(a) == tally_is_complete(b);
+    return (int64_t)slices->n == slices->n_slices;
+}
+
+/* Whether they say the same; of those that agree, the number matters only if it is reached. */
+static bool are_same(const struct pool_slices *a, const struct pool_slices *b)
+{
+    return a->generation == b->generation && a->n_slices == b->n_slices &&
+           a->disagree == b->disagree &&
+           (a->n == b->n || (!a->disagree && are_whole(a) == are_whole(b)));
 }
 
 static void look_again(struct devices *devices, struct pool *pool)
 {
-    const struct pool_view now = {.all = pool->all,
-                                  .with_sets = pool->with_sets,
-                                  .is_unreadable = pool->n_unreadable > 0,
-                                  .is_faulty = pool->n_faults > 0,
-                                  .is_overdrawn = pool->n_overdrawn > 0};
-    const struct pool_view *seen = &pool->seen;
-    const bool is_same = same_pool_of_slices(&seen->all, &now.all) &&
-                         same_tally(&seen->with_sets, &now.with_sets) &&
-                         seen->is_unreadable == now.is_unreadable &&
-                         seen->is_faulty == now.is_faulty && seen->is_overdrawn == now.is_overdrawn;
+    const struct pool_view seen = pool->view;
     struct seat *seat = NULL;
-    pool->seen = now;
-    if (is_same)
+    pool->view = view_of(pool);
+    publish(devices, pool);
+    if (are_same(&seen.all, &pool->view.all) && are_same(&seen.with_sets, &pool->view.with_sets) &&
+        seen.with_sets.n == pool->view.with_sets.n &&
+        seen.is_unreadable == pool->view.is_unreadable && seen.is_faulty == pool->view.is_faulty &&
+        seen.is_overdrawn == pool->view.is_overdrawn)
         return;
     DL_FOREACH (pool->seats, seat) {
         seats_mark(devices, seat);

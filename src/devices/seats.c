@@ -1,10 +1,6 @@
 /*
- * seats: a pool as one node sees it (kube-scheduler 1.36: GatherPools() in pools_incubating.go).
- *
- * The slices that concern the node are those with its devices, and those with counter sets. Of
- * these only the highest generation counts. If their number is that of the pool, the pool is
- * complete. Otherwise all slices of the pool must be there, and a higher generation elsewhere makes
- * the node's slices obsolete.
+ * seats: a pool as one node sees it (types/pool_slices.h). The slices that concern the node are
+ * those with its devices, and those with counter sets.
  */
 #include "base/mem.h"
 #include "devices_priv.h"
@@ -58,8 +54,6 @@ void seats_add(struct devices *devices, struct berth *berth)
 {
     struct seat *seat = berth->seat;
     DL_APPEND(seat->berths, berth);
-    if (berth->slice->n_publications == 0)
-        tally_add(&seat->slices, berth->slice);
     berth->is_fresh = true;
     LL_PREPEND2(seat->fresh, berth, next_fresh);
     seats_mark(devices, seat);
@@ -68,38 +62,28 @@ void seats_add(struct devices *devices, struct berth *berth)
 void seats_remove(struct devices *devices, struct berth *berth)
 {
     struct seat *seat = berth->seat;
-    const struct berth *other = NULL;
     DL_DELETE(seat->berths, berth);
     if (berth->is_fresh)
         LL_DELETE2(seat->fresh, berth, next_fresh);
-    if (berth->slice->n_publications == 0 && tally_remove(&seat->slices, berth->slice)) {
-        seat->slices = (struct tally){0};
-        DL_FOREACH (seat->berths, other) {
-            if (other->slice->n_publications == 0)
-                tally_add(&seat->slices, other->slice);
-        }
-    }
     seats_mark(devices, seat);
 }
 
-/* The tally of the slices that concern the node. */
-static struct tally slices_of(const struct seat *seat)
+/* The slices that concern the node. */
+static struct pool_slices slices_of(const struct seat *seat)
 {
-    const struct tally *own = &seat->slices;
-    const struct tally *sets = &seat->pool->with_sets;
-    struct tally both = *own;
-    if (sets->n == 0 || (own->n > 0 && sets->generation < own->generation))
-        return both;
-    if (own->n == 0 || sets->generation > own->generation)
-        return *sets;
-    both.n += sets->n;
-    both.n_agreeing += sets->n_slices == own->n_slices ? sets->n_agreeing : 0;
-    return both;
+    const struct pool_slices *sets = &seat->pool->view.with_sets;
+    struct pool_slices here = *sets;
+    const struct berth *berth = NULL;
+    DL_FOREACH (seat->berths, berth) {
+        if (berth->slice->n_publications == 0)
+            pool_slices_add(&here, berth->slice->generation, berth->slice->n_slices);
+    }
+    return here;
 }
 
 static bool sees_sets(const struct seat *seat)
 {
-    const struct tally *sets = &seat->pool->with_sets;
+    const struct pool_slices *sets = &seat->pool->view.with_sets;
     return sets->n > 0 && sets->generation == seat->generation;
 }
 
@@ -146,16 +130,18 @@ void seats_relink(struct devices *devices)
     const struct berth *berth = NULL;
     LL_FOREACH2(devices->dirty_seats, seat, next_dirty)
     {
-        const struct tally slices = slices_of(seat);
-        const struct tally *all = &seat->pool->all;
+        const struct pool_slices slices = slices_of(seat);
+        const struct pool_slices *all = &seat->pool->view.all;
+        const enum pool_slices_state state = pool_slices_state(&slices, all);
         const bool saw_sets = seat->sees_sets;
         const bool has_generation =
-            slices.n > 0 && (tally_is_complete(&slices) || slices.generation == all->generation);
+            state == POOL_SLICES_COMPLETE ||
+            (state != POOL_SLICES_NONE && slices.generation == all->generation);
         const bool is_same =
             has_generation == seat->has_generation && slices.generation == seat->generation;
         seat->has_generation = has_generation;
         seat->generation = slices.generation;
-        seat->is_complete = tally_is_complete(&slices) || tally_is_complete(all);
+        seat->is_complete = state == POOL_SLICES_COMPLETE;
         seat->sees_sets = sees_sets(seat);
         if (!is_same || saw_sets != seat->sees_sets)
             freshen_all(seat);
@@ -169,7 +155,7 @@ void seats_relink(struct devices *devices)
 static const char *fault_of(const struct seat *seat)
 {
     const struct pool *pool = seat->pool;
-    if (pool->n_unreadable > 0)
+    if (pool->view.is_unreadable)
         return "a slice cannot be read";
     if (seat->n_repeated > 0)
         return "devices share a name";
@@ -229,8 +215,8 @@ bool devices_next_unusable(const struct devices *devices, struct device_pool *po
     pool->pool = seat->pool->key.second;
     pool->node_name = seat->place->name;
     pool->generation = seat->generation;
-    pool->n_there = seat->pool->all.n;
-    pool->n_slices = seat->pool->all.n_slices;
+    pool->n_there = seat->pool->view.all.n;
+    pool->n_slices = seat->pool->view.all.n_slices;
     pool->why = seat->state == SEAT_INCOMPLETE ? "slices are missing" : fault_of(seat);
     return true;
 }

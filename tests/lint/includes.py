@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "base": [],
     "types": PURE_BASE,
     "cel": PURE_BASE,
-    "allocate": PURE_BASE + ["cel"],
+    "allocate": PURE_BASE + ["types", "cel"],
     "devices": PURE_BASE + ["types"],
     "ledger": PURE_BASE + ["types", "devices"],
     "formats": ["base"],

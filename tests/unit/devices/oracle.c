@@ -57,22 +57,26 @@ static bool concerns(const struct oracle_slice *slice, unsigned place)
     return slice->n_devices == 0 && !slice->per_device && slice->place == place;
 }
 
-/* Whether the n slices of this generation that concern the place, or all (place ORACLE_PLACES), are
- * as many as each of them says. */
-static bool are_all(const struct view *view, unsigned place)
+/* The slices of this generation that concern the place, or all (place ORACLE_PLACES). */
+static int64_t count_slices(const struct view *view, unsigned place)
 {
     int64_t n = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < ORACLE_SLICES; i++) {
-            const struct oracle_slice *slice = &view->oracle->slices[i];
-            if (!is_of(slice, view->driver, view->pool) || slice->generation != view->generation ||
-                (place != ORACLE_PLACES && !concerns(slice, place)))
-                continue;
-            if (pass == 0)
-                n++;
-            else if (slice->n_slices != n)
-                return false;
-        }
+    for (size_t i = 0; i < ORACLE_SLICES; i++) {
+        const struct oracle_slice *slice = &view->oracle->slices[i];
+        n += is_of(slice, view->driver, view->pool) && slice->generation == view->generation &&
+             (place == ORACLE_PLACES || concerns(slice, place));
+    }
+    return n;
+}
+
+/* Whether each of those that concern the place says that there are n. */
+static bool are_all(const struct view *view, unsigned place, int64_t n)
+{
+    for (size_t i = 0; i < ORACLE_SLICES; i++) {
+        const struct oracle_slice *slice = &view->oracle->slices[i];
+        if (is_of(slice, view->driver, view->pool) && slice->generation == view->generation &&
+            concerns(slice, place) && slice->n_slices != n)
+            return false;
     }
     return true;
 }
@@ -100,11 +104,11 @@ static struct view look(const struct oracle *oracle, unsigned driver, unsigned p
     }
     if (view.is_gone)
         return view;
-    view.is_complete = are_all(&view, place);
+    view.is_complete = are_all(&view, place, count_slices(&view, place));
     if (!view.is_complete && has_newer(&view))
         view.is_gone = true;
     else if (!view.is_complete)
-        view.is_complete = are_all(&view, ORACLE_PLACES);
+        view.is_complete = are_all(&view, place, count_slices(&view, ORACLE_PLACES));
     return view;
 }
 
