@@ -72,6 +72,10 @@ struct cel_answer cel_evaluate(const struct cel_program *program, const struct c
  * is true only if each is. The program must be valid. In the arena. */
 const char *const *cel_conjuncts(const struct cel_program *program, struct arena *arena,
                                  size_t *ret_n);
+/* The driver that all devices have for which the expression is true: the first of its
+ * parts is `device.driver == "NAME"`. In the arena; "": not known. The expression may be invalid.
+ */
+const char *cel_driver(const char *expression, struct arena *arena);
 
 /* A part of a device that an expression reads: a fact, whether a domain has facts (name ""), all
  * facts of a domain (name NULL), or all facts (domain NULL). The driver and

@@ -14,13 +14,9 @@
 /* spec.extendedResourceName, in the arena; "" if absent. -EINVAL: not a string. */
 int device_class_from_json(const json_t *object, struct arena *arena, const char **ret_resource,
                            struct err *err);
-/* The driver that all devices of the class have: one of its selectors begins with
- * `device.driver == "NAME"` and goes on, if at all, with && and without any || or ?: outside of
- * brackets. In the arena;
- * "": not known. Ignores members of a wrong type. */
+/* The driver that all devices of the class have, as cel_driver() of one of its selectors. Ignores
+ * members of a wrong type. */
 const char *device_class_driver(const json_t *object, struct arena *arena);
-/* The same of one selector. */
-const char *device_class_driver_of(const char *expression, struct arena *arena);
 /* In the arena. */
 struct selector_texts device_class_selectors(const json_t *object, struct arena *arena);
 

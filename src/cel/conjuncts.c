@@ -51,7 +51,7 @@ static bool split(struct splitter *splitter)
     int depth = 0;
     for (;;) {
         const struct cel_token token = cel_next_token(&lexer);
-        if (token.kind == T_BAD || (depth == 0 && binds_less(&token, is_after_dot)))
+        if (token.kind == T_BAD || depth < 0 || (depth == 0 && binds_less(&token, is_after_dot)))
             return false;
         if (token.kind == T_END) {
             add(splitter, lexer.source.len);
@@ -77,4 +77,32 @@ const char *const *cel_conjuncts(const struct cel_program *program, struct arena
     }
     *ret_n = splitter.n;
     return splitter.parts;
+}
+
+/* NULL: not a text without escapes. */
+static const char *plain_text(const struct cel_token *token, struct arena *arena)
+{
+    const char *bytes = token->text.bytes;
+    const size_t len = token->text.len;
+    const char stops[] = {bytes[0], '\\', '\0'};
+    const bool is_plain = token->kind == T_STRING && len >= 2 && strchr("'\"", bytes[0]) &&
+                          strcspn(bytes + 1, stops) == len - 2;
+    return is_plain ? arena_strndup(arena, bytes + 1, len - 2) : NULL;
+}
+
+const char *cel_driver(const char *expression, struct arena *arena)
+{
+    static const char *const BEGINNING[] = {"device", ".", "driver", "=="};
+    struct splitter splitter = {.arena = arena, .expression = expression};
+    if (!split(&splitter))
+        return "";
+    struct cel_lexer lexer = {.source = {splitter.parts[0], strlen(splitter.parts[0])}};
+    for (size_t i = 0; i < sizeof BEGINNING / sizeof *BEGINNING; i++) {
+        const struct cel_token token = cel_next_token(&lexer);
+        if (!cel_text_is(token.text, BEGINNING[i]))
+            return "";
+    }
+    const struct cel_token token = cel_next_token(&lexer);
+    const char *driver = plain_text(&token, arena);
+    return driver && cel_next_token(&lexer).kind == T_END ? driver : "";
 }

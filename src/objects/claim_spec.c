@@ -3,7 +3,6 @@
 
 #include "affinity.h"
 #include "base/mem.h"
-#include "driver_selector.h"
 #include "formats/json_get.h"
 #include "formats/json_parse.h"
 #include "meta.h"
@@ -146,7 +145,7 @@ static const char *driver_of(const json_t *selector, struct arena *arena)
 {
     const char *expression =
         json_string_value(json_member(json_member(selector, "cel"), "expression"));
-    return driver_selector_of(expression ? expression : "", arena);
+    return cel_driver(expression ? expression : "", arena);
 }
 
 static struct allocate_want read_want(struct spec_reading *reading, json_t *json)

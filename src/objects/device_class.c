@@ -1,7 +1,6 @@
 /* device_class: see include/objects/device_class.h. */
 #include "objects/device_class.h"
 
-#include "driver_selector.h"
 #include "formats/json_get.h"
 #include "selector_texts.h"
 
@@ -23,12 +22,7 @@ int device_class_from_json(const json_t *object, struct arena *arena, const char
 
 const char *device_class_driver(const json_t *object, struct arena *arena)
 {
-    return driver_selector_read(json_member(json_member(object, "spec"), "selectors"), arena);
-}
-
-const char *device_class_driver_of(const char *expression, struct arena *arena)
-{
-    return driver_selector_of(expression, arena);
+    return selector_texts_driver(json_member(json_member(object, "spec"), "selectors"), arena);
 }
 
 struct selector_texts device_class_selectors(const json_t *object, struct arena *arena)

@@ -1,6 +1,5 @@
 /* devices_to_json: writes the facts of dynamic resource allocation. See
  * include/objects/to_json.h. */
-#include "driver_selector.h"
 #include "formats/json_parse.h"
 #include "objects/device_details.h"
 #include "objects/label_text.h"
@@ -8,6 +7,7 @@
 
 #include "device_attributes.h"
 #include "meta.h"
+#include "selector_texts.h"
 
 #include <string.h>
 
@@ -149,7 +149,7 @@ static json_t *exact_json(const struct claim_want *want, int64_t n)
     json_t *json = json_pack("{s:s}", "allocationMode", n > 0 ? "ExactCount" : "All");
     set_text(json, "deviceClassName", want->class_name);
     if (want->driver[0])
-        (void)json_object_set_new(json, "selectors", driver_selector_json(want->driver));
+        (void)json_object_set_new(json, "selectors", selector_texts_of_driver(want->driver));
     if (n > 0)
         (void)json_object_set_new(json, "count", json_integer((json_int_t)n));
     return json;

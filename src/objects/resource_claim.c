@@ -1,7 +1,6 @@
 /* resource_claim: see include/objects/resource_claim.h. */
 #include "objects/resource_claim.h"
 
-#include "driver_selector.h"
 #include "element.h"
 #include "formats/json_get.h"
 #include "meta.h"
@@ -9,6 +8,7 @@
 #include "objects/device_details.h"
 #include "objects/identity.h"
 #include "objects/label_text.h"
+#include "selector_texts.h"
 
 #include <errno.h>
 #include <string.h>
@@ -125,7 +125,7 @@ static struct claim_want kind_of(const json_t *exact, struct arena *arena)
     const char *name = json_string_value(json_member(exact, "deviceClassName"));
     return (struct claim_want){
         .class_name = name && strlen(name) <= META_NAME_BYTES_MAX ? name : "",
-        .driver = driver_selector_read(json_member(exact, "selectors"), arena)};
+        .driver = selector_texts_driver(json_member(exact, "selectors"), arena)};
 }
 
 /* The want of a request. Alternatives of several classes or drivers have none. */

@@ -1,8 +1,9 @@
 /* selector_texts: see selector_texts.h. */
 #include "selector_texts.h"
 
-#include "driver_selector.h"
+#include "cel/cel.h"
 #include "formats/json_get.h"
+#include "meta.h"
 
 #include <string.h>
 
@@ -26,12 +27,32 @@ struct selector_texts selector_texts_from_json(const json_t *selectors, struct a
     return (struct selector_texts){texts, n, false};
 }
 
+const char *selector_texts_driver(const json_t *selectors, struct arena *arena)
+{
+    size_t i = 0;
+    json_t *selector = NULL;
+    json_array_foreach (selectors, i, selector) {
+        const char *expression =
+            json_string_value(json_member(json_member(selector, "cel"), "expression"));
+        const char *driver = cel_driver(expression ? expression : "", arena);
+        if (driver[0] && strlen(driver) <= META_NAME_BYTES_MAX)
+            return driver;
+    }
+    return "";
+}
+
+json_t *selector_texts_of_driver(const char *driver)
+{
+    return json_pack("[{s:{s:o}}]", "cel", "expression",
+                     json_sprintf("device.driver == \"%s\"", driver));
+}
+
 /* The API knows no selector without a member, so one that has none stands for those left out; see
  * selector_texts_from_json(). */
 json_t *selector_texts_to_json(const struct selector_texts *selectors, const char *driver)
 {
     if (selectors->is_cut) {
-        json_t *cut = driver[0] ? driver_selector_json(driver) : json_array();
+        json_t *cut = driver[0] ? selector_texts_of_driver(driver) : json_array();
         (void)json_array_append_new(cut, json_object());
         return cut;
     }

@@ -15,5 +15,10 @@ struct selector_texts selector_texts_from_json(const json_t *selectors, struct a
 /* Which reads as the same; NULL: there are none. driver: what is known all the same if they are
  * cut, or "". */
 json_t *selector_texts_to_json(const struct selector_texts *selectors, const char *driver);
+/* Of a DeviceClass or of a request: the driver that one of the selectors demands, as cel_driver().
+ * Ignores members of a wrong type. */
+const char *selector_texts_driver(const json_t *selectors, struct arena *arena);
+/* A list with such a selector; a new reference. */
+json_t *selector_texts_of_driver(const char *driver);
 
 #endif

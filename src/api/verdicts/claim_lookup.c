@@ -4,7 +4,6 @@
 #include "base/table.h"
 #include "devices/devices.h"
 #include "objects/claim_spec.h"
-#include "objects/device_class.h"
 
 #include <string.h>
 
@@ -383,9 +382,7 @@ static bool pay(struct claim_lookup *lookup, size_t bytes)
 /* kube-scheduler asks the first selector of devices of all drivers. */
 static const char *driver_of(const struct device_request *request, struct arena *arena)
 {
-    return request->n_selectors > 0
-               ? device_class_driver_of(request->selectors[0].expression, arena)
-               : "";
+    return request->n_selectors > 0 ? cel_driver(request->selectors[0].expression, arena) : "";
 }
 
 static void set_class(struct claim_lookup *lookup, struct named_class *class,

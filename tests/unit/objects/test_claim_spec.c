@@ -140,7 +140,7 @@ static void test_driver_that_the_first_selector_demands(void **state)
         {"device.driver == \\\"d\\\" && a ? b : c", false},
         {"device.driver == \\\"d\\\" && (a)) || (b", false},
         {"device.driver == \\\"d\\\" && \\\"x || y", false},
-        {"device.driver == \\\"d\\\" && \\\"\\\"\\\" || \\\"\\\"\\\" == x", false},
+        {"device.driver == \\\"d\\\" && \\\"\\\"\\\" || \\\"\\\"\\\" == x", true},
         {"device.driver == \\\"d\\\" && a // (\\n || b", false},
         {"device.driver == \\\"other\\\"", false},
         {"true", false},
