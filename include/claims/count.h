@@ -7,7 +7,7 @@
 #ifndef CLAIMS_COUNT_H
 #define CLAIMS_COUNT_H
 
-#include "claims/world.h"
+#include "claims/device_copy.h"
 
 /* A part of a selector that rules out devices. Each device counts for the first. */
 struct claims_removal {
@@ -43,7 +43,7 @@ struct claims_count {
 
 /* The devices that a request is counted over. */
 struct claims_seen {
-    const struct claims_world_kind *kinds;
+    const struct device_copy_kind *kinds;
     size_t n;
     const char *not_judged; /* why these are not all; NULL: they are */
 };

@@ -9,7 +9,7 @@
 #ifndef DECIDE_CLAIM_RULES_H
 #define DECIDE_CLAIM_RULES_H
 
-#include "claims/world.h"
+#include "claims/device_copy.h"
 #include "types/reason.h"
 
 struct claim_rules;
@@ -18,9 +18,9 @@ struct claim_rules;
 struct pod_claim {
     struct allocate_claim asked; /* without is_allocated and reaches_node */
     bool is_template;            /* each pod gets its own claim */
-    bool needs_others;           /* devices of others (claims/world.h) may change the verdict */
-    enum reason fault;           /* why no node is judged; REASON_FITS: none */
-    const char *cause;           /* of the fault, for users */
+    bool needs_others; /* devices of others (claims/device_copy.h) may change the verdict */
+    enum reason fault; /* why no node is judged; REASON_FITS: none */
+    const char *cause; /* of the fault, for users */
     bool is_allocated;
     struct node_selector nodes; /* of an allocation in the cluster */
     /* By a placed pod. NULL: none. */
@@ -44,9 +44,9 @@ struct claims_of_pod {
 /* Steps of an answer: about three quarters of a second. */
 #define CLAIM_RULES_STEPS_MAX UINT64_C(150000000)
 
-/* Borrows all but the list. world NULL: all claims are allocated. steps_left: of the answer;
+/* Borrows all but the list. copy NULL: all claims are allocated. steps_left: of the answer;
  * lowered, but a part is left to others. In the arena. NULL: the pod names no claims. */
-struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct claims_world *world,
+struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct device_copy *copy,
                                    uint64_t *steps_left, struct arena *arena);
 
 /* REASON_FITS, or one of the reasons from REASON_CLAIM_MISSING on. rules NULL: fits. Remembers the

@@ -249,7 +249,7 @@ struct device_pool {
     size_t n_there;     /* slices of the pool in its highest generation */
     int64_t n_slices;   /* so many there should be, as some of them say */
     const char *why;    /* a constant text: "slices are missing" */
-    const struct seat *seat;
+    const struct node_pool *node_pool;
 };
 /* Iterates: begin with zeros; false past the last. */
 bool devices_next_unusable(const struct devices *devices, struct device_pool *pool);

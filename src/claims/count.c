@@ -167,7 +167,7 @@ static size_t removal_of(struct counting *counting, const struct counted_selecto
 }
 
 static void remove_kind(struct counting *counting, struct counted_selector *selector,
-                        const struct claims_world_kind *kind)
+                        const struct device_copy_kind *kind)
 {
     if (!split(counting, selector))
         return;
@@ -181,7 +181,7 @@ static void remove_kind(struct counting *counting, struct counted_selector *sele
 }
 
 /* Whether the devices pass all selectors. */
-static bool passes(struct counting *counting, const struct claims_world_kind *kind)
+static bool passes(struct counting *counting, const struct device_copy_kind *kind)
 {
     struct claims_count *count = &counting->count;
     for (size_t i = 0; i < counting->n_selectors; i++) {
@@ -210,7 +210,7 @@ static bool passes(struct counting *counting, const struct claims_world_kind *ki
 }
 
 static void count_kind(struct counting *counting, const struct allocate_want *want,
-                       const struct claims_world_kind *kind)
+                       const struct device_copy_kind *kind)
 {
     struct claims_count *count = &counting->count;
     if (!passes(counting, kind))

@@ -24,7 +24,7 @@ struct claim_verdict {
 #define REQUESTS_KEPT 32
 
 struct claim_rules {
-    struct claims_world *world;
+    struct device_copy *copy;
     struct pod_claim **claims;
     size_t n;
     uint64_t *steps_left;
@@ -50,14 +50,14 @@ struct claim_rules {
 
 #define POINTER_BYTES sizeof(const void *)
 
-struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct claims_world *world,
+struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct device_copy *copy,
                                    uint64_t *steps_left, struct arena *arena)
 {
     if (pod->n == 0)
         return NULL;
     struct claim_rules *rules = ARENA_NEW(arena, struct claim_rules);
     *rules = (struct claim_rules){
-        .world = world,
+        .copy = copy,
         .claims = arena_copy(arena, pod->claims, pod->n, sizeof(struct pod_claim *)),
         .n = pod->n,
         .uid = pod->uid,
@@ -84,7 +84,7 @@ static bool reaches(const struct claim_rules *rules, const struct pod_claim *cla
 {
     return node_selector_holds(&claim->nodes, &node_traits(node)->view) &&
            (!claim->place ||
-            claims_world_reaches(rules->world, claim->place, &node_traits(node)->view));
+            device_copy_reaches(rules->copy, claim->place, &node_traits(node)->view));
 }
 
 static struct claims_on_node question_of(const struct claim_rules *rules, const struct node *node,
@@ -104,8 +104,8 @@ static struct claims_on_node question_of(const struct claim_rules *rules, const 
         .claims = claims, .n_claims = rules->n, .max_steps = ALLOCATE_STEPS_MAX};
     if (!question.needs_devices)
         return question;
-    const struct claims_world_slices slices =
-        claims_world_on_node(rules->world, &node_traits(node)->view, arena);
+    const struct device_copy_slices slices =
+        device_copy_on_node(rules->copy, &node_traits(node)->view, arena);
     question.not_judged = slices.not_judged;
     if (question.needs_others && !question.not_judged)
         question.not_judged = slices.others_not_judged;
@@ -425,11 +425,11 @@ static bool holds(const struct claim_rules *rules, struct claim_verdict *verdict
     if (!verdict || verdict->is_outdated || verdict->n_pinned != rules->n_pinned)
         return false;
     const bool may_change = verdict->reason == REASON_FITS || verdict->reason == REASON_CLAIM_ERROR;
-    if (!may_change || !rules->world)
+    if (!may_change || !rules->copy)
         return true;
-    if (claims_world_touches(rules->world, verdict->n_taken, node_name(verdict->node)))
+    if (device_copy_touches(rules->copy, verdict->n_taken, node_name(verdict->node)))
         return false;
-    verdict->n_taken = claims_world_n_taken(rules->world);
+    verdict->n_taken = device_copy_n_taken(rules->copy);
     return true;
 }
 
@@ -458,7 +458,7 @@ static enum reason judge_by_search(struct claim_rules *rules, const struct node 
     if (holds(rules, verdict))
         return verdict->reason;
     search(rules, node, verdict);
-    verdict->n_taken = rules->world ? claims_world_n_taken(rules->world) : 0;
+    verdict->n_taken = rules->copy ? device_copy_n_taken(rules->copy) : 0;
     verdict->n_pinned = rules->n_pinned;
     verdict->is_outdated = false;
     return verdict->reason;
@@ -595,11 +595,11 @@ static void allocate(struct claim_rules *rules, struct pod_claim *claim,
                      const struct allocate_claim *asked, const struct allocate_results *results,
                      const struct node *node)
 {
-    claims_world_take(rules->world, asked, results);
+    device_copy_take(rules->copy, asked, results);
     if (claim->is_template)
         return;
     claim->is_allocated = true;
-    claim->place = claims_world_place(rules->world, results, node_name(node));
+    claim->place = device_copy_place(rules->copy, results, node_name(node));
     claim->waits = waits_text(results, rules->arena);
     rules->n_pinned++;
 }
@@ -641,7 +641,7 @@ struct claim_rules *claim_rules_try(struct claim_rules *rules, struct arena *are
         trial->claims[i] = arena_copy(arena, rules->claims[i], 1, sizeof(struct pod_claim));
     trial->trial_steps = trial->trial_steps_left = steps_left(rules) / TRIAL_SHARE;
     trial->steps_left = &trial->trial_steps_left;
-    trial->n_taken_before = rules->world ? claims_world_n_taken(rules->world) : 0;
+    trial->n_taken_before = rules->copy ? device_copy_n_taken(rules->copy) : 0;
     return trial;
 }
 
@@ -651,6 +651,6 @@ void claim_rules_end_trial(struct claim_rules *trial)
         return;
     lower(trial->origin->steps_left, trial->trial_steps - trial->trial_steps_left);
     lower(&trial->origin->own_steps_left, trial->trial_steps - trial->trial_steps_left);
-    if (trial->world)
-        claims_world_give_back(trial->world, trial->n_taken_before);
+    if (trial->copy)
+        device_copy_give_back(trial->copy, trial->n_taken_before);
 }

@@ -190,7 +190,7 @@ static bool draw(const struct set *set)
     for (size_t i = 0; publication && i < publication->n; i++)
         publication->left[i] = publication->counters[i].amount;
     DL_FOREACH (set->consumers, consumption) {
-        if (!consumption->is_faulty && consumption->device->slot->n_uses > 0 &&
+        if (!consumption->is_faulty && consumption->device->named->n_uses > 0 &&
             !take(publication, consumption))
             is_overdrawn = true;
     }
@@ -243,7 +243,7 @@ static bool has_left(const struct consumption *consumption)
 
 bool counters_suffice(const struct device *device)
 {
-    if (device->n_consumptions > 0 && device->slot->pool->n_overdrawn > 0)
+    if (device->n_consumptions > 0 && device->named->pool->n_overdrawn > 0)
         return false;
     for (size_t i = 0; i < device->n_consumptions; i++) {
         if (!has_left(&device->consumptions[i]))

@@ -160,7 +160,7 @@ struct kept_claim *device_claims_new(struct devices *devices, const struct claim
     for (size_t i = 0; i < claim->shown.n_results; i++) {
         const struct claim_result *result = &facts->results[i];
         struct pool *pool = pools_ref(devices, result->driver, result->pool);
-        claim->uses[i].slot = pools_ref_slot(devices, pool, result->device);
+        claim->uses[i].named = pools_ref_name(devices, pool, result->device);
         claim->uses[i].claim = claim;
         claim->uses[i].is_admin = result->is_admin;
         claim->uses[i].is_shared = result->is_shared;
@@ -180,9 +180,9 @@ void device_claims_mark(struct devices *devices, struct kept_claim *claim)
     DL_APPEND2(devices->changed_claims, claim, prev_changed, next_changed);
 }
 
-void device_claims_mark_users(struct devices *devices, const struct device_slot *slot)
+void device_claims_mark_users(struct devices *devices, const struct device_name *named)
 {
-    for (struct device_use *use = slot->uses; use; use = use->next)
+    for (struct device_use *use = named->uses; use; use = use->next)
         device_claims_mark(devices, use->claim);
 }
 
@@ -201,10 +201,10 @@ const struct device_claim *devices_take_changed_claim(struct devices *devices)
 }
 
 /* Whether a device is in use changed. */
-static void refresh(struct devices *devices, const struct device_slot *slot)
+static void refresh(struct devices *devices, const struct device_name *named)
 {
     struct device *device = NULL;
-    DL_FOREACH2 (slot->devices, device, next_same) {
+    DL_FOREACH2 (named->devices, device, next_same) {
         gpus_refresh(devices, device);
         for (size_t i = 0; i < device->n_consumptions; i++)
             counters_mark(devices, device->consumptions[i].set);
@@ -215,26 +215,26 @@ void device_claims_use(struct devices *devices, struct kept_claim *claim, bool i
 {
     devices->n_claims[devices_claim_state(&claim->shown)] += is_used ? 1 : SIZE_MAX;
     for (size_t i = 0; i < claim->shown.n_results; i++) {
-        struct device_slot *slot = claim->uses[i].slot;
+        struct device_name *named = claim->uses[i].named;
         if (claim->uses[i].is_admin)
             continue;
-        const bool was_used = slot->n_uses > 0;
-        slot->n_uses += is_used ? 1 : SIZE_MAX;
+        const bool was_used = named->n_uses > 0;
+        named->n_uses += is_used ? 1 : SIZE_MAX;
         if (claim->uses[i].is_shared)
             devices->n_shared_uses += is_used ? 1 : SIZE_MAX;
         if (is_used)
-            DL_APPEND(slot->uses, &claim->uses[i]);
+            DL_APPEND(named->uses, &claim->uses[i]);
         else
-            DL_DELETE(slot->uses, &claim->uses[i]);
-        if (was_used != (slot->n_uses > 0))
-            refresh(devices, slot);
+            DL_DELETE(named->uses, &claim->uses[i]);
+        if (was_used != (named->n_uses > 0))
+            refresh(devices, named);
     }
 }
 
 void device_claims_remove(struct devices *devices, struct kept_claim *claim)
 {
     for (size_t i = 0; i < claim->shown.n_results; i++) {
-        pools_unref_slot(devices, claim->uses[i].slot);
+        pools_unref_name(devices, claim->uses[i].named);
         if (claim->uses[i].consumed)
             string_table_unref(&devices->strings, claim->uses[i].consumed);
     }
@@ -288,12 +288,12 @@ const char *devices_holder_name(const struct device_claim *claim, const char *ui
 }
 
 /* Its device; of several, on several nodes, none says where. */
-static void describe(struct claimed_device *claimed, const struct device_slot *slot)
+static void describe(struct claimed_device *claimed, const struct device_name *named)
 {
-    const struct device *device = slot->devices;
+    const struct device *device = named->devices;
     if (!device)
         return;
-    claimed->node_name = device->next_same ? "" : device->seat->place->name;
+    claimed->node_name = device->next_same ? "" : device->node_pool->place->name;
     claimed->model_name = device->kind->name;
     claimed->model = &device->kind->model;
     claimed->memory_bytes = device->kind->key.memory_bytes;
@@ -303,14 +303,14 @@ static void describe(struct claimed_device *claimed, const struct device_slot *s
 struct claimed_device devices_of_claim(const struct device_claim *claim, size_t i)
 {
     const struct device_use *use = &CONTAINER_OF(claim, struct kept_claim, shown)->uses[i];
-    const struct device_slot *slot = use->slot;
-    struct claimed_device claimed = {.driver = slot->pool->key.first,
-                                     .pool = slot->pool->key.second,
-                                     .device = slot->key.second,
+    const struct device_name *named = use->named;
+    struct claimed_device claimed = {.driver = named->pool->key.first,
+                                     .pool = named->pool->key.second,
+                                     .device = named->key.second,
                                      .is_admin = use->is_admin,
                                      .is_shared = use->is_shared,
                                      .consumed = use->consumed,
-                                     .is_gpu = slot->pool->driver != NULL};
-    describe(&claimed, slot);
+                                     .is_gpu = named->pool->driver != NULL};
+    describe(&claimed, named);
     return claimed;
 }

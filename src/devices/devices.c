@@ -15,10 +15,10 @@ struct devices *devices_new(const struct policy *policy)
 void devices_settle(struct devices *devices)
 {
     pools_settle(devices);
-    seats_relink(devices);
+    node_pools_relink(devices);
     counters_recount(devices);
     pools_settle(devices); /* with what the sets say */
-    seats_judge(devices);
+    node_pools_judge(devices);
     counters_settle(devices);
     gpus_settle(devices);
 }

@@ -104,8 +104,9 @@ size_t devices_check(const struct devices *devices, struct err *err)
     struct devices *copy = copy_of(devices);
     compare_places(&check, devices, copy);
     compare_counts(&check, "pools", HASH_COUNT(devices->pools), HASH_COUNT(copy->pools));
-    compare_counts(&check, "pools on nodes", HASH_COUNT(devices->seats), HASH_COUNT(copy->seats));
-    compare_counts(&check, "names of devices", HASH_COUNT(devices->slots), HASH_COUNT(copy->slots));
+    compare_counts(&check, "pools on nodes", HASH_COUNT(devices->node_pools),
+                   HASH_COUNT(copy->node_pools));
+    compare_counts(&check, "names of devices", HASH_COUNT(devices->names), HASH_COUNT(copy->names));
     compare_counts(&check, "counter sets", HASH_COUNT(devices->sets), HASH_COUNT(copy->sets));
     compare_counts(&check, "GPUs", HASH_COUNT(devices->gpus), HASH_COUNT(copy->gpus));
     for (enum claim_state state = 0; state < N_CLAIM_STATES; state++)
@@ -123,37 +124,37 @@ static void check_device(struct numbers_check *check, const struct device *devic
 {
     const struct gpu *gpu = device->gpu;
     if (device->state != gpus_state_of_device(device))
-        differs(check, row->place->name, device->slot->key.second);
+        differs(check, row->place->name, device->named->key.second);
     if (device->counted.row == row)
         n[device->counted.state]++;
     if (gpu->devices != device) /* each GPU once */
         return;
     if (gpu->counted.state != gpus_state(gpu) || gpu->counted.row->kind != gpus_kind(gpu))
-        differs(check, row->place->name, device->slot->key.second);
+        differs(check, row->place->name, device->named->key.second);
     if (gpu->counted.row == row)
         n[gpu->counted.state]++;
 }
 
-static size_t check_slice(struct numbers_check *check, const struct berth *berth,
+static size_t check_slice(struct numbers_check *check, const struct node_slice *node_slice,
                           const struct device_row *row, int64_t *n)
 {
-    for (size_t i = 0; i < berth->slice->n_devices; i++) {
-        const struct device *device = &berth->slice->devices[i];
-        if (device->seat == berth->seat && device->is_current)
+    for (size_t i = 0; i < node_slice->slice->n_devices; i++) {
+        const struct device *device = &node_slice->slice->devices[i];
+        if (device->node_pool == node_slice->node_pool && device->is_current)
             check_device(check, device, row, n);
     }
-    return berth->slice->n_devices;
+    return node_slice->slice->n_devices;
 }
 
 static size_t check_row(struct numbers_check *check, const struct device_row *row)
 {
     int64_t n[N_DEVICE_STATES] = {0};
-    const struct seat *seat = NULL;
-    const struct berth *berth = NULL;
+    const struct node_pool *node_pool = NULL;
+    const struct node_slice *node_slice = NULL;
     size_t work = 1;
-    DL_FOREACH2 (row->place->seats, seat, next_here) {
-        DL_FOREACH (seat->berths, berth) {
-            work += check_slice(check, berth, row, n);
+    DL_FOREACH2 (row->place->node_pools, node_pool, next_here) {
+        DL_FOREACH (node_pool->node_slices, node_slice) {
+            work += check_slice(check, node_slice, row, n);
         }
     }
     if (memcmp(n, row->n, sizeof n) != 0)

@@ -39,7 +39,7 @@ static struct device_facts facts_of_device(struct arena *arena, const struct dev
         consumes[i] = facts_of_set(arena, consumption->set, consumption->counters, consumption->n);
     }
     return (struct device_facts){
-        .name = text_copy(arena, device->slot->key.second),
+        .name = text_copy(arena, device->named->key.second),
         .attributes = with_attributes ? attributes_of(arena, device) : NULL,
         .n_attributes = with_attributes ? device->n_attributes : 0,
         .allows_multiple = device->allows_multiple,
@@ -48,7 +48,8 @@ static struct device_facts facts_of_device(struct arena *arena, const struct dev
         .profile = text_copy(arena, device->is_fraction ? "" : device->kind->key.profile),
         .physical = text_copy(arena, device->physical),
         .memory_bytes = device->kind->key.memory_bytes,
-        .node_name = text_copy(arena, device->slice->per_device ? device->seat->place->name : ""),
+        .node_name =
+            text_copy(arena, device->slice->per_device ? device->node_pool->place->name : ""),
         .is_tainted = device->is_tainted,
         .not_judged = device->not_judged,
         .consumes = consumes,
@@ -115,13 +116,13 @@ const char *devices_next_slice(const struct devices *devices, const char *name, 
 }
 
 /* Equal texts of neighbours are copied once. room: left for texts. */
-static void copy_consumed(struct arena *arena, const struct device_slot *slot, size_t *room,
+static void copy_consumed(struct arena *arena, const struct device_name *named, size_t *room,
                           struct device_status *status)
 {
-    const char **texts = ARENA_ARRAY(arena, const char *, slot->n_uses);
+    const char **texts = ARENA_ARRAY(arena, const char *, named->n_uses);
     const char *last = NULL;
     status->consumed = texts;
-    for (const struct device_use *use = slot->uses; use; use = use->next) {
+    for (const struct device_use *use = named->uses; use; use = use->next) {
         if (!use->is_shared || !use->consumed)
             continue;
         if (use->consumed != last) {
@@ -138,50 +139,50 @@ static void copy_consumed(struct arena *arena, const struct device_slot *slot, s
     }
 }
 
-static struct device_status status_of(struct arena *arena, const struct device_slot *slot,
+static struct device_status status_of(struct arena *arena, const struct device_name *named,
                                       size_t *room)
 {
-    struct device_status status = {.is_cut = slot->n_uses > DEVICE_STATUS_USES_MAX};
+    struct device_status status = {.is_cut = named->n_uses > DEVICE_STATUS_USES_MAX};
     if (status.is_cut)
         return status;
-    for (const struct device_use *use = slot->uses; use; use = use->next) {
+    for (const struct device_use *use = named->uses; use; use = use->next) {
         status.is_shared |= use->is_shared;
         status.is_allocated |= !use->is_shared;
     }
     if (status.is_shared)
-        copy_consumed(arena, slot, room, &status);
+        copy_consumed(arena, named, room, &status);
     return status;
 }
 
 struct device_status devices_status_of(const struct device *device, struct arena *arena,
                                        size_t *room)
 {
-    struct device_status status = status_of(arena, device->slot, room);
+    struct device_status status = status_of(arena, device->named, room);
     status.is_tainted = device->is_tainted || device->n_rules > 0;
     return status;
 }
 
-static const struct device_slot *find_slot(const struct devices *devices, const char *driver,
+static const struct device_name *find_name(const struct devices *devices, const char *driver,
                                            const char *pool_name, const char *device)
 {
     const struct string_table *strings = &devices->strings;
     const struct pair pool_key = {string_table_find(strings, driver),
                                   string_table_find(strings, pool_name)};
     const struct pool *pool = NULL;
-    const struct device_slot *slot = NULL;
+    const struct device_name *named = NULL;
     HASH_FIND(hh, devices->pools, &pool_key, sizeof pool_key, pool);
     const struct pair key = {pool, string_table_find(strings, device)};
     if (pool)
-        HASH_FIND(hh, devices->slots, &key, sizeof key, slot);
-    return slot;
+        HASH_FIND(hh, devices->names, &key, sizeof key, named);
+    return named;
 }
 
 struct device_status devices_status(const struct devices *devices, const char *driver,
                                     const char *pool, const char *device, struct arena *arena,
                                     size_t *room)
 {
-    const struct device_slot *slot = find_slot(devices, driver, pool, device);
-    return slot ? status_of(arena, slot, room) : (struct device_status){0};
+    const struct device_name *named = find_name(devices, driver, pool, device);
+    return named ? status_of(arena, named, room) : (struct device_status){0};
 }
 
 /* Returns the work. */
@@ -193,7 +194,7 @@ static size_t visit_slice(const struct kept_slice *slice, const struct slices_wa
     size_t work = 1 + slice->n_counters;
     size_t room = SLICE_CONSUMED_BYTES_MAX;
     for (size_t i = 0; i < slice->n_devices; i++) {
-        const size_t n_uses = slice->devices[i].slot->n_uses;
+        const size_t n_uses = slice->devices[i].named->n_uses;
         statuses[i] = devices_status_of(&slice->devices[i], walk->arena, &room);
         work += 1 + facts.devices[i].n_attributes + (statuses[i].is_cut ? 0 : n_uses);
     }

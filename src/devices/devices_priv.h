@@ -1,10 +1,10 @@
 /*
  * devices_priv: what the files of devices/ share.
  *
- * objects (slices, claims, rules) ─▶ pools and seats: which slices are current ─▶ current devices
- * in counter sets and GPUs ─▶ states ─▶ rows of places (nodes) ─▶ published numbers. A change marks
- * what it touches as dirty; devices_settle() works through these lists in the order of the flow. A
- * dirty object has a reference until then.
+ * objects (slices, claims, rules) ─▶ pools and pools on nodes: which slices are current ─▶ current
+ * devices in counter sets and GPUs ─▶ states ─▶ rows of places (nodes) ─▶ published numbers. A
+ * change marks what it touches as dirty; devices_settle() works through these lists in the order of
+ * the flow. A dirty object has a reference until then.
  */
 #ifndef DEVICES_DEVICES_PRIV_H
 #define DEVICES_DEVICES_PRIV_H
@@ -82,8 +82,8 @@ struct published {
 struct device_place {
     size_t refs;
     UT_hash_handle hh;
-    struct seat *seats;      /* list: prev_here, next_here */
-    struct device_row *rows; /* sorted: driver, GPUs before partitions, name, memory */
+    struct node_pool *node_pools; /* list: prev_here, next_here */
+    struct device_row *rows;      /* sorted: driver, GPUs before partitions, name, memory */
     struct published published;
     bool is_queued;
     struct device_place *next_queued;
@@ -96,10 +96,10 @@ struct pool {
     const struct device_driver *driver; /* NULL: no GPUs */
     size_t refs;
     UT_hash_handle hh;
-    struct kept_slice *slices; /* list: prev, next */
-    struct seat *seats;        /* list: prev, next */
-    size_t n_faults;           /* of its current counter sets */
-    size_t n_overdrawn;        /* sets with more in use than there is */
+    struct kept_slice *slices;    /* list: prev, next */
+    struct node_pool *node_pools; /* list: prev, next */
+    size_t n_faults;              /* of its current counter sets */
+    size_t n_overdrawn;           /* sets with more in use than there is */
     struct pool_view {
         struct pool_slices all;
         struct pool_slices with_sets; /* slices with counter sets concern all nodes */
@@ -109,37 +109,37 @@ struct pool {
     struct pool *next_dirty;
 };
 
-enum seat_state { SEAT_USABLE, SEAT_INCOMPLETE, SEAT_INVALID };
+enum node_pool_state { NODE_POOL_USABLE, NODE_POOL_INCOMPLETE, NODE_POOL_INVALID };
 
 /* A pool on a node. */
-struct seat {
+struct node_pool {
     struct pair key; /* pool and place */
     struct pool *pool;
     struct device_place *place;
     size_t refs;
     UT_hash_handle hh;
-    struct seat *prev, *next;           /* of the pool */
-    struct seat *prev_here, *next_here; /* of the place */
-    struct berth *berths;
-    struct berth *fresh; /* of these: added since the last settling */
-    bool has_generation; /* else none of its devices is current */
+    struct node_pool *prev, *next;           /* of the pool */
+    struct node_pool *prev_here, *next_here; /* of the place */
+    struct node_slice *node_slices;
+    struct node_slice *fresh; /* of these: added since the last settling */
+    bool has_generation;      /* else none of its devices is current */
     int64_t generation;
     bool is_complete;
     bool sees_sets;     /* the pool's counter sets are of its generation */
     size_t n_repeated;  /* current devices with the name of another */
     size_t n_consumers; /* current devices that consume counters */
-    enum seat_state state;
+    enum node_pool_state state;
     bool is_dirty;
-    struct seat *next_dirty;
+    struct node_pool *next_dirty;
 };
 
-/* A slice concerns the seat. */
-struct berth {
+/* A slice concerns the pool on the node. */
+struct node_slice {
     struct kept_slice *slice;
-    struct seat *seat;
-    struct berth *prev, *next;
+    struct node_pool *node_pool;
+    struct node_slice *prev, *next;
     bool is_fresh;
-    struct berth *next_fresh;
+    struct node_slice *next_fresh;
 };
 
 struct counter_part {
@@ -183,7 +183,7 @@ struct consumption {
 };
 
 /* A name in a pool, used by claims or published by slices. */
-struct device_slot {
+struct device_name {
     struct pair key; /* pool and interned name */
     struct pool *pool;
     size_t refs;
@@ -194,8 +194,8 @@ struct device_slot {
 };
 
 struct device {
-    struct device_slot *slot;
-    struct seat *seat;
+    struct device_name *named;
+    struct node_pool *node_pool;
     struct kept_slice *slice;
     struct device_kind *kind;
     const char *physical;                /* interned */
@@ -211,14 +211,14 @@ struct device {
     bool is_current;
     enum device_state state;
     struct counted counted;               /* partitions */
-    struct device *prev_same, *next_same; /* of the slot */
+    struct device *prev_same, *next_same; /* of the name */
     struct device *next_of_gpu;
 };
 
 struct gpu {
-    struct pair
-        key; /* seat, and what identifies the GPU there: an interned text, a set or a slot */
-    struct seat *seat;
+    struct pair key; /* the node pool, and what identifies the GPU there: an interned text, a set or
+                        a name */
+    struct node_pool *node_pool;
     UT_hash_handle hh;
     struct device *devices; /* current ones */
     struct counted counted;
@@ -258,19 +258,19 @@ struct kept_slice {
     struct counter_part *counters; /* of all consumptions and publications */
     size_t n_counters;
     int64_t *left;
-    struct berth *berths;
-    size_t n_berths;
+    struct node_slice *node_slices;
+    size_t n_node_slices;
     struct kept_slice *prev, *next;
     struct slice_room room;
     char name[];
 };
 
 struct device_use {
-    struct device_slot *slot;
+    struct device_name *named;
     struct kept_claim *claim;
     const char *consumed; /* interned; NULL: not said */
     bool is_admin, is_shared;
-    struct device_use *prev, *next; /* of the slot */
+    struct device_use *prev, *next; /* of the name */
 };
 
 struct kept_claim {
@@ -308,12 +308,12 @@ struct devices {
     struct device_kind *kinds;
     struct device_place *places;
     struct pool *pools;
-    struct seat *seats;
+    struct node_pool *node_pools;
     struct set *sets;
-    struct device_slot *slots;
+    struct device_name *names;
     struct gpu *gpus;
     struct pool *dirty_pools;
-    struct seat *dirty_seats;
+    struct node_pool *dirty_node_pools;
     struct set *dirty_sets;
     struct gpu *dirty_gpus;
     struct device_place *queue, *queue_end; /* places to publish */
@@ -362,24 +362,24 @@ void attributes_drop(struct devices *devices, struct device *device);
 /* pools.c */
 struct pool *pools_ref(struct devices *devices, const char *driver, const char *name);
 void pools_unref(struct devices *devices, struct pool *pool);
-struct device_slot *pools_ref_slot(struct devices *devices, struct pool *pool, const char *name);
-void pools_unref_slot(struct devices *devices, struct device_slot *slot);
+struct device_name *pools_ref_name(struct devices *devices, struct pool *pool, const char *name);
+void pools_unref_name(struct devices *devices, struct device_name *named);
 void pools_add(struct devices *devices, struct kept_slice *slice);
 void pools_remove(struct devices *devices, struct kept_slice *slice);
 void pools_mark(struct devices *devices, struct pool *pool);
-/* Marks the seats of dirty pools that must look again. */
+/* Marks the pools on nodes, of dirty pools, that must look again. */
 void pools_settle(struct devices *devices);
 
-/* seats.c */
-struct seat *seats_ref(struct devices *devices, struct pool *pool, const char *node_name);
-void seats_unref(struct devices *devices, struct seat *seat);
-void seats_mark(struct devices *devices, struct seat *seat);
-void seats_add(struct devices *devices, struct berth *berth);
-void seats_remove(struct devices *devices, struct berth *berth);
+/* node_pools.c */
+struct node_pool *node_pools_ref(struct devices *devices, struct pool *pool, const char *node_name);
+void node_pools_unref(struct devices *devices, struct node_pool *node_pool);
+void node_pools_mark(struct devices *devices, struct node_pool *node_pool);
+void node_pools_add(struct devices *devices, struct node_slice *node_slice);
+void node_pools_remove(struct devices *devices, struct node_slice *node_slice);
 /* Makes the devices of the right generation current. */
-void seats_relink(struct devices *devices);
-/* States of dirty seats, and of the devices there. */
-void seats_judge(struct devices *devices);
+void node_pools_relink(struct devices *devices);
+/* States of dirty pools on nodes, and of the devices there. */
+void node_pools_judge(struct devices *devices);
 
 /* counters.c */
 struct set *counters_ref(struct devices *devices, struct pool *pool, const char *name);
@@ -416,8 +416,9 @@ struct device_place *places_ref(struct devices *devices, const char *name);
 void places_unref(struct devices *devices, struct device_place *place);
 void places_queue(struct devices *devices, struct device_place *place);
 /* kind NULL: nowhere. */
-void places_count(struct devices *devices, struct counted *counted, const struct seat *seat,
-                  struct device_kind *kind, enum device_state state);
+void places_count(struct devices *devices, struct counted *counted,
+                  const struct node_pool *node_pool, struct device_kind *kind,
+                  enum device_state state);
 /* places_publish.c. Returns whether the numbers differ. */
 bool places_publish(struct devices *devices, struct device_place *place);
 /* Whether the published numbers are those of the rows, or are about to be. */
@@ -433,7 +434,7 @@ void device_claims_remove(struct devices *devices, struct kept_claim *claim);
 /* The claim changed. */
 void device_claims_mark(struct devices *devices, struct kept_claim *claim);
 /* A device of that name appears or disappears, so its claims change. */
-void device_claims_mark_users(struct devices *devices, const struct device_slot *slot);
+void device_claims_mark_users(struct devices *devices, const struct device_name *named);
 /* The key of a claim, which the caller frees. */
 char *device_claims_key(const char *namespace_, const char *name, size_t *ret_len);
 

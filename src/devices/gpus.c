@@ -10,29 +10,29 @@ bool gpus_is_partition(const struct device *device)
     return device->kind->key.profile[0] != '\0';
 }
 
-/* The identity of the device's GPU on its seat. Where several nodes may reach a device, its
- * physical key may repeat: a PCI bus ID is that of one node. */
+/* The identity of the device's GPU in its pool on the node. Where several nodes may reach a device,
+ * its physical key may repeat: a PCI bus ID is that of one node. */
 static const void *identity_of(const struct device *device)
 {
     const struct set *set = counters_gpu_of(device);
     if (set)
         return set;
-    if (device->physical[0] && device->seat->place->name[0])
+    if (device->physical[0] && device->node_pool->place->name[0])
         return device->physical;
-    return device->n_consumptions > 0 ? (const void *)device->consumptions[0].set : device->slot;
+    return device->n_consumptions > 0 ? (const void *)device->consumptions[0].set : device->named;
 }
 
 static struct gpu *find_or_add(struct devices *devices, const struct device *device)
 {
-    const struct pair key = {device->seat, identity_of(device)};
+    const struct pair key = {device->node_pool, identity_of(device)};
     struct gpu *gpu = NULL;
     HASH_FIND(hh, devices->gpus, &key, sizeof key, gpu);
     if (gpu)
         return gpu;
     gpu = MEM_NEW(struct gpu);
     gpu->key = key;
-    gpu->seat = device->seat;
-    gpu->seat->refs++;
+    gpu->node_pool = device->node_pool;
+    gpu->node_pool->refs++;
     HASH_ADD(hh, devices->gpus, key, sizeof gpu->key, gpu);
     return gpu;
 }
@@ -45,12 +45,12 @@ static void mark(struct devices *devices, struct gpu *gpu)
     LL_PREPEND2(devices->dirty_gpus, gpu, next_dirty);
 }
 
-/* Whether another current device of the seat has the name. */
+/* Whether another current device of the pool on the node has the name. */
 static bool is_repeated(const struct device *device)
 {
     const struct device *other = NULL;
-    DL_FOREACH2 (device->slot->devices, other, next_same) {
-        if (other != device && other->seat == device->seat)
+    DL_FOREACH2 (device->named->devices, other, next_same) {
+        if (other != device && other->node_pool == device->node_pool)
             return true;
     }
     return false;
@@ -59,13 +59,13 @@ static bool is_repeated(const struct device *device)
 void gpus_link(struct devices *devices, struct device *device)
 {
     device->is_current = true;
-    device->seat->n_consumers += device->n_consumptions > 0;
-    device->seat->n_repeated += is_repeated(device);
+    device->node_pool->n_consumers += device->n_consumptions > 0;
+    device->node_pool->n_repeated += is_repeated(device);
     device->n_rules = taint_rules_n_of(devices, device);
     device->gpu = find_or_add(devices, device);
     LL_PREPEND2(device->gpu->devices, device, next_of_gpu);
-    DL_APPEND2(device->slot->devices, device, prev_same, next_same);
-    device_claims_mark_users(devices, device->slot);
+    DL_APPEND2(device->named->devices, device, prev_same, next_same);
+    device_claims_mark_users(devices, device->named);
     mark(devices, device->gpu);
 }
 
@@ -81,7 +81,7 @@ static void set_fraction(struct devices *devices, struct device *device, bool is
     device->kind =
         models_ref(devices, kind->key.text, is_fraction ? "partition" : "", kind->key.memory_bytes);
     models_unref(devices, kind);
-    device_claims_mark_users(devices, device->slot);
+    device_claims_mark_users(devices, device->named);
     mark(devices, device->gpu);
 }
 
@@ -102,10 +102,10 @@ void gpus_unlink(struct devices *devices, struct device *device)
     for (size_t i = 0; i < device->n_consumptions; i++)
         counters_consume(devices, &device->consumptions[i], false);
     set_fraction(devices, device, false);
-    device->seat->n_consumers -= device->n_consumptions > 0;
-    device->seat->n_repeated -= is_repeated(device);
-    DL_DELETE2(device->slot->devices, device, prev_same, next_same);
-    device_claims_mark_users(devices, device->slot);
+    device->node_pool->n_consumers -= device->n_consumptions > 0;
+    device->node_pool->n_repeated -= is_repeated(device);
+    DL_DELETE2(device->named->devices, device, prev_same, next_same);
+    device_claims_mark_users(devices, device->named);
     LL_DELETE2(device->gpu->devices, device, next_of_gpu);
     mark(devices, device->gpu);
     places_count(devices, &device->counted, NULL, NULL, DEVICE_FREE);
@@ -115,11 +115,11 @@ void gpus_unlink(struct devices *devices, struct device *device)
 
 enum device_state gpus_state_of_device(const struct device *device)
 {
-    if (device->slot->n_uses > 0)
+    if (device->named->n_uses > 0)
         return DEVICE_ALLOCATED;
-    if (device->seat->state == SEAT_INCOMPLETE)
+    if (device->node_pool->state == NODE_POOL_INCOMPLETE)
         return DEVICE_INCOMPLETE;
-    if (device->seat->state == SEAT_INVALID || device->not_judged)
+    if (device->node_pool->state == NODE_POOL_INVALID || device->not_judged)
         return DEVICE_INVALID;
     if (device->is_tainted || device->n_rules > 0)
         return DEVICE_TAINTED;
@@ -131,7 +131,7 @@ void gpus_refresh(struct devices *devices, struct device *device)
     gpus_regroup(devices, device);
     device->state = gpus_state_of_device(device);
     if (gpus_is_partition(device))
-        places_count(devices, &device->counted, device->seat, device->kind, device->state);
+        places_count(devices, &device->counted, device->node_pool, device->kind, device->state);
     mark(devices, device->gpu);
 }
 
@@ -145,8 +145,8 @@ enum device_state gpus_state(const struct gpu *gpu)
         if (counts && device->state < best)
             best = device->state;
     }
-    if (best == DEVICE_PARTITIONED && gpu->seat->state != SEAT_USABLE)
-        return gpu->seat->state == SEAT_INVALID ? DEVICE_INVALID : DEVICE_INCOMPLETE;
+    if (best == DEVICE_PARTITIONED && gpu->node_pool->state != NODE_POOL_USABLE)
+        return gpu->node_pool->state == NODE_POOL_INVALID ? DEVICE_INVALID : DEVICE_INCOMPLETE;
     return best;
 }
 
@@ -155,7 +155,7 @@ static bool is_before(const struct device *a, const struct device *b)
 {
     if (gpus_is_partition(a) != gpus_is_partition(b))
         return gpus_is_partition(b);
-    const int order = strcmp(a->slot->key.second, b->slot->key.second);
+    const int order = strcmp(a->named->key.second, b->named->key.second);
     if (order != 0)
         return order < 0;
     return a->slice == b->slice ? a < b : strcmp(a->slice->name, b->slice->name) < 0;
@@ -180,12 +180,12 @@ void gpus_settle(struct devices *devices)
         LL_DELETE2(devices->dirty_gpus, gpu, next_dirty);
         gpu->is_dirty = false;
         if (gpu->devices) {
-            places_count(devices, &gpu->counted, gpu->seat, gpus_kind(gpu), gpus_state(gpu));
+            places_count(devices, &gpu->counted, gpu->node_pool, gpus_kind(gpu), gpus_state(gpu));
             continue;
         }
         places_count(devices, &gpu->counted, NULL, NULL, DEVICE_FREE);
         HASH_DEL(devices->gpus, gpu);
-        seats_unref(devices, gpu->seat);
+        node_pools_unref(devices, gpu->node_pool);
         free(gpu);
     }
 }

@@ -90,19 +90,20 @@ static void release(struct devices *devices, struct device_row *row)
     free(row);
 }
 
-void places_count(struct devices *devices, struct counted *counted, const struct seat *seat,
-                  struct device_kind *kind, enum device_state state)
+void places_count(struct devices *devices, struct counted *counted,
+                  const struct node_pool *node_pool, struct device_kind *kind,
+                  enum device_state state)
 {
     const struct counted before = *counted;
     if (before.row && before.row->kind == kind && before.state == state)
         return;
     *counted = (struct counted){.state = state};
     if (kind) {
-        const struct device_row wanted = {.place = seat->place,
-                                          .driver = seat->pool->driver,
+        const struct device_row wanted = {.place = node_pool->place,
+                                          .driver = node_pool->pool->driver,
                                           .kind = kind,
                                           .is_partition = kind->key.profile[0] != '\0'};
-        counted->row = find_or_add(seat->place, &wanted);
+        counted->row = find_or_add(node_pool->place, &wanted);
         count(devices, counted->row, state, 1);
     }
     if (before.row) {

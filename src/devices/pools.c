@@ -35,32 +35,32 @@ void pools_unref(struct devices *devices, struct pool *pool)
     free(pool);
 }
 
-struct device_slot *pools_ref_slot(struct devices *devices, struct pool *pool, const char *name)
+struct device_name *pools_ref_name(struct devices *devices, struct pool *pool, const char *name)
 {
     const struct pair key = {pool, string_table_intern(&devices->strings, name)};
-    struct device_slot *slot = NULL;
-    HASH_FIND(hh, devices->slots, &key, sizeof key, slot);
-    if (slot) {
+    struct device_name *named = NULL;
+    HASH_FIND(hh, devices->names, &key, sizeof key, named);
+    if (named) {
         string_table_unref(&devices->strings, key.second);
     } else {
-        slot = MEM_NEW(struct device_slot);
-        slot->key = key;
-        slot->pool = pool;
+        named = MEM_NEW(struct device_name);
+        named->key = key;
+        named->pool = pool;
         pool->refs++;
-        HASH_ADD(hh, devices->slots, key, sizeof slot->key, slot);
+        HASH_ADD(hh, devices->names, key, sizeof named->key, named);
     }
-    slot->refs++;
-    return slot;
+    named->refs++;
+    return named;
 }
 
-void pools_unref_slot(struct devices *devices, struct device_slot *slot)
+void pools_unref_name(struct devices *devices, struct device_name *named)
 {
-    if (--slot->refs > 0)
+    if (--named->refs > 0)
         return;
-    HASH_DEL(devices->slots, slot);
-    string_table_unref(&devices->strings, slot->key.second);
-    pools_unref(devices, slot->pool);
-    free(slot);
+    HASH_DEL(devices->names, named);
+    string_table_unref(&devices->strings, named->key.second);
+    pools_unref(devices, named->pool);
+    free(named);
 }
 
 void pools_mark(struct devices *devices, struct pool *pool)
@@ -127,7 +127,7 @@ static bool are_same(const struct pool_slices *a, const struct pool_slices *b)
 static void look_again(struct devices *devices, struct pool *pool)
 {
     const struct pool_view seen = pool->view;
-    struct seat *seat = NULL;
+    struct node_pool *node_pool = NULL;
     pool->view = view_of(pool);
     publish(devices, pool);
     if (are_same(&seen.all, &pool->view.all) && are_same(&seen.with_sets, &pool->view.with_sets) &&
@@ -135,8 +135,8 @@ static void look_again(struct devices *devices, struct pool *pool)
         seen.is_unreadable == pool->view.is_unreadable && seen.is_faulty == pool->view.is_faulty &&
         seen.is_overdrawn == pool->view.is_overdrawn)
         return;
-    DL_FOREACH (pool->seats, seat) {
-        seats_mark(devices, seat);
+    DL_FOREACH (pool->node_pools, node_pool) {
+        node_pools_mark(devices, node_pool);
     }
 }
 

@@ -7,7 +7,7 @@ static bool is_shared(const struct device *device)
     const struct device_use *use = NULL;
     if (!device->is_current)
         return false;
-    DL_FOREACH (device->slot->uses, use) {
+    DL_FOREACH (device->named->uses, use) {
         if (use->is_shared)
             return true;
     }
@@ -46,7 +46,7 @@ static struct shared_device shared_of(const struct device *device, struct arena 
                                       size_t *room)
 {
     struct shared_device shared = {
-        .driver = arena_strdup(arena, device->slot->pool->key.first),
+        .driver = arena_strdup(arena, device->named->pool->key.first),
         .model_name = arena_strdup(arena, kind_of(device)->name),
         .is_partition = gpus_is_partition(device),
         .status = devices_status_of(device, arena, room),
@@ -56,26 +56,26 @@ static struct shared_device shared_of(const struct device *device, struct arena 
     return shared;
 }
 
-static void copy_from(const struct berth *berth, struct arena *arena, size_t *room,
+static void copy_from(const struct node_slice *node_slice, struct arena *arena, size_t *room,
                       struct shared_devices *shared)
 {
-    for (size_t i = 0; i < berth->slice->n_devices; i++) {
-        const struct device *device = &berth->slice->devices[i];
-        if (device->seat == berth->seat && is_shared(device))
+    for (size_t i = 0; i < node_slice->slice->n_devices; i++) {
+        const struct device *device = &node_slice->slice->devices[i];
+        if (device->node_pool == node_slice->node_pool && is_shared(device))
             shared->items[shared->n++] = shared_of(device, arena, room);
     }
 }
 
 static size_t count_devices(const struct device_place *place)
 {
-    const struct seat *seat = NULL;
-    const struct berth *berth = NULL;
+    const struct node_pool *node_pool = NULL;
+    const struct node_slice *node_slice = NULL;
     size_t n = 0;
-    DL_FOREACH2 (place->seats, seat, next_here) {
-        DL_FOREACH (seat->berths, berth) {
-            for (size_t i = 0; i < berth->slice->n_devices; i++) {
-                const struct device *device = &berth->slice->devices[i];
-                n += device->seat == seat && is_shared(device);
+    DL_FOREACH2 (place->node_pools, node_pool, next_here) {
+        DL_FOREACH (node_pool->node_slices, node_slice) {
+            for (size_t i = 0; i < node_slice->slice->n_devices; i++) {
+                const struct device *device = &node_slice->slice->devices[i];
+                n += device->node_pool == node_pool && is_shared(device);
             }
         }
     }
@@ -87,17 +87,17 @@ struct shared_devices devices_shared_on(const struct devices *devices, const cha
 {
     struct shared_devices shared = {.n = 0};
     const struct device_place *place = NULL;
-    const struct seat *seat = NULL;
-    const struct berth *berth = NULL;
+    const struct node_pool *node_pool = NULL;
+    const struct node_slice *node_slice = NULL;
     if (devices->n_shared_uses == 0)
         return shared;
     HASH_FIND_STR(devices->places, node_name, place);
     if (!place)
         return shared;
     shared.items = ARENA_ARRAY(arena, struct shared_device, count_devices(place));
-    DL_FOREACH2 (place->seats, seat, next_here) {
-        DL_FOREACH (seat->berths, berth) {
-            copy_from(berth, arena, room, &shared);
+    DL_FOREACH2 (place->node_pools, node_pool, next_here) {
+        DL_FOREACH (node_pool->node_slices, node_slice) {
+            copy_from(node_slice, arena, room, &shared);
         }
     }
     return shared;

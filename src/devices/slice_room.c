@@ -54,7 +54,7 @@ static size_t size_of_attribute(const struct device_facts *facts, size_t i,
 
 static size_t size_of_device(const struct device_facts *facts, const struct device_facts *before)
 {
-    size_t size = sizeof(struct device) + sizeof(struct device_slot) + size_of_text(facts->name) +
+    size_t size = sizeof(struct device) + sizeof(struct device_name) + size_of_text(facts->name) +
                   size_of_text(facts->node_name) + size_of_text(facts->details) +
                   size_of_sets(facts->consumes, facts->n_consumes);
     for (size_t i = 0; i < facts->n_attributes; i++)
@@ -64,11 +64,11 @@ static size_t size_of_device(const struct device_facts *facts, const struct devi
 
 size_t devices_slice_bytes(const struct slice_facts *facts)
 {
-    size_t size = sizeof(struct kept_slice) + sizeof(struct pool) + sizeof(struct seat) +
-                  sizeof(struct device_place) + sizeof(struct berth) + size_of_text(facts->name) +
-                  size_of_text(facts->driver) + size_of_text(facts->pool) +
-                  size_of_text(facts->node_name) + size_of_text(facts->details) +
-                  size_of_sets(facts->counter_sets, facts->n_counter_sets);
+    size_t size =
+        sizeof(struct kept_slice) + sizeof(struct pool) + sizeof(struct node_pool) +
+        sizeof(struct device_place) + sizeof(struct node_slice) + size_of_text(facts->name) +
+        size_of_text(facts->driver) + size_of_text(facts->pool) + size_of_text(facts->node_name) +
+        size_of_text(facts->details) + size_of_sets(facts->counter_sets, facts->n_counter_sets);
     for (size_t i = 0; i < facts->n_devices; i++)
         size += size_of_device(&facts->devices[i], i > 0 ? &facts->devices[i - 1] : NULL);
     return size;

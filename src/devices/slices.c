@@ -34,7 +34,7 @@ static void allocate(struct kept_slice *slice, const struct slice_facts *facts)
     slice->publications = MEM_ARRAY(struct publication, facts->n_counter_sets);
     slice->counters = MEM_ARRAY(struct counter_part, n_counters);
     slice->left = MEM_ARRAY(int64_t, n_published);
-    slice->berths = MEM_ARRAY(struct berth, slice->per_device ? facts->n_devices : 1);
+    slice->node_slices = MEM_ARRAY(struct node_slice, slice->per_device ? facts->n_devices : 1);
 }
 
 static const char *intern_some(struct devices *devices, const char *text)
@@ -85,26 +85,28 @@ static void copy_publications(struct devices *devices, struct kept_slice *slice,
     }
 }
 
-/* Takes over the reference to the seat. */
-static void add_berth(struct devices *devices, struct kept_slice *slice, struct seat *seat)
+/* Takes over the reference to the pool on the node. */
+static void add_node_slice(struct devices *devices, struct kept_slice *slice,
+                           struct node_pool *node_pool)
 {
-    for (size_t i = 0; i < slice->n_berths; i++) {
-        if (slice->berths[i].seat == seat) {
-            seats_unref(devices, seat);
+    for (size_t i = 0; i < slice->n_node_slices; i++) {
+        if (slice->node_slices[i].node_pool == node_pool) {
+            node_pools_unref(devices, node_pool);
             return;
         }
     }
-    slice->berths[slice->n_berths++] = (struct berth){.slice = slice, .seat = seat};
+    slice->node_slices[slice->n_node_slices++] =
+        (struct node_slice){.slice = slice, .node_pool = node_pool};
 }
 
 static void copy_device(struct devices *devices, struct kept_slice *slice, struct device *device,
                         const struct device_facts *facts)
 {
     device->slice = slice;
-    device->slot = pools_ref_slot(devices, slice->pool, facts->name);
-    device->seat =
-        seats_ref(devices, slice->pool, slice->per_device ? facts->node_name : slice->node_name);
-    add_berth(devices, slice, device->seat);
+    device->named = pools_ref_name(devices, slice->pool, facts->name);
+    device->node_pool = node_pools_ref(devices, slice->pool,
+                                       slice->per_device ? facts->node_name : slice->node_name);
+    add_node_slice(devices, slice, device->node_pool);
     device->kind = models_ref(devices, facts->model, facts->profile, facts->memory_bytes);
     device->physical = string_table_intern(&devices->strings, facts->physical);
     attributes_keep(devices, device, facts);
@@ -141,7 +143,7 @@ static struct kept_slice *copy_slice(struct devices *devices, const struct slice
     /* A counted slice without devices concerns its node, too. */
     if (facts->n_devices == 0 && facts->n_counter_sets == 0 && !slice->per_device &&
         slice->pool->driver)
-        add_berth(devices, slice, seats_ref(devices, slice->pool, slice->node_name));
+        add_node_slice(devices, slice, node_pools_ref(devices, slice->pool, slice->node_name));
     return slice;
 }
 
@@ -164,8 +166,8 @@ struct kept_slice *slices_new(struct devices *devices, const struct slice_facts 
 void slices_attach(struct devices *devices, struct kept_slice *slice)
 {
     pools_add(devices, slice);
-    for (size_t i = 0; i < slice->n_berths; i++)
-        seats_add(devices, &slice->berths[i]);
+    for (size_t i = 0; i < slice->n_node_slices; i++)
+        node_pools_add(devices, &slice->node_slices[i]);
 }
 
 void slices_detach(struct devices *devices, struct kept_slice *slice)
@@ -174,8 +176,8 @@ void slices_detach(struct devices *devices, struct kept_slice *slice)
         if (slice->devices[i].is_current)
             gpus_unlink(devices, &slice->devices[i]);
     }
-    for (size_t i = 0; i < slice->n_berths; i++)
-        seats_remove(devices, &slice->berths[i]);
+    for (size_t i = 0; i < slice->n_node_slices; i++)
+        node_pools_remove(devices, &slice->node_slices[i]);
     pools_remove(devices, slice);
 }
 
@@ -187,7 +189,7 @@ static void free_device(struct devices *devices, struct device *device)
     attributes_drop(devices, device);
     unref_some(devices, device->details);
     models_unref(devices, device->kind);
-    pools_unref_slot(devices, device->slot);
+    pools_unref_name(devices, device->named);
 }
 
 void slices_free(struct devices *devices, struct kept_slice *slice)
@@ -199,8 +201,8 @@ void slices_free(struct devices *devices, struct kept_slice *slice)
         counters_unref(devices, slice->publications[i].set);
     for (size_t i = 0; i < slice->n_counters; i++)
         string_table_unref(&devices->strings, slice->counters[i].name);
-    for (size_t i = 0; i < slice->n_berths; i++)
-        seats_unref(devices, slice->berths[i].seat);
+    for (size_t i = 0; i < slice->n_node_slices; i++)
+        node_pools_unref(devices, slice->node_slices[i].node_pool);
     string_table_unref(&devices->strings, slice->node_name);
     unref_some(devices, slice->details);
     pools_unref(devices, slice->pool);
@@ -209,6 +211,6 @@ void slices_free(struct devices *devices, struct kept_slice *slice)
     free(slice->publications);
     free(slice->counters);
     free(slice->left);
-    free(slice->berths);
+    free(slice->node_slices);
     free(slice);
 }

@@ -47,8 +47,8 @@ static bool is_of(const struct taint_rule *rule, const struct pool *pool)
 
 static bool taints(const struct taint_rule *rule, const struct device *device)
 {
-    return is_of(rule, device->slot->pool) &&
-           (!rule->device || rule->device == device->slot->key.second);
+    return is_of(rule, device->named->pool) &&
+           (!rule->device || rule->device == device->named->key.second);
 }
 
 uint32_t taint_rules_n_of(const struct devices *devices, const struct device *device)

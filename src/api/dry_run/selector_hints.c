@@ -61,7 +61,7 @@ const char *selector_hint_of_compiler(const char *expression, const char *messag
 
 /* ---- values ---- */
 
-static const struct cel_fact *find_fact(const struct claims_world_kind *kind,
+static const struct cel_fact *find_fact(const struct device_copy_kind *kind,
                                         const struct cel_read *read)
 {
     for (size_t i = 0; i < kind->facts->n_facts; i++) {
@@ -171,7 +171,7 @@ static void find_names(struct selector_view *view, struct arena *arena)
     if (view->names)
         return;
     for (size_t i = 0; i < view->seen.n; i++) {
-        const struct claims_world_kind *kind = &view->seen.kinds[i];
+        const struct device_copy_kind *kind = &view->seen.kinds[i];
         for (size_t j = 0; j < kind->facts->n_facts; j++)
             count_name(view, &kind->facts->facts[j], kind->n, arena);
         for (size_t j = 0; j < kind->n_unread; j++)
@@ -319,7 +319,7 @@ const char *selector_hint_of_prefix(const struct cel_program *program, size_t i_
     const struct cel_term term = cel_term(program, i_term);
     const char *word = term.kind == CEL_TERM_TEXT ? last_word(term.literal, arena) : NULL;
     for (size_t i = 0; word && i<view->seen.n && * work_left> 0; i++) {
-        const struct claims_world_kind *kind = &view->seen.kinds[i];
+        const struct device_copy_kind *kind = &view->seen.kinds[i];
         const struct cel_fact *fact = find_fact(kind, &term.read);
         if (fact && fact->kind == CEL_STRING && goes_on(fact->text, word) &&
             takes(program, i_term, kind->facts, work_left))

@@ -60,11 +60,11 @@ struct claim_lookup {
     struct arena *arena;
     struct named_claim *claims;
     struct named_class *classes;
-    struct claims_world *world;
+    struct device_copy *copy;
     size_t bytes_left, lines_left, names_left;
     uint64_t steps_left, count_steps_left;
     /* The devices by kind, when n_taken were taken. */
-    struct claims_world_kinds kinds;
+    struct device_copy_kinds kinds;
     size_t n_taken;
     bool has_kinds;
     struct want_counts *counts;
@@ -95,8 +95,8 @@ void claim_lookup_free(struct claim_lookup *lookup)
     HASH_CLEAR(hh, lookup->classes);
     HASH_CLEAR(hh, lookup->counts);
     HASH_CLEAR(hh, lookup->rules);
-    if (lookup->world)
-        claims_world_free(lookup->world);
+    if (lookup->copy)
+        device_copy_free(lookup->copy);
 }
 
 bool claim_lookup_take_lines(struct claim_lookup *lookup, size_t n)
@@ -629,7 +629,7 @@ static bool read_some(struct claim_lookup *lookup)
 {
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(lookup->sources.inventory);
-    claims_world_read_some(lookup->world, view.cluster);
+    device_copy_read_some(lookup->copy, view.cluster);
     return true;
 }
 
@@ -649,11 +649,11 @@ static bool needs_others(const struct claim_lookup *lookup)
 static void read_devices(struct claim_lookup *lookup)
 {
     const struct claims_reads reads = reads_of(lookup);
-    lookup->world = claims_world_new(reads.items, reads.n, lookup->arena);
-    claims_world_name_drivers(lookup->world, lookup->sources.policy, needs_others(lookup));
+    lookup->copy = device_copy_new(reads.items, reads.n, lookup->arena);
+    device_copy_name_drivers(lookup->copy, lookup->sources.policy, needs_others(lookup));
     if (lookup->sources.devices)
-        claims_world_give(lookup->world, lookup->sources.devices);
-    while (read_some(lookup) && !claims_world_end_step(lookup->world)) {
+        device_copy_give(lookup->copy, lookup->sources.devices);
+    while (read_some(lookup) && !device_copy_end_step(lookup->copy)) {
     }
 }
 
@@ -702,7 +702,7 @@ static struct claim_rules *make_rules(struct claim_lookup *lookup, const struct 
     if (n == POD_CLAIMS_MAX) /* the ledger may have left out some */
         named[0] = &lookup->beyond;
     const struct claims_of_pod of_pod = {named, n, pod->uid};
-    return claim_rules_of(&of_pod, lookup->world, &lookup->steps_left, lookup->arena);
+    return claim_rules_of(&of_pod, lookup->copy, &lookup->steps_left, lookup->arena);
 }
 
 /* Pods that name the same claims share the verdicts; claims made from templates are a pod's own. */
@@ -736,10 +736,10 @@ bool claim_lookup_was_spent(const struct claim_lookup *lookup, const struct clai
 /* Keeps those of before when too much work was done. */
 static void find_kinds(struct claim_lookup *lookup)
 {
-    const size_t n_taken = claims_world_n_taken(lookup->world);
+    const size_t n_taken = device_copy_n_taken(lookup->copy);
     if (lookup->has_kinds && (lookup->n_taken == n_taken || lookup->count_steps_left == 0))
         return;
-    lookup->kinds = claims_world_kinds(lookup->world, lookup->arena);
+    lookup->kinds = device_copy_kinds(lookup->copy, lookup->arena);
     size_t n_devices = 0;
     for (size_t i = 0; i < lookup->kinds.n_with_others; i++)
         n_devices += lookup->kinds.items[i].n;
@@ -765,7 +765,7 @@ static struct want_counts *counts_of(struct claim_lookup *lookup, const struct a
 struct claims_seen claim_lookup_seen(struct claim_lookup *lookup, bool with_others)
 {
     find_kinds(lookup);
-    const struct claims_world_kinds *kinds = &lookup->kinds;
+    const struct device_copy_kinds *kinds = &lookup->kinds;
     struct claims_seen seen = {kinds->items, with_others ? kinds->n_with_others : kinds->n,
                                kinds->not_judged};
     if (!seen.not_judged && with_others)
@@ -776,7 +776,7 @@ struct claims_seen claim_lookup_seen(struct claim_lookup *lookup, bool with_othe
 const struct claims_count *claim_lookup_count(struct claim_lookup *lookup,
                                               const struct allocate_want *want, bool with_others)
 {
-    if (!lookup->world || !want->device_class)
+    if (!lookup->copy || !want->device_class)
         return NULL;
     const struct claims_seen seen = claim_lookup_seen(lookup, with_others);
     struct want_counts *counts = counts_of(lookup, want);

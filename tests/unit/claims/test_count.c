@@ -17,7 +17,7 @@ static const struct cel_device BIG_ONE = {.driver = DOMAIN, .facts = &BIG, .n_fa
 static const struct cel_device OLD_ONE = {.driver = DOMAIN, .facts = &OLD, .n_facts = 1};
 static const struct allocate_taint TAINT = {"broken", "", "NoSchedule"};
 
-static const struct claims_world_kind KINDS[] = {
+static const struct device_copy_kind KINDS[] = {
     {.facts = &BIG_ONE, .is_free = true, .n = 3},
     {.facts = &BIG_ONE, .is_free = false, .n = 2},
     {.facts = &BIG_ONE, .is_free = true, .taints = &TAINT, .n_taints = 1, .n = 1},

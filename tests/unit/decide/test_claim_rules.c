@@ -11,7 +11,7 @@ static const struct allocate_class ANY = {.name = "any"};
 /* A pod with one claim, of one request. */
 struct asking {
     struct fixture *fixture;
-    struct claims_world *world;
+    struct device_copy *copy;
     struct allocate_want want;
     struct allocate_request request;
     struct pod_claim claim;
@@ -22,7 +22,7 @@ struct asking {
 
 static void asking_end(struct asking *asking)
 {
-    claims_world_free(asking->world);
+    device_copy_free(asking->copy);
 }
 
 /* n devices, by a template. */
@@ -30,7 +30,7 @@ static void ask(struct asking *asking, struct fixture *fixture, int64_t n)
 {
     *asking = (struct asking){
         .fixture = fixture,
-        .world = claims_world_new(NULL, 0, fixture->arena),
+        .copy = device_copy_new(NULL, 0, fixture->arena),
         .want = {.name = "", .class_name = "any", .device_class = &ANY, .n_devices = n},
         .request = {.name = "gpus", .n_wants = 1},
         .claim = {.asked = {.namespace_ = "ml", .name = "c", .n_requests = 1},
@@ -47,12 +47,12 @@ static enum reason judge(struct asking *asking, const char *node)
     const struct claims_of_pod pod = {asking->claims, 1, ""};
     bool is_read = asking->rules != NULL;
     while (!is_read) {
-        claims_world_read_some(asking->world, asking->fixture->cluster);
-        is_read = claims_world_end_step(asking->world);
+        device_copy_read_some(asking->copy, asking->fixture->cluster);
+        is_read = device_copy_end_step(asking->copy);
     }
     if (!asking->rules)
         asking->rules =
-            claim_rules_of(&pod, asking->world, &asking->steps_left, asking->fixture->arena);
+            claim_rules_of(&pod, asking->copy, &asking->steps_left, asking->fixture->arena);
     return claim_rules_judge(asking->rules, fixture_find_node(asking->fixture, node));
 }
 
@@ -128,9 +128,9 @@ static void test_an_error_ends_when_another_pod_takes_the_device(void **state)
     assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_ERROR);
     struct asking other;
     ask(&other, fixture, 2);
-    claims_world_free(other.world);
-    other.world = asking.world;
-    other.rules = claim_rules_of(&(struct claims_of_pod){other.claims, 1, ""}, other.world,
+    device_copy_free(other.copy);
+    other.copy = asking.copy;
+    other.rules = claim_rules_of(&(struct claims_of_pod){other.claims, 1, ""}, other.copy,
                                  &other.steps_left, fixture->arena);
     place(&other, "n1");
     assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_TOTAL);

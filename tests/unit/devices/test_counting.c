@@ -109,7 +109,7 @@ static void test_generations(void **state)
     CHECK_ROWS(ROWS);
 }
 
-/* As kube-scheduler: see src/devices/seats.c. */
+/* As kube-scheduler: see src/devices/node_pools.c. */
 static void test_pools_of_several_nodes(void **state)
 {
     (void)state;

@@ -44,7 +44,7 @@ static void corrupt_count(struct devices *devices)
 static void corrupt_use(struct devices *devices)
 {
     struct device *device = first_device(devices);
-    device->slot->n_uses++;
+    device->named->n_uses++;
     gpus_refresh(devices, device);
     devices_settle(devices);
     while (devices_take_changed(devices)) {

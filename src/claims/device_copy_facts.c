@@ -1,7 +1,7 @@
-/* world_facts: what selectors and constraints read of devices. Equal devices share it. */
+/* device_copy_facts: what selectors and constraints read of devices. Equal devices share it. */
 #include "base/buf.h"
+#include "device_copy_priv.h"
 #include "types/quantity.h"
-#include "world_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +55,11 @@ static bool is_domain(const char *domain, const char *name, const char *slash)
 }
 
 /* Also if only its presence is read. */
-static bool is_read(const struct claims_world *world, const struct device_attribute *attribute)
+static bool is_read(const struct device_copy *copy, const struct device_attribute *attribute)
 {
     const char *slash = strchr(attribute->name, '/');
-    for (size_t i = 0; slash && i < world->n_reads; i++) {
-        const struct cel_read *read = &world->reads[i];
+    for (size_t i = 0; slash && i < copy->n_reads; i++) {
+        const struct cel_read *read = &copy->reads[i];
         if (read->is_capacity == (attribute->value[0] == 'q') &&
             (!read->domain || is_domain(read->domain, attribute->name, slash)) &&
             (!read->name || !read->name[0] || strcmp(read->name, slash + 1) == 0))
@@ -78,24 +78,24 @@ static bool is_unsupported(const struct device_attribute *attribute)
     return attribute->value[0] == '?';
 }
 
-struct world_details *world_details_of(struct claims_world *world, const char *text)
+struct copied_details *device_copy_details_of(struct device_copy *copy, const char *text)
 {
-    struct world_details *details = NULL;
+    struct copied_details *details = NULL;
     if (!text)
         return NULL;
-    HASH_FIND_STR(world->details, text, details);
+    HASH_FIND_STR(copy->details, text, details);
     if (details)
         return details;
-    details = ARENA_NEW(world->arena, struct world_details);
-    details->details = device_details_read(text, world->arena);
-    const char *key = arena_strdup(world->arena, text);
-    HASH_ADD_KEYPTR(hh, world->details, key, strlen(key), details);
+    details = ARENA_NEW(copy->arena, struct copied_details);
+    details->details = device_details_read(text, copy->arena);
+    const char *key = arena_strdup(copy->arena, text);
+    HASH_ADD_KEYPTR(hh, copy->details, key, strlen(key), details);
     return details;
 }
 
 /* Capacities belong to the key, since requests ask for them. policies: NULL if there are none. */
-static void add_key(const struct claims_world *world, const char *driver,
-                    const struct device_facts *facts, const struct world_details *policies,
+static void add_key(const struct device_copy *copy, const char *driver,
+                    const struct device_facts *facts, const struct copied_details *policies,
                     struct buf *key)
 {
     const bool flags[] = {facts->allows_multiple, facts->lacks_attributes};
@@ -106,7 +106,7 @@ static void add_key(const struct claims_world *world, const char *driver,
     for (size_t i = 0; i < facts->n_attributes; i++) {
         const struct device_attribute *attribute = &facts->attributes[i];
         const bool is_whole =
-            is_unsupported(attribute) || is_capacity(attribute) || is_read(world, attribute);
+            is_unsupported(attribute) || is_capacity(attribute) || is_read(copy, attribute);
         buf_add(key, attribute->name, strlen(attribute->name) + 1);
         if (is_whole)
             buf_add(key, attribute->value, strlen(attribute->value) + 1);
@@ -148,7 +148,7 @@ static const struct device_policy *find_policy(const struct device_details *deta
 }
 
 /* details tell the names that are written with the driver's domain. */
-static void add_capacity(struct world_group *group, struct arena *arena, const char *driver,
+static void add_capacity(struct copied_group *group, struct arena *arena, const char *driver,
                          const struct device_attribute *attribute,
                          const struct device_details *details)
 {
@@ -183,13 +183,13 @@ static const char *fault_of(const struct device_facts *facts)
     return NULL;
 }
 
-static struct world_group *new_group(const struct claims_world *world, const char *driver,
-                                     const struct device_facts *device,
-                                     const struct world_details *policies)
+static struct copied_group *new_group(const struct device_copy *copy, const char *driver,
+                                      const struct device_facts *device,
+                                      const struct copied_details *policies)
 {
     static const struct device_details none;
-    struct arena *arena = world->arena;
-    struct world_group *group = ARENA_NEW(arena, struct world_group);
+    struct arena *arena = copy->arena;
+    struct copied_group *group = ARENA_NEW(arena, struct copied_group);
     struct cel_fact *facts = ARENA_ARRAY(arena, struct cel_fact, device->n_attributes);
     group->capacities = ARENA_ARRAY(arena, struct allocate_capacity, device->n_attributes);
     group->not_judged = fault_of(device);
@@ -201,7 +201,7 @@ static struct world_group *new_group(const struct claims_world *world, const cha
         const char *slash = strchr(attribute->name, '/');
         if (is_unsupported(attribute))
             group->facts.unsupported = arena_strdup(arena, slash ? slash + 1 : attribute->name);
-        else if (is_read(world, attribute))
+        else if (is_read(copy, attribute))
             facts[group->facts.n_facts++] = fact_of(arena, attribute, attribute->value);
         else
             facts[device->n_attributes - ++group->n_unread] =
@@ -213,28 +213,28 @@ static struct world_group *new_group(const struct claims_world *world, const cha
     return group;
 }
 
-const struct world_group *world_facts_of(struct claims_world *world, const char *driver,
-                                         const struct device_facts *facts,
-                                         const struct world_details *details)
+const struct copied_group *device_copy_facts_of(struct device_copy *copy, const char *driver,
+                                                const struct device_facts *facts,
+                                                const struct copied_details *details)
 {
-    const struct world_details *policies =
+    const struct copied_details *policies =
         details && details->details.n_policies > 0 ? details : NULL;
-    struct world_group *group = NULL;
+    struct copied_group *group = NULL;
     struct buf key;
     buf_init(&key, BUF_UNBOUNDED);
-    add_key(world, driver, facts, policies, &key);
-    HASH_FIND(hh, world->groups, key.data, key.len, group);
+    add_key(copy, driver, facts, policies, &key);
+    HASH_FIND(hh, copy->groups, key.data, key.len, group);
     if (!group) {
-        group = new_group(world, driver, facts, policies);
-        const char *kept = arena_copy(world->arena, key.data, key.len, 1);
-        HASH_ADD_KEYPTR(hh, world->groups, kept, key.len, group);
+        group = new_group(copy, driver, facts, policies);
+        const char *kept = arena_copy(copy->arena, key.data, key.len, 1);
+        HASH_ADD_KEYPTR(hh, copy->groups, kept, key.len, group);
     }
     buf_fini(&key);
     return group;
 }
 
-void world_facts_free(struct claims_world *world)
+void device_copy_facts_free(struct device_copy *copy)
 {
-    HASH_CLEAR(hh, world->groups);
-    HASH_CLEAR(hh, world->details);
+    HASH_CLEAR(hh, copy->groups);
+    HASH_CLEAR(hh, copy->details);
 }

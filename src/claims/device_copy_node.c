@@ -1,6 +1,6 @@
-/* world_node: the slices that concern a node, and the devices that placed replicas use. */
+/* device_copy_node: the slices that concern a node, and the devices that placed replicas use. */
 #include "base/mem.h"
-#include "world_priv.h"
+#include "device_copy_priv.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -9,7 +9,7 @@
 
 /* A question for one node. */
 struct node_question {
-    const struct claims_world *world;
+    const struct device_copy *copy;
     const struct label_view *node;
     struct arena *arena;
     struct node_pools {
@@ -20,16 +20,16 @@ struct node_question {
 };
 
 /* Each selector is asked once per question. */
-static bool selects(const struct node_question *question, struct world_details *nodes)
+static bool selects(const struct node_question *question, struct copied_details *nodes)
 {
-    if (nodes->asked != *question->world->n_questions) {
-        nodes->asked = *question->world->n_questions;
+    if (nodes->asked != *question->copy->n_questions) {
+        nodes->asked = *question->copy->n_questions;
         nodes->holds = node_selector_holds(nodes->details.nodes, question->node);
     }
     return nodes->holds;
 }
 
-static bool reaches(const struct node_question *question, const struct world_reach *reach)
+static bool reaches(const struct node_question *question, const struct copied_reach *reach)
 {
     if (reach->node_name[0])
         return strcmp(reach->node_name, question->node->node_name) == 0;
@@ -37,7 +37,7 @@ static bool reaches(const struct node_question *question, const struct world_rea
 }
 
 static struct allocate_slice view_of(const struct node_question *question,
-                                     const struct world_slice *slice)
+                                     const struct copied_slice *slice)
 {
     struct allocate_slice view = slice->shown;
     if (!slice->device_reach) {
@@ -51,7 +51,7 @@ static struct allocate_slice view_of(const struct node_question *question,
     return view;
 }
 
-static bool concerns_node(const struct node_question *question, const struct world_slice *slice)
+static bool concerns_node(const struct node_question *question, const struct copied_slice *slice)
 {
     if (!slice->device_reach)
         return reaches(question, &slice->reach);
@@ -62,9 +62,9 @@ static bool concerns_node(const struct node_question *question, const struct wor
     return false;
 }
 
-static bool has_pool(const struct node_question *question, const struct world_pool *pool)
+static bool has_pool(const struct node_question *question, const struct copied_pool *pool)
 {
-    const struct world_slice *slice = NULL;
+    const struct copied_slice *slice = NULL;
     LL_FOREACH2(pool->slices, slice, next_of_pool)
     {
         if (slice->shown.n_shared_counters > 0 || concerns_node(question, slice))
@@ -73,12 +73,12 @@ static bool has_pool(const struct node_question *question, const struct world_po
     return false;
 }
 
-static void add_pool(struct node_question *question, struct world_pool *pool)
+static void add_pool(struct node_question *question, struct copied_pool *pool)
 {
-    const struct world_slice *slice = NULL;
-    if (pool->asked == *question->world->n_questions)
+    const struct copied_slice *slice = NULL;
+    if (pool->asked == *question->copy->n_questions)
         return;
-    pool->asked = *question->world->n_questions;
+    pool->asked = *question->copy->n_questions;
     if (!has_pool(question, pool))
         return;
     struct node_pools *pools = pool->is_other ? &question->others : &question->named;
@@ -92,28 +92,28 @@ static void add_pool(struct node_question *question, struct world_pool *pool)
     }
 }
 
-static void add_pools_of(struct node_question *question, const struct world_node *nodes,
+static void add_pools_of(struct node_question *question, const struct copied_node *nodes,
                          const char *name)
 {
-    const struct world_node *node = NULL;
+    const struct copied_node *node = NULL;
     if (name)
         HASH_FIND_STR(nodes, name, node);
     for (size_t i = 0; node && i < node->n; i++)
         add_pool(question, node->pools[i]);
 }
 
-static struct claims_world_slices slices_of(const struct node_question *question)
+static struct device_copy_slices slices_of(const struct node_question *question)
 {
-    const struct claims_world *world = question->world;
+    const struct device_copy *copy = question->copy;
     const struct node_pools *named = &question->named;
     const struct node_pools *others = &question->others;
-    struct claims_world_slices answer = {
+    struct device_copy_slices answer = {
         .slices = named->slices,
         .n = named->n,
-        .not_judged = world->named.not_judged ? world->named.not_judged : named->not_judged,
+        .not_judged = copy->named.not_judged ? copy->named.not_judged : named->not_judged,
         .n_with_others = named->n + others->n,
         .others_not_judged =
-            world->others.not_judged ? world->others.not_judged : others->not_judged};
+            copy->others.not_judged ? copy->others.not_judged : others->not_judged};
     if (others->n == 0)
         return answer;
     struct allocate_slice *all =
@@ -124,16 +124,16 @@ static struct claims_world_slices slices_of(const struct node_question *question
     return answer;
 }
 
-struct claims_world_slices claims_world_on_node(const struct claims_world *world,
-                                                const struct label_view *node, struct arena *arena)
+struct device_copy_slices device_copy_on_node(const struct device_copy *copy,
+                                              const struct label_view *node, struct arena *arena)
 {
-    struct node_question question = {.world = world, .node = node, .arena = arena};
-    ++*world->n_questions;
-    if (!world->named.not_judged) {
-        add_pools_of(&question, world->nodes, node->node_name);
-        add_pools_of(&question, world->hosts, labels_find(node->labels, node->n_labels, HOSTNAME));
-        for (size_t i = 0; i < world->n_wide; i++)
-            add_pool(&question, world->wide[i]);
+    struct node_question question = {.copy = copy, .node = node, .arena = arena};
+    ++*copy->n_questions;
+    if (!copy->named.not_judged) {
+        add_pools_of(&question, copy->nodes, node->node_name);
+        add_pools_of(&question, copy->hosts, labels_find(node->labels, node->n_labels, HOSTNAME));
+        for (size_t i = 0; i < copy->n_wide; i++)
+            add_pool(&question, copy->wide[i]);
     }
     return slices_of(&question);
 }
@@ -142,16 +142,16 @@ struct claims_world_slices claims_world_on_node(const struct claims_world *world
 
 struct claims_place {
     const char *node_name; /* "": several nodes may */
-    const struct world_reach *reaches[ALLOCATE_RESULTS_MAX];
+    const struct copied_reach *reaches[ALLOCATE_RESULTS_MAX];
     size_t n;
 };
 
 /* NULL: unknown. */
-static const struct world_reach *reach_of(const struct claims_world *world,
-                                          const struct allocate_result *result)
+static const struct copied_reach *reach_of(const struct device_copy *copy,
+                                           const struct allocate_result *result)
 {
-    struct world_slice *slice = NULL;
-    HASH_FIND_STR(world->slices, result->slice->name, slice);
+    struct copied_slice *slice = NULL;
+    HASH_FIND_STR(copy->slices, result->slice->name, slice);
     if (!slice)
         return NULL;
     return slice->device_reach ? &slice->device_reach[result->device - slice->shown.devices]
@@ -159,28 +159,28 @@ static const struct world_reach *reach_of(const struct claims_world *world,
 }
 
 /* Source: createNodeSelector() upstream. */
-const struct claims_place *claims_world_place(const struct claims_world *world,
-                                              const struct allocate_results *results,
-                                              const char *node_name)
+const struct claims_place *device_copy_place(const struct device_copy *copy,
+                                             const struct allocate_results *results,
+                                             const char *node_name)
 {
-    struct claims_place *place = ARENA_NEW(world->arena, struct claims_place);
+    struct claims_place *place = ARENA_NEW(copy->arena, struct claims_place);
     place->node_name = "";
     for (size_t i = 0; i < results->n; i++) {
-        const struct world_reach *reach = reach_of(world, &results->devices[i]);
+        const struct copied_reach *reach = reach_of(copy, &results->devices[i]);
         if (!reach || reach->node_name[0] || results->devices[i].device->binds_to_node)
-            place->node_name = arena_strdup(world->arena, node_name);
+            place->node_name = arena_strdup(copy->arena, node_name);
         place->reaches[place->n++] = reach;
     }
     return place;
 }
 
-bool claims_world_reaches(const struct claims_world *world, const struct claims_place *place,
-                          const struct label_view *node)
+bool device_copy_reaches(const struct device_copy *copy, const struct claims_place *place,
+                         const struct label_view *node)
 {
-    const struct node_question question = {.world = world, .node = node};
+    const struct node_question question = {.copy = copy, .node = node};
     if (place->node_name[0])
         return strcmp(place->node_name, node->node_name) == 0;
-    ++*world->n_questions;
+    ++*copy->n_questions;
     for (size_t i = 0; i < place->n; i++) {
         if (!reaches(&question, place->reaches[i]))
             return false;
@@ -222,91 +222,91 @@ static const struct allocate_capacity *capacities_after(struct arena *arena,
 }
 
 /* Points to the count of taken devices as of the last one that concerns the same nodes. */
-static size_t *last_taken(struct claims_world *world, const struct world_slice *slice,
+static size_t *last_taken(struct device_copy *copy, const struct copied_slice *slice,
                           const struct allocate_device *device)
 {
-    const struct world_reach *reach =
+    const struct copied_reach *reach =
         slice->device_reach ? &slice->device_reach[device - slice->devices] : &slice->reach;
-    struct world_node *node = NULL;
+    struct copied_node *node = NULL;
     if (slice->pool->is_wide || slice->pool->has_hosts)
-        return &world->last_wide_taken;
+        return &copy->last_wide_taken;
     if (reach->node_name[0] && device->n_consumes == 0) /* counters are those of the pool */
-        HASH_FIND_STR(world->nodes, reach->node_name, node);
+        HASH_FIND_STR(copy->nodes, reach->node_name, node);
     return node ? &node->last_taken : &slice->pool->last_taken;
 }
 
-static void take_device(struct claims_world *world, struct world_slice *slice,
+static void take_device(struct device_copy *copy, struct copied_slice *slice,
                         struct allocate_device *device, const struct taking *taking)
 {
-    world->taken = arena_grow(world->arena, world->taken, world->n_taken, &world->taken_room,
-                              sizeof *world->taken);
-    world->taken[world->n_taken++] = (struct taken_device){slice, device, *device};
-    *last_taken(world, slice, device) = world->n_taken;
+    copy->taken =
+        arena_grow(copy->arena, copy->taken, copy->n_taken, &copy->taken_room, sizeof *copy->taken);
+    copy->taken[copy->n_taken++] = (struct taken_device){slice, device, *device};
+    *last_taken(copy, slice, device) = copy->n_taken;
     if (!taking->device->facts->allows_multiple) {
         device->is_allocated = true;
         return;
     }
-    device->capacities = capacities_after(world->arena, device, taking);
+    device->capacities = capacities_after(copy->arena, device, taking);
     device->is_shared = true;
     device->has_consumed_capacity |= taking->device->n_capacities > 0;
 }
 
 /* A name in a pool is one device, however many slices have it. */
-static void take_namesakes(struct claims_world *world, const struct world_slice *of,
+static void take_namesakes(struct device_copy *copy, const struct copied_slice *of,
                            const struct allocate_device *taken, const struct taking *taking)
 {
-    struct world_slice *slice = NULL;
+    struct copied_slice *slice = NULL;
     LL_FOREACH2(of->pool->slices, slice, next_of_pool)
     {
         for (size_t i = 0; i < slice->shown.n_devices; i++) {
             if (&slice->devices[i] != taken && strcmp(slice->devices[i].name, taken->name) == 0)
-                take_device(world, slice, &slice->devices[i], taking);
+                take_device(copy, slice, &slice->devices[i], taking);
         }
     }
 }
 
-void claims_world_take(struct claims_world *world, const struct allocate_claim *claim,
-                       const struct allocate_results *results)
+void device_copy_take(struct device_copy *copy, const struct allocate_claim *claim,
+                      const struct allocate_results *results)
 {
     for (size_t i = 0; i < results->n; i++) {
         const struct allocate_result *result = &results->devices[i];
         const struct allocate_want *want = &claim->requests[result->request].wants[result->want];
-        struct world_slice *slice = NULL;
+        struct copied_slice *slice = NULL;
         if (want->is_admin)
             continue;
-        HASH_FIND_STR(world->slices, result->slice->name, slice);
+        HASH_FIND_STR(copy->slices, result->slice->name, slice);
         if (!slice)
             continue;
         struct allocate_device *device = &slice->devices[result->device - slice->shown.devices];
         const struct allocate_device before = *device;
         const struct taking taking = {&before, want};
-        take_device(world, slice, device, &taking);
+        take_device(copy, slice, device, &taking);
         if (slice->pool->repeats_names)
-            take_namesakes(world, slice, device, &taking);
+            take_namesakes(copy, slice, device, &taking);
     }
 }
 
-void claims_world_give_back(struct claims_world *world, size_t n)
+void device_copy_give_back(struct device_copy *copy, size_t n)
 {
-    while (world->n_taken > n) {
-        const struct taken_device *last = &world->taken[--world->n_taken];
+    while (copy->n_taken > n) {
+        const struct taken_device *last = &copy->taken[--copy->n_taken];
         *last->device = last->before;
-        *last_taken(world, last->slice, last->device) = n;
+        *last_taken(copy, last->slice, last->device) = n;
     }
 }
 
-size_t claims_world_n_taken(const struct claims_world *world)
+size_t device_copy_n_taken(const struct device_copy *copy)
 {
-    return world->n_taken;
+    return copy->n_taken;
 }
 
 /* Any node may have a pool's host label, so such pools count for every node. */
-bool claims_world_touches(const struct claims_world *world, size_t n, const char *node_name)
+bool device_copy_touches(const struct device_copy *copy, size_t n, const char *node_name)
 {
-    const struct world_node *node = NULL;
-    if (world->last_wide_taken > n)
+    const struct copied_node *node = NULL;
+    if (copy->last_wide_taken > n)
         return true;
-    HASH_FIND_STR(world->nodes, node_name, node);
+    HASH_FIND_STR(copy->nodes, node_name, node);
     if (node && node->last_taken > n)
         return true;
     for (size_t i = 0; node && i < node->n; i++) {

@@ -1,6 +1,6 @@
 /*
- * prop_world: random events (slices, claims, taint rules, classes), and pods that are placed, read
- * by claims/ from the ledger and beside it by tests/allocate/question.c from the objects
+ * prop_device_copy: random events (slices, claims, taint rules, classes), and pods that are placed,
+ * read by claims/ from the ledger and beside it by tests/allocate/question.c from the objects
  * themselves. Both must show each node the same devices and give the allocator the same answer, and
  * a count of devices must be that of a loop over them.
  *
@@ -8,7 +8,7 @@
  */
 #include "base/mem.h"
 #include "claims/count.h"
-#include "claims/world.h"
+#include "claims/device_copy.h"
 #include "dice.h"
 #include "objects/device_class.h"
 #include "objects/device_taint_rule.h"
@@ -211,7 +211,7 @@ struct comparison {
     json_t *slices; /* with the taints of rules */
     json_t *asked;
     json_t *others; /* allocated claims; at last, those of placed pods */
-    struct claims_world *world;
+    struct device_copy *copy;
     bool has_others; /* slices of a driver that the policy does not name count */
     struct node_answer {
         struct allocate_question asked;
@@ -351,7 +351,7 @@ static void give_some(const struct comparison *comparison, struct objects *seen)
     given->rules[given->n_rules++] = rule_facts_of(seen->rules[0], comparison->arena, &taints);
     if (!taints)
         given->rules[0].effect = "None";
-    claims_world_give(comparison->world, given);
+    device_copy_give(comparison->copy, given);
 }
 
 /* Slices are read last: one that changes before is read as it is then. */
@@ -359,14 +359,14 @@ static void read_all(const struct comparison *comparison)
 {
     const bool changes = dice_one_in(comparison->life->dice, 3);
     for (bool is_done = false; !is_done;) {
-        claims_world_read_some(comparison->world, comparison->life->cluster);
-        is_done = claims_world_end_step(comparison->world);
+        device_copy_read_some(comparison->copy, comparison->life->cluster);
+        is_done = device_copy_end_step(comparison->copy);
         if (!is_done && changes)
             change_slice(comparison->life);
     }
 }
 
-static void read_world(struct comparison *comparison)
+static void read_copy(struct comparison *comparison)
 {
     const struct life *life = comparison->life;
     const struct allocate_question asked = model_of(comparison, 0);
@@ -374,9 +374,9 @@ static void read_world(struct comparison *comparison)
     struct reads reads = {0};
     for (size_t i = 0; i < asked.n_claims; i++)
         add_reads_of_claim(&reads, &asked.claims[i], comparison->arena);
-    comparison->world = claims_world_new(reads.items, reads.n, comparison->arena);
+    comparison->copy = device_copy_new(reads.items, reads.n, comparison->arena);
     comparison->has_others = dice_one_in(life->dice, 2);
-    claims_world_name_drivers(comparison->world, &life->policy, comparison->has_others);
+    device_copy_name_drivers(comparison->copy, &life->policy, comparison->has_others);
     if (dice_one_in(life->dice, 4))
         give_some(comparison, &given);
     read_all(comparison);
@@ -430,7 +430,7 @@ static bool is_of_node(const struct allocate_question *model, const struct alloc
 
 static void compare_slices(const struct comparison *comparison,
                            const struct allocate_question *model,
-                           const struct claims_world_slices *shown)
+                           const struct device_copy_slices *shown)
 {
     bool must_be_unknown = false;
     bool may_be_unknown = false;
@@ -456,11 +456,11 @@ static void compare_slices(const struct comparison *comparison,
 }
 
 /* Those that the question is about. */
-static struct claims_world_slices shown_on(const struct comparison *comparison,
-                                           const struct label_view *node)
+static struct device_copy_slices shown_on(const struct comparison *comparison,
+                                          const struct label_view *node)
 {
-    struct claims_world_slices shown =
-        claims_world_on_node(comparison->world, node, comparison->arena);
+    struct device_copy_slices shown =
+        device_copy_on_node(comparison->copy, node, comparison->arena);
     if (!comparison->has_others)
         return shown;
     shown.n = shown.n_with_others;
@@ -479,7 +479,7 @@ static void compare_node(struct comparison *comparison, size_t number)
     const struct label_view view = {
         .node_name = NAMES[number], .labels = labels, .n_labels = number < 2 ? 2 : 1};
     const struct allocate_question model = model_of(comparison, number);
-    const struct claims_world_slices shown = shown_on(comparison, &view);
+    const struct device_copy_slices shown = shown_on(comparison, &view);
     compare_slices(comparison, &model, &shown);
     *node = (struct node_answer){.asked = model};
     node->asked.slices = shown.slices;
@@ -563,7 +563,7 @@ static void compare_counts(const struct comparison *comparison)
     struct arena *arena = comparison->arena;
     const struct policy *policy = &comparison->life->policy;
     const struct allocate_question model = model_of(comparison, 0);
-    const struct claims_world_kinds kinds = claims_world_kinds(comparison->world, arena);
+    const struct device_copy_kinds kinds = device_copy_kinds(comparison->copy, arena);
     const struct claims_seen seen_all = {kinds.items, kinds.n_with_others, NULL};
     const struct claims_seen seen_named = {kinds.items, kinds.n, NULL};
     uint64_t steps_left = UINT64_MAX;
@@ -611,7 +611,7 @@ static void place(struct comparison *comparison, const struct node_answer *node)
             (void)json_array_append_new(
                 results, result_of(&claim->requests[result->request].wants[result->want], result));
         }
-        claims_world_take(comparison->world, claim, given);
+        device_copy_take(comparison->copy, claim, given);
     }
     (void)json_array_append_new(
         comparison->others,
@@ -626,7 +626,7 @@ static void compare_after(struct comparison *comparison, size_t n_before)
         const struct node_answer before = comparison->nodes[i];
         const bool may_change =
             (before.answer.verdict == ALLOCATE_FITS || before.answer.verdict == ALLOCATE_ERROR) &&
-            claims_world_touches(comparison->world, n_before, NAMES[i]);
+            device_copy_touches(comparison->copy, n_before, NAMES[i]);
         compare_node(comparison, i);
         if (before.text && comparison->nodes[i].text && !may_change)
             assert_string_equal(comparison->nodes[i].text, before.text);
@@ -643,7 +643,7 @@ static void place_pods(struct comparison *comparison)
         const struct node_answer *node = &comparison->nodes[dice_below(dice, OBJECTS_NODES)];
         if (!node->text || node->answer.verdict != ALLOCATE_FITS)
             continue;
-        n_taken[n_placed++] = claims_world_n_taken(comparison->world);
+        n_taken[n_placed++] = device_copy_n_taken(comparison->copy);
         place(comparison, node);
         compare_after(comparison, n_taken[n_placed - 1]);
     }
@@ -651,7 +651,7 @@ static void place_pods(struct comparison *comparison)
     if (n_placed == 0)
         return;
     const size_t left = dice_below(dice, (unsigned)n_placed);
-    claims_world_give_back(comparison->world, n_taken[left]);
+    device_copy_give_back(comparison->copy, n_taken[left]);
     while (json_array_size(comparison->others) > n_others + left)
         (void)json_array_remove(comparison->others, json_array_size(comparison->others) - 1);
     for (size_t i = 0; i < OBJECTS_NODES; i++)
@@ -670,12 +670,12 @@ static void compare(struct life *life)
                                     .slices = json_array(),
                                     .asked = asked,
                                     .others = array_of(life->objects.claims, CLAIMS)};
-    read_world(&comparison);
+    read_copy(&comparison);
     for (size_t i = 0; i < OBJECTS_NODES; i++)
         compare_node(&comparison, i);
     compare_counts(&comparison);
     place_pods(&comparison);
-    claims_world_free(comparison.world);
+    device_copy_free(comparison.copy);
     json_decref(comparison.slices);
     json_decref(comparison.others);
 }

@@ -1,6 +1,6 @@
-/* world_kinds: how many devices there are of each kind. */
+/* device_copy_kinds: how many devices there are of each kind. */
 #include "base/mem.h"
-#include "world_priv.h"
+#include "device_copy_priv.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -19,7 +19,7 @@ struct kind_entry {
 struct kind_list {
     struct arena *arena;
     struct kind_entry *entries;
-    struct claims_world_kind *kinds;
+    struct device_copy_kind *kinds;
     size_t n, room;
 };
 
@@ -36,21 +36,22 @@ static void add(struct kind_list *list, const struct allocate_device *device)
         HASH_ADD(hh, list->entries, key, sizeof entry->key, entry);
         list->kinds =
             arena_grow(list->arena, list->kinds, list->n, &list->room, sizeof *list->kinds);
-        const struct world_group *group = CONTAINER_OF(key.facts, const struct world_group, facts);
-        list->kinds[list->n++] = (struct claims_world_kind){.facts = key.facts,
-                                                            .unread = group->unread,
-                                                            .n_unread = group->n_unread,
-                                                            .not_judged = device->not_judged,
-                                                            .taints = key.taints,
-                                                            .n_taints = key.n_taints,
-                                                            .is_free = key.is_free};
+        const struct copied_group *group =
+            CONTAINER_OF(key.facts, const struct copied_group, facts);
+        list->kinds[list->n++] = (struct device_copy_kind){.facts = key.facts,
+                                                           .unread = group->unread,
+                                                           .n_unread = group->n_unread,
+                                                           .not_judged = device->not_judged,
+                                                           .taints = key.taints,
+                                                           .n_taints = key.n_taints,
+                                                           .is_free = key.is_free};
     }
     list->kinds[entry->place].n++;
 }
 
-static int64_t newest_of(const struct world_pool *pool)
+static int64_t newest_of(const struct copied_pool *pool)
 {
-    const struct world_slice *slice = NULL;
+    const struct copied_slice *slice = NULL;
     int64_t newest = pool->slices->shown.generation;
     LL_FOREACH2(pool->slices, slice, next_of_pool)
     {
@@ -60,10 +61,10 @@ static int64_t newest_of(const struct world_pool *pool)
     return newest;
 }
 
-static void add_pool(struct kind_list *list, const struct world_pool *pool)
+static void add_pool(struct kind_list *list, const struct copied_pool *pool)
 {
     const int64_t newest = newest_of(pool);
-    const struct world_slice *slice = NULL;
+    const struct copied_slice *slice = NULL;
     LL_FOREACH2(pool->slices, slice, next_of_pool)
     {
         if (slice->shown.generation != newest)
@@ -74,9 +75,9 @@ static void add_pool(struct kind_list *list, const struct world_pool *pool)
 }
 
 /* Returns how many kinds there are then. */
-static size_t add_pools(struct kind_list *list, const struct claims_world *world, bool is_other)
+static size_t add_pools(struct kind_list *list, const struct device_copy *copy, bool is_other)
 {
-    const struct world_pool *pool = world->named.not_judged ? NULL : world->pools;
+    const struct copied_pool *pool = copy->named.not_judged ? NULL : copy->pools;
     for (; pool; pool = pool->hh.next) {
         if (pool->is_other == is_other)
             add_pool(list, pool);
@@ -84,13 +85,13 @@ static size_t add_pools(struct kind_list *list, const struct claims_world *world
     return list->n;
 }
 
-struct claims_world_kinds claims_world_kinds(const struct claims_world *world, struct arena *arena)
+struct device_copy_kinds device_copy_kinds(const struct device_copy *copy, struct arena *arena)
 {
     struct kind_list list = {.arena = arena};
-    struct claims_world_kinds kinds = {.not_judged = world->named.not_judged,
-                                       .others_not_judged = world->others.not_judged};
-    kinds.n = add_pools(&list, world, false);
-    kinds.n_with_others = add_pools(&list, world, true);
+    struct device_copy_kinds kinds = {.not_judged = copy->named.not_judged,
+                                      .others_not_judged = copy->others.not_judged};
+    kinds.n = add_pools(&list, copy, false);
+    kinds.n_with_others = add_pools(&list, copy, true);
     kinds.items = list.kinds;
     HASH_CLEAR(hh, list.entries);
     return kinds;

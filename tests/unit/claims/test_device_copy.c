@@ -1,5 +1,5 @@
 /* The copy of the devices, beside the allocator. */
-#include "world_fixture.h"
+#include "device_copy_fixture.h"
 
 #include "types/device_facts.h"
 
@@ -71,7 +71,7 @@ static void use(struct fixture *fixture, const char *pool, const char *device)
 static int set_up(void **state)
 {
     static const struct cel_read READS[] = {{false, DRIVER, "type"}};
-    *state = world_fixture_new(READS, 1);
+    *state = device_copy_fixture_new(READS, 1);
     return 0;
 }
 
@@ -79,15 +79,15 @@ static void read_all(struct fixture *fixture)
 {
     bool is_done = false;
     while (!is_done) {
-        claims_world_read_some(fixture->world, fixture->cluster);
-        is_done = claims_world_end_step(fixture->world);
+        device_copy_read_some(fixture->copy, fixture->cluster);
+        is_done = device_copy_end_step(fixture->copy);
     }
 }
 
-static struct claims_world_slices on_node(struct fixture *fixture, const char *name)
+static struct device_copy_slices on_node(struct fixture *fixture, const char *name)
 {
     const struct label_view node = {.node_name = name};
-    return claims_world_on_node(fixture->world, &node, fixture->arena);
+    return device_copy_on_node(fixture->copy, &node, fixture->arena);
 }
 
 static const struct allocate_want WANT = {.name = "", .n_devices = 2};
@@ -97,7 +97,7 @@ static const struct allocate_claim CLAIM = {
 
 static struct allocate_answer ask(struct fixture *fixture, const char *name)
 {
-    const struct claims_world_slices slices = on_node(fixture, name);
+    const struct device_copy_slices slices = on_node(fixture, name);
     struct allocate_class *class = arena_alloc(fixture->arena, sizeof *class);
     class->name = "gpu";
     struct cel_program **program = arena_alloc(fixture->arena, sizeof(void *));
@@ -154,13 +154,13 @@ static void test_taken_devices_are_allocated_until_given_back(void **state)
     add_slice(fixture, "a", 2);
     read_all(fixture);
     const struct allocate_answer answer = ask(fixture, "a");
-    claims_world_take(fixture->world, &CLAIM, answer.results);
-    assert_int_equal(claims_world_n_taken(fixture->world), 2);
-    assert_true(claims_world_touches(fixture->world, 0, "a"));
-    assert_false(claims_world_touches(fixture->world, 0, "b"));
-    assert_false(claims_world_touches(fixture->world, 2, "a"));
+    device_copy_take(fixture->copy, &CLAIM, answer.results);
+    assert_int_equal(device_copy_n_taken(fixture->copy), 2);
+    assert_true(device_copy_touches(fixture->copy, 0, "a"));
+    assert_false(device_copy_touches(fixture->copy, 0, "b"));
+    assert_false(device_copy_touches(fixture->copy, 2, "a"));
     assert_int_equal(ask(fixture, "a").verdict, ALLOCATE_NO);
-    claims_world_give_back(fixture->world, 0);
+    device_copy_give_back(fixture->copy, 0);
     assert_int_equal(ask(fixture, "a").verdict, ALLOCATE_FITS);
 }
 
@@ -180,10 +180,10 @@ static void test_many_devices_of_others_spoil_only_the_answers_about_them(void *
     for (size_t i = 0; i < 40; i++)
         add_slice_of_other(fixture, i);
     add_slice(fixture, "a", 3);
-    claims_world_name_drivers(fixture->world, &fixture->policy, true);
+    device_copy_name_drivers(fixture->copy, &fixture->policy, true);
     read_all(fixture);
-    const struct claims_world_slices slices = on_node(fixture, "a");
-    const struct claims_world_kinds kinds = claims_world_kinds(fixture->world, fixture->arena);
+    const struct device_copy_slices slices = on_node(fixture, "a");
+    const struct device_copy_kinds kinds = device_copy_kinds(fixture->copy, fixture->arena);
     assert_null(slices.not_judged);
     assert_non_null(slices.others_not_judged);
     assert_int_equal(slices.n, 1);
@@ -197,7 +197,7 @@ static void test_too_many_devices_spoil_only_the_answers_about_their_drivers(voi
 {
     static const struct device_facts DEVICE = {.name = "d", .node_name = ""};
     struct fixture *fixture = *state;
-    const size_t n = CLAIMS_WORLD_DEVICES_MAX + 1;
+    const size_t n = DEVICE_COPY_DEVICES_MAX + 1;
     struct device_facts *devices = ARENA_ARRAY(fixture->arena, struct device_facts, n);
     for (size_t i = 0; i < n; i++)
         devices[i] = DEVICE;
@@ -211,19 +211,19 @@ static void test_too_many_devices_spoil_only_the_answers_about_their_drivers(voi
                                 .n_devices = n};
     const struct given_devices given = {.slices = &slice, .n_slices = 1};
     add_slice(fixture, "a", 3);
-    claims_world_give(fixture->world, &given);
-    claims_world_name_drivers(fixture->world, &fixture->policy, true);
+    device_copy_give(fixture->copy, &given);
+    device_copy_name_drivers(fixture->copy, &fixture->policy, true);
     read_all(fixture);
     assert_null(on_node(fixture, "a").not_judged);
     assert_non_null(on_node(fixture, "a").others_not_judged);
     assert_int_equal(on_node(fixture, "a").n_with_others, 1);
-    claims_world_free(fixture->world);
+    device_copy_free(fixture->copy);
     slice.driver = DRIVER;
     read_all(fixture);
     assert_non_null(on_node(fixture, "a").not_judged);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, world_fixture_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, device_copy_fixture_teardown)
 
 int main(void)
 {

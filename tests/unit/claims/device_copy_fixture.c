@@ -1,20 +1,20 @@
-/* world_fixture: see world_fixture.h. */
-#include "world_fixture.h"
+/* device_copy_fixture: see device_copy_fixture.h. */
+#include "device_copy_fixture.h"
 
-struct fixture *world_fixture_new(const struct cel_read *reads, size_t n_reads)
+struct fixture *device_copy_fixture_new(const struct cel_read *reads, size_t n_reads)
 {
     struct fixture *fixture = test_malloc(sizeof *fixture);
     policy_init(&fixture->policy);
     fixture->cluster = cluster_new(&fixture->policy);
     fixture->arena = arena_new();
-    fixture->world = claims_world_new(reads, n_reads, fixture->arena);
+    fixture->copy = device_copy_new(reads, n_reads, fixture->arena);
     return fixture;
 }
 
-int world_fixture_teardown(void **state)
+int device_copy_fixture_teardown(void **state)
 {
     struct fixture *fixture = *state;
-    claims_world_free(fixture->world);
+    device_copy_free(fixture->copy);
     cluster_free(fixture->cluster);
     policy_fini(&fixture->policy);
     arena_free(fixture->arena);

@@ -1,11 +1,11 @@
 /* What objects say of devices, as the allocator gets it. JSON with ' for ". */
 #include "base/buf.h"
+#include "device_copy_fixture.h"
 #include "devices/devices.h"
 #include "formats/json_get.h"
 #include "objects/device_taint_rule.h"
 #include "objects/resource_claim.h"
 #include "objects/resource_slice.h"
-#include "world_fixture.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 static int set_up(void **state)
 {
-    *state = world_fixture_new(NULL, 0);
+    *state = device_copy_fixture_new(NULL, 0);
     return 0;
 }
 
@@ -71,25 +71,25 @@ static void read_all(struct fixture *fixture)
 {
     bool is_done = false;
     while (!is_done) {
-        claims_world_read_some(fixture->world, fixture->cluster);
-        is_done = claims_world_end_step(fixture->world);
+        device_copy_read_some(fixture->copy, fixture->cluster);
+        is_done = device_copy_end_step(fixture->copy);
     }
 }
 
-static struct claims_world_slices on_node(struct fixture *fixture, const char *name,
-                                          const char *zone)
+static struct device_copy_slices on_node(struct fixture *fixture, const char *name,
+                                         const char *zone)
 {
     struct label *labels = ARENA_ARRAY(fixture->arena, struct label, 2);
     labels[0] = (struct label){"kubernetes.io/hostname", name};
     labels[1] = (struct label){"zone", zone};
     const struct label_view node = {.node_name = name, .labels = labels, .n_labels = 2};
-    return claims_world_on_node(fixture->world, &node, fixture->arena);
+    return device_copy_on_node(fixture->copy, &node, fixture->arena);
 }
 
 /* "a/gpu-0 a/gpu-1": the devices that reach the node. */
 static const char *devices_on(struct fixture *fixture, const char *node, const char *zone)
 {
-    const struct claims_world_slices slices = on_node(fixture, node, zone);
+    const struct device_copy_slices slices = on_node(fixture, node, zone);
     const char *text = "";
     assert_null(slices.not_judged);
     for (size_t i = 0; i < slices.n; i++) {
@@ -106,7 +106,7 @@ static const char *devices_on(struct fixture *fixture, const char *node, const c
 /* The first slice of the node. */
 static const struct allocate_slice *slice_of(struct fixture *fixture, const char *node)
 {
-    const struct claims_world_slices slices = on_node(fixture, node, "");
+    const struct device_copy_slices slices = on_node(fixture, node, "");
     assert_null(slices.not_judged);
     assert_true(slices.n > 0);
     return &slices.slices[0];
@@ -319,7 +319,7 @@ static void test_facts_are_of_their_attributes_kinds(void **state)
                  {"s", "vital", CEL_STRING},
                  {"v", "1.2.3", CEL_VERSION}};
     struct fixture *fixture = *state;
-    fixture->world = claims_world_new(ALL, 2, fixture->arena);
+    fixture->copy = device_copy_new(ALL, 2, fixture->arena);
     add_slice(fixture, "a",
               "'nodeName': 'a', 'devices': [{'name': 'd', 'attributes': {'b': {'bool': true}, "
               "'i': {'int': 7}, 's': {'string': 'vital'}, 'v': {'version': '1.2.3'}}, "
@@ -341,9 +341,9 @@ static void test_equal_devices_of_two_drivers_keep_their_drivers(void **state)
     struct fixture *fixture = *state;
     add_slice_of(fixture, "gpu.example.co", "one", "'nodeName': 'a', 'devices': [{'name': 'd'}]");
     add_slice_of(fixture, "gpu.example.cv", "two", "'nodeName': 'a', 'devices': [{'name': 'd'}]");
-    claims_world_name_drivers(fixture->world, &fixture->policy, true);
+    device_copy_name_drivers(fixture->copy, &fixture->policy, true);
     read_all(fixture);
-    const struct claims_world_slices slices = on_node(fixture, "a", "");
+    const struct device_copy_slices slices = on_node(fixture, "a", "");
     assert_int_equal(slices.n_with_others, 2);
     for (size_t i = 0; i < 2; i++)
         assert_string_equal(slices.slices[i].devices[0].facts->driver, slices.slices[i].driver);
@@ -413,7 +413,7 @@ static void take(struct fixture *fixture, const struct allocate_want *want,
         .namespace_ = "n", .name = "c", .requests = &request, .n_requests = 1};
     const struct allocate_results results = {
         .devices = {{.slice = slice, .device = &slice->devices[device]}}, .n = 1};
-    claims_world_take(fixture->world, &claim, &results);
+    device_copy_take(fixture->copy, &claim, &results);
 }
 
 static void test_a_share_of_a_device_is_taken_and_given_back(void **state)
@@ -430,9 +430,9 @@ static void test_a_share_of_a_device_is_taken_and_given_back(void **state)
     take(fixture, &want, slice, 0);
     assert_int_equal(device->capacities[0].consumed, 6);
     assert_true(device->is_shared && !device->is_allocated && device->has_consumed_capacity);
-    claims_world_give_back(fixture->world, 1);
+    device_copy_give_back(fixture->copy, 1);
     assert_int_equal(device->capacities[0].consumed, 3);
-    claims_world_give_back(fixture->world, 0);
+    device_copy_give_back(fixture->copy, 0);
     assert_int_equal(device->capacities[0].consumed, 0);
     assert_false(device->is_shared || device->has_consumed_capacity);
 }
@@ -478,7 +478,7 @@ static void test_consumed_capacities_that_are_no_amounts(void **state)
                                         "{'memory': '8Ei'}"};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct fixture *fixture = *state;
-        claims_world_free(fixture->world);
+        device_copy_free(fixture->copy);
         add_slice(fixture, "a", SHARED);
         add_claim(
             fixture, 0,
@@ -509,7 +509,7 @@ static void test_a_device_of_too_many_claims_is_not_judged(void **state)
     read_all(fixture);
     assert_int_equal(capacity_of(&slice_of(fixture, "a")->devices[0], "cores")->consumed,
                      DEVICE_STATUS_USES_MAX);
-    claims_world_free(fixture->world);
+    device_copy_free(fixture->copy);
     add_claim(fixture, DEVICE_STATUS_USES_MAX, ", 'shareID': 's'");
     read_all(fixture);
     assert_string_equal(on_node(fixture, "a", "").not_judged, "too many claims use a device");
@@ -545,12 +545,12 @@ static void test_which_nodes_a_taken_device_touches(void **state)
     add_slice(fixture, "all", "'allNodes': true, 'devices': [{'name': 'd'}]");
     read_all(fixture);
     const struct allocate_want want = {.name = "", .n_devices = 1};
-    const struct claims_world_slices slices = on_node(fixture, "a", "");
+    const struct device_copy_slices slices = on_node(fixture, "a", "");
     take(fixture, &want, &slices.slices[0], 0);
-    assert_true(claims_world_touches(fixture->world, 0, "a"));
-    assert_false(claims_world_touches(fixture->world, 0, "b"));
+    assert_true(device_copy_touches(fixture->copy, 0, "a"));
+    assert_false(device_copy_touches(fixture->copy, 0, "b"));
     take(fixture, &want, &slices.slices[1], 0);
-    assert_true(claims_world_touches(fixture->world, 0, "b"));
+    assert_true(device_copy_touches(fixture->copy, 0, "b"));
 }
 
 /* Any node may have the label. */
@@ -562,7 +562,7 @@ static void test_a_taken_device_of_a_host_touches_all_nodes(void **state)
     read_all(fixture);
     const struct allocate_want want = {.name = "", .n_devices = 1};
     take(fixture, &want, slice_of(fixture, "b"), 0);
-    assert_true(claims_world_touches(fixture->world, 0, "a"));
+    assert_true(device_copy_touches(fixture->copy, 0, "a"));
 }
 
 static void test_devices_of_one_name_are_taken_together(void **state)
@@ -574,7 +574,7 @@ static void test_devices_of_one_name_are_taken_together(void **state)
     const struct allocate_slice *slice = slice_of(fixture, "a");
     take(fixture, &want, slice, 0);
     assert_true(slice->devices[0].is_allocated && slice->devices[1].is_allocated);
-    claims_world_give_back(fixture->world, 0);
+    device_copy_give_back(fixture->copy, 0);
     assert_false(slice->devices[0].is_allocated || slice->devices[1].is_allocated);
 }
 
@@ -636,7 +636,7 @@ static void test_binding_conditions(void **state)
     assert_string_equal(slice->devices[3].binding_conditions, "gpu-extender.io/left-out");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, world_fixture_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, device_copy_fixture_teardown)
 
 int main(void)
 {

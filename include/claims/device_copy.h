@@ -1,5 +1,5 @@
 /*
- * world: the devices of the cluster as the allocator sees them, copied from the ledger.
+ * device_copy: the devices of the cluster as the allocator sees them, copied from the ledger.
  *
  * The copy is made in steps, each a short hold of the ledger's lock. An object that changes between
  * two steps counts as before or after. Devices that agree in what is read of them share one
@@ -9,8 +9,8 @@
  *
  * No I/O, clock or lock. One thread at a time.
  */
-#ifndef CLAIMS_WORLD_H
-#define CLAIMS_WORLD_H
+#ifndef CLAIMS_DEVICE_COPY_H
+#define CLAIMS_DEVICE_COPY_H
 
 #include "allocate/allocate.h"
 #include "base/arena.h"
@@ -19,11 +19,11 @@
 #include "types/device_facts.h"
 #include "types/selector.h"
 
-struct claims_world;
+struct device_copy;
 
 /* With more of drivers that the policy names, nothing is judged; with more of others, no claim that
  * depends on these. */
-#define CLAIMS_WORLD_DEVICES_MAX ((size_t)400000)
+#define DEVICE_COPY_DEVICES_MAX ((size_t)400000)
 
 /* What selectors read of devices, and the attributes that constraints compare. Begin with zeros. */
 struct claims_reads {
@@ -37,27 +37,27 @@ void claims_reads_add(struct claims_reads *reads, const struct allocate_selector
 void claims_reads_add_claim(struct claims_reads *reads, const struct allocate_claim *claim,
                             struct arena *arena);
 
-/* reads are borrowed. The world is in the arena, and claims_world_free() frees its tables. */
-struct claims_world *claims_world_new(const struct cel_read *reads, size_t n_reads,
-                                      struct arena *arena);
-void claims_world_free(struct claims_world *world);
+/* reads are borrowed. The copy is in the arena, and device_copy_free() frees its tables. */
+struct device_copy *device_copy_new(const struct cel_read *reads, size_t n_reads,
+                                    struct arena *arena);
+void device_copy_free(struct device_copy *copy);
 
 /* Before the first step. Borrows all. */
-void claims_world_give(struct claims_world *world, const struct given_devices *given);
+void device_copy_give(struct device_copy *copy, const struct given_devices *given);
 
 /* Before the first step: which drivers others are, and whether to read their slices. Otherwise no
  * driver is another, and the ledger's slices of drivers that its policy does not name are not read.
  * Borrows the policy. */
-void claims_world_name_drivers(struct claims_world *world, const struct policy *policy,
-                               bool has_others);
+void device_copy_name_drivers(struct device_copy *copy, const struct policy *policy,
+                              bool has_others);
 
 /* Copies some slices: about a millisecond. The caller holds the ledger's lock for reading. After
- * each call, call claims_world_end_step(). Of another ledger than before, the copy begins anew. */
-void claims_world_read_some(struct claims_world *world, const struct cluster *cluster);
+ * each call, call device_copy_end_step(). Of another ledger than before, the copy begins anew. */
+void device_copy_read_some(struct device_copy *copy, const struct cluster *cluster);
 /* Takes in what was read. Call it without the lock. Returns true after the last slice. */
-bool claims_world_end_step(struct claims_world *world);
+bool device_copy_end_step(struct device_copy *copy);
 
-struct claims_world_slices {
+struct device_copy_slices {
     const struct allocate_slice *slices; /* for struct allocate_question */
     size_t n;                            /* without those of others, which come last */
     const char *not_judged;              /* why the node cannot be judged; NULL: it can */
@@ -65,12 +65,12 @@ struct claims_world_slices {
     const char *others_not_judged; /* the same, of claims that may depend on others */
 };
 /* The slices that concern the node; its labels are sorted by key. The array is in the arena;
- * devices are the world's own, so they change with claims_world_take(). */
-struct claims_world_slices claims_world_on_node(const struct claims_world *world,
-                                                const struct label_view *node, struct arena *arena);
+ * devices are the copy's own, so they change with device_copy_take(). */
+struct device_copy_slices device_copy_on_node(const struct device_copy *copy,
+                                              const struct label_view *node, struct arena *arena);
 
 /* Devices that agree in what is read of them, in their taints, and in whether a claim uses them. */
-struct claims_world_kind {
+struct device_copy_kind {
     const struct cel_device *facts;
     /* Those that nothing reads, without values. */
     const struct cel_fact *unread;
@@ -81,35 +81,35 @@ struct claims_world_kind {
     bool is_free; /* no claim uses any of it */
     size_t n;
 };
-struct claims_world_kinds {
-    const struct claims_world_kind *items; /* NULL: there are none */
-    size_t n;                              /* without those of others, which come last */
+struct device_copy_kinds {
+    const struct device_copy_kind *items; /* NULL: there are none */
+    size_t n;                             /* without those of others, which come last */
     size_t n_with_others;
     const char *not_judged;        /* why there are none; NULL: all are read */
     const char *others_not_judged; /* why some of theirs are not read; NULL: all are */
 };
 /* All devices of the newest generations, as placed replicas have left them. Takes a visit to each
  * device. In the arena. */
-struct claims_world_kinds claims_world_kinds(const struct claims_world *world, struct arena *arena);
+struct device_copy_kinds device_copy_kinds(const struct device_copy *copy, struct arena *arena);
 
 /* The nodes from which a claim reaches the devices that it got on a node, by
- * claims_world_on_node(). */
+ * device_copy_on_node(). */
 struct claims_place;
-/* In the world's arena. */
-const struct claims_place *claims_world_place(const struct claims_world *world,
-                                              const struct allocate_results *results,
-                                              const char *node_name);
-bool claims_world_reaches(const struct claims_world *world, const struct claims_place *place,
-                          const struct label_view *node);
+/* In the copy's arena. */
+const struct claims_place *device_copy_place(const struct device_copy *copy,
+                                             const struct allocate_results *results,
+                                             const char *node_name);
+bool device_copy_reaches(const struct device_copy *copy, const struct claims_place *place,
+                         const struct label_view *node);
 
-/* A placed replica uses the devices that one of its claims got, by claims_world_on_node(). Those of
+/* A placed replica uses the devices that one of its claims got, by device_copy_on_node(). Those of
  * admin access stay as they are. */
-void claims_world_take(struct claims_world *world, const struct allocate_claim *claim,
-                       const struct allocate_results *results);
-/* Undoes the last calls of claims_world_take(), until n devices are taken. */
-void claims_world_give_back(struct claims_world *world, size_t n);
-size_t claims_world_n_taken(const struct claims_world *world);
+void device_copy_take(struct device_copy *copy, const struct allocate_claim *claim,
+                      const struct allocate_results *results);
+/* Undoes the last calls of device_copy_take(), until n devices are taken. */
+void device_copy_give_back(struct device_copy *copy, size_t n);
+size_t device_copy_n_taken(const struct device_copy *copy);
 /* Whether the devices taken since the first n may change the verdict of the node. */
-bool claims_world_touches(const struct claims_world *world, size_t n, const char *node_name);
+bool device_copy_touches(const struct device_copy *copy, size_t n, const char *node_name);
 
 #endif

@@ -1,10 +1,10 @@
-/* world_slices: slices and devices in the allocator's form. */
-#include "world_priv.h"
+/* device_copy_slices: slices and devices in the allocator's form. */
+#include "device_copy_priv.h"
 
 #include <string.h>
 
 static const char *fault_of_device(const struct device_facts *device,
-                                   const struct world_details *details,
+                                   const struct copied_details *details,
                                    const struct device_status *status)
 {
     if (device->not_judged)
@@ -51,14 +51,15 @@ static void share(struct arena *arena, const struct device_status *status,
     device->capacities = capacities;
 }
 
-static void copy_device(struct claims_world *world, struct world_slice *slice,
+static void copy_device(struct device_copy *copy, struct copied_slice *slice,
                         const struct read_slice *read, size_t i)
 {
-    struct arena *arena = world->arena;
+    struct arena *arena = copy->arena;
     const struct device_facts *facts = &read->facts.devices[i];
     const struct device_status *status = &read->statuses[i];
-    struct world_details *details = world_details_of(world, facts->details);
-    const struct world_group *group = world_facts_of(world, read->facts.driver, facts, details);
+    struct copied_details *details = device_copy_details_of(copy, facts->details);
+    const struct copied_group *group =
+        device_copy_facts_of(copy, read->facts.driver, facts, details);
     const char *fault = fault_of_device(facts, details, status);
     struct allocate_device *device = &slice->devices[i];
     *device = (struct allocate_device){
@@ -72,87 +73,88 @@ static void copy_device(struct claims_world *world, struct world_slice *slice,
         .capacities = group->capacities,
         .n_capacities = group->n_capacities,
         .not_judged = group->not_judged};
-    world_set_taints(world, slice->side, &read->facts, details, device);
+    device_copy_set_taints(copy, slice->drivers, &read->facts, details, device);
     share(arena, status, device);
     if (fault && !slice->not_judged)
         slice->not_judged = fault;
 }
 
-static void copy_devices(struct claims_world *world, struct world_slice *slice,
+static void copy_devices(struct device_copy *copy, struct copied_slice *slice,
                          const struct read_slice *read)
 {
     const struct slice_facts *facts = &read->facts;
-    struct world_reach *reach = NULL;
-    slice->devices = ARENA_ARRAY(world->arena, struct allocate_device, facts->n_devices);
+    struct copied_reach *reach = NULL;
+    slice->devices = ARENA_ARRAY(copy->arena, struct allocate_device, facts->n_devices);
     slice->shown.devices = slice->devices;
     slice->shown.n_devices = facts->n_devices;
     if (facts->per_device)
         slice->device_reach = reach =
-            ARENA_ARRAY(world->arena, struct world_reach, facts->n_devices);
+            ARENA_ARRAY(copy->arena, struct copied_reach, facts->n_devices);
     for (size_t i = 0; i < facts->n_devices; i++) {
-        copy_device(world, slice, read, i);
+        copy_device(copy, slice, read, i);
         if (reach)
-            reach[i] = (struct world_reach){arena_strdup(world->arena, facts->devices[i].node_name),
-                                            world_details_of(world, facts->devices[i].details)};
+            reach[i] =
+                (struct copied_reach){arena_strdup(copy->arena, facts->devices[i].node_name),
+                                      device_copy_details_of(copy, facts->devices[i].details)};
     }
 }
 
 /* Details without a selector are those of all nodes. */
-static struct world_reach reach_of(struct claims_world *world, const struct slice_facts *facts)
+static struct copied_reach reach_of(struct device_copy *copy, const struct slice_facts *facts)
 {
-    return (struct world_reach){arena_strdup(world->arena, facts->node_name),
-                                world_details_of(world, facts->details)};
+    return (struct copied_reach){arena_strdup(copy->arena, facts->node_name),
+                                 device_copy_details_of(copy, facts->details)};
 }
 
-static const char *fault_of(const struct slice_facts *facts, const struct world_reach *reach)
+static const char *fault_of(const struct slice_facts *facts, const struct copied_reach *reach)
 {
     if (facts->is_unreadable)
         return "a slice cannot be read";
     return reach->nodes ? reach->nodes->details.not_judged : NULL;
 }
 
-static struct world_side *side_of(struct claims_world *world, const char *driver)
+static struct copied_drivers *drivers_of(struct device_copy *copy, const char *driver)
 {
-    const bool is_other = world->policy && !policy_device_driver(world->policy, driver);
-    return is_other ? &world->others : &world->named;
+    const bool is_other = copy->policy && !policy_device_driver(copy->policy, driver);
+    return is_other ? &copy->others : &copy->named;
 }
 
 /* Returns whether the slice is read. After the first one of other drivers that is not, all later
  * ones of other drivers are left out. */
-static bool wants(struct claims_world *world, struct world_side *side,
+static bool wants(struct device_copy *copy, struct copied_drivers *drivers,
                   const struct slice_facts *facts)
 {
-    const bool is_other = side == &world->others;
-    if (side->not_judged || (is_other && !world->has_others))
+    const bool is_other = drivers == &copy->others;
+    if (drivers->not_judged || (is_other && !copy->has_others))
         return false;
-    side->n_devices += facts->n_devices;
+    drivers->n_devices += facts->n_devices;
     if (is_other && facts->is_unreadable)
-        side->not_judged = arena_printf(
-            world->arena, "ResourceSlices of the driver %s cannot be read, or are left out",
+        drivers->not_judged = arena_printf(
+            copy->arena, "ResourceSlices of the driver %s cannot be read, or are left out",
             facts->driver);
-    else if (side->n_devices > CLAIMS_WORLD_DEVICES_MAX)
-        side->not_judged = "there are too many devices";
-    return !side->not_judged;
+    else if (drivers->n_devices > DEVICE_COPY_DEVICES_MAX)
+        drivers->not_judged = "there are too many devices";
+    return !drivers->not_judged;
 }
 
 /* If a slice is replaced between two holds of the lock, its first version stays, as its devices may
  * be taken. A slice that is not read also hides later versions of itself. */
-void world_add_slice(struct claims_world *world, const struct read_slice *read)
+void device_copy_add_slice(struct device_copy *copy, const struct read_slice *read)
 {
     const struct slice_facts *facts = &read->facts;
-    struct arena *arena = world->arena;
-    struct world_slice *slice = NULL;
-    struct world_side *side = side_of(world, facts->driver);
-    HASH_FIND_STR(world->slices, facts->name, slice);
-    if (slice || world->named.not_judged)
+    struct arena *arena = copy->arena;
+    struct copied_slice *slice = NULL;
+    struct copied_drivers *drivers = drivers_of(copy, facts->driver);
+    HASH_FIND_STR(copy->slices, facts->name, slice);
+    if (slice || copy->named.not_judged)
         return;
-    slice = ARENA_NEW(arena, struct world_slice);
+    slice = ARENA_NEW(arena, struct copied_slice);
     const char *name = arena_strdup(arena, facts->name);
-    HASH_ADD_KEYPTR(hh, world->slices, name, strlen(name), slice);
-    if (!wants(world, side, facts))
+    HASH_ADD_KEYPTR(hh, copy->slices, name, strlen(name), slice);
+    if (!wants(copy, drivers, facts))
         return;
-    slice->side = side;
-    slice->reach = reach_of(world, facts);
+    slice->drivers = drivers;
+    slice->reach = reach_of(copy, facts);
     slice->not_judged = fault_of(facts, &slice->reach);
     slice->shown = (struct allocate_slice){
         .name = name,
@@ -162,6 +164,6 @@ void world_add_slice(struct claims_world *world, const struct read_slice *read)
         .n_slices = facts->n_slices,
         .shared_counters = copy_sets(arena, facts->counter_sets, facts->n_counter_sets),
         .n_shared_counters = facts->n_counter_sets};
-    copy_devices(world, slice, read);
-    world_add_to_index(world, slice);
+    copy_devices(copy, slice, read);
+    device_copy_add_to_index(copy, slice);
 }
