@@ -20,18 +20,28 @@ static struct counter_set facts_of_set(struct arena *arena, const struct set *se
         .name = text_copy(arena, set->key.second), .counters = copies, .n_counters = n};
 }
 
-static struct device_attribute *attributes_of(struct arena *arena, const struct device *device)
+/* copied: what was copied of the device before; NULL: none. Texts that both have are copied once.
+ */
+static struct device_attribute *attributes_of(struct arena *arena, const struct device *device,
+                                              const struct device_attribute *copied)
 {
     struct device_attribute *attributes =
         ARENA_ARRAY(arena, struct device_attribute, device->n_attributes);
-    for (size_t i = 0; i < device->n_attributes; i++)
-        attributes[i] = (struct device_attribute){text_copy(arena, device->attributes[i].name),
-                                                  text_copy(arena, device->attributes[i].value)};
+    for (size_t i = 0; i < device->n_attributes; i++) {
+        const struct device_attribute *own = &device->attributes[i];
+        const bool has_like = copied && i < device[-1].n_attributes;
+        const struct device_attribute *like = has_like ? &device[-1].attributes[i] : NULL;
+        attributes[i].name =
+            like && like->name == own->name ? copied[i].name : text_copy(arena, own->name);
+        attributes[i].value =
+            like && like->value == own->value ? copied[i].value : text_copy(arena, own->value);
+    }
     return attributes;
 }
 
+/* before: the facts of the device before, or NULL. */
 static struct device_facts facts_of_device(struct arena *arena, const struct device *device,
-                                           bool with_attributes)
+                                           const struct device_facts *before, bool with_attributes)
 {
     struct counter_set *consumes = ARENA_ARRAY(arena, struct counter_set, device->n_consumptions);
     for (size_t i = 0; i < device->n_consumptions; i++) {
@@ -40,7 +50,9 @@ static struct device_facts facts_of_device(struct arena *arena, const struct dev
     }
     return (struct device_facts){
         .name = text_copy(arena, device->named->key.second),
-        .attributes = with_attributes ? attributes_of(arena, device) : NULL,
+        .attributes = with_attributes
+                          ? attributes_of(arena, device, before ? before->attributes : NULL)
+                          : NULL,
         .n_attributes = with_attributes ? device->n_attributes : 0,
         .allows_multiple = device->allows_multiple,
         .lacks_attributes = device->lacks_attributes,
@@ -64,7 +76,8 @@ static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_
     struct counter_set *sets = ARENA_ARRAY(arena, struct counter_set, slice->n_publications);
     for (size_t i = 0; i < slice->n_devices; i++) {
         const bool is_same = i > 0 && slice->devices[i].details == slice->devices[i - 1].details;
-        devices[i] = facts_of_device(arena, &slice->devices[i], with_attributes);
+        devices[i] = facts_of_device(arena, &slice->devices[i], i > 0 ? &devices[i - 1] : NULL,
+                                     with_attributes);
         devices[i].details =
             is_same ? devices[i - 1].details : text_copy(arena, slice->devices[i].details);
     }
