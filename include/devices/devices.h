@@ -58,7 +58,7 @@ void devices_keep_slice(struct devices *devices, const char *name);
 void devices_keep_claim(struct devices *devices, const char *namespace_, const char *name);
 void devices_keep_taint(struct devices *devices, const char *name);
 
-/* Replaces all objects of a kind, as cluster_relist_begin(), _end() and _sweep_pods(). A sweep
+/* Replaces all objects of a kind, as cluster_relist_begin(), _end() and _sweep(). A sweep
  * stops after `work` visits, of which a deletion counts
  * DEVICES_SWEEP_DELETION, and as many again for each device that it changes; true: done. */
 enum devices_kind { DEVICES_SLICES, DEVICES_CLAIMS, DEVICES_TAINTS, N_DEVICES_KINDS };

@@ -89,7 +89,7 @@ struct inventory_view inventory_read_settled(struct inventory *inventory);
 void inventory_done(const struct inventory_view *view);
 /* Whether claims of dynamic resource allocation are counted; if not, why: "claims are not counted:
  * the resourceclaims are not listed: ...". Decisions go on: kube-scheduler judges claims itself.
- * Devices count as last known; while claims are unknown (cluster_claims_known()), none is free. */
+ * Devices count as last known; while claims are unknown (cluster_knows()), none is free. */
 bool inventory_counts_claims(const struct inventory_view *view, struct err *ret_why);
 
 /* A copy for simulations, with the peers that are wanted (ledger/peer.h), usable without the lock;

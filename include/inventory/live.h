@@ -12,9 +12,6 @@
 #include "inventory/inventory.h"
 #include "kube/reflector.h"
 
-/* Nodes, pods, namespaces, priority classes, device classes; the last row has name NULL. */
-extern const struct reflector_kind INVENTORY_KINDS[];
-
 /* Makes the inventory follow an API server ("https://10.0.0.1:6443"); it is ready once every kind
  * has been listed. Call it before any store is used, and instead of inventory_load_file(). */
 void inventory_go_live(struct inventory *inventory, const char *server);

@@ -59,7 +59,7 @@ struct asked_claims {
 };
 
 /* All ready and 0 for a pod that names none, without quotas, in a fork,
- * and while not all claims are known (cluster_set_claims_known()). The claim for the pod's extended
+ * and while not all claims are known (cluster_set_known()). The claim for the pod's extended
  * resources is left out. */
 struct asked_claims asked_claims_of(const struct cluster *cluster,
                                     const struct claims_question *question, struct arena *arena);

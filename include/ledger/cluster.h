@@ -30,6 +30,8 @@ struct slice_facts; /* types/device_facts.h */
 struct claim_facts;
 struct device_taint_facts;
 struct claim_template_facts;
+struct priority_class_facts; /* types/object_facts.h */
+struct device_class_facts;
 
 /* n_over * 2^63 + low. See src/ledger/exact_sum.h. */
 struct exact_sum {
@@ -179,15 +181,11 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts);
 void cluster_delete_node(struct cluster *cluster, const char *name);
 void cluster_delete_pod(struct cluster *cluster, const char *uid);
 
-/* Marks an object as present that could not be read: the ledger keeps what it knows (by a node's
- * name, a pod's UID). */
+/* As cluster_keep(). */
 void cluster_keep_node(struct cluster *cluster, const char *name);
 void cluster_keep_pod(struct cluster *cluster, const char *uid);
 
-/* Replaces all objects of a kind step by step: begin, then upsert each (the same facts again
- * count), then end, which deletes every object without an upsert since the last begin. Until then
- * the ledger overcounts, which is safe. A list that broke off begins again; without a begin, end
- * deletes nothing. */
+/* The kinds of objects: those that an API server is asked for, and those of cluster files only. */
 enum cluster_kind {
     CLUSTER_NODES,
     CLUSTER_PODS,
@@ -199,15 +197,49 @@ enum cluster_kind {
     CLUSTER_DEVICE_TAINTS,
     CLUSTER_CLAIM_TEMPLATES,
     CLUSTER_BUDGETS,
-    N_CLUSTER_KINDS
+    N_CLUSTER_KINDS,
+    CLUSTER_RUNTIME_CLASSES = N_CLUSTER_KINDS, /* only their names. None: they are unknown */
+    N_LEDGER_KINDS
 };
+
+/* The functions for objects of any kind. id: the name, "namespace/name", or a pod's UID. */
+/* facts: of the kind's type, struct node_facts for CLUSTER_NODES, and so on; struct name_facts of a
+ * kind of which only names are kept. As the functions of that kind below. */
+void cluster_upsert(struct cluster *cluster, enum cluster_kind kind, const void *facts);
+/* Without such an object nothing happens. */
+void cluster_delete(struct cluster *cluster, enum cluster_kind kind, const char *id);
+/* Marks an object as present that could not be read: the ledger keeps what it knows. */
+void cluster_keep(struct cluster *cluster, enum cluster_kind kind, const char *id);
+size_t cluster_n_objects(const struct cluster *cluster, enum cluster_kind kind);
+/* Both only of priority, runtime and device classes, claim templates and budgets. The second
+ * iterates in insertion order: NULL to NULL. */
+bool cluster_has_object(const struct cluster *cluster, enum cluster_kind kind, const char *id);
+const char *cluster_next_id(const struct cluster *cluster, enum cluster_kind kind, const char *id);
+/* Iterates in insertion order over all kinds but nodes and pods: NULL to NULL. The facts, of the
+ * kind's type, are in the arena, with all that they point to. */
+const void *cluster_next_object(const struct cluster *cluster, enum cluster_kind kind,
+                                const void *last, struct arena *arena, const void **ret_facts);
+
+/* The order in which a new ledger best gets them, i < N_LEDGER_KINDS: nodes need their classes, and
+ * pods, the last, their nodes. */
+enum cluster_kind cluster_kind_in_order(size_t i);
+
+/* Replaces all objects of a kind step by step: begin, then upsert each (the same facts again
+ * count), then end, which deletes every object without an upsert since the last begin. Until then
+ * the ledger overcounts, which is safe. A list that broke off begins again; without a begin, end
+ * deletes nothing. */
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
 void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind);
-/* Does the work of end for pods in steps, so other threads can take the ledger's lock in between. A
- * step stops after `work`: a visit to a pod costs 1, its deletion CLUSTER_SWEEP_DELETION. Returns
- * true once all pods are visited. */
+/* Does the work of end in steps, so other threads can take the ledger's lock in between; of nodes
+ * and namespaces at once. A step stops after `work`: a visit to an object costs 1, its deletion
+ * CLUSTER_SWEEP_DELETION. Returns true once all objects are visited. */
 #define CLUSTER_SWEEP_DELETION 20
-bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work);
+bool cluster_relist_sweep(struct cluster *cluster, enum cluster_kind kind, size_t work);
+
+/* While false, objects of the kind may exist that the ledger does not know. True at first. While
+ * claims are unknown no device is published as free, since any claim may use it. */
+void cluster_set_known(struct cluster *cluster, enum cluster_kind kind, bool known);
+bool cluster_knows(const struct cluster *cluster, enum cluster_kind kind);
 
 /* Namespaces with labels, and priority classes with values. */
 void cluster_upsert_namespace(struct cluster *cluster, const struct namespace_facts *facts);
@@ -222,51 +254,25 @@ bool cluster_lists_namespaces(const struct cluster *cluster);
 /* Iterates in insertion order: NULL to NULL. In a fork they have no labels. */
 const struct namespace *cluster_next_namespace(const struct cluster *cluster,
                                                const struct namespace *namespace_);
-void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
-                                   bool is_default, bool never_preempts);
-void cluster_delete_priority_class(struct cluster *cluster, const char *name);
+void cluster_upsert_priority_class(struct cluster *cluster,
+                                   const struct priority_class_facts *facts);
 /* Returns false without such a class. name "": the global default (of several, the lowest). */
 bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value);
 /* Whether the class has preemptionPolicy Never; name as above. */
 bool cluster_class_never_preempts(const struct cluster *cluster, const char *name);
-size_t cluster_n_priority_classes(const struct cluster *cluster);
-/* Iterates over the names in insertion order: NULL to NULL. */
-const char *cluster_next_priority_class(const struct cluster *cluster, const char *name,
-                                        int64_t *ret_value, bool *ret_is_default);
 
-/* Runtime classes: only of cluster files. None: they are unknown. */
-void cluster_add_runtime_class(struct cluster *cluster, const char *name);
-void cluster_delete_runtime_class(struct cluster *cluster, const char *name);
-bool cluster_has_runtime_class(const struct cluster *cluster, const char *name);
-size_t cluster_n_runtime_classes(const struct cluster *cluster);
-/* Iterates in insertion order: NULL to NULL. */
-const char *cluster_next_runtime_class(const struct cluster *cluster, const char *name);
-
-/* Device classes (dynamic resource allocation): names, and the extended resource that each maps to
- * its devices; "": only the implicit name. Since Kubernetes 1.36 kube-scheduler creates a claim for
- * a pod that requests such a resource, on a node that has none of it allocatable. */
-void cluster_upsert_device_class(struct cluster *cluster, const char *name, const char *resource);
-/* The driver of all its devices; "": not known. The class must exist. */
-void cluster_set_device_class_driver(struct cluster *cluster, const char *name, const char *driver);
-/* The same; "" also without such a class. */
+/* Device classes (dynamic resource allocation). */
+void cluster_upsert_device_class(struct cluster *cluster, const struct device_class_facts *facts);
+/* The driver of all its devices; "": not known, or no such class. */
 const char *cluster_device_class_driver(const struct cluster *cluster, const char *name);
-/* Replaces its selectors. The class must exist. */
-void cluster_set_device_class_selectors(struct cluster *cluster, const char *name,
-                                        const struct selector_texts *selectors);
 /* Valid until the next change of a class. NULL: no such class. A fork has no selectors. */
 const struct selector_texts *cluster_device_class_selectors(const struct cluster *cluster,
                                                             const char *name);
 /* The policy's quota_scopes that count devices of the class, as bits; 0: not known, or none. By
  * its driver, else by its extended resource. */
 uint64_t cluster_device_class_scopes(const struct cluster *cluster, const char *name);
-void cluster_delete_device_class(struct cluster *cluster, const char *name);
-size_t cluster_n_device_classes(const struct cluster *cluster);
-/* Iterates as for priority classes; *ret_resource is "" without one. */
-const char *cluster_next_device_class(const struct cluster *cluster, const char *name,
-                                      const char **ret_resource);
-
 /* Devices of dynamic resource allocation, the claims that use them, and taint rules. Each change
- * renews the groups of the nodes that it concerns. The keep functions as cluster_keep_pod(). */
+ * renews the groups of the nodes that it concerns. The keep functions as cluster_keep(). */
 void cluster_upsert_slice(struct cluster *cluster, const struct slice_facts *facts);
 void cluster_delete_slice(struct cluster *cluster, const char *name);
 void cluster_keep_slice(struct cluster *cluster, const char *name);
@@ -277,52 +283,30 @@ void cluster_keep_resource_claim(struct cluster *cluster, const char *namespace_
 void cluster_upsert_device_taint(struct cluster *cluster, const struct device_taint_facts *facts);
 void cluster_delete_device_taint(struct cluster *cluster, const char *name);
 void cluster_keep_device_taint(struct cluster *cluster, const char *name);
-/* As cluster_relist_sweep_pods(), for CLUSTER_SLICES, CLUSTER_CLAIMS and CLUSTER_DEVICE_TAINTS. */
-bool cluster_relist_sweep_devices(struct cluster *cluster, enum cluster_kind kind, size_t work);
-/* While false, no device is published as free, since any claim may use it. True at first. */
-void cluster_set_claims_known(struct cluster *cluster, bool known);
-bool cluster_claims_known(const struct cluster *cluster);
 /* NULL in a fork. */
 const struct devices *cluster_devices(const struct cluster *cluster);
 
 /* Templates of claims, which quotas count for pods whose claims are not made yet
- * (ledger/asked_claims.h). Facts are copied. keep: as cluster_keep_pod(). */
+ * (ledger/asked_claims.h). Facts are copied. */
 void cluster_upsert_claim_template(struct cluster *cluster,
                                    const struct claim_template_facts *facts);
-void cluster_delete_claim_template(struct cluster *cluster, const char *namespace_,
-                                   const char *name);
-void cluster_keep_claim_template(struct cluster *cluster, const char *namespace_, const char *name);
 /* NULL: there is none. Valid until it changes. */
 const struct claim_template_facts *cluster_find_claim_template(const struct cluster *cluster,
                                                                const char *namespace_,
                                                                const char *name);
-size_t cluster_n_claim_templates(const struct cluster *cluster);
 /* Iterates in insertion order: NULL to NULL. */
 const struct claim_template_facts *
 cluster_next_claim_template(const struct cluster *cluster,
                             const struct claim_template_facts *facts);
-/* As cluster_relist_sweep_pods(). */
-bool cluster_relist_sweep_claim_templates(struct cluster *cluster, size_t work);
-/* While false, a template that is not found may exist. True at first. */
-void cluster_set_claim_templates_known(struct cluster *cluster, bool known);
-bool cluster_claim_templates_known(const struct cluster *cluster);
 
 /* PodDisruptionBudgets, which no decision reads. Facts are copied. One that takes more than
  * policy->pod_shape_bytes, or for which its namespace has no room in its part of
  * policy->pod_shapes_bytes / CLUSTER_BUDGETS_SHARE, is cut: its selector is left out. */
 #define CLUSTER_BUDGETS_SHARE 8
 void cluster_upsert_budget(struct cluster *cluster, const struct budget_facts *facts);
-void cluster_delete_budget(struct cluster *cluster, const char *namespace_, const char *name);
-void cluster_keep_budget(struct cluster *cluster, const char *namespace_, const char *name);
-size_t cluster_n_budgets(const struct cluster *cluster);
 /* Iterates in insertion order: NULL to NULL. A fork has none. */
 const struct budget_facts *cluster_next_budget(const struct cluster *cluster,
                                                const struct budget_facts *facts);
-/* As cluster_relist_sweep_pods(). */
-bool cluster_relist_sweep_budgets(struct cluster *cluster, size_t work);
-/* While false, others may exist. True at first. */
-void cluster_set_budgets_known(struct cluster *cluster, bool known);
-bool cluster_budgets_known(const struct cluster *cluster);
 
 /* Grows with every change that may change a decision. A pod's conditions from kube-scheduler change
  * none. */

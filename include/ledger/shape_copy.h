@@ -22,5 +22,6 @@ void shape_digest_number(struct siphash *hash, int64_t number);
 void shape_digest_text(struct siphash *hash, const char *text);
 void shape_digest_term(struct siphash *hash, const struct selector_term *term);
 struct selector_term shape_copy_term(const struct selector_term *term, struct arena *arena);
+struct label *shape_copy_labels(const struct label *labels, size_t n, struct arena *arena);
 
 #endif

@@ -7,13 +7,14 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "types/selector_texts.h"
+#include "types/object_facts.h"
 
 #include <jansson.h>
 
-/* spec.extendedResourceName, in the arena; "" if absent. -EINVAL: not a string. */
-int device_class_from_json(const json_t *object, struct arena *arena, const char **ret_resource,
-                           struct err *err);
+/* All that the facts point to is in the arena. -EINVAL: the name or spec.extendedResourceName is
+ * not a string. */
+int device_class_from_json(const json_t *object, struct arena *arena,
+                           struct device_class_facts *ret_facts, struct err *err);
 /* The driver that all devices of the class have, as cel_driver() of one of its selectors. Ignores
  * members of a wrong type. */
 const char *device_class_driver(const json_t *object, struct arena *arena);

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "types/object_facts.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -31,16 +32,8 @@ const char *identity_namespace(const struct identity *identity);
  * caller frees it. */
 char *identity_item_kind(const json_t *list);
 
-/* scheduling.k8s.io/v1 PriorityClass. */
-struct priority_class_facts {
-    const char *name;
-    int64_t value;
-    bool is_default;     /* globalDefault: for pods without a class */
-    bool never_preempts; /* preemptionPolicy Never */
-};
-
-/* Fills all but the name. */
-int priority_class_from_json(const json_t *object, struct priority_class_facts *ret_facts,
-                             struct err *err);
+/* All that the facts point to is in the arena. -EINVAL: a member of the wrong type. */
+int priority_class_from_json(const json_t *object, struct arena *arena,
+                             struct priority_class_facts *ret_facts, struct err *err);
 
 #endif

@@ -50,9 +50,9 @@ struct snapshot {
     const struct snapshot_problem *problems;
     size_t n_problems;
     size_t n_all_problems;
-    bool claims_known;    /* cluster_claims_known() */
-    bool templates_known; /* cluster_claim_templates_known() */
-    bool budgets_known;   /* cluster_budgets_known() */
+    bool claims_known;    /* cluster_knows() of claims */
+    bool templates_known; /* of templates */
+    bool budgets_known;   /* of budgets */
     const char
         *claims_uncounted; /* inventory_counts_claims(); "": counted; NULL: it does not say */
     json_t *reckoned;      /* snapshot_lines_json(); owned by the Snapshot's JSON */

@@ -9,11 +9,10 @@
 #ifndef OBJECTS_TO_JSON_H
 #define OBJECTS_TO_JSON_H
 
-#include "objects/identity.h"
 #include "types/device_facts.h"
 #include "types/facts.h"
+#include "types/object_facts.h"
 #include "types/policy.h"
-#include "types/selector_texts.h"
 
 #include <jansson.h>
 
@@ -26,9 +25,7 @@ json_t *budget_to_json(const struct budget_facts *facts);
 json_t *namespace_to_json(const struct namespace_facts *facts);
 json_t *priority_class_to_json(const struct priority_class_facts *facts);
 json_t *runtime_class_to_json(const char *name);
-/* resource, driver: "" if it maps none, or if the driver is unknown. */
-json_t *device_class_to_json(const char *name, const char *resource, const char *driver,
-                             const struct selector_texts *selectors);
+json_t *device_class_to_json(const struct device_class_facts *facts);
 /* policy: as for pods. */
 json_t *resource_slice_to_json(const struct slice_facts *facts, const struct policy *policy);
 json_t *resource_claim_to_json(const struct claim_facts *facts);

@@ -106,7 +106,7 @@ void device_copy_read_some(struct device_copy *copy, const struct cluster *clust
         give_rules(copy);
     }
     copy->cluster = cluster;
-    if (!cluster_claims_known(cluster))
+    if (!cluster_knows(cluster, CLUSTER_CLAIMS))
         copy->named.not_judged = "the claims in the cluster are unknown";
     copy->walk.arena = arena_new();
     copy->walk.work = STEP_WORK;

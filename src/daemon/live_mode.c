@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "config/timing.h"
 #include "hand_in.h"
+#include "inventory/kinds.h"
 #include "inventory/live.h"
 #include "kube/credentials.h"
 #include "kube/hold.h"
@@ -138,9 +139,9 @@ static int create_loops(struct live_mode *live, const struct settings *settings,
 static void create_watches(struct live_mode *live, const struct settings *settings)
 {
     inventory_go_live(live->inventory, live->target.server);
-    for (size_t i = 0; i < N_CLUSTER_KINDS && INVENTORY_KINDS[i].name; i++) {
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         const struct reflector_settings reflector = {
-            .kind = &INVENTORY_KINDS[i],
+            .kind = &INVENTORY_KINDS[i].listed,
             .page_size = REFLECTOR_PAGE_SIZE,
             .silence_ms = (int64_t)settings->kubernetes.watch_silence_s * SECOND_MS,
             .max_object_bytes = settings->limits.object_bytes,
@@ -169,10 +170,7 @@ static void create_waits(struct live_mode *live)
 
 static struct kube_watch *watch_of_pods(const struct live_mode *live)
 {
-    size_t i = 0;
-    while (strcmp(INVENTORY_KINDS[i].name, "pods") != 0)
-        i++;
-    return live->watches[i];
+    return live->watches[CLUSTER_PODS];
 }
 
 static int create_election(struct live_mode *live, const struct settings *settings, struct err *err)

@@ -67,7 +67,7 @@ const struct pod_shape *score_shape(const struct score *score)
 
 bool score_knows_claims(const struct score *score)
 {
-    return cluster_n_device_classes(score->cluster) > 0;
+    return cluster_n_objects(score->cluster, CLUSTER_DEVICE_CLASSES) > 0;
 }
 
 bool score_needs_hot_only(const struct score *score)

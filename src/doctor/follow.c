@@ -1,6 +1,7 @@
 /* follow: see live_checks.h. It lists and watches as the service does (daemon/live_mode.c), but
  * takes no Lease, binds nothing and listens nowhere. */
 #include "base/clock.h"
+#include "inventory/kinds.h"
 #include "inventory/live.h"
 #include "kube/loop.h"
 #include "kube/watch.h"
@@ -61,9 +62,9 @@ static size_t make_watches(const struct settings *settings, struct inventory *in
                            struct kube_loop *loop, struct kube_watch *watches[N_CLUSTER_KINDS])
 {
     size_t n = 0;
-    for (; n < N_CLUSTER_KINDS && INVENTORY_KINDS[n].name; n++) {
+    for (; n < N_CLUSTER_KINDS; n++) {
         const struct reflector_settings reflector = {
-            .kind = &INVENTORY_KINDS[n],
+            .kind = &INVENTORY_KINDS[n].listed,
             .page_size = REFLECTOR_PAGE_SIZE,
             .silence_ms = (int64_t)settings->kubernetes.watch_silence_s * 1000,
             .max_object_bytes = settings->limits.object_bytes,

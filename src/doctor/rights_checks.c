@@ -1,7 +1,8 @@
-/* rights_checks: see live_checks.h. The table is that of manifests/rbac/rbac.yaml,
- * manifests/base/replica-rbac.yaml and the overlays control-plane and aggregated-api;
- * tests/control-plane/test_doctor.py compares them. */
+/* rights_checks: see live_checks.h. The table, and the watched kinds, are those of
+ * manifests/rbac/rbac.yaml, manifests/base/replica-rbac.yaml and the overlays control-plane and
+ * aggregated-api; tests/control-plane/test_doctor.py compares them. */
 #include "formats/json_get.h"
+#include "inventory/kinds.h"
 #include "live_checks.h"
 
 #include <stdio.h>
@@ -32,65 +33,6 @@ static const struct right {
     enum finding_level missing;
     const char *without;
 } TABLE[] = {
-    {"", "nodes", "", {"list", "watch"}, ALWAYS, ANY_NAME, FINDING_FAIL, "nothing is decided"},
-    {"", "pods", "", {"list", "watch"}, ALWAYS, ANY_NAME, FINDING_FAIL, "nothing is decided"},
-    {"", "namespaces", "", {"list", "watch"}, ALWAYS, ANY_NAME, FINDING_FAIL, "nothing is decided"},
-    {"scheduling.k8s.io",
-     "priorityclasses",
-     "",
-     {"list", "watch"},
-     ALWAYS,
-     ANY_NAME,
-     FINDING_FAIL,
-     "nothing is decided"},
-    {"resource.k8s.io",
-     "deviceclasses",
-     "",
-     {"list", "watch"},
-     ALWAYS,
-     ANY_NAME,
-     FINDING_FAIL,
-     "nothing is decided"},
-    {"resource.k8s.io",
-     "resourceslices",
-     "",
-     {"list", "watch"},
-     ALWAYS,
-     ANY_NAME,
-     FINDING_WARN,
-     "claims are not counted"},
-    {"resource.k8s.io",
-     "resourceclaims",
-     "",
-     {"list", "watch"},
-     ALWAYS,
-     ANY_NAME,
-     FINDING_WARN,
-     "claims are not counted"},
-    {"resource.k8s.io",
-     "devicetaintrules",
-     "",
-     {"list", "watch"},
-     ALWAYS,
-     ANY_NAME,
-     FINDING_WARN,
-     "claims are not counted"},
-    {"resource.k8s.io",
-     "resourceclaimtemplates",
-     "",
-     {"list", "watch"},
-     ALWAYS,
-     ANY_NAME,
-     FINDING_WARN,
-     "quotas do not count claims that are not made yet"},
-    {"policy",
-     "poddisruptionbudgets",
-     "",
-     {"list", "watch"},
-     ALWAYS,
-     ANY_NAME,
-     FINDING_WARN,
-     "a what-if does not check disruption budgets"},
     {"",
      "pods",
      "",
@@ -356,9 +298,30 @@ static void check_right(const struct live_checks *checks, struct subject *subjec
                      "%s may %s %s", is_other ? checks->caller : subject->user, verbs, what);
 }
 
+/* To list and watch a kind. Its path is /api/VERSION/RESOURCE or /apis/GROUP/VERSION/RESOURCE. */
+static void check_kind(const struct live_checks *checks, struct subject *subject,
+                       const struct kind_row *kind)
+{
+    static const char GROUPS[] = "/apis/";
+    char group[LIVE_NAME_MAX] = "";
+    const char *path = kind->listed.path;
+    if (strncmp(path, GROUPS, sizeof GROUPS - 1) == 0)
+        (void)snprintf(group, sizeof group, "%.*s", (int)strcspn(&path[sizeof GROUPS - 1], "/"),
+                       &path[sizeof GROUPS - 1]);
+    const struct right right = {.group = group,
+                                .resource = kind->listed.name,
+                                .subresource = "",
+                                .verbs = {"list", "watch"},
+                                .missing = kind->use->is_essential ? FINDING_FAIL : FINDING_WARN,
+                                .without = kind->use->lost};
+    check_right(checks, subject, &right);
+}
+
 void rights_checks_run(const struct live_checks *checks)
 {
     struct subject subject = subject_of(checks);
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+        check_kind(checks, &subject, &INVENTORY_KINDS[i]);
     for (size_t i = 0; i < sizeof TABLE / sizeof *TABLE; i++) {
         if (is_needed(&TABLE[i], checks->settings))
             check_right(checks, &subject, &TABLE[i]);

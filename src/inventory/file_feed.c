@@ -5,8 +5,7 @@
 #include "devices/devices.h"
 #include "formats/documents.h"
 #include "formats/json_get.h"
-#include "inventory/live.h"
-#include "kinds.h"
+#include "inventory/kinds.h"
 #include "seen.h"
 #include "snapshot_feed.h"
 
@@ -71,7 +70,7 @@ static bool is_repeated(struct load *load, const struct candidate *candidate, co
     size_t n_before = seen_note(load->seen, key, candidate->key.id, &first_id);
     if (n_before == 0)
         return false;
-    candidate->row->remove(load->cluster, first_id);
+    kinds_remove(candidate->row, load->cluster, first_id);
     if (n_before == 1)
         problems_add(load->problems, candidate->row->kind, candidate->key.name, what);
     return true;
@@ -105,31 +104,33 @@ static int check_limits(const struct load *load, struct err *err)
 
 /* Of an object over a limit. What a pod uses counts, but it is judged to fit nowhere. */
 static int decode_counted(const struct load *load, const struct candidate *candidate,
-                          const json_t *part, union kind_facts *facts, struct err *err)
+                          const json_t *part, void **ret_facts, struct err *err)
 {
     const struct kind_row *row = candidate->row;
-    if (row != &KINDS[CLUSTER_PODS] || !load->over->is_counted)
+    if (row != &INVENTORY_KINDS[CLUSTER_PODS] || !load->over->is_counted)
         return err_set(err, EMSGSIZE, "%s", load->over->why);
-    int r = row->decode(part, load->policy, load->arena, facts, err);
+    int r = kinds_decode(row, part, load->policy, load->arena, ret_facts, err);
     if (r < 0)
         return r;
+    struct pod_facts *pod = *ret_facts;
     problems_add(load->problems, row->kind, candidate->key.name, load->over->why);
-    facts->pod.refusal = load->over->why;
-    facts->pod.lacks_peers = true;
+    pod->refusal = load->over->why;
+    pod->lacks_peers = true;
     return 0;
 }
 
 static void take(struct load *load, const struct candidate *candidate, const json_t *object)
 {
     const struct kind_row *row = candidate->row;
-    union kind_facts facts;
+    void *facts = NULL;
     struct err why;
     int r = load->over ? decode_counted(load, candidate, object, &facts, &why)
-                       : row->decode(object, load->policy, load->arena, &facts, &why);
-    if (r == 0 && !row->is_essential && row->count(load->cluster) >= load->limits->max_pods)
+                       : kinds_decode(row, object, load->policy, load->arena, &facts, &why);
+    if (r == 0 && !row->use->is_essential &&
+        kinds_count(row, load->cluster) >= load->limits->max_pods)
         r = err_set(&why, E2BIG, "is one of more than %zu (limits.pods)", load->limits->max_pods);
     if (r == 0) {
-        row->upsert(load->cluster, &facts);
+        kinds_upsert(row, load->cluster, facts);
         r = kinds_check_room(row, load->cluster, candidate->key.id, &why);
     }
     if (r < 0)
@@ -354,7 +355,7 @@ static int read_all(struct load *load, struct err *err)
     };
     const struct document_options options = {
         .drop = UNREAD,
-        .keep = INVENTORY_KINDS[CLUSTER_PODS].keep,
+        .keep = INVENTORY_KINDS[CLUSTER_PODS].listed.keep,
         .keep_least = NAMING,
         .object_budget = &object_budget,
         .max_object_bytes = load->limits->max_object_bytes,
@@ -416,7 +417,7 @@ static void judge_kinds(const struct load *load, struct state *state)
         state->claims_note = "the cluster file has no resourceclaims, and no pod in it uses one: "
                              "all devices count as free";
     else if (!has_claims && has_slices)
-        cluster_set_claims_known(load->cluster, false);
+        cluster_set_known(load->cluster, CLUSTER_CLAIMS, false);
     if (!has_claims && has_gpus && load->pods_use_claims)
         (void)err_set(&state->claims_uncounted, ENOENT,
                       "claims are not counted: the cluster file has no resourceclaims");
@@ -433,21 +434,14 @@ static void judge_claims(const struct load *load, struct state *state)
         judge_kinds(load, state);
         return;
     }
-    cluster_set_claims_known(load->cluster, snapshot->claims_known);
+    cluster_set_known(load->cluster, CLUSTER_CLAIMS, snapshot->claims_known);
     (void)err_set(&state->claims_uncounted, ENOENT, "%s", snapshot->claims_uncounted);
 }
 
-static void judge_budgets(const struct load *load)
+/* Of a kind that may have been left out. */
+static void judge_kind(const struct load *load, enum cluster_kind kind, bool was_known)
 {
-    cluster_set_budgets_known(load->cluster, cluster_n_budgets(load->cluster) > 0 ||
-                                                 load->snapshot.snapshot.budgets_known);
-}
-
-static void judge_templates(const struct load *load)
-{
-    const bool has_some = cluster_n_claim_templates(load->cluster) > 0;
-    cluster_set_claim_templates_known(load->cluster,
-                                      has_some || load->snapshot.snapshot.templates_known);
+    cluster_set_known(load->cluster, kind, was_known || cluster_n_objects(load->cluster, kind) > 0);
 }
 
 int file_feed_read(const char *path, const struct policy *policy,
@@ -464,8 +458,8 @@ int file_feed_read(const char *path, const struct policy *policy,
     if (r == 0)
         r = check_nodes(&load, err);
     judge_claims(&load, state);
-    judge_templates(&load);
-    judge_budgets(&load);
+    judge_kind(&load, CLUSTER_CLAIM_TEMPLATES, load.snapshot.snapshot.templates_known);
+    judge_kind(&load, CLUSTER_BUDGETS, load.snapshot.snapshot.budgets_known);
     snapshot_feed_end(&load.snapshot, load.cluster, problems);
     (void)close(load.fd);
     seen_free(load.seen);

@@ -96,7 +96,7 @@ static void fill_devices(struct gpu_row *row, const struct node *node,
 {
     *row = (struct gpu_row){.node = node_name(node), .resource = group->driver};
     (void)snprintf(row->model, sizeof row->model, "%s", group->model);
-    if (!cluster_claims_known(node_hot(node)->cluster)) {
+    if (!cluster_knows(node_hot(node)->cluster, CLUSTER_CLAIMS)) {
         row->gpus[GPUS_UNKNOWN] = (double)group->total;
         return;
     }
@@ -122,7 +122,7 @@ static double n_allocated(const struct node *node)
 {
     size_t n = 0;
     const struct node_device_group *groups = node_device_groups(node, &n);
-    const bool is_known = cluster_claims_known(node_hot(node)->cluster);
+    const bool is_known = cluster_knows(node_hot(node)->cluster, CLUSTER_CLAIMS);
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         sum +=

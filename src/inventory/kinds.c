@@ -1,5 +1,11 @@
-/* kinds: see kinds.h. */
-#include "kinds.h"
+/*
+ * kinds: see include/inventory/kinds.h.
+ *
+ * Members that no decoder reads are skipped in parsing, which saves most of a list's time. A
+ * decoder that reads a new member must remove it from these lists
+ * (tests/unit/inventory/test_kinds.c).
+ */
+#include "inventory/kinds.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "decide/reserve.h"
@@ -12,256 +18,368 @@
 #include "objects/pod.h"
 #include "objects/resource_claim.h"
 #include "objects/resource_slice.h"
+#include "objects/snapshot.h"
+#include "objects/to_json.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int decode_node(const json_t *object, const struct policy *policy, struct arena *arena,
-                       union kind_facts *ret_facts, struct err *err)
-{
-    return node_from_json(object, policy, arena, &ret_facts->node, err);
-}
+const struct kind_use KINDS_FOR_DECISIONS = {
+    .is_essential = true, .without = "", .lost = "nothing is decided"};
+const struct kind_use KINDS_FOR_CLAIMS = {.without = "claims are not counted",
+                                          .lost = "claims are not counted"};
+const struct kind_use KINDS_FOR_TEMPLATES = {.is_optional = true,
+                                             .without = "claim templates are unknown",
+                                             .lost = "quotas do not count claims that are not made "
+                                                     "yet"};
+const struct kind_use KINDS_FOR_BUDGETS = {.is_optional = true,
+                                           .without = "disruption budgets are unknown",
+                                           .lost = "a what-if does not check disruption budgets"};
 
-static void upsert_node(struct cluster *cluster, const union kind_facts *facts)
+/* Of a kind that only answers to users read. */
+static const struct kind_use FOR_WORDS = {.is_optional = true};
+
+/* Members that are not read. */
+
+/* Finished pods use nothing and are never scheduled again. Excluding them saves most of a list
+ * where jobs run. A pod that finishes arrives as DELETED, in its former state. */
+#define PODS_NOT_FINISHED "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+
+static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
+                                           "metadata.annotations",   "metadata.finalizers",
+                                           "status.images",          "status.volumesAttached",
+                                           "status.volumesInUse",    "status.addresses",
+                                           "status.nodeInfo",        "status.runtimeHandlers",
+                                           "status.features",        NULL};
+/* Most of a pod is in its containers. */
+#define CONTAINERS_UNREAD(list)                                                                    \
+    list "[].args", list "[].command", list "[].env", list "[].envFrom", list "[].image",          \
+        list "[].imagePullPolicy", list "[].lifecycle", list "[].livenessProbe",                   \
+        list "[].readinessProbe", list "[].securityContext", list "[].startupProbe",               \
+        list "[].terminationMessagePath", list "[].terminationMessagePolicy",                      \
+        list "[].volumeDevices", list "[].volumeMounts", list "[].workingDir"
+/* No volume of these types affects placement. */
+#define VOLUMES_UNREAD(list)                                                                       \
+    list "[].configMap", list "[].downwardAPI", list "[].emptyDir", list "[].hostPath",            \
+        list "[].nfs", list "[].projected", list "[].secret"
+#define STATUSES_UNREAD(list)                                                                      \
+    list "[].containerID", list "[].image", list "[].imageID", list "[].lastState",                \
+        list "[].ready", list "[].restartCount", list "[].started", list "[].state",               \
+        list "[].volumeMounts"
+static const char *const PODS_UNREAD[] = {"metadata.managedFields",
+                                          "metadata.ownerReferences[].apiVersion",
+                                          "metadata.ownerReferences[].blockOwnerDeletion",
+                                          "metadata.finalizers",
+                                          CONTAINERS_UNREAD("spec.containers"),
+                                          CONTAINERS_UNREAD("spec.initContainers"),
+                                          "spec.dnsConfig",
+                                          "spec.dnsPolicy",
+                                          "spec.enableServiceLinks",
+                                          "spec.ephemeralContainers",
+                                          "spec.hostAliases",
+                                          "spec.imagePullSecrets",
+                                          "spec.preemptionPolicy",
+                                          "spec.readinessGates",
+                                          "spec.restartPolicy",
+                                          "spec.securityContext",
+                                          "spec.serviceAccount",
+                                          "spec.serviceAccountName",
+                                          "spec.terminationGracePeriodSeconds",
+                                          VOLUMES_UNREAD("spec.volumes"),
+                                          STATUSES_UNREAD("status.containerStatuses"),
+                                          STATUSES_UNREAD("status.initContainerStatuses"),
+                                          "status.conditions[].lastProbeTime",
+                                          "status.conditions[].lastTransitionTime",
+                                          "status.ephemeralContainerStatuses",
+                                          "status.hostIP",
+                                          "status.hostIPs",
+                                          "status.podIP",
+                                          "status.podIPs",
+                                          "status.qosClass",
+                                          NULL};
+/* A pod over limits.objectValues keeps its name, its state, and what counts as used (demand.c,
+ * pod_claims.c, pod.c). */
+#define CONTAINERS_COUNTED(list)                                                                   \
+    list "[].name", list "[].resources.limits", list "[].resources.requests",                      \
+        list "[].restartPolicy"
+#define STATUSES_COUNTED(list)                                                                     \
+    list "[].allocatedResources", list "[].name", list "[].resources.requests"
+static const char *const PODS_COUNTED[] = {"apiVersion",
+                                           "kind",
+                                           "metadata.creationTimestamp",
+                                           "metadata.deletionTimestamp",
+                                           "metadata.generateName",
+                                           "metadata.name",
+                                           "metadata.namespace",
+                                           "metadata.resourceVersion",
+                                           "metadata.uid",
+                                           CONTAINERS_COUNTED("spec.containers"),
+                                           CONTAINERS_COUNTED("spec.initContainers"),
+                                           "spec.nodeName",
+                                           "spec.overhead",
+                                           "spec.priority",
+                                           "spec.priorityClassName",
+                                           "spec.resourceClaims",
+                                           "spec.resources.limits",
+                                           "spec.resources.requests",
+                                           "spec.schedulerName",
+                                           "spec.schedulingGates",
+                                           "status.allocatedResources",
+                                           "status.conditions[].reason",
+                                           "status.conditions[].status",
+                                           "status.conditions[].type",
+                                           STATUSES_COUNTED("status.containerStatuses"),
+                                           STATUSES_COUNTED("status.initContainerStatuses"),
+                                           "status.extendedResourceClaimStatus",
+                                           "status.nominatedNodeName",
+                                           "status.phase",
+                                           "status.resourceClaimStatuses",
+                                           "status.resources.requests",
+                                           "status.startTime",
+                                           NULL};
+static const char *const NAMESPACES_UNREAD[] = {"metadata.managedFields",
+                                                "metadata.ownerReferences",
+                                                "metadata.annotations",
+                                                "metadata.finalizers",
+                                                "spec",
+                                                "status",
+                                                NULL};
+static const char *const NAMES_ONLY[] = {"metadata.managedFields",
+                                         "metadata.ownerReferences",
+                                         "metadata.labels",
+                                         "metadata.annotations",
+                                         "metadata.finalizers",
+                                         "spec",
+                                         "status",
+                                         "description",
+                                         NULL};
+
+static const char *const CLASSES_UNREAD[] = {"metadata.managedFields",
+                                             "metadata.ownerReferences",
+                                             "metadata.labels",
+                                             "metadata.annotations",
+                                             "metadata.finalizers",
+                                             "spec.config",
+                                             NULL};
+
+/* Servers differ in the versions of this group that they serve, kind by kind. */
+#define RESOURCE_PATH(version, kind) "/apis/resource.k8s.io/" version "/" kind
+#define OLDER_PATHS(kind)                                                                          \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        RESOURCE_PATH("v1beta2", kind), RESOURCE_PATH("v1beta1", kind), NULL                       \
+    }
+
+/* In slices nearly everything is read. */
+static const char *const SLICES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
+                                            "metadata.labels",        "metadata.annotations",
+                                            "metadata.finalizers",    NULL};
+static const char *const CLAIMS_UNREAD[] = {"metadata.managedFields",
+                                            "metadata.ownerReferences[].apiVersion",
+                                            "metadata.ownerReferences[].blockOwnerDeletion",
+                                            "metadata.ownerReferences[].kind",
+                                            "metadata.ownerReferences[].name",
+                                            "metadata.finalizers",
+                                            "spec.devices.config",
+                                            "status.allocation.devices.config",
+                                            "status.devices[].data",
+                                            "status.devices[].networkData",
+                                            NULL};
+/* spec.metadata is the metadata of the claims. */
+static const char *const CLAIM_TEMPLATES_UNREAD[] = {
+    "metadata.managedFields",   "metadata.ownerReferences",
+    "metadata.labels",          "metadata.annotations",
+    "metadata.finalizers",      "spec.metadata",
+    "spec.spec.devices.config", NULL};
+static const char *const DEVICE_TAINTS_UNREAD[] = {"metadata.managedFields",
+                                                   "metadata.ownerReferences",
+                                                   "metadata.labels",
+                                                   "metadata.annotations",
+                                                   "metadata.finalizers",
+                                                   "status",
+                                                   NULL};
+/* Its selector and the status that its controller writes are read. */
+static const char *const BUDGETS_UNREAD[] = {"metadata.managedFields",
+                                             "metadata.ownerReferences",
+                                             "metadata.labels",
+                                             "metadata.annotations",
+                                             "metadata.finalizers",
+                                             "spec.maxUnavailable",
+                                             "spec.minAvailable",
+                                             "status.conditions",
+                                             "status.disruptedPods",
+                                             "status.expectedPods",
+                                             NULL};
+
+/* Readers: facts come as their type. */
+
+static int decode_node(const json_t *object, const struct policy *policy, struct arena *arena,
+                       void *facts, struct err *err)
 {
-    cluster_upsert_node(cluster, &facts->node);
+    return node_from_json(object, policy, arena, facts, err);
 }
 
 static int decode_pod(const json_t *object, const struct policy *policy, struct arena *arena,
-                      union kind_facts *ret_facts, struct err *err)
+                      void *facts, struct err *err)
 {
-    struct pod_facts *facts = &ret_facts->pod;
-    int r = pod_from_json_unasked(object, policy, arena, facts, err);
-    if (r == 0 && !facts->node_name[0] && !facts->finished)
-        facts->not_evaluated = pod_not_evaluated_text(object, policy, arena);
+    struct pod_facts *pod = facts;
+    int r = pod_from_json_unasked(object, policy, arena, pod, err);
+    if (r == 0 && !pod->node_name[0] && !pod->finished)
+        pod->not_evaluated = pod_not_evaluated_text(object, policy, arena);
     return r;
-}
-
-static void upsert_pod(struct cluster *cluster, const union kind_facts *facts)
-{
-    cluster_upsert_pod(cluster, &facts->pod);
 }
 
 static int decode_namespace(const json_t *object, const struct policy *policy, struct arena *arena,
-                            union kind_facts *ret_facts, struct err *err)
+                            void *facts, struct err *err)
 {
     (void)policy;
-    return namespace_from_json(object, arena, &ret_facts->namespace_, err);
-}
-
-static void upsert_namespace(struct cluster *cluster, const union kind_facts *facts)
-{
-    cluster_upsert_namespace(cluster, &facts->namespace_);
+    return namespace_from_json(object, arena, facts, err);
 }
 
 static int decode_priority_class(const json_t *object, const struct policy *policy,
-                                 struct arena *arena, union kind_facts *ret_facts, struct err *err)
+                                 struct arena *arena, void *facts, struct err *err)
 {
-    struct identity identity;
-    struct priority_class_facts facts = {0};
     (void)policy;
-    int r = identity_from_json(object, arena, &identity, err);
-    if (r == 0)
-        r = priority_class_from_json(object, &facts, err);
-    if (r < 0)
-        return r;
-    facts.name = identity.name;
-    ret_facts->priority_class = facts;
-    return 0;
-}
-
-static void upsert_priority_class(struct cluster *cluster, const union kind_facts *facts)
-{
-    const struct priority_class_facts *class = &facts->priority_class;
-    cluster_upsert_priority_class(cluster, class->name, class->value, class->is_default,
-                                  class->never_preempts);
-}
-
-static int decode_runtime_class(const json_t *object, const struct policy *policy,
-                                struct arena *arena, union kind_facts *ret_facts, struct err *err)
-{
-    struct identity identity;
-    (void)policy;
-    int r = identity_from_json(object, arena, &identity, err);
-    if (r == 0)
-        ret_facts->runtime_class = identity.name;
-    return r;
-}
-
-static void upsert_runtime_class(struct cluster *cluster, const union kind_facts *facts)
-{
-    cluster_add_runtime_class(cluster, facts->runtime_class);
+    return priority_class_from_json(object, arena, facts, err);
 }
 
 static int decode_device_class(const json_t *object, const struct policy *policy,
-                               struct arena *arena, union kind_facts *ret_facts, struct err *err)
+                               struct arena *arena, void *facts, struct err *err)
 {
-    struct identity identity;
-    struct device_class_facts facts = {0};
     (void)policy;
-    int r = identity_from_json(object, arena, &identity, err);
-    if (r == 0)
-        r = device_class_from_json(object, arena, &facts.resource, err);
-    if (r < 0)
-        return r;
-    facts.driver = device_class_driver(object, arena);
-    facts.selectors = device_class_selectors(object, arena);
-    facts.name = identity.name;
-    ret_facts->device_class = facts;
-    return 0;
-}
-
-static void upsert_device_class(struct cluster *cluster, const union kind_facts *facts)
-{
-    const struct device_class_facts *class = &facts->device_class;
-    cluster_upsert_device_class(cluster, class->name, class->resource);
-    cluster_set_device_class_driver(cluster, class->name, class->driver);
-    cluster_set_device_class_selectors(cluster, class->name, &class->selectors);
+    return device_class_from_json(object, arena, facts, err);
 }
 
 static int decode_slice(const json_t *object, const struct policy *policy, struct arena *arena,
-                        union kind_facts *ret_facts, struct err *err)
+                        void *facts, struct err *err)
 {
-    return resource_slice_from_json(object, policy, arena, &ret_facts->slice, err);
+    return resource_slice_from_json(object, policy, arena, facts, err);
 }
 
-static void upsert_slice(struct cluster *cluster, const union kind_facts *facts)
+static int decode_kept_slice(const json_t *object, const struct policy *policy, struct arena *arena,
+                             void *facts, struct err *err)
 {
-    cluster_upsert_slice(cluster, &facts->slice);
-}
-
-static void upsert_kept_slice(struct cluster *cluster, const union kind_facts *facts)
-{
-    cluster_upsert_slice(cluster, &facts->slice);
-    cluster_keep_slice(cluster, facts->slice.name);
-}
-
-static size_t count_slices(const struct cluster *cluster)
-{
-    return devices_count(cluster_devices(cluster), DEVICES_SLICES);
+    struct slice_facts *slice = facts;
+    const int r = resource_slice_from_json(object, policy, arena, slice, err);
+    slice->is_unreadable = true;
+    return r;
 }
 
 static int decode_claim(const json_t *object, const struct policy *policy, struct arena *arena,
-                        union kind_facts *ret_facts, struct err *err)
+                        void *facts, struct err *err)
 {
     (void)policy;
-    return resource_claim_from_json(object, arena, &ret_facts->claim, err);
+    return resource_claim_from_json(object, arena, facts, err);
 }
 
-static void upsert_claim(struct cluster *cluster, const union kind_facts *facts)
+static int decode_taint(const json_t *object, const struct policy *policy, struct arena *arena,
+                        void *facts, struct err *err)
 {
-    cluster_upsert_resource_claim(cluster, &facts->claim);
+    bool taints = false; /* else it has no effect, which the ledger sees */
+    (void)policy;
+    return device_taint_rule_from_json(object, arena, facts, &taints, err);
 }
 
-static size_t count_claims(const struct cluster *cluster)
-{
-    return devices_count(cluster_devices(cluster), DEVICES_CLAIMS);
-}
-
-/* id: "namespace/name". */
-static void call_with_names(struct cluster *cluster, const char *id,
-                            void (*function)(struct cluster *cluster, const char *namespace_,
-                                             const char *name))
-{
-    const size_t len = strcspn(id, "/");
-    char *namespace_ = mem_strndup(id, len);
-    function(cluster, namespace_, &id[len] + (id[len] == '/'));
-    free(namespace_);
-}
-
-static void remove_claim(struct cluster *cluster, const char *id)
-{
-    call_with_names(cluster, id, cluster_delete_resource_claim);
-}
-
-static void keep_claim(struct cluster *cluster, const char *id)
-{
-    call_with_names(cluster, id, cluster_keep_resource_claim);
-}
-
-static int decode_device_taint(const json_t *object, const struct policy *policy,
-                               struct arena *arena, union kind_facts *ret_facts, struct err *err)
+static int decode_template(const json_t *object, const struct policy *policy, struct arena *arena,
+                           void *facts, struct err *err)
 {
     (void)policy;
-    return device_taint_rule_from_json(object, arena, &ret_facts->device_taint.facts,
-                                       &ret_facts->device_taint.taints, err);
-}
-
-static void upsert_device_taint(struct cluster *cluster, const union kind_facts *facts)
-{
-    const struct device_taint_facts *rule = &facts->device_taint.facts;
-    if (facts->device_taint.taints)
-        cluster_upsert_device_taint(cluster, rule);
-    else
-        cluster_delete_device_taint(cluster, rule->name);
-}
-
-static size_t count_device_taints(const struct cluster *cluster)
-{
-    return devices_count(cluster_devices(cluster), DEVICES_TAINTS);
-}
-
-static int decode_claim_template(const json_t *object, const struct policy *policy,
-                                 struct arena *arena, union kind_facts *ret_facts, struct err *err)
-{
-    (void)policy;
-    return claim_template_from_json(object, arena, &ret_facts->claim_template, err);
-}
-
-static void upsert_claim_template(struct cluster *cluster, const union kind_facts *facts)
-{
-    cluster_upsert_claim_template(cluster, &facts->claim_template);
-}
-
-static void remove_claim_template(struct cluster *cluster, const char *id)
-{
-    call_with_names(cluster, id, cluster_delete_claim_template);
-}
-
-static void keep_claim_template(struct cluster *cluster, const char *id)
-{
-    call_with_names(cluster, id, cluster_keep_claim_template);
+    return claim_template_from_json(object, arena, facts, err);
 }
 
 static int decode_budget(const json_t *object, const struct policy *policy, struct arena *arena,
-                         union kind_facts *ret_facts, struct err *err)
+                         void *facts, struct err *err)
 {
     (void)policy;
-    return budget_from_json(object, arena, &ret_facts->budget, err);
+    return budget_from_json(object, arena, facts, err);
 }
 
-static void upsert_budget(struct cluster *cluster, const union kind_facts *facts)
+/* Of a kind of which only names are kept. */
+static int decode_name(const json_t *object, const struct policy *policy, struct arena *arena,
+                       void *facts, struct err *err)
 {
-    cluster_upsert_budget(cluster, &facts->budget);
-}
-
-static void remove_budget(struct cluster *cluster, const char *id)
-{
-    call_with_names(cluster, id, cluster_delete_budget);
-}
-
-static void keep_budget(struct cluster *cluster, const char *id)
-{
-    call_with_names(cluster, id, cluster_keep_budget);
+    struct identity identity;
+    (void)policy;
+    const int r = identity_from_json(object, arena, &identity, err);
+    if (r == 0)
+        *(struct name_facts *)facts = (struct name_facts){identity.name};
+    return r;
 }
 
 static int decode_kept_pod(const json_t *object, const struct policy *policy, struct arena *arena,
-                           union kind_facts *ret_facts, struct err *err)
+                           void *facts, struct err *err)
 {
-    return kept_pod_from_json(object, policy, arena, &ret_facts->pod, err);
+    return kept_pod_from_json(object, policy, arena, facts, err);
 }
 
 static int decode_reservation(const json_t *object, const struct policy *policy,
-                              struct arena *arena, union kind_facts *ret_facts, struct err *err)
+                              struct arena *arena, void *facts, struct err *err)
 {
-    return reservation_from_json(object, policy, arena, &ret_facts->reservation, err);
+    return reservation_from_json(object, policy, arena, facts, err);
 }
 
-/* Keeps the age that the reservation had in the snapshot. */
-static void upsert_reservation(struct cluster *cluster, const union kind_facts *facts)
+/* Writers. */
+
+static json_t *write_namespace(const void *facts, const struct policy *policy)
 {
-    const struct reservation_facts *held = &facts->reservation;
+    (void)policy;
+    return namespace_to_json(facts);
+}
+
+static json_t *write_priority_class(const void *facts, const struct policy *policy)
+{
+    (void)policy;
+    return priority_class_to_json(facts);
+}
+
+static json_t *write_runtime_class(const void *facts, const struct policy *policy)
+{
+    (void)policy;
+    return runtime_class_to_json(((const struct name_facts *)facts)->name);
+}
+
+static json_t *write_device_class(const void *facts, const struct policy *policy)
+{
+    (void)policy;
+    return device_class_to_json(facts);
+}
+
+static json_t *write_slice(const void *facts, const struct policy *policy)
+{
+    return kept_slice_to_json(facts, policy);
+}
+
+static json_t *write_claim(const void *facts, const struct policy *policy)
+{
+    (void)policy;
+    return resource_claim_to_json(facts);
+}
+
+static json_t *write_taint(const void *facts, const struct policy *policy)
+{
+    (void)policy;
+    return device_taint_rule_to_json(facts);
+}
+
+static json_t *write_template(const void *facts, const struct policy *policy)
+{
+    (void)policy;
+    return claim_template_to_json(facts);
+}
+
+static json_t *write_budget(const void *facts, const struct policy *policy)
+{
+    const struct budget_facts *budget = facts;
+    (void)policy;
+    return budget->is_cut ? NULL : budget_to_json(budget);
+}
+
+/* Reservations, which only a snapshot has. */
+
+/* Keeps the age that it had in the snapshot. */
+static void upsert_reservation(struct cluster *cluster, const void *facts)
+{
+    const struct reservation_facts *held = facts;
     const int64_t age_ms = clock_wall_ms() - held->pod.created_s * 1000;
     reservation_restore(cluster, &held->pod, held->node_name, clock_ms() - age_ms);
 }
@@ -273,62 +391,165 @@ static void remove_reservation(struct cluster *cluster, const char *uid)
         reservation_release(cluster, uid, held->serial);
 }
 
-const struct kind_row KINDS[N_CLUSTER_KINDS] = {
-    [CLUSTER_NODES] = {"Node", "v1", .is_essential = true, .drops_duplicates = true, decode_node,
-                       upsert_node, cluster_delete_node, cluster_keep_node, cluster_n_nodes},
-    [CLUSTER_PODS] = {"Pod", "v1", .is_essential = true, .is_namespaced = true, .is_pod = true,
-                      .drops_duplicates = true, decode_pod, upsert_pod, cluster_delete_pod,
-                      cluster_keep_pod, cluster_n_pods},
-    [CLUSTER_NAMESPACES] = {"Namespace", "v1", .is_essential = true, .drops_duplicates = false,
-                            decode_namespace, upsert_namespace, cluster_delete_namespace, NULL,
-                            cluster_n_namespaces},
-    [CLUSTER_PRIORITY_CLASSES] = {"PriorityClass", "scheduling.k8s.io/", .is_essential = true,
-                                  .drops_duplicates = false, decode_priority_class,
-                                  upsert_priority_class, cluster_delete_priority_class, NULL,
-                                  cluster_n_priority_classes},
-    [CLUSTER_DEVICE_CLASSES] = {"DeviceClass", "resource.k8s.io/", .is_essential = true,
-                                .drops_duplicates = false, decode_device_class, upsert_device_class,
-                                cluster_delete_device_class, NULL, cluster_n_device_classes},
-    [CLUSTER_SLICES] = {"ResourceSlice", "resource.k8s.io/", .drops_duplicates = true, decode_slice,
-                        upsert_slice, cluster_delete_slice, cluster_keep_slice, count_slices},
-    [CLUSTER_CLAIMS] = {"ResourceClaim", "resource.k8s.io/", .is_namespaced = true,
-                        .drops_duplicates = true, decode_claim, upsert_claim, remove_claim,
-                        keep_claim, count_claims},
-    [CLUSTER_DEVICE_TAINTS] = {"DeviceTaintRule", "resource.k8s.io/", .drops_duplicates = true,
-                               decode_device_taint, upsert_device_taint,
-                               cluster_delete_device_taint, cluster_keep_device_taint,
-                               count_device_taints},
-    [CLUSTER_CLAIM_TEMPLATES] = {"ResourceClaimTemplate", "resource.k8s.io/", .is_optional = true,
-                                 .is_namespaced = true, .drops_duplicates = true,
-                                 decode_claim_template, upsert_claim_template,
-                                 remove_claim_template, keep_claim_template,
-                                 cluster_n_claim_templates},
-    [CLUSTER_BUDGETS] = {"PodDisruptionBudget", "policy/", .is_optional = true,
-                         .is_namespaced = true, .drops_duplicates = true, decode_budget,
-                         upsert_budget, remove_budget, keep_budget, cluster_n_budgets},
+const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
+    [CLUSTER_NODES] = {.kind = "Node",
+                       .api_version = "v1",
+                       .use = &KINDS_FOR_DECISIONS,
+                       .drops_duplicates = true,
+                       .listed = {.name = "nodes", .path = "/api/v1/nodes", .drop = NODES_UNREAD},
+                       .facts_size = sizeof(struct node_facts),
+                       .decode = decode_node},
+    [CLUSTER_PODS] = {.kind = "Pod",
+                      .api_version = "v1",
+                      .use = &KINDS_FOR_DECISIONS,
+                      .in_ledger = CLUSTER_PODS,
+                      .is_namespaced = true,
+                      .is_pod = true,
+                      .drops_duplicates = true,
+                      .listed = {.name = "pods",
+                                 .path = "/api/v1/pods",
+                                 .field_selector = PODS_NOT_FINISHED,
+                                 .drop = PODS_UNREAD,
+                                 .keep = PODS_COUNTED},
+                      .facts_size = sizeof(struct pod_facts),
+                      .decode = decode_pod},
+    [CLUSTER_NAMESPACES] = {.kind = "Namespace",
+                            .api_version = "v1",
+                            .use = &KINDS_FOR_DECISIONS,
+                            .in_ledger = CLUSTER_NAMESPACES,
+                            .listed = {.name = "namespaces",
+                                       .path = "/api/v1/namespaces",
+                                       .drop = NAMESPACES_UNREAD},
+                            .facts_size = sizeof(struct namespace_facts),
+                            .decode = decode_namespace,
+                            .to_json = write_namespace},
+    [CLUSTER_PRIORITY_CLASSES] = {.kind = "PriorityClass",
+                                  .api_version = "scheduling.k8s.io/",
+                                  .use = &KINDS_FOR_DECISIONS,
+                                  .in_ledger = CLUSTER_PRIORITY_CLASSES,
+                                  .listed = {.name = "priorityclasses",
+                                             .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+                                             .drop = NAMES_ONLY},
+                                  .facts_size = sizeof(struct priority_class_facts),
+                                  .decode = decode_priority_class,
+                                  .to_json = write_priority_class},
+    [CLUSTER_DEVICE_CLASSES] = {.kind = "DeviceClass",
+                                .api_version = "resource.k8s.io/",
+                                .use = &KINDS_FOR_DECISIONS,
+                                .in_ledger = CLUSTER_DEVICE_CLASSES,
+                                .listed = {.name = "deviceclasses",
+                                           .path = RESOURCE_PATH("v1", "deviceclasses"),
+                                           .drop = CLASSES_UNREAD,
+                                           .older = OLDER_PATHS("deviceclasses")},
+                                .facts_size = sizeof(struct device_class_facts),
+                                .decode = decode_device_class,
+                                .to_json = write_device_class},
+    [CLUSTER_SLICES] = {.kind = "ResourceSlice",
+                        .api_version = "resource.k8s.io/",
+                        .use = &KINDS_FOR_CLAIMS,
+                        .in_ledger = CLUSTER_SLICES,
+                        .drops_duplicates = true,
+                        .listed = {.name = "resourceslices",
+                                   .path = RESOURCE_PATH("v1", "resourceslices"),
+                                   .drop = SLICES_UNREAD,
+                                   .older = OLDER_PATHS("resourceslices")},
+                        .facts_size = sizeof(struct slice_facts),
+                        .decode = decode_slice,
+                        .to_json = write_slice},
+    [CLUSTER_CLAIMS] = {.kind = "ResourceClaim",
+                        .api_version = "resource.k8s.io/",
+                        .use = &KINDS_FOR_CLAIMS,
+                        .in_ledger = CLUSTER_CLAIMS,
+                        .is_namespaced = true,
+                        .drops_duplicates = true,
+                        .listed = {.name = "resourceclaims",
+                                   .path = RESOURCE_PATH("v1", "resourceclaims"),
+                                   .drop = CLAIMS_UNREAD,
+                                   .older = OLDER_PATHS("resourceclaims")},
+                        .facts_size = sizeof(struct claim_facts),
+                        .decode = decode_claim,
+                        .to_json = write_claim},
+    [CLUSTER_DEVICE_TAINTS] = {.kind = "DeviceTaintRule",
+                               .api_version = "resource.k8s.io/",
+                               .use = &KINDS_FOR_CLAIMS,
+                               .in_ledger = CLUSTER_DEVICE_TAINTS,
+                               .drops_duplicates = true,
+                               .listed = {.name = "devicetaintrules",
+                                          .path = RESOURCE_PATH("v1", "devicetaintrules"),
+                                          .drop = DEVICE_TAINTS_UNREAD,
+                                          .older = OLDER_PATHS("devicetaintrules")},
+                               .facts_size = sizeof(struct device_taint_facts),
+                               .decode = decode_taint,
+                               .to_json = write_taint},
+    [CLUSTER_CLAIM_TEMPLATES] = {.kind = "ResourceClaimTemplate",
+                                 .api_version = "resource.k8s.io/",
+                                 .use = &KINDS_FOR_TEMPLATES,
+                                 .in_ledger = CLUSTER_CLAIM_TEMPLATES,
+                                 .is_namespaced = true,
+                                 .drops_duplicates = true,
+                                 .listed = {.name = "resourceclaimtemplates",
+                                            .path = RESOURCE_PATH("v1", "resourceclaimtemplates"),
+                                            .drop = CLAIM_TEMPLATES_UNREAD,
+                                            .older = OLDER_PATHS("resourceclaimtemplates")},
+                                 .facts_size = sizeof(struct claim_template_facts),
+                                 .decode = decode_template,
+                                 .to_json = write_template},
+    [CLUSTER_BUDGETS] = {.kind = "PodDisruptionBudget",
+                         .api_version = "policy/",
+                         .use = &KINDS_FOR_BUDGETS,
+                         .in_ledger = CLUSTER_BUDGETS,
+                         .is_namespaced = true,
+                         .drops_duplicates = true,
+                         .listed = {.name = "poddisruptionbudgets",
+                                    .path = "/apis/policy/v1/poddisruptionbudgets",
+                                    .drop = BUDGETS_UNREAD},
+                         .facts_size = sizeof(struct budget_facts),
+                         .decode = decode_budget,
+                         .to_json = write_budget},
 };
-
-struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_limits *limits)
-{
-    if (kind == CLUSTER_NODES)
-        return (struct kind_limit){limits->max_nodes, "limits.nodes"};
-    return (struct kind_limit){limits->max_pods, "limits.pods"};
-}
 
 /* Kinds that only cluster files contain: one that answers to users read, and a snapshot's own. */
 static const struct kind_row OF_FILES[] = {
-    {"RuntimeClass", "node.k8s.io/", .is_optional = true, .drops_duplicates = false,
-     decode_runtime_class, upsert_runtime_class, cluster_delete_runtime_class, NULL,
-     cluster_n_runtime_classes},
-    {"KeptPod", SNAPSHOT_API_VERSION, .is_essential = true, .is_namespaced = true, .is_pod = true,
-     .drops_duplicates = true, decode_kept_pod, upsert_pod, cluster_delete_pod, cluster_keep_pod,
-     cluster_n_pods},
-    {"KeptSlice", SNAPSHOT_API_VERSION, .drops_duplicates = true, decode_slice, upsert_kept_slice,
-     cluster_delete_slice, cluster_keep_slice, count_slices},
-    {"Reservation", SNAPSHOT_API_VERSION, .is_essential = true, .is_namespaced = true,
-     .is_pod = true, .drops_duplicates = true, decode_reservation, upsert_reservation,
-     remove_reservation, NULL, cluster_n_reservations},
+    {.kind = "RuntimeClass",
+     .api_version = "node.k8s.io/",
+     .use = &FOR_WORDS,
+     .in_ledger = CLUSTER_RUNTIME_CLASSES,
+     .facts_size = sizeof(struct name_facts),
+     .decode = decode_name,
+     .to_json = write_runtime_class},
+    {.kind = "KeptPod",
+     .api_version = SNAPSHOT_API_VERSION,
+     .use = &KINDS_FOR_DECISIONS,
+     .in_ledger = CLUSTER_PODS,
+     .is_namespaced = true,
+     .is_pod = true,
+     .drops_duplicates = true,
+     .facts_size = sizeof(struct pod_facts),
+     .decode = decode_kept_pod},
+    {.kind = "KeptSlice",
+     .api_version = SNAPSHOT_API_VERSION,
+     .use = &KINDS_FOR_CLAIMS,
+     .in_ledger = CLUSTER_SLICES,
+     .drops_duplicates = true,
+     .facts_size = sizeof(struct slice_facts),
+     .decode = decode_kept_slice},
+    {.kind = "Reservation",
+     .api_version = SNAPSHOT_API_VERSION,
+     .use = &KINDS_FOR_DECISIONS,
+     .is_namespaced = true,
+     .is_pod = true,
+     .drops_duplicates = true,
+     .facts_size = sizeof(struct reservation_facts),
+     .decode = decode_reservation,
+     .upsert = upsert_reservation,
+     .remove = remove_reservation,
+     .count = cluster_n_reservations},
 };
+
+const struct kind_row *kinds_in_ledger(enum cluster_kind kind)
+{
+    return kind == CLUSTER_RUNTIME_CLASSES ? OF_FILES : &INVENTORY_KINDS[kind];
+}
 
 static const struct kind_row *find_among(const struct kind_row *rows, size_t n, const char *kind,
                                          const char *api_version)
@@ -345,15 +566,51 @@ static const struct kind_row *find_among(const struct kind_row *rows, size_t n, 
 
 const struct kind_row *kinds_find(const char *kind, const char *api_version)
 {
-    const struct kind_row *row = find_among(KINDS, N_CLUSTER_KINDS, kind, api_version);
+    const struct kind_row *row = find_among(INVENTORY_KINDS, N_CLUSTER_KINDS, kind, api_version);
     return row ? row : find_among(OF_FILES, sizeof OF_FILES / sizeof *OF_FILES, kind, api_version);
+}
+
+int kinds_decode(const struct kind_row *row, const json_t *object, const struct policy *policy,
+                 struct arena *arena, void **ret_facts, struct err *err)
+{
+    *ret_facts = arena_alloc(arena, row->facts_size);
+    return row->decode(object, policy, arena, *ret_facts, err);
+}
+
+void kinds_upsert(const struct kind_row *row, struct cluster *cluster, const void *facts)
+{
+    if (row->upsert)
+        row->upsert(cluster, facts);
+    else
+        cluster_upsert(cluster, row->in_ledger, facts);
+}
+
+void kinds_remove(const struct kind_row *row, struct cluster *cluster, const char *id)
+{
+    if (row->remove)
+        row->remove(cluster, id);
+    else
+        cluster_delete(cluster, row->in_ledger, id);
+}
+
+size_t kinds_count(const struct kind_row *row, const struct cluster *cluster)
+{
+    return row->count ? row->count(cluster) : cluster_n_objects(cluster, row->in_ledger);
+}
+
+struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_limits *limits)
+{
+    if (kind == CLUSTER_NODES)
+        return (struct kind_limit){limits->max_nodes, "limits.nodes"};
+    return (struct kind_limit){limits->max_pods, "limits.pods"};
 }
 
 int kinds_check_room(const struct kind_row *row, const struct cluster *cluster, const char *id,
                      struct err *err)
 {
-    const char *bound =
-        row == &KINDS[CLUSTER_SLICES] ? devices_slice_bound(cluster_devices(cluster), id) : NULL;
+    const char *bound = row == &INVENTORY_KINDS[CLUSTER_SLICES]
+                            ? devices_slice_bound(cluster_devices(cluster), id)
+                            : NULL;
     return bound ? err_set(err, E2BIG, "its devices are left out, as slices exceed %s", bound) : 0;
 }
 

@@ -11,11 +11,10 @@ void inventory_go_live(struct inventory *inventory, const char *server)
     live->problems = live_problems_new();
     live->refused = refused_pods_new();
     live_status_init(&live->status, inventory->limits.max_lag_ms);
-    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         live_feed_init(&live->feeds[i], inventory, (enum cluster_kind)i);
-    cluster_set_claims_known(inventory->state.cluster, false);
-    cluster_set_claim_templates_known(inventory->state.cluster, false);
-    cluster_set_budgets_known(inventory->state.cluster, false);
+        cluster_set_known(inventory->state.cluster, (enum cluster_kind)i, false);
+    }
     free(inventory->state.source);
     inventory->state.source = mem_strdup(server);
     inventory->live = live;
@@ -65,15 +64,16 @@ size_t inventory_freshness(struct inventory *inventory,
     if (!inventory->live)
         return 0;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        const struct kind_row *row = &INVENTORY_KINDS[i];
         struct kind_status status;
         live_status_get(&inventory->live->status, (enum cluster_kind)i, &status);
         const int64_t fresh_ms = status.reflector.fresh_ms;
         ret_kinds[i] = (struct inventory_freshness){
-            .kind = INVENTORY_KINDS[i].name,
+            .kind = row->listed.name,
             .awaited = status.awaited,
-            .essential = KINDS[i].is_essential,
-            .optional = KINDS[i].is_optional,
-            .without = live_status_without((enum cluster_kind)i),
+            .essential = row->use->is_essential,
+            .optional = row->use->is_optional,
+            .without = row->use->without,
             .synced = status.reflector.synced,
             .stale = status.reflector.stale,
             .age_ms = fresh_ms == 0 ? -1 : clock_ms() - fresh_ms,

@@ -26,12 +26,7 @@ static size_t limit_of(const struct live_feed *feed)
 static void leave_out(struct live_feed *feed)
 {
     feed->left_out = true;
-    if (feed->kind == CLUSTER_CLAIMS)
-        cluster_set_claims_known(feed->inventory->state.cluster, false);
-    if (feed->kind == CLUSTER_CLAIM_TEMPLATES)
-        cluster_set_claim_templates_known(feed->inventory->state.cluster, false);
-    if (feed->kind == CLUSTER_BUDGETS)
-        cluster_set_budgets_known(feed->inventory->state.cluster, false);
+    cluster_set_known(feed->inventory->state.cluster, feed->kind, false);
 }
 
 /* An object is a problem if something is left out of it. */
@@ -48,9 +43,7 @@ static void report(struct live_feed *feed, struct change *change)
 
 static void keep(struct live_feed *feed, struct change *change)
 {
-    const struct kind_row *row = &KINDS[feed->kind];
-    if (row->keep)
-        row->keep(feed->inventory->state.cluster, change->key.id);
+    cluster_keep(feed->inventory->state.cluster, feed->kind, change->key.id);
     report(feed, change);
 }
 
@@ -62,15 +55,15 @@ static void make_unreadable(struct live_feed *feed, struct change *change, const
 
 static void put_in(struct live_feed *feed, struct change *change)
 {
-    const struct kind_row *row = &KINDS[feed->kind];
+    const enum cluster_kind kind = feed->kind;
     struct cluster *cluster = feed->inventory->state.cluster;
     struct err why;
-    const size_t n_before = row->count(cluster);
+    const size_t n_before = cluster_n_objects(cluster, kind);
     const uint64_t version = cluster_version(cluster);
-    row->upsert(cluster, &change->facts);
-    const size_t n = row->count(cluster);
+    cluster_upsert(cluster, kind, change->facts);
+    const size_t n = cluster_n_objects(cluster, kind);
     feed->has_changed |= n == n_before && cluster_version(cluster) != version;
-    if (kinds_check_room(row, cluster, change->key.id, &why) < 0) {
+    if (kinds_check_room(&INVENTORY_KINDS[kind], cluster, change->key.id, &why) < 0) {
         make_unreadable(feed, change, &why);
         keep(feed, change);
     } else {
@@ -78,7 +71,7 @@ static void put_in(struct live_feed *feed, struct change *change)
     }
     if (n <= n_before || n <= taken_at_most(limit_of(feed)))
         return;
-    row->remove(cluster, change->key.id);
+    cluster_delete(cluster, kind, change->key.id);
     leave_out(feed);
 }
 
@@ -87,7 +80,7 @@ static void take_out(struct live_feed *feed, const struct change *change)
     struct live *live = feed->inventory->live;
     struct cluster *cluster = feed->inventory->state.cluster;
     live_problems_resolve(live->problems, feed->kind, change->key.id);
-    KINDS[feed->kind].remove(cluster, change->key.id);
+    cluster_delete(cluster, feed->kind, change->key.id);
     if (change->refused_by)
         refused_pods_add(live->refused, cluster, change->refused_by);
 }
@@ -100,35 +93,16 @@ static void begin_list(struct live_feed *feed)
     feed->left_out = false;
 }
 
-static bool sweep_some(struct live_feed *feed)
-{
-    struct cluster *cluster = feed->inventory->state.cluster;
-    if (feed->kind == CLUSTER_PODS)
-        return cluster_relist_sweep_pods(cluster, SWEEP_WORK);
-    if (feed->kind == CLUSTER_CLAIM_TEMPLATES)
-        return cluster_relist_sweep_claim_templates(cluster, SWEEP_WORK);
-    if (feed->kind == CLUSTER_BUDGETS)
-        return cluster_relist_sweep_budgets(cluster, SWEEP_WORK);
-    if (!KINDS[feed->kind].is_essential)
-        return cluster_relist_sweep_devices(cluster, feed->kind, SWEEP_WORK);
-    cluster_relist_end(cluster, feed->kind);
-    return true;
-}
-
 /* Other threads get the lock between pieces. Unswept objects still count, as during the list. */
 static void end_list(struct live_feed *feed)
 {
-    while (!sweep_some(feed)) {
+    while (!cluster_relist_sweep(feed->inventory->state.cluster, feed->kind, SWEEP_WORK)) {
         inventory_unlock(feed->inventory);
         inventory_lock_to_write(feed->inventory);
     }
     live_problems_relist_end(feed->inventory->live->problems, feed->kind);
-    if (feed->kind == CLUSTER_CLAIMS && !feed->left_out)
-        cluster_set_claims_known(feed->inventory->state.cluster, true);
-    if (feed->kind == CLUSTER_CLAIM_TEMPLATES && !feed->left_out)
-        cluster_set_claim_templates_known(feed->inventory->state.cluster, true);
-    if (feed->kind == CLUSTER_BUDGETS && !feed->left_out)
-        cluster_set_budgets_known(feed->inventory->state.cluster, true);
+    if (!feed->left_out)
+        cluster_set_known(feed->inventory->state.cluster, feed->kind, true);
     feed->listing = false;
     feed->list_ended = true;
 }
@@ -157,7 +131,7 @@ static void apply(struct live_feed *feed, struct change *change)
 /* During a list the objects it replaces still count. */
 static void count(struct live_feed *feed)
 {
-    const size_t n = KINDS[feed->kind].count(feed->inventory->state.cluster);
+    const size_t n = cluster_n_objects(feed->inventory->state.cluster, feed->kind);
     if (!feed->listing)
         feed->too_many = n > limit_of(feed);
     feed->too_many |= feed->left_out;
@@ -174,7 +148,7 @@ static void report_unreadable(struct live_feed *feed, const struct change *chang
         LOG(LOG_WARN, "inventory",
             LOG_MSG(change->type == CHANGE_UNREADABLE ? "object cannot be read"
                                                       : "object is only counted"),
-            LOG_STR("kind", KINDS[feed->kind].kind), LOG_STR("name", change->key.name),
+            LOG_STR("kind", INVENTORY_KINDS[feed->kind].kind), LOG_STR("name", change->key.name),
             LOG_STR("why", change->why));
 }
 
@@ -186,8 +160,9 @@ static void report_pod(const struct live_feed *feed, const struct change *change
         return;
     if (change->type == CHANGE_REMOVE)
         live->pod_seen(live->pod_seen_context, change->key.id, NULL);
-    else if (change->type == CHANGE_UPSERT && change->facts.pod.node_name[0])
-        live->pod_seen(live->pod_seen_context, change->key.id, change->facts.pod.node_name);
+    const struct pod_facts *pod = change->facts;
+    if (change->type == CHANGE_UPSERT && pod->node_name[0])
+        live->pod_seen(live->pod_seen_context, change->key.id, pod->node_name);
 }
 
 /* Without the lock. */
@@ -250,8 +225,16 @@ static int read_key(struct live_feed *feed, const json_t *object, struct change 
         return r;
     if (!identity.name[0])
         return err_set(err, EINVAL, PROBLEMS_NO_NAME);
-    change->key = kinds_key(&KINDS[feed->kind], &identity, feed->arena);
+    change->key = kinds_key(&INVENTORY_KINDS[feed->kind], &identity, feed->arena);
     return 0;
+}
+
+static int decode(struct live_feed *feed, const json_t *object, struct change *change,
+                  struct err *err)
+{
+    return kinds_decode(&INVENTORY_KINDS[feed->kind], object,
+                        cluster_policy(feed->inventory->state.cluster), feed->arena, &change->facts,
+                        err);
 }
 
 static void on_list_begin(void *context)
@@ -266,8 +249,7 @@ static void on_upsert(void *context, const json_t *object)
     struct err why;
     int r = read_key(feed, object, change, &why);
     if (r == 0)
-        r = KINDS[feed->kind].decode(object, cluster_policy(feed->inventory->state.cluster),
-                                     feed->arena, &change->facts, &why);
+        r = decode(feed, object, change, &why);
     if (r < 0)
         make_unreadable(feed, change, &why);
 }
@@ -275,13 +257,12 @@ static void on_upsert(void *context, const json_t *object)
 /* What a pod uses counts, but it is judged to fit nowhere. */
 static bool read_counted(struct live_feed *feed, const json_t *part, struct change *change)
 {
-    if (feed->kind != CLUSTER_PODS ||
-        KINDS[feed->kind].decode(part, cluster_policy(feed->inventory->state.cluster), feed->arena,
-                                 &change->facts, NULL) < 0)
+    if (feed->kind != CLUSTER_PODS || decode(feed, part, change, NULL) < 0)
         return false;
+    struct pod_facts *pod = change->facts;
     change->type = CHANGE_UPSERT;
-    change->facts.pod.refusal = change->why;
-    change->facts.pod.lacks_peers = true;
+    pod->refusal = change->why;
+    pod->lacks_peers = true;
     return true;
 }
 
@@ -390,17 +371,17 @@ static void on_flush(void *context, const struct reflector_status *status)
         check_list(feed->inventory);
     if (feed->too_many)
         (void)err_set(&too_many, E2BIG, "there are more than %zu %s (%s)", limit.n,
-                      INVENTORY_KINDS[feed->kind].name, limit.key);
+                      INVENTORY_KINDS[feed->kind].listed.name, limit.key);
     /* Before logging: a reader of the log may query at once. */
     const enum live_turn turn =
         live_status_set(&feed->inventory->live->status, feed->kind, status, too_many.text);
     if (status->is_news)
         LOG(LOG_WARN, "inventory", LOG_MSG("following the API server failed: trying again"),
-            LOG_STR("kind", INVENTORY_KINDS[feed->kind].name), LOG_STR("why", status->why));
+            LOG_STR("kind", INVENTORY_KINDS[feed->kind].listed.name), LOG_STR("why", status->why));
     report_turn(feed, turn);
     if (feed->kind == CLUSTER_CLAIM_TEMPLATES)
         report_templates(feed);
-    else if (!KINDS[feed->kind].is_essential && !KINDS[feed->kind].is_optional)
+    else if (INVENTORY_KINDS[feed->kind].use == &KINDS_FOR_CLAIMS)
         report_claims(feed);
     after_first_lists(feed->inventory);
     feed->list_ended = false;

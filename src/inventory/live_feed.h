@@ -8,8 +8,8 @@
 #define INVENTORY_LIVE_FEED_H
 
 #include "base/metrics.h"
+#include "inventory/kinds.h"
 #include "inventory/live.h"
-#include "kinds.h"
 
 /* Most objects in a batch. */
 #define LIVE_BATCH 64
@@ -29,7 +29,7 @@ struct change {
     struct kind_key key;
     const char *why;        /* CHANGE_UNREADABLE, or a CHANGE_UPSERT of the counted part */
     bool is_news;           /* set on applying a change with a reason: log it */
-    union kind_facts facts; /* CHANGE_UPSERT */
+    void *facts;            /* CHANGE_UPSERT: see kinds_decode() */
     const char *refused_by; /* CHANGE_REMOVE, of a pod: pod_refused_by() */
 };
 

@@ -138,7 +138,7 @@ void inventory_live_metrics(struct inventory *inventory, struct buf *out)
     if (!live)
         return;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
-        kinds[i].name = INVENTORY_KINDS[i].name;
+        kinds[i].name = INVENTORY_KINDS[i].listed.name;
         kinds[i].n_unreadable = counter_value(&live->feeds[i].unreadable);
         live_status_get(&live->status, (enum cluster_kind)i, &kinds[i].status);
     }

@@ -105,8 +105,8 @@ bool live_problems_add(struct live_problems *problems, enum cluster_kind kind,
     } else {
         free_texts(&problems->list[entry->place]);
     }
-    problems->list[entry->place] =
-        (struct inventory_problem){KINDS[kind].kind, mem_strdup(key->name), mem_strdup(what)};
+    problems->list[entry->place] = (struct inventory_problem){
+        INVENTORY_KINDS[kind].kind, mem_strdup(key->name), mem_strdup(what)};
     return true;
 }
 

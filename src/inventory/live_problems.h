@@ -7,7 +7,7 @@
 #ifndef INVENTORY_LIVE_PROBLEMS_H
 #define INVENTORY_LIVE_PROBLEMS_H
 
-#include "kinds.h"
+#include "inventory/kinds.h"
 #include "problems.h"
 
 struct live_problems;

@@ -1,36 +1,13 @@
 /* live_status: see live_status.h. */
 #include "live_status.h"
 #include "base/clock.h"
-#include "kinds.h"
+#include "inventory/kinds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #define PATIENCE_MS 30000
-
-/* The use of their data: see struct kind_row. */
-enum kind_use { USE_DECISIONS, USE_CLAIMS, USE_TEMPLATES, USE_BUDGETS };
-
-static enum kind_use use_of(size_t kind)
-{
-    if (KINDS[kind].is_essential)
-        return USE_DECISIONS;
-    if (kind == CLUSTER_BUDGETS)
-        return USE_BUDGETS;
-    return KINDS[kind].is_optional ? USE_TEMPLATES : USE_CLAIMS;
-}
-
-const char *live_status_without(enum cluster_kind kind)
-{
-    static const char *const TEXTS[] = {
-        [USE_DECISIONS] = "",
-        [USE_CLAIMS] = "claims are not counted",
-        [USE_TEMPLATES] = "claim templates are unknown",
-        [USE_BUDGETS] = "disruption budgets are unknown",
-    };
-    return TEXTS[use_of(kind)];
-}
 
 void live_status_init(struct live_status *status, int64_t max_lag_ms)
 {
@@ -41,7 +18,7 @@ void live_status_init(struct live_status *status, int64_t max_lag_ms)
     mutex_init(&status->mutex);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         (void)snprintf(status->kinds[i].waiting_for, sizeof status->kinds[i].waiting_for,
-                       "the first list of %s", INVENTORY_KINDS[i].name);
+                       "the first list of %s", INVENTORY_KINDS[i].listed.name);
 }
 
 void live_status_fini(struct live_status *status)
@@ -69,17 +46,17 @@ static int64_t lag_ms(const struct live_status *status, size_t kind, int64_t now
 }
 
 /* From any thread, without the lock. N_CLUSTER_KINDS: none of these kinds is behind. */
-static size_t first_behind(const struct live_status *status, enum kind_use use)
+static size_t first_behind(const struct live_status *status, const struct kind_use *use)
 {
     const int64_t now_ms = status->max_lag_ms > 0 ? clock_ms() : 0;
     size_t i = 0;
-    while (i < N_CLUSTER_KINDS && (use_of(i) != use || status->max_lag_ms == 0 ||
+    while (i < N_CLUSTER_KINDS && (INVENTORY_KINDS[i].use != use || status->max_lag_ms == 0 ||
                                    lag_ms(status, i, now_ms) <= status->max_lag_ms))
         i++;
     return i;
 }
 
-static bool keeps_up(const struct live_status *status, enum kind_use use, struct err *err)
+static bool keeps_up(const struct live_status *status, const struct kind_use *use, struct err *err)
 {
     const size_t i = first_behind(status, use);
     if (i == N_CLUSTER_KINDS)
@@ -87,7 +64,7 @@ static bool keeps_up(const struct live_status *status, enum kind_use use, struct
     (void)err_set(err, EAGAIN,
                   "the %s are behind: events of the API server have waited unread for more than "
                   "%lld s (kubernetes.watchLagSeconds)",
-                  INVENTORY_KINDS[i].name, (long long)(status->max_lag_ms / 1000));
+                  INVENTORY_KINDS[i].listed.name, (long long)(status->max_lag_ms / 1000));
     return false;
 }
 
@@ -96,9 +73,10 @@ static bool keeps_up(const struct live_status *status, enum kind_use use, struct
 static bool is_awaited(const struct live_status *status, size_t kind)
 {
     const struct reflector_status *reflector = &status->kinds[kind].reflector;
-    if (reflector->synced || KINDS[kind].is_essential || reflector->trouble == TROUBLE_NONE)
+    if (reflector->synced || INVENTORY_KINDS[kind].use->is_essential ||
+        reflector->trouble == TROUBLE_NONE)
         return !reflector->synced;
-    return !KINDS[kind].is_optional && reflector->trouble != TROUBLE_REFUSED &&
+    return !INVENTORY_KINDS[kind].use->is_optional && reflector->trouble != TROUBLE_REFUSED &&
            clock_ms() - status->began_ms < PATIENCE_MS;
 }
 
@@ -120,24 +98,25 @@ static bool is_followed(const struct live_status *status, size_t i, struct err *
     const struct kind_status *kind = &status->kinds[i];
     if (kind->reflector.synced && !kind->reflector.stale)
         return true;
-    (void)err_set(err, EAGAIN, "the %s are %s", INVENTORY_KINDS[i].name,
+    (void)err_set(err, EAGAIN, "the %s are %s", INVENTORY_KINDS[i].listed.name,
                   kind->reflector.synced ? "stale" : "not listed");
     put_why(kind, err);
     return false;
 }
 
 /* Reports the first problem of these kinds: not followed, behind, too many. */
-static bool is_current(const struct live_status *status, enum kind_use use, struct err *err)
+static bool is_current(const struct live_status *status, const struct kind_use *use,
+                       struct err *err)
 {
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
-        if (use_of(i) == use && !is_followed(status, i, err))
+        if (INVENTORY_KINDS[i].use == use && !is_followed(status, i, err))
             return false;
     }
     if (!keeps_up(status, use, err))
         return false;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         const struct err *too_many = &status->kinds[i].too_many;
-        if (use_of(i) != use || !too_many->text[0])
+        if (INVENTORY_KINDS[i].use != use || !too_many->text[0])
             continue;
         *err = *too_many;
         return false;
@@ -148,7 +127,7 @@ static bool is_current(const struct live_status *status, enum kind_use use, stru
 /* A text stays the same while its cause does. */
 static bool is_complete(const struct live_status *status, struct err *err)
 {
-    return has_first_lists(status, err) && is_current(status, USE_DECISIONS, err);
+    return has_first_lists(status, err) && is_current(status, &KINDS_FOR_DECISIONS, err);
 }
 
 static int64_t all_complete_ms(const struct live_status *status)
@@ -156,7 +135,7 @@ static int64_t all_complete_ms(const struct live_status *status)
     int64_t first_ms = CLOCK_NEVER;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         const int64_t fresh_ms = status->kinds[i].reflector.fresh_ms;
-        if (KINDS[i].is_essential && fresh_ms < first_ms)
+        if (INVENTORY_KINDS[i].use->is_essential && fresh_ms < first_ms)
             first_ms = fresh_ms;
     }
     return first_ms;
@@ -192,7 +171,8 @@ enum live_turn live_status_lags(struct live_status *status, enum cluster_kind ki
                                 int64_t lag_since_ms)
 {
     atomic_store(&status->lag_since_ms[kind], lag_since_ms);
-    if (atomic_load(&status->usable) == (first_behind(status, USE_DECISIONS) == N_CLUSTER_KINDS))
+    if (atomic_load(&status->usable) ==
+        (first_behind(status, &KINDS_FOR_DECISIONS) == N_CLUSTER_KINDS))
         return LIVE_AS_BEFORE;
     mutex_lock(&status->mutex);
     const enum live_turn turn = judge(status);
@@ -215,7 +195,8 @@ const char *live_status_waiting_for(struct live_status *status)
 bool live_status_usable(struct live_status *status, struct err *ret_why)
 {
     struct err why;
-    if (atomic_load(&status->usable) && first_behind(status, USE_DECISIONS) == N_CLUSTER_KINDS)
+    if (atomic_load(&status->usable) &&
+        first_behind(status, &KINDS_FOR_DECISIONS) == N_CLUSTER_KINDS)
         return true;
     mutex_lock(&status->mutex);
     const bool usable = is_complete(status, &why);
@@ -228,7 +209,7 @@ bool live_status_usable(struct live_status *status, struct err *ret_why)
 static bool counts_claims(const struct live_status *status, struct err *ret_why)
 {
     struct err why;
-    const bool counts = is_current(status, USE_CLAIMS, &why);
+    const bool counts = is_current(status, &KINDS_FOR_CLAIMS, &why);
     if (!counts)
         (void)err_set(ret_why, EAGAIN, "claims are not counted: %s", why.text);
     return counts;
@@ -247,7 +228,7 @@ enum live_turn live_status_claims_turn(struct live_status *status, struct err *r
     bool is_awaiting = false;
     mutex_lock(&status->mutex);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
-        is_awaiting |= use_of(i) == USE_CLAIMS && is_awaited(status, i);
+        is_awaiting |= INVENTORY_KINDS[i].use == &KINDS_FOR_CLAIMS && is_awaited(status, i);
     const bool counted = status->claims_counted;
     if (!is_awaiting)
         status->claims_counted = counts_claims(status, ret_why);
@@ -263,7 +244,7 @@ enum live_turn live_status_templates_turn(struct live_status *status, struct err
     mutex_lock(&status->mutex);
     const bool were_known = status->templates_known;
     if (!is_awaited(status, CLUSTER_CLAIM_TEMPLATES))
-        status->templates_known = is_current(status, USE_TEMPLATES, ret_why);
+        status->templates_known = is_current(status, &KINDS_FOR_TEMPLATES, ret_why);
     const bool are_known = status->templates_known;
     mutex_unlock(&status->mutex);
     if (are_known == were_known)

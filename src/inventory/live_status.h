@@ -58,8 +58,6 @@ bool live_status_counts_claims(struct live_status *status, struct err *ret_why);
 enum live_turn live_status_claims_turn(struct live_status *status, struct err *ret_why);
 /* The same for templates of claims: whether their list is current. */
 enum live_turn live_status_templates_turn(struct live_status *status, struct err *ret_why);
-/* struct inventory_freshness.without */
-const char *live_status_without(enum cluster_kind kind);
 /* When all essential kinds were last complete, in seconds since 1970; 0: never. Reads the clocks.
  */
 int64_t live_status_as_of_s(const struct live_status *status);

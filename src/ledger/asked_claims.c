@@ -32,7 +32,7 @@ static const char *take_line(const char **lines, struct arena *arena)
 static bool are_judged(const struct cluster *cluster, const struct claims_question *question)
 {
     return question->claims && cluster->devices && cluster->policy->n_quotas > 0 &&
-           !cluster->claims_unknown;
+           cluster_knows(cluster, CLUSTER_CLAIMS);
 }
 
 static bool is_reserved_for(const struct device_claim *claim, const struct asker *asker)
@@ -193,7 +193,8 @@ const char *asked_claims_unknown(const struct cluster *cluster,
     if (!are_judged(cluster, question) ||
         namespace_usage_find_quotas(cluster, question->namespace_, arena, &quotas) == 0)
         return NULL;
-    const char *why = cluster_claim_templates_known(cluster) ? "does not exist" : "is not listed";
+    const char *why =
+        cluster_knows(cluster, CLUSTER_CLAIM_TEMPLATES) ? "does not exist" : "is not listed";
     const char *lines = question->claims;
     const char *name = NULL;
     while ((name = take_line(&lines, arena))) {

@@ -1,6 +1,5 @@
 /* cluster: the ledger's changes. See include/ledger/cluster.h; nodes are in node_table.c. */
 #include "base/mem.h"
-#include "devices/devices.h"
 #include "ledger.h"
 #include "ledger/claims.h"
 
@@ -58,12 +57,8 @@ void cluster_free(struct cluster *cluster)
     free(cluster->check_walk.used);
     cluster_peers_fork_free(cluster);
     gpu_demand_free_all(cluster);
-    cluster_priority_classes_free_all(cluster);
-    cluster_runtime_classes_free_all(cluster);
     namespace_usage_free_all(cluster);
-    cluster_device_classes_free_all(cluster);
-    cluster_claim_templates_free_all(cluster);
-    cluster_budgets_free_all(cluster);
+    kept_free_all(cluster);
     claim_usage_free_all(cluster);
     devices_free(cluster->devices);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
@@ -353,40 +348,21 @@ void cluster_keep_pod(struct cluster *cluster, const char *uid)
 
 /* Replace all. */
 
-static bool is_of_devices(enum cluster_kind kind)
-{
-    return kind == CLUSTER_SLICES || kind == CLUSTER_CLAIMS || kind == CLUSTER_DEVICE_TAINTS;
-}
-
-void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind)
-{
-    if (is_of_devices(kind)) {
-        cluster_devices_relist_begin(cluster, kind);
-        return;
-    }
-    cluster->relists[kind]++;
-    if (kind == CLUSTER_PODS)
-        cluster->is_sweeping = false; /* left by an interrupted list */
-    if (kind == CLUSTER_CLAIM_TEMPLATES)
-        cluster->is_sweeping_templates = false;
-    if (kind == CLUSTER_BUDGETS)
-        cluster->is_sweeping_budgets = false;
-}
-
-static void sweep_nodes(struct cluster *cluster)
+bool cluster_nodes_sweep(struct cluster *cluster, size_t work)
 {
     struct node *node = NULL;
     struct node *next = NULL;
+    (void)work;
     DL_FOREACH_SAFE (cluster->nodes, node, next) {
         if (node->seen != cluster->relists[CLUSTER_NODES])
             delete_node(cluster, node);
     }
+    return true;
 }
 
-/* Upserts during the sweep mark pods as seen, so the sweep may or may not reach them. */
-bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work)
+bool cluster_pods_sweep(struct cluster *cluster, size_t work)
 {
-    if (!cluster->is_sweeping)
+    if (!cluster->kept[CLUSTER_PODS].is_sweeping)
         cluster->swept_to = cluster->pods;
     for (size_t done = 0; cluster->swept_to && done < work; done++) {
         struct pod_entry *pod = cluster->swept_to;
@@ -396,26 +372,6 @@ bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work)
         delete_pod(cluster, pod);
         done += CLUSTER_SWEEP_DELETION - 1;
     }
-    cluster->is_sweeping = cluster->swept_to != NULL;
-    return !cluster->is_sweeping;
-}
-
-void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
-{
-    if (kind == CLUSTER_NODES)
-        sweep_nodes(cluster);
-    else if (kind == CLUSTER_PODS)
-        (void)cluster_relist_sweep_pods(cluster, SIZE_MAX);
-    else if (kind == CLUSTER_NAMESPACES)
-        cluster_namespaces_sweep(cluster);
-    else if (kind == CLUSTER_DEVICE_CLASSES)
-        cluster_device_classes_sweep(cluster);
-    else if (kind == CLUSTER_PRIORITY_CLASSES)
-        cluster_priority_classes_sweep(cluster);
-    else if (kind == CLUSTER_CLAIM_TEMPLATES)
-        (void)cluster_relist_sweep_claim_templates(cluster, SIZE_MAX);
-    else if (kind == CLUSTER_BUDGETS)
-        (void)cluster_relist_sweep_budgets(cluster, SIZE_MAX);
-    else
-        (void)cluster_relist_sweep_devices(cluster, kind, SIZE_MAX);
+    cluster->kept[CLUSTER_PODS].is_sweeping = cluster->swept_to != NULL;
+    return !cluster->swept_to;
 }

@@ -3,17 +3,11 @@
 #include "ledger.h"
 #include "ledger/shape_copy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static struct kept_budget *find(const struct cluster *cluster, const char *namespace_,
-                                const char *name)
+static const struct budget_facts *facts_of(const struct kept *object)
 {
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const char *key = arena_printf(arena, "%s/%s", namespace_, name);
-    struct kept_budget *found = NULL;
-    HASH_FIND_STR(cluster->budgets, key, found);
-    return found;
+    return &CONTAINER_OF(object, const struct kept_budget, kept)->facts;
 }
 
 static size_t size_of_text(const char *text)
@@ -59,21 +53,17 @@ static struct siphash128 digest_of(const struct budget_facts *facts)
     return siphash_end128(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
 }
 
-static void free_budget(struct cluster *cluster, struct kept_budget *budget)
+void cluster_budgets_let_go(struct cluster *cluster, struct kept *object)
 {
+    const struct kept_budget *budget = CONTAINER_OF(object, const struct kept_budget, kept);
     if (budget->bytes > 0)
         shape_accounts_subtract(&cluster->budget_accounts, budget->facts.namespace_, budget->bytes);
     cluster->budget_bytes -= budget->bytes;
     arena_free(budget->arena);
-    free(budget);
 }
 
-static void remove_budget(struct cluster *cluster, struct kept_budget *budget)
+void cluster_budgets_changed(struct cluster *cluster)
 {
-    if (cluster->budget_swept_to == budget)
-        cluster->budget_swept_to = budget->hh.next;
-    HASH_DEL(cluster->budgets, budget);
-    free_budget(cluster, budget);
     cluster->n_other_changes++;
 }
 
@@ -106,8 +96,8 @@ static struct kept_budget *new_budget(const struct budget_facts *facts,
     return budget;
 }
 
-static struct kept_budget *add_budget(struct cluster *cluster, const struct budget_facts *facts,
-                                      const struct siphash128 *digest)
+static void add_budget(struct cluster *cluster, const struct budget_facts *facts,
+                       const struct siphash128 *digest)
 {
     struct kept_budget *budget = new_budget(facts, digest);
     budget->facts.is_cut |= !has_room(cluster, facts);
@@ -120,97 +110,44 @@ static struct kept_budget *add_budget(struct cluster *cluster, const struct budg
         budget->arena = arena_new_sized(size_of_term(&facts->selector));
         budget->facts.selector = shape_copy_term(&facts->selector, budget->arena);
     }
-    HASH_ADD_KEYPTR(hh, cluster->budgets, budget->texts, strlen(budget->texts), budget);
-    cluster->n_other_changes++;
-    return budget;
+    kept_add(cluster, CLUSTER_BUDGETS, &budget->kept, budget->texts);
+    kept_changed(cluster, CLUSTER_BUDGETS);
 }
 
-static void put(struct cluster *cluster, const struct budget_facts *facts, uint64_t seen)
+static bool is_same(const struct kept *object, const struct siphash128 *digest)
 {
-    const struct siphash128 digest = digest_of(facts);
-    struct kept_budget *budget = find(cluster, facts->namespace_, facts->name);
-    if (!budget || memcmp(&budget->digest, &digest, sizeof digest) != 0 ||
-        (budget->facts.is_cut && !facts->is_cut && has_room(cluster, facts))) {
-        if (budget)
-            remove_budget(cluster, budget);
-        budget = add_budget(cluster, facts, &digest);
-    }
-    budget->seen = seen;
+    const struct kept_budget *budget = CONTAINER_OF(object, const struct kept_budget, kept);
+    return memcmp(&budget->digest, digest, sizeof *digest) == 0;
 }
 
 void cluster_upsert_budget(struct cluster *cluster, const struct budget_facts *facts)
 {
-    put(cluster, facts, cluster->relists[CLUSTER_BUDGETS]);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct siphash128 digest = digest_of(facts);
+    struct kept *object = kept_see(cluster, CLUSTER_BUDGETS,
+                                   arena_printf(arena, "%s/%s", facts->namespace_, facts->name));
+    if (object && is_same(object, &digest) &&
+        (!facts_of(object)->is_cut || facts->is_cut || !has_room(cluster, facts)))
+        return;
+    if (object)
+        kept_remove(cluster, CLUSTER_BUDGETS, object);
+    add_budget(cluster, facts, &digest);
 }
 
-void cluster_budgets_copy(struct cluster *to, const struct budget_facts *facts)
+const void *cluster_budgets_facts(const struct kept *object, struct arena *arena)
 {
-    put(to, facts, CONTAINER_OF(facts, const struct kept_budget, facts)->seen);
-}
-
-void cluster_delete_budget(struct cluster *cluster, const char *namespace_, const char *name)
-{
-    struct kept_budget *budget = find(cluster, namespace_, name);
-    if (budget)
-        remove_budget(cluster, budget);
-}
-
-void cluster_keep_budget(struct cluster *cluster, const char *namespace_, const char *name)
-{
-    struct kept_budget *budget = find(cluster, namespace_, name);
-    if (budget)
-        budget->seen = cluster->relists[CLUSTER_BUDGETS];
-}
-
-size_t cluster_n_budgets(const struct cluster *cluster)
-{
-    return HASH_COUNT(cluster->budgets);
+    struct budget_facts *facts = arena_copy(arena, facts_of(object), 1, sizeof *facts);
+    facts->namespace_ = arena_strdup(arena, facts->namespace_);
+    facts->name = arena_strdup(arena, facts->name);
+    facts->selector = shape_copy_term(&facts->selector, arena);
+    return facts;
 }
 
 const struct budget_facts *cluster_next_budget(const struct cluster *cluster,
                                                const struct budget_facts *facts)
 {
-    const struct kept_budget *next =
-        facts ? CONTAINER_OF(facts, const struct kept_budget, facts)->hh.next : cluster->budgets;
-    return next ? &next->facts : NULL;
-}
-
-bool cluster_relist_sweep_budgets(struct cluster *cluster, size_t work)
-{
-    if (!cluster->is_sweeping_budgets)
-        cluster->budget_swept_to = cluster->budgets;
-    for (size_t done = 0; cluster->budget_swept_to && done < work; done++) {
-        struct kept_budget *budget = cluster->budget_swept_to;
-        cluster->budget_swept_to = budget->hh.next;
-        if (budget->seen == cluster->relists[CLUSTER_BUDGETS])
-            continue;
-        remove_budget(cluster, budget);
-        done += CLUSTER_SWEEP_DELETION - 1;
-    }
-    cluster->is_sweeping_budgets = cluster->budget_swept_to != NULL;
-    return !cluster->is_sweeping_budgets;
-}
-
-void cluster_budgets_free_all(struct cluster *cluster)
-{
-    struct kept_budget *budget = cluster->budgets;
-    HASH_CLEAR(hh, cluster->budgets);
-    while (budget) {
-        struct kept_budget *next = budget->hh.next;
-        free_budget(cluster, budget);
-        budget = next;
-    }
-}
-
-void cluster_set_budgets_known(struct cluster *cluster, bool known)
-{
-    if (cluster->budgets_unknown == !known)
-        return;
-    cluster->budgets_unknown = !known;
-    cluster->n_other_changes++;
-}
-
-bool cluster_budgets_known(const struct cluster *cluster)
-{
-    return !cluster->budgets_unknown;
+    const struct kept *next =
+        facts ? CONTAINER_OF(facts, const struct kept_budget, facts)->kept.hh.next
+              : cluster->kept[CLUSTER_BUDGETS].first;
+    return next ? facts_of(next) : NULL;
 }

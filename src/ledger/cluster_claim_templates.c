@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "ledger.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *append(char **at, const char *text)
@@ -25,15 +24,17 @@ static const char *append_key(char **at, const char *namespace_, const char *nam
     return key;
 }
 
-static struct claim_template *find(const struct cluster *cluster, const char *namespace_,
-                                   const char *name)
+static const struct claim_template_facts *facts_of(const struct kept *object)
 {
-    struct claim_template *found = NULL;
+    return &CONTAINER_OF(object, const struct claim_template, kept)->facts;
+}
+
+static struct kept *find(const struct cluster *cluster, const char *namespace_, const char *name)
+{
     char *key CLEANUP(mem_free_ptr) = mem_new(strlen(namespace_) + strlen(name) + 2);
     char *at = key;
     (void)append_key(&at, namespace_, name);
-    HASH_FIND_STR(cluster->claim_templates, key, found);
-    return found;
+    return kept_find(cluster, CLUSTER_CLAIM_TEMPLATES, key);
 }
 
 static size_t size_of_spec(const struct claim_template_facts *facts)
@@ -82,119 +83,58 @@ static bool are_equal(const struct claim_template_facts *a, const struct claim_t
     return equal;
 }
 
-static void remove_template(struct cluster *cluster, struct claim_template *template)
+void cluster_claim_templates_let_go(struct cluster *cluster, struct kept *object)
 {
-    if (cluster->template_swept_to == template)
-        cluster->template_swept_to = template->hh.next;
-    cluster->template_spec_bytes -= size_of_spec(&template->facts);
-    HASH_DEL(cluster->claim_templates, template);
-    free(template);
-}
-
-static struct claim_template *put(struct cluster *cluster, const struct claim_template_facts *facts)
-{
-    struct claim_template_facts kept = *facts;
-    struct claim_template *template = find(cluster, facts->namespace_, facts->name);
-    if (template && are_equal(&template->facts, facts))
-        return template;
-    if (template)
-        remove_template(cluster, template);
-    if (size_of_spec(facts) > CLAIM_TEXTS_BYTES_MAX - cluster->template_spec_bytes)
-        kept.spec = NULL;
-    cluster->template_spec_bytes += size_of_spec(&kept);
-    template = template_new(&kept);
-    HASH_ADD_KEYPTR(hh, cluster->claim_templates, template->texts, strlen(template->texts),
-                    template);
-    cluster->version++;
-    return template;
+    cluster->template_spec_bytes -= size_of_spec(facts_of(object));
 }
 
 void cluster_upsert_claim_template(struct cluster *cluster,
                                    const struct claim_template_facts *facts)
 {
-    put(cluster, facts)->seen = cluster->relists[CLUSTER_CLAIM_TEMPLATES];
-}
-
-void cluster_claim_templates_copy(struct cluster *to, const struct claim_template_facts *facts)
-{
-    put(to, facts)->seen = CONTAINER_OF(facts, const struct claim_template, facts)->seen;
-}
-
-void cluster_delete_claim_template(struct cluster *cluster, const char *namespace_,
-                                   const char *name)
-{
-    struct claim_template *template = find(cluster, namespace_, name);
-    if (!template)
+    struct claim_template_facts kept = *facts;
+    struct kept *object = find(cluster, facts->namespace_, facts->name);
+    if (object && are_equal(facts_of(object), facts)) {
+        object->seen = cluster->relists[CLUSTER_CLAIM_TEMPLATES];
         return;
-    remove_template(cluster, template);
-    cluster->version++;
+    }
+    if (object)
+        kept_remove(cluster, CLUSTER_CLAIM_TEMPLATES, object);
+    if (size_of_spec(facts) > CLAIM_TEXTS_BYTES_MAX - cluster->template_spec_bytes)
+        kept.spec = NULL;
+    cluster->template_spec_bytes += size_of_spec(&kept);
+    struct claim_template *template = template_new(&kept);
+    kept_add(cluster, CLUSTER_CLAIM_TEMPLATES, &template->kept, template->texts);
+    kept_changed(cluster, CLUSTER_CLAIM_TEMPLATES);
 }
 
-void cluster_keep_claim_template(struct cluster *cluster, const char *namespace_, const char *name)
+const void *cluster_claim_templates_facts(const struct kept *object, struct arena *arena)
 {
-    struct claim_template *template = find(cluster, namespace_, name);
-    if (template)
-        template->seen = cluster->relists[CLUSTER_CLAIM_TEMPLATES];
+    const struct claim_template_facts *kept = facts_of(object);
+    struct claim_template_facts *facts = arena_copy(arena, kept, 1, sizeof *kept);
+    struct claim_want *wants = arena_copy(arena, kept->wants, kept->n_wants, sizeof *wants);
+    for (size_t i = 0; i < kept->n_wants; i++) {
+        wants[i].class_name = arena_strdup(arena, wants[i].class_name);
+        wants[i].driver = arena_strdup(arena, wants[i].driver);
+    }
+    facts->namespace_ = arena_strdup(arena, kept->namespace_);
+    facts->name = arena_strdup(arena, kept->name);
+    facts->wants = wants;
+    facts->spec = kept->spec ? arena_strdup(arena, kept->spec) : NULL;
+    return facts;
 }
 
 const struct claim_template_facts *
 cluster_find_claim_template(const struct cluster *cluster, const char *namespace_, const char *name)
 {
-    const struct claim_template *template = find(cluster, namespace_, name);
-    return template ? &template->facts : NULL;
-}
-
-size_t cluster_n_claim_templates(const struct cluster *cluster)
-{
-    return HASH_COUNT(cluster->claim_templates);
+    const struct kept *object = find(cluster, namespace_, name);
+    return object ? facts_of(object) : NULL;
 }
 
 const struct claim_template_facts *
 cluster_next_claim_template(const struct cluster *cluster, const struct claim_template_facts *facts)
 {
-    const struct claim_template *next =
-        facts ? CONTAINER_OF(facts, const struct claim_template, facts)->hh.next
-              : cluster->claim_templates;
-    return next ? &next->facts : NULL;
-}
-
-bool cluster_relist_sweep_claim_templates(struct cluster *cluster, size_t work)
-{
-    if (!cluster->is_sweeping_templates)
-        cluster->template_swept_to = cluster->claim_templates;
-    for (size_t done = 0; cluster->template_swept_to && done < work; done++) {
-        struct claim_template *template = cluster->template_swept_to;
-        cluster->template_swept_to = template->hh.next;
-        if (template->seen == cluster->relists[CLUSTER_CLAIM_TEMPLATES])
-            continue;
-        remove_template(cluster, template);
-        cluster->version++;
-        done += CLUSTER_SWEEP_DELETION - 1;
-    }
-    cluster->is_sweeping_templates = cluster->template_swept_to != NULL;
-    return !cluster->is_sweeping_templates;
-}
-
-void cluster_claim_templates_free_all(struct cluster *cluster)
-{
-    struct claim_template *template = cluster->claim_templates;
-    HASH_CLEAR(hh, cluster->claim_templates);
-    while (template) {
-        struct claim_template *next = template->hh.next;
-        free(template);
-        template = next;
-    }
-}
-
-void cluster_set_claim_templates_known(struct cluster *cluster, bool known)
-{
-    if (cluster->templates_unknown == !known)
-        return;
-    cluster->templates_unknown = !known;
-    cluster->n_other_changes++;
-}
-
-bool cluster_claim_templates_known(const struct cluster *cluster)
-{
-    return !cluster->templates_unknown;
+    const struct kept *next =
+        facts ? CONTAINER_OF(facts, const struct claim_template, facts)->kept.hh.next
+              : cluster->kept[CLUSTER_CLAIM_TEMPLATES].first;
+    return next ? facts_of(next) : NULL;
 }

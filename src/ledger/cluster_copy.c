@@ -1,33 +1,16 @@
 /* cluster_copy: see include/ledger/cluster_copy.h. */
 #include "ledger/cluster_copy.h"
 #include "base/mem.h"
-#include "devices/devices.h"
 #include "ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes before nodes and devices; nodes before the pods on them. */
-enum stage {
-    STAGE_NAMESPACES,
-    STAGE_PRIORITY_CLASSES,
-    STAGE_RUNTIME_CLASSES,
-    STAGE_DEVICE_CLASSES,
-    STAGE_NODES,
-    STAGE_SLICES,
-    STAGE_CLAIMS,
-    STAGE_TAINTS,
-    STAGE_CLAIM_TEMPLATES,
-    STAGE_BUDGETS,
-    STAGE_PODS,
-    N_STAGES
-};
-
 struct cluster_copy {
     const struct cluster *from;
     struct cluster *to;
-    enum stage stage;
-    const void *last;     /* of the stage: what was copied last; NULL: nothing */
+    size_t stage;         /* kinds that are copied, in the order of enum copied */
+    const void *last;     /* of the present kind: what was copied last; NULL: nothing */
     uint64_t claims_done; /* version of the last claim that was copied; 0: none */
     /* For cluster_copy_some_anew(). */
     uint64_t edition;    /* of the cluster at the end of the last step */
@@ -45,52 +28,22 @@ struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct p
     copy->to = cluster_new(policy);
     memcpy(copy->to->relists, from->relists, sizeof from->relists);
     devices_continue_relists(copy->to->devices, from->devices);
-    cluster_set_claims_known(copy->to, cluster_claims_known(from));
-    cluster_set_claim_templates_known(copy->to, cluster_claim_templates_known(from));
-    cluster_set_budgets_known(copy->to, cluster_budgets_known(from));
+    memcpy(copy->to->is_unknown, from->is_unknown, sizeof from->is_unknown);
     copy->to->now_ms = from->now_ms;
     return copy;
 }
 
 /* Each copies the object after `last`, and when it was seen. Returns it; NULL: no more. */
 
-static const void *next_namespace(struct cluster_copy *copy, const void *last)
+static const void *next_object(struct cluster_copy *copy, enum cluster_kind kind, const void *last)
 {
-    const struct namespace *next = cluster_next_namespace(copy->from, last);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const void *facts = NULL;
+    const void *next = cluster_next_object(copy->from, kind, last, arena, &facts);
     if (!next)
         return NULL;
-    cluster_upsert_namespace(copy->to,
-                             &(struct namespace_facts){next->name, next->labels, next->n_labels});
-    namespace_usage_find(copy->to, next->name)->seen =
-        CONTAINER_OF(next, const struct namespace_entry, namespace_)->seen;
-    return next;
-}
-
-static const void *next_priority_class(struct cluster_copy *copy, const void *last)
-{
-    int64_t value = 0;
-    bool is_default = false;
-    const char *name = cluster_next_priority_class(copy->from, last, &value, &is_default);
-    if (name)
-        cluster_priority_classes_copy(copy->to, copy->from, name);
-    return name;
-}
-
-static const void *next_runtime_class(struct cluster_copy *copy, const void *last)
-{
-    const char *name = cluster_next_runtime_class(copy->from, last);
-    if (name)
-        cluster_add_runtime_class(copy->to, name);
-    return name;
-}
-
-static const void *next_device_class(struct cluster_copy *copy, const void *last)
-{
-    const char *resource = NULL;
-    const char *name = cluster_next_device_class(copy->from, last, &resource);
-    if (name)
-        cluster_device_classes_copy(copy->to, copy->from, name);
-    return name;
+    cluster_upsert(copy->to, kind, facts);
+    return kinds_see(copy->to, copy->from, kind, next);
 }
 
 /* A node whose labels name no model now keeps the one that quotas counted. If they name one that
@@ -114,60 +67,6 @@ static const void *next_node(struct cluster_copy *copy, const void *last)
     return next;
 }
 
-/* Names of slices and rules live in the old ledger. */
-static const void *next_slice(struct cluster_copy *copy, const void *last)
-{
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    struct slice_facts facts;
-    if (!devices_next_slice(copy->from->devices, last, arena, &facts))
-        return NULL;
-    cluster_upsert_slice(copy->to, &facts);
-    if (facts.is_unreadable)
-        cluster_keep_slice(copy->to, facts.name);
-    return devices_continue_seen(copy->to->devices, copy->from->devices, DEVICES_SLICES,
-                                 facts.name);
-}
-
-static const void *next_claim(struct cluster_copy *copy, const void *last)
-{
-    const struct device_claim *next = devices_next_claim(copy->from->devices, last);
-    if (!next)
-        return NULL;
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct claim_facts facts = devices_claim_facts(next, arena);
-    cluster_upsert_resource_claim(copy->to, &facts);
-    devices_continue_seen_claim(copy->to->devices, copy->from->devices, facts.namespace_,
-                                facts.name);
-    return next;
-}
-
-static const void *next_taint(struct cluster_copy *copy, const void *last)
-{
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    struct device_taint_facts facts;
-    if (!devices_next_taint(copy->from->devices, last, arena, &facts))
-        return NULL;
-    cluster_upsert_device_taint(copy->to, &facts);
-    return devices_continue_seen(copy->to->devices, copy->from->devices, DEVICES_TAINTS,
-                                 facts.name);
-}
-
-static const void *next_claim_template(struct cluster_copy *copy, const void *last)
-{
-    const struct claim_template_facts *next = cluster_next_claim_template(copy->from, last);
-    if (next)
-        cluster_claim_templates_copy(copy->to, next);
-    return next;
-}
-
-static const void *next_budget(struct cluster_copy *copy, const void *last)
-{
-    const struct budget_facts *next = cluster_next_budget(copy->from, last);
-    if (next)
-        cluster_budgets_copy(copy->to, next);
-    return next;
-}
-
 static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)
 {
     struct pod_entry *entry = NULL;
@@ -186,28 +85,26 @@ static const void *next_pod(struct cluster_copy *copy, const void *last)
     return next;
 }
 
-static const void *(*const NEXT[N_STAGES])(struct cluster_copy *copy, const void *last) = {
-    [STAGE_NAMESPACES] = next_namespace,
-    [STAGE_PRIORITY_CLASSES] = next_priority_class,
-    [STAGE_RUNTIME_CLASSES] = next_runtime_class,
-    [STAGE_DEVICE_CLASSES] = next_device_class,
-    [STAGE_NODES] = next_node,
-    [STAGE_SLICES] = next_slice,
-    [STAGE_CLAIMS] = next_claim,
-    [STAGE_TAINTS] = next_taint,
-    [STAGE_CLAIM_TEMPLATES] = next_claim_template,
-    [STAGE_BUDGETS] = next_budget,
-    [STAGE_PODS] = next_pod,
-};
+static const void *next_of(struct cluster_copy *copy, enum cluster_kind kind, const void *last)
+{
+    if (kind == CLUSTER_NODES)
+        return next_node(copy, last);
+    return kind == CLUSTER_PODS ? next_pod(copy, last) : next_object(copy, kind, last);
+}
+
+static bool is_copying_pods(const struct cluster_copy *copy)
+{
+    return copy->stage == N_LEDGER_KINDS - 1;
+}
 
 bool cluster_copy_some(struct cluster_copy *copy, size_t n)
 {
-    for (; n > 0 && copy->stage < N_STAGES; n--) {
-        copy->last = NEXT[copy->stage](copy, copy->last);
+    for (; n > 0 && copy->stage < N_LEDGER_KINDS; n--) {
+        copy->last = next_of(copy, cluster_kind_in_order(copy->stage), copy->last);
         if (!copy->last)
             copy->stage++;
     }
-    return copy->stage == N_STAGES;
+    return copy->stage == N_LEDGER_KINDS;
 }
 
 /* NULL: none. */
@@ -224,14 +121,14 @@ static void find_again(struct cluster_copy *copy)
 {
     if (copy->edition == cluster_edition(copy->from))
         return;
-    copy->n_restarts += copy->stage < STAGE_PODS && copy->last;
-    copy->last = copy->stage == STAGE_PODS ? last_pod_until(copy->from, copy->last_order) : NULL;
+    copy->n_restarts += copy->stage < N_LEDGER_KINDS - 1 && copy->last;
+    copy->last = is_copying_pods(copy) ? last_pod_until(copy->from, copy->last_order) : NULL;
 }
 
 static void remember_place(struct cluster_copy *copy)
 {
     copy->edition = cluster_edition(copy->from);
-    if (copy->stage == STAGE_PODS && copy->last)
+    if (is_copying_pods(copy) && copy->last)
         copy->last_order =
             CONTAINER_OF((const struct pod *)copy->last, const struct pod_entry, pod)->order;
 }
@@ -239,7 +136,7 @@ static void remember_place(struct cluster_copy *copy)
 bool cluster_copy_some_anew(struct cluster_copy *copy, size_t n)
 {
     find_again(copy);
-    while (copy->n_restarts > RESTARTS_MAX && copy->stage < STAGE_PODS)
+    while (copy->n_restarts > RESTARTS_MAX && copy->stage < N_LEDGER_KINDS - 1)
         (void)cluster_copy_some(copy, 1);
     const bool is_complete = cluster_copy_some(copy, n);
     remember_place(copy);

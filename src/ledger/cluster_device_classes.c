@@ -14,13 +14,12 @@
 #define IMPLICIT "deviceclass.resource.kubernetes.io/"
 
 struct device_class {
-    char *name;
+    struct kept kept;
     char *driver; /* NULL: not known */
     struct selector_texts selectors;
     const char **texts;               /* of selectors, interned */
     struct claimed_resource *claimed; /* NULL: only its implicit name */
-    uint64_t seen;
-    UT_hash_handle hh;
+    char name[];
 };
 
 /* A resource that device classes map. */
@@ -30,11 +29,14 @@ struct claimed_resource {
     char name[];
 };
 
+static struct device_class *class_of(const struct kept *object)
+{
+    return object ? CONTAINER_OF(object, struct device_class, kept) : NULL;
+}
+
 static struct device_class *find(const struct cluster *cluster, const char *name)
 {
-    struct device_class *class = NULL;
-    HASH_FIND_STR(cluster->device_classes, name, class);
-    return class;
+    return class_of(kept_find(cluster, CLUSTER_DEVICE_CLASSES, name));
 }
 
 static struct claimed_resource *find_claimed(const struct cluster *cluster, const char *name)
@@ -72,55 +74,41 @@ static void drop_selectors(struct cluster *cluster, struct device_class *class)
     free(class->texts);
 }
 
-static void remove_class(struct cluster *cluster, struct device_class *class)
+void cluster_device_classes_let_go(struct cluster *cluster, struct kept *object)
 {
+    struct device_class *class = class_of(object);
     drop_selectors(cluster, class);
-    HASH_DEL(cluster->device_classes, class);
     unref_claimed(cluster, class->claimed);
-    free(class->name);
     free(class->driver);
-    free(class);
 }
 
-void cluster_upsert_device_class(struct cluster *cluster, const char *name, const char *resource)
+static const char *resource_of(const struct device_class *class)
 {
-    struct device_class *class = find(cluster, name);
-    const bool is_new = !class;
-    if (is_new) {
-        class = MEM_NEW(struct device_class);
-        class->name = mem_strdup(name);
-        HASH_ADD_KEYPTR(hh, cluster->device_classes, class->name, strlen(class->name), class);
-    }
-    class->seen = cluster->relists[CLUSTER_DEVICE_CLASSES];
-    if (!is_new && strcmp(class->claimed ? class->claimed->name : "", resource) == 0)
-        return;
+    return class->claimed ? class->claimed->name : "";
+}
+
+static const char *driver_of(const struct device_class *class)
+{
+    return class->driver ? class->driver : "";
+}
+
+static void set_resource(struct cluster *cluster, struct device_class *class, const char *resource)
+{
     unref_claimed(cluster, class->claimed);
     class->claimed = ref_claimed(cluster, resource);
     changes_of_device_classes(cluster);
 }
 
-void cluster_set_device_class_driver(struct cluster *cluster, const char *name, const char *driver)
+static void set_driver(struct cluster *cluster, struct device_class *class, const char *driver)
 {
-    struct device_class *class = find(cluster, name);
-    if (strcmp(class->driver ? class->driver : "", driver) == 0)
-        return;
     free(class->driver);
     class->driver = driver[0] ? mem_strdup(driver) : NULL;
     cluster->version++;
 }
 
-const char *cluster_device_class_driver(const struct cluster *cluster, const char *name)
+static void set_selectors(struct cluster *cluster, struct device_class *class,
+                          const struct selector_texts *selectors)
 {
-    const struct device_class *class = find(cluster, name);
-    return class && class->driver ? class->driver : "";
-}
-
-void cluster_set_device_class_selectors(struct cluster *cluster, const char *name,
-                                        const struct selector_texts *selectors)
-{
-    struct device_class *class = find(cluster, name);
-    if (selector_texts_equal(&class->selectors, selectors))
-        return;
     const char **texts = MEM_ARRAY(const char *, selectors->n);
     for (size_t i = 0; i < selectors->n; i++)
         texts[i] = string_table_intern(&cluster->shapes->strings, selectors->texts[i]);
@@ -128,6 +116,39 @@ void cluster_set_device_class_selectors(struct cluster *cluster, const char *nam
     class->texts = texts;
     class->selectors = (struct selector_texts){texts, selectors->n, selectors->is_cut};
     cluster->version++;
+}
+
+void cluster_upsert_device_class(struct cluster *cluster, const struct device_class_facts *facts)
+{
+    const char *resource = facts->resource ? facts->resource : "";
+    const char *driver = facts->driver ? facts->driver : "";
+    struct kept *object = kept_see(cluster, CLUSTER_DEVICE_CLASSES, facts->name);
+    struct device_class *class =
+        object ? class_of(object) : MEM_NEW_WITH_TEXT(struct device_class, name, facts->name);
+    if (!object)
+        kept_add(cluster, CLUSTER_DEVICE_CLASSES, &class->kept, class->name);
+    if (!object || strcmp(resource_of(class), resource) != 0)
+        set_resource(cluster, class, resource);
+    if (strcmp(driver_of(class), driver) != 0)
+        set_driver(cluster, class, driver);
+    if (!selector_texts_equal(&class->selectors, &facts->selectors))
+        set_selectors(cluster, class, &facts->selectors);
+}
+
+const void *cluster_device_classes_facts(const struct kept *object, struct arena *arena)
+{
+    const struct device_class *class = class_of(object);
+    struct device_class_facts *facts = ARENA_NEW(arena, struct device_class_facts);
+    *facts = (struct device_class_facts){
+        arena_strdup(arena, class->name), arena_strdup(arena, resource_of(class)),
+        arena_strdup(arena, driver_of(class)), selector_texts_copy(&class->selectors, arena)};
+    return facts;
+}
+
+const char *cluster_device_class_driver(const struct cluster *cluster, const char *name)
+{
+    const struct device_class *class = find(cluster, name);
+    return class ? driver_of(class) : "";
 }
 
 const struct selector_texts *cluster_device_class_selectors(const struct cluster *cluster,
@@ -147,69 +168,14 @@ uint64_t cluster_device_class_scopes(const struct cluster *cluster, const char *
     return policy_quota_scopes(cluster->policy, class->claimed->name);
 }
 
-void cluster_device_classes_copy(struct cluster *to, const struct cluster *from, const char *name)
-{
-    const struct device_class *class = find(from, name);
-    if (!class)
-        return;
-    cluster_upsert_device_class(to, name, class->claimed ? class->claimed->name : "");
-    cluster_set_device_class_driver(to, name, class->driver ? class->driver : "");
-    cluster_set_device_class_selectors(to, name, &class->selectors);
-    find(to, name)->seen = class->seen;
-}
-
-void cluster_delete_device_class(struct cluster *cluster, const char *name)
-{
-    struct device_class *class = find(cluster, name);
-    if (!class)
-        return;
-    remove_class(cluster, class);
-    changes_of_device_classes(cluster);
-}
-
-size_t cluster_n_device_classes(const struct cluster *cluster)
-{
-    return HASH_COUNT(cluster->device_classes);
-}
-
-void cluster_device_classes_free_all(struct cluster *cluster)
-{
-    struct device_class *class = NULL;
-    struct device_class *next = NULL;
-    HASH_ITER (hh, cluster->device_classes, class, next) {
-        remove_class(cluster, class);
-    }
-}
-
-void cluster_device_classes_sweep(struct cluster *cluster)
-{
-    struct device_class *class = NULL;
-    struct device_class *next = NULL;
-    const size_t n_before = cluster_n_device_classes(cluster);
-    HASH_ITER (hh, cluster->device_classes, class, next) {
-        if (class->seen != cluster->relists[CLUSTER_DEVICE_CLASSES])
-            remove_class(cluster, class);
-    }
-    if (cluster_n_device_classes(cluster) < n_before)
-        changes_of_device_classes(cluster);
-}
-
-const char *cluster_next_device_class(const struct cluster *cluster, const char *name,
-                                      const char **ret_resource)
-{
-    const struct device_class *next = name ? find(cluster, name)->hh.next : cluster->device_classes;
-    if (!next)
-        return NULL;
-    *ret_resource = next->claimed ? next->claimed->name : "";
-    return next->name;
-}
-
 void cluster_device_classes_fork(struct cluster *fork, const struct cluster *cluster)
 {
-    const char *resource = "";
-    const char *name = NULL;
-    while ((name = cluster_next_device_class(cluster, name, &resource)))
-        cluster_upsert_device_class(fork, name, resource);
+    const struct kept *object = cluster->kept[CLUSTER_DEVICE_CLASSES].first;
+    for (; object; object = object->hh.next) {
+        const struct device_class *class = class_of(object);
+        cluster_upsert_device_class(
+            fork, &(struct device_class_facts){class->name, .resource = resource_of(class)});
+    }
 }
 
 size_t cluster_device_classes_check(const struct cluster *cluster)
@@ -218,9 +184,9 @@ size_t cluster_device_classes_check(const struct cluster *cluster)
     const struct claimed_resource *claimed = cluster->claimed_resources;
     for (; claimed; claimed = claimed->hh.next) {
         size_t n = 0;
-        const struct device_class *class = cluster->device_classes;
-        for (; class; class = class->hh.next)
-            n += class->claimed == claimed;
+        const struct kept *object = cluster->kept[CLUSTER_DEVICE_CLASSES].first;
+        for (; object; object = object->hh.next)
+            n += class_of(object)->claimed == claimed;
         n_wrong += n == 0 || n != claimed->n_classes;
     }
     return n_wrong;

@@ -2,7 +2,6 @@
  * cluster_devices: devices of dynamic resource allocation, claims and taint rules. devices/ counts
  * them; here each change reaches the nodes that it concerns. See include/ledger/cluster.h.
  */
-#include "devices/devices.h"
 #include "ledger.h"
 
 const struct devices *cluster_devices(const struct cluster *cluster)
@@ -81,38 +80,17 @@ void cluster_keep_device_taint(struct cluster *cluster, const char *name)
     devices_keep_taint(cluster->devices, name);
 }
 
-static enum devices_kind kind_of(enum cluster_kind kind)
+bool cluster_devices_sweep(struct cluster *cluster, enum devices_kind kind, size_t work)
 {
-    if (kind == CLUSTER_SLICES)
-        return DEVICES_SLICES;
-    return kind == CLUSTER_CLAIMS ? DEVICES_CLAIMS : DEVICES_TAINTS;
-}
-
-void cluster_devices_relist_begin(struct cluster *cluster, enum cluster_kind kind)
-{
-    devices_relist_begin(cluster->devices, kind_of(kind));
-}
-
-bool cluster_relist_sweep_devices(struct cluster *cluster, enum cluster_kind kind, size_t work)
-{
-    const bool is_complete = devices_relist_sweep(cluster->devices, kind_of(kind), work);
+    const bool is_complete = devices_relist_sweep(cluster->devices, kind, work);
     renew_changed(cluster);
     return is_complete;
 }
 
-void cluster_set_claims_known(struct cluster *cluster, bool known)
+void cluster_devices_renew(struct cluster *cluster)
 {
-    if (cluster->claims_unknown == !known)
-        return;
-    cluster->claims_unknown = !known;
-    cluster->n_other_changes++;
     for (struct node *node = cluster->nodes; node; node = node->next) {
         if (node->n_devices > 0)
             changes_of_devices(cluster, node);
     }
-}
-
-bool cluster_claims_known(const struct cluster *cluster)
-{
-    return !cluster->claims_unknown;
 }

@@ -59,6 +59,15 @@ static void fork_resources(struct cluster *fork, const struct cluster *cluster)
     }
 }
 
+static void fork_all_of(struct cluster *fork, const struct cluster *cluster, enum cluster_kind kind)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const void *facts = NULL;
+    const void *object = NULL;
+    while ((object = cluster_next_object(cluster, kind, object, arena, &facts)))
+        cluster_upsert(fork, kind, facts);
+}
+
 struct cluster *cluster_fork(struct cluster *cluster)
 {
     gpu_demand_settle(cluster);
@@ -73,16 +82,11 @@ struct cluster *cluster_fork(struct cluster *cluster)
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node))
         fork_node(fork, node);
-    const struct priority_class *entry = NULL;
-    for (entry = cluster->priority_classes; entry; entry = entry->hh.next)
-        cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default,
-                                      entry->never_preempts);
-    const char *class = NULL;
-    while ((class = cluster_next_runtime_class(cluster, class)))
-        cluster_add_runtime_class(fork, class);
+    fork_all_of(fork, cluster, CLUSTER_PRIORITY_CLASSES);
+    fork_all_of(fork, cluster, CLUSTER_RUNTIME_CLASSES);
     namespace_usage_fork(fork, cluster);
     fork->version = cluster->version;
-    fork->claims_unknown = cluster->claims_unknown;
+    fork->is_unknown[CLUSTER_CLAIMS] = cluster->is_unknown[CLUSTER_CLAIMS];
     fork->has_devices_of_several = cluster->has_devices_of_several;
     return fork;
 }

@@ -1,6 +1,7 @@
 /* cluster_namespaces: existing namespaces and their labels. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger.h"
+#include "ledger/shape_copy.h"
 
 #include <string.h>
 
@@ -50,14 +51,46 @@ void cluster_delete_namespace(struct cluster *cluster, const char *name)
         remove_namespace(cluster, entry);
 }
 
-void cluster_namespaces_sweep(struct cluster *cluster)
+void cluster_namespaces_keep(struct cluster *cluster, const char *name)
+{
+    struct namespace_entry *entry = namespace_usage_find(cluster, name);
+    if (entry)
+        entry->seen = cluster->relists[CLUSTER_NAMESPACES];
+}
+
+bool cluster_namespaces_sweep(struct cluster *cluster, size_t work)
 {
     struct namespace_entry *entry = NULL;
     struct namespace_entry *next = NULL;
+    (void)work;
     HASH_ITER (hh, cluster->namespaces, entry, next) {
         if (entry->there && entry->seen != cluster->relists[CLUSTER_NAMESPACES])
             remove_namespace(cluster, entry);
     }
+    return true;
+}
+
+const void *cluster_namespaces_next(const struct cluster *cluster, const void *last,
+                                    struct arena *arena, const void **ret_facts)
+{
+    const struct namespace *next = cluster_next_namespace(cluster, last);
+    struct namespace_facts *facts = ARENA_NEW(arena, struct namespace_facts);
+    if (next)
+        *facts = (struct namespace_facts){arena_strdup(arena, next->name),
+                                          shape_copy_labels(next->labels, next->n_labels, arena),
+                                          next->n_labels};
+    *ret_facts = facts;
+    return next;
+}
+
+const void *cluster_namespaces_see(struct cluster *copy, const struct cluster *original,
+                                   const void *object)
+{
+    const struct namespace *namespace_ = object;
+    (void)original;
+    namespace_usage_find(copy, namespace_->name)->seen =
+        CONTAINER_OF(namespace_, const struct namespace_entry, namespace_)->seen;
+    return object;
 }
 
 const struct namespace *cluster_find_namespace(const struct cluster *cluster, const char *name)

@@ -232,8 +232,6 @@ static size_t add_slices(struct cluster *cluster, const char *node,
         facts.pool = arena_printf(arena, "%s/%s", node, facts.pool);
         facts.node_name = node;
         cluster_upsert_slice(cluster, &facts);
-        if (facts.is_unreadable)
-            cluster_keep_slice(cluster, facts.name);
         bytes += devices_slice_bytes(&facts);
     }
     return bytes;

@@ -6,6 +6,7 @@
 #define LEDGER_LEDGER_H
 
 #include "base/table.h"
+#include "devices/devices.h"
 #include "ledger/asked_claims.h"
 #include "ledger/claim_usage.h"
 #include "ledger/claims.h"
@@ -21,9 +22,55 @@
 #include "shapes.h"
 #include "types/amount.h"
 #include "types/device_facts.h"
+#include "types/object_facts.h"
 
 #include <stdalign.h>
 #include <utlist.h>
+
+/* An object of a kind that needs nothing but its facts: the first member of the kind's struct. */
+struct kept {
+    uint64_t seen;     /* number of the last list that named it */
+    UT_hash_handle hh; /* by id: the name, or "namespace/name" */
+};
+
+struct kept_objects {
+    struct kept *first;
+    struct kept
+        *swept_to; /* next one of cluster_relist_sweep(), if it has begun; NULL: the first */
+    bool is_sweeping;
+};
+
+/* Nodes need their classes, and pods their nodes. */
+enum copied {
+    COPIED_FIRST,
+    COPIED_BEFORE_NODES,
+    COPIED_AS_NODES,
+    COPIED_AFTER_NODES,
+    COPIED_LAST,
+    N_COPIED
+};
+
+/* What the ledger does with a kind. A member that is NULL: the kind is in a struct kept_objects, or
+ * in devices/. */
+struct ledger_kind {
+    enum copied copied; /* when a copy of the ledger gets it */
+    /* Inserts or replaces. facts: of the kind's type. */
+    void (*upsert)(struct cluster *cluster, const void *facts);
+    void (*remove)(struct cluster *cluster, const char *id);
+    void (*keep)(struct cluster *cluster, const char *id);
+    size_t (*count)(const struct cluster *cluster);
+    bool (*sweep)(struct cluster *cluster, size_t work);
+    /* See cluster_next_object() and kinds_see(). */
+    const void *(*next)(const struct cluster *cluster, const void *last, struct arena *arena,
+                        const void **ret_facts);
+    const void *(*see)(struct cluster *copy, const struct cluster *original, const void *object);
+    /* Only of kinds in a struct kept_objects: the object's facts, in the arena. */
+    const void *(*facts)(const struct kept *object, struct arena *arena);
+    /* Frees what the object has beside its struct. NULL: nothing. */
+    void (*let_go)(struct cluster *cluster, struct kept *object);
+    /* After a change of objects. NULL: it is a new version of the ledger. */
+    void (*changed)(struct cluster *cluster);
+};
 
 struct traits_entry {
     struct node_traits traits;
@@ -67,7 +114,6 @@ struct claim_entry {
 };
 
 /* cluster_device_classes.c */
-struct device_class;
 struct claimed_resource;
 
 /* claim_usage.c */
@@ -129,34 +175,19 @@ struct namespace_entry {
 };
 
 struct claim_template {
+    struct kept kept;
     struct claim_template_facts facts; /* points into texts */
     struct claim_want wants[CLAIM_WANTS_MAX];
-    uint64_t seen;
-    UT_hash_handle hh;
     char texts[]; /* first the key: "namespace/name" */
 };
 
 struct kept_budget {
+    struct kept kept;
     struct budget_facts facts; /* names are in texts, the selector in the arena */
     struct arena *arena;       /* NULL: it has no selector, or is cut */
     size_t bytes;              /* its part of cluster.budget_bytes; 0: it is cut */
     struct siphash128 digest;  /* of the facts as they came */
-    uint64_t seen;
-    UT_hash_handle hh;
-    char texts[]; /* the key, "namespace/name"; then the namespace */
-};
-
-struct priority_class {
-    char *name;
-    uint64_t seen;
-    int64_t value;
-    bool is_default, never_preempts;
-    UT_hash_handle hh;
-};
-
-struct runtime_class {
-    char *name;
-    UT_hash_handle hh;
+    char texts[];              /* the key, "namespace/name"; then the namespace */
 };
 
 /* Position of cluster_check_some(). Sums of a node with many pods are kept between steps, and
@@ -176,12 +207,10 @@ struct fork_peers;
 struct cluster {
     const struct policy *policy;
     struct devices *devices; /* NULL in a fork */
-    bool claims_unknown;     /* cluster_set_claims_known() */
-    bool templates_unknown;  /* cluster_set_claim_templates_known() */
-    bool budgets_unknown;    /* cluster_set_budgets_known() */
-    bool is_sweeping_templates, is_sweeping_budgets;
-    bool has_devices_of_several; /* several nodes reach some devices */
-    struct shapes *shapes;       /* shared with forks; use only under the origin's lock */
+    struct kept_objects kept[N_LEDGER_KINDS];
+    bool is_unknown[N_LEDGER_KINDS]; /* cluster_set_known() */
+    bool has_devices_of_several;     /* several nodes reach some devices */
+    struct shapes *shapes;           /* shared with forks; use only under the origin's lock */
     bool is_fork;
     const struct resource **fork_resources; /* forks only: all resource names it knows */
     size_t n_fork_resources;
@@ -191,8 +220,7 @@ struct cluster {
     struct node_index node_index;
     struct check_walk check_walk;
     struct pod_entry *pods;
-    struct pod_entry *swept_to; /* next pod of cluster_relist_sweep_pods(); NULL: the first */
-    bool is_sweeping;
+    struct pod_entry *swept_to; /* as in struct kept_objects */
     struct pod_names pod_names;
     size_t n_pods_over[N_SHAPE_LIMITS]; /* pods whose shape exceeds each limit */
     size_t n_repelling;                 /* unfinished pods with required anti-affinity */
@@ -203,25 +231,18 @@ struct cluster {
     struct claim_entry *claims;           /* empty in a fork */
     struct nomination_entry *nominations; /* of GPUs; empty without quotas */
     uint64_t claims_version;
-    struct priority_class *priority_classes;
-    struct runtime_class *runtime_classes;
     struct namespace_entry *namespaces;
     struct claim_use *claim_uses; /* empty in a fork, and without quotas */
     struct claim_use *floating;   /* of these: claim_usage_floats() */
     struct holding_pod *holding_pods;
     int64_t *quota_used; /* namespace_usage_n_cells() GPU counts per quota; NULL: no quotas */
-    struct claim_template *claim_templates;   /* empty in a fork */
-    struct claim_template *template_swept_to; /* as swept_to */
-    size_t template_spec_bytes;               /* at most CLAIM_TEXTS_BYTES_MAX */
-    struct kept_budget *budgets;              /* empty in a fork */
-    struct kept_budget *budget_swept_to;      /* as swept_to */
-    struct shape_accounts budget_accounts;    /* bytes of those that are not cut */
-    size_t budget_bytes;                      /* the same, of all namespaces */
-    struct device_class *device_classes;
+    size_t template_spec_bytes;            /* at most CLAIM_TEXTS_BYTES_MAX */
+    struct shape_accounts budget_accounts; /* bytes of those that are not cut */
+    size_t budget_bytes;                   /* the same, of all namespaces */
     struct claimed_resource *claimed_resources;
     size_t n_present_nodes;
     size_t n_present_namespaces;
-    uint64_t relists[N_CLUSTER_KINDS];
+    uint64_t relists[N_LEDGER_KINDS];
     uint64_t version;
     uint64_t n_other_changes; /* that version does not count */
     uint64_t n_serials;       /* reservation serials issued */
@@ -292,8 +313,34 @@ void cluster_peers_added(struct cluster *cluster, struct pod_entry *entry);
 void cluster_peers_removed(struct cluster *cluster, struct pod_entry *entry);
 void cluster_peers_fork_free(struct cluster *fork);
 
+/* kinds.c */
+extern const struct ledger_kind LEDGER_KINDS[N_LEDGER_KINDS];
+/* After a copy of the object, from cluster_next_object(): it was seen when the original was.
+ * Returns the original, as cluster_next_object() goes on from it. */
+const void *kinds_see(struct cluster *copy, const struct cluster *original, enum cluster_kind kind,
+                      const void *object);
+
+/* kept.c */
+struct kept *kept_find(const struct cluster *cluster, enum cluster_kind kind, const char *id);
+/* The same, and the present list names it. */
+struct kept *kept_see(struct cluster *cluster, enum cluster_kind kind, const char *id);
+/* The id is part of the object. */
+void kept_add(struct cluster *cluster, enum cluster_kind kind, struct kept *object, const char *id);
+/* Frees it. Counts no change. */
+void kept_remove(struct cluster *cluster, enum cluster_kind kind, struct kept *object);
+void kept_changed(struct cluster *cluster, enum cluster_kind kind);
+void kept_delete(struct cluster *cluster, enum cluster_kind kind, const char *id);
+bool kept_sweep(struct cluster *cluster, enum cluster_kind kind, size_t work);
+void kept_free_all(struct cluster *cluster);
+
+/* cluster.c: see struct ledger_kind. */
+bool cluster_nodes_sweep(struct cluster *cluster, size_t work);
+bool cluster_pods_sweep(struct cluster *cluster, size_t work);
+
 /* cluster_devices.c */
-void cluster_devices_relist_begin(struct cluster *cluster, enum cluster_kind kind);
+bool cluster_devices_sweep(struct cluster *cluster, enum devices_kind kind, size_t work);
+/* After a change of cluster_knows(). */
+void cluster_devices_renew(struct cluster *cluster);
 
 /* changes.c */
 /* Sets traits (NULL: the node is deleted) and resources. traits may be the node's current ones. */
@@ -363,11 +410,7 @@ bool model_pool_is_offered(const struct node *node, const struct node_resource *
 bool model_pool_has_devices(const struct node *node, const struct node_device_group *group);
 
 /* cluster_priority_classes.c */
-void cluster_priority_classes_free_all(struct cluster *cluster);
-void cluster_priority_classes_sweep(struct cluster *cluster);
-/* Copies the class from another cluster if it exists there, and when it was seen. */
-void cluster_priority_classes_copy(struct cluster *to, const struct cluster *from,
-                                   const char *name);
+const void *cluster_priority_classes_facts(const struct kept *object, struct arena *arena);
 
 /* namespace_usage.c */
 /* The node's traits; without a Node object, some with GPUs of unknown model. */
@@ -419,31 +462,30 @@ void claim_usage_free_all(struct cluster *cluster);
 void claim_floating_moved(struct cluster *cluster, const char *uid);
 
 /* cluster_namespaces.c */
-void cluster_namespaces_sweep(struct cluster *cluster);
+void cluster_namespaces_keep(struct cluster *cluster, const char *name);
+bool cluster_namespaces_sweep(struct cluster *cluster, size_t work);
+const void *cluster_namespaces_next(const struct cluster *cluster, const void *last,
+                                    struct arena *arena, const void **ret_facts);
+const void *cluster_namespaces_see(struct cluster *copy, const struct cluster *original,
+                                   const void *object);
 
 /* cluster_device_classes.c */
-void cluster_device_classes_free_all(struct cluster *cluster);
-void cluster_device_classes_sweep(struct cluster *cluster);
+const void *cluster_device_classes_facts(const struct kept *object, struct arena *arena);
+void cluster_device_classes_let_go(struct cluster *cluster, struct kept *object);
 void cluster_device_classes_fork(struct cluster *fork, const struct cluster *cluster);
-/* Copies the class from another cluster if it exists there, and when it was seen. */
-void cluster_device_classes_copy(struct cluster *to, const struct cluster *from, const char *name);
 /* Returns the number of resources with a wrong count of classes. */
 size_t cluster_device_classes_check(const struct cluster *cluster);
 /* Whether a device class maps this extended resource. */
 bool cluster_device_classes_map(const struct cluster *cluster, const char *resource);
 
-/* cluster_runtime_classes.c */
-void cluster_runtime_classes_free_all(struct cluster *cluster);
-
 /* cluster_budgets.c */
-void cluster_budgets_free_all(struct cluster *cluster);
-/* As cluster_claim_templates_copy(). */
-void cluster_budgets_copy(struct cluster *to, const struct budget_facts *facts);
+const void *cluster_budgets_facts(const struct kept *object, struct arena *arena);
+void cluster_budgets_let_go(struct cluster *cluster, struct kept *object);
+void cluster_budgets_changed(struct cluster *cluster);
 
 /* cluster_claim_templates.c */
-void cluster_claim_templates_free_all(struct cluster *cluster);
-/* Copies a template of another cluster, and when it was seen. */
-void cluster_claim_templates_copy(struct cluster *to, const struct claim_template_facts *facts);
+const void *cluster_claim_templates_facts(const struct kept *object, struct arena *arena);
+void cluster_claim_templates_let_go(struct cluster *cluster, struct kept *object);
 
 /* node_traits.c */
 /* before: current traits of the node of that name; NULL: none. */

@@ -79,7 +79,7 @@ int64_t node_changed_ms(const struct node *node)
 bool node_gives_by_claim(const struct node *node, const struct resource *resource)
 {
     const struct cluster *cluster = node->hot.cluster;
-    if (!cluster->device_classes)
+    if (!cluster->kept[CLUSTER_DEVICE_CLASSES].first)
         return false;
     const struct node_resource *has = node_find_resource(node, resource);
     return (!has || has->allocatable <= 0) && cluster_device_classes_map(cluster, resource->name);

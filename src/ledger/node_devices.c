@@ -115,7 +115,7 @@ static const char *resource_of(const struct cluster *cluster, const char *driver
 /* Any claim that is unknown may use them. */
 static int64_t free_of(const struct cluster *cluster, const struct device_model *model)
 {
-    return cluster->claims_unknown ? 0 : model->free;
+    return cluster_knows(cluster, CLUSTER_CLAIMS) ? model->free : 0;
 }
 
 static struct node_device_group group_of(struct cluster *cluster, const struct node *node,

@@ -168,3 +168,12 @@ struct shape_facts shape_copy(const struct shape_facts *facts, struct arena *are
         arena_copy(arena, wants->exclude, wants->n_exclude, sizeof *wants->exclude);
     return copy;
 }
+
+struct label *shape_copy_labels(const struct label *labels, size_t n, struct arena *arena)
+{
+    struct label *copies = ARENA_ARRAY(arena, struct label, n);
+    for (size_t i = 0; i < n; i++)
+        copies[i] = (struct label){arena_strdup(arena, labels[i].key),
+                                   arena_strdup(arena, labels[i].value)};
+    return copies;
+}

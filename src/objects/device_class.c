@@ -2,21 +2,27 @@
 #include "objects/device_class.h"
 
 #include "formats/json_get.h"
+#include "objects/identity.h"
 #include "selector_texts.h"
 
-int device_class_from_json(const json_t *object, struct arena *arena, const char **ret_resource,
-                           struct err *err)
+int device_class_from_json(const json_t *object, struct arena *arena,
+                           struct device_class_facts *ret_facts, struct err *err)
 {
+    struct identity identity;
     json_t *spec = NULL;
     const char *resource = "";
-    int r = json_get_object(object, "spec", &spec, err);
+    int r = identity_from_json(object, arena, &identity, err);
+    if (r == 0)
+        r = json_get_object(object, "spec", &spec, err);
     if (r < 0)
         return r;
     if ((r = json_get_string(spec, "extendedResourceName", &resource, err)) < 0) {
         err_prefix(err, "spec.");
         return r;
     }
-    *ret_resource = arena_strdup(arena, resource);
+    *ret_facts = (struct device_class_facts){identity.name, arena_strdup(arena, resource),
+                                             device_class_driver(object, arena),
+                                             device_class_selectors(object, arena)};
     return 0;
 }
 

@@ -55,16 +55,20 @@ char *identity_item_kind(const json_t *list)
     return mem_strndup(kind, len - suffix_len);
 }
 
-int priority_class_from_json(const json_t *object, struct priority_class_facts *ret_facts,
-                             struct err *err)
+int priority_class_from_json(const json_t *object, struct arena *arena,
+                             struct priority_class_facts *ret_facts, struct err *err)
 {
-    struct priority_class_facts facts = *ret_facts;
+    struct identity identity;
+    struct priority_class_facts facts = {0};
     const char *policy = json_string_value(json_member(object, "preemptionPolicy"));
-    int r = json_get_integer(object, "value", &facts.value, err);
+    int r = identity_from_json(object, arena, &identity, err);
+    if (r == 0)
+        r = json_get_integer(object, "value", &facts.value, err);
     if (r == 0)
         r = json_get_bool(object, "globalDefault", &facts.is_default, err);
     if (r < 0)
         return r;
+    facts.name = identity.name;
     facts.never_preempts = policy && strcmp(policy, "Never") == 0;
     *ret_facts = facts;
     return 0;

@@ -417,9 +417,9 @@ struct snapshot_lines snapshot_compute(const struct cluster *cluster, struct are
     add(&sums, "pods", (int64_t)cluster_n_pods(cluster));
     add(&sums, "reservations", (int64_t)cluster_n_reservations(cluster));
     add(&sums, "namespaces", (int64_t)cluster_n_namespaces(cluster));
-    add(&sums, "priority classes", (int64_t)cluster_n_priority_classes(cluster));
-    add(&sums, "device classes", (int64_t)cluster_n_device_classes(cluster));
-    add(&sums, "claim templates", (int64_t)cluster_n_claim_templates(cluster));
+    add(&sums, "priority classes", (int64_t)cluster_n_objects(cluster, CLUSTER_PRIORITY_CLASSES));
+    add(&sums, "device classes", (int64_t)cluster_n_objects(cluster, CLUSTER_DEVICE_CLASSES));
+    add(&sums, "claim templates", (int64_t)cluster_n_objects(cluster, CLUSTER_CLAIM_TEMPLATES));
     for (const struct gpu_demand *demand = gpu_demand_next(cluster, NULL); demand;
          demand = gpu_demand_next(cluster, demand))
         add_demand(&sums, demand);

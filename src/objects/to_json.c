@@ -232,12 +232,12 @@ json_t *runtime_class_to_json(const char *name)
                      "metadata", "name", name);
 }
 
-json_t *device_class_to_json(const char *name, const char *resource, const char *driver,
-                             const struct selector_texts *selectors)
+json_t *device_class_to_json(const struct device_class_facts *facts)
 {
     json_t *spec = json_object();
-    set_text(spec, "extendedResourceName", resource);
-    (void)json_object_set_new(spec, "selectors", selector_texts_to_json(selectors, driver));
+    set_text(spec, "extendedResourceName", facts->resource);
+    (void)json_object_set_new(spec, "selectors",
+                              selector_texts_to_json(&facts->selectors, facts->driver));
     return json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", "resource.k8s.io/v1", "kind",
-                     "DeviceClass", "metadata", "name", name, "spec", spec);
+                     "DeviceClass", "metadata", "name", facts->name, "spec", spec);
 }

@@ -21,6 +21,7 @@
 #include "config/settings.h"
 #include "extender/extender.h"
 #include "fake_exchange.h"
+#include "inventory/kinds.h"
 #include "inventory/live.h"
 #include "kube/reflector.h"
 #include "meter.h"
@@ -424,7 +425,7 @@ static void feed(struct reflector *reflector, const char *text)
 /* Through the reflector, as from the API server. */
 static void relist(const struct harness *harness, const struct hostile_body *body, const char *pod)
 {
-    const struct reflector_settings settings = {.kind = &INVENTORY_KINDS[CLUSTER_PODS],
+    const struct reflector_settings settings = {.kind = &INVENTORY_KINDS[CLUSTER_PODS].listed,
                                                 .page_size = PAGE_OBJECTS,
                                                 .silence_ms = 1000,
                                                 .max_object_bytes = 16 << 20,

@@ -371,7 +371,7 @@ static void start_reflectors(struct service *service)
 {
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         const struct reflector_settings settings = {
-            .kind = &INVENTORY_KINDS[i],
+            .kind = &INVENTORY_KINDS[i].listed,
             .page_size = SERVICE_PAGE,
             .silence_ms = SERVICE_SILENCE_MS,
             .max_object_bytes = 1 << 16,

@@ -6,6 +6,7 @@
 #define SIM_SERVICE_H
 
 #include "extender/binds.h"
+#include "inventory/kinds.h"
 #include "inventory/live.h"
 #include "kube/hold.h"
 #include "kube/leadership.h"

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "inventory/kinds.h"
 #include "inventory/live.h"
 #include "unit.h"
 

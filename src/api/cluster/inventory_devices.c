@@ -36,7 +36,7 @@ struct driver_list inventory_devices_copy(const struct inventory_view *view,
 {
     const struct devices *devices = cluster_devices(view->cluster);
     const char *name = node ? node_name(node) : "";
-    struct driver_list rows = {.in_use_known = cluster_claims_known(view->cluster),
+    struct driver_list rows = {.in_use_known = cluster_knows(view->cluster, CLUSTER_CLAIMS),
                                .shared = devices_shared_on(devices, name, arena, room)};
     const struct device_group *groups = devices_on_node(devices, name, &rows.n);
     rows.items = ARENA_ARRAY(arena, struct driver_devices, rows.n);

@@ -19,7 +19,7 @@ struct driver_devices {
 struct driver_list {
     struct driver_devices *items;
     size_t n;
-    bool in_use_known; /* cluster_claims_known(); else allocated, blocked and free are null */
+    bool in_use_known; /* cluster_knows() claims; else allocated, blocked and free are null */
     struct shared_devices shared;
 };
 

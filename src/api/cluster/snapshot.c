@@ -9,11 +9,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "decide/reserve.h"
-#include "devices/devices.h"
 #include "formats/json_put.h"
 #include "inventory/inventory.h"
+#include "inventory/kinds.h"
 #include "ledger/shape_copy.h"
-#include "objects/identity.h"
 #include "objects/to_json.h"
 
 #include <stdlib.h>
@@ -21,16 +20,17 @@
 
 #define SECOND_MS 1000
 
-struct snapshot_device_class {
-    const char *name, *resource, *driver;
-    struct selector_texts selectors;
-};
-
 struct snapshot_reservation {
     const char *uid, *namespace_, *name, *node_name;
     const char *replica_of; /* as in pod_facts */
     struct shape_facts shape;
     int64_t made_ms; /* clock_ms() */
+};
+
+/* Facts of one kind. */
+struct snapshot_objects {
+    const void **facts;
+    size_t n;
 };
 
 /* Each list in the ledger's order. */
@@ -42,38 +42,12 @@ struct snapshot_copy {
     struct pod_copies pods;
     struct snapshot_reservation *reservations; /* oldest first */
     size_t n_reservations;
-    struct namespace_facts *namespaces;
-    size_t n_namespaces;
-    struct priority_class_facts *classes;
-    size_t n_classes;
-    const char **runtime_classes;
-    size_t n_runtime_classes;
-    struct snapshot_device_class *device_classes;
-    size_t n_device_classes;
-    struct slice_facts *slices;
-    size_t n_slices;
-    struct claim_facts *claims;
-    size_t n_claims;
-    struct device_taint_facts *device_taints;
-    size_t n_device_taints;
-    struct claim_template_facts *claim_templates;
-    size_t n_claim_templates;
-    struct budget_facts *budgets;
-    size_t n_budgets;
+    struct snapshot_objects others[N_LEDGER_KINDS];
     struct snapshot_problem *problems;
     size_t n_problems, n_all_problems;
     bool claims_known, templates_known, budgets_known;
     struct snapshot_lines reckoned;
 };
-
-static struct label *copy_labels(const struct label *labels, size_t n, struct arena *arena)
-{
-    struct label *copies = ARENA_ARRAY(arena, struct label, n);
-    for (size_t i = 0; i < n; i++)
-        copies[i] = (struct label){arena_strdup(arena, labels[i].key),
-                                   arena_strdup(arena, labels[i].value)};
-    return copies;
-}
 
 static struct taint *copy_taints(const struct node_traits *traits, struct arena *arena)
 {
@@ -118,7 +92,7 @@ static struct node_facts copy_node(const struct node *node, struct arena *arena)
     const struct node_traits *traits = node_traits(node);
     struct node_facts facts = {
         .name = arena_strdup(arena, node_name(node)),
-        .labels = copy_labels(traits->view.labels, traits->view.n_labels, arena),
+        .labels = shape_copy_labels(traits->view.labels, traits->view.n_labels, arena),
         .n_labels = traits->view.n_labels,
         .taints = copy_taints(traits, arena),
         .n_taints = traits->n_taints,
@@ -155,129 +129,27 @@ static void copy_reservations(const struct cluster *cluster, struct snapshot_cop
         };
 }
 
-static void copy_namespaces(const struct cluster *cluster, struct snapshot_copy *copy)
+static void copy_others(const struct cluster *cluster, enum cluster_kind kind,
+                        struct snapshot_copy *copy)
 {
-    struct arena *arena = copy->arena;
-    copy->namespaces = ARENA_ARRAY(arena, struct namespace_facts, cluster_n_namespaces(cluster));
-    for (const struct namespace *item = cluster_next_namespace(cluster, NULL); item;
-         item = cluster_next_namespace(cluster, item))
-        copy->namespaces[copy->n_namespaces++] = (struct namespace_facts){
-            arena_strdup(arena, item->name), copy_labels(item->labels, item->n_labels, arena),
-            item->n_labels};
+    struct snapshot_objects *objects = &copy->others[kind];
+    const void *object = NULL;
+    if (!kinds_in_ledger(kind)->to_json)
+        return;
+    objects->facts = ARENA_ARRAY(copy->arena, const void *, cluster_n_objects(cluster, kind) + 1);
+    while ((object = cluster_next_object(cluster, kind, object, copy->arena,
+                                         &objects->facts[objects->n])))
+        objects->n++;
 }
 
-static void copy_classes(const struct cluster *cluster, struct snapshot_copy *copy)
+/* Not those whose selector was cut. */
+static bool knows_budgets(const struct cluster *cluster)
 {
-    struct arena *arena = copy->arena;
-    const char *name = NULL;
-    int64_t value = 0;
-    bool is_default = false;
-    copy->classes =
-        ARENA_ARRAY(arena, struct priority_class_facts, cluster_n_priority_classes(cluster));
-    while ((name = cluster_next_priority_class(cluster, name, &value, &is_default)))
-        copy->classes[copy->n_classes++] = (struct priority_class_facts){
-            .name = arena_strdup(arena, name),
-            .value = value,
-            .is_default = is_default,
-            .never_preempts = cluster_class_never_preempts(cluster, name)};
-}
-
-static void copy_runtime_classes(const struct cluster *cluster, struct snapshot_copy *copy)
-{
-    struct arena *arena = copy->arena;
-    const char *name = NULL;
-    copy->runtime_classes = ARENA_ARRAY(arena, const char *, cluster_n_runtime_classes(cluster));
-    while ((name = cluster_next_runtime_class(cluster, name)))
-        copy->runtime_classes[copy->n_runtime_classes++] = arena_strdup(arena, name);
-}
-
-static void copy_device_classes(const struct cluster *cluster, struct snapshot_copy *copy)
-{
-    struct arena *arena = copy->arena;
-    const char *name = NULL;
-    const char *resource = "";
-    copy->device_classes =
-        ARENA_ARRAY(arena, struct snapshot_device_class, cluster_n_device_classes(cluster));
-    while ((name = cluster_next_device_class(cluster, name, &resource)))
-        copy->device_classes[copy->n_device_classes++] = (struct snapshot_device_class){
-            arena_strdup(arena, name), arena_strdup(arena, resource),
-            arena_strdup(arena, cluster_device_class_driver(cluster, name)),
-            selector_texts_copy(cluster_device_class_selectors(cluster, name), arena)};
-}
-
-static void copy_slices(const struct devices *devices, struct snapshot_copy *copy)
-{
-    struct slice_facts facts;
-    const char *name = NULL;
-    copy->slices =
-        ARENA_ARRAY(copy->arena, struct slice_facts, devices_count(devices, DEVICES_SLICES));
-    while ((name = devices_next_slice(devices, name, copy->arena, &facts)))
-        copy->slices[copy->n_slices++] = facts;
-}
-
-static void copy_claims(const struct devices *devices, struct snapshot_copy *copy)
-{
-    const struct device_claim *claim = NULL;
-    copy->claims =
-        ARENA_ARRAY(copy->arena, struct claim_facts, devices_count(devices, DEVICES_CLAIMS));
-    while ((claim = devices_next_claim(devices, claim)))
-        copy->claims[copy->n_claims++] = devices_claim_facts(claim, copy->arena);
-}
-
-static void copy_device_taints(const struct devices *devices, struct snapshot_copy *copy)
-{
-    struct device_taint_facts facts;
-    const char *name = NULL;
-    copy->device_taints =
-        ARENA_ARRAY(copy->arena, struct device_taint_facts, devices_count(devices, DEVICES_TAINTS));
-    while ((name = devices_next_taint(devices, name, copy->arena, &facts)))
-        copy->device_taints[copy->n_device_taints++] = facts;
-}
-
-static void copy_devices(const struct cluster *cluster, struct snapshot_copy *copy)
-{
-    const struct devices *devices = cluster_devices(cluster);
-    copy_slices(devices, copy);
-    copy_claims(devices, copy);
-    copy_device_taints(devices, copy);
-}
-
-static void copy_claim_templates(const struct cluster *cluster, struct snapshot_copy *copy)
-{
-    struct arena *arena = copy->arena;
-    const struct claim_template_facts *item = NULL;
-    copy->claim_templates =
-        ARENA_ARRAY(arena, struct claim_template_facts, cluster_n_claim_templates(cluster));
-    while ((item = cluster_next_claim_template(cluster, item))) {
-        struct claim_want *wants = ARENA_ARRAY(arena, struct claim_want, item->n_wants);
-        for (size_t i = 0; i < item->n_wants; i++)
-            wants[i] = (struct claim_want){arena_strdup(arena, item->wants[i].class_name),
-                                           arena_strdup(arena, item->wants[i].driver),
-                                           item->wants[i].n_devices};
-        copy->claim_templates[copy->n_claim_templates++] = (struct claim_template_facts){
-            arena_strdup(arena, item->namespace_), arena_strdup(arena, item->name), wants,
-            item->n_wants, item->spec ? arena_strdup(arena, item->spec) : NULL};
-    }
-}
-
-/* One whose selector was cut is left out. */
-static void copy_budgets(const struct cluster *cluster, struct snapshot_copy *copy)
-{
-    struct arena *arena = copy->arena;
-    const struct budget_facts *item = NULL;
-    copy->budgets_known = cluster_budgets_known(cluster);
-    copy->budgets = ARENA_ARRAY(arena, struct budget_facts, cluster_n_budgets(cluster));
-    while ((item = cluster_next_budget(cluster, item))) {
-        struct budget_facts *facts = &copy->budgets[copy->n_budgets];
-        copy->budgets_known &= !item->is_cut;
-        if (item->is_cut)
-            continue;
-        *facts = *item;
-        facts->namespace_ = arena_strdup(arena, item->namespace_);
-        facts->name = arena_strdup(arena, item->name);
-        facts->selector = shape_copy_term(&item->selector, arena);
-        copy->n_budgets++;
-    }
+    const struct budget_facts *budget = NULL;
+    bool known = cluster_knows(cluster, CLUSTER_BUDGETS);
+    while ((budget = cluster_next_budget(cluster, budget)))
+        known &= !budget->is_cut;
+    return known;
 }
 
 static void copy_problems(const struct inventory_view *view, struct snapshot_copy *copy)
@@ -303,16 +175,12 @@ static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *
     copy.pods.provenance = provenance;
     copy_nodes(view.cluster, &copy);
     copy_reservations(view.cluster, &copy);
-    copy_namespaces(view.cluster, &copy);
-    copy_classes(view.cluster, &copy);
-    copy_runtime_classes(view.cluster, &copy);
-    copy_device_classes(view.cluster, &copy);
-    copy_devices(view.cluster, &copy);
-    copy_claim_templates(view.cluster, &copy);
-    copy_budgets(view.cluster, &copy);
+    for (int kind = 0; kind < N_LEDGER_KINDS; kind++)
+        copy_others(view.cluster, (enum cluster_kind)kind, &copy);
     copy_problems(&view, &copy);
-    copy.claims_known = cluster_claims_known(view.cluster);
-    copy.templates_known = cluster_claim_templates_known(view.cluster);
+    copy.claims_known = cluster_knows(view.cluster, CLUSTER_CLAIMS);
+    copy.templates_known = cluster_knows(view.cluster, CLUSTER_CLAIM_TEMPLATES);
+    copy.budgets_known = knows_budgets(view.cluster);
     copy.reckoned = snapshot_compute(view.cluster, arena);
     return copy;
 }
@@ -384,36 +252,36 @@ static void write_reservation(struct writing *writing, const struct snapshot_res
     write_object(writing, reservation_to_json(&facts, writing->policy));
 }
 
-/* Nodes come before pods, so that loading finds a pod's node at once. */
+static void write_pods(struct writing *writing, const struct pod_copies *pods)
+{
+    for (size_t i = 0; i < pods->n; i++) {
+        const struct pod_facts facts = facts_of(&pods->items[i]);
+        write_object(writing, kept_pod_to_json(&facts, writing->policy));
+    }
+}
+
+static void write_others(struct writing *writing, const struct snapshot_copy *copy,
+                         enum cluster_kind kind)
+{
+    const struct snapshot_objects *objects = &copy->others[kind];
+    for (size_t i = 0; i < objects->n; i++) {
+        json_t *object = kinds_in_ledger(kind)->to_json(objects->facts[i], writing->policy);
+        if (object)
+            write_object(writing, object);
+    }
+}
+
+/* In an order in which loading finds a pod's node at once. */
 static void write_objects(struct writing *writing, const struct snapshot_copy *copy)
 {
     write_head(writing, copy);
-    for (size_t i = 0; i < copy->n_namespaces; i++)
-        write_object(writing, namespace_to_json(&copy->namespaces[i]));
-    for (size_t i = 0; i < copy->n_classes; i++)
-        write_object(writing, priority_class_to_json(&copy->classes[i]));
-    for (size_t i = 0; i < copy->n_runtime_classes; i++)
-        write_object(writing, runtime_class_to_json(copy->runtime_classes[i]));
-    for (size_t i = 0; i < copy->n_device_classes; i++)
-        write_object(writing, device_class_to_json(copy->device_classes[i].name,
-                                                   copy->device_classes[i].resource,
-                                                   copy->device_classes[i].driver,
-                                                   &copy->device_classes[i].selectors));
-    for (size_t i = 0; i < copy->n_nodes; i++)
-        write_object(writing, node_to_json(&copy->nodes[i]));
-    for (size_t i = 0; i < copy->n_slices; i++)
-        write_object(writing, kept_slice_to_json(&copy->slices[i], writing->policy));
-    for (size_t i = 0; i < copy->n_claims; i++)
-        write_object(writing, resource_claim_to_json(&copy->claims[i]));
-    for (size_t i = 0; i < copy->n_device_taints; i++)
-        write_object(writing, device_taint_rule_to_json(&copy->device_taints[i]));
-    for (size_t i = 0; i < copy->n_claim_templates; i++)
-        write_object(writing, claim_template_to_json(&copy->claim_templates[i]));
-    for (size_t i = 0; i < copy->n_budgets; i++)
-        write_object(writing, budget_to_json(&copy->budgets[i]));
-    for (size_t i = 0; i < copy->pods.n; i++) {
-        const struct pod_facts facts = facts_of(&copy->pods.items[i]);
-        write_object(writing, kept_pod_to_json(&facts, writing->policy));
+    for (size_t i = 0; i < N_LEDGER_KINDS; i++) {
+        const enum cluster_kind kind = cluster_kind_in_order(i);
+        for (size_t j = 0; kind == CLUSTER_NODES && j < copy->n_nodes; j++)
+            write_object(writing, node_to_json(&copy->nodes[j]));
+        if (kind == CLUSTER_PODS)
+            write_pods(writing, &copy->pods);
+        write_others(writing, copy, kind);
     }
     for (size_t i = 0; i < copy->n_reservations; i++)
         write_reservation(writing, &copy->reservations[i]);

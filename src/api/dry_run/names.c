@@ -455,12 +455,10 @@ static void check_priority_class(const struct name_check *check)
 {
     const struct cluster *cluster = check->candidates->cluster;
     struct name_search search = {.check = check, .asked = check->workload->pod.priority_class};
-    int64_t value = 0;
-    bool is_default = false;
-    if (!search.asked[0] || cluster_priority_of_class(cluster, search.asked, &value))
+    if (!search.asked[0] || cluster_has_object(cluster, CLUSTER_PRIORITY_CLASSES, search.asked))
         return;
     for (const char *one = NULL;
-         !search.found && (one = cluster_next_priority_class(cluster, one, &value, &is_default));)
+         !search.found && (one = cluster_next_id(cluster, CLUSTER_PRIORITY_CLASSES, one));)
         offer(&search, one);
     warn_of_name(check, &search, path_of(check, "spec", "priorityClassName"), "priority class");
 }
@@ -469,9 +467,10 @@ static void check_runtime_class(const struct name_check *check)
 {
     const struct cluster *cluster = check->candidates->cluster;
     struct name_search search = {.check = check, .asked = check->workload->runtime_class};
-    if (!search.asked[0] || cluster_has_runtime_class(cluster, search.asked))
+    if (!search.asked[0] || cluster_has_object(cluster, CLUSTER_RUNTIME_CLASSES, search.asked))
         return;
-    for (const char *one = NULL; !search.found && (one = cluster_next_runtime_class(cluster, one));)
+    for (const char *one = NULL;
+         !search.found && (one = cluster_next_id(cluster, CLUSTER_RUNTIME_CLASSES, one));)
         offer(&search, one);
     warn_of_name(check, &search, path_of(check, "spec", "runtimeClassName"), "runtime class");
 }

@@ -62,7 +62,7 @@ static const char *unsaved_of(const struct placement_run *run, const size_t coun
         return NULL;
     if (strcmp(fault, CLAIM_LOOKUP_NO_CLASSES) == 0)
         return "deviceclasses";
-    return cluster_claims_known(run->dry_run->fork) ? NULL : "resourceclaims";
+    return cluster_knows(run->dry_run->fork, CLUSTER_CLAIMS) ? NULL : "resourceclaims";
 }
 
 /* Says why the next replica fits nowhere; for a DaemonSet, why some nodes have no room. */
@@ -172,10 +172,9 @@ static void note_priority(struct placement_run *run, json_t *notes)
     struct arena *arena = run->dry_run->arena;
     const char *class = run->workload->pod.priority_class;
     const char *what = NULL;
-    int64_t value = 0;
-    if (!class[0] || cluster_priority_of_class(fork, class, &value))
+    if (!class[0] || cluster_has_object(fork, CLUSTER_PRIORITY_CLASSES, class))
         return;
-    if (cluster_n_priority_classes(fork) == 0) {
+    if (cluster_n_objects(fork, CLUSTER_PRIORITY_CLASSES) == 0) {
         what = "not checked, the cluster file has no priority classes";
     } else {
         what = "is not in the cluster, the API server would reject the pods";
@@ -190,9 +189,9 @@ static void note_runtime_class(struct placement_run *run, json_t *notes)
     struct arena *arena = run->dry_run->arena;
     const char *class = run->workload->runtime_class;
     const char *what = "not checked, the runtime classes of the cluster are unknown";
-    if (!class[0] || cluster_has_runtime_class(fork, class))
+    if (!class[0] || cluster_has_object(fork, CLUSTER_RUNTIME_CLASSES, class))
         return;
-    if (cluster_n_runtime_classes(fork) > 0) {
+    if (cluster_n_objects(fork, CLUSTER_RUNTIME_CLASSES) > 0) {
         what = "is not in the cluster, the API server would reject the pods";
         run->refused_because = arena_printf(arena, "there is no runtime class %s", class);
     }

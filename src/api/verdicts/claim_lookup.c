@@ -242,13 +242,12 @@ static const char *class_meant(struct claim_lookup *lookup, const struct cluster
 {
     const struct device_request_list *list = lookup->sources.requests;
     struct nearest nearest = {.asked = missing, .least = SIZE_MAX};
-    const char *resource = "";
     const char *name = NULL;
     for (size_t i = 0; list && i < list->n && may_look(lookup); i++) {
         if (list->items[i].is_class)
             (void)nearest_try(&nearest, list->items[i].class_name);
     }
-    while (may_look(lookup) && (name = cluster_next_device_class(cluster, name, &resource))) {
+    while (may_look(lookup) && (name = cluster_next_id(cluster, CLUSTER_DEVICE_CLASSES, name))) {
         lookup->names_left -= COST_OF_COMPARISON - 1;
         (void)nearest_try(&nearest, name);
     }
@@ -294,7 +293,7 @@ static void find_template(struct claim_lookup *lookup, const struct cluster *clu
     if (facts)
         claim->spec = copy_of(lookup, facts->spec);
     else
-        miss(lookup, cluster, claim, cluster_claim_templates_known(cluster));
+        miss(lookup, cluster, claim, cluster_knows(cluster, CLUSTER_CLAIM_TEMPLATES));
 }
 
 /* Only of a claim that no more pods may use. */
@@ -329,7 +328,7 @@ static void find_made(struct claim_lookup *lookup, const struct cluster *cluster
         claim->spec = copy_of(lookup, facts->spec);
         claim->lacks_admin_label = lacks_admin_label(cluster, claim->namespace_);
     } else {
-        miss(lookup, cluster, claim, cluster_claims_known(cluster));
+        miss(lookup, cluster, claim, cluster_knows(cluster, CLUSTER_CLAIMS));
     }
     if (made && made->terminating)
         fail(claim, REASON_CLAIM_MISSING,
@@ -427,8 +426,9 @@ static struct class_copy copy_class(struct claim_lookup *lookup, const char *nam
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(lookup->sources.inventory);
     const struct selector_texts *texts = cluster_device_class_selectors(view.cluster, name);
-    struct class_copy copy = {.exists = texts != NULL,
-                              .are_known = view.live || cluster_n_device_classes(view.cluster) > 0};
+    struct class_copy copy = {
+        .exists = texts != NULL,
+        .are_known = view.live || cluster_n_objects(view.cluster, CLUSTER_DEVICE_CLASSES) > 0};
     if (texts)
         copy.texts = selector_texts_copy(texts, lookup->arena);
     else

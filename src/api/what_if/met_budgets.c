@@ -93,7 +93,8 @@ struct met_budgets *met_budgets_new(const struct cluster *ledger, struct arena *
     const struct budget_facts *facts = NULL;
     budgets->arena = arena;
     budgets->n_left = COMPARISONS_MAX;
-    budgets->items = ARENA_ARRAY(arena, struct met_budget, cluster_n_budgets(ledger));
+    budgets->items =
+        ARENA_ARRAY(arena, struct met_budget, cluster_n_objects(ledger, CLUSTER_BUDGETS));
     while ((facts = cluster_next_budget(ledger, facts)))
         add(budgets, facts);
     return budgets;

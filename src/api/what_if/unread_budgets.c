@@ -8,8 +8,9 @@ const char *unread_budgets_why(struct inventory *inventory, struct arena *arena)
     struct inventory_freshness kinds[N_CLUSTER_KINDS];
     if (inventory_freshness(inventory, kinds) == 0) {
         const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-        return cluster_budgets_known(view.cluster) ? NULL
-                                                   : "the cluster file has none; save it with pdb";
+        return cluster_knows(view.cluster, CLUSTER_BUDGETS)
+                   ? NULL
+                   : "the cluster file has none; save it with pdb";
     }
     const struct inventory_freshness *kind = &kinds[CLUSTER_BUDGETS];
     if (kind->synced && !kind->stale && !kind->behind && !kind->too_many)

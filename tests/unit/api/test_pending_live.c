@@ -28,7 +28,7 @@ static int set_up(void **state)
     if (!fixture)
         return -1;
     live_init(&fixture->live);
-    const struct reflector_settings settings = {.kind = &INVENTORY_KINDS[CLUSTER_PODS],
+    const struct reflector_settings settings = {.kind = &INVENTORY_KINDS[CLUSTER_PODS].listed,
                                                 .page_size = 10,
                                                 .silence_ms = 60000,
                                                 .max_object_bytes = 10000};

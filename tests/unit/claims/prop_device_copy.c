@@ -133,9 +133,9 @@ static void put_rule(struct life *life, size_t i, json_t *object)
 static void put_class(struct life *life, size_t i, json_t *object)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct selector_texts texts = device_class_selectors(object, arena);
-    cluster_upsert_device_class(life->cluster, name_of(object), "");
-    cluster_set_device_class_selectors(life->cluster, name_of(object), &texts);
+    const struct device_class_facts facts = {name_of(object),
+                                             .selectors = device_class_selectors(object, arena)};
+    cluster_upsert_device_class(life->cluster, &facts);
     replace(&life->objects.classes[i], object);
 }
 

@@ -168,7 +168,7 @@ static void test_unknown_claims_are_not_judged(void **state)
 {
     struct fixture *fixture = *state;
     add_slice(fixture, "a", 1);
-    cluster_set_claims_known(fixture->cluster, false);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIMS, false);
     read_all(fixture);
     assert_string_equal(on_node(fixture, "a").not_judged, "the claims in the cluster are unknown");
 }

@@ -574,7 +574,7 @@ static int compare_templates(struct err *err, const struct cluster *cluster,
     }
     return r < 0 ? r
                  : compare(err, "ledger", "claim templates",
-                           (int64_t)cluster_n_claim_templates(cluster), n);
+                           (int64_t)cluster_n_objects(cluster, CLUSTER_CLAIM_TEMPLATES), n);
 }
 
 static int compare_claims(struct err *err, const struct cluster *cluster,

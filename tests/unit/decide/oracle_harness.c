@@ -5,9 +5,11 @@
 #include "ledger/gpu_demand.h"
 #include "oracle_compare.h"
 #include "oracle_facts.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_PLACED 4
@@ -218,9 +220,9 @@ void oracle_harness_put_class(struct oracle_harness *harness, size_t i,
     const char *resource = class->resource > 0 ? ORACLE_RESOURCE_NAMES[class->resource - 1] : "";
     const struct event event = begin_event(harness, "put device class", i);
     const char *name = oracle_facts_class_name(i);
-    cluster_upsert_device_class(harness->cluster, name, resource);
-    cluster_set_device_class_driver(harness->cluster, name,
-                                    oracle_facts_class_driver(class->driver));
+    const struct device_class_facts facts = {name, .resource = resource,
+                                             .driver = oracle_facts_class_driver(class->driver)};
+    cluster_upsert_device_class(harness->cluster, &facts);
     oracle_put_class(&harness->oracle, i, class);
     end_event(harness, &event);
 }
@@ -228,7 +230,7 @@ void oracle_harness_put_class(struct oracle_harness *harness, size_t i,
 void oracle_harness_remove_class(struct oracle_harness *harness, size_t i)
 {
     const struct event event = begin_event(harness, "remove device class", i);
-    cluster_delete_device_class(harness->cluster, oracle_facts_class_name(i));
+    cluster_delete(harness->cluster, CLUSTER_DEVICE_CLASSES, oracle_facts_class_name(i));
     oracle_remove_class(&harness->oracle, i);
     end_event(harness, &event);
 }
@@ -244,11 +246,20 @@ void oracle_harness_put_template(struct oracle_harness *harness, size_t i,
     end_event(harness, &event);
 }
 
+#define TEMPLATE_ID_SIZE 64
+
+static const char *template_id(size_t i, char id[TEMPLATE_ID_SIZE])
+{
+    (void)snprintf(id, TEMPLATE_ID_SIZE, "%s/%s", oracle_facts_template_namespace(i),
+                   oracle_facts_template_name(i));
+    return id;
+}
+
 void oracle_harness_remove_template(struct oracle_harness *harness, size_t i)
 {
     const struct event event = begin_event(harness, "remove claim template", i);
-    cluster_delete_claim_template(harness->cluster, oracle_facts_template_namespace(i),
-                                  oracle_facts_template_name(i));
+    char id[TEMPLATE_ID_SIZE];
+    cluster_delete(harness->cluster, CLUSTER_CLAIM_TEMPLATES, template_id(i, id));
     oracle_remove_template(&harness->oracle, i);
     end_event(harness, &event);
 }
@@ -256,8 +267,8 @@ void oracle_harness_remove_template(struct oracle_harness *harness, size_t i)
 void oracle_harness_keep_template(struct oracle_harness *harness, size_t i)
 {
     const struct event event = begin_event(harness, "keep claim template", i);
-    cluster_keep_claim_template(harness->cluster, oracle_facts_template_namespace(i),
-                                oracle_facts_template_name(i));
+    char id[TEMPLATE_ID_SIZE];
+    cluster_keep(harness->cluster, CLUSTER_CLAIM_TEMPLATES, template_id(i, id));
     oracle_keep_template(&harness->oracle, i);
     end_event(harness, &event);
 }

@@ -3,6 +3,7 @@
 #include "decide/what_if.h"
 #include "fixture_question.h"
 #include "ledger/cluster_copy.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@ static struct fixture *put_class(void **state)
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "counted", "cpu=8000 pods=9 " GPU "=4", "accelerator=T4");
     fixture_put_node(fixture, "claims", "cpu=8000 pods=9", "accelerator=T4");
-    cluster_upsert_device_class(fixture->cluster, "gpu.nvidia.com", GPU);
+    cluster_upsert_device_class(fixture->cluster,
+                                &(struct device_class_facts){"gpu.nvidia.com", .resource = GPU});
     return fixture;
 }
 
@@ -23,18 +25,21 @@ static void test_device_classes_are_stored_and_removed(void **state)
     struct fixture *fixture = put_class(state);
     struct cluster *cluster = fixture->cluster;
     uint64_t version = cluster_version(cluster);
-    cluster_upsert_device_class(cluster, "gpu.nvidia.com", GPU);
-    cluster_delete_device_class(cluster, "unheard-of");
+    cluster_upsert_device_class(cluster,
+                                &(struct device_class_facts){"gpu.nvidia.com", .resource = GPU});
+    cluster_delete(cluster, CLUSTER_DEVICE_CLASSES, "unheard-of");
     assert_int_equal(cluster_version(cluster), version);
-    cluster_upsert_device_class(cluster, "second", GPU);
-    cluster_upsert_device_class(cluster, "gpu.nvidia.com", "amd.com/gpu");
+    cluster_upsert_device_class(cluster, &(struct device_class_facts){"second", .resource = GPU});
+    cluster_upsert_device_class(
+        cluster, &(struct device_class_facts){"gpu.nvidia.com", .resource = "amd.com/gpu"});
     assert_true(cluster_version(cluster) > version);
     assert_string_equal(fixture_verdict(fixture, "claims", GPU "=1"), "fits");
     assert_string_equal(fixture_verdict(fixture, "claims", "amd.com/gpu=1"), "fits");
     cluster_relist_begin(cluster, CLUSTER_DEVICE_CLASSES);
-    cluster_upsert_device_class(cluster, "gpu.nvidia.com", "");
+    cluster_upsert_device_class(cluster,
+                                &(struct device_class_facts){"gpu.nvidia.com", .resource = ""});
     cluster_relist_end(cluster, CLUSTER_DEVICE_CLASSES);
-    assert_int_equal(cluster_n_device_classes(cluster), 1);
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_DEVICE_CLASSES), 1);
     assert_string_equal(fixture_verdict(fixture, "claims", GPU "=1"), "gpu_absent");
     assert_string_equal(fixture_verdict(fixture, "claims", "amd.com/gpu=1"), "gpu_absent");
 }
@@ -67,7 +72,7 @@ static void test_a_node_with_nothing_to_allocate(void **state)
     facts.allocatable = fixture_amounts(fixture, "cpu=8000 pods=9 " GPU "=0", &facts.n_allocatable);
     fixture_put_node_facts(fixture, &facts);
     assert_string_equal(fixture_verdict(fixture, "broken", GPU "=1"), "fits");
-    cluster_delete_device_class(fixture->cluster, "gpu.nvidia.com");
+    cluster_delete(fixture->cluster, CLUSTER_DEVICE_CLASSES, "gpu.nvidia.com");
     assert_string_equal(fixture_verdict(fixture, "broken", GPU "=1"), "gpu_total");
 }
 
@@ -107,7 +112,7 @@ static void test_a_fork_has_the_device_classes(void **state)
 {
     struct fixture *fixture = put_class(state);
     struct cluster *fork = cluster_fork(fixture->cluster);
-    cluster_delete_device_class(fixture->cluster, "gpu.nvidia.com");
+    cluster_delete(fixture->cluster, CLUSTER_DEVICE_CLASSES, "gpu.nvidia.com");
     const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
     const struct fit_question question = {.shape = cluster_resolve(fork, &facts, fixture->arena),
                                           .scope = FIT_ALL};
@@ -134,16 +139,17 @@ static void test_selectors_are_kept_and_copied(void **state)
     const struct selector_texts two = {texts, 2, false};
     const struct selector_texts cut = {.is_cut = true};
     const uint64_t version = cluster_version(cluster);
-    cluster_set_device_class_selectors(cluster, "gpu.nvidia.com", &two);
+    const struct device_class_facts with_two = {"gpu.nvidia.com", .resource = GPU,
+                                                .selectors = two};
+    cluster_upsert_device_class(cluster, &with_two);
     assert_true(cluster_version(cluster) > version);
-    cluster_upsert_device_class(cluster, "cut", "");
-    cluster_set_device_class_selectors(cluster, "cut", &two);
-    cluster_set_device_class_selectors(cluster, "cut", &cut);
+    cluster_upsert_device_class(cluster, &(struct device_class_facts){"cut", .selectors = two});
+    cluster_upsert_device_class(cluster, &(struct device_class_facts){"cut", .selectors = cut});
     assert_null(cluster_device_class_selectors(cluster, "unheard-of"));
     struct cluster_copy *copy = cluster_copy_new(cluster, cluster_policy(cluster));
     assert_true(cluster_copy_some(copy, 1000));
     struct cluster *copied = cluster_copy_end(copy);
-    cluster_delete_device_class(cluster, "gpu.nvidia.com");
+    cluster_delete(cluster, CLUSTER_DEVICE_CLASSES, "gpu.nvidia.com");
     assert_null(cluster_device_class_selectors(cluster, "gpu.nvidia.com"));
     assert_int_equal(n_selectors(copied, "gpu.nvidia.com"), 2);
     assert_string_equal(cluster_device_class_selectors(copied, "gpu.nvidia.com")->texts[0],
@@ -151,7 +157,7 @@ static void test_selectors_are_kept_and_copied(void **state)
     assert_int_equal(n_selectors(copied, "cut"), 0);
     assert_true(cluster_device_class_selectors(copied, "cut")->is_cut);
     const uint64_t before = cluster_version(copied);
-    cluster_set_device_class_selectors(copied, "gpu.nvidia.com", &two);
+    cluster_upsert_device_class(copied, &with_two);
     assert_int_equal(cluster_version(copied), before);
     cluster_free(copied);
 }

@@ -5,6 +5,7 @@
 #include "decide/what_if.h"
 #include "fixture_devices.h"
 #include "fixture_question.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>
@@ -14,7 +15,8 @@
 /* Pods that request the extended resource get devices. */
 static void map_gpus(struct fixture *fixture)
 {
-    cluster_upsert_device_class(fixture->cluster, "gpu.nvidia.com", GPU);
+    cluster_upsert_device_class(fixture->cluster,
+                                &(struct device_class_facts){"gpu.nvidia.com", .resource = GPU});
     fixture_check(fixture);
 }
 
@@ -186,7 +188,7 @@ static void test_devices_that_no_class_maps_change_no_price(void **state)
     assert_string_equal(terms(fixture, "a100", GPU "=1"), before);
     map_gpus(fixture);
     assert_string_not_equal(terms(fixture, "a100", GPU "=1"), before);
-    cluster_delete_device_class(fixture->cluster, "gpu.nvidia.com");
+    cluster_delete(fixture->cluster, CLUSTER_DEVICE_CLASSES, "gpu.nvidia.com");
     fixture_check(fixture);
     assert_string_equal(terms(fixture, "a100", GPU "=1"), before);
 }

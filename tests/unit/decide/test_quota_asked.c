@@ -3,6 +3,7 @@
 #include "fixture_devices.h"
 #include "fixture_question.h"
 #include "ledger/cluster_copy.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>
@@ -182,7 +183,7 @@ static void test_filter_counts_the_template_of_a_claim_that_is_not_made(void **s
     assert_filter("p", "/unknown\n", "l4", REASON_FITS);
     put_template(fixture, "of-3", 5);
     assert_filter("p", "/of-3\n", "l4", REASON_QUOTA);
-    cluster_delete_claim_template(fixture->cluster, "default", "of-3");
+    cluster_delete(fixture->cluster, CLUSTER_CLAIM_TEMPLATES, "default/of-3");
     assert_filter("p", "/of-3\n", "l4", REASON_FITS);
 }
 
@@ -204,10 +205,10 @@ static void test_templates_that_are_missing_are_named(void **state)
     check_unknown(fixture, "/there\nc\n", "none");
     check_unknown(fixture, "/gone\n/there\n",
                   "resource claim template gone: does not exist, so no quota counts it\n");
-    cluster_set_claim_templates_known(fixture->cluster, false);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIM_TEMPLATES, false);
     check_unknown(fixture, "/gone\n/there\n",
                   "resource claim template gone: is not listed, so no quota counts it\n");
-    cluster_set_claims_known(fixture->cluster, false);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIMS, false);
     check_unknown(fixture, "/gone\n", "none");
 }
 
@@ -226,15 +227,15 @@ static void test_a_list_of_templates_replaces_all(void **state)
     cluster_relist_begin(cluster, CLUSTER_CLAIM_TEMPLATES);
     put_template(fixture, "same", 1);
     put_template(fixture, "new", 1);
-    cluster_keep_claim_template(cluster, "default", "kept");
-    assert_false(cluster_relist_sweep_claim_templates(cluster, 1));
-    cluster_delete_claim_template(cluster, "default", "kept"); /* where the sweep goes on */
-    assert_true(cluster_relist_sweep_claim_templates(cluster, 100));
-    assert_int_equal(cluster_n_claim_templates(cluster), 2);
+    cluster_keep(cluster, CLUSTER_CLAIM_TEMPLATES, "default/kept");
+    assert_false(cluster_relist_sweep(cluster, CLUSTER_CLAIM_TEMPLATES, 1));
+    cluster_delete(cluster, CLUSTER_CLAIM_TEMPLATES, "default/kept"); /* where the sweep goes on */
+    assert_true(cluster_relist_sweep(cluster, CLUSTER_CLAIM_TEMPLATES, 100));
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_CLAIM_TEMPLATES), 2);
     assert_true(has_template(cluster, "same") && has_template(cluster, "new"));
     cluster_relist_begin(cluster, CLUSTER_CLAIM_TEMPLATES);
     cluster_relist_end(cluster, CLUSTER_CLAIM_TEMPLATES);
-    assert_int_equal(cluster_n_claim_templates(cluster), 0);
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_CLAIM_TEMPLATES), 0);
 }
 
 static void replace(struct fixture *fixture)
@@ -252,10 +253,10 @@ static void test_a_copy_under_another_policy_has_the_templates(void **state)
     put_template(fixture, "old", 1);
     cluster_relist_begin(fixture->cluster, CLUSTER_CLAIM_TEMPLATES);
     put_template(fixture, "new", 5);
-    cluster_set_claim_templates_known(fixture->cluster, false);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIM_TEMPLATES, false);
     replace(fixture);
     const struct cluster *to = fixture->cluster;
-    assert_false(cluster_claim_templates_known(to));
+    assert_false(cluster_knows(to, CLUSTER_CLAIM_TEMPLATES));
     assert_true(has_template(to, "old"));
     assert_int_equal(cluster_find_claim_template(to, "default", "new")->wants[0].n_devices, 5);
     cluster_relist_end(fixture->cluster, CLUSTER_CLAIM_TEMPLATES);
@@ -275,9 +276,12 @@ static void test_an_extended_resource_tells_what_a_class_gives(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_unallocated_claim(fixture, "five", 5, "by-resource");
-    cluster_upsert_device_class(fixture->cluster, "by-resource", "nvidia.com/gpu");
+    cluster_upsert_device_class(fixture->cluster, &(struct device_class_facts){
+                                                      "by-resource", .resource = "nvidia.com/gpu"});
     assert_filter("p", "five\n", "l4", REASON_QUOTA);
-    cluster_set_device_class_driver(fixture->cluster, "by-resource", "nic.example.com");
+    cluster_upsert_device_class(
+        fixture->cluster, &(struct device_class_facts){"by-resource", .resource = "nvidia.com/gpu",
+                                                       .driver = "nic.example.com"});
     assert_filter("p", "five\n", "l4", REASON_FITS);
 }
 
@@ -293,10 +297,12 @@ static void test_a_request_tells_what_its_class_does_not(void **state)
                                       .wants = wants,
                                       .n_wants = 2,
                                       .extended_for_uid = ""};
-    cluster_upsert_device_class(fixture->cluster, "any-gpu", "");
+    cluster_upsert_device_class(fixture->cluster,
+                                &(struct device_class_facts){"any-gpu", .resource = ""});
     cluster_upsert_resource_claim(fixture->cluster, &facts);
     assert_filter("p", "five\n", "l4", REASON_QUOTA);
-    cluster_set_device_class_driver(fixture->cluster, "any-gpu", "nic.example.com");
+    cluster_upsert_device_class(
+        fixture->cluster, &(struct device_class_facts){"any-gpu", .driver = "nic.example.com"});
     assert_filter("p", "five\n", "l4", REASON_FITS);
 }
 
@@ -310,8 +316,8 @@ static void test_devices_that_no_quota_counts_need_no_namespace(void **state)
                                                .selector = fixture_term(fixture, "team Exists"),
                                                .limits = &limit,
                                                .n_limits = 1});
-    cluster_upsert_device_class(fixture->cluster, CLASS, "");
-    cluster_set_device_class_driver(fixture->cluster, CLASS, NVIDIA_DRIVER);
+    cluster_upsert_device_class(fixture->cluster,
+                                &(struct device_class_facts){CLASS, .driver = NVIDIA_DRIVER});
     fixture_put_node(fixture, "l4", "cpu=8000 pods=99", "");
     cluster_relist_begin(fixture->cluster, CLUSTER_NAMESPACES);
     fixture_put_unallocated_claim(fixture, "net", 1, "nic");
@@ -364,7 +370,7 @@ static void test_claims_are_not_judged_while_they_are_unknown(void **state)
     struct fixture *fixture = *state;
     fixture_put_unallocated_claim(fixture, "five", 5, CLASS);
     put_pod(fixture, "p", "", "five\n");
-    cluster_set_claims_known(fixture->cluster, false);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIMS, false);
     assert_filter("p", "five\n", "l4", REASON_FITS);
     assert_int_equal(bind(fixture, "p", "l4"), RESERVE_HELD);
 }

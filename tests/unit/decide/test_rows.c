@@ -202,11 +202,13 @@ static void test_a_list_ends_in_steps(void **state)
     fill(fixture);
     cluster_relist_begin(fixture->cluster, CLUSTER_PODS);
     fixture_put_pod(fixture, "p7", "n1", "cpu=1 " GPU "=1");
-    assert_false(cluster_relist_sweep_pods(fixture->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION));
+    assert_false(
+        cluster_relist_sweep(fixture->cluster, CLUSTER_PODS, (size_t)10 * CLUSTER_SWEEP_DELETION));
     assert_int_equal(cluster_n_pods(fixture->cluster), N_MANY - 10);
     fixture_remove_pod(fixture, "p11"); /* the next one */
     fixture_put_pod(fixture, "new", "n1", GPU "=1");
-    while (!cluster_relist_sweep_pods(fixture->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION)) {
+    while (!cluster_relist_sweep(fixture->cluster, CLUSTER_PODS,
+                                 (size_t)10 * CLUSTER_SWEEP_DELETION)) {
     }
     assert_int_equal(cluster_n_pods(fixture->cluster), 2);
     assert_int_equal(fixture_used(fixture, "n1", GPU), 2);

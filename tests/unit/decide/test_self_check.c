@@ -4,6 +4,7 @@
 #include "fixture_question.h"
 #include "ledger.h"
 #include "ledger/claims.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #define GPU "nvidia.com/gpu"
@@ -66,7 +67,8 @@ static int setup(void **state)
     fixture_must_reserve(fixture, "a/3", "h");
     fixture_nominate_pod(fixture, "a/4");
     fixture_claim_pod(fixture, "a/5");
-    cluster_upsert_device_class(fixture->cluster, "gpu.amd.com", "amd.com/gpu");
+    cluster_upsert_device_class(
+        fixture->cluster, &(struct device_class_facts){"gpu.amd.com", .resource = "amd.com/gpu"});
     fixture_put_slice(fixture, "h", AMD_DRIVER, "MI300X, MI300X");
     fixture_put_claim(fixture, "c", "h", AMD_DRIVER, "gpu-0");
     return 0;
@@ -175,7 +177,7 @@ SPOIL(pool, SWAP(struct model_pool *, gpus_of(fixture)->pool, no_pool))
 SPOIL(n_groups, node_of(fixture, "h")->n_devices ^= 1)
 SPOIL(devices_total, devices_of(fixture)->total ^= 1)
 SPOIL(devices_allocated, devices_of(fixture)->allocated ^= 2)
-SPOIL(devices_free, devices_of(fixture)->free ^= 2)
+SPOIL(free_gpus_of_claims, devices_of(fixture)->free ^= 2)
 SPOIL(devices_model, SWAP(const char *, devices_of(fixture)->model, other_text))
 SPOIL(devices_shadowed, devices_of(fixture)->is_shadowed ^= true)
 SPOIL(devices_pool, SWAP(struct model_pool *, devices_of(fixture)->pool, no_pool))
@@ -228,7 +230,7 @@ static const struct {
     {n_groups, 4, "h: its GPUs that claims use is 0, should be 1"},
     {devices_total, 1, "h: its GPUs that claims use is 0, should be 1"},
     {devices_allocated, 1, "h: its GPUs that claims use is 0, should be 1"},
-    {devices_free, 2, "h: its GPUs that claims use is 0, should be 1"},
+    {free_gpus_of_claims, 2, "h: its GPUs that claims use is 0, should be 1"},
     {devices_model, 2, "h: its GPUs that claims use is 0, should be 1"},
     {devices_shadowed, 3, "h: its GPUs that claims use is 0, should be 1"},
     {devices_pool, 3, "MI300X: what is free is 1, should be 0"},

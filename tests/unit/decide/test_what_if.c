@@ -2,6 +2,7 @@
  * all clusters. */
 #include "decide/what_if.h"
 #include "fixture_question.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>
@@ -161,7 +162,8 @@ static void test_a_fork_outlives_its_origin(void **state)
     struct fixture *fixture = *state;
     three_nodes(fixture);
     cluster_upsert_namespace(fixture->cluster, &(struct namespace_facts){.name = "ml"});
-    cluster_upsert_priority_class(fixture->cluster, "high", 7, true, false);
+    cluster_upsert_priority_class(fixture->cluster,
+                                  &(struct priority_class_facts){"high", 7, true, false});
     struct cluster *fork = cluster_fork(fixture->cluster);
     cluster_free(fixture->cluster);
     fixture->cluster = NULL;

@@ -176,8 +176,8 @@ static bool take_over(void *context, const json_t *part, const struct json_over 
 static struct taken read_listed(const char *text, size_t len)
 {
     struct taken taken = {0};
-    const struct json_stream_options options = {.drop = INVENTORY_KINDS[CLUSTER_PODS].drop,
-                                                .keep = INVENTORY_KINDS[CLUSTER_PODS].keep,
+    const struct json_stream_options options = {.drop = INVENTORY_KINDS[CLUSTER_PODS].listed.drop,
+                                                .keep = INVENTORY_KINDS[CLUSTER_PODS].listed.keep,
                                                 .object_budget = &BUDGET,
                                                 .max_object_bytes = 1 << 20,
                                                 .max_depth = 50};

@@ -95,11 +95,11 @@ static void test_use_is_unknown_while_claims_are(void **state)
     fixture_put_node(fixture, "n1", "cpu=8000 " GPU "=0", "");
     fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, H100");
     fixture_put_pod(fixture, "p", "n1", GPU "=2");
-    cluster_set_claims_known(fixture->cluster, false);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIMS, false);
     assert_string_equal(series_of(fixture, "n1"),
                         SERIES("H100", NVIDIA_DRIVER, "unknown", "2")
                             SERIES("H100", GPU, "used", "0") SERIES("H100", GPU, "free", "0"));
-    cluster_set_claims_known(fixture->cluster, true);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIMS, true);
     assert_non_null(strstr(series_of(fixture, "n1"), SERIES("H100", NVIDIA_DRIVER, "free", "2")));
 }
 

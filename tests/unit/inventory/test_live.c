@@ -58,7 +58,7 @@ static void test_namespaces_and_classes_are_removed(void **state)
     live_remove(live, CLUSTER_PRIORITY_CLASSES, CLASS("high", "7"));
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     assert_int_equal(cluster_n_namespaces(view.cluster), 0);
-    assert_int_equal(cluster_n_priority_classes(view.cluster), 0);
+    assert_int_equal(cluster_n_objects(view.cluster, CLUSTER_PRIORITY_CLASSES), 0);
 }
 
 /* Node a with 8 GPUs, and pod ml/one on it, which uses 3. */

@@ -94,7 +94,7 @@ static void test_stale_kinds_stop_the_count_only(void **state)
         live->statuses[kind].stale = true;
         trouble(live, kind, TROUBLE_UNREACHABLE, "silent");
         (void)snprintf(why, sizeof why, "claims are not counted: the %s are stale: silent",
-                       INVENTORY_KINDS[kind].name);
+                       INVENTORY_KINDS[kind].listed.name);
         check_counted(live, why);
         live_check_usable(live, NULL);
         live->statuses[kind].stale = false;
@@ -124,7 +124,7 @@ static void test_too_many_claims_stop_the_count_only(void **state)
 static bool are_templates_known(struct live_cluster *live)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
-    return cluster_claim_templates_known(view.cluster);
+    return cluster_knows(view.cluster, CLUSTER_CLAIM_TEMPLATES);
 }
 
 static void check_templates_matter_to_nothing_else(struct live_cluster *live)

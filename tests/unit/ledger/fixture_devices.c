@@ -1,5 +1,6 @@
 /* fixture_devices: see fixture_devices.h. */
 #include "fixture_devices.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <inttypes.h>
@@ -64,8 +65,8 @@ void fixture_put_slice(struct fixture *fixture, const char *node, const char *dr
 
 void fixture_put_l4_and_h100(struct fixture *fixture)
 {
-    cluster_upsert_device_class(fixture->cluster, NVIDIA_DRIVER, "");
-    cluster_set_device_class_driver(fixture->cluster, NVIDIA_DRIVER, NVIDIA_DRIVER);
+    cluster_upsert_device_class(
+        fixture->cluster, &(struct device_class_facts){NVIDIA_DRIVER, .driver = NVIDIA_DRIVER});
     fixture_put_node(fixture, "l4", "cpu=8000 pods=99", "");
     fixture_put_node(fixture, "h100", "cpu=8000 pods=99", "");
     fixture_put_node(fixture, "both", "cpu=8000 pods=99", "");

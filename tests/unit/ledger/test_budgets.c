@@ -58,11 +58,11 @@ static void test_the_facts_are_kept(void **state)
     assert_true(kept->frees_unready && kept->is_outdated && !kept->is_cut && !kept->selects_none);
     assert_true(kept->allowed == 3 && kept->healthy == 5 && kept->desired == 2);
     assert_false(find(cluster, "ml", "all")->is_cut);
-    assert_int_equal(cluster_n_budgets(cluster), 2);
-    cluster_delete_budget(cluster, "ml", "web");
-    cluster_delete_budget(cluster, "ml", "gone");
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_BUDGETS), 2);
+    cluster_delete(cluster, CLUSTER_BUDGETS, "ml/web");
+    cluster_delete(cluster, CLUSTER_BUDGETS, "ml/gone");
     assert_null(find(cluster, "ml", "web"));
-    assert_int_equal(cluster_n_budgets(cluster), 1);
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_BUDGETS), 1);
 }
 
 /* Readers see each change of a budget, and no change where none is. */
@@ -80,7 +80,7 @@ static void test_the_edition_grows_with_changes_only(void **state)
     assert_ptr_equal(find(cluster, "ml", "web"), kept);
     put(fixture, "ml", "web", "app NotIn a");
     assert_true(cluster_edition(cluster) != before);
-    assert_int_equal(cluster_n_budgets(cluster), 1);
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_BUDGETS), 1);
 }
 
 static void test_a_list_deletes_what_it_does_not_name(void **state)
@@ -91,20 +91,20 @@ static void test_a_list_deletes_what_it_does_not_name(void **state)
         put(fixture, "ml", arena_printf(fixture->arena, "b%zu", i), "app In a");
     cluster_relist_begin(cluster, CLUSTER_BUDGETS);
     put(fixture, "ml", "b1", "app In a");
-    cluster_keep_budget(cluster, "ml", "b2"); /* cannot be read */
-    cluster_keep_budget(cluster, "ml", "unheard-of");
-    assert_int_equal(cluster_n_budgets(cluster), 10);
-    assert_false(cluster_relist_sweep_budgets(cluster, 1));
-    assert_int_equal(cluster_n_budgets(cluster), 9);
-    cluster_delete_budget(cluster, "ml", "b3"); /* where the sweep goes on */
-    while (!cluster_relist_sweep_budgets(cluster, 1)) {
+    cluster_keep(cluster, CLUSTER_BUDGETS, "ml/b2"); /* cannot be read */
+    cluster_keep(cluster, CLUSTER_BUDGETS, "ml/unheard-of");
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_BUDGETS), 10);
+    assert_false(cluster_relist_sweep(cluster, CLUSTER_BUDGETS, 1));
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_BUDGETS), 9);
+    cluster_delete(cluster, CLUSTER_BUDGETS, "ml/b3"); /* where the sweep goes on */
+    while (!cluster_relist_sweep(cluster, CLUSTER_BUDGETS, 1)) {
     }
-    assert_int_equal(cluster_n_budgets(cluster), 2);
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_BUDGETS), 2);
     assert_non_null(find(cluster, "ml", "b1"));
     assert_non_null(find(cluster, "ml", "b2"));
     cluster_relist_begin(cluster, CLUSTER_BUDGETS);
     cluster_relist_end(cluster, CLUSTER_BUDGETS);
-    assert_int_equal(cluster_n_budgets(cluster), 0);
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_BUDGETS), 0);
 }
 
 static void test_a_budget_is_bounded(void **state)
@@ -139,7 +139,7 @@ static void test_a_namespace_gets_its_share_only(void **state)
     assert_false(find(cluster, "modest", "b")->is_cut);
     assert_true(find(cluster, "greedy", "b99")->is_cut);
     for (size_t i = 0; i < n / 2; i++)
-        cluster_delete_budget(cluster, "greedy", arena_printf(fixture->arena, "b%zu", i));
+        cluster_delete(cluster, CLUSTER_BUDGETS, arena_printf(fixture->arena, "greedy/b%zu", i));
     put(fixture, "greedy", "b99", long_selector(fixture, 500));
     assert_false(find(cluster, "greedy", "b99")->is_cut);
 }
@@ -150,14 +150,14 @@ static void test_a_copy_has_the_budgets(void **state)
     struct cluster *cluster = fixture->cluster;
     put(fixture, "ml", "web", "app In a");
     put(fixture, "ml", "long", long_selector(fixture, fixture->policy.pod_shape_bytes));
-    cluster_set_budgets_known(cluster, false);
+    cluster_set_known(cluster, CLUSTER_BUDGETS, false);
     struct cluster_copy *copying = cluster_copy_new(cluster, &fixture->policy);
     while (!cluster_copy_some(copying, 1)) {
     }
     struct cluster *copy = cluster_copy_end(copying);
     assert_string_equal(find(copy, "ml", "web")->selector.requirements[0].values[0], "a");
     assert_true(find(copy, "ml", "long")->is_cut);
-    assert_false(cluster_budgets_known(copy));
+    assert_false(cluster_knows(copy, CLUSTER_BUDGETS));
     cluster_free(copy);
 }
 

@@ -1,7 +1,9 @@
 /* cluster: nodes, pods and use in the ledger. Mistakes of other projects: test_ledger_events.c;
  * long random histories: prop_ledger.c. */
+#include "base/mem.h"
 #include "fixture.h"
 #include "ledger/cluster.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>
@@ -413,16 +415,17 @@ static void check_classes(const struct cluster *cluster)
         bool is_default;
     } CLASSES[] = {
         {"high", 200, false}, {"usual", 50, true}, {"low", -5, true}, {"other", 70, true}};
-    const char *name = NULL;
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const void *object = NULL;
+    const void *facts = NULL;
     for (size_t i = 0; i < sizeof CLASSES / sizeof *CLASSES; i++) {
-        int64_t value = 0;
-        bool is_default = !CLASSES[i].is_default;
-        name = cluster_next_priority_class(cluster, name, &value, &is_default);
-        assert_string_equal(name, CLASSES[i].name);
-        assert_int_equal(value, CLASSES[i].value);
-        assert_int_equal(is_default, CLASSES[i].is_default);
+        object = cluster_next_object(cluster, CLUSTER_PRIORITY_CLASSES, object, arena, &facts);
+        const struct priority_class_facts *class = facts;
+        assert_string_equal(class->name, CLASSES[i].name);
+        assert_int_equal(class->value, CLASSES[i].value);
+        assert_int_equal(class->is_default, CLASSES[i].is_default);
     }
-    assert_null(cluster_next_priority_class(cluster, name, NULL, NULL));
+    assert_null(cluster_next_object(cluster, CLUSTER_PRIORITY_CLASSES, object, arena, &facts));
 }
 
 static void test_namespaces_and_priority_classes(void **state)
@@ -439,18 +442,22 @@ static void test_namespaces_and_priority_classes(void **state)
     assert_true(cluster_has_namespace(cluster, "ml"));
     assert_int_equal(cluster_n_namespaces(cluster), 1);
 
-    cluster_upsert_priority_class(cluster, "high", 100, false, false);
+    cluster_upsert_priority_class(cluster,
+                                  &(struct priority_class_facts){"high", 100, false, false});
     assert_false(cluster_priority_of_class(cluster, "", &value));
     assert_true(cluster_priority_of_class(cluster, "high", &value));
     assert_int_equal(value, 100);
-    cluster_upsert_priority_class(cluster, "high", 200, false, false);
+    cluster_upsert_priority_class(cluster,
+                                  &(struct priority_class_facts){"high", 200, false, false});
     assert_true(cluster_priority_of_class(cluster, "high", &value));
     assert_int_equal(value, 200);
-    assert_int_equal(cluster_n_priority_classes(cluster), 1);
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_PRIORITY_CLASSES), 1);
     /* of several defaults, Kubernetes takes the lowest */
-    cluster_upsert_priority_class(cluster, "usual", 50, true, false);
-    cluster_upsert_priority_class(cluster, "low", -5, true, false);
-    cluster_upsert_priority_class(cluster, "other", 70, true, false);
+    cluster_upsert_priority_class(cluster,
+                                  &(struct priority_class_facts){"usual", 50, true, false});
+    cluster_upsert_priority_class(cluster, &(struct priority_class_facts){"low", -5, true, false});
+    cluster_upsert_priority_class(cluster,
+                                  &(struct priority_class_facts){"other", 70, true, false});
     assert_true(cluster_priority_of_class(cluster, "", &value));
     assert_int_equal(value, -5);
     check_classes(cluster);

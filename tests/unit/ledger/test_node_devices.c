@@ -3,6 +3,7 @@
 #include "fixture_devices.h"
 #include "ledger/gpu_demand.h"
 #include "ledger/node_hot.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>
@@ -205,7 +206,8 @@ static const struct gpu_demand *demand_for(struct fixture *fixture, const char *
 /* Pods that request the extended resource get devices. */
 static void map_gpus(struct fixture *fixture)
 {
-    cluster_upsert_device_class(fixture->cluster, "gpu.nvidia.com", GPU);
+    cluster_upsert_device_class(fixture->cluster,
+                                &(struct device_class_facts){"gpu.nvidia.com", .resource = GPU});
     fixture_check(fixture);
 }
 
@@ -354,7 +356,7 @@ static void test_a_list_ends_in_steps(void **state)
     fixture_put_claim(fixture, "c", "n1", NVIDIA_DRIVER, "gpu-2");
     cluster_relist_begin(fixture->cluster, CLUSTER_CLAIMS);
     size_t n_steps = 1;
-    while (!cluster_relist_sweep_devices(fixture->cluster, CLUSTER_CLAIMS, 1)) {
+    while (!cluster_relist_sweep(fixture->cluster, CLUSTER_CLAIMS, 1)) {
         fixture_check(fixture);
         n_steps++;
     }
@@ -447,17 +449,17 @@ static void test_no_device_is_free_while_claims_are_unknown(void **state)
 {
     struct fixture *fixture = *state;
     map_gpus(fixture);
-    cluster_set_claims_known(fixture->cluster, false);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIMS, false);
     fixture_put_node(fixture, "n1", "cpu=8000", "");
     fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, H100, H100");
     fixture_put_claim(fixture, "c", "n1", NVIDIA_DRIVER, "gpu-0");
     assert_string_equal(groups_on(fixture, "n1"), "gpu.nvidia.com H100 3: 1 allocated, 0 free");
     assert_int_equal(free_in_pool(fixture, GPU, "H100"), 0);
-    cluster_set_claims_known(fixture->cluster, true);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIMS, true);
     fixture_check(fixture);
     assert_string_equal(groups_on(fixture, "n1"), "gpu.nvidia.com H100 3: 1 allocated, 2 free");
     assert_int_equal(free_in_pool(fixture, GPU, "H100"), 2);
-    cluster_set_claims_known(fixture->cluster, false);
+    cluster_set_known(fixture->cluster, CLUSTER_CLAIMS, false);
     fixture_check(fixture);
     assert_int_equal(free_in_pool(fixture, GPU, "H100"), 0);
 }

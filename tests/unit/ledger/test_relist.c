@@ -1,6 +1,7 @@
 /* Relists beyond well-read nodes and pods: unreadable objects, namespaces, priority classes. And
  * lookups of pods by name. */
 #include "fixture.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -69,23 +70,28 @@ static void test_priority_classes_come_and_go(void **state)
     struct cluster *cluster = fixture->cluster;
     int64_t value = 0;
     cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "high"});
-    cluster_upsert_priority_class(cluster, "high", 1000, false, false);
-    cluster_upsert_priority_class(cluster, "usual", 10, true, false);
+    cluster_upsert_priority_class(cluster,
+                                  &(struct priority_class_facts){"high", 1000, false, false});
+    cluster_upsert_priority_class(cluster,
+                                  &(struct priority_class_facts){"usual", 10, true, false});
     uint64_t version = cluster_version(cluster);
-    cluster_upsert_priority_class(cluster, "usual", 10, true, false);
-    cluster_delete_priority_class(cluster, "unheard-of");
+    cluster_upsert_priority_class(cluster,
+                                  &(struct priority_class_facts){"usual", 10, true, false});
+    cluster_delete(cluster, CLUSTER_PRIORITY_CLASSES, "unheard-of");
     assert_int_equal(cluster_version(cluster), version);
-    cluster_upsert_priority_class(cluster, "usual", 20, true, false);
+    cluster_upsert_priority_class(cluster,
+                                  &(struct priority_class_facts){"usual", 20, true, false});
     assert_true(cluster_version(cluster) > version);
     assert_true(cluster_priority_of_class(cluster, "", &value));
     assert_int_equal(value, 20);
     cluster_relist_begin(cluster, CLUSTER_PRIORITY_CLASSES);
-    cluster_upsert_priority_class(cluster, "high", 1000, false, false);
+    cluster_upsert_priority_class(cluster,
+                                  &(struct priority_class_facts){"high", 1000, false, false});
     cluster_relist_end(cluster, CLUSTER_PRIORITY_CLASSES);
     assert_false(cluster_priority_of_class(cluster, "usual", &value));
     assert_false(cluster_priority_of_class(cluster, "", &value));
-    cluster_delete_priority_class(cluster, "high");
-    assert_int_equal(cluster_n_priority_classes(cluster), 0);
+    cluster_delete(cluster, CLUSTER_PRIORITY_CLASSES, "high");
+    assert_int_equal(cluster_n_objects(cluster, CLUSTER_PRIORITY_CLASSES), 0);
     assert_true(cluster_has_namespace(cluster, "high")); /* the other kind */
 }
 
@@ -94,7 +100,8 @@ static void test_a_fork_has_the_version_of_its_origin(void **state)
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "");
     cluster_upsert_namespace(fixture->cluster, &(struct namespace_facts){.name = "a"});
-    cluster_upsert_priority_class(fixture->cluster, "high", 1000, false, false);
+    cluster_upsert_priority_class(fixture->cluster,
+                                  &(struct priority_class_facts){"high", 1000, false, false});
     struct cluster *fork = cluster_fork(fixture->cluster);
     assert_int_equal(cluster_version(fork), cluster_version(fixture->cluster));
     assert_true(cluster_has_namespace(fork, "a"));

@@ -134,7 +134,8 @@ static void test_selectors_of_a_class_are_bounded(void **state)
 
 static void assert_read_back(const struct fixture *fixture, const struct selector_texts *selectors)
 {
-    json_auto_t *json = device_class_to_json("c", "", "d", selectors);
+    json_auto_t *json = device_class_to_json(
+        &(struct device_class_facts){.name = "c", .driver = "d", .selectors = *selectors});
     const struct selector_texts back = device_class_selectors(json, fixture->arena);
     assert_true(selector_texts_equal(selectors, &back));
 }

@@ -1,6 +1,7 @@
 /* objects/snapshot: the sums that a snapshot carries, so that its reader can compare its own. */
 #include "fixture_devices.h"
 #include "objects/snapshot.h"
+#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>
@@ -19,7 +20,9 @@ static int64_t line_of(const struct snapshot_lines *lines, const char *what)
 static void test_devices_are_summed_by_driver(void **state)
 {
     struct fixture *fixture = *state;
-    cluster_upsert_device_class(fixture->cluster, "gpu.nvidia.com", "nvidia.com/gpu");
+    cluster_upsert_device_class(
+        fixture->cluster,
+        &(struct device_class_facts){"gpu.nvidia.com", .resource = "nvidia.com/gpu"});
     fixture_put_node(fixture, "n1", "cpu=1", "");
     fixture_put_node(fixture, "n2", "cpu=1 nvidia.com/gpu=2", "accelerator=A100");
     fixture_put_slice(fixture, "n1", NVIDIA_DRIVER, "H100, H100, L4!");

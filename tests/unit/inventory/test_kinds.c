@@ -1,4 +1,4 @@
-/* live_kinds: skipped members do not affect the ledger. */
+/* kinds: skipped members do not affect the ledger. */
 #include "formats/json_stream.h"
 #include "live_shown.h"
 #include "objects/resource_claim.h"
@@ -84,7 +84,7 @@ static json_t *as_listed(enum cluster_kind kind, const json_t *object)
     struct err err;
     char *text = json_dumps(object, JSON_COMPACT);
     const struct json_stream_options options = {
-        .drop = INVENTORY_KINDS[kind].drop, .max_object_bytes = 10000, .max_depth = 50};
+        .drop = INVENTORY_KINDS[kind].listed.drop, .max_object_bytes = 10000, .max_depth = 50};
     const struct json_stream_handler handler = {.on_item = keep, .context = &kept};
     struct json_stream *stream = json_stream_new(&options, &handler);
     assert_int_equal(json_stream_feed(stream, "{\"items\":[", 10, &err), 0);
@@ -264,7 +264,7 @@ static void test_every_drop_path_has_an_effect(void **state)
 {
     (void)state;
     for (int kind = 0; kind < N_CLUSTER_KINDS; kind++) {
-        for (const char *const *path = INVENTORY_KINDS[kind].drop; *path; path++) {
+        for (const char *const *path = INVENTORY_KINDS[kind].listed.drop; *path; path++) {
             json_t *whole = object_with(*path);
             json_t *listed = as_listed((enum cluster_kind)kind, whole);
             if (json_equal(listed, whole))
