@@ -38,8 +38,8 @@ struct kind_row {
     size_t facts_size;
     /* facts: facts_size bytes, of the type that cluster_upsert() takes. All that they point to is
      * in the arena. */
-    int (*decode)(const json_t *object, const struct policy *policy, struct arena *arena,
-                  void *facts, struct err *err);
+    int (*read)(const json_t *object, const struct policy *policy, struct arena *arena, void *facts,
+                struct err *err);
     /* As a snapshot has it, or NULL if it leaves it out. NULL: snapshots write it otherwise. */
     json_t *(*to_json)(const void *facts, const struct policy *policy);
     /* Of a kind that is none of the ledger's; NULL: cluster_upsert() and so on. */
@@ -59,8 +59,8 @@ const struct kind_row *kinds_in_ledger(enum cluster_kind kind);
 const struct kind_row *kinds_find(const char *kind, const char *api_version);
 
 /* Reads an object into new facts in the arena. */
-int kinds_decode(const struct kind_row *row, const json_t *object, const struct policy *policy,
-                 struct arena *arena, void **ret_facts, struct err *err);
+int kinds_read(const struct kind_row *row, const json_t *object, const struct policy *policy,
+               struct arena *arena, void **ret_facts, struct err *err);
 
 /* These take objects of every row. id: from kinds_key(). */
 void kinds_upsert(const struct kind_row *row, struct cluster *cluster, const void *facts);

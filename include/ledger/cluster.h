@@ -30,8 +30,6 @@ struct slice_facts; /* types/device_facts.h */
 struct claim_facts;
 struct device_taint_facts;
 struct claim_template_facts;
-struct priority_class_facts; /* types/object_facts.h */
-struct device_class_facts;
 
 /* n_over * 2^63 + low. See src/ledger/exact_sum.h. */
 struct exact_sum {

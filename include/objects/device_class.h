@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "types/object_facts.h"
+#include "types/selector_texts.h"
 
 #include <jansson.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "types/object_facts.h"
+#include "types/facts.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -11,8 +11,8 @@
 
 #include "types/device_facts.h"
 #include "types/facts.h"
-#include "types/object_facts.h"
 #include "types/policy.h"
+#include "types/selector_texts.h"
 
 #include <jansson.h>
 

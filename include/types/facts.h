@@ -236,6 +236,19 @@ struct budget_facts {
     int64_t healthy, desired; /* status.currentHealthy, status.desiredHealthy */
 };
 
+/* scheduling.k8s.io/v1 PriorityClass. */
+struct priority_class_facts {
+    const char *name;
+    int64_t value;
+    bool is_default;     /* globalDefault: for pods without a class */
+    bool never_preempts; /* preemptionPolicy Never */
+};
+
+/* An object of which only the name is read. */
+struct name_facts {
+    const char *name;
+};
+
 struct namespace_facts {
     const char *name;
     const struct label *labels;

@@ -22,6 +22,17 @@ struct selector_texts {
                   * which devices pass */
 };
 
+/* A DeviceClass. */
+struct device_class_facts {
+    const char *name;
+    /* The extended resource that it maps to its devices; NULL or "": only the implicit name. Since
+     * Kubernetes 1.36 kube-scheduler creates a claim for a pod that requests such a resource, on a
+     * node that has none of it allocatable. */
+    const char *resource;
+    const char *driver; /* of all its devices; NULL or "": not known */
+    struct selector_texts selectors;
+};
+
 bool selector_texts_equal(const struct selector_texts *a, const struct selector_texts *b);
 /* In the arena. */
 struct selector_texts selector_texts_copy(const struct selector_texts *selectors,

@@ -109,7 +109,7 @@ static int decode_counted(const struct load *load, const struct candidate *candi
     const struct kind_row *row = candidate->row;
     if (row != &INVENTORY_KINDS[CLUSTER_PODS] || !load->over->is_counted)
         return err_set(err, EMSGSIZE, "%s", load->over->why);
-    int r = kinds_decode(row, part, load->policy, load->arena, ret_facts, err);
+    int r = kinds_read(row, part, load->policy, load->arena, ret_facts, err);
     if (r < 0)
         return r;
     struct pod_facts *pod = *ret_facts;
@@ -125,7 +125,7 @@ static void take(struct load *load, const struct candidate *candidate, const jso
     void *facts = NULL;
     struct err why;
     int r = load->over ? decode_counted(load, candidate, object, &facts, &why)
-                       : kinds_decode(row, object, load->policy, load->arena, &facts, &why);
+                       : kinds_read(row, object, load->policy, load->arena, &facts, &why);
     if (r == 0 && !row->use->is_essential &&
         kinds_count(row, load->cluster) >= load->limits->max_pods)
         r = err_set(&why, E2BIG, "is one of more than %zu (limits.pods)", load->limits->max_pods);

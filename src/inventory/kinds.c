@@ -45,6 +45,10 @@ static const struct kind_use FOR_WORDS = {.is_optional = true};
  * where jobs run. A pod that finishes arrives as DELETED, in its former state. */
 #define PODS_NOT_FINISHED "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
 
+/* Of the metadata. */
+#define ALL_BUT_NAMES                                                                              \
+    "metadata.managedFields", "metadata.ownerReferences", "metadata.labels",                       \
+        "metadata.annotations", "metadata.finalizers"
 static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
                                            "metadata.annotations",   "metadata.finalizers",
                                            "status.images",          "status.volumesAttached",
@@ -144,36 +148,23 @@ static const char *const NAMESPACES_UNREAD[] = {"metadata.managedFields",
                                                 "spec",
                                                 "status",
                                                 NULL};
-static const char *const NAMES_ONLY[] = {"metadata.managedFields",
-                                         "metadata.ownerReferences",
-                                         "metadata.labels",
-                                         "metadata.annotations",
-                                         "metadata.finalizers",
-                                         "spec",
-                                         "status",
-                                         "description",
-                                         NULL};
+static const char *const NAMES_ONLY[] = {ALL_BUT_NAMES, "spec", "status", "description", NULL};
 
-static const char *const CLASSES_UNREAD[] = {"metadata.managedFields",
-                                             "metadata.ownerReferences",
-                                             "metadata.labels",
-                                             "metadata.annotations",
-                                             "metadata.finalizers",
-                                             "spec.config",
-                                             NULL};
+static const char *const CLASSES_UNREAD[] = {ALL_BUT_NAMES, "spec.config", NULL};
 
 /* Servers differ in the versions of this group that they serve, kind by kind. */
 #define RESOURCE_PATH(version, kind) "/apis/resource.k8s.io/" version "/" kind
-#define OLDER_PATHS(kind)                                                                          \
-    (const char *const[])                                                                          \
+#define OF_RESOURCE_GROUP(kind, unread)                                                            \
     {                                                                                              \
-        RESOURCE_PATH("v1beta2", kind), RESOURCE_PATH("v1beta1", kind), NULL                       \
+        .name = kind, .path = RESOURCE_PATH("v1", kind), .drop = unread,                           \
+        .older = (const char *const[])                                                             \
+        {                                                                                          \
+            RESOURCE_PATH("v1beta2", kind), RESOURCE_PATH("v1beta1", kind), NULL                   \
+        }                                                                                          \
     }
 
 /* In slices nearly everything is read. */
-static const char *const SLICES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
-                                            "metadata.labels",        "metadata.annotations",
-                                            "metadata.finalizers",    NULL};
+static const char *const SLICES_UNREAD[] = {ALL_BUT_NAMES, NULL};
 static const char *const CLAIMS_UNREAD[] = {"metadata.managedFields",
                                             "metadata.ownerReferences[].apiVersion",
                                             "metadata.ownerReferences[].blockOwnerDeletion",
@@ -186,24 +177,11 @@ static const char *const CLAIMS_UNREAD[] = {"metadata.managedFields",
                                             "status.devices[].networkData",
                                             NULL};
 /* spec.metadata is the metadata of the claims. */
-static const char *const CLAIM_TEMPLATES_UNREAD[] = {
-    "metadata.managedFields",   "metadata.ownerReferences",
-    "metadata.labels",          "metadata.annotations",
-    "metadata.finalizers",      "spec.metadata",
-    "spec.spec.devices.config", NULL};
-static const char *const DEVICE_TAINTS_UNREAD[] = {"metadata.managedFields",
-                                                   "metadata.ownerReferences",
-                                                   "metadata.labels",
-                                                   "metadata.annotations",
-                                                   "metadata.finalizers",
-                                                   "status",
-                                                   NULL};
+static const char *const CLAIM_TEMPLATES_UNREAD[] = {ALL_BUT_NAMES, "spec.metadata",
+                                                     "spec.spec.devices.config", NULL};
+static const char *const DEVICE_TAINTS_UNREAD[] = {ALL_BUT_NAMES, "status", NULL};
 /* Its selector and the status that its controller writes are read. */
-static const char *const BUDGETS_UNREAD[] = {"metadata.managedFields",
-                                             "metadata.ownerReferences",
-                                             "metadata.labels",
-                                             "metadata.annotations",
-                                             "metadata.finalizers",
+static const char *const BUDGETS_UNREAD[] = {ALL_BUT_NAMES,
                                              "spec.maxUnavailable",
                                              "spec.minAvailable",
                                              "status.conditions",
@@ -211,16 +189,42 @@ static const char *const BUDGETS_UNREAD[] = {"metadata.managedFields",
                                              "status.expectedPods",
                                              NULL};
 
-/* Readers: facts come as their type. */
+/* Readers and writers: facts come as their type. */
+#define READS(name, read)                                                                          \
+    static int name(const json_t *object, const struct policy *policy, struct arena *arena,        \
+                    void *facts, struct err *err)                                                  \
+    {                                                                                              \
+        (void)policy;                                                                              \
+        return read;                                                                               \
+    }
+#define WRITES(name, write)                                                                        \
+    static json_t *name(const void *facts, const struct policy *policy)                            \
+    {                                                                                              \
+        (void)policy;                                                                              \
+        return write;                                                                              \
+    }
 
-static int decode_node(const json_t *object, const struct policy *policy, struct arena *arena,
-                       void *facts, struct err *err)
-{
-    return node_from_json(object, policy, arena, facts, err);
-}
+READS(read_node, node_from_json(object, policy, arena, facts, err))
+READS(read_namespace, namespace_from_json(object, arena, facts, err))
+READS(read_priority_class, priority_class_from_json(object, arena, facts, err))
+READS(read_device_class, device_class_from_json(object, arena, facts, err))
+READS(read_slice, resource_slice_from_json(object, policy, arena, facts, err))
+READS(read_claim, resource_claim_from_json(object, arena, facts, err))
+READS(read_template, claim_template_from_json(object, arena, facts, err))
+READS(read_budget, budget_from_json(object, arena, facts, err))
+READS(read_kept_pod, kept_pod_from_json(object, policy, arena, facts, err))
+READS(read_reservation, reservation_from_json(object, policy, arena, facts, err))
+WRITES(write_namespace, namespace_to_json(facts))
+WRITES(write_priority_class, priority_class_to_json(facts))
+WRITES(write_runtime_class, runtime_class_to_json(((const struct name_facts *)facts)->name))
+WRITES(write_device_class, device_class_to_json(facts))
+WRITES(write_slice, kept_slice_to_json(facts, policy))
+WRITES(write_claim, resource_claim_to_json(facts))
+WRITES(write_taint, device_taint_rule_to_json(facts))
+WRITES(write_template, claim_template_to_json(facts))
 
-static int decode_pod(const json_t *object, const struct policy *policy, struct arena *arena,
-                      void *facts, struct err *err)
+static int read_pod(const json_t *object, const struct policy *policy, struct arena *arena,
+                    void *facts, struct err *err)
 {
     struct pod_facts *pod = facts;
     int r = pod_from_json_unasked(object, policy, arena, pod, err);
@@ -229,35 +233,8 @@ static int decode_pod(const json_t *object, const struct policy *policy, struct 
     return r;
 }
 
-static int decode_namespace(const json_t *object, const struct policy *policy, struct arena *arena,
-                            void *facts, struct err *err)
-{
-    (void)policy;
-    return namespace_from_json(object, arena, facts, err);
-}
-
-static int decode_priority_class(const json_t *object, const struct policy *policy,
-                                 struct arena *arena, void *facts, struct err *err)
-{
-    (void)policy;
-    return priority_class_from_json(object, arena, facts, err);
-}
-
-static int decode_device_class(const json_t *object, const struct policy *policy,
-                               struct arena *arena, void *facts, struct err *err)
-{
-    (void)policy;
-    return device_class_from_json(object, arena, facts, err);
-}
-
-static int decode_slice(const json_t *object, const struct policy *policy, struct arena *arena,
-                        void *facts, struct err *err)
-{
-    return resource_slice_from_json(object, policy, arena, facts, err);
-}
-
-static int decode_kept_slice(const json_t *object, const struct policy *policy, struct arena *arena,
-                             void *facts, struct err *err)
+static int read_kept_slice(const json_t *object, const struct policy *policy, struct arena *arena,
+                           void *facts, struct err *err)
 {
     struct slice_facts *slice = facts;
     const int r = resource_slice_from_json(object, policy, arena, slice, err);
@@ -265,38 +242,17 @@ static int decode_kept_slice(const json_t *object, const struct policy *policy, 
     return r;
 }
 
-static int decode_claim(const json_t *object, const struct policy *policy, struct arena *arena,
-                        void *facts, struct err *err)
-{
-    (void)policy;
-    return resource_claim_from_json(object, arena, facts, err);
-}
-
-static int decode_taint(const json_t *object, const struct policy *policy, struct arena *arena,
-                        void *facts, struct err *err)
+static int read_taint(const json_t *object, const struct policy *policy, struct arena *arena,
+                      void *facts, struct err *err)
 {
     bool taints = false; /* else it has no effect, which the ledger sees */
     (void)policy;
     return device_taint_rule_from_json(object, arena, facts, &taints, err);
 }
 
-static int decode_template(const json_t *object, const struct policy *policy, struct arena *arena,
-                           void *facts, struct err *err)
-{
-    (void)policy;
-    return claim_template_from_json(object, arena, facts, err);
-}
-
-static int decode_budget(const json_t *object, const struct policy *policy, struct arena *arena,
-                         void *facts, struct err *err)
-{
-    (void)policy;
-    return budget_from_json(object, arena, facts, err);
-}
-
 /* Of a kind of which only names are kept. */
-static int decode_name(const json_t *object, const struct policy *policy, struct arena *arena,
-                       void *facts, struct err *err)
+static int read_name(const json_t *object, const struct policy *policy, struct arena *arena,
+                     void *facts, struct err *err)
 {
     struct identity identity;
     (void)policy;
@@ -304,67 +260,6 @@ static int decode_name(const json_t *object, const struct policy *policy, struct
     if (r == 0)
         *(struct name_facts *)facts = (struct name_facts){identity.name};
     return r;
-}
-
-static int decode_kept_pod(const json_t *object, const struct policy *policy, struct arena *arena,
-                           void *facts, struct err *err)
-{
-    return kept_pod_from_json(object, policy, arena, facts, err);
-}
-
-static int decode_reservation(const json_t *object, const struct policy *policy,
-                              struct arena *arena, void *facts, struct err *err)
-{
-    return reservation_from_json(object, policy, arena, facts, err);
-}
-
-/* Writers. */
-
-static json_t *write_namespace(const void *facts, const struct policy *policy)
-{
-    (void)policy;
-    return namespace_to_json(facts);
-}
-
-static json_t *write_priority_class(const void *facts, const struct policy *policy)
-{
-    (void)policy;
-    return priority_class_to_json(facts);
-}
-
-static json_t *write_runtime_class(const void *facts, const struct policy *policy)
-{
-    (void)policy;
-    return runtime_class_to_json(((const struct name_facts *)facts)->name);
-}
-
-static json_t *write_device_class(const void *facts, const struct policy *policy)
-{
-    (void)policy;
-    return device_class_to_json(facts);
-}
-
-static json_t *write_slice(const void *facts, const struct policy *policy)
-{
-    return kept_slice_to_json(facts, policy);
-}
-
-static json_t *write_claim(const void *facts, const struct policy *policy)
-{
-    (void)policy;
-    return resource_claim_to_json(facts);
-}
-
-static json_t *write_taint(const void *facts, const struct policy *policy)
-{
-    (void)policy;
-    return device_taint_rule_to_json(facts);
-}
-
-static json_t *write_template(const void *facts, const struct policy *policy)
-{
-    (void)policy;
-    return claim_template_to_json(facts);
 }
 
 static json_t *write_budget(const void *facts, const struct policy *policy)
@@ -398,7 +293,7 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                        .drops_duplicates = true,
                        .listed = {.name = "nodes", .path = "/api/v1/nodes", .drop = NODES_UNREAD},
                        .facts_size = sizeof(struct node_facts),
-                       .decode = decode_node},
+                       .read = read_node},
     [CLUSTER_PODS] = {.kind = "Pod",
                       .api_version = "v1",
                       .use = &KINDS_FOR_DECISIONS,
@@ -412,7 +307,7 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                                  .drop = PODS_UNREAD,
                                  .keep = PODS_COUNTED},
                       .facts_size = sizeof(struct pod_facts),
-                      .decode = decode_pod},
+                      .read = read_pod},
     [CLUSTER_NAMESPACES] = {.kind = "Namespace",
                             .api_version = "v1",
                             .use = &KINDS_FOR_DECISIONS,
@@ -421,7 +316,7 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                                        .path = "/api/v1/namespaces",
                                        .drop = NAMESPACES_UNREAD},
                             .facts_size = sizeof(struct namespace_facts),
-                            .decode = decode_namespace,
+                            .read = read_namespace,
                             .to_json = write_namespace},
     [CLUSTER_PRIORITY_CLASSES] = {.kind = "PriorityClass",
                                   .api_version = "scheduling.k8s.io/",
@@ -431,30 +326,24 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                                              .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
                                              .drop = NAMES_ONLY},
                                   .facts_size = sizeof(struct priority_class_facts),
-                                  .decode = decode_priority_class,
+                                  .read = read_priority_class,
                                   .to_json = write_priority_class},
     [CLUSTER_DEVICE_CLASSES] = {.kind = "DeviceClass",
                                 .api_version = "resource.k8s.io/",
                                 .use = &KINDS_FOR_DECISIONS,
                                 .in_ledger = CLUSTER_DEVICE_CLASSES,
-                                .listed = {.name = "deviceclasses",
-                                           .path = RESOURCE_PATH("v1", "deviceclasses"),
-                                           .drop = CLASSES_UNREAD,
-                                           .older = OLDER_PATHS("deviceclasses")},
+                                .listed = OF_RESOURCE_GROUP("deviceclasses", CLASSES_UNREAD),
                                 .facts_size = sizeof(struct device_class_facts),
-                                .decode = decode_device_class,
+                                .read = read_device_class,
                                 .to_json = write_device_class},
     [CLUSTER_SLICES] = {.kind = "ResourceSlice",
                         .api_version = "resource.k8s.io/",
                         .use = &KINDS_FOR_CLAIMS,
                         .in_ledger = CLUSTER_SLICES,
                         .drops_duplicates = true,
-                        .listed = {.name = "resourceslices",
-                                   .path = RESOURCE_PATH("v1", "resourceslices"),
-                                   .drop = SLICES_UNREAD,
-                                   .older = OLDER_PATHS("resourceslices")},
+                        .listed = OF_RESOURCE_GROUP("resourceslices", SLICES_UNREAD),
                         .facts_size = sizeof(struct slice_facts),
-                        .decode = decode_slice,
+                        .read = read_slice,
                         .to_json = write_slice},
     [CLUSTER_CLAIMS] = {.kind = "ResourceClaim",
                         .api_version = "resource.k8s.io/",
@@ -462,24 +351,19 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                         .in_ledger = CLUSTER_CLAIMS,
                         .is_namespaced = true,
                         .drops_duplicates = true,
-                        .listed = {.name = "resourceclaims",
-                                   .path = RESOURCE_PATH("v1", "resourceclaims"),
-                                   .drop = CLAIMS_UNREAD,
-                                   .older = OLDER_PATHS("resourceclaims")},
+                        .listed = OF_RESOURCE_GROUP("resourceclaims", CLAIMS_UNREAD),
                         .facts_size = sizeof(struct claim_facts),
-                        .decode = decode_claim,
+                        .read = read_claim,
                         .to_json = write_claim},
     [CLUSTER_DEVICE_TAINTS] = {.kind = "DeviceTaintRule",
                                .api_version = "resource.k8s.io/",
                                .use = &KINDS_FOR_CLAIMS,
                                .in_ledger = CLUSTER_DEVICE_TAINTS,
                                .drops_duplicates = true,
-                               .listed = {.name = "devicetaintrules",
-                                          .path = RESOURCE_PATH("v1", "devicetaintrules"),
-                                          .drop = DEVICE_TAINTS_UNREAD,
-                                          .older = OLDER_PATHS("devicetaintrules")},
+                               .listed =
+                                   OF_RESOURCE_GROUP("devicetaintrules", DEVICE_TAINTS_UNREAD),
                                .facts_size = sizeof(struct device_taint_facts),
-                               .decode = decode_taint,
+                               .read = read_taint,
                                .to_json = write_taint},
     [CLUSTER_CLAIM_TEMPLATES] = {.kind = "ResourceClaimTemplate",
                                  .api_version = "resource.k8s.io/",
@@ -487,12 +371,10 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                                  .in_ledger = CLUSTER_CLAIM_TEMPLATES,
                                  .is_namespaced = true,
                                  .drops_duplicates = true,
-                                 .listed = {.name = "resourceclaimtemplates",
-                                            .path = RESOURCE_PATH("v1", "resourceclaimtemplates"),
-                                            .drop = CLAIM_TEMPLATES_UNREAD,
-                                            .older = OLDER_PATHS("resourceclaimtemplates")},
+                                 .listed = OF_RESOURCE_GROUP("resourceclaimtemplates",
+                                                             CLAIM_TEMPLATES_UNREAD),
                                  .facts_size = sizeof(struct claim_template_facts),
-                                 .decode = decode_template,
+                                 .read = read_template,
                                  .to_json = write_template},
     [CLUSTER_BUDGETS] = {.kind = "PodDisruptionBudget",
                          .api_version = "policy/",
@@ -504,7 +386,7 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                                     .path = "/apis/policy/v1/poddisruptionbudgets",
                                     .drop = BUDGETS_UNREAD},
                          .facts_size = sizeof(struct budget_facts),
-                         .decode = decode_budget,
+                         .read = read_budget,
                          .to_json = write_budget},
 };
 
@@ -515,7 +397,7 @@ static const struct kind_row OF_FILES[] = {
      .use = &FOR_WORDS,
      .in_ledger = CLUSTER_RUNTIME_CLASSES,
      .facts_size = sizeof(struct name_facts),
-     .decode = decode_name,
+     .read = read_name,
      .to_json = write_runtime_class},
     {.kind = "KeptPod",
      .api_version = SNAPSHOT_API_VERSION,
@@ -525,14 +407,14 @@ static const struct kind_row OF_FILES[] = {
      .is_pod = true,
      .drops_duplicates = true,
      .facts_size = sizeof(struct pod_facts),
-     .decode = decode_kept_pod},
+     .read = read_kept_pod},
     {.kind = "KeptSlice",
      .api_version = SNAPSHOT_API_VERSION,
      .use = &KINDS_FOR_CLAIMS,
      .in_ledger = CLUSTER_SLICES,
      .drops_duplicates = true,
      .facts_size = sizeof(struct slice_facts),
-     .decode = decode_kept_slice},
+     .read = read_kept_slice},
     {.kind = "Reservation",
      .api_version = SNAPSHOT_API_VERSION,
      .use = &KINDS_FOR_DECISIONS,
@@ -540,7 +422,7 @@ static const struct kind_row OF_FILES[] = {
      .is_pod = true,
      .drops_duplicates = true,
      .facts_size = sizeof(struct reservation_facts),
-     .decode = decode_reservation,
+     .read = read_reservation,
      .upsert = upsert_reservation,
      .remove = remove_reservation,
      .count = cluster_n_reservations},
@@ -570,11 +452,11 @@ const struct kind_row *kinds_find(const char *kind, const char *api_version)
     return row ? row : find_among(OF_FILES, sizeof OF_FILES / sizeof *OF_FILES, kind, api_version);
 }
 
-int kinds_decode(const struct kind_row *row, const json_t *object, const struct policy *policy,
-                 struct arena *arena, void **ret_facts, struct err *err)
+int kinds_read(const struct kind_row *row, const json_t *object, const struct policy *policy,
+               struct arena *arena, void **ret_facts, struct err *err)
 {
     *ret_facts = arena_alloc(arena, row->facts_size);
-    return row->decode(object, policy, arena, *ret_facts, err);
+    return row->read(object, policy, arena, *ret_facts, err);
 }
 
 void kinds_upsert(const struct kind_row *row, struct cluster *cluster, const void *facts)

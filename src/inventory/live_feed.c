@@ -232,9 +232,9 @@ static int read_key(struct live_feed *feed, const json_t *object, struct change 
 static int decode(struct live_feed *feed, const json_t *object, struct change *change,
                   struct err *err)
 {
-    return kinds_decode(&INVENTORY_KINDS[feed->kind], object,
-                        cluster_policy(feed->inventory->state.cluster), feed->arena, &change->facts,
-                        err);
+    return kinds_read(&INVENTORY_KINDS[feed->kind], object,
+                      cluster_policy(feed->inventory->state.cluster), feed->arena, &change->facts,
+                      err);
 }
 
 static void on_list_begin(void *context)

@@ -29,7 +29,7 @@ struct change {
     struct kind_key key;
     const char *why;        /* CHANGE_UNREADABLE, or a CHANGE_UPSERT of the counted part */
     bool is_news;           /* set on applying a change with a reason: log it */
-    void *facts;            /* CHANGE_UPSERT: see kinds_decode() */
+    void *facts;            /* CHANGE_UPSERT: see kinds_read() */
     const char *refused_by; /* CHANGE_REMOVE, of a pod: pod_refused_by() */
 };
 

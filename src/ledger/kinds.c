@@ -87,41 +87,21 @@ static void keep_claim(struct cluster *cluster, const char *id)
 }
 
 /* Facts come as their type. */
+#define UPSERTS(name, function)                                                                    \
+    static void name(struct cluster *cluster, const void *facts)                                   \
+    {                                                                                              \
+        function(cluster, facts);                                                                  \
+    }
 
-static void upsert_node(struct cluster *cluster, const void *facts)
-{
-    cluster_upsert_node(cluster, facts);
-}
-
-static void upsert_pod(struct cluster *cluster, const void *facts)
-{
-    cluster_upsert_pod(cluster, facts);
-}
-
-static void upsert_namespace(struct cluster *cluster, const void *facts)
-{
-    cluster_upsert_namespace(cluster, facts);
-}
-
-static void upsert_priority_class(struct cluster *cluster, const void *facts)
-{
-    cluster_upsert_priority_class(cluster, facts);
-}
-
-static void upsert_device_class(struct cluster *cluster, const void *facts)
-{
-    cluster_upsert_device_class(cluster, facts);
-}
-
-static void upsert_slice(struct cluster *cluster, const void *facts)
-{
-    cluster_upsert_slice(cluster, facts);
-}
-
-static void upsert_claim(struct cluster *cluster, const void *facts)
-{
-    cluster_upsert_resource_claim(cluster, facts);
-}
+UPSERTS(upsert_node, cluster_upsert_node)
+UPSERTS(upsert_pod, cluster_upsert_pod)
+UPSERTS(upsert_namespace, cluster_upsert_namespace)
+UPSERTS(upsert_priority_class, cluster_upsert_priority_class)
+UPSERTS(upsert_device_class, cluster_upsert_device_class)
+UPSERTS(upsert_slice, cluster_upsert_slice)
+UPSERTS(upsert_claim, cluster_upsert_resource_claim)
+UPSERTS(upsert_template, cluster_upsert_claim_template)
+UPSERTS(upsert_budget, cluster_upsert_budget)
 
 /* A rule without an effect taints nothing. */
 static void upsert_taint(struct cluster *cluster, const void *facts)
@@ -133,31 +113,20 @@ static void upsert_taint(struct cluster *cluster, const void *facts)
         cluster_delete_device_taint(cluster, rule->name);
 }
 
-static void upsert_template(struct cluster *cluster, const void *facts)
-{
-    cluster_upsert_claim_template(cluster, facts);
-}
-
-static void upsert_budget(struct cluster *cluster, const void *facts)
-{
-    cluster_upsert_budget(cluster, facts);
-}
-
-/* Of a kind of which only names are kept. */
+/* Of a kind without a row, only names are kept. */
 
 struct kept_name {
     struct kept kept;
     char name[];
 };
 
-static void upsert_runtime_class(struct cluster *cluster, const void *facts)
+static void upsert_name(struct cluster *cluster, enum cluster_kind kind, const char *name)
 {
-    const char *name = ((const struct name_facts *)facts)->name;
-    if (kept_see(cluster, CLUSTER_RUNTIME_CLASSES, name))
+    if (kept_see(cluster, kind, name))
         return;
     struct kept_name *object = MEM_NEW_WITH_TEXT(struct kept_name, name, name);
-    kept_add(cluster, CLUSTER_RUNTIME_CLASSES, &object->kept, object->name);
-    kept_changed(cluster, CLUSTER_RUNTIME_CLASSES);
+    kept_add(cluster, kind, &object->kept, object->name);
+    kept_changed(cluster, kind);
 }
 
 static const void *name_of(const struct kept *object, struct arena *arena)
@@ -189,7 +158,6 @@ const struct ledger_kind LEDGER_KINDS[N_LEDGER_KINDS] = {
                             .see = cluster_namespaces_see},
     [CLUSTER_PRIORITY_CLASSES] = {.upsert = upsert_priority_class,
                                   .facts = cluster_priority_classes_facts},
-    [CLUSTER_RUNTIME_CLASSES] = {.upsert = upsert_runtime_class, .facts = name_of},
     [CLUSTER_DEVICE_CLASSES] = {.copied = COPIED_BEFORE_NODES,
                                 .upsert = upsert_device_class,
                                 .facts = cluster_device_classes_facts,
@@ -226,7 +194,10 @@ const struct ledger_kind LEDGER_KINDS[N_LEDGER_KINDS] = {
 
 void cluster_upsert(struct cluster *cluster, enum cluster_kind kind, const void *facts)
 {
-    LEDGER_KINDS[kind].upsert(cluster, facts);
+    if (LEDGER_KINDS[kind].upsert)
+        LEDGER_KINDS[kind].upsert(cluster, facts);
+    else
+        upsert_name(cluster, kind, ((const struct name_facts *)facts)->name);
 }
 
 void cluster_delete(struct cluster *cluster, enum cluster_kind kind, const char *id)
@@ -275,7 +246,7 @@ const void *cluster_next_object(const struct cluster *cluster, enum cluster_kind
         return row->next(cluster, last, arena, ret_facts);
     object = object ? object->hh.next : cluster->kept[kind].first;
     if (object)
-        *ret_facts = row->facts(object, arena);
+        *ret_facts = row->facts ? row->facts(object, arena) : name_of(object, arena);
     return object;
 }
 

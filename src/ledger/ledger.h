@@ -22,7 +22,6 @@
 #include "shapes.h"
 #include "types/amount.h"
 #include "types/device_facts.h"
-#include "types/object_facts.h"
 
 #include <stdalign.h>
 #include <utlist.h>
@@ -54,7 +53,7 @@ enum copied {
  * in devices/. */
 struct ledger_kind {
     enum copied copied; /* when a copy of the ledger gets it */
-    /* Inserts or replaces. facts: of the kind's type. */
+    /* Inserts or replaces. facts: of the kind's type. NULL: only the names are kept. */
     void (*upsert)(struct cluster *cluster, const void *facts);
     void (*remove)(struct cluster *cluster, const char *id);
     void (*keep)(struct cluster *cluster, const char *id);
@@ -64,7 +63,7 @@ struct ledger_kind {
     const void *(*next)(const struct cluster *cluster, const void *last, struct arena *arena,
                         const void **ret_facts);
     const void *(*see)(struct cluster *copy, const struct cluster *original, const void *object);
-    /* Only of kinds in a struct kept_objects: the object's facts, in the arena. */
+    /* Only of kinds in a struct kept_objects: the object's facts, in the arena. NULL: its name. */
     const void *(*facts)(const struct kept *object, struct arena *arena);
     /* Frees what the object has beside its struct. NULL: nothing. */
     void (*let_go)(struct cluster *cluster, struct kept *object);

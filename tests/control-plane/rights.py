@@ -5,10 +5,12 @@ Each is (verb, resource), the resource with its group, and with a name if the ri
 
 import json
 
+from identity import manifests
+
 LEASES, SLICES = "leases.coordination.k8s.io", "endpointslices.discovery.k8s.io"
 WAKES = "csistoragecapacities.storage.k8s.io"
-READ = ("nodes", "pods", "namespaces", "priorityclasses.scheduling.k8s.io", "poddisruptionbudgets.policy")
-READ += tuple(f"{kind}.resource.k8s.io" for kind in ("deviceclasses", "resourceslices", "resourceclaims", "devicetaintrules", "resourceclaimtemplates"))
+ROLE = next(item for item in manifests() if item["kind"] == "ClusterRole")
+READ = [".".join(filter(None, (kind, rule["apiGroups"][0]))) for rule in ROLE["rules"] if "watch" in rule["verbs"] for kind in rule["resources"]]
 ASKED = ("tokenreviews.authentication.k8s.io", "subjectaccessreviews.authorization.k8s.io")
 
 EVERYWHERE = {(verb, kind) for kind in READ for verb in ("list", "watch")}

@@ -5,7 +5,7 @@ import json
 import pytest
 from identity import Identity, attributes_of, manifests, renamed, wait_until_given, wait_until_may, without
 from replicas import SERVICE, SLICES, Replicas, leads_since
-from rights import AT_HOME, EVERYWHERE
+from rights import AT_HOME, EVERYWHERE, READ
 from service import run_to_end
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
@@ -50,7 +50,7 @@ def test_all_is_well(live, account):
     found = Diagnosis("--kubeconfig", live.plane.kubeconfig(), "--account", there, "--scheduler-config", SHIPPED)
     # The tests build kube-apiserver without a version.
     assert ([each for each in found.bad() if each["check"] != "versions.apiServer"], found.status) == ([], 0)
-    assert len(found.of("rights")) == 12
+    assert len(found.of("rights")) == len(READ) + 2
     for check in ("clock", "cluster.objects", "nodes.model", "pods.refused"):
         assert [level for level, _ in found.of(check)] == ["ok"], check
 
@@ -73,7 +73,7 @@ def test_who_may_not_ask_hears_of_its_own_rights(account):
     found = Diagnosis("--kubeconfig", kubeconfig, "--account", there)
     first, *rest = found.of("rights")
     assert first[0] == "warn" and "not checked" in first[1] and "subjectaccessreviews" in first[1]
-    assert [level for level, _ in rest].count("ok") == 11
+    assert [level for level, _ in rest].count("ok") == len(READ) + 1
     assert [(level, "may not get pods" in seen) for level, seen in rest if level != "ok"] == [("fail", True)]
 
 

@@ -6,13 +6,13 @@ from api import wait_until
 from cluster import PODS, pod
 from identity import Identity, manifests, renamed, without
 from live import wait_until_it_binds
+from openapi import watched_kinds
 from replicas import Replicas, leads_since, take_right
 from service import Service
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 ESSENTIAL = ("nodes", "pods", "namespaces", "priorityclasses", "deviceclasses")
 OF_CLAIMS = ("resourceslices", "resourceclaims", "devicetaintrules")
-WATCHED = ESSENTIAL + OF_CLAIMS + ("resourceclaimtemplates", "poddisruptionbudgets")
 POLICY = """apiVersion: gpu-extender.io/v1alpha1
 kind: SchedulerPolicy
 kubernetes:
@@ -26,7 +26,7 @@ def granted():
 
 
 def test_granted_rights_are_minimal():
-    reads = {(resource, verb) for resource in WATCHED for verb in ("list", "watch")}
+    reads = {(resource, verb) for resource in watched_kinds() for verb in ("list", "watch")}
     assert granted() == reads | {("pods", "get"), ("pods/binding", "create")}
 
 

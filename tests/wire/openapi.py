@@ -22,6 +22,11 @@ def load():
         return yaml.load(file, yaml.CSafeLoader)
 
 
+def watched_kinds():
+    """In the order of the program's table."""
+    return load()["components"]["schemas"]["Freshness"]["properties"]["kind"]["enum"]
+
+
 def resolve(document, node):
     """The node itself, or what it refers to."""
     while "$ref" in node:

@@ -20,13 +20,6 @@
 
 #define SECOND_MS 1000
 
-struct snapshot_reservation {
-    const char *uid, *namespace_, *name, *node_name;
-    const char *replica_of; /* as in pod_facts */
-    struct shape_facts shape;
-    int64_t made_ms; /* clock_ms() */
-};
-
 /* Facts of one kind. */
 struct snapshot_objects {
     const void **facts;
@@ -40,7 +33,7 @@ struct snapshot_copy {
     struct node_facts *nodes;
     size_t n_nodes;
     struct pod_copies pods;
-    struct snapshot_reservation *reservations; /* oldest first */
+    struct reservation_facts *reservations; /* oldest first */
     size_t n_reservations;
     struct snapshot_objects others[N_LEDGER_KINDS];
     struct snapshot_problem *problems;
@@ -111,21 +104,30 @@ static void copy_nodes(const struct cluster *cluster, struct snapshot_copy *copy
         copy->nodes[copy->n_nodes++] = copy_node(node, copy->arena);
 }
 
+/* Rounded to the second, so that a reloaded snapshot yields the same value. */
+static int64_t wall_s(int64_t made_ms)
+{
+    return (clock_wall_ms() - (clock_ms() - made_ms) + SECOND_MS / 2) / SECOND_MS;
+}
+
 static void copy_reservations(const struct cluster *cluster, struct snapshot_copy *copy)
 {
     struct arena *arena = copy->arena;
     copy->reservations =
-        ARENA_ARRAY(arena, struct snapshot_reservation, cluster_n_reservations(cluster));
+        ARENA_ARRAY(arena, struct reservation_facts, cluster_n_reservations(cluster));
     for (const struct reservation *held = cluster_next_reservation(cluster, NULL); held;
          held = cluster_next_reservation(cluster, held))
-        copy->reservations[copy->n_reservations++] = (struct snapshot_reservation){
-            .uid = arena_strdup(arena, held->uid),
-            .namespace_ = arena_strdup(arena, held->namespace_),
-            .name = arena_strdup(arena, held->name),
+        copy->reservations[copy->n_reservations++] = (struct reservation_facts){
+            .pod = {.uid = arena_strdup(arena, held->uid),
+                    .namespace_ = arena_strdup(arena, held->namespace_),
+                    .name = arena_strdup(arena, held->name),
+                    .node_name = "",
+                    .nominated_node = "",
+                    .priority_class = "",
+                    .replica_of = arena_strdup(arena, owners_uid(held->owner)),
+                    .created_s = wall_s(held->made_ms),
+                    .shape = shape_copy(&held->shape->facts, arena)},
             .node_name = arena_strdup(arena, held->node_name),
-            .replica_of = arena_strdup(arena, owners_uid(held->owner)),
-            .shape = shape_copy(&held->shape->facts, arena),
-            .made_ms = held->made_ms,
         };
 }
 
@@ -229,29 +231,6 @@ static struct pod_facts facts_of(const struct pod_copy *copy)
     return facts;
 }
 
-/* Rounded to the second, so that a reloaded snapshot yields the same value. */
-static int64_t wall_s(int64_t made_ms)
-{
-    return (clock_wall_ms() - (clock_ms() - made_ms) + SECOND_MS / 2) / SECOND_MS;
-}
-
-static void write_reservation(struct writing *writing, const struct snapshot_reservation *held)
-{
-    const struct reservation_facts facts = {
-        .pod = {.uid = held->uid,
-                .namespace_ = held->namespace_,
-                .name = held->name,
-                .node_name = "",
-                .nominated_node = "",
-                .priority_class = "",
-                .replica_of = held->replica_of,
-                .created_s = wall_s(held->made_ms),
-                .shape = held->shape},
-        .node_name = held->node_name,
-    };
-    write_object(writing, reservation_to_json(&facts, writing->policy));
-}
-
 static void write_pods(struct writing *writing, const struct pod_copies *pods)
 {
     for (size_t i = 0; i < pods->n; i++) {
@@ -284,7 +263,7 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
         write_others(writing, copy, kind);
     }
     for (size_t i = 0; i < copy->n_reservations; i++)
-        write_reservation(writing, &copy->reservations[i]);
+        write_object(writing, reservation_to_json(&copy->reservations[i], writing->policy));
 }
 
 static void write_snapshot(const struct api *api, struct arena *arena, struct buf *out)

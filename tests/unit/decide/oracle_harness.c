@@ -5,7 +5,6 @@
 #include "ledger/gpu_demand.h"
 #include "oracle_compare.h"
 #include "oracle_facts.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
 #include "decide/what_if.h"
 #include "fixture_question.h"
 #include "ledger/cluster_copy.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>

@@ -5,7 +5,6 @@
 #include "decide/what_if.h"
 #include "fixture_devices.h"
 #include "fixture_question.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>

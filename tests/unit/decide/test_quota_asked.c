@@ -3,7 +3,6 @@
 #include "fixture_devices.h"
 #include "fixture_question.h"
 #include "ledger/cluster_copy.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "fixture_question.h"
 #include "ledger.h"
 #include "ledger/claims.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #define GPU "nvidia.com/gpu"

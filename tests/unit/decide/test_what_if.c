@@ -2,7 +2,6 @@
  * all clusters. */
 #include "decide/what_if.h"
 #include "fixture_question.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>

@@ -52,10 +52,13 @@ static void test_decisions_wait_for_each_first_list_or_its_refusal(void **state)
     live_check_usable(live, "not ready: waiting for the first list of devicetaintrules: "
                             "GET /rules: 429");
     trouble(live, CLUSTER_DEVICE_TAINTS, TROUBLE_REFUSED, "GET /rules: 403");
-    live_check_usable(live, "not ready: waiting for the first list of resourceclaimtemplates");
-    trouble(live, CLUSTER_CLAIM_TEMPLATES, TROUBLE_FAILED, "GET /templates: 429");
-    live_check_usable(live, "not ready: waiting for the first list of poddisruptionbudgets");
-    trouble(live, CLUSTER_BUDGETS, TROUBLE_FAILED, "GET /budgets: 429");
+    for (int kind = CLUSTER_CLAIM_TEMPLATES; kind < N_CLUSTER_KINDS; kind++) {
+        char why[200];
+        (void)snprintf(why, sizeof why, "not ready: waiting for the first list of %s",
+                       INVENTORY_KINDS[kind].listed.name);
+        live_check_usable(live, why);
+        trouble(live, (enum cluster_kind)kind, TROUBLE_FAILED, "GET: 429");
+    }
     live_check_usable(live, NULL);
     assert_null(inventory_waiting_for(live->inventory));
     check_counted(live, "claims are not counted: the resourceclaims are not listed: "

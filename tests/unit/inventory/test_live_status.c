@@ -3,21 +3,12 @@
 
 static void test_the_inventory_waits_for_every_first_list(void **state)
 {
-    static const char *const NAMES[] = {"nodes",
-                                        "pods",
-                                        "namespaces",
-                                        "priorityclasses",
-                                        "deviceclasses",
-                                        "resourceslices",
-                                        "resourceclaims",
-                                        "devicetaintrules",
-                                        "resourceclaimtemplates",
-                                        "poddisruptionbudgets"};
     struct live_cluster *live = *state;
     for (int kind = 0; kind < N_CLUSTER_KINDS; kind++) {
         char what[100];
         char why[200];
-        (void)snprintf(what, sizeof what, "the first list of %s", NAMES[kind]);
+        (void)snprintf(what, sizeof what, "the first list of %s",
+                       INVENTORY_KINDS[kind].listed.name);
         assert_string_equal(inventory_waiting_for(live->inventory), what);
         (void)snprintf(why, sizeof why, "not ready: waiting for %s", what);
         live_check_usable(live, why);

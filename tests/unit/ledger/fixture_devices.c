@@ -1,6 +1,5 @@
 /* fixture_devices: see fixture_devices.h. */
 #include "fixture_devices.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "fixture.h"
 #include "ledger/cluster.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "fixture_devices.h"
 #include "ledger/gpu_demand.h"
 #include "ledger/node_hot.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>

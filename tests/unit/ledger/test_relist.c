@@ -1,7 +1,6 @@
 /* Relists beyond well-read nodes and pods: unreadable objects, namespaces, priority classes. And
  * lookups of pods by name. */
 #include "fixture.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -39,6 +38,22 @@ static void test_an_unreadable_pod_stays(void **state)
     cluster_relist_begin(fixture->cluster, CLUSTER_PODS); /* keeping applies to one list only */
     cluster_relist_end(fixture->cluster, CLUSTER_PODS);
     assert_int_equal(cluster_n_pods(fixture->cluster), 0);
+}
+
+static void test_an_unreadable_object_of_any_kind_stays(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cluster *cluster = fixture->cluster;
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "a"});
+    cluster_upsert_priority_class(cluster, &(struct priority_class_facts){.name = "a"});
+    cluster_upsert_device_class(cluster, &(struct device_class_facts){.name = "a"});
+    for (int kind = CLUSTER_NAMESPACES; kind <= CLUSTER_DEVICE_CLASSES; kind++) {
+        cluster_relist_begin(cluster, (enum cluster_kind)kind);
+        cluster_keep(cluster, (enum cluster_kind)kind, "a");
+        cluster_keep(cluster, (enum cluster_kind)kind, "unheard-of");
+        cluster_relist_end(cluster, (enum cluster_kind)kind);
+        assert_int_equal(cluster_n_objects(cluster, (enum cluster_kind)kind), 1);
+    }
 }
 
 static void test_namespaces_come_and_go(void **state)
@@ -151,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_an_unreadable_node_stays),
         TEST(test_an_unreadable_pod_stays),
+        TEST(test_an_unreadable_object_of_any_kind_stays),
         TEST(test_namespaces_come_and_go),
         TEST(test_priority_classes_come_and_go),
         TEST(test_a_fork_has_the_version_of_its_origin),

@@ -1,7 +1,6 @@
 /* objects/snapshot: the sums that a snapshot carries, so that its reader can compare its own. */
 #include "fixture_devices.h"
 #include "objects/snapshot.h"
-#include "types/object_facts.h"
 #include "unit.h"
 
 #include <string.h>
