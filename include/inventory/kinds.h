@@ -37,7 +37,7 @@ struct kind_row {
     struct reflector_kind listed; /* not of a kind that only cluster files contain */
     size_t facts_size;
     /* facts: facts_size bytes, of the type that cluster_upsert() takes. All that they point to is
-     * in the arena. */
+     * in the arena. NULL: only the id is read, into struct name_facts. */
     int (*read)(const json_t *object, const struct policy *policy, struct arena *arena, void *facts,
                 struct err *err);
     /* As a snapshot has it, or NULL if it leaves it out. NULL: snapshots write it otherwise. */

@@ -244,7 +244,7 @@ struct priority_class_facts {
     bool never_preempts; /* preemptionPolicy Never */
 };
 
-/* An object of which only the name is read. */
+/* An object of which only the name is read; "namespace/name" if it has a namespace. */
 struct name_facts {
     const char *name;
 };

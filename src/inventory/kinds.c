@@ -250,18 +250,6 @@ static int read_taint(const json_t *object, const struct policy *policy, struct 
     return device_taint_rule_from_json(object, arena, facts, &taints, err);
 }
 
-/* Of a kind of which only names are kept. */
-static int read_name(const json_t *object, const struct policy *policy, struct arena *arena,
-                     void *facts, struct err *err)
-{
-    struct identity identity;
-    (void)policy;
-    const int r = identity_from_json(object, arena, &identity, err);
-    if (r == 0)
-        *(struct name_facts *)facts = (struct name_facts){identity.name};
-    return r;
-}
-
 static json_t *write_budget(const void *facts, const struct policy *policy)
 {
     const struct budget_facts *budget = facts;
@@ -396,8 +384,6 @@ static const struct kind_row OF_FILES[] = {
      .api_version = "node.k8s.io/",
      .use = &FOR_WORDS,
      .in_ledger = CLUSTER_RUNTIME_CLASSES,
-     .facts_size = sizeof(struct name_facts),
-     .read = read_name,
      .to_json = write_runtime_class},
     {.kind = "KeptPod",
      .api_version = SNAPSHOT_API_VERSION,
@@ -452,9 +438,23 @@ const struct kind_row *kinds_find(const char *kind, const char *api_version)
     return row ? row : find_among(OF_FILES, sizeof OF_FILES / sizeof *OF_FILES, kind, api_version);
 }
 
+static int read_id(const struct kind_row *row, const json_t *object, struct arena *arena,
+                   void **ret_facts, struct err *err)
+{
+    struct identity identity;
+    struct name_facts *facts = ARENA_NEW(arena, struct name_facts);
+    const int r = identity_from_json(object, arena, &identity, err);
+    if (r == 0)
+        facts->name = kinds_key(row, &identity, arena).id;
+    *ret_facts = facts;
+    return r;
+}
+
 int kinds_read(const struct kind_row *row, const json_t *object, const struct policy *policy,
                struct arena *arena, void **ret_facts, struct err *err)
 {
+    if (!row->read)
+        return read_id(row, object, arena, ret_facts, err);
     *ret_facts = arena_alloc(arena, row->facts_size);
     return row->read(object, policy, arena, *ret_facts, err);
 }
