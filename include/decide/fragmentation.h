@@ -5,23 +5,25 @@
  * there now, by GPUs, CPU, memory and model. The fragmentation is the mean over the resource's
  * classes, each weighted by the GPUs of its live pods (Weng et al., "Beware of Fragmentation",
  * USENIX ATC 2023, for whole GPUs). It is 0 without classes. Sums are exact integers with one
- * division at the end. Cordoned nodes offer nothing. Devices of dynamic resource allocation count
- * under the resource that stands for them.
+ * division at the end. GPUs of closed nodes are no fragments. Devices of dynamic resource
+ * allocation count under the resource that stands for them.
  */
 #ifndef DECIDE_FRAGMENTATION_H
 #define DECIDE_FRAGMENTATION_H
 
+#include "decide/free_gpus.h"
 #include "ledger/gpu_demand.h"
 #include "types/selector.h"
 
 /* The GPUs of one model under one resource name. */
 struct fragmentation {
     const struct resource *resource;
-    const char *model; /* canonical; "" if unknown */
-    size_t n_nodes;
-    int64_t free;
-    double fragmented;     /* of the free GPUs */
-    int64_t largest_block; /* most free GPUs on one node that is ready */
+    const char *model; /* as in struct model_pool */
+    const char *unit;  /* gpu_unit_word() */
+    size_t n_nodes;    /* that are not cordoned */
+    struct free_gpus free;
+    double fragmented;     /* of those on open nodes */
+    int64_t largest_block; /* most free GPUs on one open node */
     size_t n_whole;        /* such nodes with all of their GPUs free */
 };
 
@@ -44,10 +46,10 @@ struct node_fragmentations {
     size_t n;
 };
 
-/* The present state; the cluster must be settled. In the arena, except names, which are the
+/* The present state; the cluster must be settled. In the arena, except some names, which are the
  * cluster's. */
 struct fragmentations fragmentation_of(const struct cluster *cluster, struct arena *arena);
-/* The same of the nodes that have such labels; items may have none. */
+/* The same of the nodes that have such labels. */
 struct fragmentations fragmentation_of_labelled(const struct cluster *cluster,
                                                 const struct selector_term *labels,
                                                 struct arena *arena);

@@ -95,6 +95,9 @@ struct gpu_unit {
     const char *memory_label; /* its value is impossible, so it does not count; "": none */
 };
 
+/* "gpu", "slice" or "share". NULL: a whole GPU. */
+const char *gpu_unit_word(const struct gpu_unit *unit);
+
 struct gpu_units {
     struct gpu_unit *items;
     size_t n;

@@ -30,6 +30,14 @@ struct model_pool {
     size_t index; /* in the demand's list */
 };
 
+/* The name of the pool for a node's GPUs; returns name. */
+#define MODEL_POOL_NAME_BYTES ((size_t)3 * GPU_MODEL_TEXT_MAX)
+const char *model_pool_name(const struct node_traits *traits, const char *resource,
+                            char name[MODEL_POOL_NAME_BYTES]);
+/* Whether a pool counts the GPUs as long as the node is not cordoned. */
+bool model_pool_takes(const struct node_resource *gpus);
+/* Without a device class that maps the resource, no pod that requests it gets the devices. */
+bool model_pool_takes_devices(const struct node *node, const struct node_device_group *group);
 /* The GPUs of a node that its pool counts, of so many free ones: at least 0, at most 2^40. */
 int64_t model_pool_offered(int64_t free);
 

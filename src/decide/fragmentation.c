@@ -5,81 +5,87 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* GPUs of a node that its pool counts. */
-struct pooled_gpus {
+/* GPUs of a node that pods get by a resource. */
+struct offered_gpus {
     const struct node *node;
-    const struct model_pool *pool;
-    int64_t free_gpus;
+    const struct resource *resource;
+    const struct model_pool *pool; /* NULL: the node is cordoned */
+    const char *model;             /* as in struct model_pool; valid while it is seen */
+    const char *unit;
+    struct free_gpus free;
     bool in_use;
 };
 
-/* Sees the GPUs of one demand. */
-typedef void see_gpus(void *context, const struct gpu_demand *demand,
-                      const struct pooled_gpus *gpus);
+typedef void see_gpus(void *context, const struct offered_gpus *gpus);
 
-/* Adds to useless, by class, the free GPUs that it cannot use. */
-static void add_useless(const struct gpu_demand *demand, const struct pooled_gpus *gpus,
-                        int64_t *useless)
+static void see_resource(const struct node *node, const struct node_resource *row, see_gpus *see,
+                         void *context)
 {
-    const struct room room = room_on(gpus->node, gpus->free_gpus);
-    for (size_t i = 0; i < demand->n_classes; i++) {
-        if (room_slots(&room, &demand->classes[i], gpus->pool) == 0)
-            useless[i] += model_pool_offered(gpus->free_gpus);
-    }
+    char name[MODEL_POOL_NAME_BYTES];
+    const struct node_traits *traits = node_traits(node);
+    const char *resource = row->resource->name;
+    see(context,
+        &(struct offered_gpus){
+            .node = node,
+            .resource = row->resource,
+            .pool = row->pool,
+            .model = row->pool ? row->pool->model : model_pool_name(traits, resource, name),
+            .unit = gpu_unit_word(node_traits_unit(traits, resource)),
+            .free = free_gpus_of(node, row),
+            .in_use = row->used > 0 || row->reserved > 0,
+        });
 }
 
-static void see_node(const struct gpu_demand *demand, const struct node *node, see_gpus *see,
-                     void *context)
+static void see_devices(const struct node *node, const struct node_device_group *group,
+                        see_gpus *see, void *context)
 {
-    const struct node_resource *gpus = node_find_resource(node, demand->resource);
+    see(context, &(struct offered_gpus){
+                     .node = node,
+                     .resource = group->resource,
+                     .pool = group->pool,
+                     .model = group->model,
+                     .unit = gpu_unit_word(NULL),
+                     .free = free_gpus_of_devices(node, group),
+                     .in_use = group->allocated > 0,
+                 });
+}
+
+static void see_node(const struct node *node, see_gpus *see, void *context)
+{
     size_t n = 0;
-    const struct node_device_group *groups = node_device_groups(node, &n);
-    if (gpus && gpus->pool)
-        see(context, demand,
-            &(struct pooled_gpus){node, gpus->pool, node_resource_free(gpus),
-                                  gpus->used > 0 || gpus->reserved > 0});
+    const struct node_resource *rows = node_resources(node, &n);
     for (size_t i = 0; i < n; i++) {
-        if (groups[i].resource == demand->resource && groups[i].pool)
-            see(context, demand,
-                &(struct pooled_gpus){node, groups[i].pool, groups[i].free,
-                                      groups[i].allocated > 0});
+        if (model_pool_takes(&rows[i]))
+            see_resource(node, &rows[i], see, context);
+    }
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (model_pool_takes_devices(node, &groups[i]))
+            see_devices(node, &groups[i], see, context);
     }
 }
 
-/* The nodes that count. */
-struct node_choice {
-    const struct cluster *cluster;
-    const struct selector_term *labels;
-};
-
-static void see_nodes(const struct node_choice *choice, const struct gpu_demand *demand,
+static void see_nodes(const struct cluster *cluster, const struct selector_term *labels,
                       see_gpus *see, void *context)
 {
-    const struct cluster *cluster = choice->cluster;
-    for (const struct node *node = cluster_next_node(cluster, NULL); node;
-         node = cluster_next_node(cluster, node)) {
-        if (selector_term_holds(choice->labels, &node_traits(node)->view))
-            see_node(demand, node, see, context);
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
+        if (selector_term_holds(labels, &node_traits(node)->view))
+            see_node(node, see, context);
     }
 }
 
-/* State for one demand: one item per pool, and per class the free GPUs that it cannot use. */
-struct pool_sums {
-    struct fragmentation *items;
-    int64_t *useless; /* by pool, then class */
-};
+/* ---- what they are good for ---- */
 
-static void add_gpus(void *context, const struct gpu_demand *demand, const struct pooled_gpus *gpus)
+/* Adds to useless, by class, the free GPUs that it cannot use. Closed nodes have none. */
+static void add_useless(const struct gpu_demand *demand, const struct offered_gpus *gpus,
+                        int64_t *useless)
 {
-    struct pool_sums *sums = context;
-    const int64_t free = model_pool_offered(gpus->free_gpus);
-    const bool is_ready = node_traits(gpus->node)->ready;
-    struct fragmentation *item = &sums->items[gpus->pool->index];
-    item->n_nodes++;
-    item->free += free;
-    item->n_whole += is_ready && free > 0 && !gpus->in_use;
-    item->largest_block = is_ready && free > item->largest_block ? free : item->largest_block;
-    add_useless(demand, gpus, &sums->useless[gpus->pool->index * demand->n_classes]);
+    const int64_t n_free = gpus->free.usable + gpus->free.stranded;
+    const struct room room = room_on(gpus->node, n_free);
+    for (size_t i = 0; gpus->pool && n_free > 0 && i < demand->n_classes; i++) {
+        if (room_slots(&room, &demand->classes[i], gpus->pool) == 0)
+            useless[i] += n_free;
+    }
 }
 
 static double weight_of(const struct demand_class *class)
@@ -92,34 +98,62 @@ static double mean_of(const struct gpu_demand *demand, const int64_t *useless)
 {
     double sum = 0;
     double weights = 0;
-    for (size_t i = 0; i < demand->n_classes; i++) {
+    for (size_t i = 0; demand && i < demand->n_classes; i++) {
         sum += weight_of(&demand->classes[i]) * (double)useless[i];
         weights += weight_of(&demand->classes[i]);
     }
     return weights > 0 ? sum / weights : 0;
 }
 
-static int compare_models(const void *a, const void *b)
+/* ---- by model ---- */
+
+struct model_sums {
+    struct fragmentation sum;
+    int64_t useless[GPU_DEMAND_CLASSES_MAX]; /* by class: free GPUs that it cannot use */
+};
+
+struct all_sums {
+    const struct cluster *cluster;
+    struct arena *arena;
+    struct model_sums *items;
+    size_t n, room;
+};
+
+static struct model_sums *find_or_add(struct all_sums *all, const struct offered_gpus *gpus)
 {
-    return strcmp(((const struct fragmentation *)a)->model,
-                  ((const struct fragmentation *)b)->model);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct fragmentation *sum = &all->items[i].sum;
+        if (sum->resource == gpus->resource && strcmp(sum->model, gpus->model) == 0)
+            return &all->items[i];
+    }
+    all->items = arena_grow(all->arena, all->items, all->n, &all->room, sizeof *all->items);
+    all->items[all->n].sum = (struct fragmentation){
+        .resource = gpus->resource,
+        .model = arena_strdup(all->arena, gpus->model),
+        .unit = gpus->unit,
+    };
+    return &all->items[all->n++];
 }
 
-static void compute(const struct node_choice *choice, const struct gpu_demand *demand,
-                    struct fragmentation *items, struct arena *arena)
+static void add_gpus(void *context, const struct offered_gpus *gpus)
 {
-    struct pool_sums sums = {
-        .items = items,
-        .useless = ARENA_ARRAY(arena, int64_t, demand->n_pools * demand->n_classes),
-    };
-    for (size_t i = 0; i < demand->n_pools; i++) {
-        items[i].resource = demand->resource;
-        items[i].model = demand->pools[i]->model;
-    }
-    see_nodes(choice, demand, add_gpus, &sums);
-    for (size_t i = 0; i < demand->n_pools; i++)
-        items[i].fragmented = mean_of(demand, &sums.useless[i * demand->n_classes]);
-    qsort(items, demand->n_pools, sizeof *items, compare_models);
+    struct all_sums *all = context;
+    struct model_sums *item = find_or_add(all, gpus);
+    struct fragmentation *sum = &item->sum;
+    const int64_t n_open = gpus->free.usable + gpus->free.stranded;
+    sum->n_nodes += gpus->pool != NULL;
+    free_gpus_add(&sum->free, &gpus->free);
+    sum->n_whole += n_open > 0 && !gpus->in_use;
+    sum->largest_block = n_open > sum->largest_block ? n_open : sum->largest_block;
+    add_useless(gpu_demand_find(all->cluster, gpus->resource), gpus, item->useless);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct fragmentation *one = a;
+    const struct fragmentation *other = b;
+    const int order = strcmp(one->resource->name, other->resource->name);
+    return order != 0 ? order : strcmp(one->model, other->model);
 }
 
 struct fragmentations fragmentation_of(const struct cluster *cluster, struct arena *arena)
@@ -132,56 +166,53 @@ struct fragmentations fragmentation_of_labelled(const struct cluster *cluster,
                                                 const struct selector_term *labels,
                                                 struct arena *arena)
 {
-    const struct node_choice choice = {cluster, labels};
-    struct fragmentations all = {0};
-    const struct gpu_demand *demand = NULL;
-    size_t n = 0;
-    while ((demand = gpu_demand_next(cluster, demand)))
-        n += demand->n_pools;
-    all.items = ARENA_ARRAY(arena, struct fragmentation, n);
-    while ((demand = gpu_demand_next(cluster, demand))) {
-        compute(&choice, demand, &all.items[all.n], arena);
-        all.n += demand->n_pools;
+    struct all_sums sums = {.cluster = cluster, .arena = arena};
+    see_nodes(cluster, labels, add_gpus, &sums);
+    struct fragmentations all = {ARENA_ARRAY(arena, struct fragmentation, sums.n), sums.n};
+    for (size_t i = 0; i < sums.n; i++) {
+        all.items[i] = sums.items[i].sum;
+        all.items[i].fragmented =
+            mean_of(gpu_demand_find(cluster, all.items[i].resource), sums.items[i].useless);
     }
+    if (all.n > 1)
+        qsort(all.items, all.n, sizeof *all.items, compare);
     return all;
 }
 
-static void count(void *context, const struct gpu_demand *demand, const struct pooled_gpus *gpus)
-{
-    size_t *n = context;
-    (void)demand;
-    (void)gpus;
-    (*n)++;
-}
+/* ---- by node ---- */
 
-static void add_row(void *context, const struct gpu_demand *demand, const struct pooled_gpus *gpus)
+struct node_rows {
+    const struct cluster *cluster;
+    struct arena *arena;
+    struct node_fragmentations all;
+    size_t room;
+};
+
+static void add_row(void *context, const struct offered_gpus *gpus)
 {
-    struct node_fragmentations *rows = context;
+    struct node_rows *rows = context;
+    struct node_fragmentations *all = &rows->all;
+    const struct gpu_demand *demand = gpu_demand_find(rows->cluster, gpus->resource);
     int64_t useless[GPU_DEMAND_CLASSES_MAX] = {0};
     add_useless(demand, gpus, useless);
     const double fragmented = mean_of(demand, useless);
-    if (fragmented > 0)
-        rows->items[rows->n++] = (struct node_fragmentation){
-            .node = node_name(gpus->node),
-            .resource = demand->resource,
-            .model = gpus->pool->model,
-            .free = model_pool_offered(gpus->free_gpus),
-            .fragmented = fragmented,
-        };
+    if (fragmented <= 0)
+        return;
+    all->items = arena_grow(rows->arena, all->items, all->n, &rows->room, sizeof *all->items);
+    all->items[all->n++] = (struct node_fragmentation){
+        .node = node_name(gpus->node),
+        .resource = gpus->resource,
+        .model = gpus->pool->model,
+        .free = free_gpus_sum(&gpus->free),
+        .fragmented = fragmented,
+    };
 }
 
 struct node_fragmentations fragmentation_of_nodes(const struct cluster *cluster,
                                                   const struct selector_term *labels,
                                                   struct arena *arena)
 {
-    const struct node_choice choice = {cluster, labels};
-    struct node_fragmentations rows = {0};
-    const struct gpu_demand *demand = NULL;
-    size_t n = 0;
-    while ((demand = gpu_demand_next(cluster, demand)))
-        see_nodes(&choice, demand, count, &n);
-    rows.items = ARENA_ARRAY(arena, struct node_fragmentation, n);
-    while ((demand = gpu_demand_next(cluster, demand)))
-        see_nodes(&choice, demand, add_row, &rows);
-    return rows;
+    struct node_rows rows = {.cluster = cluster, .arena = arena};
+    see_nodes(cluster, labels, add_row, &rows);
+    return rows.all;
 }

@@ -10,6 +10,16 @@ static double fragmented_of(const struct fragmentation *item)
     return item->fragmented;
 }
 
+static double usable_of(const struct fragmentation *item)
+{
+    return (double)item->free.usable;
+}
+
+static double stranded_of(const struct fragmentation *item)
+{
+    return (double)item->free.stranded;
+}
+
 static double largest_block_of(const struct fragmentation *item)
 {
     return (double)item->largest_block;
@@ -27,6 +37,9 @@ static const struct gauge {
 } GAUGES[] = {
     {"gpu_extender_fragmented_gpus",
      "Free GPUs that the typical pod cannot use (docs/PLACEMENT.md).", fragmented_of},
+    {"gpu_extender_usable_gpus", "Free GPUs that some pods can use now.", usable_of},
+    {"gpu_extender_stranded_gpus", "Free GPUs of open nodes that no class of pods fits.",
+     stranded_of},
     {"gpu_extender_largest_block_gpus", "Free GPUs on the node that has most of them.",
      largest_block_of},
     {"gpu_extender_whole_nodes", "Nodes that have all of their GPUs free.", whole_nodes_of},

@@ -2,6 +2,8 @@
 #include "gpu_metrics.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "decide/free_gpus.h"
+#include "ledger/gpu_demand.h"
 #include "ledger/node_hot.h"
 
 #include <stdio.h>
@@ -38,7 +40,7 @@ static const struct {
 struct gpu_row {
     const char *node;
     const char *resource;
-    char model[128];
+    char model[MODEL_POOL_NAME_BYTES];
     double gpus[N_GPU_STATES];
 };
 
@@ -59,14 +61,13 @@ static size_t count_rows(const struct cluster *cluster)
 static void name_row(struct gpu_row *row, const struct node *node, const char *resource)
 {
     *row = (struct gpu_row){.node = node_name(node), .resource = resource};
-    (void)gpu_model_text(&node_traits_gpus(node_traits(node), resource)->model, row->model);
+    (void)model_pool_name(node_traits(node), resource, row->model);
 }
 
-static void set_free(struct gpu_row *row, const struct node *node, double n_free)
+static void set_free(struct gpu_row *row, double n_free, struct free_gpus split)
 {
-    const struct node_traits *traits = node_traits(node);
-    const bool is_closed = (traits->unschedulable || !traits->ready) && n_free > 0;
-    row->gpus[is_closed ? GPUS_CLOSED : GPUS_FREE] = n_free;
+    row->gpus[GPUS_CLOSED] = (double)split.closed;
+    row->gpus[GPUS_FREE] = n_free - (double)split.closed;
 }
 
 /* Requests for a resource of which the node has none are met by its allocated devices, so far as
@@ -85,7 +86,7 @@ static void fill(struct gpu_row *row, const struct node *node, const struct node
     const double n_claimed =
         amounts->allocatable > 0 ? 0 : take_by_claims((double)amounts->used, by_claims);
     name_row(row, node, amounts->resource->name);
-    set_free(row, node, (double)node_resource_free(amounts) + n_claimed);
+    set_free(row, (double)node_resource_free(amounts) + n_claimed, free_gpus_of(node, amounts));
     row->gpus[GPUS_USED] = (double)amounts->used - n_claimed;
     row->gpus[GPUS_RESERVED] = (double)amounts->reserved;
     row->gpus[GPUS_UNALLOCATABLE] = (double)amounts->capacity - (double)amounts->allocatable;
@@ -100,7 +101,7 @@ static void fill_devices(struct gpu_row *row, const struct node *node,
         row->gpus[GPUS_UNKNOWN] = (double)group->total;
         return;
     }
-    set_free(row, node, (double)group->free);
+    set_free(row, (double)group->free, free_gpus_of_devices(node, group));
     row->gpus[GPUS_USED] = (double)group->allocated;
     row->gpus[GPUS_UNALLOCATABLE] = (double)(group->total - group->allocated - group->free);
 }

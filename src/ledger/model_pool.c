@@ -9,8 +9,6 @@
 /* Keeps sums below INT64_MAX, whatever nodes report. */
 #define OFFERED_MAX (INT64_C(1) << 40)
 
-#define POOL_NAME_BYTES ((size_t)3 * GPU_MODEL_TEXT_MAX)
-
 int64_t model_pool_offered(int64_t free)
 {
     if (free < 0)
@@ -44,31 +42,43 @@ static struct model_pool *find_or_make(struct gpu_demand *demand, const char *mo
     return pool;
 }
 
+bool model_pool_takes(const struct node_resource *gpus)
+{
+    return gpus->resource->is_gpu && gpus->advertised && gpus->allocatable > 0;
+}
+
+bool model_pool_takes_devices(const struct node *node, const struct node_device_group *group)
+{
+    return group->resource && !group->is_shadowed && node_gives_by_claim(node, group->resource);
+}
+
+static bool is_open(const struct node *node)
+{
+    return node->traits && !node->traits->traits.unschedulable;
+}
+
 bool model_pool_is_offered(const struct node *node, const struct node_resource *entry)
 {
-    return node->traits && !node->traits->traits.unschedulable && entry->resource->is_gpu &&
-           entry->advertised && entry->allocatable > 0;
+    return is_open(node) && model_pool_takes(entry);
 }
 
 /* Parts have pools of their own: a slice is useless to a pod that needs a whole GPU. */
-static const char *model_pool_name(const struct node_traits *traits,
-                                   const struct resource *resource, char name[POOL_NAME_BYTES])
+const char *model_pool_name(const struct node_traits *traits, const char *resource,
+                            char name[MODEL_POOL_NAME_BYTES])
 {
     char model[2 * GPU_MODEL_TEXT_MAX];
-    const struct gpu_unit *unit = node_traits_unit(traits, resource->name);
+    const struct gpu_unit *unit = node_traits_unit(traits, resource);
     const bool slices = unit && unit->is_slice;
-    (void)snprintf(name, POOL_NAME_BYTES, "%s%s%s%s",
-                   gpu_model_text(&node_traits_gpus(traits, resource->name)->model, model),
+    (void)snprintf(name, MODEL_POOL_NAME_BYTES, "%s%s%s%s",
+                   gpu_model_text(&node_traits_gpus(traits, resource)->model, model),
                    slices ? "-MIG-" : "", slices ? unit->partition : "",
                    unit && unit->is_shared ? "-SHARED" : "");
     return name;
 }
 
-/* Without a device class that maps the resource, no pod that requests it gets the devices. */
 bool model_pool_has_devices(const struct node *node, const struct node_device_group *group)
 {
-    return node->traits && !node->traits->traits.unschedulable && group->resource &&
-           !group->is_shadowed && node_gives_by_claim(node, group->resource);
+    return is_open(node) && model_pool_takes_devices(node, group);
 }
 
 static void enter_devices(struct cluster *cluster, struct node *node)
@@ -97,14 +107,14 @@ static void leave_devices(struct node *node)
 
 void model_pool_enter(struct cluster *cluster, struct node *node)
 {
-    char name[POOL_NAME_BYTES];
+    char name[MODEL_POOL_NAME_BYTES];
     for (size_t i = 0; i < node->n_resources; i++) {
         struct node_resource *entry = &node->resources[i];
         if (!model_pool_is_offered(node, entry))
             continue;
         struct gpu_demand *demand = gpu_demand_find_or_add(cluster, entry->resource);
-        entry->pool =
-            find_or_make(demand, model_pool_name(&node->traits->traits, entry->resource, name));
+        entry->pool = find_or_make(
+            demand, model_pool_name(&node->traits->traits, entry->resource->name, name));
         entry->pool->n_nodes++;
         model_pool_give(entry);
     }

@@ -190,6 +190,13 @@ struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_
     return entry;
 }
 
+const char *gpu_unit_word(const struct gpu_unit *unit)
+{
+    if (!unit || (!unit->is_part && !is_part(unit)))
+        return "gpu";
+    return unit->is_shared ? "share" : "slice";
+}
+
 const struct gpu_unit *node_traits_unit(const struct node_traits *traits, const char *resource)
 {
     for (size_t i = 0; i < traits->units.n; i++) {

@@ -1,6 +1,7 @@
 /* fragmentation_json: see fragmentation_json.h; GET /v1/fragmentation: include/api/api.h. */
 #include "api/cluster/fragmentation_json.h"
 #include "api/api.h"
+#include "api/cluster/inventory_devices.h"
 #include "api/label_selector.h"
 #include "api/provenance.h"
 #include "api/reply.h"
@@ -13,16 +14,17 @@
 
 static json_t *amounts_json(const struct fragmentation *item)
 {
-    return json_pack("{s:I, s:f, s:I, s:I}", "free", (json_int_t)item->free, "fragmented",
-                     item->fragmented, "largestBlock", (json_int_t)item->largest_block,
-                     "wholeNodes", (json_int_t)item->n_whole);
+    return json_pack("{s:I, s:f, s:I, s:I}", "free", (json_int_t)free_gpus_sum(&item->free),
+                     "fragmented", item->fragmented, "largestBlock",
+                     (json_int_t)item->largest_block, "wholeNodes", (json_int_t)item->n_whole);
 }
 
 static json_t *item_json(const struct fragmentation *item)
 {
-    json_t *json = json_pack("{s:s, s:s, s:I}", "resource", item->resource->name, "model",
-                             item->model, "nodes", (json_int_t)item->n_nodes);
+    json_t *json = json_pack("{s:s, s:s, s:s, s:I}", "resource", item->resource->name, "model",
+                             item->model, "unit", item->unit, "nodes", (json_int_t)item->n_nodes);
     (void)json_object_update_new(json, amounts_json(item));
+    inventory_devices_add_split(json, &item->free);
     return json;
 }
 
@@ -54,14 +56,22 @@ json_t *fragmentation_json_changes(const struct fragmentations *before,
 
 static const char *summary_of(const struct fragmentations *all, struct arena *arena)
 {
-    int64_t free = 0;
+    struct free_gpus free = {0};
     double fragmented = 0;
     for (size_t i = 0; i < all->n; i++) {
-        free += all->items[i].free;
+        if (strcmp(all->items[i].unit, gpu_unit_word(NULL)) != 0)
+            continue;
+        free_gpus_add(&free, &all->items[i].free);
         fragmented += all->items[i].fragmented;
     }
-    return arena_printf(arena, "of %" PRId64 " free GPUs %.1f are of no use to the typical pod",
-                        free, fragmented);
+    const char *text =
+        arena_printf(arena, "of %" PRId64 " free GPUs %.1f are of no use to the typical pod",
+                     free_gpus_sum(&free), fragmented);
+    if (free.stranded > 0)
+        text = arena_printf(arena, "%s, %" PRId64 " are stranded", text, free.stranded);
+    if (free.closed > 0)
+        text = arena_printf(arena, "%s, %" PRId64 " are on closed nodes", text, free.closed);
+    return text;
 }
 
 void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *arena,
@@ -154,10 +164,8 @@ static void keep_wanted(const struct wanted_shares *wanted, struct fragmentation
 {
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++) {
-        const struct fragmentation *item = &all->items[i];
-        const bool has_nodes = wanted->labels.n_requirements == 0 || item->n_nodes > 0;
-        if (has_nodes && is_wanted(wanted, item->resource, item->model))
-            all->items[n++] = *item;
+        if (is_wanted(wanted, all->items[i].resource, all->items[i].model))
+            all->items[n++] = all->items[i];
     }
     all->n = n;
 }

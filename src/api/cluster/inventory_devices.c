@@ -5,15 +5,23 @@
 
 #include <string.h>
 
-static bool is_shadowed(const struct node *node, const char *driver)
+/* What the ledger has of the node's devices. */
+static void copy_node_groups(const struct node *node, struct arena *arena,
+                             struct driver_devices *row)
 {
     size_t n = 0;
     const struct node_device_group *groups = node_device_groups(node, &n);
+    row->of_free = ARENA_ARRAY(arena, struct free_gpus, row->group.n_models);
     for (size_t i = 0; i < n; i++) {
-        if (groups[i].is_shadowed && strcmp(groups[i].driver, driver) == 0)
-            return true;
+        if (strcmp(groups[i].driver, row->group.driver) != 0)
+            continue;
+        row->is_shadowed |= groups[i].is_shadowed;
+        for (size_t j = 0; j < row->group.n_models; j++) {
+            const struct device_model *model = &row->group.models[j];
+            if (!model->is_partition && strcmp(model->name, groups[i].model) == 0)
+                row->of_free[j] = free_gpus_of_devices(node, &groups[i]);
+        }
     }
-    return false;
 }
 
 static struct device_group copy_group(const struct device_group *group, struct arena *arena)
@@ -40,9 +48,11 @@ struct driver_list inventory_devices_copy(const struct inventory_view *view,
                                .shared = devices_shared_on(devices, name, arena, room)};
     const struct device_group *groups = devices_on_node(devices, name, &rows.n);
     rows.items = ARENA_ARRAY(arena, struct driver_devices, rows.n);
-    for (size_t i = 0; i < rows.n; i++)
-        rows.items[i] = (struct driver_devices){copy_group(&groups[i], arena),
-                                                node && is_shadowed(node, groups[i].driver)};
+    for (size_t i = 0; i < rows.n; i++) {
+        rows.items[i].group = copy_group(&groups[i], arena);
+        if (node)
+            copy_node_groups(node, arena, &rows.items[i]);
+    }
     return rows;
 }
 
@@ -128,23 +138,35 @@ static json_t *shared_json(const struct driver_list *rows, const char *driver,
     return NULL;
 }
 
-static json_t *model_json(const struct driver_list *rows, const char *driver,
-                          const struct device_model *model)
+void inventory_devices_add_split(json_t *json, const struct free_gpus *split)
 {
-    return json_pack("{s:I, s:o, s:o, s:I, s:o*}", "total", (json_int_t)model->total, "allocated",
-                     number_json(model->allocated, rows->in_use_known), "free",
-                     number_json(model->free, rows->in_use_known), "memoryBytes",
-                     (json_int_t)model->memory_bytes, "shared", shared_json(rows, driver, model));
+    (void)json_object_set_new(json, "usable", json_integer((json_int_t)split->usable));
+    (void)json_object_set_new(json, "stranded", json_integer((json_int_t)split->stranded));
+    (void)json_object_set_new(json, "closed", json_integer((json_int_t)split->closed));
 }
 
-static json_t *models_json(const struct driver_list *rows, const struct device_group *group,
+static json_t *model_json(const struct driver_list *rows, const struct driver_devices *row,
+                          size_t i)
+{
+    const struct device_model *model = &row->group.models[i];
+    json_t *json = json_pack("{s:I, s:o, s:o, s:I, s:o*}", "total", (json_int_t)model->total,
+                             "allocated", number_json(model->allocated, rows->in_use_known), "free",
+                             number_json(model->free, rows->in_use_known), "memoryBytes",
+                             (json_int_t)model->memory_bytes, "shared",
+                             shared_json(rows, row->group.driver, model));
+    if (row->of_free && rows->in_use_known && !model->is_partition)
+        inventory_devices_add_split(json, &row->of_free[i]);
+    return json;
+}
+
+static json_t *models_json(const struct driver_list *rows, const struct driver_devices *row,
                            bool are_partitions)
 {
     json_t *models = json_object();
-    for (size_t i = 0; i < group->n_models; i++) {
-        const struct device_model *model = &group->models[i];
+    for (size_t i = 0; i < row->group.n_models; i++) {
+        const struct device_model *model = &row->group.models[i];
         if (model->is_partition == are_partitions)
-            (void)json_object_set_new(models, model->name, model_json(rows, group->driver, model));
+            (void)json_object_set_new(models, model->name, model_json(rows, row, i));
     }
     return models;
 }
@@ -159,8 +181,8 @@ static json_t *row_json(const struct driver_list *rows, const struct driver_devi
         number_json(group->free, in_use_known), "tainted", (json_int_t)group->tainted, "blocked",
         number_json(group->blocked, in_use_known), "incomplete", (json_int_t)group->incomplete,
         "invalid", (json_int_t)group->invalid, "partitioned", (json_int_t)group->partitioned,
-        "publishedTwice", row->is_shadowed, "models", models_json(rows, group, false), "partitions",
-        models_json(rows, group, true));
+        "publishedTwice", row->is_shadowed, "models", models_json(rows, row, false), "partitions",
+        models_json(rows, row, true));
 }
 
 json_t *inventory_devices_json(const struct driver_list *rows)

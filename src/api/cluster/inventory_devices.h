@@ -5,6 +5,7 @@
 #ifndef API_CLUSTER_INVENTORY_DEVICES_H
 #define API_CLUSTER_INVENTORY_DEVICES_H
 
+#include "decide/free_gpus.h"
 #include "devices/devices.h"
 #include "inventory/inventory.h"
 
@@ -13,7 +14,8 @@
 /* The devices of one driver in one place. */
 struct driver_devices {
     struct device_group group;
-    bool is_shadowed; /* see struct node_device_group */
+    struct free_gpus *of_free; /* by model: its free ones */
+    bool is_shadowed;          /* see struct node_device_group */
 };
 
 struct driver_list {
@@ -31,6 +33,8 @@ struct driver_list {
 struct driver_list inventory_devices_copy(const struct inventory_view *view,
                                           const struct node *node, struct arena *arena,
                                           size_t *room);
+/* Adds usable, stranded and closed. */
+void inventory_devices_add_split(json_t *json, const struct free_gpus *split);
 /* {"gpu.nvidia.com": {"total": 8, ..., "models": {"H100-80GB-HBM3": {"total": 8, ...}}}} */
 json_t *inventory_devices_json(const struct driver_list *rows);
 

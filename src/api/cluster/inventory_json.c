@@ -18,6 +18,7 @@
 #include "api/tables.h"
 #include "api/verdicts/model_words.h"
 #include "base/table.h"
+#include "ledger/gpu_demand.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,9 @@ struct node_row {
         bool is_gpu;
         struct gpu_model gpu_model;       /* of GPUs */
         const char *model_text, *sharing; /* by finish_rows() */
+        const char *pool, *unit;          /* of GPUs: struct model_pool, gpu_unit_word() */
         int64_t capacity, allocatable, used, reserved, free;
+        struct free_gpus of_free; /* of GPUs */
     } * resources;
     size_t n_resources;
     struct driver_list devices;
@@ -89,6 +92,19 @@ static bool comes_by_claims(const struct node *node, const struct node_resource 
            amounts->used <= n_allocated;
 }
 
+static void copy_gpus(const struct node *node, const struct node_resource *gpus,
+                      struct arena *arena, struct resource_row *row)
+{
+    char pool[MODEL_POOL_NAME_BYTES];
+    const struct node_traits *traits = node_traits(node);
+    const char *resource = gpus->resource->name;
+    row->is_gpu = true;
+    row->gpu_model = node_traits_gpus(traits, resource)->model;
+    row->pool = arena_strdup(arena, model_pool_name(traits, resource, pool));
+    row->unit = gpu_unit_word(node_traits_unit(traits, resource));
+    row->of_free = free_gpus_of(node, gpus);
+}
+
 static void copy_resources(const struct node *node, struct arena *arena, struct node_row *row)
 {
     size_t n = 0;
@@ -99,7 +115,6 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
             continue;
         row->resources[row->n_resources++] = (struct resource_row){
             .name = arena_strdup(arena, resources[i].resource->name),
-            .is_gpu = resources[i].resource->is_gpu,
             .capacity = resources[i].capacity,
             .allocatable = resources[i].allocatable,
             .used = resources[i].used,
@@ -107,8 +122,7 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
             .free = node_resource_free(&resources[i]),
         };
         if (resources[i].resource->is_gpu)
-            row->resources[row->n_resources - 1].gpu_model =
-                node_traits_gpus(node_traits(node), resources[i].resource->name)->model;
+            copy_gpus(node, &resources[i], arena, &row->resources[row->n_resources - 1]);
     }
 }
 
@@ -313,7 +327,7 @@ static struct node_names copy_names(const struct inventory_view *view, const str
 static size_t copy_some_nodes(struct inventory *inventory, const struct node_names *names,
                               size_t at, struct copy *copy)
 {
-    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
     for (size_t n = 0; at < names->n && n < ROWS_AT_ONCE; at++, n++) {
         const struct node *node = cluster_find_node(view.cluster, names->items[at]);
         if (node)
@@ -350,6 +364,12 @@ static struct copy copy_inventory(struct inventory *inventory, const struct want
     return copy;
 }
 
+/* What a sick GPU or a dead device plugin took away. */
+static int64_t count_lost(const struct resource_row *row)
+{
+    return row->capacity > row->allocatable ? row->capacity - row->allocatable : 0;
+}
+
 static json_t *amounts_json(const struct resource_row *row)
 {
     json_t *json =
@@ -359,6 +379,9 @@ static json_t *amounts_json(const struct resource_row *row)
     if (row->is_gpu) {
         (void)json_object_set_new(json, "model", json_string(row->model_text));
         (void)json_object_set_new(json, "sharing", json_string(row->sharing));
+        (void)json_object_set_new(json, "unit", json_string(row->unit));
+        (void)json_object_set_new(json, "lost", json_integer((json_int_t)count_lost(row)));
+        inventory_devices_add_split(json, &row->of_free);
     }
     return json;
 }
@@ -396,20 +419,26 @@ struct total {
     UT_hash_handle hh;
 };
 
+/* What is in a row of the totals. */
+struct total_key {
+    const char *model, *resource, *unit;
+};
+
 /* Creates the total if needed. */
-static json_t *find_total(struct total **totals, json_t *list, const char *model,
-                          const char *resource, struct arena *arena)
+static json_t *find_total(struct total **totals, json_t *list, const struct total_key *of,
+                          struct arena *arena)
 {
     struct total *total = NULL;
-    const char *key = arena_printf(arena, "%s %s", model, resource);
+    const char *key = arena_printf(arena, "%s %s", of->model, of->resource);
     HASH_FIND_STR(*totals, key, total);
     if (total)
         return total->sums;
     total = ARENA_NEW(arena, struct total);
     total->key = key;
-    total->sums =
-        json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i}", "model", model, "resource", resource,
-                  "nodes", 0, "capacity", 0, "allocatable", 0, "used", 0, "reserved", 0, "free", 0);
+    total->sums = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}",
+                            "model", of->model, "resource", of->resource, "unit", of->unit, "nodes",
+                            0, "capacity", 0, "allocatable", 0, "used", 0, "reserved", 0, "free", 0,
+                            "usable", 0, "stranded", 0, "closed", 0, "lost", 0);
     (void)json_array_append_new(list, total->sums);
     HASH_ADD_KEYPTR(hh, *totals, total->key, strlen(total->key), total);
     return total->sums;
@@ -424,6 +453,15 @@ static void add_to(json_t *total, const char *key, int64_t amount)
     (void)json_integer_set(old, sum);
 }
 
+/* An over-full node takes nothing from others: kube-scheduler judges each alone. */
+static void add_free(json_t *total, const struct free_gpus *gpus)
+{
+    add_to(total, "free", free_gpus_sum(gpus));
+    add_to(total, "usable", gpus->usable);
+    add_to(total, "stranded", gpus->stranded);
+    add_to(total, "closed", gpus->closed);
+}
+
 static bool has_any(const struct resource_row *row)
 {
     return row->capacity != 0 || row->allocatable != 0 || row->used != 0 || row->reserved != 0;
@@ -436,23 +474,25 @@ static void add_resources(const struct node_row *node, struct total **totals, js
         const struct resource_row *row = &node->resources[i];
         if (!row->is_gpu || !has_any(row))
             continue;
-        json_t *total = find_total(totals, list, row->model_text, row->name, arena);
+        const struct total_key key = {row->pool, row->name, row->unit};
+        json_t *total = find_total(totals, list, &key, arena);
         add_to(total, "nodes", 1);
         add_to(total, "capacity", row->capacity);
         add_to(total, "allocatable", row->allocatable);
         add_to(total, "used", row->used);
         add_to(total, "reserved", row->reserved);
-        /* An over-full node takes nothing from others: kube-scheduler judges each alone. */
-        add_to(total, "free", row->free > 0 ? row->free : 0);
+        add_to(total, "lost", count_lost(row));
+        add_free(total, &row->of_free);
     }
 }
 
 /* Which devices are in use is unknown of all nodes, or of none. */
 static void set_unknown(json_t *total)
 {
-    (void)json_object_set_new(total, "allocatable", json_null());
-    (void)json_object_set_new(total, "used", json_null());
-    (void)json_object_set_new(total, "free", json_null());
+    static const char *const MEMBERS[] = {"allocatable", "used",     "free",
+                                          "usable",      "stranded", "closed"};
+    for (size_t i = 0; i < sizeof MEMBERS / sizeof *MEMBERS; i++)
+        (void)json_object_set_new(total, MEMBERS[i], json_null());
 }
 
 static void add_in_use(json_t *total, const struct device_model *model)
@@ -460,23 +500,26 @@ static void add_in_use(json_t *total, const struct device_model *model)
     add_to(total, "allocatable", model->allocated);
     add_to(total, "allocatable", model->free);
     add_to(total, "used", model->allocated);
-    add_to(total, "free", model->free);
 }
 
-static void add_models(const struct device_group *group, bool in_use_known, struct total **totals,
-                       json_t *list, struct arena *arena)
+static void add_models(const struct driver_devices *driver, bool in_use_known,
+                       struct total **totals, json_t *list, struct arena *arena)
 {
+    const struct device_group *group = &driver->group;
     for (size_t i = 0; i < group->n_models; i++) {
         const struct device_model *model = &group->models[i];
         if (model->is_partition)
             continue;
-        json_t *total = find_total(totals, list, model->name, group->driver, arena);
+        const struct total_key key = {model->name, group->driver, gpu_unit_word(NULL)};
+        json_t *total = find_total(totals, list, &key, arena);
         add_to(total, "nodes", 1);
         add_to(total, "capacity", model->total);
-        if (in_use_known)
-            add_in_use(total, model);
-        else
+        if (!in_use_known) {
             set_unknown(total);
+            continue;
+        }
+        add_in_use(total, model);
+        add_free(total, &driver->of_free[i]);
     }
 }
 
@@ -490,8 +533,8 @@ static json_t *models_json(const struct copy *copy)
         add_resources(node, &totals, models, copy->arena);
         for (size_t j = 0; j < node->devices.n; j++) {
             if (!node->devices.items[j].is_shadowed)
-                add_models(&node->devices.items[j].group, node->devices.in_use_known, &totals,
-                           models, copy->arena);
+                add_models(&node->devices.items[j], node->devices.in_use_known, &totals, models,
+                           copy->arena);
         }
     }
     HASH_CLEAR(hh, totals);
@@ -668,7 +711,7 @@ static int compare_nodes(const void *a, const void *b)
 static void copy_page(struct inventory *inventory, const struct nodes_page *page, struct copy *copy,
                       bool *ret_has_more)
 {
-    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
     struct first first CLEANUP(first_fini) = first_new(page->limit, compare_nodes);
     for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
          node = cluster_next_node(view.cluster, node)) {

@@ -16,8 +16,8 @@ static const char *told(struct fixture *fixture, const struct cluster *cluster)
         const struct fragmentation *item = &all.items[i];
         text = arena_printf(fixture->arena, "%s%s %s: %.4g of %lld, largest %lld, whole %zu/%zu\n",
                             text, item->resource->name, item->model, item->fragmented,
-                            (long long)item->free, (long long)item->largest_block, item->n_whole,
-                            item->n_nodes);
+                            (long long)free_gpus_sum(&item->free), (long long)item->largest_block,
+                            item->n_whole, item->n_nodes);
     }
     return text;
 }
@@ -77,8 +77,8 @@ static void test_no_demand_means_no_fragmentation(void **state)
     check(fixture, GPU " T4: 0 of 8, largest 8, whole 1/1\n");
 }
 
-/* Cordoned nodes offer nothing; an over-full one has nothing free. */
-static void test_cordoned_and_over_full_nodes_offer_nothing(void **state)
+/* GPUs of cordoned nodes are closed; an over-full one has nothing free. */
+static void test_cordoned_and_over_full_nodes_are_no_block(void **state)
 {
     struct fixture *fixture = *state;
     struct node_facts cordoned = fixture_node_facts(fixture, "cordoned", GPU "=8", T4);
@@ -86,7 +86,7 @@ static void test_cordoned_and_over_full_nodes_offer_nothing(void **state)
     fixture_put_node_facts(fixture, &cordoned);
     fixture_put_node(fixture, "over", GPU "=4", T4);
     fixture_put_pod(fixture, "p", "over", GPU "=6");
-    check(fixture, GPU " T4: 0 of 0, largest 0, whole 0/1\n");
+    check(fixture, GPU " T4: 0 of 8, largest 0, whole 0/1\n");
 }
 
 /* Nodes with the largest possible number of GPUs. */
@@ -121,7 +121,7 @@ int main(void)
         TEST(test_other_resources_limit_usable_gpus),
         TEST(test_by_resource_and_model),
         TEST(test_no_demand_means_no_fragmentation),
-        TEST(test_cordoned_and_over_full_nodes_offer_nothing),
+        TEST(test_cordoned_and_over_full_nodes_are_no_block),
         TEST(test_sums_saturate),
         TEST(test_a_fork_has_its_own_fragmentation),
     };
