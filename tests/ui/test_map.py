@@ -39,14 +39,37 @@ def service(tmp_path_factory):
 
 def test_each_state_of_a_gpu_has_its_cell(service, pages):
     page = pages.open(service, "#view=apart")
-    page.locator(".cell.stranded").first.wait_for()
+    page.locator(".cell.free").first.wait_for()
     cells = cells_of(page)
     assert cells["a"] == {"used": 3, "terminating": 1, "promised": 2, "broken": 2}
     assert cells["closed"] == {"closed": 8}
-    shares = {row["node"]: row["fragmented"] for row in service.get("/v1/fragmentation?nodes=true").json()["nodes"]}
-    assert cells["b"]["used"] == 4 and cells["b"].get("free", 0) + cells["b"]["stranded"] == 4
-    assert cells["b"]["stranded"] == round(shares["b"]) > 0
+    assert cells["b"] == {"used": 4, "free": 4}
     shot(page, "states")
+
+
+def started(tmp_path, *items):
+    path = tmp_path / "cluster.json"
+    path.write_text(objects.list_text(*items))
+    return Service("--cluster-file", path)
+
+
+def test_a_stranded_gpu_has_its_cell(tmp_path, pages):
+    service = started(tmp_path, node("narrow", 2), node("wide", 8), pod("asks", 4))
+    cells = cells_of(pages.open(service, "#view=apart"))
+    service.stop()
+    assert cells == {"narrow": {"stranded": 2}, "wide": {"free": 8}}
+
+
+def test_a_node_shows_each_of_its_models(tmp_path, pages):
+    labels = {"nvidia.com/gpu.product": "NVIDIA-L4", "gpu.intel.com/product": "Flex_170"}
+    amounts = {"nvidia.com/gpu": "2", "gpu.intel.com/i915": "1"}
+    service = started(tmp_path, node("both", None, None, metadata={"labels": labels}, status={"capacity": amounts, "allocatable": amounts}))
+    page = pages.open(service)
+    heading = page.locator(".line h3").inner_text()
+    page.locator(".node").first.click()
+    details = page.locator(".details").inner_text()
+    service.stop()
+    assert "Flex-170 + L4" in heading and "Flex-170 + L4" in details
 
 
 def test_the_sums_of_the_top_line(service, pages):

@@ -96,7 +96,7 @@ def test_commands_of_the_document(example, command, output):
 def test_devices_of_a_node(example):
     inventory = inventory_of(example)
     found = node_of(inventory, "h100-1")
-    models = {"H100-80GB-HBM3": {"total": 8, "allocated": 5, "free": 2, "memoryBytes": 81559 * 2**20}}
+    models = {"H100-80GB-HBM3": {"total": 8, "allocated": 5, "free": 2, "memoryBytes": 81559 * 2**20, "usable": 2, "stranded": 0, "closed": 0}}
     rest = {"blocked": 0, "incomplete": 0, "invalid": 0, "partitioned": 0, "publishedTwice": False, "partitions": {}}
     assert found["devices"] == {DRIVER: {"total": 8, "allocated": 5, "free": 2, "tainted": 1, "models": models, **rest}}
     assert GPU not in found["resources"], "its pods get the resource through a claim"
@@ -217,8 +217,8 @@ def test_totals_by_model_count_each_gpu_once(example):
     totals = {(item["model"], item["resource"]): item for item in inventory_of(example)["models"]}
     plugin = totals.pop(("H100-80GB-HBM3", GPU))
     assert (plugin["nodes"], plugin["capacity"], plugin["used"]) == (2, 16, 3)
-    numbers = {"nodes": 2, "capacity": 12, "allocatable": 7, "used": 5, "reserved": 0, "free": 2}
-    assert totals.pop(("H100-80GB-HBM3", DRIVER)) == {"model": "H100-80GB-HBM3", "resource": DRIVER, **numbers}
+    numbers = {"nodes": 2, "capacity": 12, "allocatable": 7, "used": 5, "reserved": 0, "free": 2, "usable": 2, "stranded": 0, "closed": 0, "lost": 0}
+    assert totals.pop(("H100-80GB-HBM3", DRIVER)) == {"model": "H100-80GB-HBM3", "resource": DRIVER, "unit": "gpu", **numbers}
     assert list(totals) == [("A100-SXM4-80GB", DRIVER)]
 
 
@@ -262,7 +262,7 @@ def test_each_driver_has_its_attribute_for_the_model(start_over, write, driver, 
         each.update(attributes={attribute: {"string": text}}, capacity={"memory": {"value": "24Gi"}})
     used = claim("used", "a", [0], ["train-0"], driver=driver)
     groups = node_of(inventory_of(start_over(node("a", None, None), part, used, options=options)), "a")["devices"]
-    assert groups[driver]["models"] == {model: {"total": 2, "allocated": 1, "free": 1, "memoryBytes": 24 * 2**30}}
+    assert groups[driver]["models"] == {model: {"total": 2, "allocated": 1, "free": 1, "memoryBytes": 24 * 2**30, "usable": 1, "stranded": 0, "closed": 0}}
 
 
 def test_a_driver_that_the_policy_does_not_name_has_no_gpus(start_over):

@@ -46,7 +46,7 @@ def test_the_documented_members_exist(service):
     for item in inventory["nodes"]:
         assert {"name", "model", "modelLabel", "ready", "resources", "holders"} <= set(item)
         for resource, amounts in item["resources"].items():
-            assert sorted(amounts) == sorted(AMOUNTS + (["model", "sharing"] if resource == GPU else []))
+            assert sorted(amounts) == sorted(AMOUNTS + (["closed", "lost", "model", "sharing", "stranded", "unit", "usable"] if resource == GPU else []))
         assert all(sorted(holder) == HOLDER for holder in item["holders"])
     assert inventory["problems"] == [
         {"kind": "Pod", "name": "ml/bad", "what": "spec.containers: is the number 7, should be an array"}
@@ -61,9 +61,9 @@ def test_nodes_are_listed_by_name_with_their_facts(service):
 
 
 def test_amounts(service):
-    model = {"model": "A100-SXM4-80GB", "sharing": ""}
-    assert gpus_of(service, "a") == {"capacity": 8, "allocatable": 8, "used": 2, "reserved": 0, "free": 6, **model}
-    assert gpus_of(service, "c") == {"capacity": 8, "allocatable": 7, "used": 8, "reserved": 0, "free": -1, **model}
+    rest = {"model": "A100-SXM4-80GB", "sharing": "", "unit": "gpu", "stranded": 0, "closed": 0}
+    assert gpus_of(service, "a") == {"capacity": 8, "allocatable": 8, "used": 2, "reserved": 0, "free": 6, "usable": 6, "lost": 0, **rest}
+    assert gpus_of(service, "c") == {"capacity": 8, "allocatable": 7, "used": 8, "reserved": 0, "free": -1, "usable": 0, "lost": 1, **rest}
     resources = inventory_of(service)["nodes"][0]["resources"]
     assert (resources["cpu"]["allocatable"], resources["memory"]["allocatable"]) == (64000, 512 * 2**30), "thousandths; bytes"
     assert resources["pods"]["used"] == 2, "a pod without GPUs has a slot too"
@@ -218,7 +218,7 @@ def test_new_and_shrunk_nodes_have_correct_amounts(start_service, write):
         service.signal(1)
         service.log.wait_for({"msg": "reloaded"}, after=n_lines)
         amounts = {"capacity": gpus, "allocatable": gpus, "used": 5, "reserved": 0, "free": free}
-        assert gpus_of(service) == {**amounts, "model": "A100-SXM4-80GB", "sharing": ""}
+        assert gpus_of(service) == {**gpus_of(service), **amounts}
 
 
 def test_a_model_and_the_label_it_came_from(start_over):

@@ -14,16 +14,16 @@ export function isClosed(node) {
   return !node.ready || node.unschedulable;
 }
 
-// The free GPUs, in the order in which they are of use: promised to nominated pods, free, and of no use to typical pods.
-function addFree(add, node, free, nominations, stranded) {
-  if (isClosed(node)) return add("closed", free);
-  let rest = Math.max(0, free);
+// The free GPUs, in the order in which they are of use: promised to nominated pods, usable, and stranded.
+function addFree(add, { usable, stranded, closed }, nominations) {
+  add("closed", closed);
+  let rest = usable + stranded;
   for (const { holder, n } of nominations) {
     const promised = Math.min(n, rest);
     add("promised", promised, holder);
     rest -= promised;
   }
-  const useless = Math.min(rest, Math.round(stranded));
+  const useless = Math.min(rest, stranded);
   add("free", rest - useless);
   add("stranded", useless);
 }
@@ -33,7 +33,7 @@ function stateOfHolder(holder) {
 }
 
 // Runs of {state, n, holder}: holder is {namespace, pod, uid, ...}.
-function runsOfResource(node, name, stranded) {
+function runsOfResource(node, name) {
   const row = node.resources[name];
   const runs = [];
   let held = 0;
@@ -46,19 +46,21 @@ function runsOfResource(node, name, stranded) {
   add("used", row.used - held, null);
   for (const holder of node.reservations) add("reserved", holder.gpus[name] ?? 0, holder);
   const nominations = node.nominations.map((holder) => ({ holder, n: holder.gpus[name] ?? 0 }));
-  addFree(add, node, row.free, nominations, stranded);
-  add("broken", row.capacity - row.allocatable);
-  return { name, total: row.allocatable, used: row.used, free: row.free, runs };
+  addFree(add, row, nominations);
+  add("broken", row.lost);
+  return { name, model: row.model, total: row.allocatable, used: row.used, free: row.free, runs };
 }
 
-function runsOfDriver(node, name, stranded) {
+function runsOfDriver(node, name) {
   const row = node.devices[name];
+  const models = Object.values(row.models);
+  const model = Object.keys(row.models).join(" + ");
   const runs = [];
   let held = 0;
   const add = (state, n, holder) => n > 0 && runs.push({ state, n, holder });
   if (row.allocated === null || row.free === null) {
     add("unknown", row.total);
-    return { name, total: row.total, used: null, free: null, runs };
+    return { name, model, total: row.total, used: null, free: null, runs };
   }
   for (const holder of node.holders) {
     // A claim that several pods share counts once.
@@ -67,37 +69,25 @@ function runsOfDriver(node, name, stranded) {
     add(stateOfHolder(holder), n, holder);
   }
   add("claimed", row.allocated - held);
-  addFree(add, node, row.free, [], stranded);
+  const sum = (key) => models.reduce((all, of) => all + of[key], 0);
+  addFree(add, { usable: sum("usable"), stranded: sum("stranded"), closed: sum("closed") }, []);
   const tainted = Math.min(row.tainted, row.total - row.allocated - row.free);
   add("tainted", tainted);
   add("broken", row.total - row.allocated - row.free - tainted);
-  return { name, total: row.total, used: row.allocated, free: row.free, runs };
+  return { name, model, total: row.total, used: row.allocated, free: row.free, runs };
 }
 
-// node -> {resource: GPUs of no use}, from the nodes of /v1/fragmentation.
-export function sharesOf(fragmentation) {
-  const shares = new Map();
-  for (const row of fragmentation?.nodes ?? []) {
-    const of = shares.get(row.node) ?? {};
-    of[row.resource] = (of[row.resource] ?? 0) + row.fragmented;
-    shares.set(row.node, of);
-  }
-  return shares;
-}
-
-// The GPUs of a node: a list of {name, total, used, free, runs}. Devices that a device plugin offers too are left out, as the API does.
-// Devices count in /v1/fragmentation under the resource that stands for them: what no resource of the node takes is theirs.
-export function gpusOf(node, names, share = {}) {
+// The GPUs of a node: a list of {name, model, total, used, free, runs}. Devices that a device plugin offers too are left out, as the API does.
+export function gpusOf(node, names) {
   const found = [];
-  for (const name of Object.keys(node.resources)) if (names.has(name)) found.push(runsOfResource(node, name, share[name] ?? 0));
-  let stranded = Object.entries(share).reduce((sum, [name, n]) => (Object.hasOwn(node.resources, name) ? sum : sum + n), 0);
-  for (const name of Object.keys(node.devices)) {
-    if (node.devices[name].publishedTwice) continue;
-    const of = Math.min(stranded, node.devices[name].free ?? 0);
-    stranded -= of;
-    found.push(runsOfDriver(node, name, of));
-  }
+  for (const name of Object.keys(node.resources)) if (names.has(name)) found.push(runsOfResource(node, name));
+  for (const name of Object.keys(node.devices)) if (!node.devices[name].publishedTwice) found.push(runsOfDriver(node, name));
   return found.filter((gpus) => gpus.runs.length > 0);
+}
+
+// "L4 + Flex-170": each model of the node's GPUs.
+export function modelsOf(gpus) {
+  return [...new Set(gpus.map((one) => one.model).filter(Boolean))].join(" + ");
 }
 
 // {cells: [{state, holder}], more}: the first CELLS_MAX of the runs.
@@ -113,9 +103,9 @@ export function cellsOf(gpus) {
 }
 
 // The nodes with GPUs: {fleet: [{node, gpus}], nWithout}.
-export function fleetOf(inventory, shares) {
+export function fleetOf(inventory) {
   const names = gpuNames(inventory);
-  const fleet = inventory.nodes.map((node) => ({ node, gpus: gpusOf(node, names, shares.get(node.name)) })).filter(({ gpus }) => gpus.length > 0);
+  const fleet = inventory.nodes.map((node) => ({ node, gpus: gpusOf(node, names) })).filter(({ gpus }) => gpus.length > 0);
   return { fleet, nWithout: inventory.nodes.length - fleet.length };
 }
 
@@ -140,7 +130,7 @@ export function poolsOf(answer) {
 }
 
 const KEYS = {
-  model: ({ node }) => node.model,
+  model: ({ gpus }) => modelsOf(gpus),
   state: ({ node }) => (isClosed(node) ? "closed" : node.holders.length > 0 ? "used" : "free"),
   zone: ({ node }) => node.label ?? "",
   pool: ({ node }, pools) => pools.keys.get(node.name) ?? "",
@@ -155,7 +145,7 @@ function groupKey(row, groupBy, pools) {
 // Nodes with the same text look the same but for their names, and hold no pods.
 function likenessOf({ node, gpus }) {
   if (node.holders.length > 0 || node.reservations.length > 0 || node.nominations.length > 0) return null;
-  return JSON.stringify([node.model, node.sharing, node.ready, node.unschedulable, gpus.map((one) => [one.name, one.runs])]);
+  return JSON.stringify([node.sharing, node.ready, node.unschedulable, gpus.map((one) => [one.name, one.model, one.runs])]);
 }
 
 function sumUp(group, gpus) {

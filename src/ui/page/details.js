@@ -1,5 +1,6 @@
 // One node, or one pod with the reasons, beside the map.
 import { html, useEffect, useRef } from "./vendor/preact-htm.js";
+import { gpuNames, gpusOf, modelsOf } from "./cells.js";
 import { urlOf, usePolled } from "./fetching.js";
 import { CopyCurl, CopyKubectl, Failed, Table, WhatIf, age, ageSince, amount, amounts, named, ownerText, quoted } from "./parts.js";
 import { stateOf } from "./map.js";
@@ -15,10 +16,10 @@ function podsOf(node) {
   return [...list("used", node.holders), ...list("promised", node.nominations), ...list("reserved", node.reservations)];
 }
 
-function Node({ node, change }) {
+function Node({ inventory, node, change }) {
   const resources = Object.entries(node.resources).map(([name, row]) => ({ name, ...row })).filter((row) => row.allocatable > 0 || row.used > 0);
   return html`
-    <p>${node.model || t("modelUnknown")}${node.modelLabel && html`, <code>${node.modelLabel}</code>`}; ${stateOf(node)}${node.sharing && `; ${node.sharing}`}</p>
+    <p>${modelsOf(gpusOf(node, gpuNames(inventory))) || t("modelUnknown")}${node.modelLabel && html`, <code>${node.modelLabel}</code>`}; ${stateOf(node)}${node.sharing && `; ${node.sharing}`}</p>
     <p class="bar"><${WhatIf} label="whatIfDrain" changes=${{ drain: node.name }} change=${change} />
       <${WhatIf} label="whatIfCordon" changes=${{ cordon: node.name }} change=${change} />
       <${WhatIf} label="whatIfLike" changes=${{ like: node.name }} change=${change} /></p>
@@ -86,6 +87,6 @@ export function Details({ inventory, state, change }) {
   const close = () => change({ node: "", pod: "" });
   return html`<section class="details" aria-labelledby="details-title" onKeyDown=${(event) => event.key === "Escape" && close()}>
     <div class="bar"><h2 id="details-title" tabindex="-1" ref=${heading}>${state.pod || state.node}</h2><button onClick=${close}>${t("close")}</button></div>
-    ${state.pod ? html`<${Pod} key=${state.pod} name=${state.pod} change=${change} />` : node ? html`<${Node} node=${node} change=${change} />` : html`<p>${t("noSuchNode")}</p>`}
+    ${state.pod ? html`<${Pod} key=${state.pod} name=${state.pod} change=${change} />` : node ? html`<${Node} inventory=${inventory} node=${node} change=${change} />` : html`<p>${t("noSuchNode")}</p>`}
   </section>`;
 }

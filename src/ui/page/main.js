@@ -1,7 +1,7 @@
 // The page: the top line, the map, the details, the tabs.
 import { html, render, useEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
 import { setToken, takeSecret, usePolled } from "./fetching.js";
-import { gpuNames, gpusOf, isClosed, labelOf, poolsOf, sharesOf } from "./cells.js";
+import { gpuNames, gpusOf, labelOf, poolsOf } from "./cells.js";
 import { Details } from "./details.js";
 import { ClusterMap } from "./map.js";
 import { Failed, Notice, Table, age } from "./parts.js";
@@ -38,28 +38,16 @@ function TokenForm({ renewed }) {
   </form>`;
 }
 
-// "resource model" -> free GPUs on nodes that are cordoned or not ready.
-function closedOf(inventory) {
-  const closed = new Map();
-  const add = (key, n) => closed.set(key, (closed.get(key) ?? 0) + Math.max(0, n ?? 0));
-  for (const node of inventory.nodes.filter(isClosed)) {
-    for (const [name, row] of Object.entries(node.resources)) add(`${name} ${node.model}`, row.free);
-    for (const [name, row] of Object.entries(node.devices))
-      if (!row.publishedTwice) for (const [model, of] of Object.entries(row.models)) add(`${name} ${model}`, of.free);
-  }
-  return closed;
-}
-
 // GPUs that are of no use to typical pods, by the resource and model that /v1/inventory names. A driver's devices count in
 // /v1/fragmentation under the extended resource they stand for, so they get none here, but count in the sum.
 function Totals({ inventory, fragmentation }) {
   const ofNoUse = new Map((fragmentation?.models ?? []).map((row) => [`${row.resource} ${row.model}`, row.fragmented]));
   const rows = [...inventory.models].sort((a, b) => b.capacity - a.capacity);
-  const closed = useMemo(() => closedOf(inventory), [inventory]);
-  const sum = (of) => rows.reduce((all, row) => all + (of(row) ?? 0), 0);
-  const closedIn = (row) => closed.get(`${row.resource} ${row.model}`) ?? 0;
+  const isWhole = (row) => row.unit === "gpu"; // slices and shares are listed only
+  const sum = (of) => rows.filter(isWhole).reduce((all, row) => all + (of(row) ?? 0), 0);
+  const closedIn = (row) => row.closed ?? 0;
   const brokenIn = (row) => row.capacity - (row.allocatable ?? row.capacity);
-  const useless = fragmentation?.models.reduce((all, row) => all + row.fragmented, 0);
+  const useless = fragmentation?.models.filter(isWhole).reduce((all, row) => all + row.fragmented, 0);
   return html`<p class="sum"><strong>${t("sum", sum((row) => row.capacity), sum((row) => row.free), sum((row) => row.used), sum((row) => row.reserved), useless?.toFixed(1) ?? "?", sum(closedIn), sum(brokenIn))}</strong></p>
   <${Table} caption=${t("totals", rows.length)} rows=${rows} columns=${[
     [t("model"), (row) => row.model || t("modelUnknown")],
@@ -122,8 +110,7 @@ function Page() {
   const last = useRef({});
   if (value) last.current = { value, answered };
   const inventory = last.current.value;
-  const { value: fragmentation } = usePolled("fragmentation?nodes=true", SUMS_MS, again);
-  const shares = useMemo(() => sharesOf(fragmentation), [fragmentation]);
+  const { value: fragmentation } = usePolled("fragmentation", SUMS_MS, again);
   const isOfGroups = state.group === "pool" || state.tab === "try";
   const { value: nodeGroups, failure: noGroups } = usePolled(isOfGroups ? "node-groups" : "", GROUPS_MS, again);
   const pools = useMemo(() => poolsOf(nodeGroups), [nodeGroups]);
@@ -141,7 +128,7 @@ function Page() {
         <div class="totals"><${Totals} inventory=${inventory} fragmentation=${fragmentation} /></div>
         <${Failed} failure=${noGroups} />
         <div class=${state.node || state.pod ? "split" : ""}>
-          <${ClusterMap} inventory=${inventory} resources=${policy?.values.gpuResources} shares=${shares} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />
+          <${ClusterMap} inventory=${inventory} resources=${policy?.values.gpuResources} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />
           <${Details} inventory=${inventory} state=${state} change=${change} />
         </div>
         <${Tabs} state=${state} change=${change} again=${again} pools=${pools} tried=${tried} setTried=${setTried} nMarked=${nMarked} />`}

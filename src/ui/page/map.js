@@ -68,7 +68,7 @@ function NodeRow({ row, marks, placed, closing, state, change }) {
     <span class="name">${how && html`<b class="change">${t(`did_${how}`)}</b> `}${isFolded ? t("nodesAlike", row.nodes.length) : node.name}</span>
     <span class="cells">${row.gpus.map((gpus) => {
       const { cells, more } = cellsOf(gpus);
-      return html`<span class="gpus" title=${gpus.name}>${cells.map((run) => {
+      return html`<span class="gpus" title=${[gpus.name, gpus.model].filter(Boolean).join(", ")}>${cells.map((run) => {
         const key = run.holder && colourKey(run.holder, state.colour);
         return html`<${Cell} run=${run} mark=${marks.get(key) ?? OTHER} dim=${state.holder && key !== state.holder} />`;
       })}${more > 0 && html`<span>+${more}</span>`}</span>`;
@@ -220,7 +220,7 @@ function Twin({ fleet, pools, placed, closing, state, change }) {
     [t("node"), ({ node }) => html`<button class="link" onClick=${() => change({ node: node.name, pod: "" })}>${node.name}</button>`],
     ...group,
     ...places,
-    [t("model"), ({ node }) => node.model || t("modelUnknown")],
+    [t("model"), ({ gpus }) => gpus.model || t("modelUnknown")],
     [t("resource"), ({ gpus }) => gpus.name],
     [t("total"), ({ gpus }) => gpus.total, true],
     [t("used"), ({ gpus }) => gpus.used ?? "?", true],
@@ -242,8 +242,8 @@ function LabelKey({ state, change }) {
     <button type="submit">${t("useKey")}</button></form>`;
 }
 
-export function ClusterMap({ inventory, resources, shares, pools, placed, closing, state, change }) {
-  const { fleet, nWithout } = useMemo(() => fleetOf(inventory, shares), [inventory, shares]);
+export function ClusterMap({ inventory, resources, pools, placed, closing, state, change }) {
+  const { fleet, nWithout } = useMemo(() => fleetOf(inventory), [inventory]);
   const choose = (name, values, also = {}) => html`<label>${t(name)} <select id=${name} value=${state[name]} onChange=${(event) => change({ [name]: event.target.value, ...also })}>
     ${values.map((value) => html`<option value=${value} selected=${state[name] === value}>${t(`${name}_${value}`)}</option>`)}</select></label>`;
   return html`<section>
