@@ -17,8 +17,8 @@ FLEET = [
     *(pod(f"one-{i}") for i in range(3)),
     annotated("confined", 2, models="A100"),
 ]
-ON_A = {"resource": GPU, "model": A100, "nodes": 1, "free": 3, "fragmented": 3 * 5 / 10, "largestBlock": 3, "wholeNodes": 0}
-ON_B = {"resource": GPU, "model": "T4", "nodes": 1, "free": 8, "fragmented": 8 * 2 / 10, "largestBlock": 8, "wholeNodes": 1}
+ON_A = {"resource": GPU, "model": A100, "unit": "gpu", "nodes": 1, "free": 3, "usable": 3, "stranded": 0, "closed": 0, "fragmented": 3 * 5 / 10, "largestBlock": 3, "wholeNodes": 0}
+ON_B = {"resource": GPU, "model": "T4", "unit": "gpu", "nodes": 1, "free": 16, "usable": 8, "stranded": 0, "closed": 8, "fragmented": 8 * 2 / 10, "largestBlock": 8, "wholeNodes": 1}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def service(module_service):
 def test_the_answer(service):
     answer = service.get("/v1/fragmentation").json()
     assert answer["models"] == [ON_A, ON_B]
-    assert answer["summary"] == "of 11 free GPUs 3.1 are of no use to the typical pod"
+    assert answer["summary"] == "of 19 free GPUs 3.1 are of no use to the typical pod, 8 are on closed nodes"
 
 
 def test_the_order_of_the_objects_changes_nothing(service, start_over):
@@ -48,7 +48,7 @@ def test_the_filters(service, query, found):
 def test_the_share_of_each_node(service):
     """The shares add up to the sums, and the filters hold for them."""
     answer = service.get("/v1/fragmentation?nodes=true").json()
-    rows = [{"node": name, **{key: of[key] for key in ("resource", "model", "free", "fragmented")}} for name, of in (("a", ON_A), ("b", ON_B))]
+    rows = [{"node": name, "free": of["usable"], **{key: of[key] for key in ("resource", "model", "fragmented")}} for name, of in (("a", ON_A), ("b", ON_B))]
     assert answer["nodes"] == rows and answer["models"] == [ON_A, ON_B]
     assert service.get("/v1/fragmentation?nodes=true&model=T4").json()["nodes"] == rows[1:]
     assert "nodes" not in service.get("/v1/fragmentation?nodes=false").json()
@@ -62,7 +62,7 @@ def test_the_table(service):
     lines = service.get("/v1/fragmentation?output=table").text.splitlines()
     assert [line.split() for line in lines[3:]] == [
         [GPU, A100, "1", "3", "1.500", "3", "0"],
-        [GPU, "T4", "1", "8", "1.600", "8", "1"],
+        [GPU, "T4", "1", "16", "1.600", "8", "1"],
     ]
 
 
@@ -92,6 +92,6 @@ def test_before_and_after_a_dry_run(service):
     (workload,) = service.post("/v1/dry-run?explain=true", pod("new", 4)).json()["workloads"]
     (change,) = workload["explain"]["fragmentation"]
     assert (change["resource"], change["model"]) == (GPU, "T4")
-    assert change["before"] == {"free": 8, "fragmented": pytest.approx(8 * 2 / 14), "largestBlock": 8, "wholeNodes": 1}
-    assert change["after"] == {"free": 4, "fragmented": pytest.approx(4 * (2 + 5) / 14), "largestBlock": 4, "wholeNodes": 0}
+    assert change["before"] == {"free": 16, "fragmented": pytest.approx(8 * 2 / 14), "largestBlock": 8, "wholeNodes": 1}
+    assert change["after"] == {"free": 12, "fragmented": pytest.approx(4 * (2 + 5) / 14), "largestBlock": 4, "wholeNodes": 0}
     assert service.get("/v1/fragmentation").json()["models"] == [ON_A, ON_B], "a dry run leaves no trace"
