@@ -63,12 +63,17 @@ const struct gpu_label GPU_LABELS[] = {
     PARTITION(AMD, "amd.com/gpu.compute-memory-partition", "spx*"),
     PARTITION(AMD, "amd.com/compute-memory-partition", "spx*"),
     PARTITION(AMD, "beta.amd.com/gpu.compute-memory-partition", "spx*"),
+    PARTITION(AMD, "beta.amd.com/compute-memory-partition", "spx*"),
     PARTITION(AMD, "amd.com/gpu.compute-partition", "spx*"),
     MEMORY(AMD, "amd.com/gpu.vram", "Gi"),
     MEMORY(AMD, "beta.amd.com/gpu.vram", "Gi"),
     MEMORY(AMD, "beta.amd.com/gpu.vram.*", "Gi"),
     COUNT("gpu.intel.com/*", "gpu.intel.com/device-id.*.count"),
     COUNT("gpu.intel.com/*", "gpu.intel.com/device.count"),
+    COUNT("enflame.com/gcu", "enflame.com/gcu.count"),
+    MEMORY("enflame.com/gcu", "enflame.com/gcu.memory", "Mi"),
+    MEMORY("hygon.com/dcu", "hygon.com/dcu.vram", "Gi"),
+    MEMORY("metax-tech.com/gpu", "metax-tech.com/gpu.memory", "Gi"),
 };
 const size_t N_GPU_LABELS = N_OF(GPU_LABELS);
 

@@ -38,7 +38,11 @@ static const char *const MODEL_LABELS[] = {
     "aliyun.accelerator/nvidia_name",
     "doks.digitalocean.com/gpu-model",
     "machine.cluster.vke.volcengine.com/gpu-name",
+    "alibabacloud.com/gpu-model-series",
     "node.kubernetes.io/npu.chip.name",
+    "enflame.com/gcu.model",
+    "hygon.com/dcu.name",
+    "metax-tech.com/gpu.product",
     "cloud.google.com/gke-tpu-accelerator",
 };
 
