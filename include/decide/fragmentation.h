@@ -6,7 +6,8 @@
  * classes, each weighted by the GPUs of its live pods (Weng et al., "Beware of Fragmentation",
  * USENIX ATC 2023, for whole GPUs). It is 0 without classes. Sums are exact integers with one
  * division at the end. GPUs of closed nodes are no fragments. Devices of dynamic resource
- * allocation count under the resource that stands for them.
+ * allocation count under the resource that stands for them if a device class maps it, else under
+ * their driver, and then nothing is known of what they are wanted for.
  */
 #ifndef DECIDE_FRAGMENTATION_H
 #define DECIDE_FRAGMENTATION_H
@@ -17,10 +18,10 @@
 
 /* The GPUs of one model under one resource name. */
 struct fragmentation {
-    const struct resource *resource;
-    const char *model; /* as in struct model_pool */
-    const char *unit;  /* gpu_unit_word() */
-    size_t n_nodes;    /* that are not cordoned */
+    const char *resource; /* or driver */
+    const char *model;    /* as in struct model_pool */
+    const char *unit;     /* gpu_unit_word() */
+    size_t n_nodes;       /* that are not cordoned */
     struct free_gpus free;
     double fragmented;     /* of those on open nodes */
     int64_t largest_block; /* most free GPUs on one open node */
@@ -35,7 +36,7 @@ struct fragmentations {
 /* The share of one node in an item. */
 struct node_fragmentation {
     const char *node;
-    const struct resource *resource;
+    const char *resource;
     const char *model;
     int64_t free;
     double fragmented; /* > 0 */

@@ -1,22 +1,31 @@
 /* fragmentation: see include/decide/fragmentation.h. */
 #include "decide/fragmentation.h"
+#include "ledger/node_hot.h"
 #include "ledger/room.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* GPUs of a node that pods get by a resource. */
+/* GPUs of a node. */
 struct offered_gpus {
     const struct node *node;
-    const struct resource *resource;
-    const struct model_pool *pool; /* NULL: the node is cordoned */
-    const char *model;             /* as in struct model_pool; valid while it is seen */
+    const char *resource;            /* or driver */
+    const struct gpu_demand *demand; /* this and the next: NULL if the node is cordoned, or no pod
+                                        gets the devices by a resource */
+    const struct model_pool *pool;
+    const char *model; /* as in struct model_pool; valid while it is seen */
     const char *unit;
     struct free_gpus free;
     bool in_use;
 };
 
 typedef void see_gpus(void *context, const struct offered_gpus *gpus);
+
+static const struct gpu_demand *demand_of(const struct node *node, const struct model_pool *pool,
+                                          const struct resource *resource)
+{
+    return pool ? gpu_demand_find(node_hot(node)->cluster, resource) : NULL;
+}
 
 static void see_resource(const struct node *node, const struct node_resource *row, see_gpus *see,
                          void *context)
@@ -27,7 +36,8 @@ static void see_resource(const struct node *node, const struct node_resource *ro
     see(context,
         &(struct offered_gpus){
             .node = node,
-            .resource = row->resource,
+            .resource = resource,
+            .demand = demand_of(node, row->pool, row->resource),
             .pool = row->pool,
             .model = row->pool ? row->pool->model : model_pool_name(traits, resource, name),
             .unit = gpu_unit_word(node_traits_unit(traits, resource)),
@@ -39,9 +49,11 @@ static void see_resource(const struct node *node, const struct node_resource *ro
 static void see_devices(const struct node *node, const struct node_device_group *group,
                         see_gpus *see, void *context)
 {
+    const bool stands = model_pool_takes_devices(node, group);
     see(context, &(struct offered_gpus){
                      .node = node,
-                     .resource = group->resource,
+                     .resource = stands ? group->resource->name : group->driver,
+                     .demand = demand_of(node, group->pool, group->resource),
                      .pool = group->pool,
                      .model = group->model,
                      .unit = gpu_unit_word(NULL),
@@ -60,7 +72,7 @@ static void see_node(const struct node *node, see_gpus *see, void *context)
     }
     const struct node_device_group *groups = node_device_groups(node, &n);
     for (size_t i = 0; i < n; i++) {
-        if (model_pool_takes_devices(node, &groups[i]))
+        if (!groups[i].is_shadowed)
             see_devices(node, &groups[i], see, context);
     }
 }
@@ -77,12 +89,12 @@ static void see_nodes(const struct cluster *cluster, const struct selector_term 
 /* ---- what they are good for ---- */
 
 /* Adds to useless, by class, the free GPUs that it cannot use. Closed nodes have none. */
-static void add_useless(const struct gpu_demand *demand, const struct offered_gpus *gpus,
-                        int64_t *useless)
+static void add_useless(const struct offered_gpus *gpus, int64_t *useless)
 {
+    const struct gpu_demand *demand = gpus->demand;
     const int64_t n_free = gpus->free.usable + gpus->free.stranded;
     const struct room room = room_on(gpus->node, n_free);
-    for (size_t i = 0; gpus->pool && n_free > 0 && i < demand->n_classes; i++) {
+    for (size_t i = 0; demand && n_free > 0 && i < demand->n_classes; i++) {
         if (room_slots(&room, &demand->classes[i], gpus->pool) == 0)
             useless[i] += n_free;
     }
@@ -109,11 +121,11 @@ static double mean_of(const struct gpu_demand *demand, const int64_t *useless)
 
 struct model_sums {
     struct fragmentation sum;
+    const struct gpu_demand *demand;         /* NULL: of no open node */
     int64_t useless[GPU_DEMAND_CLASSES_MAX]; /* by class: free GPUs that it cannot use */
 };
 
 struct all_sums {
-    const struct cluster *cluster;
     struct arena *arena;
     struct model_sums *items;
     size_t n, room;
@@ -123,7 +135,7 @@ static struct model_sums *find_or_add(struct all_sums *all, const struct offered
 {
     for (size_t i = 0; i < all->n; i++) {
         const struct fragmentation *sum = &all->items[i].sum;
-        if (sum->resource == gpus->resource && strcmp(sum->model, gpus->model) == 0)
+        if (strcmp(sum->resource, gpus->resource) == 0 && strcmp(sum->model, gpus->model) == 0)
             return &all->items[i];
     }
     all->items = arena_grow(all->arena, all->items, all->n, &all->room, sizeof *all->items);
@@ -141,18 +153,20 @@ static void add_gpus(void *context, const struct offered_gpus *gpus)
     struct model_sums *item = find_or_add(all, gpus);
     struct fragmentation *sum = &item->sum;
     const int64_t n_open = gpus->free.usable + gpus->free.stranded;
-    sum->n_nodes += gpus->pool != NULL;
+    if (gpus->demand)
+        item->demand = gpus->demand;
+    sum->n_nodes += !node_traits(gpus->node)->unschedulable;
     free_gpus_add(&sum->free, &gpus->free);
     sum->n_whole += n_open > 0 && !gpus->in_use;
     sum->largest_block = n_open > sum->largest_block ? n_open : sum->largest_block;
-    add_useless(gpu_demand_find(all->cluster, gpus->resource), gpus, item->useless);
+    add_useless(gpus, item->useless);
 }
 
 static int compare(const void *a, const void *b)
 {
     const struct fragmentation *one = a;
     const struct fragmentation *other = b;
-    const int order = strcmp(one->resource->name, other->resource->name);
+    const int order = strcmp(one->resource, other->resource);
     return order != 0 ? order : strcmp(one->model, other->model);
 }
 
@@ -166,13 +180,12 @@ struct fragmentations fragmentation_of_labelled(const struct cluster *cluster,
                                                 const struct selector_term *labels,
                                                 struct arena *arena)
 {
-    struct all_sums sums = {.cluster = cluster, .arena = arena};
+    struct all_sums sums = {.arena = arena};
     see_nodes(cluster, labels, add_gpus, &sums);
     struct fragmentations all = {ARENA_ARRAY(arena, struct fragmentation, sums.n), sums.n};
     for (size_t i = 0; i < sums.n; i++) {
         all.items[i] = sums.items[i].sum;
-        all.items[i].fragmented =
-            mean_of(gpu_demand_find(cluster, all.items[i].resource), sums.items[i].useless);
+        all.items[i].fragmented = mean_of(sums.items[i].demand, sums.items[i].useless);
     }
     if (all.n > 1)
         qsort(all.items, all.n, sizeof *all.items, compare);
@@ -182,7 +195,6 @@ struct fragmentations fragmentation_of_labelled(const struct cluster *cluster,
 /* ---- by node ---- */
 
 struct node_rows {
-    const struct cluster *cluster;
     struct arena *arena;
     struct node_fragmentations all;
     size_t room;
@@ -192,10 +204,9 @@ static void add_row(void *context, const struct offered_gpus *gpus)
 {
     struct node_rows *rows = context;
     struct node_fragmentations *all = &rows->all;
-    const struct gpu_demand *demand = gpu_demand_find(rows->cluster, gpus->resource);
     int64_t useless[GPU_DEMAND_CLASSES_MAX] = {0};
-    add_useless(demand, gpus, useless);
-    const double fragmented = mean_of(demand, useless);
+    add_useless(gpus, useless);
+    const double fragmented = mean_of(gpus->demand, useless);
     if (fragmented <= 0)
         return;
     all->items = arena_grow(rows->arena, all->items, all->n, &rows->room, sizeof *all->items);
@@ -212,7 +223,7 @@ struct node_fragmentations fragmentation_of_nodes(const struct cluster *cluster,
                                                   const struct selector_term *labels,
                                                   struct arena *arena)
 {
-    struct node_rows rows = {.cluster = cluster, .arena = arena};
+    struct node_rows rows = {.arena = arena};
     see_nodes(cluster, labels, add_row, &rows);
     return rows.all;
 }

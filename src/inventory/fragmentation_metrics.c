@@ -54,7 +54,7 @@ void fragmentation_metrics(const struct cluster *fork, struct buf *out)
         for (size_t j = 0; j < all.n && j < METRIC_MODELS_MAX; j++) {
             const struct fragmentation *item = &all.items[j];
             const struct metric_label labels[] = {
-                {"model", item->model}, {"resource", item->resource->name}, {0}};
+                {"model", item->model}, {"resource", item->resource}, {0}};
             metrics_sample(out, GAUGES[i].name, labels, GAUGES[i].value(item));
         }
     }

@@ -51,7 +51,7 @@ def test_no_claim_is_there(others, classes, start_over):
     assert inventory["claimsNote"].startswith(NO_CLAIMS) and free_of(service) == 2
     for path in ("inventory", "quota", "fragmentation"):
         assert service.get(f"/v1/{path}?output=table").text.startswith(NO_CLAIMS), path
-    assert [row["free"] for row in service.get("/v1/fragmentation").json()["models"]] == ([2] if classes else [])
+    assert [row["free"] for row in service.get("/v1/fragmentation").json()["models"]] == [2]
     assert f'gpu_extender_gpus{{model="H100-80GB-HBM3",resource="{DRIVER}",state="free"}} 2' in service.get("/metrics").text
 
 

@@ -21,7 +21,7 @@ static json_t *amounts_json(const struct fragmentation *item)
 
 static json_t *item_json(const struct fragmentation *item)
 {
-    json_t *json = json_pack("{s:s, s:s, s:s, s:I}", "resource", item->resource->name, "model",
+    json_t *json = json_pack("{s:s, s:s, s:s, s:I}", "resource", item->resource, "model",
                              item->model, "unit", item->unit, "nodes", (json_int_t)item->n_nodes);
     (void)json_object_update_new(json, amounts_json(item));
     inventory_devices_add_split(json, &item->free);
@@ -45,9 +45,9 @@ json_t *fragmentation_json_changes(const struct fragmentations *before,
         json_t *was = amounts_json(old);
         json_t *is = amounts_json(&after->items[i]);
         if (!json_equal(was, is))
-            (void)json_array_append_new(list, json_pack("{s:s, s:s, s:O, s:O}", "resource",
-                                                        old->resource->name, "model", old->model,
-                                                        "before", was, "after", is));
+            (void)json_array_append_new(list,
+                                        json_pack("{s:s, s:s, s:O, s:O}", "resource", old->resource,
+                                                  "model", old->model, "before", was, "after", is));
         json_decref(was);
         json_decref(is);
     }
@@ -153,10 +153,9 @@ static struct wanted_shares wanted_of(const struct cluster *fork, struct exchang
     return wanted;
 }
 
-static bool is_wanted(const struct wanted_shares *wanted, const struct resource *resource,
-                      const char *model)
+static bool is_wanted(const struct wanted_shares *wanted, const char *resource, const char *model)
 {
-    return (!wanted->resource || strcmp(wanted->resource, resource->name) == 0) &&
+    return (!wanted->resource || strcmp(wanted->resource, resource) == 0) &&
            (!wanted->text || is_model(model, &wanted->model));
 }
 
@@ -180,8 +179,8 @@ static json_t *nodes_json(const struct cluster *fork, const struct wanted_shares
         if (is_wanted(wanted, row->resource, row->model))
             (void)json_array_append_new(
                 list, json_pack("{s:s, s:s, s:s, s:I, s:f}", "node", row->node, "resource",
-                                row->resource->name, "model", row->model, "free",
-                                (json_int_t)row->free, "fragmented", row->fragmented));
+                                row->resource, "model", row->model, "free", (json_int_t)row->free,
+                                "fragmented", row->fragmented));
     }
     return list;
 }

@@ -199,7 +199,7 @@ static const char *fragments(struct fixture *fixture)
     const char *text = "";
     for (size_t i = 0; i < all.n; i++)
         text = arena_printf(fixture->arena, "%s%s %s: %.4g of %lld, largest %lld, whole %zu/%zu\n",
-                            text, all.items[i].resource->name, all.items[i].model,
+                            text, all.items[i].resource, all.items[i].model,
                             all.items[i].fragmented, (long long)free_gpus_sum(&all.items[i].free),
                             (long long)all.items[i].largest_block, all.items[i].n_whole,
                             all.items[i].n_nodes);

@@ -15,7 +15,7 @@ static const char *told(struct fixture *fixture, const struct cluster *cluster)
     for (size_t i = 0; i < all.n; i++) {
         const struct fragmentation *item = &all.items[i];
         text = arena_printf(fixture->arena, "%s%s %s: %.4g of %lld, largest %lld, whole %zu/%zu\n",
-                            text, item->resource->name, item->model, item->fragmented,
+                            text, item->resource, item->model, item->fragmented,
                             (long long)free_gpus_sum(&item->free), (long long)item->largest_block,
                             item->n_whole, item->n_nodes);
     }
