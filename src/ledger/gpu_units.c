@@ -277,7 +277,9 @@ static bool is_possible(int64_t bytes, int64_t should_be, int64_t most)
 {
     if (should_be > 0)
         return bytes >= should_be - should_be / 4 && bytes <= should_be + should_be / 4;
-    return bytes >= LEAST_MEMORY && bytes <= (most > 0 ? most + most / 4 : MOST_MEMORY);
+    if (most > 0)
+        return bytes >= most / 4 && bytes <= most + most / 4;
+    return bytes >= LEAST_MEMORY && bytes <= MOST_MEMORY;
 }
 
 /* With several vendors, the row must be for a resource of this one. */

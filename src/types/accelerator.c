@@ -19,7 +19,7 @@ static const char *const KNOWN[] = {
     "gpu.intel.com/i915",
     "gpu.intel.com/xe",
     "npu.intel.com/accel",
-    "habana.ai/gaudi",
+    "habana.ai/gaudi*",
     "habana.ai/goya",
     "aws.amazon.com/neuron",
     "aws.amazon.com/neuroncore",

@@ -7,15 +7,16 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Words that do not distinguish models: vendors, product lines, filler, and in the last line parts
- * of AMD board names ("MI250 (MCM) OAM AC MBA"). */
+/* Words that do not distinguish models: vendors, product lines, filler, parts of AMD board names
+ * ("MI250 (MCM) OAM AC MBA"), and what people write who only mark that there are GPUs. */
 static const char *const NOISE[] = {
     "NVIDIA",      "TESLA",       "GEFORCE",    "QUADRO",  "GRID",   "AMD",        "ATI",
     "RADEON",      "INSTINCT",    "FIREPRO",    "INTEL",   "HABANA", "HUAWEI",     "CAMBRICON",
     "ILUVATAR",    "METAX",       "BIREN",      "ENFLAME", "HYGON",  "KUNLUNXIN",  "DATA",
     "CENTER",      "CENTRE",      "DATACENTER", "GPU",     "GPUS",   "CARD",       "DEVICE",
     "GRAPHICS",    "ACCELERATOR", "SERIES",     "WITH",    "DESIGN", "GENERATION", "EDITION",
-    "CORPORATION", "MCM",         "MBA",
+    "CORPORATION", "MCM",         "MBA",        "TRUE",    "FALSE",  "YES",        "NO",
+    "NONE",        "ENABLED",     "PRESENT",
 };
 
 /* Form factor, cooling, cut or market, in writing order. Mega and VWS are GKE's (a3-megagpu
@@ -73,6 +74,7 @@ static const struct {
     {"A5000", "RTX-A5000"},
     {"A5500", "RTX-A5500"},
     {"A6000", "RTX-A6000"},
+    {"R9700", "AI-PRO-R9700"},
     {"MI308", "MI308X"},
     {"MI325", "MI325X"},
     {"MI350", "MI350X"},

@@ -157,3 +157,28 @@ def test_an_invented_vendor_by_policy_alone(row, start_service, write):
     row = {"has": {"acme.com/gpu": 4}, **row}
     options = ["--config", write("policy.yaml", VENDOR)]
     judge(start_service("--cluster-file", write("cluster.json", list_text(node_of(row))), *options), row)
+
+
+CHINA = """apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+gpuResources: [enflame.com/gcu, hygon.com/dcu, metax-tech.com/gpu, huawei.com/Ascend*]
+"""
+ENFLAME = {"enflame.com/gcu.count": "8", "enflame.com/gcu.memory": "16384", "enflame.com/gcu.model": "T10"}
+HYGON = {"hygon.com/dcu": "true", "hygon.com/dcu.name": "K100_AI", "hygon.com/dcu.vram": "64G"}
+METAX = {"metax-tech.com/gpu.product": "MXC500", "metax-tech.com/gpu.memory": "64GB"}
+OF_CHINA = [
+    {"case": "Enflame", "labels": ENFLAME, "has": {"enflame.com/gcu": 8}, "models": "T10", "memory": "16Gi", "is": "fits", "silent": True},
+    {"case": "Enflame has less", "labels": ENFLAME, "has": {"enflame.com/gcu": 8}, "memory": "32Gi", "is": "gpu_memory"},
+    {"case": "Enflame offers more", "labels": ENFLAME, "has": {"enflame.com/gcu": 16}, "is": "fits", "says": "count unverified: label 8, offered 16"},
+    {"case": "Hygon", "labels": HYGON, "has": {"hygon.com/dcu": 8}, "models": "K100 AI", "memory": "60Gi", "is": "fits", "silent": True},
+    {"case": "Hygon has less", "labels": HYGON, "has": {"hygon.com/dcu": 8}, "memory": "80Gi", "is": "gpu_memory"},
+    {"case": "MetaX", "labels": METAX, "has": {"metax-tech.com/gpu": 8}, "models": "MXC500", "memory": "64Gi", "is": "fits", "silent": True},
+    {"case": "MetaX is another", "labels": METAX, "has": {"metax-tech.com/gpu": 8}, "models": "MXC550", "is": "model_not_wanted"},
+    {"case": "Ascend", "labels": {"accelerator": "huawei-Ascend910"}, "has": {"huawei.com/Ascend910": 8}, "models": "ASCEND910", "is": "fits", "silent": True},
+]
+
+
+@pytest.mark.parametrize("row", OF_CHINA, ids=name_of)
+def test_vendors_of_china_by_their_resource(row, start_service, write):
+    options = ["--config", write("policy.yaml", CHINA)]
+    judge(start_service("--cluster-file", write("cluster.json", list_text(node_of(row))), *options), row)
