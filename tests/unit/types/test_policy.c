@@ -68,7 +68,11 @@ static void test_model_labels_in_order(void **state)
         "aliyun.accelerator/nvidia_name",
         "doks.digitalocean.com/gpu-model",
         "machine.cluster.vke.volcengine.com/gpu-name",
+        "alibabacloud.com/gpu-model-series",
         "node.kubernetes.io/npu.chip.name",
+        "enflame.com/gcu.model",
+        "hygon.com/dcu.name",
+        "metax-tech.com/gpu.product",
         "cloud.google.com/gke-tpu-accelerator",
     };
     const struct policy *policy = *state;
