@@ -277,9 +277,7 @@ static bool is_possible(int64_t bytes, int64_t should_be, int64_t most)
 {
     if (should_be > 0)
         return bytes >= should_be - should_be / 4 && bytes <= should_be + should_be / 4;
-    if (most > 0)
-        return bytes >= most / 4 && bytes <= most + most / 4;
-    return bytes >= LEAST_MEMORY && bytes <= MOST_MEMORY;
+    return bytes >= LEAST_MEMORY && bytes <= (most > 0 ? most + most / 4 : MOST_MEMORY);
 }
 
 /* With several vendors, the row must be for a resource of this one. */
@@ -309,10 +307,15 @@ static int64_t read_memory(const char *value, const struct gpu_label *row, int64
     int64_t bytes = times(number, own ? own : gpu_label_unit_bytes(row->unit));
     if (end == value || number <= 0 || (*end && !own))
         return 0;
-    for (size_t i = 0;
-         i < sizeof UNITS / sizeof *UNITS && !own && !is_possible(bytes, should_be, most); i++)
+    if (is_possible(bytes, should_be, most))
+        return bytes;
+    /* A virtual GPU may have little, but not in a unit that is guessed. */
+    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS && !own; i++) {
         bytes = times(number, gpu_label_unit_bytes(UNITS[i]));
-    return is_possible(bytes, should_be, most) ? bytes : 0;
+        if (is_possible(bytes, should_be, most) && bytes >= most / 4)
+            return bytes;
+    }
+    return 0;
 }
 
 /* A part of unknown size: labels of others than its vendor are of the whole GPU. */
