@@ -134,10 +134,14 @@ uint64_t devices_claim_serial(const struct device_claim *claim);
  * disappeared, since it was returned last; NULL: none. Valid until the next call. Of a deleted
  * claim, which devices_find_claim() does not find, only the names count. */
 const struct device_claim *devices_take_changed_claim(struct devices *devices);
-/* Iterates over the UIDs of the pods that use the claim: NULL to NULL. */
-const char *devices_next_holder(const struct device_claim *claim, const char *uid);
-/* The name of the pod with such a UID, from devices_next_holder(); "": it is not kept. */
-const char *devices_holder_name(const struct device_claim *claim, const char *uid);
+/* A pod that uses a claim. The texts are valid until the claim changes. */
+struct device_holder {
+    const char *uid;
+    const char *name; /* "": not kept */
+    size_t n_before;
+};
+/* Iterates over them: begins with {0}; false: there is no other. */
+bool devices_next_holder(const struct device_claim *claim, struct device_holder *holder);
 
 /* Only claims that use devices of drivers that the policy names are in the first two. Admin access
  * uses none. */

@@ -264,27 +264,19 @@ size_t devices_count_claims(const struct devices *devices, enum claim_state stat
     return devices->n_claims[state];
 }
 
-const char *devices_next_holder(const struct device_claim *claim, const char *uid)
+bool devices_next_holder(const struct device_claim *claim, struct device_holder *holder)
 {
     const struct kept_claim *whole = CONTAINER_OF(claim, struct kept_claim, shown);
-    const char *next = uid ? uid + size_of(uid) : whole->holders;
-    const char *end = whole->holders;
-    for (size_t i = 0; i < claim->n_holders; i++)
-        end += size_of(end);
-    return next < end ? next : NULL;
-}
-
-const char *devices_holder_name(const struct device_claim *claim, const char *uid)
-{
-    const char *name = CONTAINER_OF(claim, struct kept_claim, shown)->holders;
-    for (size_t i = 0; i < claim->n_holders; i++)
-        name += size_of(name);
-    for (const char *at = devices_next_holder(claim, NULL); at; name += size_of(name)) {
-        if (strcmp(at, uid) == 0)
-            return name;
-        at = devices_next_holder(claim, at);
+    if (holder->uid) {
+        holder->uid += size_of(holder->uid);
+        holder->name += size_of(holder->name);
+        holder->n_before++;
+    } else {
+        holder->uid = holder->name = whole->holders;
+        for (size_t i = 0; i < claim->n_holders; i++)
+            holder->name += size_of(holder->name);
     }
-    return "";
+    return holder->n_before < claim->n_holders;
 }
 
 /* Its device; of several, on several nodes, none says where. */

@@ -37,9 +37,9 @@ static bool are_judged(const struct cluster *cluster, const struct claims_questi
 
 static bool is_reserved_for(const struct device_claim *claim, const struct asker *asker)
 {
-    const char *uid = NULL;
-    while ((uid = devices_next_holder(claim, uid))) {
-        if (asker->uid && strcmp(uid, asker->uid) == 0)
+    struct device_holder holder = {0};
+    while (devices_next_holder(claim, &holder)) {
+        if (asker->uid && strcmp(holder.uid, asker->uid) == 0)
             return true;
     }
     return claim->n_all_holders > claim->n_holders;

@@ -78,14 +78,14 @@ static void take_holdings(struct cluster *cluster, struct claim_use *use)
 {
     const struct device_claim *claim =
         devices_find_claim(cluster->devices, use->namespace_, use->name);
-    const char *uid = NULL;
+    struct device_holder holder = {0};
     if (!claim || use->n_gpus == 0 || claim->n_holders == 0)
         return;
     use->holdings = MEM_ARRAY(struct claim_holding, claim->n_holders);
-    while ((uid = devices_next_holder(claim, uid))) {
+    while (devices_next_holder(claim, &holder)) {
         struct claim_holding *holding = &use->holdings[use->n_holdings++];
         holding->use = use;
-        holding->holder = find_or_add(cluster, uid);
+        holding->holder = find_or_add(cluster, holder.uid);
         DL_APPEND(holding->holder->holdings, holding);
     }
 }
@@ -140,9 +140,9 @@ bool claim_floating_is_right(const struct cluster *cluster, const struct claim_u
 {
     const struct device_claim *claim =
         devices_find_claim(cluster->devices, use->namespace_, use->name);
-    const char *uid = NULL;
-    while (claim && use->n_gpus > 0 && (uid = devices_next_holder(claim, uid))) {
-        if (!holds(use, uid))
+    struct device_holder holder = {0};
+    while (claim && use->n_gpus > 0 && devices_next_holder(claim, &holder)) {
+        if (!holds(use, holder.uid))
             return false;
     }
     return use->floats == is_floating(cluster, use) &&

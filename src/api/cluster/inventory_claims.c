@@ -48,13 +48,12 @@ static void copy_devices(const struct device_claim *claim, struct arena *arena,
 static void copy_holders(const struct device_claim *claim, struct arena *arena,
                          struct claim_copy *copy)
 {
-    for (const char *uid = devices_next_holder(claim, NULL); uid;
-         uid = devices_next_holder(claim, uid)) {
+    struct device_holder kept = {0};
+    while (devices_next_holder(claim, &kept)) {
         struct claim_holder *holder = ARENA_NEW(arena, struct claim_holder);
-        *holder =
-            (struct claim_holder){.uid = arena_strdup(arena, uid),
-                                  .name = arena_strdup(arena, devices_holder_name(claim, uid)),
-                                  .node_name = ""};
+        *holder = (struct claim_holder){.uid = arena_strdup(arena, kept.uid),
+                                        .name = arena_strdup(arena, kept.name),
+                                        .node_name = ""};
         LL_APPEND(copy->holders, holder);
     }
 }

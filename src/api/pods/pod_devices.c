@@ -8,9 +8,9 @@
 
 static bool is_for(const struct device_claim *claim, const char *uid)
 {
-    for (const char *holder = devices_next_holder(claim, NULL); holder;
-         holder = devices_next_holder(claim, holder)) {
-        if (strcmp(holder, uid) == 0)
+    struct device_holder holder = {0};
+    while (devices_next_holder(claim, &holder)) {
+        if (strcmp(holder.uid, uid) == 0)
             return true;
     }
     return false;

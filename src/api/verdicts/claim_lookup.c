@@ -303,9 +303,9 @@ static void copy_holders(const struct claim_lookup *lookup, const struct device_
     const char **holders = ARENA_ARRAY(lookup->arena, const char *, made->n_holders);
     if (made->n_all_holders < CLAIM_RULES_HOLDERS_MAX)
         return;
-    for (const char *uid = devices_next_holder(made, NULL); uid;
-         uid = devices_next_holder(made, uid))
-        holders[claim->n_known_holders++] = arena_strdup(lookup->arena, uid);
+    struct device_holder holder = {0};
+    while (devices_next_holder(made, &holder))
+        holders[claim->n_known_holders++] = arena_strdup(lookup->arena, holder.uid);
     claim->known_holders = holders;
 }
 

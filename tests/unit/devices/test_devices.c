@@ -417,11 +417,12 @@ static void test_claims_one_by_one(void **state)
     assert_string_equal(claim->uid, "claim-uid");
     assert_int_equal(claim->n_results, 3);
     assert_int_equal(claim->n_all_holders, 3);
-    const char *holder = devices_next_holder(claim, NULL);
-    assert_string_equal(holder, "pod-1");
-    holder = devices_next_holder(claim, holder);
-    assert_string_equal(holder, "pod-2");
-    assert_null(devices_next_holder(claim, holder));
+    struct device_holder holder = {0};
+    assert_true(devices_next_holder(claim, &holder));
+    assert_string_equal(holder.uid, "pod-1");
+    assert_true(devices_next_holder(claim, &holder));
+    assert_string_equal(holder.uid, "pod-2");
+    assert_false(devices_next_holder(claim, &holder));
     const struct claimed_device unpublished = devices_of_claim(claim, 0);
     assert_true(unpublished.is_gpu && unpublished.is_admin);
     assert_null(unpublished.node_name);
@@ -516,14 +517,12 @@ static void test_holders_are_bounded(void **state)
                                       .extended_for_uid = ""};
     devices_upsert_claim(fixture->devices, &facts);
     const struct device_claim *claim = devices_find_claim(fixture->devices, "team", "claim");
-    const char *last = NULL;
-    const char *holder = NULL;
+    struct device_holder holder = {0};
     size_t n = 0;
-    for (; (holder = devices_next_holder(claim, last)) != NULL; n++)
-        last = holder;
+    for (; devices_next_holder(claim, &holder); n++)
+        assert_string_equal(holder.uid, holders[n]);
     assert_int_equal(n, claim->n_holders);
     assert_in_range(n, 16, 64);
-    assert_string_equal(last, holders[n - 1]);
     assert_int_equal(claim->n_all_holders, CLAIM_HOLDERS_MAX);
 }
 
