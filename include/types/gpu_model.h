@@ -100,7 +100,8 @@ int64_t gpu_model_memory_bytes(const struct gpu_model *model);
  * unknown. A label that says more is wrong; a virtual GPU may have less. */
 int64_t gpu_model_most_memory_bytes(const struct gpu_model *model);
 
-/* A GPU meets a minimum with at least 15/16 of it: an A100-40GB reports 39.6 GiB. */
+/* A GPU meets a minimum with at least 92 % of it: a vendor's GB is 93 % of a GiB, and a GPU of 48
+ * GiB reports 45. */
 bool gpu_memory_is_enough(int64_t have_bytes, int64_t want_bytes);
 
 #endif

@@ -355,5 +355,5 @@ int64_t gpu_model_most_memory_bytes(const struct gpu_model *model)
 
 bool gpu_memory_is_enough(int64_t have_bytes, int64_t want_bytes)
 {
-    return have_bytes >= want_bytes - want_bytes / 16;
+    return have_bytes >= want_bytes - want_bytes / 25 * 2;
 }

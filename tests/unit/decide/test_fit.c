@@ -263,7 +263,7 @@ static void test_a_cordon_can_be_tolerated(void **state)
     check_rows(*state, ROWS, N_OF(ROWS));
 }
 
-/* An A100-40GB reports 39.6 GiB and satisfies "40Gi": 15/16 are enough. */
+/* An A100-40GB reports 39.6 GiB and satisfies "40Gi": 92 % is enough. */
 static void test_gpu_memory_within_a_sixteenth(void **state)
 {
 #define REPORTS(mib) .node_labels = "accelerator=A100,nvidia.com/gpu.memory=" mib

@@ -293,15 +293,13 @@ static void test_enough_memory_is_fifteen_sixteenths(void **state)
 {
     (void)state;
     assert_true(gpu_memory_is_enough(40536 * MIB, 40 * GIB)); /* an A100-40GB */
-    assert_true(gpu_memory_is_enough(15 * GIB, 16 * GIB));
-    assert_false(gpu_memory_is_enough(15 * GIB - 1, 16 * GIB));
-    assert_true(gpu_memory_is_enough(15, 16));
-    assert_true(gpu_memory_is_enough(16, 17)); /* 15/16 of 17 is 15.9 */
-    assert_false(gpu_memory_is_enough(15, 17));
+    assert_true(gpu_memory_is_enough(46068 * MIB, 48 * GIB)); /* an L40S */
+    assert_true(gpu_memory_is_enough(23 * GIB, 25 * GIB));
+    assert_false(gpu_memory_is_enough(23 * GIB - 1, 25 * GIB));
     assert_true(gpu_memory_is_enough(1, 1));
     assert_false(gpu_memory_is_enough(0, 1));
     assert_true(gpu_memory_is_enough(INT64_MAX, INT64_MAX));
-    assert_false(gpu_memory_is_enough(INT64_MAX / 16 * 15 - 1, INT64_MAX));
+    assert_false(gpu_memory_is_enough(INT64_MAX / 25 * 23 - 1, INT64_MAX));
     assert_false(gpu_memory_is_enough(0, INT64_MAX));
 }
 
