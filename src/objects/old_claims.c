@@ -167,30 +167,3 @@ void old_claims_warn(const struct warned *object, const char *api_version)
     if (strcasecmp(object->kind, "Pod") == 0)
         warn_of_tolerations(object);
 }
-
-/* A pod's claim or its template. */
-static const char *claim_of(const json_t *source)
-{
-    const char *claim = json_string_value(json_member(source, "resourceClaimName"));
-    const char *template = json_string_value(json_member(source, "resourceClaimTemplateName"));
-    return claim ? claim : template ? template : "";
-}
-
-void old_claims_warn_of_pods(const struct warned *object, const struct pod_template *template)
-{
-    const json_t *claims = json_member(json_member(template->object, "spec"), "resourceClaims");
-    size_t i = 0;
-    json_t *entry = NULL;
-    json_array_foreach (claims, i, entry) {
-        const json_t *source = json_member(entry, "source");
-        if (source)
-            warned_add(object,
-                       arena_printf(object->arena, "%s%sspec.resourceClaims[%zu].source",
-                                    template->path, *template->path ? "." : "", i),
-                       arena_printf(object->arena,
-                                    "Kubernetes 1.31 and newer do not have it, and reject the pod: "
-                                    "write resourceClaimName or resourceClaimTemplateName (%s) "
-                                    "beside the name; judged as if it were so",
-                                    quoted_plain(object->arena, claim_of(source))));
-    }
-}

@@ -5,13 +5,10 @@
 #ifndef OBJECTS_OLD_CLAIMS_H
 #define OBJECTS_OLD_CLAIMS_H
 
-#include "template_walk.h"
 #include "warned.h"
 
 /* Warns of what the API server says to the object, and of what the same means in v1. */
 void old_claims_warn(const struct warned *object, const char *api_version);
-/* The same of the claims of a pod, or of a pod template (path: where it is; "" for a pod). */
-void old_claims_warn_of_pods(const struct warned *object, const struct pod_template *template);
 /* Why no API server takes such an object, which then does not count; NULL: one may. */
 const char *old_claims_refusal(const char *kind, const char *api_version);
 

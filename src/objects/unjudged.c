@@ -275,6 +275,34 @@ static void add_volumes(const json_t *spec, struct lines *lines)
     }
 }
 
+/* The claim or its template; before Kubernetes 1.31 inside "source". */
+static const char *claim_of(const json_t *entry)
+{
+    static const char *const KEYS[] = {"resourceClaimName", "resourceClaimTemplateName"};
+    const json_t *places[] = {entry, json_member(entry, "source")};
+    for (size_t i = 0; i < 4; i++) {
+        const char *claim = text_of(places[i / 2], KEYS[i % 2]);
+        if (*claim)
+            return claim;
+    }
+    return "";
+}
+
+static void add_claims(const json_t *spec, struct lines *lines)
+{
+    const json_t *claims = json_member(spec, "resourceClaims");
+    for (size_t i = 0; i < json_array_size(claims); i++) {
+        const json_t *entry = json_array_get(claims, i);
+        if (json_member(entry, "source"))
+            lines_add(
+                lines,
+                "resource claim %s (%s): Kubernetes 1.31 removed source and rejects the pod: "
+                "write resourceClaimName or resourceClaimTemplateName beside the name; judged "
+                "as if it were so",
+                shown(lines, text_of(entry, "name")), shown(lines, claim_of(entry)));
+    }
+}
+
 static void add_tolerations(const json_t *spec, struct lines *lines)
 {
     const json_t *tolerations = json_member(spec, "tolerations");
@@ -337,6 +365,7 @@ static struct text_list collect(const json_t *object, const struct policy *polic
 {
     struct lines lines = {.arena = arena};
     const json_t *spec = json_member(object, "spec");
+    add_claims(spec, &lines);
     add_groups(json_member(object, "metadata"), spec, &lines);
     add_volumes(spec, &lines);
     add_containers(spec, admitted, &lines);

@@ -346,7 +346,6 @@ static void warn(const struct manifest *manifest, const struct template_list *fo
         if (!found->items[i].row)
             misplaced_find(&object, &found->items[i]);
         visible_gpus_find(&object, &found->items[i]);
-        old_claims_warn_of_pods(&object, &found->items[i]);
     }
     if (unknown_fields_find(&object, manifest->api_version))
         return;
@@ -466,7 +465,6 @@ static void warn_of_pod(const struct manifest *manifest)
     warn_of_version(manifest);
     misplaced_find(&object, &pod);
     visible_gpus_find(&object, &pod);
-    old_claims_warn_of_pods(&object, &pod);
     (void)unknown_fields_find(&object, manifest->api_version);
 }
 

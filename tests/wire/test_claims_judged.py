@@ -339,34 +339,12 @@ def test_pod_with_many_claims_is_not_judged(start_over):
     assert set(reasons(workload).values()) == {"claim_not_judged"}
 
 
-SOURCE = {"resourceClaims": [{"name": "a", "source": {"resourceClaimTemplateName": "one"}}]}
-OTHER_KIND = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "metadata": {"name": "l", "namespace": "ml"}}
-
-
-@pytest.mark.parametrize(
-    ("item", "path"),
-    [
-        (pod("old", None, spec=SOURCE), "spec.resourceClaims[0].source"),
-        (deployment(1, pod("p", None, spec=SOURCE)), "spec.template.spec.resourceClaims[0].source"),
-        (
-            {**OTHER_KIND, "spec": {"leaderWorkerTemplate": {"workerTemplate": {"spec": {"containers": [{"name": "m"}], **SOURCE}}}}},
-            "spec.leaderWorkerTemplate.workerTemplate.spec.resourceClaims[0].source",
-        ),
-    ],
-)
-def test_old_form_of_a_pod_is_told_and_judged_as_the_new_one(item, path, start_over):
-    """k8s.io/api/core/v1, PodResourceClaim: Kubernetes 1.31 has no source."""
-    answer = start_over(*cluster(ONE)).post("/v1/dry-run", item).json()
-    (workload,) = answer["workloads"]
-    assert reasons(workload) == {"a": "fits", "b": "fits", "c": "claim_total"}
-    (warning,) = [one for one in answer["warnings"] if "resourceClaims" in one["path"]]
-    assert warning["path"] == path and "Kubernetes 1.31 and newer do not have it" in warning["message"] and "(one)" in warning["message"]
-
-
-def test_what_a_pod_writes_today_is_silent(start_over):
+def test_old_form_of_a_pod_is_judged_as_the_new_one(start_over):
     service = start_over(*cluster(ONE))
-    for claims in ([{"name": "a", "resourceClaimTemplateName": "one"}], [{"name": "source", "resourceClaimName": "used"}]):
-        assert service.post("/v1/dry-run", pod("new", None, spec={"resourceClaims": claims})).json()["warnings"] == []
+    old = pod("old", None, spec={"resourceClaims": [{"name": "a", "source": {"resourceClaimTemplateName": "one"}}]})
+    (workload,) = dry_run(service, old)
+    assert reasons(workload) == {"a": "fits", "b": "fits", "c": "claim_total"}
+    assert any("removed source" in note for note in workload["notEvaluated"])
 
 
 def test_daemon_set_gets_devices_where_there_are_some(start_over):

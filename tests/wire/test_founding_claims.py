@@ -61,14 +61,13 @@ def test_object_without_pods_is_skipped(service, number):
 
 @pytest.mark.parametrize("number", PODS)
 def test_pod_waits_for_its_claim(service, number):
-    claim = PODS[number].rstrip(")").split(" (")[1]
+    entry, claim = PODS[number].rstrip(")").split(" (")
     for name in (number, f"v1/{number}"):
-        answer = ask(service, text_of(name))
-        (workload,) = answer["workloads"]
+        (workload,) = ask(service, text_of(name))["workloads"]
         assert workload["placed"] == 0 and {node["reason"] for node in workload["nodes"]} == {"claim_missing"}
         assert f"/{claim}" in workload["summary"]
-        of_form = [one["message"] for one in answer["warnings"] if one["path"].endswith(".source")]
-        assert [f"({claim})" in message for message in of_form] == ([] if "/" in name else [True])
+        of_form = [note for note in workload["notEvaluated"] if f"resource claim {entry} ({claim})" in note]
+        assert ["removed source" in note for note in of_form] == ([] if "/" in name else [True])
 
 
 @pytest.fixture(scope="module")

@@ -41,10 +41,18 @@ static const struct row SPECS[] = {
      " {'name': 'conf', 'configMap': {}}, {'name': 'drv', 'csi': {'driver': 'd'}}]",
      "spec.volumes: data (persistentVolumeClaim)\nspec.volumes: scratch (ephemeral)\n"
      "spec.volumes: drv (csi)\n"},
-    {"'resourceClaims': [{'name': 'c', 'resourceClaimName': 'claim'},"
+    /* The older form under source, and that of resource.k8s.io/v1beta1 and later. */
+    {"'resourceClaims': [{'name': 'gpu', 'source': {'resourceClaimName': 'exclusive-gpu-claim'}},"
+     " {'name': 'b', 'source': {'resourceClaimTemplateName': 'old-template'}},"
+     " {'name': 'c', 'resourceClaimName': 'claim'},"
      " {'name': 'd', 'resourceClaimTemplateName': 'template'}, {}],"
      " 'containers': [{'name': 'm', 'resources': {'requests': {'cpu': 1, 'memory': 1},"
-     "  'claims': [{'name': 'c'}, {'name': 'nowhere'}]}}]",
+     "  'claims': [{'name': 'gpu'}, {'name': 'nowhere'}]}}]",
+     "resource claim gpu (exclusive-gpu-claim): Kubernetes 1.31 removed source and rejects the "
+     "pod: write "
+     "resourceClaimName or resourceClaimTemplateName beside the name; judged as if it were so\n"
+     "resource claim b (old-template): Kubernetes 1.31 removed source and rejects the pod: write "
+     "resourceClaimName or resourceClaimTemplateName beside the name; judged as if it were so\n"
      "container 'm': resource claim nowhere is not in spec.resourceClaims\n"},
     {"'containers': [{'name': 'm', " REQUESTS ", 'ports': [{'containerPort': 80},"
      " {'containerPort': 81, 'hostPort': 8081}]}]",
@@ -151,12 +159,14 @@ static void test_the_text_of_an_admitted_pod(void **state)
 static void test_a_long_text_is_cut_between_lines(void **state)
 {
     struct fixture *fixture = *state;
-    json_t *volumes = json_array();
+    json_t *claims = json_array();
     for (size_t i = 0; i < 90; i++)
-        json_array_append_new(volumes, json_pack("{s: {}}", "persistentVolumeClaim"));
-    json_t *pod = json_pack("{s: {s: o}}", "spec", "volumes", volumes);
+        json_array_append_new(claims, json_pack("{s: {}}", "source"));
+    json_t *pod = json_pack("{s: {s: o}}", "spec", "resourceClaims", claims);
     const char *text = pod_not_evaluated_text(pod, &fixture->policy, fixture->arena);
-    static const char LINE[] = "spec.volumes:  (persistentVolumeClaim)\n";
+    static const char LINE[] =
+        "resource claim  (): Kubernetes 1.31 removed source and rejects the pod: write "
+        "resourceClaimName or resourceClaimTemplateName beside the name; judged as if it were so\n";
     size_t n = 0;
     while (strncmp(text + n * strlen(LINE), LINE, strlen(LINE)) == 0)
         n++;
@@ -188,10 +198,10 @@ static void test_malformed_members_are_skipped(void **state)
 static void test_a_flood_of_lines_is_counted(void **state)
 {
     struct fixture *fixture = *state;
-    json_t *volumes = json_array();
+    json_t *claims = json_array();
     for (size_t i = 0; i < 150; i++)
-        json_array_append_new(volumes, json_pack("{s: {}}", "persistentVolumeClaim"));
-    json_t *pod = json_pack("{s: {s: o}}", "spec", "volumes", volumes);
+        json_array_append_new(claims, json_pack("{s: {}}", "source"));
+    json_t *pod = json_pack("{s: {s: o}}", "spec", "resourceClaims", claims);
     struct text_list list = pod_not_evaluated(pod, &fixture->policy, fixture->arena);
     assert_int_equal(list.n, 100);
     assert_string_equal(list.items[99], "and 51 more");
