@@ -1,10 +1,10 @@
 /*
  * inventory: owns the ledger and its lock, and feeds it.
  *
- * From a file (kubectl get nodes,pods,namespaces,priorityclasses,deviceclasses,resourceslices,
- * resourceclaims,devicetaintrules,resourceclaimtemplates,poddisruptionbudgets -A -o yaml, or json),
- * or live from an API server (live.h). Under the lock: ledger and decisions only; no I/O, no JSON,
- * no logging.
+ * From a file (what kubectl get -A -o yaml, or json, writes of the kinds of inventory/kinds.h; only
+ * nodes are a must), or live from an API server (live.h).
+ *
+ * Under the lock: ledger and decisions only; no I/O, no JSON, no logging.
  */
 #ifndef INVENTORY_INVENTORY_H
 #define INVENTORY_INVENTORY_H

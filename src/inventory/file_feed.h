@@ -1,10 +1,9 @@
 /*
  * file_feed: reads a cluster file object by object into a new ledger. Private to inventory.
  *
- * The file is output of kubectl get nodes,pods,namespaces,priorityclasses -A -o yaml (or json):
- * List, NodeList, PodList or single objects, in one or several documents. Other kinds are counted
- * and skipped. A bad object is left out and becomes a problem. All duplicates of a node or pod are
- * left out.
+ * The file is output of kubectl get KINDS -A -o yaml (or json): List, NodeList, PodList or single
+ * objects, in one or several documents. Other kinds are counted and skipped. A bad object is left
+ * out and becomes a problem. All duplicates of a node or pod are left out.
  */
 #ifndef INVENTORY_FILE_FEED_H
 #define INVENTORY_FILE_FEED_H

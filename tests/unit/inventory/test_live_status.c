@@ -133,17 +133,24 @@ static void check_metric(struct live_cluster *live, const char *line)
     buf_fini(&text);
 }
 
+static void check_self_checks(struct live_cluster *live, int n)
+{
+    char line[100];
+    (void)snprintf(line, sizeof line, "\ngpu_extender_self_checks_total %d\n", n);
+    check_metric(live, line);
+}
+
 static void test_the_self_check_finds_a_difference_after_a_list(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
     live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
-    check_metric(live, "\ngpu_extender_self_checks_total 10\n");
+    check_self_checks(live, N_CLUSTER_KINDS);
     check_metric(live, "\ngpu_extender_self_check_differences_total 0\n");
     spoil(live, "a", 1);
     LIST_NOTHING(live, CLUSTER_NAMESPACES);
     spoil(live, "a", -1);
-    check_metric(live, "\ngpu_extender_self_checks_total 11\n");
+    check_self_checks(live, N_CLUSTER_KINDS + 1);
     /* also the model's free GPUs, and the hot part */
     check_metric(live, "\ngpu_extender_self_check_differences_total 3\n");
 }
@@ -156,16 +163,16 @@ static void test_the_slow_self_check(void **state)
         live_upsert(live, CLUSTER_NODES, live_numbered(NODE("n-#", "1"), i));
     }
     spoil(live, "n-449", 1);
-    check_metric(live, "\ngpu_extender_self_checks_total 0\n");
+    check_self_checks(live, 0);
     int64_t next_ms = inventory_self_check(live->inventory, 5000);
     assert_in_range(next_ms, 6000, INT64_MAX - 1);
     assert_int_equal(inventory_self_check(live->inventory, 5000), next_ms); /* woken early */
-    check_metric(live, "\ngpu_extender_self_checks_total 1\n");
+    check_self_checks(live, 1);
     /* the sum, the hot part and the model's free GPUs */
     check_metric(live, "\ngpu_extender_self_check_differences_total 3\n");
     spoil(live, "n-449", -1);
     (void)inventory_self_check(live->inventory, next_ms);
-    check_metric(live, "\ngpu_extender_self_checks_total 2\n");
+    check_self_checks(live, 2);
     check_metric(live, "\ngpu_extender_self_check_differences_total 3\n");
 }
 
