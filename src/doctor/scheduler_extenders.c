@@ -46,7 +46,7 @@ bool scheduler_extenders_may_manage(const char *resource)
 
 static void check_weight(const struct extender_walk *walk)
 {
-    const json_t *weight = json_object_get(walk->extender, "weight");
+    const json_t *weight = json_member(walk->extender, "weight");
     struct scheduler_checks of_this = *walk->checks;
     if (!*scheduler_text(walk->extender, "prioritizeVerb") ||
         (weight && !json_is_integer(weight)) || json_integer_value(weight) > 0)

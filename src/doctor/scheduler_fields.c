@@ -63,7 +63,7 @@ static const struct scheduler_field FIELDS_KNOWN[] = {
     {"pluginSet", "enabled", LIST, "plugin"},
     {"pluginSet", "disabled", LIST, "plugin"},
     {"plugin", "name", TEXT, NULL},
-    {"plugin", "weight", WHOLE, NULL},
+    {"plugin", "weight", SIGNED, NULL},
     {"pluginConfig", "name", TEXT, NULL},
     {"pluginConfig", "args", ARGS, NULL},
     {"extender", "urlPrefix", TEXT, NULL},
@@ -209,6 +209,11 @@ static bool is_within(const json_t *value, json_int_t least, json_int_t most)
 {
     return json_is_integer(value) && json_integer_value(value) >= least &&
            json_integer_value(value) <= most;
+}
+
+static bool is_signed(const json_t *value)
+{
+    return is_within(value, INT32_MIN, INT32_MAX);
 }
 
 static bool is_whole(const json_t *value)
@@ -377,6 +382,7 @@ const struct scheduler_rule SCHEDULER_RULES[N_SCHEDULER_KINDS] = {
     [TEXT] = {is_text, false, "a string"},
     [FLAG] = {is_flag, false, "true or false"},
     [LONG] = {is_integer, false, "a whole number"},
+    [SIGNED] = {is_signed, false, "a whole number"},
     [WHOLE] = {is_whole, false, "a whole number"},
     [POSITIVE] = {is_positive, false, "a positive whole number"},
     [PERCENT] = {is_percent, false, "a whole number from 0 to 100"},

@@ -17,15 +17,16 @@
 enum scheduler_kind {
     TEXT,
     FLAG,
-    LONG,  /* any whole number */
-    WHOLE, /* 0 to the largest int32 */
+    LONG,   /* any whole number */
+    SIGNED, /* int32 */
+    WHOLE,  /* 0 to the largest int32 */
     POSITIVE,
     PERCENT, /* 0 to 100 */
     SCORE,   /* 0 to 10 */
     ONE,     /* or 0, for the default */
     SKEW,    /* POSITIVE, and has no default */
     NUMBER,  /* also with a fraction */
-    DURATION,
+    DURATION,     /* not null: metav1.Duration reads it as "" */
     NOT_NEGATIVE, /* durations */
     A_SECOND,
     OBJECT,

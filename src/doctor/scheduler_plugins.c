@@ -123,10 +123,15 @@ static bool is_disabled(const json_t *profile, const char *point, const char *na
     return item_of(list, name) || item_of(list, "*");
 }
 
+static bool is_default(const json_t *profile, const struct plugin *plugin)
+{
+    return plugin->weight > 0 && !is_disabled(profile, "multiPoint", plugin->name);
+}
+
 static bool is_everywhere(const json_t *profile, const struct plugin *plugin)
 {
     return item_of(enabled(profile, "multiPoint"), plugin->name) ||
-           (plugin->weight > 0 && !is_disabled(profile, "multiPoint", plugin->name));
+           is_default(profile, plugin);
 }
 
 /* By multiPoint. An entry of the point itself wins. */
@@ -177,6 +182,44 @@ int64_t scheduler_plugins_weight(const json_t *profile)
             sum += weight_of(item_of(everywhere, PLUGINS[i].name), PLUGINS[i].weight);
     }
     return sum;
+}
+
+/* Adds the weight of a plugin that scores at the point. False: the sum was below 0 before. */
+static bool add_weight(const struct plugin *plugin, const json_t *item, enum point point,
+                       int64_t *sum)
+{
+    const bool was_negative = *sum < 0;
+    const json_int_t weight = json_integer_value(json_object_get(item, "weight"));
+    if (!plugin || !(plugin->points & AT(point)))
+        return true;
+    *sum += weight != 0 ? weight : item ? 1 : plugin->weight;
+    return !was_negative;
+}
+
+/* Sums as getValidScoreWeights(), which takes a sum below 0 before the last plugin for one that
+ * overflows: first the point's own plugins, then the rest of multiPoint, the default ones first. */
+static bool can_sum_weights(const json_t *profile, enum point point)
+{
+    const json_t *own = enabled(profile, POINTS[point]);
+    const json_t *everywhere = enabled(profile, "multiPoint");
+    int64_t sum = 0;
+    bool can = true;
+    size_t i = 0;
+    const json_t *item = NULL;
+    json_array_foreach (own, i, item)
+        can = add_weight(find_plugin(scheduler_text(item, "name")), item, point, &sum) && can;
+    for (i = 0; i < N_PLUGINS; i++) {
+        const char *name = PLUGINS[i].name;
+        if (is_default(profile, &PLUGINS[i]) && !item_of(own, name))
+            can = add_weight(&PLUGINS[i], item_of(everywhere, name), point, &sum) && can;
+    }
+    json_array_foreach (everywhere, i, item) {
+        const char *name = scheduler_text(item, "name");
+        const struct plugin *plugin = find_plugin(name);
+        if (plugin && !is_default(profile, plugin) && !item_of(own, name))
+            can = add_weight(plugin, item, point, &sum) && can;
+    }
+    return can;
 }
 
 /* The profile under check. */
@@ -254,6 +297,15 @@ static bool has_unknown(const json_t *profile)
     json_array_foreach (enabled(profile, "multiPoint"), i, item)
         any = any || !find_plugin(scheduler_text(item, "name"));
     return any;
+}
+
+static void check_weights(const struct plugins_walk *walk)
+{
+    const json_t *profile = walk->profile->value;
+    if (!can_sum_weights(profile, SCORE) || !can_sum_weights(profile, PLACEMENT_SCORE))
+        scheduler_report_at(walk->checks, FINDING_FAIL, CHECK, walk->profile,
+                            REFUSED "write positive weights",
+                            "the weights of plugins that score sum to less than 0");
 }
 
 /* An unknown plugin of multiPoint may sort or bind. */
@@ -380,6 +432,7 @@ void scheduler_plugins_check(const struct scheduler_checks *checks, const struct
         check_enabled(&walk, POINTS[i], i);
     check_enabled(&walk, "multiPoint", N_POINTS);
     check_counts(&walk);
+    check_weights(&walk);
     check_sorter(&walk, first);
     check_configs(&walk);
     check_ignored(&walk);

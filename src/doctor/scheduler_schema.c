@@ -114,7 +114,7 @@ static void walk_field(struct scheduler_walk *walk, const struct scheduler_field
     const char *type = field->type;
     if (field->kind == ARGS)
         type = scheduler_field_args(scheduler_text(at->container, "name"));
-    if (json_is_null(at->value) || (field->kind == ARGS && !type))
+    if ((json_is_null(at->value) && field->kind != DURATION) || (field->kind == ARGS && !type))
         return;
     if (!SCHEDULER_RULES[field->kind].is_right(at->value))
         walk_wrong(walk, field, at);

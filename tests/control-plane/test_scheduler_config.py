@@ -179,6 +179,8 @@ CONFIGS = {
     "no weight without prioritizeVerb": extenders(ours(prioritizeVerb=None, weight=None)),
     "weight 0 without prioritizeVerb": extenders(ours(prioritizeVerb="", weight=0)),
     "no weight": extenders(ours(weight=None)),
+    "null as a weight": extenders({**OURS, "weight": None}),
+    "null as a timeout": extenders(OURS, other(httpTimeout=None)),
     "weight 0": extenders(ours(weight=0)),
     "a negative weight": extenders(ours(weight=-1)),
     "another's weight is missing": extenders(OURS, other(prioritizeVerb="p")),
@@ -290,6 +292,37 @@ CONFIGS = {
     "a plugin twice everywhere and once": running(multiPoint="ImageLocality ImageLocality", score="ImageLocality"),
     "a plugin everywhere and there": running(multiPoint="ImageLocality", score="ImageLocality"),
     "a large weight of a plugin": profiles({"plugins": {"score": {"enabled": [{"name": "ImageLocality", "weight": 2**31}]}}}),
+    **{
+        f"weights {names} at {point}": profiles({"plugins": {point: {"enabled": [{"name": name, "weight": weight} for name, weight in names.items()]}}})
+        for point, names in (
+            ("filter", {"NodePorts": -1}),
+            ("filter", {"NodePorts": -(2**31) - 1}),
+            ("preScore", {"NodeAffinity": -(2**31)}),
+            ("score", {"ImageLocality": -1}),
+            ("score", {"ImageLocality": 5, "NodeAffinity": -4}),
+            ("score", {"ImageLocality": 5, "NodeAffinity": -6}),
+            ("score", {"ImageLocality": 0}),
+            ("score", {"VolumeBinding": -1}),
+            ("multiPoint", {"NodePorts": -1}),
+            ("multiPoint", {"ImageLocality": -1}),
+            ("multiPoint", {"ImageLocality": -100}),
+            ("multiPoint", {"TaintToleration": -1}),
+            ("multiPoint", {"NodeAffinity": -3}),
+            ("multiPoint", {"NodeAffinity": -4}),
+            ("placementScore", {"NodeResourcesFit": -1}),
+        )
+    },
+    "weights of a plugin that is off": profiles({"plugins": {"score": {"disabled": [{"name": "ImageLocality", "weight": -1}]}}}),
+    "weights of the rest": profiles(
+        {
+            "plugins": {
+                "multiPoint": {
+                    "disabled": [{"name": "*"}],
+                    "enabled": [{"name": "PrioritySort"}, {"name": "DefaultBinder"}, {"name": "ImageLocality", "weight": -1}, {"name": "NodeAffinity"}],
+                }
+            }
+        }
+    ),
     "args twice": configured(("Other", {}), ("Other", {})),
     "args of two": configured(("Other", {}), ("Another", 5)),
     "args of a plugin that is gone": configured(("EBSLimits", {})),
@@ -328,6 +361,7 @@ CONFIGS = {
             {"leaseDuration": "10s", "leaderElect": False},
             {"leaseDuration": "10001ms"},
             {"leaseDuration": "0s"},
+            {"leaseDuration": None},
             {"renewDeadline": "15s"},
             {"renewDeadline": "-1s"},
             {"retryPeriod": "-1s"},
