@@ -152,14 +152,15 @@ static const char *const NAMES_ONLY[] = {ALL_BUT_NAMES, "spec", "status", "descr
 
 static const char *const CLASSES_UNREAD[] = {ALL_BUT_NAMES, "spec.config", NULL};
 
-/* Servers differ in the versions of this group that they serve, kind by kind. */
+/* Servers differ in the versions of this group that they serve, kind by kind. The oldest of
+ * DeviceTaintRules is v1alpha3 (1.33 to 1.35). */
 #define RESOURCE_PATH(version, kind) "/apis/resource.k8s.io/" version "/" kind
-#define OF_RESOURCE_GROUP(kind, unread)                                                            \
+#define OF_RESOURCE_GROUP(kind, oldest, unread)                                                    \
     {                                                                                              \
         .name = kind, .path = RESOURCE_PATH("v1", kind), .drop = unread,                           \
         .older = (const char *const[])                                                             \
         {                                                                                          \
-            RESOURCE_PATH("v1beta2", kind), RESOURCE_PATH("v1beta1", kind), NULL                   \
+            RESOURCE_PATH("v1beta2", kind), RESOURCE_PATH(oldest, kind), NULL                      \
         }                                                                                          \
     }
 
@@ -320,7 +321,8 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                                 .api_version = "resource.k8s.io/",
                                 .use = &KINDS_FOR_DECISIONS,
                                 .in_ledger = CLUSTER_DEVICE_CLASSES,
-                                .listed = OF_RESOURCE_GROUP("deviceclasses", CLASSES_UNREAD),
+                                .listed =
+                                    OF_RESOURCE_GROUP("deviceclasses", "v1beta1", CLASSES_UNREAD),
                                 .facts_size = sizeof(struct device_class_facts),
                                 .read = read_device_class,
                                 .to_json = write_device_class},
@@ -329,7 +331,7 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                         .use = &KINDS_FOR_CLAIMS,
                         .in_ledger = CLUSTER_SLICES,
                         .drops_duplicates = true,
-                        .listed = OF_RESOURCE_GROUP("resourceslices", SLICES_UNREAD),
+                        .listed = OF_RESOURCE_GROUP("resourceslices", "v1beta1", SLICES_UNREAD),
                         .facts_size = sizeof(struct slice_facts),
                         .read = read_slice,
                         .to_json = write_slice},
@@ -339,7 +341,7 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                         .in_ledger = CLUSTER_CLAIMS,
                         .is_namespaced = true,
                         .drops_duplicates = true,
-                        .listed = OF_RESOURCE_GROUP("resourceclaims", CLAIMS_UNREAD),
+                        .listed = OF_RESOURCE_GROUP("resourceclaims", "v1beta1", CLAIMS_UNREAD),
                         .facts_size = sizeof(struct claim_facts),
                         .read = read_claim,
                         .to_json = write_claim},
@@ -348,8 +350,8 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                                .use = &KINDS_FOR_CLAIMS,
                                .in_ledger = CLUSTER_DEVICE_TAINTS,
                                .drops_duplicates = true,
-                               .listed =
-                                   OF_RESOURCE_GROUP("devicetaintrules", DEVICE_TAINTS_UNREAD),
+                               .listed = OF_RESOURCE_GROUP("devicetaintrules", "v1alpha3",
+                                                           DEVICE_TAINTS_UNREAD),
                                .facts_size = sizeof(struct device_taint_facts),
                                .read = read_taint,
                                .to_json = write_taint},

@@ -27,6 +27,8 @@ COLLECTIONS = {
 }
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 RESOURCE_GROUP = "/apis/resource.k8s.io/"
+# The version of DeviceTaintRules that a server has beside one of the other kinds.
+RULES = {"v1": "v1beta2", "v1beta1": "v1alpha3"}
 TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 # Before its end a real server sends a bookmark, too.
@@ -39,7 +41,7 @@ def kind_at(path, version):
     """The kind of a collection. version: of the group resource.k8s.io, the one that is served."""
     if path == CONFIG_MAPS:
         return "configmaps"
-    within = f"{RESOURCE_GROUP}{version}/"
+    within = f"{RESOURCE_GROUP}{RULES[version] if path.endswith('/devicetaintrules') else version}/"
     return path[len(within) :] if path.startswith(within) else COLLECTIONS.get(path)
 
 

@@ -106,16 +106,18 @@ def test_api_server_without_device_classes_is_accepted(api, follow):
     service.wait("the class is known", lambda: verdict_of(service, "driver")["fits"])
 
 
+RULE = {"apiVersion": "resource.k8s.io/v1alpha3", "kind": "DeviceTaintRule", "metadata": {"name": "r"}, "spec": {"deviceSelector": {"driver": "other"}, "taint": {"key": "a.b/c", "effect": "NoSchedule"}}}
 OF_CLAIMS = ("resourceslices", "resourceclaims", "devicetaintrules")
 
 
 def test_api_server_with_older_versions_is_followed(api, follow):
-    """The service asks for v1 first; after an upgrade of the API server it goes over to the new version."""
+    """The service asks for the newest first; after an upgrade of the API server it goes over to the new version."""
     api.resource_version = "v1beta1"
-    api.store.put(node("driver", 0), MAPS)
+    api.store.put(node("driver", 0), MAPS, RULE)
     service = follow()
     service.settle()
     assert verdict_of(service, "driver")["fits"]
+    assert "DeviceTaintRule" in {item["kind"] for item in service.get("/v1/snapshot").json()["items"]}
     assert service.get("/readyz").text == "ok\n"
     api.resource_version = "v1"
     api.store.remove(MAPS)
