@@ -130,8 +130,7 @@ static bool is_default(const json_t *profile, const struct plugin *plugin)
 
 static bool is_everywhere(const json_t *profile, const struct plugin *plugin)
 {
-    return item_of(enabled(profile, "multiPoint"), plugin->name) ||
-           is_default(profile, plugin);
+    return item_of(enabled(profile, "multiPoint"), plugin->name) || is_default(profile, plugin);
 }
 
 /* By multiPoint. An entry of the point itself wins. */

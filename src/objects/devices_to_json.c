@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define GROUP_VERSION "resource.k8s.io/v1"
+#define RULE_VERSION "resource.k8s.io/v1beta2"
 
 static void set_text(json_t *object, const char *key, const char *text)
 {
@@ -326,7 +327,7 @@ json_t *device_taint_rule_to_json(const struct device_taint_facts *facts)
     set_text(taint, "key", facts->key);
     set_text(taint, "value", facts->value);
     set_text(taint, "effect", facts->effect);
-    return json_pack("{s:s, s:s, s:{s:s}, s:{s:o, s:o}}", "apiVersion", GROUP_VERSION, "kind",
+    return json_pack("{s:s, s:s, s:{s:s}, s:{s:o, s:o}}", "apiVersion", RULE_VERSION, "kind",
                      "DeviceTaintRule", "metadata", "name", facts->name, "spec", "deviceSelector",
                      selector, "taint", taint);
 }

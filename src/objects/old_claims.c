@@ -2,9 +2,12 @@
  * resource/v1. */
 #include "old_claims.h"
 
+#include "base/nearest.h"
 #include "formats/json_get.h"
 #include "quoted.h"
+#include "schema.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
@@ -59,12 +62,11 @@ static const json_t *member_at(const json_t *object, const char *path)
     return object;
 }
 
-/* Kubernetes 1.33 to 1.35 serve a DeviceTaintRule of v1alpha3. */
+/* Newer kinds began in v1alpha3. */
 static bool is_old(const char *kind, const char *api_version)
 {
-    const bool is_rule =
-        strcasecmp(kind, "DeviceTaintRule") == 0 && strcmp(api_version, GROUP "v1alpha3") == 0;
-    return !is_rule && strncmp(api_version, GROUP "v1alpha", strlen(GROUP "v1alpha")) == 0;
+    return strncmp(api_version, GROUP "v1alpha", strlen(GROUP "v1alpha")) == 0 &&
+           schema_type_of_kind(kind, api_version) == SCHEMA_ANY;
 }
 
 const char *old_claims_refusal(const char *kind, const char *api_version)
@@ -81,6 +83,26 @@ static void warn_of_version(const struct warned *object, const char *api_version
                             "version %s); write resource.k8s.io/v1",
                             quoted(object->arena, object->kind),
                             quoted(object->arena, api_version)));
+}
+
+/* A kind of another version, or a misspelt one. */
+static void warn_of_kind(const struct warned *object, const char *api_version)
+{
+    const bool is_rule = strcasecmp(object->kind, "DeviceTaintRule") == 0;
+    struct nearest nearest = {.asked = object->kind, .least = SIZE_MAX};
+    for (size_t i = 0; !is_rule && i < SCHEMA_VERSIONED_N; i++)
+        (void)nearest_try(&nearest, SCHEMA_VERSIONED[i].kind);
+    const char *meant = is_rule ? "; write resource.k8s.io/v1beta2, or v1alpha3 for Kubernetes "
+                                  "1.33 to 1.35"
+                        : nearest.found
+                            ? arena_printf(object->arena, "; did you mean %s?", nearest.found)
+                            : "";
+    warned_add(object, is_rule ? "apiVersion" : "kind",
+               arena_printf(object->arena,
+                            "Kubernetes 1.36 does not serve it (no matches for kind %s in version "
+                            "%s)%s",
+                            quoted(object->arena, object->kind), quoted(object->arena, api_version),
+                            meant));
 }
 
 static void warn_of_forms(const struct warned *object)
@@ -161,6 +183,8 @@ void old_claims_warn(const struct warned *object, const char *api_version)
         warn_of_forms(object);
         if (strcasecmp(object->kind, "ResourceSlice") == 0)
             warn_of_devices(object);
+    } else if (schema_version_lacks(api_version, object->kind)) {
+        warn_of_kind(object, api_version);
     }
     if (strcasecmp(object->kind, "Namespace") == 0)
         warn_of_label(object);

@@ -33,6 +33,14 @@ static int type_of_versioned(const char *kind, const char *api_version)
     return SCHEMA_ANY;
 }
 
+bool schema_version_lacks(const char *api_version, const char *kind)
+{
+    bool is_version = false;
+    for (size_t i = 0; i < SCHEMA_VERSIONED_N; i++)
+        is_version |= strcmp(api_version, SCHEMA_VERSIONED[i].api_version) == 0;
+    return is_version && type_of_versioned(kind, api_version) == SCHEMA_ANY;
+}
+
 int schema_type_of_kind(const char *kind, const char *api_version)
 {
     if (!schema_is_own_group(api_version))

@@ -14,10 +14,10 @@
 
 struct schema_field {
     const char *name;
-    unsigned short type; /* of the value, or of an array's elements */
+    unsigned short type; /* of the value, or of the elements of 'L' and 'N' */
     char shape; /* 'B' true or false, 'I' a whole number, 'S' a string, 'X' a whole number or a
-                 * string, 'O' an object, 'M' an object of strings, 'L' an array, 'T' an array of
-                 * strings, '-' not judged */
+                 * string, 'O' an object, 'M' an object of strings, 'N' an object of objects, 'L' an
+                 * array, 'T' an array of strings, '-' not judged */
 };
 
 struct schema_type {
@@ -52,6 +52,8 @@ bool schema_is_own_group(const char *api_version);
 bool schema_may_be_in_group(const char *api_version, const char *group);
 /* The type of a built-in kind, ignoring case, or of one of claims; SCHEMA_ANY: it is none. */
 int schema_type_of_kind(const char *kind, const char *api_version);
+/* Whether the version is one of claims' group, and has no such kind. */
+bool schema_version_lacks(const char *api_version, const char *kind);
 /* NULL: the type has no such field. */
 const struct schema_field *schema_field(int type, const char *name);
 

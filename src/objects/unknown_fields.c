@@ -234,6 +234,22 @@ static void judge_amounts(const struct field_walk *walk, const json_t *amounts,
     }
 }
 
+/* Of 'N', the values. */
+static void judge_below(const struct field_walk *walk, const json_t *value,
+                        const struct schema_field *field, const struct field_place *at)
+{
+    const char *key = NULL;
+    json_t *member = NULL;
+    if (field->shape != 'N') {
+        judge(walk, value, field->type, at);
+        return;
+    }
+    json_object_foreach ((json_t *)(uintptr_t)value, key, member) {
+        const struct field_place inside = {.parent = at, .key = key, .type = field->type};
+        judge(walk, member, field->type, &inside);
+    }
+}
+
 static void judge_members(const struct field_walk *walk, const json_t *object, int type,
                           const struct field_place *at)
 {
@@ -248,7 +264,7 @@ static void judge_members(const struct field_walk *walk, const json_t *object, i
         if (!field)
             judge_unknown(walk, object, type, key, at);
         else if (judge_value(walk, value, field, &inside))
-            judge(walk, value, field->type, &inside);
+            judge_below(walk, value, field, &inside);
         if (field && type == SCHEMA_RESOURCES)
             judge_amounts(walk, value, &inside);
     }

@@ -176,12 +176,17 @@ static const char *version_of_kind(const char *kind)
         {"CronJob", "batch/v1"},
         {"DaemonSet", "apps/v1"},
         {"Deployment", "apps/v1"},
+        {"DeviceClass", "resource.k8s.io/v1"},
+        {"DeviceTaintRule", "resource.k8s.io/v1beta2"},
         {"Job", "batch/v1"},
         {"List", "v1"},
         {"Pod", "v1"},
         {"PodTemplate", "v1"},
         {"ReplicaSet", "apps/v1"},
         {"ReplicationController", "v1"},
+        {"ResourceClaim", "resource.k8s.io/v1"},
+        {"ResourceClaimTemplate", "resource.k8s.io/v1"},
+        {"ResourceSlice", "resource.k8s.io/v1"},
         {"StatefulSet", "apps/v1"},
     };
     for (size_t i = 0; i < sizeof BUILT_IN / sizeof *BUILT_IN; i++) {
@@ -299,6 +304,14 @@ static bool may_be_of_group(const char *given, const char *right)
            (len == schema_group_len(right) && strncmp(given, right, len) == 0);
 }
 
+/* Whether the group of an apiVersion is another group misspelt. */
+static bool is_misspelt(const char *given, const char *right, struct arena *arena)
+{
+    const char *group = arena_strndup(arena, given, schema_group_len(given));
+    const char *meant = arena_strndup(arena, right, schema_group_len(right));
+    return strcmp(group, meant) != 0 && nearest_distance(group, meant) != SIZE_MAX;
+}
+
 /* Groups of others have a dot in their names. Kubernetes 1.25 removed the last of the old versions
  * of the kinds that version_of_kind() knows. */
 static void warn_of_version(const struct manifest *manifest)
@@ -307,7 +320,8 @@ static void warn_of_version(const struct manifest *manifest)
     struct arena *arena = manifest->arena;
     const char *given = manifest->api_version;
     const char *right = version_of_kind(manifest->kind);
-    if (!right || (*given && !schema_is_own_group(given)) || strcmp(given, right) == 0)
+    if (!right || strcmp(given, right) == 0 ||
+        (*given && !schema_is_own_group(given) && !is_misspelt(given, right, arena)))
         return;
     if (*given && may_be_of_group(given, right))
         warned_add(&object, "apiVersion",
@@ -548,6 +562,13 @@ static struct given_object given_of(const struct manifest *manifest)
                                  old_claims_refusal(manifest->kind, manifest->api_version)};
 }
 
+/* Kinds of other groups may have the names of claims. */
+static bool may_be_claim(const char *api_version)
+{
+    return schema_is_own_group(api_version) ||
+           schema_may_be_in_group(api_version, "resource.k8s.io");
+}
+
 static void read_claims(struct manifest *manifest)
 {
     struct err err = {0};
@@ -589,7 +610,8 @@ static int add_object(struct manifest *manifest, const char *default_kind, int d
         return r;
     const char *api_version = json_string_value(json_member(manifest->object, "apiVersion"));
     manifest->api_version = api_version ? api_version : "";
-    read_claims(manifest);
+    if (may_be_claim(manifest->api_version))
+        read_claims(manifest);
     manifest->list->n_objects++;
     if (strcasecmp(manifest->kind, "Pod") == 0)
         add_pod(manifest);

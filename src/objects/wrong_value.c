@@ -49,14 +49,20 @@ static const char *wrong_item(const json_t *array, struct arena *arena)
     return NULL;
 }
 
-static const char *wrong_member(const json_t *object, struct arena *arena)
+static bool is_object(const json_t *value)
+{
+    return json_is_object(value) || json_is_null(value);
+}
+
+static const char *wrong_member(const json_t *object, bool (*is_right)(const json_t *value),
+                                const char *right, struct arena *arena)
 {
     for (void *at = json_object_iter((json_t *)(uintptr_t)object); at;
          at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
         const json_t *value = json_object_iter_value(at);
-        if (!is_text(value))
+        if (!is_right(value))
             return arena_printf(arena, "%s %s", quoted(arena, json_object_iter_key(at)),
-                                wrong(value, "a string", arena));
+                                wrong(value, right, arena));
     }
     return NULL;
 }
@@ -74,6 +80,7 @@ static bool is_of_shape(const json_t *value, char shape)
         return json_is_string(value);
     case 'O':
     case 'M':
+    case 'N':
         return json_is_object(value);
     case 'L':
     case 'T':
@@ -85,12 +92,13 @@ static bool is_of_shape(const json_t *value, char shape)
 
 static const char *right_of_shape(char shape)
 {
-    static const char SHAPES[] = "BIXSOMLT";
+    static const char SHAPES[] = "BIXSOMNLT";
     static const char *const RIGHT[] = {
         "true or false",
         "a whole number",
         "a whole number or a string",
         "a string",
+        "an object",
         "an object",
         "an object",
         "an array: begin each item with \"- \"",
@@ -105,7 +113,8 @@ const char *wrong_value_of_field(const json_t *value, char shape, struct arena *
         return NULL;
     if (!is_of_shape(value, shape))
         return wrong(value, right_of_shape(shape), arena);
-    return shape == 'M'   ? wrong_member(value, arena)
+    return shape == 'M'   ? wrong_member(value, is_text, "a string", arena)
+           : shape == 'N' ? wrong_member(value, is_object, "an object", arena)
            : shape == 'T' ? wrong_item(value, arena)
                           : NULL;
 }

@@ -4,7 +4,7 @@
 //
 // A type is an enumerator. Types of the same name in several API versions become one, with the fields of all; but those of claims have
 // another form in each version, and the version in their name. A field leads to the
-// type of what it has, of an array's elements, or to ANY: a leaf, a map, an object with a JSON form of its own, or what nobody judges.
+// type of what it has, of the elements of an array or of a map of objects, or to ANY: a leaf, another map, an object with a JSON form of its own, or what nobody judges.
 // It also has a shape: see struct schema_field.
 package main
 
@@ -48,13 +48,14 @@ var claimKinds = []any{
 	resourcev1.DeviceClass{}, resourcev1.ResourceClaim{}, resourcev1.ResourceClaimTemplate{}, resourcev1.ResourceSlice{},
 	resourcev1beta2.DeviceClass{}, resourcev1beta2.ResourceClaim{}, resourcev1beta2.ResourceClaimTemplate{}, resourcev1beta2.ResourceSlice{},
 	resourcev1beta1.DeviceClass{}, resourcev1beta1.ResourceClaim{}, resourcev1beta1.ResourceClaimTemplate{}, resourcev1beta1.ResourceSlice{},
-	resourcev1beta2.DeviceTaintRule{}, resourcev1alpha3.DeviceTaintRule{},
+	resourcev1beta2.DeviceTaintRule{}, resourcev1alpha3.DeviceTaintRule{}, resourcev1alpha3.ResourcePoolStatusRequest{},
 }
 
 // Fields of other releases of Kubernetes, from 1.29 to 1.37, that the module does not have. Nothing below them is judged.
 var older = map[string][]string{
-	"PodResourceClaim": {"source"},      // to 1.30
-	"PodSpec":          {"workloadRef"}, // 1.35
+	"DeviceTaintSelector_v1alpha3": {"deviceClassName", "selectors"}, // 1.33 and 1.34
+	"PodResourceClaim":             {"source"},                       // to 1.30
+	"PodSpec":                      {"workloadRef"},                  // 1.35
 }
 
 // Since 1.37.
@@ -121,6 +122,8 @@ func shapeOf(t reflect.Type) byte {
 		return shapeOfList(t)
 	case kind == reflect.Map && shapeOf(t.Elem()) == 'S':
 		return 'M'
+	case isMapOfObjects(t):
+		return 'N'
 	case kind == reflect.Map || kind == reflect.Struct:
 		return 'O'
 	case kind == reflect.String:
@@ -132,6 +135,10 @@ func shapeOf(t reflect.Type) byte {
 	default:
 		return '-'
 	}
+}
+
+func isMapOfObjects(t reflect.Type) bool {
+	return t.Kind() == reflect.Map && !isOpaque(t.Elem())
 }
 
 func isOpaque(t reflect.Type) bool {
@@ -147,13 +154,10 @@ func versionOf(t reflect.Type) string {
 	return version
 }
 
-// The type of a value, or of an array's elements; "" if nothing below is judged.
+// The type of a value, or of the elements of an array or map; "" if nothing below is judged.
 func (g graph) add(t reflect.Type) string {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || isMapOfObjects(t) {
 		t = t.Elem()
-	}
-	if t.Kind() == reflect.Map && !isOpaque(t.Elem()) && versionOf(t.Elem()) == "" {
-		panic("a map of objects: " + t.String())
 	}
 	if isOpaque(t) {
 		return ""

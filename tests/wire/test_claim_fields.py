@@ -23,6 +23,11 @@ def template(version, *requests):
     return of(version, "ResourceClaimTemplate", {"spec": {"devices": {"requests": list(requests)}}})
 
 
+def devices(version, **members):
+    pool = {"name": "a", "generation": 1, "resourceSliceCount": 1}
+    return of(version, "ResourceSlice", {"driver": DRIVER, "nodeName": "a", "pool": pool, "devices": [{"name": "a", **members}]})
+
+
 def asking(**exactly):
     return {"name": "gpu", "exactly": {"deviceClassName": DRIVER, **exactly}}
 
@@ -44,6 +49,8 @@ WRONG = {
     "a slice's driverName": (of("v1", "ResourceSlice", {"driverName": DRIVER, "pool": {"name": "p"}}), ["spec.driverName"]),
     "a device of v1 under v1beta1": (of("v1beta1", "ResourceSlice", {"driver": DRIVER, "devices": [{"name": "a", "attributes": {}}]}), ["spec.devices[0].attributes"]),
     "a device of v1beta1 under v1": (of("v1", "ResourceSlice", {"driver": DRIVER, "devices": [{"name": "a", "basic": {"attributes": {}}}]}), ["spec.devices[0].basic"]),
+    "attributes without a type": (devices("v1", attributes={"model": {"stringValue": "H100"}}), ["spec.devices[0].attributes.model.stringValue"]),
+    "a policy of a capacity": (devices("v1", capacity={"memory": {"value": "1Gi", "requestPolicy": {"range": {}}}}), ["spec.devices[0].capacity.memory.requestPolicy.range"]),
     "a rule's devices": (of("v1beta2", "DeviceTaintRule", {"deviceSelectors": {}, **TAINT}), ["spec.deviceSelectors"]),
 }
 RIGHT = {
@@ -57,6 +64,12 @@ RIGHT = {
     "a class": device_class(),
     "a slice": slice_of("a", {"name": "a", "attributes": {"any": {"string": "x"}}, "capacity": {"memory": {"value": "1Gi"}}}),
     "a slice of v1beta1": of("v1beta1", "ResourceSlice", {"driver": DRIVER, "nodeName": "a", "pool": {"name": "a", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "a", "basic": {"attributes": {"any": {"string": "x"}}}}]}),
+    "all of a device": devices(
+        "v1",
+        attributes={"a": {"string": "x"}, "b": {"bool": True}, "c": {"int": 3}, "d": {"version": "1.2.3"}},
+        capacity={"memory": {"value": "80Gi", "requestPolicy": {"default": "1Gi", "validRange": {"min": "1Gi", "step": "1Gi"}}}},
+        consumesCounters=[{"counterSet": "s", "counters": {"memory": {"value": "1Gi"}}}],
+    ),
     "a rule": of("v1alpha3", "DeviceTaintRule", {"deviceSelector": {"driver": DRIVER}, **TAINT}),
     "a newer rule": of("v1beta2", "DeviceTaintRule", {"deviceSelector": {"driver": DRIVER}, **TAINT}),
     "status of others": {**claim("v1", NESTED), "status": {"allocation": {"devices": {}}, "new": 1}},
@@ -92,6 +105,35 @@ def test_the_place_is_told(service):
 def test_what_the_version_has_is_silent(what, service):
     found, answer = unknown(service, RIGHT[what])
     assert found == [], answer
+
+
+# An object, and the start of the one warning of it.
+WRONG_VALUES = {
+    "a capacity of v1alpha3": (devices("v1", capacity={"memory": "80Gi"}), 'spec.devices[0].capacity: "memory" is the string "80Gi", should be an object'),
+    "an attribute alone": (devices("v1", attributes={"model": "H100"}), 'spec.devices[0].attributes: "model" is the string "H100"'),
+    "a whole number in quotes": (devices("v1", attributes={"index": {"int": "5"}}), 'spec.devices[0].attributes.index.int: is the string "5"'),
+    "a version that is a number": (devices("v1beta2", attributes={"d": {"version": 1.2}}), "spec.devices[0].attributes.d.version: is the number 1.2"),
+    "a counter alone": (devices("v1", consumesCounters=[{"counterSet": "s", "counters": {"memory": "1Gi"}}]), 'spec.devices[0].consumesCounters[0].counters: "memory" is the string "1Gi"'),
+    "a rule of v1": (of("v1", "DeviceTaintRule", {"deviceSelector": {}, **TAINT}), 'apiVersion: Kubernetes 1.36 does not serve it (no matches for kind "DeviceTaintRule"'),
+    "a rule of v1beta1": (of("v1beta1", "DeviceTaintRule", {"deviceSelector": {}, **TAINT}), "apiVersion: Kubernetes 1.36 does not serve it"),
+    "a kind in small letters": ({**claim("v1", NESTED), "kind": "resourceclaim"}, "kind: Kubernetes 1.36 does not serve it"),
+    "the name of a resource": ({**claim("v1", NESTED), "kind": "ResourceClaims"}, "kind: Kubernetes 1.36 does not serve it"),
+    "a group of Kubernetes itself": ({**claim("v1", NESTED), "apiVersion": "v1"}, "apiVersion: ResourceClaim is not in this group; did you mean resource.k8s.io/v1?"),
+    "a group with an s": ({**claim("v1", NESTED), "apiVersion": "resources.k8s.io/v1"}, "apiVersion: ResourceClaim is not in this group; did you mean resource.k8s.io/v1?"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_VALUES)
+def test_what_the_server_cannot_read_is_told(what, service):
+    item, start = WRONG_VALUES[what]
+    (warning,) = service.post("/v1/dry-run", item).json()["warnings"]
+    assert f"{warning['path'].rpartition(': ')[2]}: {warning['message']}".startswith(start)
+
+
+def test_kinds_of_others_may_have_the_names(service):
+    item = {**claim("v1", {"any": 1}), "apiVersion": "claims.example.org/v1"}
+    assert service.post("/v1/dry-run", item).json()["warnings"] == []
+    assert service.post("/v1/dry-run", of("v1alpha3", "ResourcePoolStatusRequest", {"driver": DRIVER})).json()["warnings"] == []
 
 
 def test_a_rule_of_v1alpha3_is_served(service):
