@@ -272,7 +272,7 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
     const char **holders = ARENA_ARRAY(arena, const char *, claim->n_holders);
     const char **names = ARENA_ARRAY(arena, const char *, claim->n_holders);
     struct claim_want *wants = arena_copy(arena, claim->wants, claim->n_wants, sizeof *wants);
-    const char *holder = NULL;
+    struct device_holder holder = {0};
     for (size_t i = 0; i < claim->n_wants; i++) {
         wants[i].class_name = text_copy(arena, claim->wants[i].class_name);
         wants[i].driver = text_copy(arena, claim->wants[i].driver);
@@ -286,9 +286,9 @@ struct claim_facts devices_claim_facts(const struct device_claim *claim, struct 
                                            .is_shared = device.is_shared,
                                            .consumed = text_copy(arena, device.consumed)};
     }
-    for (size_t i = 0; i < claim->n_holders; i++) {
-        holders[i] = text_copy(arena, holder = devices_next_holder(claim, holder));
-        names[i] = text_copy(arena, devices_holder_name(claim, holder));
+    while (devices_next_holder(claim, &holder)) {
+        holders[holder.n_before] = text_copy(arena, holder.uid);
+        names[holder.n_before] = text_copy(arena, holder.name);
     }
     return (struct claim_facts){.namespace_ = text_copy(arena, claim->namespace_),
                                 .name = text_copy(arena, claim->name),
