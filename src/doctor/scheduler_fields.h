@@ -21,11 +21,11 @@ enum scheduler_kind {
     SIGNED, /* int32 */
     WHOLE,  /* 0 to the largest int32 */
     POSITIVE,
-    PERCENT, /* 0 to 100 */
-    SCORE,   /* 0 to 10 */
-    ONE,     /* or 0, for the default */
-    SKEW,    /* POSITIVE, and has no default */
-    NUMBER,  /* also with a fraction */
+    PERCENT,      /* 0 to 100 */
+    SCORE,        /* 0 to 10 */
+    ONE,          /* or 0, for the default */
+    SKEW,         /* POSITIVE, and has no default */
+    NUMBER,       /* also with a fraction */
     DURATION,     /* not null: metav1.Duration reads it as "" */
     NOT_NEGATIVE, /* durations */
     A_SECOND,

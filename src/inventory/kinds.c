@@ -361,7 +361,7 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                                  .in_ledger = CLUSTER_CLAIM_TEMPLATES,
                                  .is_namespaced = true,
                                  .drops_duplicates = true,
-                                 .listed = OF_RESOURCE_GROUP("resourceclaimtemplates",
+                                 .listed = OF_RESOURCE_GROUP("resourceclaimtemplates", "v1beta1",
                                                              CLAIM_TEMPLATES_UNREAD),
                                  .facts_size = sizeof(struct claim_template_facts),
                                  .read = read_template,
