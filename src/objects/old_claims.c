@@ -92,14 +92,14 @@ static void warn_of_kind(const struct warned *object, const char *api_version)
     struct nearest nearest = {.asked = object->kind, .least = SIZE_MAX};
     for (size_t i = 0; !is_rule && i < SCHEMA_VERSIONED_N; i++)
         (void)nearest_try(&nearest, SCHEMA_VERSIONED[i].kind);
-    const char *meant = is_rule ? "; write resource.k8s.io/v1beta2, or v1alpha3 for Kubernetes "
-                                  "1.33 to 1.35"
-                        : nearest.found
-                            ? arena_printf(object->arena, "; did you mean %s?", nearest.found)
-                            : "";
+    const char *meant =
+        is_rule         ? "; write resource.k8s.io/v1, v1beta2 for Kubernetes 1.36, or v1alpha3 "
+                          "for 1.33 to 1.35"
+        : nearest.found ? arena_printf(object->arena, "; did you mean %s?", nearest.found)
+                        : "";
     warned_add(object, is_rule ? "apiVersion" : "kind",
                arena_printf(object->arena,
-                            "Kubernetes 1.36 does not serve it (no matches for kind %s in version "
+                            "Kubernetes does not serve it (no matches for kind %s in version "
                             "%s)%s",
                             quoted(object->arena, object->kind), quoted(object->arena, api_version),
                             meant));

@@ -753,6 +753,7 @@ const struct schema_versioned SCHEMA_VERSIONED[] = {
     {"resource.k8s.io/v1beta2", "DeviceTaintRule", T_DeviceTaintRule_v1beta2},
     {"resource.k8s.io/v1alpha3", "DeviceTaintRule", T_DeviceTaintRule_v1alpha3},
     {"resource.k8s.io/v1alpha3", "ResourcePoolStatusRequest", T_ResourcePoolStatusRequest_v1alpha3},
+    {"resource.k8s.io/v1", "DeviceTaintRule", T_DeviceTaintRule_v1beta2},
 };
 /* clang-format on */
 

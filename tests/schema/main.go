@@ -285,6 +285,8 @@ enum {
 		t := reflect.TypeOf(kind)
 		rows = append(rows, fmt.Sprintf("{\"resource.k8s.io/%s\", %q, %s}", versionOf(t), t.Name(), enumerator(g.add(t))))
 	}
+	// Since 1.37, with the fields of v1beta2.
+	rows = append(rows, fmt.Sprintf("{\"resource.k8s.io/v1\", \"DeviceTaintRule\", %s}", enumerator("DeviceTaintRule_v1beta2")))
 	printRows(rows)
 	fmt.Print("};\n/* clang-format on */\n\nconst size_t SCHEMA_KINDS_N = sizeof SCHEMA_KINDS / sizeof SCHEMA_KINDS[0];\n")
 	fmt.Print("const size_t SCHEMA_VERSIONED_N = sizeof SCHEMA_VERSIONED / sizeof SCHEMA_VERSIONED[0];\n")
