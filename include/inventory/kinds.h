@@ -29,7 +29,7 @@ struct kind_row {
     const char *kind;        /* "Pod" */
     const char *api_version; /* compared over its length only */
     const struct kind_use *use;
-    enum cluster_kind in_ledger;
+    enum cluster_kind in_ledger; /* of a kind that only cluster files contain */
     bool is_namespaced;
     bool is_pod; /* objects are identified by UID */
     /* Drops all objects that share a name or UID, as their amounts are unknown. */

@@ -286,7 +286,6 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_PODS] = {.kind = "Pod",
                       .api_version = "v1",
                       .use = &KINDS_FOR_DECISIONS,
-                      .in_ledger = CLUSTER_PODS,
                       .is_namespaced = true,
                       .is_pod = true,
                       .drops_duplicates = true,
@@ -300,7 +299,6 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_NAMESPACES] = {.kind = "Namespace",
                             .api_version = "v1",
                             .use = &KINDS_FOR_DECISIONS,
-                            .in_ledger = CLUSTER_NAMESPACES,
                             .listed = {.name = "namespaces",
                                        .path = "/api/v1/namespaces",
                                        .drop = NAMESPACES_UNREAD},
@@ -310,7 +308,6 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_PRIORITY_CLASSES] = {.kind = "PriorityClass",
                                   .api_version = "scheduling.k8s.io/",
                                   .use = &KINDS_FOR_DECISIONS,
-                                  .in_ledger = CLUSTER_PRIORITY_CLASSES,
                                   .listed = {.name = "priorityclasses",
                                              .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
                                              .drop = NAMES_ONLY},
@@ -320,7 +317,6 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_DEVICE_CLASSES] = {.kind = "DeviceClass",
                                 .api_version = "resource.k8s.io/",
                                 .use = &KINDS_FOR_DECISIONS,
-                                .in_ledger = CLUSTER_DEVICE_CLASSES,
                                 .listed =
                                     OF_RESOURCE_GROUP("deviceclasses", "v1beta1", CLASSES_UNREAD),
                                 .facts_size = sizeof(struct device_class_facts),
@@ -329,7 +325,6 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_SLICES] = {.kind = "ResourceSlice",
                         .api_version = "resource.k8s.io/",
                         .use = &KINDS_FOR_CLAIMS,
-                        .in_ledger = CLUSTER_SLICES,
                         .drops_duplicates = true,
                         .listed = OF_RESOURCE_GROUP("resourceslices", "v1beta1", SLICES_UNREAD),
                         .facts_size = sizeof(struct slice_facts),
@@ -338,7 +333,6 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_CLAIMS] = {.kind = "ResourceClaim",
                         .api_version = "resource.k8s.io/",
                         .use = &KINDS_FOR_CLAIMS,
-                        .in_ledger = CLUSTER_CLAIMS,
                         .is_namespaced = true,
                         .drops_duplicates = true,
                         .listed = OF_RESOURCE_GROUP("resourceclaims", "v1beta1", CLAIMS_UNREAD),
@@ -348,7 +342,6 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_DEVICE_TAINTS] = {.kind = "DeviceTaintRule",
                                .api_version = "resource.k8s.io/",
                                .use = &KINDS_FOR_CLAIMS,
-                               .in_ledger = CLUSTER_DEVICE_TAINTS,
                                .drops_duplicates = true,
                                .listed = OF_RESOURCE_GROUP("devicetaintrules", "v1alpha3",
                                                            DEVICE_TAINTS_UNREAD),
@@ -358,7 +351,6 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_CLAIM_TEMPLATES] = {.kind = "ResourceClaimTemplate",
                                  .api_version = "resource.k8s.io/",
                                  .use = &KINDS_FOR_TEMPLATES,
-                                 .in_ledger = CLUSTER_CLAIM_TEMPLATES,
                                  .is_namespaced = true,
                                  .drops_duplicates = true,
                                  .listed = OF_RESOURCE_GROUP("resourceclaimtemplates", "v1beta1",
@@ -369,7 +361,6 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_BUDGETS] = {.kind = "PodDisruptionBudget",
                          .api_version = "policy/",
                          .use = &KINDS_FOR_BUDGETS,
-                         .in_ledger = CLUSTER_BUDGETS,
                          .is_namespaced = true,
                          .drops_duplicates = true,
                          .listed = {.name = "poddisruptionbudgets",
@@ -461,12 +452,17 @@ int kinds_read(const struct kind_row *row, const json_t *object, const struct po
     return row->read(object, policy, arena, *ret_facts, err);
 }
 
+static enum cluster_kind kind_of(const struct kind_row *row)
+{
+    return row->listed.path ? (enum cluster_kind)(row - INVENTORY_KINDS) : row->in_ledger;
+}
+
 void kinds_upsert(const struct kind_row *row, struct cluster *cluster, const void *facts)
 {
     if (row->upsert)
         row->upsert(cluster, facts);
     else
-        cluster_upsert(cluster, row->in_ledger, facts);
+        cluster_upsert(cluster, kind_of(row), facts);
 }
 
 void kinds_remove(const struct kind_row *row, struct cluster *cluster, const char *id)
@@ -474,12 +470,12 @@ void kinds_remove(const struct kind_row *row, struct cluster *cluster, const cha
     if (row->remove)
         row->remove(cluster, id);
     else
-        cluster_delete(cluster, row->in_ledger, id);
+        cluster_delete(cluster, kind_of(row), id);
 }
 
 size_t kinds_count(const struct kind_row *row, const struct cluster *cluster)
 {
-    return row->count ? row->count(cluster) : cluster_n_objects(cluster, row->in_ledger);
+    return row->count ? row->count(cluster) : cluster_n_objects(cluster, kind_of(row));
 }
 
 struct kind_limit kinds_limit(enum cluster_kind kind, const struct inventory_limits *limits)

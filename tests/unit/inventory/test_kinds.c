@@ -275,6 +275,21 @@ static void test_every_drop_path_has_an_effect(void **state)
     }
 }
 
+static void test_each_row_is_whole(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < N_CLUSTER_KINDS; kind++) {
+        const struct kind_row *row = &INVENTORY_KINDS[kind];
+        const char *last = strrchr(row->listed.path, '/');
+        assert_string_equal(last + 1, row->listed.name);
+        assert_ptr_equal(kinds_find(row->kind, ""), row);
+        assert_ptr_equal(kinds_in_ledger((enum cluster_kind)kind), row);
+        assert_true(row->use->is_essential == (row->use->without[0] == '\0'));
+        assert_non_null(row->use->lost);
+        assert_true(row->facts_size > 0 || !row->read);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_dropped_members_of_claims_change_no_facts),
         cmocka_unit_test(test_dropped_members_of_templates_change_no_facts),
         cmocka_unit_test(test_every_drop_path_has_an_effect),
+        cmocka_unit_test(test_each_row_is_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
