@@ -258,11 +258,9 @@ struct device_pool {
 /* Iterates: begin with zeros; false past the last. */
 bool devices_next_unusable(const struct devices *devices, struct device_pool *pool);
 
-/* Computes everything again from slices, claims and rules. Returns the number of differences (0:
- * correct), and describes the first in err. All changed nodes must have been taken. */
-size_t devices_check(const struct devices *devices, struct err *err);
-/* Computes the numbers of some nodes again, and continues there with the next call. Stops after
- * `work` devices. Returns true after the last node. Adds the differences to *ret_n_differences. */
+/* Computes the numbers of some nodes again from the devices, and continues there with the next
+ * call. Stops after `work` devices. Returns true after the last node. Adds the differences to
+ * *ret_n_differences, and describes the first in err. All changed nodes must have been taken. */
 bool devices_check_some(struct devices *devices, size_t work, size_t *ret_n_differences,
                         struct err *err);
 

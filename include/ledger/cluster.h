@@ -429,7 +429,8 @@ void cluster_place(struct cluster *fork, const struct node *node, const struct p
 /* Recomputes all sums from pods and reservations. Returns the number of differences (0: correct)
  * and describes the first in err. */
 size_t cluster_check(const struct cluster *cluster, struct err *err);
-/* The same, but takes the states of devices as they are: it needs no memory for all devices. */
+/* The same, and the numbers of devices again from these, as devices_check_some(). Not for two
+ * threads at once. */
 size_t cluster_check_in_place(const struct cluster *cluster, struct err *err);
 /* Recomputes the sums of some nodes, then some devices, and the free GPUs of each model, in rounds.
  * It stops after `work` (a pod, one of its needs or a device costs 1), even within a node's pods,

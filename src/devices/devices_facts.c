@@ -41,7 +41,7 @@ static struct device_attribute *attributes_of(struct arena *arena, const struct 
 
 /* before: the facts of the device before, or NULL. */
 static struct device_facts facts_of_device(struct arena *arena, const struct device *device,
-                                           const struct device_facts *before, bool with_attributes)
+                                           const struct device_facts *before)
 {
     struct counter_set *consumes = ARENA_ARRAY(arena, struct counter_set, device->n_consumptions);
     for (size_t i = 0; i < device->n_consumptions; i++) {
@@ -50,10 +50,8 @@ static struct device_facts facts_of_device(struct arena *arena, const struct dev
     }
     return (struct device_facts){
         .name = text_copy(arena, device->named->key.second),
-        .attributes = with_attributes
-                          ? attributes_of(arena, device, before ? before->attributes : NULL)
-                          : NULL,
-        .n_attributes = with_attributes ? device->n_attributes : 0,
+        .attributes = attributes_of(arena, device, before ? before->attributes : NULL),
+        .n_attributes = device->n_attributes,
         .allows_multiple = device->allows_multiple,
         .lacks_attributes = device->lacks_attributes,
         .model = text_copy(arena, device->kind->key.text),
@@ -69,15 +67,13 @@ static struct device_facts facts_of_device(struct arena *arena, const struct dev
     };
 }
 
-static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_slice *slice,
-                                         bool with_attributes)
+static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_slice *slice)
 {
     struct device_facts *devices = ARENA_ARRAY(arena, struct device_facts, slice->n_devices);
     struct counter_set *sets = ARENA_ARRAY(arena, struct counter_set, slice->n_publications);
     for (size_t i = 0; i < slice->n_devices; i++) {
         const bool is_same = i > 0 && slice->devices[i].details == slice->devices[i - 1].details;
-        devices[i] = facts_of_device(arena, &slice->devices[i], i > 0 ? &devices[i - 1] : NULL,
-                                     with_attributes);
+        devices[i] = facts_of_device(arena, &slice->devices[i], i > 0 ? &devices[i - 1] : NULL);
         devices[i].details =
             is_same ? devices[i - 1].details : text_copy(arena, slice->devices[i].details);
     }
@@ -102,11 +98,6 @@ static struct slice_facts facts_of_slice(struct arena *arena, const struct kept_
     };
 }
 
-struct slice_facts devices_facts_for_counting(const struct kept_slice *slice, struct arena *arena)
-{
-    return facts_of_slice(arena, slice, false);
-}
-
 /* The object after the one of that name; NULL: the first. */
 static const struct object *next_object(const struct devices *devices, enum devices_kind kind,
                                         const char *name)
@@ -124,7 +115,7 @@ const char *devices_next_slice(const struct devices *devices, const char *name, 
     const struct object *next = next_object(devices, DEVICES_SLICES, name);
     if (!next)
         return NULL;
-    *ret_facts = facts_of_slice(arena, CONTAINER_OF(next, struct kept_slice, object), true);
+    *ret_facts = facts_of_slice(arena, CONTAINER_OF(next, struct kept_slice, object));
     return ret_facts->name;
 }
 
@@ -201,7 +192,7 @@ struct device_status devices_status(const struct devices *devices, const char *d
 /* Returns the work. */
 static size_t visit_slice(const struct kept_slice *slice, const struct slices_walk *walk)
 {
-    const struct slice_facts facts = facts_of_slice(walk->arena, slice, true);
+    const struct slice_facts facts = facts_of_slice(walk->arena, slice);
     struct device_status *statuses =
         ARENA_ARRAY(walk->arena, struct device_status, slice->n_devices);
     size_t work = 1 + slice->n_counters;

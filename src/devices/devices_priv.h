@@ -348,8 +348,7 @@ void slices_attach(struct devices *devices, struct kept_slice *slice);
 void slices_detach(struct devices *devices, struct kept_slice *slice);
 void slices_free(struct devices *devices, struct kept_slice *slice); /* must be detached */
 
-/* devices_facts.c. Without attributes, on which no number depends. */
-struct slice_facts devices_facts_for_counting(const struct kept_slice *slice, struct arena *arena);
+/* devices_facts.c */
 /* room: left for texts of consumed capacities. */
 struct device_status devices_status_of(const struct device *device, struct arena *arena,
                                        size_t *room);

@@ -209,7 +209,7 @@ static void relist(struct cluster *cluster)
 static void check(struct cluster *cluster)
 {
     struct err err = {""};
-    if (cluster_check(cluster, &err) != 0 || cluster_n_pods(cluster) != N_PODS) {
+    if (cluster_check_in_place(cluster, &err) != 0 || cluster_n_pods(cluster) != N_PODS) {
         (void)fprintf(stderr, "the ledger is wrong: %s\n", err.text);
         exit(1);
     }

@@ -33,7 +33,7 @@ static struct counts count(struct inventory *inventory)
         .n_problems = view.n_all_problems,
         .ready = ready,
     };
-    require(cluster_check(view.cluster, &err) == 0);
+    require(cluster_check_in_place(view.cluster, &err) == 0);
     require(counts.n_nodes <= MAX_OBJECTS && counts.n_pods <= MAX_OBJECTS);
     return counts;
 }

@@ -113,7 +113,8 @@ static void check_ledger(struct inventory *inventory, uint64_t version)
 {
     struct err err;
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    require(cluster_version(view.cluster) == version && cluster_check(view.cluster, &err) == 0);
+    require(cluster_version(view.cluster) == version &&
+            cluster_check_in_place(view.cluster, &err) == 0);
 }
 
 static void init(struct small_cluster *cluster)

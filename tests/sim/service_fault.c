@@ -95,7 +95,7 @@ const char *service_fault(struct service *service)
         return arena_printf(service->world->arena, "the inventory is not usable: %s", err.text);
     const struct inventory_view view = inventory_read(service->inventory);
     const char *fault = ledger_fault(service, view.cluster);
-    if (!fault && cluster_check(view.cluster, &err) > 0)
+    if (!fault && cluster_check_in_place(view.cluster, &err) > 0)
         fault = arena_printf(service->world->arena, "the ledger's sums are wrong: %s", err.text);
     inventory_done(&view);
     return fault ? fault : binds_fault(service);

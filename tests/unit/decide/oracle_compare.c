@@ -590,7 +590,7 @@ int oracle_compare_ledger(const struct cluster *cluster, const struct oracle *or
                           struct err *err)
 {
     static const struct oracle_shape NOTHING = {.zone = 0};
-    if (cluster_check(cluster, err) != 0)
+    if (cluster_check_in_place(cluster, err) != 0)
         return -EINVAL;
     int r = compare_counts(err, cluster, oracle, has_fork);
     if (r == 0)

@@ -243,7 +243,7 @@ static void test_a_pod_that_is_being_bound_counts_as_one_on_the_node(void **stat
     assert_int_equal(cluster_n_lacking_peers(fork), 1);
     cluster_fork_free(fork);
     struct err err;
-    assert_int_equal(cluster_check(fixture->cluster, &err), 0);
+    assert_int_equal(cluster_check_in_place(fixture->cluster, &err), 0);
 }
 
 /* The lock is free between two steps. */
@@ -270,7 +270,7 @@ static void test_pods_are_forked_in_steps(void **state)
     assert_false(cluster_fork_peers_release(fork, 1));
     cluster_fork_free(fork);
     struct err err;
-    assert_int_equal(cluster_check(fixture->cluster, &err), 0);
+    assert_int_equal(cluster_check_in_place(fixture->cluster, &err), 0);
 }
 
 static void test_the_fork_of_a_replaced_ledger_is_none_of_the_new_one(void **state)

@@ -417,7 +417,7 @@ static void test_the_self_check_covers_reservations(void **state)
     for (size_t i = 0; i < n; i++)
         all[i].reserved++;
     /* also the model's free GPUs, and the hot part */
-    assert_int_equal(cluster_check(fixture->cluster, &err), n + 2);
+    assert_int_equal(cluster_check_in_place(fixture->cluster, &err), n + 2);
     assert_int_equal(n_differences_in_steps(fixture, &err), n + 2);
     assert_non_null(strstr(err.text, "n1: what is reserved"));
     for (size_t i = 0; i < n; i++)

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "dice.h"
 #include "facts.h"
+#include "recount.h"
 #include "unit.h"
 
 #include <inttypes.h>
@@ -449,7 +450,7 @@ static void take_changed(struct life *life)
 static void check_itself(const struct life *life)
 {
     struct err err = {""};
-    size_t n_differences = devices_check(life->devices, &err);
+    size_t n_differences = devices_recount(life->devices, &err);
     while (!devices_check_some(life->devices, 1, &n_differences, &err)) {
     }
     if (n_differences > 0)

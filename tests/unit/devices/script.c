@@ -1,5 +1,6 @@
 /* script: see script.h. */
 #include "script.h"
+#include "recount.h"
 #include "unit.h"
 
 #include <inttypes.h>
@@ -207,7 +208,7 @@ void script_run(struct devices *devices, const char *lines)
     while (devices_take_changed(devices)) {
     }
     struct err err = {""};
-    if (devices_check(devices, &err) > 0)
+    if (devices_recount(devices, &err) > 0)
         fail_msg("%s", err.text);
     arena_free(arena);
 }

@@ -330,7 +330,7 @@ static void check_ledger(struct model *model)
     struct err err = {""};
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(model->harness->live.inventory);
-    if (cluster_check(view.cluster, &err) != 0)
+    if (cluster_check_in_place(view.cluster, &err) != 0)
         fail_msg("seed %u: %s", model->seed, err.text);
     for (unsigned pod = 0; pod < N_PODS; pod++)
         CHECK(model, ledger_has(model, view.cluster, pod));

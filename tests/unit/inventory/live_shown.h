@@ -11,7 +11,7 @@ static inline void live_check_shown(struct live_cluster *live, const char *expec
     buf_init(&shown, 1 << 20);
     const struct inventory_view view = inventory_read(live->inventory);
     shown_view(&view, &shown);
-    assert_int_equal(cluster_check(view.cluster, NULL), 0);
+    assert_int_equal(cluster_check_in_place(view.cluster, NULL), 0);
     inventory_done(&view);
     assert_string_equal(buf_text(&shown), expected);
     buf_fini(&shown);

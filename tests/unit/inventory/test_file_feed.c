@@ -30,7 +30,7 @@ static void check_shown(const char *text, const char *expected)
         fail_msg("%s\n%s", text, err.text);
     const struct inventory_view view = inventory_read(cluster.inventory);
     shown_view(&view, &shown);
-    assert_int_equal(cluster_check(view.cluster, &err), 0);
+    assert_int_equal(cluster_check_in_place(view.cluster, &err), 0);
     inventory_done(&view);
     assert_string_equal(buf_text(&shown), expected);
     buf_fini(&shown);

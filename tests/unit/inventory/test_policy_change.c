@@ -56,7 +56,7 @@ static void take(struct change *change)
     inventory_free_replaced(inventory);
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     assert_ptr_equal(cluster_policy(view.cluster), &change->next);
-    assert_int_equal(cluster_check(view.cluster, NULL), 0);
+    assert_int_equal(cluster_check_in_place(view.cluster, NULL), 0);
 }
 
 static int64_t used(struct change *change)

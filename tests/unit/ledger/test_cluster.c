@@ -472,11 +472,11 @@ static void test_the_self_check_finds_a_wrong_sum(void **state)
     gpus->used = 3;
     struct err err = {""};
     /* the model's free GPUs and the hot part are wrong then too */
-    assert_int_equal(cluster_check(fixture->cluster, &err), 3);
+    assert_int_equal(cluster_check_in_place(fixture->cluster, &err), 3);
     assert_string_equal(err.text, "n1: nvidia.com/gpu is 3, should be 2");
-    assert_int_equal(cluster_check(fixture->cluster, NULL), 3);
+    assert_int_equal(cluster_check_in_place(fixture->cluster, NULL), 3);
     gpus->used = 2;
-    assert_int_equal(cluster_check(fixture->cluster, &err), 0);
+    assert_int_equal(cluster_check_in_place(fixture->cluster, &err), 0);
 }
 
 int main(void)
