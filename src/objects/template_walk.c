@@ -11,7 +11,9 @@
 #include "objects/workload.h"
 #include "quoted.h"
 #include "schema.h"
+#include "types/accelerator.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -317,12 +319,40 @@ static bool is_nothing(const json_t *value)
 /* A kind of machine, whose name tells what it has. */
 static bool is_choice(const char *key)
 {
-    static const char *const ENDS[] = {"Type", "Profile", "Flavor", "Shape", "Class"};
+    static const char *const ENDS[] = {"type",   "profile",  "flavor",  "shape",   "class",
+                                       "device", "hardware", "compute", "resource"};
+    const size_t len = strlen(key);
     for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
-        if (ends_with(key, ENDS[i]))
+        const size_t n = strlen(ENDS[i]);
+        if (len >= n && strcasecmp(key + len - n, ENDS[i]) == 0)
             return true;
     }
     return false;
+}
+
+/* numTPUs, npu_count; not "input", "outputs". */
+static bool names_other_accelerator(const char *key)
+{
+    static const char *const WORDS[] = {"gaudi", "hpu", "npu", "tpu", "xpu"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        const char *at = key;
+        while ((at = strcasestr(at, WORDS[i]))) {
+            const char *end = at + strlen(WORDS[i]);
+            end += *end == 's';
+            if ((at == key || !isalpha((unsigned char)at[-1]) ||
+                 (isupper((unsigned char)*at) && islower((unsigned char)at[-1]))) &&
+                !islower((unsigned char)*end))
+                return true;
+            at++;
+        }
+    }
+    return false;
+}
+
+static bool is_resource(const struct walk *walk, const char *text)
+{
+    const struct policy *policy = walk->question->policy;
+    return policy_is_gpu_resource(policy, text) || accelerator_is_unlisted(policy, text);
 }
 
 /* KAITO always asks for machines with GPUs; KubeAI does but for its profiles of CPUs. */
@@ -349,8 +379,8 @@ static bool names_gpu(const struct walk *walk, const char *key, const json_t *va
     if (is_nothing(value))
         return false;
     return strcasestr(key, "gpu") || strcasestr(key, "accelerator") ||
-           policy_is_gpu_resource(walk->question->policy, key) ||
-           (text && policy_is_gpu_resource(walk->question->policy, text)) ||
+           names_other_accelerator(key) || is_resource(walk, key) ||
+           (text && is_resource(walk, text)) ||
            (text && is_choice(key) && strcasestr(text, "gpu")) ||
            (text && is_machine_with_gpus(walk, key, text));
 }

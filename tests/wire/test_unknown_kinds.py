@@ -26,11 +26,21 @@ NAMING = [
     (of("example.org/v1", "Training", spec={"device": {"resource": "nvidia.com/gpu"}}), "spec.device.resource"),
     (of("example.org/v1", "Training", spec={"amounts": {"amd.com/gpu": "1"}}), "spec.amounts.amd.com/gpu"),
     (of("example.org/v1", "Training", spec={"machineType": "a2-highgpu-1g"}), "spec.machineType"),
+    (of("example.org/v1", "Training", spec={"device": "GPU"}), "spec.device"),
+    (of("example.org/v1", "Training", spec={"worker": {"type": "gpu-large"}}), "spec.worker.type"),
+    (of("example.org/v1", "Training", spec={"machine_type": "gpu-large"}), "spec.machine_type"),
+    (of("example.org/v1", "Training", spec={"amounts": {"aws.amazon.com/neuron": "1"}}), "spec.amounts.aws.amazon.com/neuron"),
+    (of("example.org/v1", "Training", spec={"resources": {"limits": {"habana.ai/gaudi": 1}}}), "spec.resources.limits.habana.ai/gaudi"),
+    (of("example.org/v1", "Training", spec={"device": {"name": "huawei.com/Ascend910"}}), "spec.device.name"),
+    (of("example.org/v1", "Training", spec={"numTPUs": 4}), "spec.numTPUs"),
+    (of("example.org/v1", "Training", spec={"tpuTopology": "2x4"}), "spec.tpuTopology"),
+    (of("example.org/v1", "Training", spec={"env": {"NPU_COUNT": "4"}}), "spec.env.NPU_COUNT"),
 ]
 # Kinds of which nobody here knows whether they make pods, and that name no GPU.
 SILENT_UNKNOWN = [
     of("example.org/v1", "Thing", spec={"size": 3}),
     of("example.org/v1", "Thing", spec={"gpu": 0}),
+    of("example.org/v1", "Thing", spec={"input": "a", "outputs": ["b"], "INPUT_DIR": "c", "throughput": 5, "npus": 0, "type": "large", "device": "cpu"}),
     of("example.org/v1", "Thing", spec={"gpu": "0", "gpus": [], "useGpu": False, "accelerator": None, "gpuType": ""}),
     of("example.org/v1", "VirtualMachine", spec={"template": {}}),
     of("kubeai.org/v1", "Model", spec={"engine": "OLlama", "resourceProfile": "cpu:2"}),
