@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -71,7 +72,7 @@ static bool is_of_pods(const struct name_words *words)
 static bool is_count(const struct name_words *words)
 {
     static const char COUNTS[] = "copies count executors groups hosts instances machines members "
-                                 "nodes parallelism pods replicas scale servers shards size "
+                                 "nnodes nodes parallelism pods replicas scale servers shards size "
                                  "slices workers";
     const bool is_rate = words->n > 2 && strcmp(words->items[1], "per") == 0;
     return has_word(COUNTS, words->items[is_rate ? 0 : words->n - 1]) && is_of_pods(words);
@@ -85,6 +86,25 @@ static bool is_mode(const struct name_words *words)
     return strcmp(words->items[words->n - 1], "mode") == 0 && !has_word(OTHERS, words->items[0]);
 }
 
+/* A whole number, which some kinds want in quotes; -1: none. */
+static json_int_t number_of(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    if (json_is_integer(value))
+        return json_integer_value(value);
+    return text && *text && strspn(text, "0123456789") == strlen(text) ? strtoll(text, NULL, 10)
+                                                                       : -1;
+}
+
+/* min and max of "autoscaling" and of "workers". */
+static bool is_bound_of(const char *around, const json_t *value)
+{
+    static const char SCALES[] = "autoscaler autoscaling hpa scaler scaling";
+    const struct name_words words = words_of(around);
+    return json_is_integer(value) && words.n > 0 &&
+           (has_word(SCALES, words.items[words.n - 1]) || is_count(&words));
+}
+
 /* A bound of a count matters even if it is 1. */
 static bool may_change_count(const char *key, const json_t *value)
 {
@@ -96,11 +116,11 @@ static bool may_change_count(const char *key, const json_t *value)
     const char *last = words.items[words.n - 1];
     if (json_is_boolean(value))
         return json_is_true(value) ? has_word(OFF, last) : strcmp(last, "enabled") == 0;
-    if (json_is_string(value))
-        return *json_string_value(value) && is_mode(&words);
+    if (json_is_string(value) && *json_string_value(value) && is_mode(&words))
+        return true;
+    const json_int_t n = number_of(value);
     const bool is_bound = has_word("min max", words.items[0]);
-    return json_is_integer(value) && (is_bound || json_integer_value(value) != 1) &&
-           is_count(&words);
+    return n >= 0 && (is_bound || n != 1) && is_count(&words);
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): the depth is bounded
@@ -141,6 +161,18 @@ static bool is_aside(const char *key)
     return words.n == 0 || has_word(ASIDE, words.items[words.n - 1]);
 }
 
+/* Whether a member of an object beside the template may change the count. What is not enabled
+ * there, such as an ingress, is another thing than pods. */
+static bool may_change_from_beside(const char *around, const char *key, const json_t *value)
+{
+    const char *dot = strrchr(around, '.');
+    const bool is_switch =
+        json_is_boolean(value) && (strcmp(key, "enabled") == 0 || strcmp(key, "disabled") == 0);
+    const bool is_bound = strcmp(key, "min") == 0 || strcmp(key, "max") == 0;
+    return is_bound ? is_bound_of(dot ? dot + 1 : around, value)
+                    : !is_switch && may_change_count(key, value);
+}
+
 // NOLINTNEXTLINE(misc-no-recursion): the depth is bounded
 static void add_inside(struct count_fields *fields, const json_t *object, const char *path,
                        int depth, struct arena *arena)
@@ -149,7 +181,7 @@ static void add_inside(struct count_fields *fields, const json_t *object, const 
     json_t *value = NULL;
     json_object_foreach ((json_t *)(uintptr_t)object, key, value) {
         const char *inside = arena_printf(arena, "%s.%s", path, quoted_plain(arena, key));
-        if (may_change_count(key, value))
+        if (may_change_from_beside(path, key, value))
             count_fields_add_path(fields, inside);
         else if (json_is_object(value) && depth < DEPTH_MAX && !is_aside(key))
             add_inside(fields, value, inside, depth + 1, arena);

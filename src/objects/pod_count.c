@@ -4,6 +4,7 @@
 #include "formats/json_get.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* General rule: replicas, and parallelism with completions, multiply. Objects with other
@@ -67,10 +68,29 @@ static int multiply_by_job(const json_t *object, struct pod_count *count, struct
                            parallelism < completions ? parallelism : completions, err);
 }
 
+/* Knative: a revision's template tells how many pods there are at least; from 0 it begins with 1.
+ * Source: knative/serving's pkg/apis/autoscaling/register.go. */
+static int multiply_by_scale(const struct counting_object *at, struct pod_count *count,
+                             struct err *err)
+{
+    static const char *const KEYS[] = {"autoscaling.knative.dev/min-scale",
+                                       "autoscaling.knative.dev/minScale"};
+    const json_t *metadata = json_member(json_member(at->object, at->next), "metadata");
+    const json_t *annotations = json_member(metadata, "annotations");
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        const char *text = json_string_value(json_member(annotations, KEYS[i]));
+        const int64_t n = text ? strtoll(text, NULL, 10) : 0;
+        if (text)
+            return pod_count_times(count, KEYS[i], n > 0 ? n : 1, err);
+    }
+    return 0;
+}
+
 static int multiply_by_all(const struct counting_object *at, struct pod_count *count,
                            struct err *err)
 {
-    int r = multiply_by_member(at, "replicas", count, err);
+    int r = json_member(at->object, "replicas") ? multiply_by_member(at, "replicas", count, err)
+                                                : multiply_by_scale(at, count, err);
     return r < 0 ? r : multiply_by_job(at->object, count, err);
 }
 
