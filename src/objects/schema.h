@@ -15,7 +15,7 @@
 struct schema_field {
     const char *name;
     unsigned short type; /* of the value, or of the elements of 'L' and 'N' */
-    char shape; /* 'B' true or false, 'I' a whole number, 'S' a string, 'X' a whole number or a
+    char shape; /* 'B' true or false, 'I' an int32, 'J' an int64, 'S' a string, 'X' an int32 or a
                  * string, 'O' an object, 'M' an object of strings, 'N' an object of objects, 'L' an
                  * array, 'T' an array of strings, '-' not judged */
 };

@@ -73,6 +73,7 @@ static bool is_of_shape(const json_t *value, char shape)
     case 'B':
         return json_is_boolean(value);
     case 'I':
+    case 'J':
         return json_is_integer(value);
     case 'X':
         return json_is_integer(value) || json_is_string(value);
@@ -92,9 +93,10 @@ static bool is_of_shape(const json_t *value, char shape)
 
 static const char *right_of_shape(char shape)
 {
-    static const char SHAPES[] = "BIXSOMNLT";
+    static const char SHAPES[] = "BIJXSOMNLT";
     static const char *const RIGHT[] = {
         "true or false",
+        "a whole number",
         "a whole number",
         "a whole number or a string",
         "a string",
@@ -107,12 +109,20 @@ static const char *right_of_shape(char shape)
     return RIGHT[strchr(SHAPES, shape) - SHAPES];
 }
 
+static bool is_too_large(const json_t *value, char shape)
+{
+    const json_int_t n = json_integer_value(value);
+    return (shape == 'I' || shape == 'X') && (n < INT32_MIN || n > INT32_MAX);
+}
+
 const char *wrong_value_of_field(const json_t *value, char shape, struct arena *arena)
 {
     if (json_is_null(value))
         return NULL;
     if (!is_of_shape(value, shape))
         return wrong(value, right_of_shape(shape), arena);
+    if (is_too_large(value, shape))
+        return wrong(value, "at most 2147483647, in 32 bits", arena);
     return shape == 'M'   ? wrong_member(value, is_text, "a string", arena)
            : shape == 'N' ? wrong_member(value, is_object, "an object", arena)
            : shape == 'T' ? wrong_item(value, arena)

@@ -130,8 +130,10 @@ func shapeOf(t reflect.Type) byte {
 		return 'S'
 	case kind == reflect.Bool:
 		return 'B'
-	case kind == reflect.Int32 || kind == reflect.Int64:
+	case kind == reflect.Int32:
 		return 'I'
+	case kind == reflect.Int64:
+		return 'J'
 	default:
 		return '-'
 	}
