@@ -282,13 +282,14 @@ def test_server_that_has_only_the_oldest_version(served):
     assert live.service.get("/readyz").text == "ok\n"
 
 
-def test_taint_rules_of_a_server_that_has_them(served):
-    live = served({"v1beta2": True})
+@pytest.mark.parametrize("version", ["v1beta2", "v1alpha3"])
+def test_taint_rules_of_a_server_that_has_them(served, version):
+    live = served({version: True})
     live.add_nodes("node", 1, "NVIDIA-H100-80GB-HBM3", 0, kwok=False)
     live.api.create(dra.PATHS["resourceslices"], dra.resource_slice("node-0", range(DEVICES)))
     allocate(live, "v1", "first", 0, 1)
     live.start_service()
-    rules, path = [], dra.paths("v1beta2")["devicetaintrules"]
+    rules, path = [], dra.paths(version)["devicetaintrules"]
 
     def add(name, selector, effect="NoSchedule"):
         spec = {"taint": {"key": "example.com/broken", "effect": effect}}
