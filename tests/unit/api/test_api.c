@@ -27,7 +27,7 @@ static void test_inventory_nodes(void **state)
     assert_json(json_object_get(node, "unschedulable"), "false");
     assert_json(json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),
                 "{'capacity':8,'allocatable':8,'used':5,'reserved':0,'free':3,'model':'A100-SXM4-"
-                "80GB','sharing':''}");
+                "80GB','sharing':'','unit':'gpu','lost':0,'usable':0,'stranded':3,'closed':0}");
     assert_json(json_object_get(json_object_get(node, "resources"), "cpu"),
                 "{'capacity':64000,'allocatable':64000,'used':8000,'reserved':0,'free':56000}");
     assert_json(json_object_get(node, "holders"),
@@ -50,9 +50,11 @@ static void test_inventory_order_and_totals(void **state)
     assert_json(ask_member(nodes, 3, "name"), "'t4-1'");
     assert_json(json_object_get(inventory, "models"),
                 "[{'model':'A100-SXM4-80GB','resource':'nvidia.com/gpu','nodes':2,'capacity':16,"
-                "'allocatable':16,'used':5,'reserved':0,'free':11},"
+                "'allocatable':16,'used':5,'reserved':0,'free':11,'usable':8,'stranded':3,'closed':"
+                "0,'lost':0,'unit':'gpu'},"
                 "{'model':'T4','resource':'nvidia.com/gpu','nodes':1,'capacity':4,"
-                "'allocatable':4,'used':0,'reserved':0,'free':4}]");
+                "'allocatable':4,'used':0,'reserved':0,'free':4,'usable':0,'stranded':4,'closed':0,"
+                "'lost':0,'unit':'gpu'}]");
     assert_json(json_object_get(inventory, "problems"), "[]");
     assert_json(json_object_get(inventory, "problemCount"), "0");
     json_decref(inventory);

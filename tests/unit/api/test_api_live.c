@@ -63,9 +63,9 @@ static void test_reservations_are_reported_apart_from_usage(void **state)
     fill(live);
     json_t *inventory = ask_json(&live->ask, api_inventory, "");
     json_t *node = json_array_get(json_object_get(inventory, "nodes"), 0);
-    assert_json(
-        json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),
-        "{'capacity':8,'allocatable':8,'used':3,'reserved':2,'free':3,'model':'','sharing':''}");
+    assert_json(json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),
+                "{'capacity':8,'allocatable':8,'used':3,'reserved':2,'free':3,'model':'','sharing':"
+                "'','unit':'gpu','lost':0,'usable':0,'stranded':0,'closed':3}");
     assert_json(json_object_get(node, "holders"),
                 "[{'namespace':'ml','pod':'runs','uid':'u1','gpus':{'nvidia.com/gpu':3},"
                 "'priority':0,'terminating':false,'created':null,'controller':null,'devices':{}}]");
@@ -74,7 +74,8 @@ static void test_reservations_are_reported_apart_from_usage(void **state)
                 "'ageSeconds':5}]");
     assert_json(json_object_get(inventory, "models"),
                 "[{'model':'','resource':'nvidia.com/gpu','nodes':1,'capacity':8,'allocatable':8,"
-                "'used':3,'reserved':2,'free':3}]");
+                "'used':3,'reserved':2,'free':3,'unit':'gpu','usable':0,'stranded':0,'closed':3,'"
+                "lost':0}]");
     json_decref(inventory);
 }
 
@@ -85,9 +86,9 @@ static void test_a_reservation_becomes_usage(void **state)
     live_upsert(&live->live, CLUSTER_PODS, POD("waits", "u2", "a", "2"));
     json_t *inventory = ask_json(&live->ask, api_inventory, "");
     const json_t *node = json_array_get(json_object_get(inventory, "nodes"), 0);
-    assert_json(
-        json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),
-        "{'capacity':8,'allocatable':8,'used':5,'reserved':0,'free':3,'model':'','sharing':''}");
+    assert_json(json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),
+                "{'capacity':8,'allocatable':8,'used':5,'reserved':0,'free':3,'model':'','sharing':"
+                "'','unit':'gpu','lost':0,'usable':0,'stranded':0,'closed':3}");
     assert_json(json_object_get(node, "reservations"), "[]");
     json_decref(inventory);
 }

@@ -264,13 +264,13 @@ static void test_a_cordon_can_be_tolerated(void **state)
 }
 
 /* An A100-40GB reports 39.6 GiB and satisfies "40Gi": 92 % is enough. */
-static void test_gpu_memory_within_a_sixteenth(void **state)
+static void test_gpu_memory_of_92_percent_is_enough(void **state)
 {
 #define REPORTS(mib) .node_labels = "accelerator=A100,nvidia.com/gpu.memory=" mib
     static const struct fit_row ROWS[] = {
         {REPORTS("40536"), .min_memory_gib = 40, .ours = "fits", .all = "fits"},
-        {REPORTS("38400"), .min_memory_gib = 40, .ours = "fits", .all = "fits"},
-        {REPORTS("38399"), .min_memory_gib = 40, .ours = "gpu_memory", .all = "gpu_memory"},
+        {REPORTS("37684"), .min_memory_gib = 40, .ours = "fits", .all = "fits"},
+        {REPORTS("37683"), .min_memory_gib = 40, .ours = "gpu_memory", .all = "gpu_memory"},
         /* the label provides the size missing in the name */
         {REPORTS("81559"), .accept = "A100-80GB", .ours = "fits", .all = "fits"},
         {REPORTS("40536"), .accept = "A100-80GB", .ours = "model_not_wanted",
@@ -484,7 +484,7 @@ int main(void)
         TEST(test_pods_with_several_gpu_resources),
         TEST(test_an_over_full_node_fits_pods_of_other_resources),
         TEST(test_a_cordon_can_be_tolerated),
-        TEST(test_gpu_memory_within_a_sixteenth),
+        TEST(test_gpu_memory_of_92_percent_is_enough),
         TEST(test_invalid_pod_and_unknown_node_come_first),
         TEST(test_pod_with_node_name_fits_only_there),
         TEST(test_admission_ignores_room_and_gpus),
