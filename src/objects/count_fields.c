@@ -53,16 +53,28 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
+static bool is_thing(const char *word)
+{
+    static const char THINGS[] =
+        "accelerator available backoff backup batch block body buffer cache checkpoint chunk "
+        "connection context core cpu current device disk embedding epoch error event failed "
+        "failure feature file font gpu heap hidden history image iteration kernel layer log "
+        "memory message metric observed page payload persistence pool port queue ready request "
+        "restart retries retry revision sample shm stack state step storage success swap thread "
+        "token updated version vocab volume warmup window";
+    char one[WORD_BYTES];
+    const size_t len = strlen(word);
+    memcpy(one, word, len + 1);
+    if (len > 1 && one[len - 1] == 's')
+        one[len - 1] = '\0';
+    return has_word(THINGS, word) || has_word(THINGS, one);
+}
+
 /* The thing that is counted, or not, by "batchSize", "retryCount" and "gpuCount". */
 static bool is_of_pods(const struct name_words *words)
 {
-    static const char OTHERS[] =
-        "accelerator backoff batch block body buffer cache chunk context core cpu device disk "
-        "error event failed failure file gpu gpus heap history image log memory message page pool "
-        "port queue request retry restart revision shm stack storage success swap thread volume "
-        "window";
     for (size_t i = 0; i < words->n; i++) {
-        if (has_word(OTHERS, words->items[i]))
+        if (is_thing(words->items[i]))
             return false;
     }
     return true;
@@ -78,12 +90,19 @@ static bool is_count(const struct name_words *words)
     return has_word(COUNTS, words->items[is_rate ? 0 : words->n - 1]) && is_of_pods(words);
 }
 
+/* Of something else than the pods' number. */
+static bool is_of_others(const char *word)
+{
+    static const char OTHERS[] = "access auth cleanup completion compute concurrency debug default "
+                                 "dns file ipc load log logging memory network numa power "
+                                 "precision quantization restart scheduling security sharing ssl "
+                                 "storage tls update volume";
+    return has_word(OTHERS, word);
+}
+
 static bool is_mode(const struct name_words *words)
 {
-    static const char OTHERS[] = "access auth cleanup completion concurrency debug default dns "
-                                 "file ipc log memory network numa power restart security ssl tls "
-                                 "update volume";
-    return strcmp(words->items[words->n - 1], "mode") == 0 && !has_word(OTHERS, words->items[0]);
+    return strcmp(words->items[words->n - 1], "mode") == 0 && !is_of_others(words->items[0]);
 }
 
 /* A whole number, which some kinds want in quotes; -1: none. */
@@ -155,10 +174,11 @@ void count_fields_add_path(struct count_fields *fields, const char *path)
 /* Objects of which no member counts pods. */
 static bool is_aside(const char *key)
 {
-    static const char ASIDE[] = "affinity annotations labels limits metadata requests resources "
-                                "selector status storage strategy template";
+    static const char ASIDE[] = "affinity annotations dataset engine labels limits metadata model "
+                                "requests resources selector status storage strategy template";
     const struct name_words words = words_of(key);
-    return words.n == 0 || has_word(ASIDE, words.items[words.n - 1]);
+    return words.n == 0 || has_word(ASIDE, words.items[words.n - 1]) || !is_of_pods(&words) ||
+           is_of_others(words.items[0]);
 }
 
 /* Whether a member of an object beside the template may change the count. What is not enabled
