@@ -169,9 +169,9 @@ def corpus_tests(run, name, wanted):
         corpus.run(run.results, name, wanted)
 
 
-def hostile_tests(run, name, wanted):
-    if run.builds.ready("test", name, ["tests/hostile/hostile"]):
-        commands.command_test(run.results, name, ["build/test/tests/hostile/hostile", *wanted])
+def hostile_tests(run, name, wanted, build="test"):
+    if run.builds.ready(build, name, ["tests/hostile/hostile"]):
+        commands.command_test(run.results, name, [f"build/{build}/tests/hostile/hostile", *wanted])
 
 
 def recorded_tests(run, name, wanted, oracle):
@@ -271,6 +271,7 @@ LANES = [
             ("wire", QUICK, wire_tests),
             ("bench", DEFAULT, bench_tests),
             ("hostile", ALL, hostile_tests),
+            ("release/hostile", ALL, lambda run, name, wanted: hostile_tests(run, name, wanted, "bench")),
             ("long/wire", ALL, long_wire_tests),
             ("thread/wire", ALL, thread_wire_tests),
         ],
