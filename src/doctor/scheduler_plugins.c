@@ -143,7 +143,8 @@ static bool expands_to(const json_t *profile, const struct plugin *plugin, enum 
 
 static bool is_needed(const json_t *profile, const char *name)
 {
-    bool any = is_everywhere(profile, find_plugin(name));
+    const struct plugin *plugin = find_plugin(name);
+    bool any = plugin && is_everywhere(profile, plugin);
     for (size_t i = 0; i < N_POINTS; i++)
         any = any || item_of(enabled(profile, POINTS[i]), name);
     return any;
