@@ -7,13 +7,19 @@
 
 /* Kinds of any group. */
 static const char *const KINDS[] = {
+    "AcceleratorProfile",
+    "AppliedClusterResourceQuota",
     "ClusterPolicy", /* of the GPU operator, and of Kyverno */
     "ClusterQueue",
+    "ClusterResourceQuota",
     "ClusterServingRuntime",
     "Cohort",
     "CustomResourceDefinition",
     "DeviceClass",
     "ElasticQuota",
+    "FederatedResourceQuota",
+    "HardwareProfile",
+    "HierarchicalResourceQuota",
     "LimitRange",
     "LocalQueue",
     "NVIDIADriver",
@@ -37,12 +43,16 @@ static const char *const KINDS[] = {
 /* Groups, and all groups below them, of which no kind makes pods with GPUs: read in their projects'
  * documents of custom resources. */
 static const char *const GROUPS[] = {
+    "autoscaling.openshift.io",
+    "capsule.clastix.io",
     "cert-manager.io",
     "cilium.io",
     "cloud.google.com",
-    "containo.us", /* Traefik */
+    "cluster.x-k8s.io", /* Cluster API: machines */
+    "containo.us",      /* Traefik */
     "deviceplugin.intel.com",
     "external-secrets.io",
+    "gardener.cloud",
     "gatekeeper.sh",
     "gpu-extender.io",
     "inference.networking.x-k8s.io",
@@ -53,6 +63,7 @@ static const char *const GROUPS[] = {
     "keda.sh",
     "kueue.x-k8s.io",
     "kyverno.io",
+    "machine.openshift.io",
     "monitoring.coreos.com",
     "monitoring.googleapis.com",
     "networking.gke.io",
@@ -62,7 +73,22 @@ static const char *const GROUPS[] = {
     "scheduling.volcano.sh",
     "scheduling.x-k8s.io",
     "sealedsecrets.bitnami.com",
+    "services.k8s.aws", /* AWS Controllers for Kubernetes: what is outside of the cluster */
     "traefik.io",
+    "upbound.io", /* Crossplane's providers: the same */
+};
+
+struct group_kind {
+    const char *group, *kind;
+};
+
+/* Kinds whose names others have, too. */
+static const struct group_kind OF_GROUPS[] = {
+    {"amd.com", "DeviceConfig"},  /* ROCm/gpu-operator, api/v1alpha1 */
+    {"koordinator.sh", "Device"}, /* koordinator-sh/koordinator, apis/scheduling */
+    {"kubeflow.org", "Profile"},  /* kubeflow/dashboard: a namespace and its quota */
+    {"run.ai", "Department"},     /* Run:ai, docs: quotas */
+    {"run.ai", "Project"},        /* the same */
 };
 
 static bool is_or_is_below(const char *group, size_t len, const char *of)
@@ -70,6 +96,17 @@ static bool is_or_is_below(const char *group, size_t len, const char *of)
     const size_t n = strlen(of);
     return len >= n && strncmp(group + len - n, of, n) == 0 &&
            (len == n || group[len - n - 1] == '.');
+}
+
+static bool is_among(const struct group_kind *rows, size_t n, const char *kind,
+                     const char *api_version)
+{
+    const size_t len = schema_group_len(api_version);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(kind, rows[i].kind) == 0 && is_or_is_below(api_version, len, rows[i].group))
+            return true;
+    }
+    return false;
 }
 
 bool podless_is(const char *kind, const char *api_version)
@@ -83,7 +120,7 @@ bool podless_is(const char *kind, const char *api_version)
         if (is_or_is_below(api_version, len, GROUPS[i]))
             return true;
     }
-    return false;
+    return is_among(OF_GROUPS, sizeof OF_GROUPS / sizeof *OF_GROUPS, kind, api_version);
 }
 
 bool podless_is_unknown(const char *kind, const char *api_version)
@@ -96,9 +133,7 @@ bool podless_is_unknown(const char *kind, const char *api_version)
 
 /* Kinds of which the controller knows the GPUs: from a preset, a profile, another object or the
  * name of a machine. */
-static const struct {
-    const char *group, *kind;
-} MAKERS[] = {
+static const struct group_kind MAKERS[] = {
     {"aim.eai.amd.com", "AIMService"},           /* AMD AIM Engine, AIMService */
     {"aim.silogen.ai", "AIMService"},            /* the same, by its former name */
     {"apps.nvidia.com", "NIMBuild"},             /* NVIDIA/k8s-nim-operator, nimbuild_types.go */
@@ -136,10 +171,5 @@ static const struct {
 
 bool podless_makes_gpu_pods(const char *kind, const char *api_version)
 {
-    const size_t len = schema_group_len(api_version);
-    for (size_t i = 0; i < sizeof MAKERS / sizeof *MAKERS; i++) {
-        if (strcmp(kind, MAKERS[i].kind) == 0 && is_or_is_below(api_version, len, MAKERS[i].group))
-            return true;
-    }
-    return false;
+    return is_among(MAKERS, sizeof MAKERS / sizeof *MAKERS, kind, api_version);
 }

@@ -27,6 +27,7 @@ NAMING = [
     (of("example.org/v1", "Training", spec={"amounts": {"amd.com/gpu": "1"}}), "spec.amounts.amd.com/gpu"),
     (of("example.org/v1", "Training", spec={"machineType": "a2-highgpu-1g"}), "spec.machineType"),
     (of("example.org/v1", "Training", spec={"device": "GPU"}), "spec.device"),
+    (of("example.org/v1", "Project", spec={"deservedGpus": 4}), "spec.deservedGpus"),
     (of("example.org/v1", "Training", spec={"worker": {"type": "gpu-large"}}), "spec.worker.type"),
     (of("example.org/v1", "Training", spec={"machine_type": "gpu-large"}), "spec.machine_type"),
     (of("example.org/v1", "Training", spec={"amounts": {"aws.amazon.com/neuron": "1"}}), "spec.amounts.aws.amazon.com/neuron"),
@@ -113,6 +114,17 @@ SILENT = [
     of("keda.sh/v1alpha1", "ScaledObject", spec={"triggers": [{"gpu": 80}]}),
     of("autoscaling/v2", "HorizontalPodAutoscaler", spec={"metrics": [{"gpu": 1}]}),
     of("v1", "ConfigMap", data={"gpu": "1"}),
+    of("amd.com/v1alpha1", "DeviceConfig", spec={"selector": {"feature.node.kubernetes.io/amd-gpu": "true"}}),
+    of("run.ai/v2", "Project", spec={"deservedGpus": 4}),
+    of("scheduling.koordinator.sh/v1alpha1", "Device", spec={"devices": [{"type": "gpu", "minor": 0}]}),
+    of("kubeflow.org/v1", "Profile", spec={"resourceQuotaSpec": {"hard": {"requests.nvidia.com/gpu": "4"}}}),
+    of("capsule.clastix.io/v1beta2", "Tenant", spec={"resourceQuotas": {"items": [{"hard": {"requests.nvidia.com/gpu": 4}}]}}),
+    of("quota.openshift.io/v1", "ClusterResourceQuota", spec={"quota": {"hard": {"nvidia.com/gpu": "4"}}}),
+    of("infrastructure.opendatahub.io/v1", "HardwareProfile", spec={"identifiers": [{"identifier": "nvidia.com/gpu"}]}),
+    of("autoscaling.openshift.io/v1", "ClusterAutoscaler", spec={"resourceLimits": {"gpus": [{"type": "nvidia.com/gpu", "max": 16}]}}),
+    of("infrastructure.cluster.x-k8s.io/v1beta1", "GCPMachineTemplate", spec={"template": {"spec": {"guestAccelerators": [{"type": "x"}]}}}),
+    of("eks.services.k8s.aws/v1alpha1", "Nodegroup", spec={"amiType": "AL2_x86_64_GPU"}),
+    of("eks.aws.upbound.io/v1beta1", "NodeGroup", spec={"forProvider": {"amiType": "AL2_x86_64_GPU"}}),
 ]
 
 
