@@ -68,7 +68,7 @@ SMOKE = (
 SMOKE_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kwok", "kube-controller-manager", "kubectl")
 SMOKE_ENV = {"CONTROL_PLANE_PROGRAMS": " ".join(SMOKE_PROGRAMS)}
 # Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/devices/prop_devices.c and
-# tests/unit/claims/prop_world.c have alone; still fewer with --quick and under ThreadSanitizer.
+# tests/unit/claims/prop_device_copy.c have alone; still fewer with --quick and under ThreadSanitizer.
 EVENTS_ENV = {"LEDGER_EVENTS": "100000"}
 QUICK_ENV = {"LEDGER_EVENTS": "20000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
