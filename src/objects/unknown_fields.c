@@ -273,13 +273,15 @@ static void judge_members(const struct field_walk *walk, const json_t *object, i
 static void judge(const struct field_walk *walk, const json_t *value, int type,
                   const struct field_place *at)
 {
+    static const struct schema_field ELEMENT = {.shape = 'O'};
     if (type == SCHEMA_ANY)
         return;
     if (json_is_object(value))
         judge_members(walk, value, type, at);
-    for (size_t i = 0; i < json_array_size(value); i++) {
+    for (size_t i = 0; i < json_array_size(value) && !warned_is_full(walk->object); i++) {
         const struct field_place element = {.parent = at, .index = i, .type = type};
-        judge(walk, json_array_get(value, i), type, &element);
+        if (judge_value(walk, json_array_get(value, i), &ELEMENT, &element))
+            judge(walk, json_array_get(value, i), type, &element);
     }
 }
 
