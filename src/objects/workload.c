@@ -46,9 +46,9 @@ static const struct workload_kind KINDS[] = {
     {NULL, "DaemonSet", true, true, true, false},
     {NULL, "Job", true, false, true, false},
     {NULL, "CronJob", true, false, true, false},
-    {NULL, "JobSet", true, false, true, false},
-    {NULL, "LeaderWorkerSet", true, false, true, false},
-    {NULL, "RayCluster", false, false, true, false},
+    {"jobset.x-k8s.io", "JobSet", true, false, true, false},
+    {"leaderworkerset.x-k8s.io", "LeaderWorkerSet", true, false, true, false},
+    {"ray.io", "RayCluster", false, false, true, false},
     /* others, whose defaults are those of their projects' API types */
     {"actions.github.com", "AutoscalingRunnerSet", false, false, false, false},
     {"apps.kruise.io", "CloneSet", true, false, false, true},
@@ -467,8 +467,10 @@ static void add_templates(struct manifest *manifest)
                              manifest->arena, &manifest->list->requests);
     warn(manifest, &found);
     warn_of_unread(manifest, &found.unread, known || rows);
+    const bool is_certain = row.group || schema_is_own_group(manifest->api_version);
     if (found.n == 0)
-        add_no_template(manifest, row.must_hold_pods, makes_pods || found.n_strays > 0, &question);
+        add_no_template(manifest, row.must_hold_pods && is_certain,
+                        makes_pods || found.n_strays > 0, &question);
 }
 
 static void warn_of_pod(const struct manifest *manifest)
@@ -613,7 +615,7 @@ static int add_object(struct manifest *manifest, const char *default_kind, int d
     if (may_be_claim(manifest->api_version))
         read_claims(manifest);
     manifest->list->n_objects++;
-    if (strcasecmp(manifest->kind, "Pod") == 0)
+    if (strcasecmp(manifest->kind, "Pod") == 0 && schema_is_own_group(manifest->api_version))
         add_pod(manifest);
     else
         add_templates(manifest);

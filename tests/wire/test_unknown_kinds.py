@@ -40,6 +40,9 @@ NAMING = [
 # Kinds of which nobody here knows whether they make pods, and that name no GPU.
 SILENT_UNKNOWN = [
     of("example.org/v1", "Thing", spec={"size": 3}),
+    of("example.org/v1", "Pod", spec={"size": 3}),
+    of("example.org/v1", "RayCluster", spec={"size": 3}),
+    of("example.org/v1", "LeaderWorkerSet", spec={"size": 3}),
     of("example.org/v1", "Thing", spec={"gpu": 0}),
     of("example.org/v1", "Thing", spec={"input": "a", "outputs": ["b"], "INPUT_DIR": "c", "throughput": 5, "npus": 0, "type": "large", "device": "cpu"}),
     of("example.org/v1", "Thing", spec={"gpu": "0", "gpus": [], "useGpu": False, "accelerator": None, "gpuType": ""}),
