@@ -11,6 +11,9 @@
 /* Levels of a tree below which there are no packed values. */
 #define PACKED_DEPTH_MAX 5
 
+/* The form of packed texts: that of most answers, so that these have only to be indented. */
+#define PACKED_FLAGS JSON_INDENT(1)
+
 /* A packed value is an array of this and its text. Nothing frees it, as jansson's own null. */
 static json_t MARK = {JSON_NULL, SIZE_MAX};
 
@@ -53,7 +56,7 @@ void json_put(const json_t *value, size_t flags, struct buf *out)
 json_t *json_packed(json_t *value)
 {
     size_t len = 0;
-    char *text CLEANUP(mem_free_ptr) = json_take_text(value, JSON_COMPACT, &len);
+    char *text CLEANUP(mem_free_ptr) = json_take_text(value, PACKED_FLAGS, &len);
     json_t *packed = json_array();
     (void)json_array_append(packed, &MARK);
     (void)json_array_append_new(packed, json_stringn_nocheck(text, len));
@@ -121,13 +124,32 @@ static void put_items(json_t *value, struct putting *put)
     buf_add_text(put->out, is_array ? "]" : "}");
 }
 
+/* Texts of JSON have line ends between values only. */
+static void put_lines(const char *text, const struct putting *put)
+{
+    const char *end = NULL;
+    for (; (end = strchr(text, '\n')); text = end + 1) {
+        buf_add(put->out, text, (size_t)(end - text) + 1);
+        indent(put);
+    }
+    buf_add_text(put->out, text);
+}
+
+static void put_packed(const json_t *packed, struct putting *put)
+{
+    json_auto_t *whole = put->flags == PACKED_FLAGS ? NULL : json_unpacked(packed);
+    if (whole)
+        put_plain(whole, put);
+    else
+        put_lines(json_string_value(json_array_get(packed, 1)), put);
+}
+
 /* Frees packed values once they are written, or they would be in memory beside their texts. */
 // NOLINTNEXTLINE(misc-no-recursion): bounded by the depth
 static void put_value(json_t *value, struct putting *put)
 {
     if (is_packed(value)) {
-        json_auto_t *whole = json_unpacked(value);
-        put_plain(whole, put);
+        put_packed(value, put);
         (void)json_array_clear(value);
         mem_give_back();
     } else if (has_packed(value, put->depth)) {
