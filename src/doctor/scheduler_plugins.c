@@ -262,7 +262,7 @@ static void check_everywhere(const struct plugins_walk *walk, const struct yaml_
     const struct plugin *plugin = find_plugin(name);
     bool expands = false;
     for (size_t i = 0; plugin && i < N_POINTS; i++)
-        expands = expands || expands_to(walk->profile->value, plugin, i);
+        expands = expands || expands_to(walk->profile->value, plugin, (enum point)i);
     if (!plugin)
         check_unknown(walk, at, name, N_POINTS);
     else if (expands && last_index(at->container, index, name) < index)
