@@ -25,7 +25,7 @@ struct device_copy;
  * depends on these. */
 #define DEVICE_COPY_DEVICES_MAX ((size_t)400000)
 
-/* What selectors read of devices, and the attributes that constraints compare. Begin with zeros. */
+/* The attributes of devices that selectors read and constraints compare. Begin with zeros. */
 struct claims_reads {
     struct cel_read *items;
     size_t n, room;

@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-/* What the data of a kind are needed for. */
+/* The use of a kind's data. */
 struct kind_use {
     /* Without data of an essential kind no decision is made. Without those of another kind claims
      * are not counted. Without those of an optional kind only some answers are incomplete: about

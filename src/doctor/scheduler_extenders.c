@@ -90,17 +90,11 @@ static void take_name(struct extender_walk *walk, const struct yaml_value *at, c
 static void check_resources(struct extender_walk *walk)
 {
     json_t *list = json_object_get(walk->extender, RESOURCES);
-    size_t i = 0;
-    json_t *item = NULL;
-    json_array_foreach (list, i, item) {
-        const char *name = json_string_value(json_object_get(item, "name"));
-        char index[24];
-        char path[PATH_BYTES];
-        (void)snprintf(index, sizeof index, "%zu", i);
-        (void)snprintf(path, sizeof path, "extenders[%zu]." RESOURCES "[%zu]", walk->index, i);
-        const struct yaml_value at = {list, index, path, item};
-        if (json_is_object(item) || json_is_null(item))
-            take_name(walk, &at, name ? name : "");
+    struct scheduler_item item;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        scheduler_item_place(&item, list, i, "extenders[%zu]." RESOURCES, walk->index);
+        if (json_is_object(item.at.value) || json_is_null(item.at.value))
+            take_name(walk, &item.at, scheduler_text(item.at.value, "name"));
     }
 }
 

@@ -66,7 +66,7 @@ const char *scheduler_field_nearest(const char *of, const char *key);
 /* The struct of a plugin's args. NULL: kube-scheduler reads no args of a plugin of that name. */
 const char *scheduler_field_args(const char *plugin);
 
-/* What kube-scheduler accepts for a value that is not null. */
+/* The values that kube-scheduler accepts, besides null. */
 extern const struct scheduler_rule {
     bool (*is_right)(const json_t *value);
     bool is_required;

@@ -5,6 +5,8 @@
 #include "base/small_file.h"
 #include "formats/json_get.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define KIND "KubeSchedulerConfiguration"
@@ -74,4 +76,17 @@ const char *scheduler_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : "";
+}
+
+void scheduler_item_place(struct scheduler_item *item, json_t *list, size_t i, const char *format,
+                          ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(item->path, sizeof item->path, format, args);
+    va_end(args);
+    const size_t len = strlen(item->path);
+    (void)snprintf(item->index, sizeof item->index, "%zu", i);
+    (void)snprintf(item->path + len, sizeof item->path - len, "[%s]", item->index);
+    item->at = (struct yaml_value){list, item->index, item->path, json_array_get(list, i)};
 }

@@ -8,6 +8,7 @@
 #include "formats/yaml_fault.h"
 
 #include <jansson.h>
+#include <stddef.h>
 
 struct scheduler_file {
     struct yaml_file yaml;
@@ -22,5 +23,16 @@ int scheduler_file_read(const char *name, struct scheduler_file *ret_file, struc
 void scheduler_file_fini(struct scheduler_file *file);
 /* The text of a member; "": it has none. */
 const char *scheduler_text(const json_t *object, const char *key);
+
+/* An item of a list of the file, and its place. Must not be copied: at points into it. */
+struct scheduler_item {
+    struct yaml_value at;
+    char index[24];
+    char path[256];
+};
+
+/* format and its arguments: the path of the list. A path that is too long is cut. */
+void scheduler_item_place(struct scheduler_item *item, json_t *list, size_t i, const char *format,
+                          ...) __attribute__((format(printf, 4, 5)));
 
 #endif

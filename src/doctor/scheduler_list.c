@@ -59,15 +59,10 @@ static void take_item(const struct scheduler_checks *checks, const struct yaml_v
 static struct listed *take_items(const struct scheduler_checks *checks, json_t *list)
 {
     struct listed *listed = NULL;
-    size_t i = 0;
-    json_t *item = NULL;
-    json_array_foreach (list, i, item) {
-        char index[24];
-        char path[64];
-        (void)snprintf(index, sizeof index, "%zu", i);
-        (void)snprintf(path, sizeof path, LIST "[%zu]", i);
-        const struct yaml_value at = {list, index, path, item};
-        take_item(checks, &at, &listed);
+    struct scheduler_item item;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        scheduler_item_place(&item, list, i, LIST);
+        take_item(checks, &item.at, &listed);
     }
     return listed;
 }

@@ -4,14 +4,12 @@
 #include "formats/json_get.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CHECK "plugins"
 #define CONFIG "pluginConfig"
 #define SORTER "PrioritySort"
 #define VOLUMES "VolumeBinding" /* scores only with the gate StorageCapacityScoring */
-#define PATH_BYTES 128
 #define REFUSED "kube-scheduler does not start: "
 #define UNKNOWN_ADVICE                                                                             \
     "correct it, or make sure that your kube-scheduler was built with it: else it does not start"
@@ -273,19 +271,14 @@ static void check_everywhere(const struct plugins_walk *walk, const struct yaml_
 static void check_enabled(const struct plugins_walk *walk, const char *point_name, size_t point)
 {
     json_t *list = enabled(walk->profile->value, point_name);
-    size_t i = 0;
-    json_t *item = NULL;
-    json_array_foreach (list, i, item) {
-        char index[24];
-        char path[PATH_BYTES];
-        (void)snprintf(index, sizeof index, "%zu", i);
-        (void)snprintf(path, sizeof path, "%s.plugins.%s.enabled[%zu]", walk->profile->path,
-                       point_name, i);
-        const struct yaml_value at = {list, index, path, item};
+    struct scheduler_item item;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        scheduler_item_place(&item, list, i, "%s.plugins.%s.enabled", walk->profile->path,
+                             point_name);
         if (point < N_POINTS)
-            check_item(walk, &at, i, (enum point)point);
+            check_item(walk, &item.at, i, (enum point)point);
         else
-            check_everywhere(walk, &at, i);
+            check_everywhere(walk, &item.at, i);
     }
 }
 
@@ -378,20 +371,15 @@ static bool is_rejected(const char *name)
 static void check_configs(const struct plugins_walk *walk)
 {
     json_t *list = json_member(walk->profile->value, CONFIG);
-    size_t i = 0;
-    json_t *item = NULL;
-    json_array_foreach (list, i, item) {
-        char index[24];
-        char path[PATH_BYTES];
-        (void)snprintf(index, sizeof index, "%zu", i);
-        (void)snprintf(path, sizeof path, "%s." CONFIG "[%zu]", walk->profile->path, i);
-        const struct yaml_value at = {list, index, path, item};
-        const char *name = scheduler_text(item, "name");
+    struct scheduler_item item;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        scheduler_item_place(&item, list, i, "%s." CONFIG, walk->profile->path);
+        const char *name = scheduler_text(item.at.value, "name");
         if (last_index(list, i, name) < i)
-            scheduler_report_at(walk->checks, FINDING_FAIL, CONFIG, &at, REFUSED "remove one",
+            scheduler_report_at(walk->checks, FINDING_FAIL, CONFIG, &item.at, REFUSED "remove one",
                                 "%s: is there twice", name);
         if (is_rejected(name))
-            scheduler_report_at(walk->checks, FINDING_FAIL, CONFIG, &at,
+            scheduler_report_at(walk->checks, FINDING_FAIL, CONFIG, &item.at,
                                 REFUSED "write the name of a plugin that it has",
                                 "%s: kube-scheduler 1.36 rejects this name", name);
     }

@@ -19,13 +19,6 @@
 #define RENEW_MS 10000
 #define RETRY_MS 2000
 
-static struct yaml_value at_profile(json_t *profiles, size_t i, char index[24], char path[64])
-{
-    (void)snprintf(index, 24, "%zu", i);
-    (void)snprintf(path, 64, PROFILES "[%zu]", i);
-    return (struct yaml_value){profiles, index, path, json_array_get(profiles, i)};
-}
-
 static json_int_t percentage_of(const json_t *object, json_int_t otherwise)
 {
     const json_t *value = json_member(object, PERCENTAGE);
@@ -99,21 +92,20 @@ static void check_weights(const struct scheduler_checks *checks, const struct ya
 static void check_profiles(const struct scheduler_checks *checks)
 {
     json_t *profiles = json_member(checks->file->root, PROFILES);
-    size_t i = 0;
-    for (i = 0; i < json_array_size(profiles); i++) {
-        char index[24];
-        char path[64];
-        const struct yaml_value at = at_profile(profiles, i, index, path);
+    struct scheduler_item profile;
+    for (size_t i = 0; i < json_array_size(profiles); i++) {
+        const struct yaml_value *at = &profile.at;
+        scheduler_item_place(&profile, profiles, i, PROFILES);
         if (!*name_of(profiles, i))
-            scheduler_report_at(checks, FINDING_FAIL, PROFILES, &at,
+            scheduler_report_at(checks, FINDING_FAIL, PROFILES, at,
                                 "kube-scheduler does not start: give it a name",
                                 "schedulerName is empty or missing");
         else if (is_repeated(profiles, i))
-            scheduler_report_at(checks, FINDING_FAIL, PROFILES, &at,
+            scheduler_report_at(checks, FINDING_FAIL, PROFILES, at,
                                 "kube-scheduler does not start: rename one",
                                 "schedulerName %s is there twice", name_of(profiles, i));
-        check_weights(checks, &at);
-        scheduler_plugins_check(checks, &at, json_array_get(profiles, 0));
+        check_weights(checks, at);
+        scheduler_plugins_check(checks, at, json_array_get(profiles, 0));
     }
 }
 

@@ -71,18 +71,13 @@ static void report_fault(struct scheduler_walk *walk, const struct yaml_value *a
 /* kube-scheduler reads null as an empty item. */
 static void walk_list(struct scheduler_walk *walk, const char *type, const struct yaml_value *list)
 {
-    size_t i = 0;
-    json_t *item = NULL;
-    json_array_foreach (list->value, i, item) {
-        char index[24];
-        char path[PATH_MAX_BYTES];
-        (void)snprintf(index, sizeof index, "%zu", i);
-        (void)snprintf(path, sizeof path, "%s[%zu]", list->path, i);
-        const struct yaml_value at = {list->value, index, path, item};
-        if (json_is_object(item))
-            walk_object(walk, type, &at);
-        else if (!json_is_null(item))
-            report_wrong(walk, &at, "a mapping");
+    struct scheduler_item item;
+    for (size_t i = 0; i < json_array_size(list->value); i++) {
+        scheduler_item_place(&item, list->value, i, "%s", list->path);
+        if (json_is_object(item.at.value))
+            walk_object(walk, type, &item.at);
+        else if (!json_is_null(item.at.value))
+            report_wrong(walk, &item.at, "a mapping");
     }
 }
 
@@ -126,7 +121,7 @@ static void walk_field(struct scheduler_walk *walk, const struct scheduler_field
         walk_list(walk, type, at);
 }
 
-/* What is missing, and what members say together. */
+/* Reports missing members, and members that contradict each other. */
 static void check_whole(struct scheduler_walk *walk, const char *of, const struct yaml_value *at)
 {
     const struct scheduler_field *field = NULL;

@@ -49,8 +49,8 @@ enum copied {
     N_COPIED
 };
 
-/* What the ledger does with a kind. A member that is NULL: the kind is in a struct kept_objects, or
- * in devices/. */
+/* The functions of the ledger for a kind. A member that is NULL: the kind is in a struct
+ * kept_objects, or in devices/. */
 struct ledger_kind {
     enum copied copied; /* when a copy of the ledger gets it */
     /* Inserts or replaces. facts: of the kind's type. NULL: only the names are kept. */

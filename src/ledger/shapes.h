@@ -59,7 +59,7 @@ void shapes_ref(struct shapes *shapes);
 /* Before the last unref, the caller must have unreferenced all entries. */
 void shapes_unref(struct shapes *shapes);
 
-/* What the policy says of it; the name is borrowed. */
+/* The policy's rules for it; the name is borrowed. */
 struct resource shapes_resource(const struct policy *policy, const char *name);
 /* Creates the resource if needed and takes a reference. */
 const struct resource *shapes_intern_resource(struct shapes *shapes, const char *name);

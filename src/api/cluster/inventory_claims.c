@@ -49,12 +49,14 @@ static void copy_holders(const struct device_claim *claim, struct arena *arena,
                          struct claim_copy *copy)
 {
     struct device_holder kept = {0};
+    struct claim_holder **end = &copy->holders;
     while (devices_next_holder(claim, &kept)) {
         struct claim_holder *holder = ARENA_NEW(arena, struct claim_holder);
         *holder = (struct claim_holder){.uid = arena_strdup(arena, kept.uid),
                                         .name = arena_strdup(arena, kept.name),
                                         .node_name = ""};
-        LL_APPEND(copy->holders, holder);
+        *end = holder;
+        end = &holder->next;
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What the ledger has of the node's devices. */
+/* The node's devices in the ledger. */
 static void copy_node_groups(const struct node *node, struct arena *arena,
                              struct driver_devices *row)
 {

@@ -364,7 +364,7 @@ static struct copy copy_inventory(struct inventory *inventory, const struct want
     return copy;
 }
 
-/* What a sick GPU or a dead device plugin took away. */
+/* Capacity that a sick GPU or a dead device plugin took away. */
 static int64_t count_lost(const struct resource_row *row)
 {
     return row->capacity > row->allocatable ? row->capacity - row->allocatable : 0;
@@ -419,7 +419,7 @@ struct total {
     UT_hash_handle hh;
 };
 
-/* What is in a row of the totals. */
+/* The amounts in a row of the totals. */
 struct total_key {
     const char *model, *resource, *unit;
 };
