@@ -12,14 +12,14 @@
 #include "commit.h"
 #include "config/options.h"
 #include "config/settings.h"
-#include "config/worst_case.h"
+#include "config/timing.h"
 #include "daemon/gates.h"
 #include "daemon/listening.h"
 #include "daemon/live_mode.h"
 #include "daemon/reload.h"
 #include "doctor/doctor.h"
 #include "extender/extender.h"
-#include "formats/hash_keys.h"
+#include "formats/json_parse.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
 #include "inventory/live.h"
@@ -156,7 +156,7 @@ static void print_worst_case(const struct program *program)
     if (program->options.cluster_file)
         return;
     buf_init(&text, BUF_UNBOUNDED); /* one line of numbers */
-    worst_case_report(&program->settings, &text);
+    timing_report(&program->settings, &text);
     (void)fputs(buf_text(&text), stdout);
     buf_fini(&text);
 }
@@ -523,7 +523,7 @@ int main(int argc, char **argv)
     struct program program = {0};
     struct err err;
     bool done = false;
-    if (hash_keys_make(&err) < 0)
+    if (json_parse_seed(&err) < 0)
         return complain(&err, EXIT_RUN_TIME);
     if (options_parse(argc, argv, commit, &program.options, &done, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);

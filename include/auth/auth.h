@@ -23,6 +23,8 @@
 #include "http/exchange.h"
 #include "kube/request.h"
 
+#include <stdint.h>
+
 struct auth;
 
 struct auth_settings {
@@ -67,5 +69,9 @@ void auth_ask_question(struct auth *auth, struct exchange *exchange,
 
 /* Writes reviews by kind and result, cache hits and reviews in flight: Prometheus text. */
 void auth_metrics(struct auth *auth, struct buf *out);
+
+/* Who asks, as a number: a keyed digest of the user's name and groups. It does not depend on how
+ * the user was authenticated, nor on the order of the groups, which end with NULL. Never 0. */
+uint64_t auth_caller_of(const char *name, const char *const *groups);
 
 #endif

@@ -24,7 +24,7 @@ struct front;
 struct front_user {
     const char *name;
     const char *members; /* of a SubjectAccessReview's spec: user, groups, uid, extra */
-    uint64_t caller;     /* caller_of() */
+    uint64_t caller;     /* auth_caller_of() */
     bool is_master;      /* of the group system:masters */
 };
 

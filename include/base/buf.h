@@ -44,7 +44,7 @@ void buf_add_quoted(struct buf *buf, const char *text);
 /* Adds JSON's escape of a character. */
 void buf_add_escape(struct buf *buf, unsigned code);
 /* The length of the control, invisible or bidirectional character that the text begins with
- * (src/base/hidden.h); 0: another one. ret_code stays unchanged then. */
+ * ("hidden", buf.c); 0: another one. ret_code stays unchanged then. */
 size_t buf_control(const char *text, unsigned *ret_code);
 /* Adds foreign text with spaces for control, invisible and bidirectional characters: it must not
  * imitate our lines, control a terminal or look like other text. Invalid UTF-8 becomes U+FFFD. */

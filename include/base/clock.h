@@ -1,10 +1,11 @@
 /*
- * clock: monotonic time. Decisions take the time as an argument; only threads' loops and request
- * handlers call these functions.
+ * clock: monotonic time, and waiting until it. Decisions take the time as an argument; only
+ * threads' loops and request handlers call these functions.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <pthread.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -22,5 +23,11 @@ int64_t clock_ms(void);
 int64_t clock_us(void);
 /* Milliseconds since 1970; this clock may be set back. */
 int64_t clock_wall_ms(void);
+
+/* A condition for pthread_cond_timedwait() with clock_moment(). */
+void clock_condition_init(pthread_cond_t *condition);
+/* Converts a time of clock_ms() for pthread_cond_timedwait(), which uses CLOCK_MONOTONIC; a time in
+ * the past becomes now. If the host is suspended meanwhile, the wait lasts that much longer. */
+struct timespec clock_moment(int64_t at_ms);
 
 #endif

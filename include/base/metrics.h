@@ -46,4 +46,12 @@ void metrics_gauge(struct buf *out, const char *name, const char *help, double v
 void metrics_histogram(struct buf *out, const char *name, const struct metric_label *labels,
                        const struct histogram *histogram);
 
+/* The system's figures for this process, under the names of Prometheus' clients
+ * (process_cpu_seconds_total ...), for generic dashboards.
+ *
+ * Source: https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics
+ *
+ * Reads /proc; an unreadable figure has no sample. */
+void metrics_process(struct buf *out);
+
 #endif

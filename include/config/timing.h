@@ -17,6 +17,7 @@
 #ifndef CONFIG_TIMING_H
 #define CONFIG_TIMING_H
 
+#include "base/buf.h"
 #include "config/settings.h"
 
 #include <stdint.h>
@@ -60,5 +61,9 @@ int64_t timing_leaderless_ms(const struct timing *timing);
  * inside its serial scheduling cycle (PROTOCOL 2.7): each unanswered call for a GPU pod lasts
  * http_ms, and the last one begins just before the next leader is reached. */
 int64_t timing_stall_ms(const struct timing *timing);
+
+/* Writes for operators, in one line, how long the loss of a leader stalls kube-scheduler: the sum
+ * (timing_stall_ms()), its parts, and their policy keys. Nothing without leader election. */
+void timing_report(const struct settings *settings, struct buf *out);
 
 #endif

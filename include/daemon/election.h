@@ -59,4 +59,11 @@ void election_withdraw(struct election *election);
  * loop must run. */
 void election_leave(struct election *election);
 
+#define ELECTION_NAMESPACE_BYTES ((size_t)256)
+
+/* The namespace of the objects that we write: leaderElection.namespace, else POD_NAMESPACE in the
+ * environment, else the ServiceAccount's. */
+int election_namespace(const struct settings *settings, char ret_name[ELECTION_NAMESPACE_BYTES],
+                       struct err *err);
+
 #endif

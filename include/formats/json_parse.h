@@ -45,4 +45,8 @@ json_t *json_parse_own(const char *text);
 /* The values of a tree, as a budget counts them. */
 size_t json_count_values(const json_t *value);
 
+/* Draws the keys of all hash tables, so that nobody outside can make their entries collide. Call it
+ * before the first table, JSON object and thread. */
+int json_parse_seed(struct err *err);
+
 #endif

@@ -104,4 +104,10 @@ int64_t gpu_model_most_memory_bytes(const struct gpu_model *model);
  * GiB reports 45. */
 bool gpu_memory_is_enough(int64_t have_bytes, int64_t want_bytes);
 
+/* Who makes a GPU model, by the domain of the vendor's resources and labels: "nvidia.com" of
+ * "nvidia-l4" and "A100"; "": unknown. */
+const char *gpu_vendor_of_model(const char *name);
+/* Whether a resource's domain is the vendor's: "intel.com" has "gpu.intel.com". "" has none. */
+bool gpu_vendor_has(const char *vendor, const char *domain);
+
 #endif

@@ -31,4 +31,17 @@ int quantity_whole(const char *text, int64_t *ret_value, struct err *err);
  * bytes and is returned. */
 const char *quantity_bytes_text(int64_t bytes, char *text);
 
+/* Sums and products that saturate at INT64_MAX. Neither argument may be negative. */
+static inline int64_t amount_add(int64_t a, int64_t b)
+{
+    int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+static inline int64_t amount_times(int64_t amount, int64_t n)
+{
+    int64_t product = 0;
+    return __builtin_mul_overflow(amount, n, &product) ? INT64_MAX : product;
+}
+
 #endif

@@ -2,7 +2,6 @@
 #include "api/api.h"
 #include "api/reply.h"
 #include "base/metrics.h"
-#include "base/process_metrics.h"
 #include "base/text_time.h"
 #include "inventory/live.h"
 
@@ -107,7 +106,7 @@ void api_metrics(void *context, struct exchange *exchange)
     const struct api *api = context;
     struct buf out;
     buf_init(&out, REPLY_MAX_BYTES);
-    process_metrics(&out);
+    metrics_process(&out);
     write_build_info(&out);
     write_ready(api->inventory, &out);
     inventory_metrics(api->inventory, &out);

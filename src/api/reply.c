@@ -3,7 +3,6 @@
 #include "api/provenance.h"
 #include "api/query_names.h"
 #include "base/hash.h"
-#include "base/siphash.h"
 #include "devices/devices.h"
 #include "formats/json_put.h"
 

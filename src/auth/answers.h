@@ -9,6 +9,8 @@
 #ifndef AUTH_ANSWERS_H
 #define AUTH_ANSWERS_H
 
+#include "review.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,7 +34,7 @@ enum answer_kind {
 
 struct auth_answer {
     enum answer_kind kind;
-    uint64_t caller;              /* of ANSWER_ALLOWED about a token: caller_of() */
+    uint64_t caller;              /* of ANSWER_ALLOWED about a token: auth_caller_of() */
     char user[ANSWERS_USER_SIZE]; /* of ANSWER_FORBIDDEN; cut if too long */
 };
 
@@ -52,5 +54,18 @@ bool answers_know_token(const struct answers *answers, const struct answer_key *
 /* Replaces the answer for the key. answer: any but ANSWER_NONE. */
 void answers_keep(struct answers *answers, const struct answer_key *key,
                   const struct auth_answer *answer, int64_t until_ms);
+
+/* Digests instead of tokens: HMAC-SHA-256 with a secret of this process. A stored digest is
+ * useless to anybody who reads it, and cannot be chosen. (client-go's token cache does so.) */
+struct key_secret {
+    unsigned char bytes[ANSWER_DIGEST_BYTES];
+};
+
+void key_secret_init(struct key_secret *secret);
+void answer_key_make(const struct key_secret *secret, const struct bearer *bearer, const char *verb,
+                     const char *path, struct answer_key *ret_key);
+/* The key of a user and resource attributes; it equals none of answer_key_make(). */
+void answer_key_make_of_user(const struct key_secret *secret, const char *user,
+                             const char *attributes, struct answer_key *ret_key);
 
 #endif

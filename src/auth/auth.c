@@ -1,11 +1,95 @@
 /* auth: see include/auth/auth.h; auth_priv.h describes the files. */
 #include "auth/auth.h"
 #include "auth_priv.h"
+#include "base/buf.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char *const REVIEWS[N_REVIEW_KINDS] = {
+    [TOKEN_REVIEW] = "TokenReview",
+    [ACCESS_REVIEW] = "SubjectAccessReview",
+};
+static const char *const RESULTS[N_REVIEW_RESULTS] = {
+    [REVIEW_YES] = "yes",
+    [REVIEW_NO] = "no",
+    [REVIEW_FAILED] = "failed",
+};
+static const char *const LOOKUPS[N_LOOKUPS] = {
+    [LOOKUP_HIT] = "hit",
+    [LOOKUP_MISS] = "miss",
+    [LOOKUP_BUSY] = "busy",
+    [LOOKUP_LIMITED] = "limited",
+};
+
+const char *auth_review_name(enum review_kind kind)
+{
+    return REVIEWS[kind];
+}
+
+static void add_reviews(const struct auth *auth, struct buf *out)
+{
+    metrics_head(out, "gpu_extender_auth_reviews_total", "counter",
+                 "Reviews of users' tokens by the API server, by kind and result.");
+    for (size_t kind = 0; kind < N_REVIEW_KINDS; kind++) {
+        for (size_t result = 0; result < N_REVIEW_RESULTS; result++) {
+            const struct metric_label labels[] = {
+                {"review", REVIEWS[kind]}, {"result", RESULTS[result]}, {0}};
+            metrics_sample(out, "gpu_extender_auth_reviews_total", labels,
+                           (double)counter_value(&auth->reviews[kind][result]));
+        }
+    }
+}
+
+static void add_lookups(const struct auth *auth, struct buf *out)
+{
+    metrics_head(out, "gpu_extender_auth_lookups_total", "counter",
+                 "Users' requests with a token, by how they were decided: from the cache, by a "
+                 "review, or rejected.");
+    for (size_t i = 0; i < N_LOOKUPS; i++) {
+        const struct metric_label labels[] = {{"result", LOOKUPS[i]}, {0}};
+        metrics_sample(out, "gpu_extender_auth_lookups_total", labels,
+                       (double)counter_value(&auth->lookups[i]));
+    }
+}
+
+void auth_metrics(struct auth *auth, struct buf *out)
+{
+    mutex_lock(&auth->lock);
+    const size_t n_open = HASH_COUNT(auth->inquiries);
+    mutex_unlock(&auth->lock);
+    add_reviews(auth, out);
+    add_lookups(auth, out);
+    metrics_gauge(out, "gpu_extender_auth_reviews_open", "Tokens whose reviews are in progress.",
+                  (double)n_open);
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+uint64_t auth_caller_of(const char *name, const char *const *groups)
+{
+    struct buf text;
+    size_t n = 0;
+    while (groups[n])
+        n++;
+    const char **sorted = MEM_ARRAY(const char *, n + 1);
+    memcpy(sorted, groups, n * sizeof *groups);
+    qsort(sorted, n, sizeof *sorted, compare);
+    buf_init(&text, BUF_UNBOUNDED);         /* the user is bounded */
+    buf_add(&text, name, strlen(name) + 1); /* the NUL separates it from the groups */
+    for (size_t i = 0; i < n; i++)
+        buf_add(&text, sorted[i], strlen(sorted[i]) + 1);
+    const uint64_t caller = hash_bytes(text.data, text.len);
+    buf_fini(&text);
+    free(sorted);
+    return caller > 0 ? caller : 1;
+}
 
 struct auth *auth_new(const struct auth_settings *settings, struct kube_sender sender)
 {
@@ -53,8 +137,8 @@ static const char *read_asking(const struct auth *auth, struct exchange *exchang
     ret_asking->verb = verb_of(exchange);
     ret_asking->path = exchange_path(exchange);
     ret_asking->network = exchange_network(exchange);
-    key_make(&auth->secret, &ret_asking->bearer, ret_asking->verb, ret_asking->path,
-             &ret_asking->key);
+    answer_key_make(&auth->secret, &ret_asking->bearer, ret_asking->verb, ret_asking->path,
+                    &ret_asking->key);
     return NULL;
 }
 
@@ -204,7 +288,7 @@ void auth_ask(struct auth *auth, struct exchange *exchange, int64_t now_ms)
 static struct asking asking_of(const struct auth *auth, const struct auth_question *question)
 {
     struct asking asking = {.question = question};
-    key_make_of_user(&auth->secret, question->members, question->attributes, &asking.key);
+    answer_key_make_of_user(&auth->secret, question->members, question->attributes, &asking.key);
     return asking;
 }
 

@@ -3,15 +3,75 @@
 #include "base/log.h"
 #include "base/mem.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
+/* New reviews of one network: per second, and at once. */
+#define PER_S 10
+#define BURST 64
+#define TICKET_MILLI ((int64_t)1000)
+#define BURST_MILLI (BURST * TICKET_MILLI)
+
+static void refill(struct stranger *stranger, int64_t now_ms)
+{
+    const int64_t passed_ms = now_ms - stranger->seen_ms;
+    if (passed_ms <= 0)
+        return;
+    if (passed_ms * PER_S > BURST_MILLI - stranger->tickets_milli)
+        stranger->tickets_milli = BURST_MILLI;
+    else
+        stranger->tickets_milli += passed_ms * PER_S;
+    stranger->seen_ms = now_ms;
+}
+
+static bool is_idle(const struct stranger *stranger)
+{
+    return stranger->n_inquiries == 0 && stranger->n_waiting == 0;
+}
+
+/* Never NULL; valid until the next call unless something of it is in progress. now_ms: above 0. */
+static struct stranger *strangers_find(struct strangers *strangers, uint64_t network,
+                                       int64_t now_ms)
+{
+    struct stranger *oldest = NULL;
+    for (size_t i = 0; i < STRANGERS_MAX; i++) {
+        struct stranger *stranger = &strangers->all[i];
+        if (stranger->network == network && stranger->seen_ms > 0) {
+            refill(stranger, now_ms);
+            return stranger;
+        }
+        if (is_idle(stranger) && (!oldest || stranger->seen_ms < oldest->seen_ms))
+            oldest = stranger;
+    }
+    assert(oldest);
+    *oldest = (struct stranger){network, now_ms, .tickets_milli = BURST_MILLI};
+    return oldest;
+}
+
+/* Whether its places are taken: for an exchange, and for the inquiry that it would begin. */
+static bool stranger_is_full(const struct stranger *stranger, bool begins)
+{
+    return stranger->n_waiting >= WAITING_OF_STRANGERS_MAX / 2 ||
+           (begins && stranger->n_inquiries >= INQUIRIES_OF_STRANGERS_MAX / 2);
+}
+
+static bool stranger_has_ticket(const struct stranger *stranger)
+{
+    return stranger->tickets_milli >= TICKET_MILLI;
+}
+
+static void stranger_take_ticket(struct stranger *stranger)
+{
+    stranger->tickets_milli -= TICKET_MILLI;
+}
+
 /* Both reviews together; Kubernetes' own servers wait as long. */
 #define INQUIRY_MS 10000
 /* Reviews in progress at once, and exchanges that wait for them: each holds a connection and a
- * body. A part of both is reserved for who is no stranger (strangers.h). */
+ * body. A part of both is reserved for who is no stranger. */
 #define INQUIRIES_MAX 32
 #define WAITING_MAX 256
 /* Interval of the warning about failures. */

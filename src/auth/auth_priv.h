@@ -1,6 +1,6 @@
 /*
- * auth_priv: the state of auth. Private to auth*.c: auth.c is the gate, auth_inquiry.c runs the
- * reviews, auth_metrics.c writes the metrics.
+ * auth_priv: the state of auth. Private to auth*.c: auth.c is the gate and writes the metrics,
+ * auth_inquiry.c runs the reviews.
  *
  * An inquiry is a token, a verb and a path under review, and the exchanges that wait for it. It
  * borrows from the first of them, which is not answered before the inquiry ends.
@@ -13,10 +13,36 @@
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "base/table.h"
-#include "bearer.h"
-#include "key.h"
 #include "review.h"
-#include "strangers.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What unknown tokens cost, by the network that they come from: each has a token bucket, and half
+ * of the places for strangers. So the tokens of one network keep no other one out.
+ *
+ * The number of networks is fixed, and a new one takes the place of the one that was seen longest
+ * ago: whoever has more of them is bounded by the places alone. No lock, no clock. */
+
+/* Above WAITING_OF_STRANGERS_MAX, so one that nobody waits for can always be replaced. */
+#define STRANGERS_MAX 512
+/* Places of all strangers, which are part of those of all users (auth_inquiry.c); each network gets
+ * half. */
+#define INQUIRIES_OF_STRANGERS_MAX 24
+#define WAITING_OF_STRANGERS_MAX 192
+
+struct stranger {
+    uint64_t network;      /* exchange_network() */
+    int64_t seen_ms;       /* 0: never */
+    int64_t tickets_milli; /* new reviews × 1000, as of seen_ms */
+    size_t n_inquiries;    /* in progress */
+    size_t n_waiting;      /* exchanges */
+};
+
+struct strangers {
+    struct stranger all[STRANGERS_MAX];
+};
 
 enum review_kind { TOKEN_REVIEW, ACCESS_REVIEW, N_REVIEW_KINDS };
 enum lookup { LOOKUP_HIT, LOOKUP_MISS, LOOKUP_BUSY, LOOKUP_LIMITED, N_LOOKUPS };

@@ -1,6 +1,6 @@
 /* front: see include/auth/front.h. */
 #include "auth/front.h"
-#include "base/hex.h"
+#include "base/base64.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/mutex.h"

@@ -1,6 +1,6 @@
 /* review: see review.h. */
 #include "review.h"
-#include "auth/caller.h"
+#include "auth/auth.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "formats/json_get.h"
@@ -12,6 +12,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#define SCHEME "Bearer "
+
+static bool may_be_in_token(char c)
+{
+    return c > ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
+bool bearer_read(const char *authorization, struct bearer *ret_bearer)
+{
+    if (strncasecmp(authorization, SCHEME, strlen(SCHEME)) != 0)
+        return false;
+    const char *token = authorization + strlen(SCHEME);
+    token += strspn(token, " ");
+    size_t len = 0;
+    while (may_be_in_token(token[len]))
+        len++;
+    if (len == 0 || token[len + strspn(token + len, " ")])
+        return false;
+    *ret_bearer = (struct bearer){token, len};
+    return true;
+}
 
 #define TOKEN_MEMBER "\"token\":\""
 #define BEFORE_TOKEN                                                                               \
@@ -33,7 +56,7 @@ uint64_t review_caller(const char *name, const json_t *groups)
     for (size_t i = 0; i < n; i++)
         names[i] = json_string_value(json_array_get(groups, i));
     names[n] = NULL;
-    return caller_of(name, names);
+    return auth_caller_of(name, names);
 }
 
 /* ---- requests ---- */

@@ -1,5 +1,5 @@
 /*
- * review: the JSON of TokenReview and SubjectAccessReview.
+ * review: bearer tokens, and the JSON of TokenReview and SubjectAccessReview.
  *
  * The answer to a TokenReview contains the token, and its messages might: only the user is passed
  * on.
@@ -7,11 +7,22 @@
 #ifndef AUTH_REVIEW_H
 #define AUTH_REVIEW_H
 
-#include "bearer.h"
 #include "kube/request.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The token of an Authorization header (RFC 6750, RFC 9110). */
+struct bearer {
+    const char *token; /* within the header; not NUL-terminated */
+    size_t len;
+};
+
+/* False: another scheme, or no token: visible ASCII except " and \, so it needs no escape in
+ * JSON. */
+bool bearer_read(const char *authorization, struct bearer *ret_bearer);
 
 #define REVIEW_TOKEN_PATH "/apis/authentication.k8s.io/v1/tokenreviews"
 #define REVIEW_ACCESS_PATH "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -28,10 +39,10 @@ enum review_result {
 
 struct review_user {
     char *name;
-    uint64_t caller; /* caller_of() */
+    uint64_t caller; /* auth_caller_of() */
     char *members;   /* of a SubjectAccessReview's spec: user, groups, uid, extra */
 };
-/* caller_of() of a user's name and groups, an array of strings or NULL. */
+/* auth_caller_of() of a user's name and groups, an array of strings or NULL. */
 uint64_t review_caller(const char *name, const json_t *groups);
 
 void review_user_fini(struct review_user *user);

@@ -1,6 +1,5 @@
 /* base64: see include/base/base64.h. */
 #include "base/base64.h"
-
 #include "base/mem.h"
 
 #include <errno.h>

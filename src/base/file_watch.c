@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/mutex.h"
 #include "base/small_file.h"
-#include "base/wait.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -64,7 +63,7 @@ static bool is_equal(const struct file_contents *a, const struct file_contents *
 /* Until at_ms, a stop, or, for the next look, a poke. False: a stop. */
 static bool wait_until(struct file_watch *watch, int64_t at_ms, bool *ret_is_poked)
 {
-    const struct timespec moment = wait_moment(at_ms);
+    const struct timespec moment = clock_moment(at_ms);
     int r = 0;
     mutex_lock(&watch->lock);
     while (!watch->stopping && !(ret_is_poked && watch->is_poked) && r != ETIMEDOUT)
@@ -127,7 +126,7 @@ struct file_watch *file_watch_new(const struct file_watch_settings *settings,
     watch->has_seen = contents;
     if (contents)
         watch->seen = *contents;
-    wait_condition_init(&watch->wake);
+    clock_condition_init(&watch->wake);
     mutex_init(&watch->lock);
     return watch;
 }

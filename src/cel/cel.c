@@ -2,7 +2,7 @@
  * cel: see include/cel/cel.h.
  */
 #include "cel_priv.h"
-#include "literal.h"
+#include "lexer.h"
 
 #include <stdarg.h>
 #include <stdio.h>

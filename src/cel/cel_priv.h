@@ -183,7 +183,7 @@ bool cel_is_constant(const struct cel_node *node);
 /* cost.c: at least what upstream estimates. The root must be checked. */
 uint64_t cel_cost_bound(const struct cel_node *root);
 
-/* reads.c, terms.c */
+/* reads.c */
 void cel_find_reads(struct cel_program *program, struct arena *arena);
 void cel_find_terms(struct cel_program *program, struct arena *arena);
 
@@ -246,16 +246,6 @@ bool cel_map_has(const struct cel_run *run, const struct cel_value *map, struct 
 /* calls.c: arguments are not errors. */
 struct cel_value cel_call(struct cel_run *run, const struct cel_node *node,
                           const struct cel_value *args);
-/* arithmetic.c: + - * / % and the order. */
-struct cel_value cel_arithmetic(struct cel_run *run, const struct cel_node *node,
-                                const struct cel_value *args);
-struct cel_value cel_order(struct cel_run *run, const struct cel_node *node,
-                           const struct cel_value *args);
-struct cel_value cel_negate(struct cel_run *run, const struct cel_node *node,
-                            struct cel_value value);
-/* conversions.c */
-struct cel_value cel_convert(struct cel_run *run, const struct cel_node *node,
-                             struct cel_value value);
 /* strings.c */
 struct cel_value cel_string_call(struct cel_run *run, const struct cel_node *node,
                                  const struct cel_value *args);

@@ -1,5 +1,5 @@
 /*
- * lexer: the tokens of CEL (cel-go's parser/gen/CEL.g4).
+ * lexer: the tokens of CEL (cel-go's parser/gen/CEL.g4) and their values; UTF-8.
  */
 #ifndef CEL_LEXER_H
 #define CEL_LEXER_H
@@ -31,5 +31,16 @@ struct cel_lexer {
 
 struct cel_token cel_next_token(struct cel_lexer *lexer);
 bool cel_token_is(const struct cel_token *token, const char *op);
+
+/* The values of number and string tokens (cel-go's parser/unescape.go). */
+
+/* Decodes the token. False, with the fault, if it is out of range or has a bad escape. */
+bool cel_literal(const struct cel_token *token, bool negative, struct cel_fault *fault,
+                 struct cel_value *ret);
+
+/* Reads one code point of valid UTF-8. */
+uint32_t cel_utf8_get(struct cel_text text, size_t *at);
+bool cel_utf8_is_valid(struct cel_text text);
+size_t cel_utf8_count(struct cel_text text);
 
 #endif

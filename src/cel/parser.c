@@ -2,10 +2,135 @@
  * parser: the grammar of CEL (cel-go's parser/gen/CEL.g4) by precedence, into a tree. Macros are
  * expanded on the way, so their arguments are checked as upstream does.
  */
-#include "parser.h"
-#include "literal.h"
+#include "lexer.h"
 
 #include <string.h>
+
+struct cel_parser {
+    struct cel_lexer lexer;
+    struct cel_token token; /* the next one */
+    struct cel_fault *fault;
+    unsigned depth;
+    size_t n_nodes;
+};
+
+/* Arguments while they are read. */
+struct cel_list {
+    struct cel_node **items;
+    size_t n, size;
+};
+
+/* Has(), the folds, and cel.bind() (cel-go's parser/macro.go, ext/bindings.go). */
+
+static bool is_simple_name(struct cel_parser *parser, const struct cel_node *node,
+                           const char *message)
+{
+    if (node->kind != N_IDENT)
+        return cel_invalid_at(parser->fault, node->at, "%s", message);
+    if (cel_text_is(node->name, "__result__"))
+        return cel_invalid_at(parser->fault, node->at,
+                              "iteration variable overwrites accumulator variable");
+    return true;
+}
+
+static struct cel_node *expand_has(struct cel_parser *parser, struct cel_node *call)
+{
+    struct cel_node *select = call->args[0];
+    if (select->kind != N_SELECT || select->is_optional || select->is_test) {
+        (void)cel_invalid_at(parser->fault, select->at, "invalid argument to has() macro");
+        return NULL;
+    }
+    select->is_test = true;
+    return select;
+}
+
+static struct cel_node *expand_bind(struct cel_parser *parser, struct cel_node *call)
+{
+    struct cel_node *name = call->args[1];
+    if (name->kind != N_IDENT) {
+        (void)cel_invalid_at(parser->fault, name->at,
+                             "cel.bind() variable names must be simple identifiers");
+        return NULL;
+    }
+    call->kind = N_BIND;
+    call->name = name->name;
+    call->args += 2;
+    call->n_args = 2;
+    return call;
+}
+
+static struct cel_node *expand_fold(struct cel_parser *parser, struct cel_node *call,
+                                    enum cel_fold fold)
+{
+    const char *message = fold == FOLD_MAP || fold == FOLD_FILTER
+                              ? "argument is not an identifier"
+                              : "argument must be a simple name";
+    if (!is_simple_name(parser, call->args[1], message))
+        return NULL;
+    call->kind = N_FOLD;
+    call->fold = fold;
+    call->name = call->args[1]->name;
+    call->args[1] = call->args[0];
+    call->args++;
+    call->n_args--;
+    return call;
+}
+
+static bool find_fold(struct cel_text name, size_t n_args, enum cel_fold *ret)
+{
+    static const struct {
+        const char *name;
+        size_t n_args; /* with the target */
+        enum cel_fold fold;
+    } FOLDS[] = {
+        {"all", 3, FOLD_ALL}, {"exists", 3, FOLD_EXISTS}, {"exists_one", 3, FOLD_EXISTS_ONE},
+        {"map", 3, FOLD_MAP}, {"map", 4, FOLD_MAP},       {"filter", 3, FOLD_FILTER},
+    };
+    for (size_t i = 0; i < sizeof FOLDS / sizeof FOLDS[0]; i++) {
+        if (FOLDS[i].n_args == n_args && cel_text_is(name, FOLDS[i].name)) {
+            *ret = FOLDS[i].fold;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Macros of upstream that are not known here. */
+static bool is_other_macro(struct cel_text name, size_t n_args)
+{
+    static const struct {
+        const char *name;
+        size_t from, to; /* arguments with the target */
+    } OTHERS[] = {
+        {"all", 4, 4},          {"exists", 4, 4},
+        {"existsOne", 3, 4},    {"exists_one", 4, 4},
+        {"optMap", 3, 3},       {"optFlatMap", 3, 3},
+        {"sortBy", 3, 3},       {"transformList", 4, 5},
+        {"transformMap", 4, 5}, {"transformMapEntry", 4, 5},
+    };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++)
+        if (cel_text_is(name, OTHERS[i].name) && n_args >= OTHERS[i].from && n_args <= OTHERS[i].to)
+            return true;
+    return false;
+}
+
+/* The call, or what stands for it. args[0] of a member call is its target. */
+static struct cel_node *cel_expand(struct cel_parser *parser, struct cel_node *call)
+{
+    enum cel_fold fold;
+    if (!call->is_member)
+        return call->n_args == 1 && cel_text_is(call->name, "has") ? expand_has(parser, call)
+                                                                   : call;
+    if (find_fold(call->name, call->n_args, &fold))
+        return expand_fold(parser, call, fold);
+    const struct cel_node *target = call->args[0];
+    if (call->n_args == 4 && cel_text_is(call->name, "bind") && target->kind == N_IDENT &&
+        cel_text_is(target->name, "cel"))
+        return expand_bind(parser, call);
+    if (is_other_macro(call->name, call->n_args))
+        call->kind = N_UNKNOWN;
+    return call;
+}
 
 /* Lowest first; those of a level are left-associative. */
 enum level { LEVEL_OR, LEVEL_AND, LEVEL_RELATION, LEVEL_SUM, LEVEL_PRODUCT, N_LEVELS };
@@ -47,15 +172,16 @@ static bool expect(struct cel_parser *parser, const char *op)
     return skip(parser, op) || unexpected(parser);
 }
 
-void cel_list_add(struct cel_parser *parser, struct cel_list *list, struct cel_node *node)
+static void cel_list_add(struct cel_parser *parser, struct cel_list *list, struct cel_node *node)
 {
     list->items = arena_grow(parser->fault->arena, list->items, list->n, &list->size,
                              sizeof(struct cel_node *));
     list->items[list->n++] = node;
 }
 
-struct cel_node *cel_new_node(struct cel_parser *parser, enum cel_node_kind kind, size_t at,
-                              struct cel_list args)
+/* NULL with the fault if there are too many nodes, or they are too deep, or an argument is NULL. */
+static struct cel_node *cel_new_node(struct cel_parser *parser, enum cel_node_kind kind, size_t at,
+                                     struct cel_list args)
 {
     unsigned depth = 0;
     for (size_t i = 0; i < args.n; i++) {

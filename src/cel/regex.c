@@ -2,8 +2,8 @@
  * regex: see regex.h. A pattern becomes instructions; all places where the match may be are
  * followed at once, so the time is linear in the text.
  */
+#include "regex.h"
 #include "base/mem.h"
-#include "regex_priv.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * strings: the functions of strings: CEL's own, and those of cel-go's ext/strings.go, version 2.
  */
 #include "functions.h"
-#include "literal.h"
+#include "lexer.h"
 #include "regex.h"
 
 #include <inttypes.h>

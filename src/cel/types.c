@@ -1,8 +1,8 @@
 /*
- * types: see types.h. Every visit of a type counts as a step: types share parts, so their size can
- * be exponential in that of the expression.
+ * types: see functions.h. Every visit of a type counts as a step: types share parts, so their size
+ * can be exponential in that of the expression.
  */
-#include "types.h"
+#include "functions.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "config/syntax.h"
-#include "formats/yaml_fault.h"
+#include "formats/yaml_json.h"
 #include "types/policy.h"
 
 #define MAPPING_PATH_MAX 256
@@ -26,12 +26,17 @@ struct mapping_spot {
     struct yaml_value at;
 };
 
-void mapping_item(const struct yaml_value *list, size_t i, struct mapping_spot *ret_spot);
 void mapping_member(const struct yaml_value *map, const char *key, struct mapping_spot *ret_spot);
+
+/* Reads a value into the target. */
+typedef int mapping_reader(const struct mapping_reading *reading, const struct yaml_value *at,
+                           void *target);
 
 struct mapping_key {
     const char *key;
-    int (*read)(const struct mapping_reading *reading, const struct yaml_value *at, void *target);
+    mapping_reader *read; /* NULL: mapping_text() */
+    syntax_check *check;  /* of the text */
+    size_t at;            /* offsetof the text, a const char *, in the target */
 };
 
 /* Each returns 0, or -EINVAL with reading->err set. */
@@ -39,6 +44,9 @@ struct mapping_key {
 /* A key without a value counts as absent. */
 int mapping_read(const struct mapping_reading *reading, const struct yaml_value *map,
                  const struct mapping_key *members, size_t n, void *target);
+/* Reads each item of a list. */
+int mapping_items(const struct mapping_reading *reading, const struct yaml_value *list,
+                  mapping_reader *read, void *target);
 /* Gives the length of a list with at least one item. */
 int mapping_check_list(const struct mapping_reading *reading, const struct yaml_value *list,
                        const char *of_what, size_t *ret_n);
@@ -47,5 +55,10 @@ int mapping_text(const struct mapping_reading *reading, const struct yaml_value 
 /* A list without duplicates. */
 int mapping_texts(const struct mapping_reading *reading, const struct yaml_value *list,
                   syntax_check *check, const char *const **ret_texts, size_t *ret_n);
+
+/* A label selector of the policy file (Kubernetes API, LabelSelector). Adds its requirements to the
+ * term. */
+int selector_read(const struct mapping_reading *reading, const struct yaml_value *at,
+                  struct selector_term *term);
 
 #endif

@@ -1,8 +1,8 @@
-/* quota_read: see quota_read.h. A table of keys describes each mapping. */
-#include "quota_read.h"
+/* quota_read: see setting.h. A table of keys describes each mapping. */
+#include "setting.h"
 
 #include "formats/json_get.h"
-#include "selector_read.h"
+#include "mapping.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,10 +147,12 @@ static void add_limits(struct arena *arena, const struct limits *limits, struct 
 }
 
 static int read_limit(const struct mapping_reading *reading, const struct yaml_value *at,
-                      struct quota *quota)
+                      void *target)
 {
-    static const struct mapping_key MEMBERS[] = {
-        {"resource", read_resource}, {"total", read_total}, {"models", read_models}};
+    struct quota *quota = target;
+    static const struct mapping_key MEMBERS[] = {{.key = "resource", .read = read_resource},
+                                                 {.key = "total", .read = read_total},
+                                                 {.key = "models", .read = read_models}};
     struct limits limits = {0};
     int r = mapping_read(reading, at, MEMBERS, N_OF(MEMBERS), &limits);
     if (r < 0)
@@ -174,12 +176,7 @@ static int read_limits(const struct mapping_reading *reading, const struct yaml_
 {
     size_t n = 0;
     int r = mapping_check_list(reading, at, "limits", &n);
-    for (size_t i = 0; i < n && r == 0; i++) {
-        struct mapping_spot spot;
-        mapping_item(at, i, &spot);
-        r = read_limit(reading, &spot.at, target);
-    }
-    return r;
+    return r < 0 ? r : mapping_items(reading, at, read_limit, target);
 }
 
 /* A quota. */
@@ -206,12 +203,15 @@ static int read_namespaces(const struct mapping_reading *reading, const struct y
     return mapping_texts(reading, at, syntax_dns_label, &quota->namespaces, &quota->n_namespaces);
 }
 
-static int read_quota(const struct mapping_reading *reading, const struct yaml_value *at)
+static int read_quota(const struct mapping_reading *reading, const struct yaml_value *at,
+                      void *target)
 {
-    static const struct mapping_key MEMBERS[] = {{"name", read_name},
-                                                 {"namespaces", read_namespaces},
-                                                 {"namespaceSelector", read_selector},
-                                                 {"limits", read_limits}};
+    struct policy *policy = target;
+    static const struct mapping_key MEMBERS[] = {
+        {.key = "name", .read = read_name},
+        {.key = "namespaces", .read = read_namespaces},
+        {.key = "namespaceSelector", .read = read_selector},
+        {.key = "limits", .read = read_limits}};
     struct quota quota = {0};
     struct err why;
     int r = mapping_read(reading, at, MEMBERS, N_OF(MEMBERS), &quota);
@@ -224,7 +224,7 @@ static int read_quota(const struct mapping_reading *reading, const struct yaml_v
                           "should have namespaces or namespaceSelector ({} is every namespace)");
     if (quota.n_limits == 0)
         return yaml_fault(reading->file, at, reading->err, "should have limits");
-    r = policy_add_quota(reading->policy, &quota, &why);
+    r = policy_add_quota(policy, &quota, &why);
     return r < 0 ? yaml_fault(reading->file, at, reading->err, "%s", why.text) : 0;
 }
 
@@ -235,12 +235,5 @@ int quotas_read(const struct yaml_file *file, const struct yaml_value *list, str
         return yaml_wrong(file, list, "a list of quotas", err);
     policy_clear_quotas(policy);
     const struct mapping_reading reading = {file, policy, policy->arena, err};
-    for (size_t i = 0; i < json_array_size(list->value); i++) {
-        struct mapping_spot spot;
-        mapping_item(list, i, &spot);
-        int r = read_quota(&reading, &spot.at);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    return mapping_items(&reading, list, read_quota, policy);
 }

@@ -8,7 +8,8 @@
 
 #include "config/settings.h"
 #include "config/syntax.h"
-#include "formats/yaml_fault.h"
+#include "formats/yaml_json.h"
+#include "types/policy.h"
 
 #include <jansson.h>
 
@@ -17,15 +18,15 @@ enum setting_kind {
     SETTING_TEXT,    /* char * */
     SETTING_NAMES,   /* char ** and a count: at least one, no duplicates */
     SETTING_ALIASES, /* struct gpu_model_alias * and a count */
-    SETTING_DRIVERS, /* the policy's device drivers: drivers.h */
+    SETTING_DRIVERS, /* the policy's device drivers */
     SETTING_SWITCH,  /* bool */
     SETTING_CHOICE,  /* an enum, written as the name of its value */
     SETTING_COUNT,   /* size_t, a whole number */
     SETTING_DECIMAL, /* int64_t thousandths; the row's numbers are thousandths too */
     SETTING_BYTES,   /* size_t, an integer or a quantity */
-    SETTING_CLIENTS, /* struct settings_clients: clients.h */
-    SETTING_QUOTAS,  /* the policy's quotas: quota_read.h */
-    SETTING_UNITS,   /* the policy's units: units.h */
+    SETTING_CLIENTS, /* struct settings_clients */
+    SETTING_QUOTAS,  /* the policy's quotas */
+    SETTING_UNITS,   /* the policy's units */
     SETTING_CHOSEN,  /* struct namespace_choice: a label selector, or nothing */
     N_SETTING_KINDS
 };
@@ -75,5 +76,23 @@ void settings_print_mixed(const struct settings *changing, const struct settings
 /* Position of the key in the file; of its section if the key is absent. */
 struct yaml_value setting_place(json_t *root, const char *section, const char *key,
                                 const char *path);
+
+/* Reads models.units: replaces the policy's units by those of the list. Returns 0 or -EINVAL. */
+int setting_read_units(const struct yaml_file *file, const struct yaml_value *list,
+                       struct policy *policy, struct err *err);
+
+/* Reads deviceDrivers: replaces the policy's drivers. -EINVAL sets err. */
+int setting_read_drivers(const struct yaml_file *file, const struct yaml_value *at,
+                         struct policy *policy, struct err *err);
+
+/* Reads `quotas`: replaces the policy's quotas. gpuResources and models.aliases must have been read
+ * before, because quotas are checked against them. -EINVAL sets err. */
+int quotas_read(const struct yaml_file *file, const struct yaml_value *list, struct policy *policy,
+                struct err *err);
+
+/* Reads allowed client certificates: replaces the previous value. -EINVAL sets err. */
+int setting_read_clients(const struct yaml_file *file, const struct yaml_value *at,
+                         struct settings_clients *clients, struct err *err);
+void setting_fini_clients(struct settings_clients *clients);
 
 #endif

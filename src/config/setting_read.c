@@ -3,12 +3,9 @@
 #include "setting.h"
 
 #include "base/mem.h"
-#include "clients.h"
-#include "drivers.h"
 #include "formats/json_get.h"
-#include "selector_read.h"
+#include "mapping.h"
 #include "types/quantity.h"
-#include "units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -294,19 +291,19 @@ static int read_bytes(const struct setting *setting, const struct yaml_file *fil
 static int read_clients(const struct setting *setting, const struct yaml_file *file,
                         const struct yaml_value *at, struct settings *settings, struct err *err)
 {
-    return clients_read(file, at, setting_target(setting, settings), err);
+    return setting_read_clients(file, at, setting_target(setting, settings), err);
 }
 
 static int read_drivers(const struct setting *setting, const struct yaml_file *file,
                         const struct yaml_value *at, struct settings *settings, struct err *err)
 {
-    return drivers_read(file, at, setting_target(setting, settings), err);
+    return setting_read_drivers(file, at, setting_target(setting, settings), err);
 }
 
 static int read_units(const struct setting *setting, const struct yaml_file *file,
                       const struct yaml_value *at, struct settings *settings, struct err *err)
 {
-    return units_read(file, at, setting_target(setting, settings), err);
+    return setting_read_units(file, at, setting_target(setting, settings), err);
 }
 
 /* settings.c reads these after all others. */

@@ -1,23 +1,106 @@
 /* settings: walks a policy file. setting.c lists the settings, setting_read.c reads a value,
  * settings_print.c prints it. */
 #include "config/settings.h"
-
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "base/small_file.h"
-#include "beside_check.h"
-#include "clients.h"
-#include "election_check.h"
 #include "formats/json_get.h"
-#include "quota_read.h"
 #include "setting.h"
-#include "timeout_check.h"
-#include "unknown_key.h"
-#include "warnings.h"
+#include "settings_check.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The error for an unknown key, with the nearest known one. */
+
+#define WORD_MAX 48
+
+/* A known key: a setting's, or a section's name (section ""). */
+struct known_key {
+    char section[WORD_MAX];
+    char key[WORD_MAX];
+};
+
+static struct known_key key_of_setting(const struct setting *row)
+{
+    struct known_key known;
+    (void)snprintf(known.section, sizeof known.section, "%.*s", (int)setting_section_len(row),
+                   row->path);
+    (void)snprintf(known.key, sizeof known.key, "%s", setting_key(row));
+    return known;
+}
+
+/* The name of the row's section, or its key if it has none. */
+static struct known_key outermost_key(const struct setting *row)
+{
+    struct known_key known = key_of_setting(row);
+    if (known.section[0] == '\0')
+        return known;
+    struct known_key section = {.section = ""};
+    memcpy(section.key, known.section, sizeof section.key);
+    return section;
+}
+
+/* False: none is near. */
+static bool find_nearest(const char *key, struct known_key *ret_nearest)
+{
+    struct nearest nearest = {.asked = key, .least = SIZE_MAX};
+    for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
+        const struct known_key candidates[] = {key_of_setting(row), outermost_key(row)};
+        for (size_t i = 0; i < 2; i++) {
+            if (nearest_try(&nearest, candidates[i].key))
+                *ret_nearest = candidates[i];
+        }
+    }
+    return nearest.least < SIZE_MAX;
+}
+
+/* Writes the keys of a section: "verbs, people, probes". */
+static void unknown_key_list(const char *section, struct buf *out)
+{
+    struct known_key last = {.key = ""};
+    const char *separator = "";
+    for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
+        struct known_key known = *section ? key_of_setting(row) : outermost_key(row);
+        if (strcmp(known.section, section) != 0 || strcmp(known.key, last.key) == 0)
+            continue;
+        buf_printf(out, "%s%s", separator, known.key);
+        separator = ", ";
+        last = known;
+    }
+}
+
+static void add_hint(const char *section, const char *key, struct buf *out)
+{
+    struct known_key nearest = {.section = "", .key = ""};
+    const char *last_part = strrchr(key, '.') ? strrchr(key, '.') + 1 : key;
+    if (!find_nearest(last_part, &nearest)) {
+        buf_add_text(out, "known here: ");
+        unknown_key_list(section, out);
+    } else if (strcmp(nearest.section, section) == 0) {
+        buf_printf(out, "did you mean %s?", nearest.key);
+    } else if (nearest.section[0] == '\0') {
+        buf_printf(out, "did you mean %s, outside of %s?", nearest.key, section);
+    } else {
+        buf_printf(out, "did you mean %s in %s?", nearest.key, nearest.section);
+    }
+}
+
+/* section: "" at the top level. Returns -EINVAL with the key's position. */
+static int unknown_key(const struct yaml_file *file, const char *section,
+                       const struct yaml_value *at, struct err *err)
+{
+    struct buf hint;
+    buf_init(&hint, ERR_TEXT_MAX);
+    add_hint(section, at->key, &hint);
+    const struct yaml_value key_only = {at->container, at->key, at->path, NULL};
+    int r = yaml_fault(file, &key_only, err, "unknown key; %s", buf_text(&hint));
+    buf_fini(&hint);
+    return r;
+}
 
 #define PATH_TEXT_MAX 128
 
@@ -65,7 +148,7 @@ void settings_fini(struct settings *settings)
         if (row->kind == SETTING_TEXT)
             mem_free_ptr(setting_target(row, settings));
         else if (row->kind == SETTING_CLIENTS)
-            clients_fini(setting_target(row, settings));
+            setting_fini_clients(setting_target(row, settings));
     }
     policy_fini(&settings->policy);
     *settings = (struct settings){0};
@@ -169,37 +252,6 @@ static int read_quotas(const struct yaml_file *file, json_t *root, struct settin
     return at.value ? quotas_read(file, &at, &settings->policy, err) : 0;
 }
 
-/* Otherwise a request body of the allowed size would not fit. */
-static int check_bodies(const struct yaml_file *file, json_t *root, const struct settings *settings,
-                        struct err *err)
-{
-    const struct settings_limits *limits = &settings->limits;
-    if (limits->bodies_bytes / 2 >= limits->request_bytes)
-        return 0;
-    json_t *object = json_member(root, "limits");
-    json_t *bodies = json_member(object, "bodiesBytes");
-    const bool is_given = bodies && !json_is_null(bodies);
-    const struct yaml_value at = {object, is_given ? "bodiesBytes" : "requestBytes",
-                                  is_given ? "limits.bodiesBytes" : "limits.requestBytes",
-                                  is_given ? bodies : json_member(object, "requestBytes")};
-    return yaml_fault(file, &at, err,
-                      "bodiesBytes is %zu, should be at least twice requestBytes (%zu)",
-                      limits->bodies_bytes, limits->request_bytes);
-}
-
-/* Otherwise an operator may believe that it limits who is enforced. */
-static int check_enforced(const struct yaml_file *file, json_t *root,
-                          const struct settings *settings, struct err *err)
-{
-    const struct policy *policy = &settings->policy;
-    const struct yaml_value at = {root, "enforceNamespaces", "enforceNamespaces",
-                                  json_member(root, "enforceNamespaces")};
-    if (!policy->enforce_namespaces.is_set || policy->mode == MODE_OBSERVE)
-        return 0;
-    return yaml_fault(file, &at, err,
-                      "needs mode: observe; with mode: enforce every namespace is enforced");
-}
-
 static int read_root(const struct yaml_file *file, json_t *root, struct settings *settings,
                      struct err *err)
 {
@@ -210,21 +262,13 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
     if (r == 0)
         r = read_settings(file, "", root, settings, err);
     if (r == 0)
-        r = timeout_check(file, root, settings, err);
-    if (r == 0)
-        r = election_check(file, root, settings, err);
-    if (r == 0)
-        r = beside_check(file, root, settings, err);
-    if (r == 0)
-        r = check_bodies(file, root, settings, err);
-    if (r == 0)
-        r = check_enforced(file, root, settings, err);
+        r = settings_check(file, root, settings, err);
     if (r == 0)
         r = read_quotas(file, root, settings, err);
     if (r < 0)
         return r;
     derive(settings);
-    warnings_find(file, root, settings);
+    settings_find_warnings(file, root, settings);
     return 0;
 }
 

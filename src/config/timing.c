@@ -1,6 +1,8 @@
 /* timing: see include/config/timing.h. */
 #include "config/timing.h"
 
+#include <inttypes.h>
+
 #define SECOND_MS ((int64_t)1000)
 /* The part of bindTimeoutSeconds that remains for our answer after the API server has timed the
  * POST out. */
@@ -42,4 +44,18 @@ int64_t timing_leaderless_ms(const struct timing *timing)
 int64_t timing_stall_ms(const struct timing *timing)
 {
     return timing_leaderless_ms(timing) + timing->http_ms;
+}
+
+void timing_report(const struct settings *settings, struct buf *out)
+{
+    const struct timing timing = timing_of(settings);
+    if (!settings->election.enabled)
+        return;
+    const int64_t takeover_ms = TIMING_TAKEOVER_MS;
+    buf_printf(out,
+               "a vanished leader delays pods without GPUs by up to %" PRId64
+               " s: %zu s leaderElection.leaseDurationSeconds, %" PRId64
+               " s takeover, %zu s scheduler.httpTimeoutSeconds\n",
+               timing_stall_ms(&timing) / SECOND_MS, settings->election.lease_s,
+               takeover_ms / SECOND_MS, settings->scheduler.http_timeout_s);
 }

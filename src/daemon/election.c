@@ -1,14 +1,14 @@
 /* election: see include/daemon/election.h. */
 #include "daemon/election.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/mutex.h"
-#include "base/wait.h"
+#include "base/small_file.h"
 #include "config/timing.h"
 #include "inventory/live.h"
 #include "kube/leadership.h"
-#include "own_namespace.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,6 +19,33 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define NAMESPACE_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+static bool read_namespace(char ret_name[ELECTION_NAMESPACE_BYTES])
+{
+    struct buf text;
+    buf_init(&text, ELECTION_NAMESPACE_BYTES - 1);
+    const bool is_read = small_file_read(NAMESPACE_FILE, true, &text, NULL) == 0;
+    (void)snprintf(ret_name, ELECTION_NAMESPACE_BYTES, "%.*s",
+                   (int)strcspn(buf_text(&text), "\r\n "), buf_text(&text));
+    buf_fini(&text);
+    return is_read && *ret_name;
+}
+
+int election_namespace(const struct settings *settings, char ret_name[ELECTION_NAMESPACE_BYTES],
+                       struct err *err)
+{
+    const char *of_pod = getenv("POD_NAMESPACE");
+    const char *name = settings->election.namespace_;
+    (void)snprintf(ret_name, ELECTION_NAMESPACE_BYTES, "%s", *name || !of_pod ? name : of_pod);
+    if (*ret_name || read_namespace(ret_name))
+        return 0;
+    return err_set(
+        err, EINVAL,
+        "leaderElection.namespace: is empty, should be the namespace of the Lease and of "
+        "wake.objectName (or set POD_NAMESPACE in the environment)");
+}
 
 #define SECOND_MS ((int64_t)1000)
 #define LEASES "coordination.k8s.io/v1", "leases"
@@ -43,7 +70,7 @@ struct election {
     struct leadership *leadership;
     struct named_watch lease;
     struct named_watch slice;
-    char namespace_[OWN_NAMESPACE_BYTES];
+    char namespace_[ELECTION_NAMESPACE_BYTES];
     char identity[TEXT_BYTES];
     char address[INET6_ADDRSTRLEN];
     unsigned port;
@@ -215,7 +242,7 @@ static void create_leadership(struct election *election, const struct election_p
 
 static void init_lock(struct election *election)
 {
-    wait_condition_init(&election->changed);
+    clock_condition_init(&election->changed);
     mutex_init(&election->lock);
 }
 
@@ -226,7 +253,7 @@ int election_new(const struct election_parts *parts, struct election **ret_elect
     election->parts = *parts;
     init_lock(election);
     find_identity(election, parts->seed);
-    int r = own_namespace_find(parts->settings, election->namespace_, err);
+    int r = election_namespace(parts->settings, election->namespace_, err);
     if (r == 0)
         r = find_address(election, &parts->settings->election, err);
     if (r < 0) {
@@ -330,7 +357,7 @@ void election_leave(struct election *election)
 {
     const int64_t began_ms = clock_ms();
     const int64_t at_most_ms = binds_quiet_ms(election->parts.binds, began_ms);
-    const struct timespec end = wait_moment(at_most_ms + RELEASE_MS);
+    const struct timespec end = clock_moment(at_most_ms + RELEASE_MS);
     leadership_release(election->leadership);
     kube_loop_wake(election->parts.loop);
     int r = 0;

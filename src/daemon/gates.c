@@ -2,7 +2,7 @@
  * addresses. */
 #include "daemon/gates.h"
 #include "api/kubernetes.h"
-#include "auth/caller.h"
+#include "auth/auth.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "inventory/inventory.h"
@@ -144,7 +144,7 @@ static enum gate_verdict judge_people(void *context, struct exchange *exchange)
     if (!gates->has_tls)
         return GATE_OPEN;
     if (peer && is_named(peer, &gates->settings->tls.people_clients)) {
-        exchange_set_caller(exchange, caller_of(peer->common_name, peer->organizations));
+        exchange_set_caller(exchange, auth_caller_of(peer->common_name, peer->organizations));
         return GATE_OPEN;
     }
     if (!exchange_header(exchange, "Authorization")) {

@@ -3,15 +3,16 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "config/timing.h"
-#include "hand_in.h"
+#include "daemon/election.h"
+#include "inventory/inventory.h"
 #include "inventory/kinds.h"
 #include "inventory/live.h"
 #include "kube/credentials.h"
 #include "kube/hold.h"
 #include "kube/loop.h"
 #include "kube/watch.h"
-#include "own_namespace.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,6 +22,79 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+
+struct hand_in {
+    struct inventory *inventory;
+    struct kube_loop *loop;
+    struct kube_watch *const *watches;
+    size_t n_watches;
+
+    struct mutex lock; /* guards the rest */
+    pthread_cond_t taken;
+    const struct policy *policy; /* not taken yet; NULL: none */
+    bool lists_again;
+};
+
+/* Gives a new policy to the read loop, whose thread may change the ledger. Private to daemon. */
+
+static int64_t run(void *context, int64_t now_ms)
+{
+    struct hand_in *hand_in = context;
+    (void)now_ms;
+    mutex_lock(&hand_in->lock);
+    const struct policy *policy = hand_in->policy;
+    const bool lists_again = hand_in->lists_again;
+    mutex_unlock(&hand_in->lock);
+    if (!policy)
+        return CLOCK_NEVER;
+    const int64_t began_ms = clock_ms();
+    inventory_take_policy(hand_in->inventory, policy);
+    LOG(LOG_INFO, "inventory", LOG_MSG("the ledger was judged anew"),
+        LOG_NUM("ms", clock_ms() - began_ms));
+    for (size_t i = 0; lists_again && i < hand_in->n_watches; i++)
+        kube_watch_list_again(hand_in->watches[i]);
+    mutex_lock(&hand_in->lock);
+    hand_in->policy = NULL;
+    (void)pthread_cond_signal(&hand_in->taken);
+    mutex_unlock(&hand_in->lock);
+    if (lists_again)
+        kube_loop_wake(hand_in->loop); /* the watches are tasks of this loop */
+    return CLOCK_NEVER;
+}
+
+/* Call before the loop starts. Borrows its arguments. */
+static void hand_in_init(struct hand_in *ret_hand_in, struct inventory *inventory,
+                         struct kube_loop *loop, struct kube_watch *const *watches,
+                         size_t n_watches)
+{
+    *ret_hand_in = (struct hand_in){
+        .inventory = inventory, .loop = loop, .watches = watches, .n_watches = n_watches};
+    mutex_init(&ret_hand_in->lock);
+    clock_condition_init(&ret_hand_in->taken);
+    kube_loop_add_task(loop, run, ret_hand_in);
+}
+
+static void hand_in_fini(struct hand_in *hand_in)
+{
+    (void)pthread_cond_destroy(&hand_in->taken);
+    mutex_fini(&hand_in->lock);
+}
+
+/* Waits until the policy is in force, while the loop runs. lists_again: all that was read by the
+ * old policy is listed again. */
+static void hand_in_policy(struct hand_in *hand_in, const struct policy *policy, bool lists_again)
+{
+    mutex_lock(&hand_in->lock);
+    hand_in->policy = policy;
+    hand_in->lists_again = lists_again;
+    mutex_unlock(&hand_in->lock);
+    kube_loop_wake(hand_in->loop);
+    mutex_lock(&hand_in->lock);
+    while (hand_in->policy)
+        (void)pthread_cond_wait(&hand_in->taken, &hand_in->lock.native);
+    mutex_unlock(&hand_in->lock);
+    inventory_free_replaced(hand_in->inventory);
+}
 
 #define SECOND_MS ((int64_t)1000)
 /* Longer than the usual lag of a watch. */
@@ -249,7 +323,7 @@ static void helped(void *context, enum cluster_kind kind)
 
 static int create_wake(struct live_mode *live, const struct settings *settings, struct err *err)
 {
-    char namespace_[OWN_NAMESPACE_BYTES];
+    char namespace_[ELECTION_NAMESPACE_BYTES];
     const struct wake_settings wake = {.namespace_ = namespace_,
                                        .name = settings->wake_object,
                                        .seed = random_seed(),
@@ -257,7 +331,7 @@ static int create_wake(struct live_mode *live, const struct settings *settings, 
                                        .context = live};
     if (!settings->wake_object[0])
         return 0;
-    int r = own_namespace_find(settings, namespace_, err);
+    int r = election_namespace(settings, namespace_, err);
     if (r < 0)
         return r;
     live->wake = wake_new(&wake, kube_loop_sender(live->writing));

@@ -2,11 +2,11 @@
 #include "daemon/reload.h"
 #include "base/clock.h"
 #include "base/file_watch.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
-#include "base/siphash.h"
 #include "base/text_time.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "decide/preempt.h"
 #include "decide/quota.h"
 #include "ledger/reservation.h"
-#include "types/amount.h"
+#include "types/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "decide/quota.h"
 #include "base/mem.h"
 #include "ledger/claim_usage.h"
-#include "types/amount.h"
+#include "types/quantity.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* api_server: see api_server.h. */
-#include "api_server.h"
+/* api_server: see checks.h. */
+#include "checks.h"
 
 #include "base/mem.h"
 #include "base/mutex.h"

@@ -1,6 +1,6 @@
 /* certificate_checks: the certificates as the service itself judges them, at its start and in
  * calls. */
-#include "certificate_checks.h"
+#include "checks.h"
 
 #include "base/base64.h"
 #include "base/clock.h"
@@ -142,7 +142,7 @@ struct scheduler_pem {
     bool is_here; /* else it is not given, or was reported */
 };
 
-/* base64 of PEM, inline. scheduler_schema.h reports what is not base64. */
+/* base64 of PEM, inline. scheduler_schema.c reports what is not base64. */
 static void read_data(const char *data, struct scheduler_pem *pem)
 {
     char *bytes CLEANUP(mem_free_ptr) = NULL;

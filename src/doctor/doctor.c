@@ -2,12 +2,10 @@
 #include "doctor/doctor.h"
 
 #include "base/mem.h"
-#include "certificate_checks.h"
-#include "cluster_checks.h"
+#include "checks.h"
 #include "doctor/findings.h"
 #include "kube/credentials.h"
 #include "kube/target.h"
-#include "live_checks.h"
 #include "scheduler_checks.h"
 
 #include <errno.h>
@@ -54,9 +52,9 @@ static void check_live(const struct doctor *doctor, const struct kube_target *ta
         findings_add(findings, FINDING_FAIL, "apiServer", "", "%s", err.text);
         return;
     }
-    const bool is_there = version_checks_run(&checks);
+    const bool is_there = server_checks_versions(&checks);
     if (is_there) {
-        clock_checks_run(&checks);
+        server_checks_clock(&checks);
         rights_checks_run(&checks);
         leader_checks_run(&checks);
     }

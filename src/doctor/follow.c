@@ -1,11 +1,11 @@
-/* follow: see live_checks.h. It lists and watches as the service does (daemon/live_mode.c), but
+/* follow: see checks.h. It lists and watches as the service does (daemon/live_mode.c), but
  * takes no Lease, binds nothing and listens nowhere. */
 #include "base/clock.h"
+#include "checks.h"
 #include "inventory/kinds.h"
 #include "inventory/live.h"
 #include "kube/loop.h"
 #include "kube/watch.h"
-#include "live_checks.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,9 +1,9 @@
-/* leader_checks: see live_checks.h. */
+/* leader_checks: see checks.h. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/text_time.h"
+#include "checks.h"
 #include "formats/json_get.h"
-#include "live_checks.h"
 #include "scheduler_url.h"
 
 #include <inttypes.h>

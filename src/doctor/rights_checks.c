@@ -1,9 +1,9 @@
-/* rights_checks: see live_checks.h. The table, and the watched kinds, are those of
+/* rights_checks: see checks.h. The table, and the watched kinds, are those of
  * manifests/rbac/rbac.yaml, manifests/base/replica-rbac.yaml and the overlays control-plane and
  * aggregated-api; tests/control-plane/test_doctor.py compares them. */
+#include "checks.h"
 #include "formats/json_get.h"
 #include "inventory/kinds.h"
-#include "live_checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,8 +11,67 @@
 #include "doctor/findings.h"
 #include "scheduler_file.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Findings about values of kube-scheduler's configuration, and what its checks share. */
+
+struct scheduler_checks {
+    const struct scheduler_file *file;
+    const struct settings *settings;
+    const char *verbs_address; /* ADDR:PORT */
+    struct findings *findings;
+    json_t *extenders; /* a list, or NULL */
+    size_t index;      /* of ours */
+    json_t *ours;      /* this service's extender; NULL: there is none, or several */
+};
+
+/* A finding about a member of our extender, with its position (the extender's if it is absent). The
+ * check's name is "scheduler." and the key. */
+void scheduler_report(const struct scheduler_checks *checks, enum finding_level level,
+                      const char *key, const char *advice, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The same about any value of the file. */
+void scheduler_report_at(const struct scheduler_checks *checks, enum finding_level level,
+                         const char *key, const struct yaml_value *at, const char *advice,
+                         const char *format, ...) __attribute__((format(printf, 6, 7)));
+
 /* All checks of the file; finds file->ours. */
 void scheduler_checks_run(struct scheduler_file *file, const struct settings *settings,
                           const char *verbs_address, struct findings *findings);
+
+/* managedResources of our extender, which decide which pods come. */
+void scheduler_list_check(const struct scheduler_checks *checks);
+
+/* Whether pods that ask only for the resource come to our extender: it lists the resource, or has
+ * no list. True if there is no such extender, which has a finding of its own. */
+bool scheduler_list_manages(const struct scheduler_file *file, const char *resource);
+
+/* The members of our extender, one by one. */
+void scheduler_ours_check(const struct scheduler_checks *checks);
+
+/* What kube-scheduler validates of all extenders together, ours and others.
+ *
+ * Sources: validateExtenders() in Kubernetes' pkg/scheduler/apis/config/validation, 1.36, and
+ * TLSConfigFor() in client-go's transport. */
+
+/* A fail for each fault with which kube-scheduler does not start. checks->ours is not needed. */
+void scheduler_extenders_check(const struct scheduler_checks *checks);
+
+/* Whether kube-scheduler accepts the name in managedResources. */
+bool scheduler_extenders_may_manage(const char *resource);
+
+/* Profiles, nodes to score, weights of plugins, and the Lease of kube-scheduler. */
+void scheduler_profiles_check(const struct scheduler_checks *checks);
+
+/* The keys of a KubeSchedulerConfiguration and the types of their values.
+ *
+ * kube-scheduler decodes its file strictly: it does not start with an unknown key or a value of
+ * another type. Outside of extenders an unknown key is only a warn, as a later version may know
+ * it. Args are read of the plugins that are kube-scheduler's own, and judged as if they were in
+ * use. */
+
+/* A finding for each unknown key and each value of a wrong type, an ok if there is none. */
+void scheduler_schema_check(const struct scheduler_file *file, struct findings *findings);
 
 #endif

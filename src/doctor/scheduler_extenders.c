@@ -1,5 +1,4 @@
-/* scheduler_extenders: see scheduler_extenders.h. */
-#include "scheduler_extenders.h"
+/* scheduler_extenders: see scheduler_checks.h. */
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -7,6 +6,7 @@
 #include "config/syntax.h"
 #include "formats/json_get.h"
 #include "http/tls.h"
+#include "scheduler_checks.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define DOCTOR_SCHEDULER_FILE_H
 
 #include "base/err.h"
-#include "formats/yaml_fault.h"
+#include "formats/yaml_json.h"
 
 #include <jansson.h>
 #include <stddef.h>

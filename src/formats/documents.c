@@ -2,8 +2,8 @@
  * all on. */
 #include "formats/documents.h"
 #include "base/buf.h"
+#include "encoding.h"
 #include "formats/yaml_json.h"
-#include "utf16.h"
 
 #include <stdbool.h>
 #include <stdint.h>

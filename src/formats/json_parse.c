@@ -1,15 +1,17 @@
 /* json_parse: see include/formats/json_parse.h and json_cost.h. The only caller of jansson's
  * parser. */
 #include "formats/json_parse.h"
-
+#include "base/hash.h"
 #include "base/mem.h"
+#include "encoding.h"
+#include "formats/json_get.h"
 #include "json_cost.h"
 #include "json_scan.h"
-#include "nul.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define MI ((size_t)1024 * 1024)
 
@@ -73,11 +75,11 @@ static int count(const char *text, size_t len, size_t max_depth, struct json_cos
 /* NULL: the text needs no copy. */
 static char *copy_without_nul(const char *text, size_t len)
 {
-    if (nul_find_escaped(text, len, 0) == len)
+    if (encoding_find_nul(text, len, 0) == len)
         return NULL;
     char *copy = mem_new(len);
     memcpy(copy, text, len);
-    nul_replace_escaped(copy, len);
+    encoding_replace_nuls(copy, len);
     return copy;
 }
 
@@ -118,4 +120,16 @@ size_t json_count_values(const json_t *value)
     json_object_foreach ((json_t *)(uintptr_t)value, key, inside)
         n += json_count_values(inside);
     return n;
+}
+
+int json_parse_seed(struct err *err)
+{
+    struct siphash_key key;
+    size_t json_seed = 0;
+    if (getrandom(&key, sizeof key, 0) != sizeof key ||
+        getrandom(&json_seed, sizeof json_seed, 0) != sizeof json_seed)
+        return err_set(err, errno, "getrandom: %s", strerror(errno));
+    hash_set_key(key);
+    json_set_seed(json_seed);
+    return 0;
 }

@@ -1,14 +1,350 @@
 /* json_scan: see json_scan.h. One function per state; each reads to the end of its state. */
 #include "json_scan.h"
-
 #include "base/mem.h"
-#include "json_scan_priv.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define JSON_SCAN_ONES 0x0101010101010101U
+
+#define JSON_SCAN_HIGHS (JSON_SCAN_ONES * 0x80)
+
+static inline uint64_t json_scan_word_at(const char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return le64toh(word);
+}
+
+static inline uint64_t json_scan_offset_of(const struct json_scan *scan, const char *at)
+{
+    return scan->chunk_offset + (uint64_t)(at - scan->chunk);
+}
+
+static inline bool json_scan_is_watched(const struct json_scan *scan)
+{
+    return scan->depth <= scan->watch_depth;
+}
+
+static const char *wanted(const struct json_scan *scan)
+{
+    static const char *const WANTED[] = {
+        [STATE_TOP] = "'{', where an object begins",
+        [STATE_END] = "the end of the text",
+        [STATE_VALUE] = "a value",
+        [STATE_VALUE_OR_END] = "a value or ']'",
+        [STATE_KEY] = "a key in double quotes",
+        [STATE_KEY_OR_END] = "a key in double quotes or '}'",
+        [STATE_COLON] = "':' after the key",
+        [STATE_STRING] = "the string's closing quote, or an escape such as \\n",
+        [STATE_UTF8] = "the rest of a UTF-8 character",
+        [STATE_ESCAPE] = "one of \"\\/bfnrtu after the '\\'",
+        [STATE_HEX] = "a hexadecimal digit",
+        [STATE_LOW_SURROGATE] = "the second half of a pair (\\ud800\\udc00)",
+        [STATE_NUMBER] = "a digit",
+    };
+    if (scan->state == STATE_LITERAL)
+        return scan->literal;
+    if (scan->state == STATE_AFTER_VALUE)
+        return scan->brackets[scan->depth - 1] == '{' ? "',' or '}'" : "',' or ']'";
+    return WANTED[scan->state];
+}
+
+static __attribute__((format(printf, 3, 4))) void
+json_scan_set_fault(struct json_scan *scan, uint64_t offset, const char *format, ...)
+{
+    char *text = scan->fault;
+    size_t size = sizeof scan->fault;
+    int n = snprintf(text, size, "%zu:%zu: ", (size_t)scan->line,
+                     (size_t)(offset - scan->line_offset + 1));
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text + n, size - (size_t)n, format, args);
+    va_end(args);
+    scan->event = SCAN_FAULT;
+}
+
+/* Reports the byte at p as a fault and returns p. */
+static const char *json_scan_unwanted(struct json_scan *scan, const char *p)
+{
+    unsigned char c = (unsigned char)*p;
+    uint64_t offset = json_scan_offset_of(scan, p);
+    if (c == '\n')
+        json_scan_set_fault(scan, offset, "the line ends here, should be %s", wanted(scan));
+    else if (c >= 0x20 && c < 0x7f)
+        json_scan_set_fault(scan, offset, "found '%c', should be %s", c, wanted(scan));
+    else
+        json_scan_set_fault(scan, offset, "found the byte 0x%02x, should be %s", c, wanted(scan));
+    return p;
+}
+
+static void json_scan_end_value(struct json_scan *scan)
+{
+    scan->state = scan->depth == 0 ? scan->top : STATE_AFTER_VALUE;
+    if (json_scan_is_watched(scan))
+        scan->event = SCAN_VALUE_END;
+}
+
+/* The states inside a string. */
+
+/* Sets the top bit of each byte that is a quote, a backslash, a control character or not ASCII;
+ * exact up to the lowest such byte. */
+static uint64_t special_bytes(uint64_t word)
+{
+    uint64_t quote = word ^ (JSON_SCAN_ONES * '"');
+    uint64_t backslash = word ^ (JSON_SCAN_ONES * '\\');
+    uint64_t found = ((quote - JSON_SCAN_ONES) & ~quote) |
+                     ((backslash - JSON_SCAN_ONES) & ~backslash) |
+                     ((word - JSON_SCAN_ONES * 0x20) & ~word) | word;
+    return found & JSON_SCAN_HIGHS;
+}
+
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+const char *json_scan_skip_plain(const char *p, const char *end)
+{
+    while (end - p >= 8) {
+        uint64_t special = special_bytes(json_scan_word_at(p));
+        if (special)
+            return p + __builtin_ctzll(special) / 8;
+        p += 8;
+    }
+    while (p < end && is_plain((unsigned char)*p))
+        p++;
+    return p;
+}
+
+static const char *end_string(struct json_scan *scan, const char *p)
+{
+    if (!scan->is_key) {
+        json_scan_end_value(scan);
+        return p;
+    }
+    scan->state = STATE_COLON;
+    if (json_scan_is_watched(scan))
+        scan->event = SCAN_KEY_END;
+    return p;
+}
+
+/* Ranges of RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
+static const char *begin_utf8(struct json_scan *scan, const char *p)
+{
+    unsigned char c = (unsigned char)*p;
+    if (c < 0xc2 || c > 0xf4) {
+        json_scan_set_fault(scan, json_scan_offset_of(scan, p),
+                            "found the byte 0x%02x, should be UTF-8", c);
+        return p;
+    }
+    scan->n_utf8 = c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+    scan->utf8_low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+    scan->utf8_high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+    scan->state = STATE_UTF8;
+    return p + 1;
+}
+
+static const char *json_scan_utf8(struct json_scan *scan, const char *p, const char *end)
+{
+    for (; scan->n_utf8 > 0 && p < end; p++, scan->n_utf8--) {
+        unsigned char c = (unsigned char)*p;
+        if (c < scan->utf8_low || c > scan->utf8_high)
+            return json_scan_unwanted(scan, p);
+        scan->utf8_low = 0x80;
+        scan->utf8_high = 0xbf;
+    }
+    if (scan->n_utf8 == 0)
+        scan->state = STATE_STRING;
+    return p;
+}
+
+static const char *json_scan_string(struct json_scan *scan, const char *p, const char *end)
+{
+    p = json_scan_skip_plain(p, end);
+    if (p == end)
+        return p;
+    if (*p == '"')
+        return end_string(scan, p + 1);
+    if (*p == '\\') {
+        scan->escape_offset = json_scan_offset_of(scan, p);
+        scan->state = STATE_ESCAPE;
+        return p + 1;
+    }
+    return (unsigned char)*p < 0x20 ? json_scan_unwanted(scan, p) : begin_utf8(scan, p);
+}
+
+static const char *json_scan_escape(struct json_scan *scan, const char *p, const char *end)
+{
+    (void)end;
+    if (scan->wants_low_surrogate && *p != 'u') {
+        scan->state = STATE_LOW_SURROGATE;
+        return json_scan_unwanted(scan, p);
+    }
+    if (*p == '\0' || !strchr("\"\\/bfnrtu", *p))
+        return json_scan_unwanted(scan, p);
+    scan->state = *p == 'u' ? STATE_HEX : STATE_STRING;
+    scan->n_hex = 4;
+    scan->code = 0;
+    return p + 1;
+}
+
+/* After the first half of a surrogate pair. */
+static const char *json_scan_low_surrogate(struct json_scan *scan, const char *p, const char *end)
+{
+    (void)end;
+    if (*p != '\\')
+        return json_scan_unwanted(scan, p);
+    scan->escape_offset = json_scan_offset_of(scan, p);
+    scan->state = STATE_ESCAPE;
+    return p + 1;
+}
+
+/* Called when \uXXXX is complete. */
+static void end_hex(struct json_scan *scan)
+{
+    bool is_low = scan->code >= 0xdc00 && scan->code <= 0xdfff;
+    bool is_high = scan->code >= 0xd800 && scan->code <= 0xdbff;
+    if (is_low != scan->wants_low_surrogate)
+        json_scan_set_fault(scan, scan->escape_offset, "\\u%04x is %s", scan->code,
+                            is_low ? "the second half of a pair, without the first"
+                                   : "not the second half of the pair that began before");
+    scan->wants_low_surrogate = is_high;
+    scan->state = is_high ? STATE_LOW_SURROGATE : STATE_STRING;
+}
+
+static const char *json_scan_hex(struct json_scan *scan, const char *p, const char *end)
+{
+    static const char DIGITS[] = "0123456789abcdef";
+    for (; scan->n_hex > 0 && p < end; p++, scan->n_hex--) {
+        const char *digit = *p ? strchr(DIGITS, *p | 0x20) : NULL;
+        if (!digit || (*p < '0'))
+            return json_scan_unwanted(scan, p);
+        scan->code = scan->code << 4 | (unsigned)(digit - DIGITS);
+    }
+    if (scan->n_hex == 0)
+        end_hex(scan);
+    return p;
+}
+
+/* The steps of json_scan.c for text without spaces, in one loop over local variables. Most of a
+ * large text is such: containers, plain strings and keys, and what separates them, below the
+ * depth that is watched. */
+
+/* Where the loop is; the rest of the scan does not change. */
+struct compact_place {
+    enum json_scan_state state;
+    size_t depth;
+    struct json_cost cost;
+    const char *at;
+};
+
+/* Each returns false before what a step must read. */
+
+static inline bool open_compact(const struct json_scan *scan, struct compact_place *place,
+                                char bracket, const char *end)
+{
+    if (place->depth == scan->max_depth)
+        return false;
+    place->cost.n_values++;
+    place->cost.n_bytes += bracket == '{' ? JSON_COST_OBJECT : JSON_COST_ARRAY;
+    place->at++;
+    if (place->at < end && *place->at == (bracket == '{' ? '}' : ']')) {
+        place->at++;
+        place->state = STATE_AFTER_VALUE;
+        return true;
+    }
+    scan->brackets[place->depth++] = bracket;
+    place->state = bracket == '{' ? STATE_KEY_OR_END : STATE_VALUE_OR_END;
+    return true;
+}
+
+/* A step reports the end of a watched one. */
+static inline bool close_compact(const struct json_scan *scan, struct compact_place *place)
+{
+    if (place->depth <= scan->watch_depth + 1)
+        return false;
+    place->depth--;
+    place->state = STATE_AFTER_VALUE;
+    place->at++;
+    return true;
+}
+
+/* After the closing quote, or NULL. */
+static inline const char *pass_string(const struct compact_place *place, const char *end)
+{
+    const char *quote = json_scan_skip_plain(place->at + 1, end);
+    return quote < end && *quote == '"' ? quote + 1 : NULL;
+}
+
+static inline bool read_value(const struct json_scan *scan, struct compact_place *place,
+                              const char *end)
+{
+    const char first = *place->at;
+    if (first == '{' || first == '[')
+        return open_compact(scan, place, first, end);
+    if (first == ']' && place->state == STATE_VALUE_OR_END)
+        return close_compact(scan, place);
+    const char *after = first == '"' ? pass_string(place, end) : NULL;
+    if (!after)
+        return false;
+    place->cost.n_values++;
+    place->cost.n_bytes += JSON_COST_STRING;
+    place->state = STATE_AFTER_VALUE;
+    place->at = after;
+    return true;
+}
+
+static inline bool read_key(const struct json_scan *scan, struct compact_place *place,
+                            const char *end)
+{
+    if (*place->at == '}' && place->state == STATE_KEY_OR_END)
+        return close_compact(scan, place);
+    const char *after = *place->at == '"' ? pass_string(place, end) : NULL;
+    if (!after || after == end || *after != ':')
+        return false;
+    place->cost.n_bytes += JSON_COST_KEY;
+    place->state = STATE_VALUE;
+    place->at = after + 1;
+    return true;
+}
+
+static inline bool read_separator(const struct json_scan *scan, struct compact_place *place)
+{
+    const bool in_object = scan->brackets[place->depth - 1] == '{';
+    if (*place->at == (in_object ? '}' : ']'))
+        return close_compact(scan, place);
+    if (*place->at != ',')
+        return false;
+    place->state = in_object ? STATE_KEY : STATE_VALUE;
+    place->at++;
+    return true;
+}
+
+/* Steps below the watched depth, while the text is compact; p < end. May read nothing. */
+static const char *json_scan_compact(struct json_scan *scan, const char *p, const char *end)
+{
+    struct compact_place place = {scan->state, scan->depth, scan->cost, p};
+    bool goes_on = true;
+    while (goes_on && place.at < end) {
+        if (place.state == STATE_AFTER_VALUE)
+            goes_on = read_separator(scan, &place);
+        else if (place.state == STATE_VALUE || place.state == STATE_VALUE_OR_END)
+            goes_on = read_value(scan, &place, end);
+        else if (place.state == STATE_KEY || place.state == STATE_KEY_OR_END)
+            goes_on = read_key(scan, &place, end);
+        else
+            goes_on = false;
+    }
+    scan->state = place.state;
+    scan->depth = place.depth;
+    scan->cost = place.cost;
+    return place.at;
+}
 
 /* The number machine (RFC 8259, section 6). */
 enum {
@@ -57,56 +393,6 @@ struct text_position json_scan_position(const struct json_scan *scan, const char
 
 /* ---- faults ---- */
 
-void json_scan_set_fault(struct json_scan *scan, uint64_t offset, const char *format, ...)
-{
-    char *text = scan->fault;
-    size_t size = sizeof scan->fault;
-    int n = snprintf(text, size, "%zu:%zu: ", (size_t)scan->line,
-                     (size_t)(offset - scan->line_offset + 1));
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text + n, size - (size_t)n, format, args);
-    va_end(args);
-    scan->event = SCAN_FAULT;
-}
-
-static const char *wanted(const struct json_scan *scan)
-{
-    static const char *const WANTED[] = {
-        [STATE_TOP] = "'{', where an object begins",
-        [STATE_END] = "the end of the text",
-        [STATE_VALUE] = "a value",
-        [STATE_VALUE_OR_END] = "a value or ']'",
-        [STATE_KEY] = "a key in double quotes",
-        [STATE_KEY_OR_END] = "a key in double quotes or '}'",
-        [STATE_COLON] = "':' after the key",
-        [STATE_STRING] = "the string's closing quote, or an escape such as \\n",
-        [STATE_UTF8] = "the rest of a UTF-8 character",
-        [STATE_ESCAPE] = "one of \"\\/bfnrtu after the '\\'",
-        [STATE_HEX] = "a hexadecimal digit",
-        [STATE_LOW_SURROGATE] = "the second half of a pair (\\ud800\\udc00)",
-        [STATE_NUMBER] = "a digit",
-    };
-    if (scan->state == STATE_LITERAL)
-        return scan->literal;
-    if (scan->state == STATE_AFTER_VALUE)
-        return scan->brackets[scan->depth - 1] == '{' ? "',' or '}'" : "',' or ']'";
-    return WANTED[scan->state];
-}
-
-const char *json_scan_unwanted(struct json_scan *scan, const char *p)
-{
-    unsigned char c = (unsigned char)*p;
-    uint64_t offset = json_scan_offset_of(scan, p);
-    if (c == '\n')
-        json_scan_set_fault(scan, offset, "the line ends here, should be %s", wanted(scan));
-    else if (c >= 0x20 && c < 0x7f)
-        json_scan_set_fault(scan, offset, "found '%c', should be %s", c, wanted(scan));
-    else
-        json_scan_set_fault(scan, offset, "found the byte 0x%02x, should be %s", c, wanted(scan));
-    return p;
-}
-
 int json_scan_fault(const struct json_scan *scan, struct err *err)
 {
     return err_set(err, EINVAL, "%s", scan->fault);
@@ -127,13 +413,6 @@ static const char *skip_space(struct json_scan *scan, const char *p, const char 
         }
     }
     return p;
-}
-
-void json_scan_end_value(struct json_scan *scan)
-{
-    scan->state = scan->depth == 0 ? scan->top : STATE_AFTER_VALUE;
-    if (json_scan_is_watched(scan))
-        scan->event = SCAN_VALUE_END;
 }
 
 /* Counts a value that begins. */

@@ -4,18 +4,126 @@
  * is complete.
  */
 #include "formats/json_stream.h"
-
 #include "base/buf.h"
 #include "base/mem.h"
 #include "drop_paths.h"
+#include "encoding.h"
+#include "formats/json_parse.h"
 #include "json_cost.h"
-#include "json_kept.h"
 #include "json_scan.h"
-#include "nul.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The counted members of an object over its budget. They are found wherever they stand, by a second
+ * pass over the valid text, so the order of members changes nothing. */
+struct json_kept {
+    const char *const *only;                   /* paths, as in json_stream_options; NULL: none */
+    const struct json_budget *budget;          /* of these members */
+    const struct json_stream_options *options; /* of the stream that read the object */
+};
+
+/* The brackets that close all open containers, innermost last. */
+static void find_open(const char *text, size_t len, struct buf *closers)
+{
+    bool in_string = false;
+    for (size_t i = 0; i < len; i++) {
+        const char c = text[i];
+        if (in_string && c == '\\')
+            i++;
+        else if (c == '"')
+            in_string = !in_string;
+        else if (in_string)
+            continue;
+        else if (c == '{' || c == '[')
+            buf_add(closers, c == '{' ? "}" : "]", 1);
+        else if (c == '}' || c == ']')
+            closers->len--;
+    }
+}
+
+struct whole_reading {
+    json_t *object;
+    struct err over;
+};
+
+static int take_whole(void *context, json_t *object, struct text_position at, struct err *err)
+{
+    struct whole_reading *reading = context;
+    if (reading->object)
+        return err_set(err, EINVAL, "%zu:%zu: a second object begins here", at.line, at.column);
+    reading->object = json_incref(object);
+    return 0;
+}
+
+static bool take_over(void *context, const json_t *part, const struct json_over *over)
+{
+    struct whole_reading *reading = context;
+    if (reading->object)
+        return false;
+    reading->object = json_deep_copy(part);
+    return err_set(&reading->over, EMSGSIZE, "%s", over->why) < 0;
+}
+
+int json_stream_read(const char *text, size_t len, const struct json_stream_options *options,
+                     json_t **ret_value, struct err *err)
+{
+    struct whole_reading reading = {.object = NULL};
+    const struct json_stream_handler handler = {
+        .on_envelope = take_whole, .on_large_envelope = take_over, .context = &reading};
+    struct json_stream *stream = json_stream_new(options, &handler);
+    int r = json_stream_feed(stream, text, len, err);
+    if (r == 0)
+        r = json_stream_end(stream, err);
+    if (r == -ECANCELED && reading.object)
+        r = 0;
+    json_stream_free(stream);
+    if (r < 0) {
+        json_decref(reading.object);
+        return r;
+    }
+    *ret_value = reading.object;
+    return reading.over.text[0] ? err_set(err, EMSGSIZE, "%s", reading.over.text) : 0;
+}
+
+/* An object with these members; the caller's. NULL: it is over the budget, or jansson cannot read
+ * it. */
+static json_t *json_kept_read(const struct json_kept *kept, const char *text, size_t len)
+{
+    static const char *const NONE[] = {"", NULL};
+    json_t *object = NULL;
+    const struct json_stream_options options = {
+        .only = kept->only ? kept->only : NONE,
+        .object_budget = kept->budget,
+        .max_object_bytes = kept->options->max_object_bytes,
+        .max_depth = kept->options->max_depth,
+        .json_flags = kept->options->json_flags,
+    };
+    if (json_stream_read(text, len, &options, &object, NULL) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* The same for the first part of an object. text ends after its '{' or after a member of it, or of
+ * an object or list inside. Closes what is open. */
+static json_t *json_kept_read_part(const struct json_kept *kept, const char *text, size_t len)
+{
+    struct buf whole;
+    struct buf closers;
+    buf_init(&closers, len);
+    find_open(text, len, &closers);
+    buf_init(&whole, len + closers.len);
+    buf_add(&whole, text, len);
+    while (closers.len > 0)
+        buf_add(&whole, &closers.data[--closers.len], 1);
+    json_t *part = json_kept_read(kept, buf_text(&whole), whole.len);
+    buf_fini(&whole);
+    buf_fini(&closers);
+    return part;
+}
 
 /* A container read member by member: an object, the list of items, or another list whose elements
  * have members to drop. */
@@ -214,7 +322,7 @@ static json_t *read_parcel(const struct json_stream *stream, const struct parcel
                            struct err *err)
 {
     json_error_t error;
-    nul_replace_escaped(parcel->text.data, parcel->text.len);
+    encoding_replace_nuls(parcel->text.data, parcel->text.len);
     json_t *value = json_cost_load(parcel->text.data, parcel->text.len,
                                    stream->options.json_flags | JSON_DECODE_ANY, &error);
     if (!value)

@@ -1,9 +1,9 @@
 /* json_strings: see include/formats/json_strings.h. */
 #include "formats/json_strings.h"
 
+#include "encoding.h"
 #include "json_cost.h"
 #include "json_scan.h"
-#include "nul.h"
 
 #include <errno.h>
 #include <string.h>
@@ -228,7 +228,7 @@ int json_strings_read_aside(const struct json_strings *strings, const struct jso
     int r = json_cost_check(cost, budget, "", err);
     if (r < 0)
         return r;
-    nul_replace_escaped(strings->aside, strings->aside_len);
+    encoding_replace_nuls(strings->aside, strings->aside_len);
     json_t *value = json_cost_load(strings->aside, strings->aside_len, JSON_DECODE_ANY, &error);
     if (!value)
         return err_set(err, EINVAL, "%d:%d: %s", error.line, error.column, error.text);

@@ -1,7 +1,7 @@
 /*
  * yaml_source: libyaml's events in our own types, so that only one file includes yaml.h.
  *
- * Syntax only: anchors, tags and scalars as written, except that NUL becomes U+FFFD (nul.h).
+ * Syntax only: anchors, tags and scalars as written, except that NUL becomes U+FFFD (encoding.h).
  */
 #ifndef FORMATS_YAML_SOURCE_H
 #define FORMATS_YAML_SOURCE_H

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/mutex.h"
-#include "base/wait.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -87,7 +86,7 @@ static void sweep(struct connections *connections, int64_t now_ms)
 /* Releases the lock while it waits. */
 static void wait_until(struct connections *connections, int64_t at_ms) REQUIRES(connections->lock)
 {
-    const struct timespec at = wait_moment(at_ms);
+    const struct timespec at = clock_moment(at_ms);
     (void)pthread_cond_timedwait(&connections->changed, &connections->lock.native, &at);
 }
 
@@ -128,7 +127,7 @@ int connections_start(const struct connection_limits *limits, struct traffic *tr
     struct connections *connections = MEM_NEW(struct connections);
     connections->traffic = traffic;
     connections->table.limits = *limits;
-    wait_condition_init(&connections->changed);
+    clock_condition_init(&connections->changed);
     mutex_init(&connections->lock);
     int r = pthread_create(&connections->thread, NULL, watch, connections);
     if (r != 0) {

@@ -1,5 +1,9 @@
-/* routes: see routes.h. A linear search: the table has about ten rows. */
+/* routes: see routes.h and include/http/local.h. A linear search: the table has about ten rows. */
 #include "routes.h"
+#include "base/nearest.h"
+#include "exchange_priv.h"
+#include "http/exchange.h"
+#include "http/local.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -63,4 +67,125 @@ const char *routes_text(const struct route *routes, unsigned listeners, struct a
                                 route->path, has_more ? "..." : "");
     }
     return text;
+}
+
+/* Checks the query of a request. A misspelt parameter must not be ignored: its caller would take
+ * the answer for what it asked. */
+
+/* A list of words, joined for a message, and the one that is nearest to a given word. */
+struct words {
+    struct nearest nearest; /* to the given word */
+    const char *joined;
+    struct arena *arena;
+};
+
+static void words_add(struct words *words, const char *word, const char *separator)
+{
+    (void)nearest_try(&words->nearest, word);
+    words->joined = arena_printf(words->arena, "%s%s%s", words->joined,
+                                 words->joined[0] ? separator : "", word);
+}
+
+/* "; did you mean table?" */
+static const char *hint(const struct words *words)
+{
+    if (!words->nearest.found)
+        return "";
+    return arena_printf(words->arena, "; did you mean %s?", words->nearest.found);
+}
+
+static const char *unknown_name(const struct parameter *known, const char *name,
+                                struct arena *arena)
+{
+    struct words words = {
+        .nearest = {.asked = name, .least = SIZE_MAX}, .joined = "", .arena = arena};
+    for (; known->name; known++)
+        words_add(&words, known->name, ", ");
+    if (!words.joined[0])
+        return arena_printf(arena, "?%.60s: is unknown, this path has no parameters", name);
+    return arena_printf(arena, "?%.60s: is unknown, should be one of %s%s", name, words.joined,
+                        hint(&words));
+}
+
+/* NULL: the value is among those of the parameter. */
+static const char *wrong_value(const struct parameter *parameter, const char *value,
+                               struct arena *arena)
+{
+    struct words words = {
+        .nearest = {.asked = value, .least = SIZE_MAX}, .joined = "", .arena = arena};
+    for (const char *const *right = parameter->values; *right; right++) {
+        if (strcmp(*right, value) == 0)
+            return NULL;
+        words_add(&words, *right, right[1] ? ", " : " or ");
+    }
+    return arena_printf(arena, "?%s=%.60s: is unknown, should be %s%s", parameter->name, value,
+                        words.joined, hint(&words));
+}
+
+static const struct parameter *find(const struct parameter *known, const char *name)
+{
+    while (known->name && strcmp(known->name, name) != 0)
+        known++;
+    return known->name ? known : NULL;
+}
+
+/* Stops at the first repetition, so i is at most the number of known parameters. */
+static bool is_repeated(const struct exchange *exchange, size_t i, const char *name)
+{
+    for (size_t j = 0; j < i; j++) {
+        if (strcmp(exchange_query_name(exchange, j), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+const char *exchange_query_fault(struct exchange *exchange, const struct parameter *known)
+{
+    struct arena *arena = exchange_arena(exchange);
+    const char *name = NULL;
+    const char *fault = NULL;
+    for (size_t i = 0; !fault && (name = exchange_query_name(exchange, i)); i++) {
+        const struct parameter *parameter = find(known, name);
+        if (!parameter)
+            fault = unknown_name(known, name, arena);
+        else if (is_repeated(exchange, i, name))
+            fault = arena_printf(arena, "?%s: is given twice, should be given once", name);
+        else if (parameter->values)
+            fault = wrong_value(parameter, exchange_query(exchange, name), arena);
+    }
+    return fault;
+}
+
+static void handle(const struct route_match *match, struct exchange *exchange)
+{
+    const struct route *route = match->route;
+    const char *fault = NULL;
+    if (!route || match->allow) {
+        exchange_answer_error(exchange, route ? 405 : 404, "no such path with this method");
+        return;
+    }
+    if (route->parameters)
+        fault = exchange_query_fault(exchange, route->parameters);
+    if (fault)
+        exchange_answer_error(exchange, 400, fault);
+    else
+        route->handle(route->context, exchange);
+}
+
+void local_ask(const struct route *routes, const struct local_request *request,
+               struct local_answer *ret_answer)
+{
+    struct exchange *exchange = exchange_new(request->method, request->path, BUF_UNBOUNDED);
+    const struct local_parameter *parameter = request->query;
+    for (; parameter && parameter->name; parameter++)
+        exchange_add_query(exchange, parameter->name, parameter->value);
+    if (request->body)
+        buf_add(&exchange->body, request->body, request->len);
+    const struct route_match match =
+        routes_find(routes, ~0U, request->method, request->path, exchange_arena(exchange));
+    exchange_lend(exchange);
+    handle(&match, exchange);
+    const struct answer answer = exchange_take_answer(exchange);
+    *ret_answer = (struct local_answer){answer.status, answer.body, answer.len};
+    exchange_drop(exchange);
 }

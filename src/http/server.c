@@ -4,13 +4,59 @@
  */
 #include "http/server.h"
 #include "address.h"
+#include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "fd_limit.h"
 #include "transport.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+/* File descriptors for the permitted connections. Private to http.
+ *
+ * Without a free descriptor, every thread of libmicrohttpd retries accept in a busy loop. So
+ * excess connections must stay in the backlog. */
+
+/* Fewer connections cannot serve a cluster. */
+#define LEAST_CONNECTIONS 16U
+
+static rlim_t allowed(rlim_t needed)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return needed;
+    if (limit.rlim_cur >= needed)
+        return limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? needed : limit.rlim_cur;
+}
+
+/* Raises the process's soft limit (RLIMIT_NOFILE) as needed and permitted, for the connections and
+ * `others`, all other files that may be open. Returns the possible number of connections: `wanted`,
+ * or fewer, which is logged. -EMFILE: too few; do not start. */
+static int fd_limit_for(unsigned wanted, unsigned others, unsigned *ret_connections,
+                        struct err *err)
+{
+    const rlim_t files = allowed((rlim_t)wanted + others);
+    const unsigned least = wanted < LEAST_CONNECTIONS ? wanted : LEAST_CONNECTIONS;
+    *ret_connections = wanted;
+    if (files >= (rlim_t)wanted + others)
+        return 0;
+    if (files < (rlim_t)least + others)
+        return err_set(err, EMFILE,
+                       "only %llu files may be open (ulimit -n), should be at least %u: %u for "
+                       "clients (limits.connections wants %u), and %u for all other files",
+                       (unsigned long long)files, least + others, least, wanted, others);
+    *ret_connections = (unsigned)files - others;
+    LOG(LOG_WARN, "http",
+        LOG_MSG("fewer connections than limits.connections: too few files may be "
+                "open (ulimit -n)"),
+        LOG_NUM("connections", *ret_connections), LOG_NUM("files", files));
+    return 0;
+}
 
 #define N_LISTENERS 3
 /* Threads of a socket without the verbs. */

@@ -1,15 +1,213 @@
 /* service: see service.h. */
 #include "service.h"
+#include "base/clock.h"
 #include "base/log.h"
-#include "foreign.h"
+#include "exchange_priv.h"
 #include "routes.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 #include <utlist.h>
+
+/* Rejects requests that a web page of another site may have sent through a browser. Every page in
+ * a laptop's browser can reach the laptop's loopback address. */
+
+#define LOCALHOST "localhost"
+#define SCHEME "http://"
+
+static bool is_ip_address(const char *name)
+{
+    struct in6_addr address;
+    return inet_pton(AF_INET, name, &address) == 1 || inet_pton(AF_INET6, name, &address) == 1;
+}
+
+static bool is_localhost(const char *name, size_t len)
+{
+    const size_t suffix = strlen(LOCALHOST);
+    return len >= suffix && strcasecmp(name + len - suffix, LOCALHOST) == 0 &&
+           (len == suffix || name[len - suffix - 1] == '.');
+}
+
+/* host: "NAME", "NAME:PORT", "[IPV6]" or "[IPV6]:PORT". */
+static bool is_local(const char *host, struct arena *arena)
+{
+    const bool is_bracketed = host[0] == '[';
+    const char *name = host + is_bracketed;
+    const size_t len = strcspn(name, is_bracketed ? "]" : ":");
+    const char *copy = arena_strndup(arena, name, len);
+    const char *rest = name + len + (is_bracketed && name[len]);
+    return (*rest == '\0' || *rest == ':') && (is_ip_address(copy) || is_localhost(copy, len));
+}
+
+static bool is_own(const char *origin, const char *host)
+{
+    const size_t len = strlen(SCHEME);
+    return host && strncmp(origin, SCHEME, len) == 0 && strcasecmp(origin + len, host) == 0;
+}
+
+static bool is_header(const struct exchange *exchange, const char *name, const char *value)
+{
+    const char *given = exchange_header(exchange, name);
+    return given && strcmp(given, value) == 0;
+}
+
+/* Browsers send these headers to loopback addresses, and pages cannot change them. A link from
+ * another site opens a document that this site cannot read. Source: W3C, Fetch Metadata Request
+ * Headers. */
+static bool is_of_other_site(const struct exchange *exchange)
+{
+    const bool is_link = strcmp(exchange->method, "GET") == 0 &&
+                         is_header(exchange, "Sec-Fetch-Mode", "navigate") &&
+                         is_header(exchange, "Sec-Fetch-Dest", "document");
+    return exchange_header(exchange, "Sec-Fetch-Site") && !is_link &&
+           !is_header(exchange, "Sec-Fetch-Site", "same-origin") &&
+           !is_header(exchange, "Sec-Fetch-Site", "none");
+}
+
+/* Returns NULL, or a message for a 403. The exchange's route must be set.
+ *
+ * * Verbs reject every request with an Origin: browsers add it to each POST, kube-scheduler never.
+ * * Without TLS an Origin must be the service's own: "http://" and the Host.
+ * * On a loopback address without TLS the Host must be an IP address, localhost or a name below it.
+ *   Any other name may belong to the page's site, whose DNS server can change it to the loopback
+ *   address (DNS rebinding).
+ *
+ * Source: RFC 6454 (Origin), RFC 6761, 6.3 (localhost), Fetch Standard (when browsers send
+ * Origin). */
+static const char *foreign_fault(const struct exchange *exchange)
+{
+    const char *origin = exchange_header(exchange, "Origin");
+    const char *host = exchange_header(exchange, "Host");
+    if (origin && exchange->route->listeners & LISTEN_VERBS)
+        return "a web page may not call kube-scheduler's paths: the request has an Origin";
+    if (exchange->has_tls)
+        return NULL;
+    if (origin && !is_own(origin, host))
+        return "web pages of other sites may not send requests: the Origin is not this service's";
+    if (is_of_other_site(exchange))
+        return "web pages of other sites may not send requests: the Sec-Fetch-Site is neither "
+               "same-origin nor none";
+    if (exchange->is_loopback && host && !is_local(host, exchange->arena))
+        return "on a loopback address without TLS the Host must be an IP address or localhost";
+    return NULL;
+}
+
+/* Requests in flight: a counter and a list of parked exchanges, under one lock. */
+
+static void in_flight_init(struct in_flight *flight)
+{
+    *flight = (struct in_flight){0};
+    clock_condition_init(&flight->changed);
+    mutex_init(&flight->lock);
+}
+
+static void in_flight_fini(struct in_flight *flight)
+{
+    (void)pthread_cond_destroy(&flight->changed);
+    mutex_fini(&flight->lock);
+}
+
+static void in_flight_add(struct in_flight *flight, struct exchange *exchange)
+{
+    exchange->under_way = true;
+    mutex_lock(&flight->lock);
+    flight->n++;
+    mutex_unlock(&flight->lock);
+}
+
+static void unlist(struct in_flight *flight, struct exchange *exchange)
+{
+    if (exchange->listed)
+        DL_DELETE(flight->parked, exchange);
+    exchange->listed = false;
+}
+
+/* Does nothing if already removed. */
+static void in_flight_remove(struct in_flight *flight, struct exchange *exchange)
+{
+    if (!exchange->under_way)
+        return;
+    exchange->under_way = false;
+    mutex_lock(&flight->lock);
+    unlist(flight, exchange);
+    flight->n--;
+    if (flight->n == 0)
+        (void)pthread_cond_broadcast(&flight->changed);
+    mutex_unlock(&flight->lock);
+}
+
+/* Suspends the connection until the answer or the gate's pass. Returns false if either is there.
+ * After in_flight_close() an answer always is: 503 without another. */
+static bool in_flight_park(struct in_flight *flight, struct exchange *exchange,
+                           const struct parking *parking)
+{
+    mutex_lock(&flight->lock);
+    bool parked = false;
+    if (flight->closed)
+        (void)exchange_take_back(exchange);
+    else
+        parked = exchange_park(exchange, parking);
+    if (parked) {
+        DL_APPEND(flight->parked, exchange);
+        exchange->listed = true;
+    }
+    mutex_unlock(&flight->lock);
+    return parked;
+}
+
+static void in_flight_unpark(struct in_flight *flight, struct exchange *exchange)
+{
+    if (!exchange->listed)
+        return;
+    mutex_lock(&flight->lock);
+    unlist(flight, exchange);
+    mutex_unlock(&flight->lock);
+}
+
+static struct timespec deadline_after(unsigned timeout_ms)
+{
+    struct timespec deadline;
+    (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += (time_t)(timeout_ms / 1000);
+    deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+    if (deadline.tv_nsec >= 1000000000) {
+        deadline.tv_sec++;
+        deadline.tv_nsec -= 1000000000;
+    }
+    return deadline;
+}
+
+size_t in_flight_wait(struct in_flight *flight, unsigned timeout_ms)
+{
+    struct timespec deadline = deadline_after(timeout_ms);
+    mutex_lock(&flight->lock);
+    while (flight->n > 0) {
+        if (pthread_cond_timedwait(&flight->changed, &flight->lock.native, &deadline) == ETIMEDOUT)
+            break;
+    }
+    size_t n = flight->n;
+    mutex_unlock(&flight->lock);
+    return n;
+}
+
+size_t in_flight_close(struct in_flight *flight)
+{
+    size_t n = 0;
+    mutex_lock(&flight->lock);
+    flight->closed = true;
+    struct exchange *exchange = NULL;
+    DL_FOREACH (flight->parked, exchange) {
+        if (exchange_take_back(exchange))
+            n++;
+    }
+    mutex_unlock(&flight->lock);
+    return n;
+}
 
 #define WARN_EVERY_NS 1000000000U
 /* Smaller answers are bounded by the number of connections. */

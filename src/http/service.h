@@ -6,11 +6,29 @@
 #ifndef HTTP_SERVICE_H
 #define HTTP_SERVICE_H
 
+#include "base/mutex.h"
 #include "bodies.h"
 #include "exchange_priv.h"
-#include "in_flight.h"
 #include "traffic.h"
 #include "worker.h"
+
+/* The requests in flight, and those of them that are parked until a later answer or pass. A stop
+ * waits for the former and takes back the latter.
+ *
+ * Lock order: in_flight, exchange, HTTP library. */
+struct in_flight {
+    struct mutex lock;
+    pthread_cond_t changed;
+    size_t n;
+    bool closed; /* no exchange is parked any more */
+    struct exchange *parked;
+};
+
+/* Waits until none is left or the time is over. Returns the number left. */
+size_t in_flight_wait(struct in_flight *flight, unsigned timeout_ms);
+/* Answers all parked exchanges with 503, and later ones instead of parking them. Returns the number
+ * answered. */
+size_t in_flight_close(struct in_flight *flight);
 
 struct service {
     const struct route *routes;

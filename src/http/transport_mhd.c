@@ -11,7 +11,7 @@
  * the connection closes.
  */
 #include "address.h"
-#include "base/hex.h"
+#include "base/base64.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "connections.h"

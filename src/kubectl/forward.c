@@ -1,7 +1,6 @@
 /* forward: see forward.h. */
 #include "forward.h"
 #include "base/hash.h"
-#include "base/siphash.h"
 #include "source.h"
 
 #include <inttypes.h>

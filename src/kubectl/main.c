@@ -1,6 +1,6 @@
 /* main of kubectl-gpu: reads the command line and runs the verb. */
 #include "base/log.h"
-#include "formats/hash_keys.h"
+#include "formats/json_parse.h"
 #include "source.h"
 #include "verbs.h"
 
@@ -43,7 +43,7 @@ static int complain_of_options(const struct session *session, const struct err *
 static int run(struct session *session, int argc, char **argv)
 {
     struct err err;
-    if (hash_keys_make(&err) < 0)
+    if (json_parse_seed(&err) < 0)
         return session_complain(session, err.text, EXIT_NO_ANSWER);
     if (argc > 0 && session_is_completer(argv[0]))
         return verbs_complete(session, argc, argv);

@@ -7,7 +7,7 @@
  */
 #include "gpu_kinds.h"
 #include "base/mem.h"
-#include "types/gpu_vendor.h"
+#include "types/gpu_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,8 +20,8 @@
 #include "owners_priv.h"
 #include "pod_names.h"
 #include "shapes.h"
-#include "types/amount.h"
 #include "types/device_facts.h"
+#include "types/quantity.h"
 
 #include <stdalign.h>
 #include <utlist.h>

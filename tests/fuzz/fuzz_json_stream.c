@@ -2,7 +2,7 @@
  * Reads any text as a stream of JSON objects. The size of the pieces changes nothing, and the
  * stream accepts what jansson alone accepts. The last byte is the size of the pieces.
  */
-#include "../../src/formats/nul.h"
+#include "../../src/formats/encoding.h"
 #include "../unit/formats/seen.h"
 #include "require.h"
 
@@ -89,7 +89,7 @@ static int all_objects(const char *text, size_t len)
     require(copy != NULL);
     if (len > 0)
         memcpy(copy, text, len);
-    nul_replace_escaped(copy, len);
+    encoding_replace_nuls(copy, len);
     int all = all_objects_without_nul(copy, len);
     free(copy);
     return all;

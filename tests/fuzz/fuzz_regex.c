@@ -2,7 +2,7 @@
  * crashes; a group around the pattern changes nothing, unless \Q may quote
  * its end. */
 #include "base/mem.h"
-#include "literal.h"
+#include "lexer.h"
 #include "regex.h"
 #include "require.h"
 

@@ -377,7 +377,7 @@ def test_an_address_with_another_value_shows_the_default(sample, pages, value):
 
 def test_the_page_hides_what_the_program_hides(sample, pages):
     """Raw and escaped. The browser's table may be of a newer Unicode."""
-    ranges = re.findall(r"\{0x(\w+), 0x(\w+)\}", read(os.path.join(ROOT, "src/base/hidden.c")))
+    ranges = re.findall(r"\{0x(\w+), 0x(\w+)\}", read(os.path.join(ROOT, "src/base/buf.c")))
     codes = [code for first, last in ranges for code in range(int(first, 16), int(last, 16) + 1)]
     assert len(codes) > 4000
     page = pages.open(sample)

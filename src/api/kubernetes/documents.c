@@ -1,7 +1,7 @@
 /* documents: see documents.h. Source: Kubernetes' API concepts; the OpenAPI specifications. */
 #include "api/kubernetes/documents.h"
 #include "api/kubernetes/kinds.h"
-#include "base/siphash.h"
+#include "base/hash.h"
 #include "formats/json_put.h"
 
 #include <inttypes.h>

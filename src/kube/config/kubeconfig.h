@@ -9,7 +9,7 @@
 #define KUBE_CONFIG_KUBECONFIG_H
 
 #include "base/buf.h"
-#include "formats/yaml_fault.h"
+#include "formats/yaml_json.h"
 #include "kube/target.h"
 
 #include <stddef.h>

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/mutex.h"
-#include "base/wait.h"
 #include "exec_pace.h"
 #include "exec_process.h"
 
@@ -64,7 +63,7 @@ static bool wait_until_due(struct exec_plugin *plugin)
     mutex_lock(&plugin->lock);
     while (!plugin->stops && clock_ms() < plugin->pace.due_ms) {
         const int64_t due_ms = plugin->pace.due_ms;
-        const struct timespec due = wait_moment(due_ms);
+        const struct timespec due = clock_moment(due_ms);
         if (due_ms == CLOCK_NEVER)
             (void)pthread_cond_wait(&plugin->changed, &plugin->lock.native);
         else
@@ -117,7 +116,7 @@ static int start_thread(struct exec_plugin *plugin, struct err *err)
 
 static void init_lock(struct exec_plugin *plugin)
 {
-    wait_condition_init(&plugin->changed);
+    clock_condition_init(&plugin->changed);
     mutex_init(&plugin->lock);
 }
 

@@ -39,7 +39,7 @@ export class Failure extends Error {
   }
 }
 
-// Control, format and other invisible characters could make a name look like another one. src/base/hidden.c has the same for the program.
+// Control, format and other invisible characters could make a name look like another one. src/base/buf.c has the same for the program.
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const ESCAPE = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|[^])/g;
 

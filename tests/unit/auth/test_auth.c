@@ -1,5 +1,5 @@
 /* The life of a token: reviewed, admitted or rejected, cached for its time and no longer. */
-#include "auth/caller.h"
+#include "auth/auth.h"
 #include "auth_harness.h"
 #include "kube_answers.h"
 
@@ -122,7 +122,7 @@ static void test_caller_is_the_user_and_not_the_token(void **state)
         assert_int_not_equal(caller_of_user(harness, token, others[i]), jane);
     }
     static const char *const GROUPS[] = {"b", "a", NULL};
-    assert_int_equal(caller_of("jane", GROUPS), jane); /* as of a certificate */
+    assert_int_equal(auth_caller_of("jane", GROUPS), jane); /* as of a certificate */
 }
 
 static void test_rejection_is_cached_for_less_time(void **state)

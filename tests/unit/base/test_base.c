@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/nearest.h"
-#include "base/process_metrics.h"
 #include "base/text_time.h"
 #include "unit.h"
 
@@ -247,9 +246,9 @@ static void test_process_metrics(void **state)
     int pipe_fds[2];
     buf_init(&before, 10000);
     buf_init(&after, 10000);
-    process_metrics(&before);
+    metrics_process(&before);
     assert_int_equal(pipe(pipe_fds), 0);
-    process_metrics(&after);
+    metrics_process(&after);
     const char *text = buf_text(&after);
     assert_true(value_of(text, "\nprocess_open_fds ") ==
                 value_of(buf_text(&before), "\nprocess_open_fds ") + 2);

@@ -3,7 +3,6 @@
  * private. A separate executable, because it also runs under ThreadSanitizer.
  */
 #include "base/clock.h"
-#include "base/wait.h"
 #include "small_cluster.h"
 #include "unit.h"
 
@@ -158,7 +157,7 @@ static void *read_settled(void *context)
             break;
     }
     const struct inventory_view view = inventory_read_settled(settlers->cluster.inventory);
-    const struct timespec end = wait_moment(clock_ms() + LIMIT_MS);
+    const struct timespec end = clock_moment(clock_ms() + LIMIT_MS);
     pthread_mutex_lock(&settlers->lock);
     settlers->n_held++;
     settlers->n_most = settlers->n_held > settlers->n_most ? settlers->n_held : settlers->n_most;
@@ -201,7 +200,7 @@ static void test_readers_that_waited_for_a_change_run_in_parallel(void **state)
     struct settlers settlers = {.lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_t threads[1 + N_SETTLERS];
     small_cluster_init(&settlers.cluster, SMALL_CLUSTER);
-    wait_condition_init(&settlers.more);
+    clock_condition_init(&settlers.more);
     const struct inventory_view view = inventory_read(settlers.cluster.inventory);
     for (size_t i = 0; i <= N_SETTLERS; i++) {
         assert_int_equal(

@@ -1,10 +1,57 @@
-/* utf16: see utf16.h. */
-#include "utf16.h"
+/* encoding: see encoding.h and include/formats/bytes.h. */
+#include "encoding.h"
 
+#include "formats/bytes.h"
+
+#include <stdbool.h>
 #include <string.h>
 
+#define ESCAPED "\\u0000"
+#define ESCAPED_LEN (sizeof ESCAPED - 1)
+#define REPLACEMENT "\xef\xbf\xbd"
+
+/* In "\\u0000" the second backslash is itself escaped, so there is no escape. */
+static bool is_escape(const char *json, size_t at)
+{
+    size_t n_before = 0;
+    while (n_before < at && json[at - n_before - 1] == '\\')
+        n_before++;
+    return n_before % 2 == 0;
+}
+
+size_t encoding_find_nul(const char *json, size_t len, size_t from)
+{
+    while (from < len) {
+        const char *found = memmem(json + from, len - from, ESCAPED, ESCAPED_LEN);
+        if (!found)
+            break;
+        size_t at = (size_t)(found - json);
+        if (is_escape(json, at))
+            return at;
+        from = at + ESCAPED_LEN;
+    }
+    return len;
+}
+
+void encoding_replace_nuls(char *json, size_t len)
+{
+    size_t at = 0;
+    while ((at = encoding_find_nul(json, len, at)) < len)
+        memcpy(json + at, "\\ufffd", ESCAPED_LEN);
+}
+
+void encoding_add_replaced(struct buf *out, const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (bytes[i] == '\0')
+            buf_add_text(out, REPLACEMENT);
+        else
+            buf_add(out, &bytes[i], 1);
+    }
+}
+
 #define PIECE_BYTES ((size_t)16 * 1024)
-#define REPLACEMENT 0xfffd
+#define REPLACEMENT_POINT 0xfffd
 
 void utf16_init(struct utf16 *utf16, bytes_read *read, void *context)
 {
@@ -38,10 +85,10 @@ static void add_unit(struct utf16 *utf16, unsigned unit)
         return;
     }
     if (utf16->high)
-        add_point(&utf16->out, REPLACEMENT);
+        add_point(&utf16->out, REPLACEMENT_POINT);
     utf16->high = is_high ? unit : 0;
     if (!is_high)
-        add_point(&utf16->out, is_low ? REPLACEMENT : unit);
+        add_point(&utf16->out, is_low ? REPLACEMENT_POINT : unit);
 }
 
 static void add_units(struct utf16 *utf16, const unsigned char *bytes, size_t n)
@@ -53,7 +100,7 @@ static void add_units(struct utf16 *utf16, const unsigned char *bytes, size_t n)
     utf16->has_left = i < n;
     utf16->left = i < n ? bytes[i] : 0;
     if (utf16->ended && (utf16->has_left || utf16->high))
-        add_point(&utf16->out, REPLACEMENT);
+        add_point(&utf16->out, REPLACEMENT_POINT);
 }
 
 static void decide(struct utf16 *utf16, const unsigned char *bytes, size_t n)
@@ -108,6 +155,20 @@ int utf16_read(void *context, char *bytes, size_t size, size_t *ret_n, struct er
     const size_t n = n_rest < size ? n_rest : size;
     memcpy(bytes, buf_text(&utf16->out) + utf16->n_passed, n);
     utf16->n_passed += n;
+    *ret_n = n;
+    return 0;
+}
+
+int bytes_read_at_hand(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err)
+{
+    struct bytes_at_hand *rest = context;
+    size_t n = rest->len < size ? rest->len : size;
+    (void)err;
+    if (n > 0) {
+        memcpy(bytes, rest->text, n);
+        rest->text += n;
+        rest->len -= n;
+    }
     *ret_n = n;
     return 0;
 }
