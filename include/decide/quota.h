@@ -71,6 +71,18 @@ enum reason quota_judge(const struct quota_view *view, const struct node *node);
 /* The message for REASON_QUOTA (decide/fit.h). It names the first quota in policy order that leaves
  * too little. Lives as long as the policy. */
 const char *quota_refusal(const struct quota_view *view, const struct node *node);
+/* A limit that leaves too little for one more pod on a node. */
+struct quota_short {
+    const struct quota *quota;
+    const struct quota_limit *limit;
+    int64_t left; /* negative: it is exceeded */
+    int64_t need;
+    size_t next; /* private */
+};
+/* Iterates over all of them in policy order: start with {0}. False: no more, and *lack is
+ * unchanged. */
+bool quota_next_short(const struct quota_view *view, const struct node *node,
+                      struct quota_short *lack);
 /* How many more such pods the quotas allow on the node; INT64_MAX if none limits it. */
 int64_t quota_count(const struct quota_view *view, const struct node *node);
 /* Whether the pod counts against that limit of the policy. */

@@ -448,6 +448,23 @@ const char *quota_refusal(const struct quota_view *view, const struct node *node
     return row->limit->column == 0 ? quota->refusal_in_total : quota->refusal_of_model;
 }
 
+bool quota_next_short(const struct quota_view *view, const struct node *node,
+                      struct quota_short *lack)
+{
+    for (size_t i = lack->next; view && i < view->n_rows; i++) {
+        const struct quota_row *row = &view->rows[i];
+        const struct asked_models devices = asked_claims_models(view->cluster, node);
+        const int64_t need = need_on(row, need_of_shape(view->shape, node, row->limit), &devices);
+        const int64_t left = row->left - row->claimed;
+        if (need <= 0 || left >= need)
+            continue;
+        *lack =
+            (struct quota_short){&view->policy->quotas[row->quota], row->limit, left, need, i + 1};
+        return true;
+    }
+    return false;
+}
+
 /* The GPUs that each pod after the first adds to the limit on the node. */
 static int64_t next_need_on(const struct quota_row *row, int64_t of_shape,
                             const struct asked_models *devices)

@@ -1,12 +1,11 @@
 /* names: see names.h. */
 #include "api/dry_run/names.h"
 #include "api/verdicts/model_words.h"
-#include "base/nearest.h"
+#include "api/verdicts/node_names.h"
 
 #include <string.h>
 #include <strings.h>
 
-#define COST_OF_COMPARISON 20
 #define VALUES_CHECKED ((size_t)6)
 #define TOKENS_MAX 8
 
@@ -14,32 +13,8 @@
 struct name_check {
     struct dry_run *dry_run;
     const struct workload *workload;
-    const struct candidates *candidates;
-    struct arena *arena;
+    struct name_view names;
 };
-
-/* The best name so far for one that is missing. */
-struct name_search {
-    const struct name_check *check;
-    const char *asked;
-    const char *found; /* NULL: none is near */
-    const char *last;  /* compared last: neighbours often have the same */
-    bool (*is_meant)(const char *asked, const char *known); /* NULL: nearest_is_typo() */
-};
-
-static bool may_work(const struct name_check *check, size_t cost)
-{
-    size_t *left = &check->dry_run->names_left;
-    if (*left < cost)
-        return false;
-    *left -= cost;
-    return true;
-}
-
-static const struct node_traits *traits_at(const struct name_check *check, size_t i)
-{
-    return node_traits(check->candidates->items[i].node);
-}
 
 static void warn(const struct name_check *check, const char *path, const char *message)
 {
@@ -48,8 +23,8 @@ static void warn(const struct name_check *check, const char *path, const char *m
     if (json_array_size(warnings) >= WORKLOAD_WARNINGS_MAX)
         return;
     if (check->dry_run->has_several_objects)
-        path = arena_printf(check->arena, "%s %s/%s: %s", workload->kind, workload->namespace_,
-                            workload->object_name, path);
+        path = arena_printf(check->names.arena, "%s %s/%s: %s", workload->kind,
+                            workload->namespace_, workload->object_name, path);
     (void)json_array_append_new(warnings,
                                 json_pack("{s:s, s:s}", "path", path, "message", message));
 }
@@ -61,162 +36,30 @@ static const char *path_of(const struct name_check *check, const char *part, con
     const char *path = workload->template_path;
     const char *dot = path[0] ? "." : "";
     if (workload->is_inline)
-        return arena_printf(check->arena, "%s.%s", path, member);
-    return arena_printf(check->arena, "%s%s%s.%s", path, dot, part, member);
-}
-
-static void offer(struct name_search *search, const char *name)
-{
-    if (search->found || name == search->last || !may_work(search->check, COST_OF_COMPARISON))
-        return;
-    search->last = name;
-    if (search->is_meant ? search->is_meant(search->asked, name)
-                         : nearest_is_typo(search->asked, name))
-        search->found = name;
+        return arena_printf(check->names.arena, "%s.%s", path, member);
+    return arena_printf(check->names.arena, "%s%s%s.%s", path, dot, part, member);
 }
 
 /* ---- labels ---- */
 
-static bool has_key(const struct name_check *check, const char *key)
-{
-    for (size_t i = 0; i < check->candidates->n; i++) {
-        const struct label_view *view = &traits_at(check, i)->view;
-        if (!may_work(check, 1) || labels_find(view->labels, view->n_labels, key))
-            return true;
-    }
-    return false;
-}
-
-static bool has_value(const struct name_check *check, const char *key, const char *value)
-{
-    for (size_t i = 0; i < check->candidates->n; i++) {
-        const struct label_view *view = &traits_at(check, i)->view;
-        const char *there = NULL;
-        if (!may_work(check, 1))
-            return true;
-        there = labels_find(view->labels, view->n_labels, key);
-        if (there && strcmp(there, value) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Keys are interned, and most nodes have the same: only new ones are compared. */
-static const char *near_key(const struct name_check *check, const char *key)
-{
-    struct name_search search = {.check = check, .asked = key};
-    const struct label_view *before = NULL;
-    for (size_t i = 0; i < check->candidates->n && !search.found; i++) {
-        const struct label_view *view = &traits_at(check, i)->view;
-        if (!may_work(check, 1 + view->n_labels / 16))
-            break;
-        for (size_t j = 0; j < view->n_labels; j++) {
-            if (!before || j >= before->n_labels || before->labels[j].key != view->labels[j].key)
-                offer(&search, view->labels[j].key);
-        }
-        before = view;
-    }
-    return search.found;
-}
-
-/* Labels are compared literally, so a model's name must be written as on the nodes. */
-static bool is_model_meant(const struct name_check *check, const struct gpu_model *want,
-                           const struct gpu_kind *kind)
-{
-    const struct gpu_model_there there = {kind->model, kind->memory_bytes};
-    struct gpu_model meant;
-    if (!may_work(check, COST_OF_COMPARISON))
-        return false;
-    return gpu_model_satisfies(&there.model, there.memory_bytes, want) ||
-           gpu_model_nearest(want, &there, 1, &meant);
-}
-
-static const char *near_model_value(const struct name_check *check, const char *key,
-                                    const char *value)
-{
-    const struct policy *policy = cluster_policy(check->candidates->cluster);
-    struct gpu_model want;
-    const char *last = NULL;
-    if (!gpu_model_parse(value, policy->aliases, policy->n_aliases, &want))
-        return NULL;
-    for (size_t i = 0; i < check->candidates->n; i++) {
-        const struct gpu_kind *kind = NULL;
-        if (!may_work(check, 1))
-            return NULL;
-        while ((kind = node_traits_next_kind(traits_at(check, i), kind))) {
-            if (kind->value == last || strcmp(kind->label, key) != 0)
-                continue;
-            last = kind->value;
-            if (is_model_meant(check, &want, kind))
-                return last;
-        }
-    }
-    return NULL;
-}
-
-static const char *near_value(const struct name_check *check, const char *key, const char *value)
-{
-    struct name_search search = {.check = check, .asked = value};
-    if (policy_is_model_label(cluster_policy(check->candidates->cluster), key))
-        return near_model_value(check, key, value);
-    for (size_t i = 0; i < check->candidates->n && !search.found; i++) {
-        const struct label_view *view = &traits_at(check, i)->view;
-        const char *there = NULL;
-        if (!may_work(check, 1))
-            break;
-        there = labels_find(view->labels, view->n_labels, key);
-        if (there)
-            offer(&search, there);
-    }
-    return search.found;
-}
-
-static bool has_any_value(const struct name_check *check, const struct requirement *requirement)
-{
-    for (size_t i = 0; i < requirement->n_values; i++) {
-        if (has_value(check, requirement->key, requirement->values[i]))
-            return true;
-    }
-    return false;
-}
-
 static void warn_of_label(const struct name_check *check, const char *where, const char *key,
                           const char *message)
 {
-    warn(check, arena_printf(check->arena, "%s[%s]", where, key), message);
-}
-
-/* The label that gives the model on nodes which have the one that was probably meant. */
-static const char *key_of_model(const struct name_check *check,
-                                const struct requirement *requirement)
-{
-    const struct policy *policy = cluster_policy(check->candidates->cluster);
-    struct gpu_model want;
-    if (requirement->op != SELECTOR_IN || requirement->n_values == 0 ||
-        !gpu_model_parse(requirement->values[0], policy->aliases, policy->n_aliases, &want))
-        return NULL;
-    for (size_t i = 0; i < check->candidates->n; i++) {
-        const struct gpu_kind *kind = NULL;
-        while ((kind = node_traits_next_kind(traits_at(check, i), kind))) {
-            if (kind->label[0] && is_model_meant(check, &want, kind))
-                return kind->label;
-        }
-    }
-    return NULL;
+    warn(check, arena_printf(check->names.arena, "%s[%s]", where, key), message);
 }
 
 /* Values of which a node has one are alternatives. */
 static void check_values(const struct name_check *check, const struct requirement *requirement,
                          const char *where)
 {
-    if (has_any_value(check, requirement))
+    if (node_names_has_value(&check->names, requirement))
         return;
     for (size_t i = 0; i < requirement->n_values && i < VALUES_CHECKED; i++) {
         const char *value = requirement->values[i];
-        const char *near = near_value(check, requirement->key, value);
+        const char *near = node_names_near_value(&check->names, requirement->key, value);
         if (near)
             warn_of_label(check, where, requirement->key,
-                          arena_printf(check->arena,
+                          arena_printf(check->names.arena,
                                        "\"%s\": no node has this value; did you mean %s?", value,
                                        near));
     }
@@ -228,30 +71,29 @@ static void check_requirement(const struct name_check *check, const struct requi
     const bool must_be_there = requirement->op == SELECTOR_IN || requirement->op == SELECTOR_EXISTS;
     if (requirement->is_field || requirement->models || !must_be_there)
         return;
-    if (has_key(check, requirement->key)) {
+    if (node_names_has_label(&check->names, requirement->key)) {
         if (requirement->op == SELECTOR_IN)
             check_values(check, requirement, where);
         return;
     }
-    const char *near = near_key(check, requirement->key);
-    if (!near)
-        near = key_of_model(check, requirement);
+    const char *near = node_names_near_label(&check->names, requirement);
     if (near)
-        warn_of_label(check, where, requirement->key,
-                      arena_printf(check->arena, "no node has this label; did you mean %s?", near));
+        warn_of_label(
+            check, where, requirement->key,
+            arena_printf(check->names.arena, "no node has this label; did you mean %s?", near));
 }
 
 static void check_term(const struct name_check *check, const struct selector_term *term,
                        const char *where)
 {
-    for (size_t i = 0; i < term->n_requirements && check->dry_run->names_left > 0; i++)
+    for (size_t i = 0; i < term->n_requirements && check->dry_run->models.names_left > 0; i++)
         check_requirement(check, &term->requirements[i], where);
 }
 
 static void check_labels(const struct name_check *check, const struct shape_facts *facts)
 {
     const char *affinity = path_of(check, "spec", "affinity.nodeAffinity");
-    const bool fits = check->candidates->n_fitting > 0;
+    const bool fits = check->names.candidates->n_fitting > 0;
     if (!fits)
         check_term(check, &facts->node_selector, path_of(check, "spec", "nodeSelector"));
     for (size_t i = 0; !fits && facts->affinity.present && i < facts->affinity.n_terms; i++)
@@ -262,45 +104,19 @@ static void check_labels(const struct name_check *check, const struct shape_fact
 
 /* ---- resources ---- */
 
-static bool has_resource(const struct name_check *check, const struct resource *resource)
-{
-    for (size_t i = 0; i < check->candidates->n; i++) {
-        const struct node *node = check->candidates->items[i].node;
-        const struct node_resource *there = node_find_resource(node, resource);
-        if (!may_work(check, 1) || (there && there->advertised) ||
-            node_gives_by_claim(node, resource) || node_find_devices(node, resource))
-            return true;
-    }
-    return false;
-}
-
-static const char *near_resource(const struct name_check *check, const char *asked)
-{
-    struct name_search search = {.check = check, .asked = asked, .is_meant = nearest_is_resource};
-    for (size_t i = 0; i < check->candidates->n && !search.found; i++) {
-        size_t n = 0;
-        const struct node_resource *rows = node_resources(check->candidates->items[i].node, &n);
-        for (size_t j = 0; j < n && !search.found; j++) {
-            if (!may_work(check, 1))
-                return NULL;
-            if (rows[j].advertised)
-                offer(&search, rows[j].resource->name);
-        }
-    }
-    return search.found;
-}
-
 static void check_resources(const struct name_check *check, const struct pod_shape *shape)
 {
-    for (size_t i = 0; i < shape->n_needs && check->candidates->n_fitting == 0; i++) {
+    for (size_t i = 0; i < shape->n_needs && check->names.candidates->n_fitting == 0; i++) {
         const struct resource *resource = shape->needs[i].resource;
-        if (has_resource(check, resource))
+        if (node_names_has_resource(&check->names, resource))
             continue;
-        const char *near = near_resource(check, resource->name);
-        const char *member = arena_printf(check->arena, "containers.resources[%s]", resource->name);
+        const char *near = node_names_near_resource(&check->names, resource->name);
+        const char *member =
+            arena_printf(check->names.arena, "containers.resources[%s]", resource->name);
         if (near)
             warn(check, path_of(check, "spec", member),
-                 arena_printf(check->arena, "no node has this resource; did you mean %s?", near));
+                 arena_printf(check->names.arena, "no node has this resource; did you mean %s?",
+                              near));
     }
 }
 
@@ -333,17 +149,17 @@ static void check_models(const struct name_check *check, const struct gpu_model 
         if (!find_meant(check, &models[i], are_excluded, &meant))
             continue;
         warn(check, path,
-             arena_printf(check->arena, "\"%s\": no node has it; did you mean %s?",
-                          gpu_model_name(&models[i], check->arena),
-                          gpu_model_name(&meant, check->arena)));
+             arena_printf(check->names.arena, "\"%s\": no node has it; did you mean %s?",
+                          gpu_model_name(&models[i], check->names.arena),
+                          gpu_model_name(&meant, check->names.arena)));
     }
 }
 
 static bool is_here(const struct name_check *check, const char *name)
 {
-    const struct policy *policy = cluster_policy(check->candidates->cluster);
+    const struct policy *policy = cluster_policy(check->names.candidates->cluster);
     struct gpu_model model;
-    return may_work(check, COST_OF_COMPARISON + check->dry_run->models.list.n) &&
+    return node_names_pay(&check->names, NODE_NAMES_COMPARISON + check->dry_run->models.list.n) &&
            gpu_model_parse(name, policy->aliases, policy->n_aliases, &model) &&
            model_list_has(&check->dry_run->models.list, &model);
 }
@@ -355,7 +171,7 @@ static size_t longest_model(const struct name_check *check, char *const *tokens,
     for (size_t len = n; len > 0; len--) {
         const char *name = tokens[0];
         for (size_t i = 1; i < len; i++)
-            name = arena_printf(check->arena, "%s %s", name, tokens[i]);
+            name = arena_printf(check->names.arena, "%s %s", name, tokens[i]);
         if (!is_here(check, name))
             continue;
         *ret_name = name;
@@ -379,7 +195,7 @@ static const char *apart(const struct name_check *check, const char *item)
     char *rest = NULL;
     size_t n = 0;
     const char *text = "";
-    char *copy = arena_strdup(check->arena, item);
+    char *copy = arena_strdup(check->names.arena, item);
     for (char *token = strtok_r(copy, SEPARATORS, &rest); token;
          token = strtok_r(NULL, SEPARATORS, &rest)) {
         if (n == TOKENS_MAX)
@@ -392,7 +208,7 @@ static const char *apart(const struct name_check *check, const char *item)
         const size_t len = longest_model(check, &tokens[i], n - i, &name);
         if (len == 0 || len == n)
             return NULL;
-        text = arena_printf(check->arena, "%s%s%s", text, text[0] ? ", " : "", name);
+        text = arena_printf(check->names.arena, "%s%s%s", text, text[0] ? ", " : "", name);
         i += len;
     }
     return text[0] ? text : NULL;
@@ -403,11 +219,11 @@ static void check_separators(const struct name_check *check, const char *list, c
     for (size_t i = 0; list && i < VALUES_CHECKED; i++) {
         list += strspn(list, ", \t\n");
         const size_t len = strcspn(list, ",");
-        const char *item = arena_strndup(check->arena, list, len);
+        const char *item = arena_strndup(check->names.arena, list, len);
         const char *meant = len > 0 && strpbrk(item, SEPARATORS) ? apart(check, item) : NULL;
         if (meant)
             warn(check, path,
-                 arena_printf(check->arena, "\"%s\" is read as one model; write \"%s\"", item,
+                 arena_printf(check->names.arena, "\"%s\" is read as one model; write \"%s\"", item,
                               meant));
         list = list[len] ? list + len + 1 : NULL;
     }
@@ -421,7 +237,7 @@ static void check_wishes(const struct name_check *check)
     const char *exclude = path_of(check, "metadata", "annotations[gpu-extender.io/exclude-models]");
     if (wants->n_accept + wants->n_exclude == 0)
         return;
-    models_here_find(&check->dry_run->models, check->candidates, check->arena);
+    models_here_find(&check->dry_run->models, check->names.candidates, check->names.arena);
     check_models(check, wants->accept, wants->n_accept, accept);
     check_models(check, wants->exclude, wants->n_exclude, exclude);
     check_separators(check, workload->models_text, accept);
@@ -435,50 +251,51 @@ static void warn_of_name(const struct name_check *check, const struct name_searc
 {
     if (search->found)
         warn(check, path,
-             arena_printf(check->arena, "\"%s\": there is no such %s; did you mean %s?",
+             arena_printf(check->names.arena, "\"%s\": there is no such %s; did you mean %s?",
                           search->asked, what, search->found));
 }
 
 static void check_namespace(const struct name_check *check)
 {
-    const struct cluster *cluster = check->candidates->cluster;
-    struct name_search search = {.check = check, .asked = check->workload->namespace_};
+    const struct cluster *cluster = check->names.candidates->cluster;
+    struct name_search search = {.names = &check->names, .asked = check->workload->namespace_};
     if (check->dry_run->only || cluster_has_namespace(cluster, search.asked))
         return;
     for (const struct namespace *one = NULL;
          !search.found && (one = cluster_next_namespace(cluster, one));)
-        offer(&search, one->name);
+        name_search_offer(&search, one->name);
     warn_of_name(check, &search, "metadata.namespace", "namespace");
 }
 
 static void check_priority_class(const struct name_check *check)
 {
-    const struct cluster *cluster = check->candidates->cluster;
-    struct name_search search = {.check = check, .asked = check->workload->pod.priority_class};
+    const struct cluster *cluster = check->names.candidates->cluster;
+    struct name_search search = {.names = &check->names,
+                                 .asked = check->workload->pod.priority_class};
     if (!search.asked[0] || cluster_has_object(cluster, CLUSTER_PRIORITY_CLASSES, search.asked))
         return;
     for (const char *one = NULL;
          !search.found && (one = cluster_next_id(cluster, CLUSTER_PRIORITY_CLASSES, one));)
-        offer(&search, one);
+        name_search_offer(&search, one);
     warn_of_name(check, &search, path_of(check, "spec", "priorityClassName"), "priority class");
 }
 
 static void check_runtime_class(const struct name_check *check)
 {
-    const struct cluster *cluster = check->candidates->cluster;
-    struct name_search search = {.check = check, .asked = check->workload->runtime_class};
+    const struct cluster *cluster = check->names.candidates->cluster;
+    struct name_search search = {.names = &check->names, .asked = check->workload->runtime_class};
     if (!search.asked[0] || cluster_has_object(cluster, CLUSTER_RUNTIME_CLASSES, search.asked))
         return;
     for (const char *one = NULL;
          !search.found && (one = cluster_next_id(cluster, CLUSTER_RUNTIME_CLASSES, one));)
-        offer(&search, one);
+        name_search_offer(&search, one);
     warn_of_name(check, &search, path_of(check, "spec", "runtimeClassName"), "runtime class");
 }
 
 void names_warn(struct dry_run *dry_run, const struct workload *workload,
                 const struct pod_shape *shape, const struct candidates *candidates)
 {
-    const struct name_check check = {dry_run, workload, candidates, dry_run->arena};
+    const struct name_check check = {dry_run, workload, {candidates, dry_run->arena}};
     if (workload->problem)
         return;
     check_labels(&check, &shape->facts);

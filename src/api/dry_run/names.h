@@ -11,9 +11,6 @@
 #include "api/dry_run/placement_run.h"
 #include "api/verdicts/candidates.h"
 
-/* Bounds the search of one answer: visits to nodes and their labels, and comparisons. */
-#define NAMES_WORK ((size_t)200000)
-
 /* Appends warnings to dry_run->name_warnings: labels of nodeSelector and node affinity,
  * resources, models, the namespace, the priority class and the runtime class. The candidates must
  * be judged. */

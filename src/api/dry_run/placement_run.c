@@ -10,6 +10,7 @@
 #include "api/dry_run/unit_hints.h"
 #include "api/verdicts/asks_for.h"
 #include "api/verdicts/claim_answers.h"
+#include "api/verdicts/headline.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/peer_notes.h"
@@ -42,6 +43,8 @@ struct placement_run {
     size_t n_by_claim;   /* nodes that fit only with a resource claim */
     const char *no_more; /* why a replica was not placed; "": all were */
     json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
+    const struct node *full_node; /* of a DaemonSet: the first without room; NULL: none */
+    enum reason full_reason;
     const char *refused_because; /* why the API server would reject the pods; NULL: it would not */
     const char *unknown_templates; /* asked_claims_unknown() */
     const char
@@ -331,6 +334,10 @@ static json_t *place_on_each_node(struct placement_run *run)
     for (size_t i = 0; i < n; i++) {
         const char *reason = reason_name(REASON_FITS);
         const struct node *node = verdicts[i] == REASON_FITS ? nodes[i] : NULL;
+        if (!node && !run->full_node) {
+            run->full_node = nodes[i];
+            run->full_reason = verdicts[i];
+        }
         if (!node)
             reason = arena_printf(arena, "%s: %s", node_name(nodes[i]),
                                   verdict_message(&run->query, nodes[i], verdicts[i]));
@@ -531,6 +538,70 @@ static json_t *place(struct placement_run *run, json_t *notes, json_t **ret_expl
     return placements;
 }
 
+/* ---- the verdict ---- */
+
+/* NULL: nodes are judged. */
+static const char *fault_of(const struct placement_run *run, struct headline *ret_headline)
+{
+    struct arena *arena = run->dry_run->arena;
+    const struct workload *workload = run->workload;
+    const enum shape_limit over = workload->pod.shape.over;
+    if (workload->problem || workload->pod.refusal)
+        *ret_headline = headline_new(RESULT_MISTAKE, CAUSE_REQUEST,
+                                     workload->problem ? workload->problem : workload->pod.refusal);
+    else if (over)
+        *ret_headline = headline_new(RESULT_NOT_JUDGED, CAUSE_LIMIT, shape_limit_text(over));
+    else if (run->unsaved)
+        *ret_headline =
+            headline_new(RESULT_NOT_JUDGED, CAUSE_CLAIMS,
+                         arena_printf(arena, "The saved cluster has no %s.", run->unsaved));
+    else if (run->refused_because)
+        *ret_headline =
+            headline_new(RESULT_DOES_NOT_FIT, CAUSE_MISSING,
+                         arena_printf(arena, "T%s.", run->refused_because + strlen("t")));
+    else
+        return NULL;
+    return ret_headline->text;
+}
+
+static struct headline fitting_headline(const struct placement_run *run)
+{
+    struct arena *arena = run->dry_run->arena;
+    const char *text = "No more would fit.";
+    if (run->workload->per_node)
+        text = arena_printf(arena, "Each of %" PRId64 " nodes gets a pod.", run->n_placed);
+    else if (run->n_more > 0)
+        text = arena_printf(arena, "%s%" PRId64 " more would fit.",
+                            run->more_is_cut ? "At least " : "", run->n_more);
+    if (run->workload->pod.gated)
+        text = arena_printf(arena, "%s It waits until its scheduling gates are removed.", text);
+    return headline_new(RESULT_FITS, CAUSE_NONE, text);
+}
+
+/* Of the first node that admits a pod of a DaemonSet, and has no room. */
+static struct headline headline_per_node(const struct placement_run *run)
+{
+    struct headline headline = {.result = RESULT_DOES_NOT_FIT, .node = run->full_node};
+    headline.cause =
+        cause_of_reason(run->full_reason, run->full_node, &run->query.question.shape->facts);
+    headline.text = arena_printf(run->dry_run->arena, "%s: %s.", node_name(run->full_node),
+                                 verdict_message(&run->query, run->full_node, run->full_reason));
+    return headline;
+}
+
+static struct headline headline_of_run(struct placement_run *run)
+{
+    struct headline headline = {0};
+    const struct headline_question question = {&run->query, &run->candidates, run->n_placed > 0};
+    if (fault_of(run, &headline))
+        return headline;
+    if (!run->no_more[0])
+        return fitting_headline(run);
+    headline = run->full_node ? headline_per_node(run) : headline_of(&question);
+    headline_count(&headline, run->n_placed, run->n_replicas);
+    return headline;
+}
+
 /* For the next replica. null for a DaemonSet, for pods that the API server or we reject, and over
  * the limit on searches. */
 static json_t *preemption_json(const struct placement_run *run)
@@ -621,6 +692,10 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
         run.refused_because, "placements", placements, "nodes", nodes, "nearMisses",
         run.near_misses ? run.near_misses : json_array(), "notEvaluated", notes, "preemption",
         preemption_json(&run), "quotas", quotas, "claims", claims, "explain", explain);
+    const struct headline headline = headline_of_run(&run);
+    (void)json_object_set_new(
+        json, "verdict",
+        headline_json(&headline, &run.query.question, run.n_replicas - run.n_placed));
     add_understood(&run, json);
     return json;
 }

@@ -40,7 +40,6 @@ struct dry_run {
     struct models_here models;
     struct candidates candidates; /* for one workload after the other */
     json_t *name_warnings;        /* array: names.h */
-    size_t names_left;            /* limit on work: NAMES_WORK */
     bool has_several_objects;
     size_t n_placed_whole; /* workloads with every replica placed */
     size_t n_unsaved;      /* workloads that are not judged, as the saved cluster lacks a kind */

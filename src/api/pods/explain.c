@@ -57,7 +57,7 @@ static json_t *explain_unjudged(const struct pod_report *report, const struct po
 
 static json_t *explain(const struct pod_report *report, const struct pod_copy *copy)
 {
-    struct models_here models = {.list = {.n_left = MODELS_HERE_COMPARISONS}};
+    struct models_here models = MODELS_HERE_START;
     struct candidates candidates = candidates_of(report->fork, &models, report->arena);
     const struct pod_query query = pod_json_query(report, copy);
     struct verdicts verdicts = verdicts_of(&candidates, &query);

@@ -173,7 +173,7 @@ static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
 static json_t *pending_json(struct pod_copies *copies, const struct cluster *fork,
                             struct claim_lookup *claims, struct arena *arena)
 {
-    struct models_here models = {.list = {.n_left = MODELS_HERE_COMPARISONS}};
+    struct models_here models = MODELS_HERE_START;
     struct pending pending = {
         .report = {fork, arena, (int64_t)time(NULL), clock_ms(), claims},
         .candidates = candidates_of(fork, &models, arena),

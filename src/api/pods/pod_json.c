@@ -1,6 +1,7 @@
 /* pod_json: see pod_json.h. The sentence comes first. */
 #include "api/pods/pod_json.h"
 #include "api/verdicts/asks_for.h"
+#include "api/verdicts/headline.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/peer_notes.h"
 #include "base/text_time.h"
@@ -206,6 +207,44 @@ static void set_creation(json_t *object, const struct pod_report *report, const 
     set(object, "ageSeconds", is_known ? age_json(pod->created_s, report->now_s) : json_null());
 }
 
+/* Of a pod whose nodes are not judged. */
+static struct headline headline_of_pod(const struct pod_report *report, const struct pod_copy *copy)
+{
+    const struct pod *pod = &copy->pod;
+    struct arena *arena = report->arena;
+    if (!pod_json_is_pending(pod))
+        return headline_new(RESULT_RUNNING, CAUSE_NONE,
+                            pod->finished ? "It has ended."
+                                          : arena_printf(arena, "It runs on %s.", pod->node_name));
+    if (pod->refusal)
+        return headline_new(RESULT_MISTAKE, CAUSE_REQUEST, pod->refusal);
+    if (copy->reserved_node)
+        return headline_new(RESULT_FITS, CAUSE_SCHEDULER,
+                            arena_printf(arena, "It is being bound to %s.", copy->reserved_node));
+    if (copy->shape->facts.over)
+        return headline_new(RESULT_NOT_JUDGED, CAUSE_LIMIT,
+                            shape_limit_text(copy->shape->facts.over));
+    return headline_new(RESULT_NOT_JUDGED, CAUSE_LIMIT, "Too many different pods wait.");
+}
+
+static json_t *verdict_json(const struct pod_report *report, const struct pod_copy *copy,
+                            const struct verdicts *verdicts)
+{
+    static const struct pod_shape NOTHING;
+    static const struct fit_question NO_QUESTION = {.shape = &NOTHING};
+    if (!verdicts || copy->pod.refusal) {
+        const struct headline headline = headline_of_pod(report, copy);
+        return headline_json(&headline, &NO_QUESTION, headline.result == RESULT_MISTAKE);
+    }
+    if (!copy->pod.gated)
+        return json_incref(verdicts->verdict);
+    json_t *gated = json_copy(verdicts->verdict);
+    (void)json_object_set_new(gated, "cause", json_string(cause_name(CAUSE_GATE)));
+    (void)json_object_set_new(gated, "text",
+                              json_string("It waits until its scheduling gates are removed."));
+    return gated;
+}
+
 static void set_verdicts(json_t *object, const struct verdicts *verdicts)
 {
     set(object, "judged", json_boolean(verdicts));
@@ -235,6 +274,7 @@ json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
     set(object, "nominatedNode", text_or_null(pod->nominated_node));
     set(object, "reservation", reservation_json(report, copy));
     set(object, "notEvaluated", not_evaluated_json(report, copy, verdicts));
+    set(object, "verdict", verdict_json(report, copy, verdicts));
     set_verdicts(object, verdicts);
     return object;
 }

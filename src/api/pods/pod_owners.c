@@ -22,11 +22,12 @@ static json_t *owner_json(const json_t *pod)
         kind = text_member(controller, "kind");
         name = text_member(controller, "name");
     }
-    return json_pack("{s:O, s:s, s:s, s:i, s:O, s:O, s:O, s:O}", "namespace",
+    return json_pack("{s:O, s:s, s:s, s:i, s:O, s:O, s:O, s:O, s:O}", "namespace",
                      json_object_get(pod, "namespace"), "kind", kind, "name", name, "pods", 0,
                      "firstPod", json_object_get(pod, "name"), "requests",
                      json_object_get(pod, "requests"), "priority", json_object_get(pod, "priority"),
-                     "summary", json_object_get(pod, "summary"));
+                     "summary", json_object_get(pod, "summary"), "verdict",
+                     json_object_get(pod, "verdict"));
 }
 
 static struct pod_owner *find_owner(struct pod_owner **owners, json_t *list, const json_t *pod,

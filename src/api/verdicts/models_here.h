@@ -12,10 +12,19 @@ struct candidates;
 /* Model names that one answer compares. */
 #define MODELS_HERE_COMPARISONS ((size_t)20000)
 
-/* Of one answer. Start with {.list = {.n_left = MODELS_HERE_COMPARISONS}}. */
+/* Visits to nodes and their labels, and comparisons, that one answer spends on names that no node
+ * has (node_names.h). */
+#define MODELS_HERE_NAMES ((size_t)200000)
+
+/* Of one answer. */
+#define MODELS_HERE_START                                                                          \
+    {                                                                                              \
+        .list = {.n_left = MODELS_HERE_COMPARISONS}, .names_left = MODELS_HERE_NAMES               \
+    }
 struct models_here {
     struct model_list list; /* after the first question */
     bool is_known;
+    size_t names_left;      /* of MODELS_HERE_NAMES */
     struct name_list shown; /* their names, in the order of the nodes' names */
 };
 

@@ -2,6 +2,7 @@
 #include "api/verdicts/verdicts.h"
 #include "api/text.h"
 #include "api/verdicts/claim_answers.h"
+#include "api/verdicts/headline.h"
 #include "api/verdicts/model_words.h"
 
 /* Best nodes listed. */
@@ -91,6 +92,20 @@ static bool has_claims(const struct candidates *candidates, const struct pod_sha
     return false;
 }
 
+/* The candidates are judged. */
+static json_t *verdict_json(struct candidates *candidates, const struct pod_query *query)
+{
+    struct headline headline =
+        headline_of_judged(&(struct headline_question){.query = query, .candidates = candidates});
+    if (headline.result == RESULT_FITS) {
+        headline.cause = CAUSE_SCHEDULER;
+        headline.text =
+            arena_printf(query->arena, "It fits, best on %s, and waits for kube-scheduler.",
+                         node_name(candidates->fitting[0].node));
+    }
+    return headline_json(&headline, &query->question, headline.result != RESULT_FITS);
+}
+
 struct verdicts verdicts_of(struct candidates *candidates, const struct pod_query *query)
 {
     size_t counts[N_REASONS] = {0};
@@ -106,6 +121,7 @@ struct verdicts verdicts_of(struct candidates *candidates, const struct pod_quer
         .closest = closest_json(candidates, query),
         .claims =
             claim_answers_json(query->claims, query->question.devices, candidates, query->arena),
+        .verdict = verdict_json(candidates, query),
     };
 }
 
@@ -122,5 +138,6 @@ void verdicts_fini(struct verdicts *verdicts)
     json_decref(verdicts->fits_on);
     json_decref(verdicts->closest);
     json_decref(verdicts->claims);
+    json_decref(verdicts->verdict);
     *verdicts = (struct verdicts){0};
 }

@@ -18,6 +18,7 @@ struct verdicts {
     json_t *fits_on;    /* names of the best nodes */
     json_t *closest;    /* {node, reason, message, lacks}: the node lacking least; or null */
     json_t *claims;     /* claim_answers_json() */
+    json_t *verdict;    /* headline_json() of one pod */
 };
 
 /* Judges the candidates again. Release with verdicts_fini(). */

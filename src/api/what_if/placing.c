@@ -271,7 +271,7 @@ struct placing placing_of(struct inventory *copy, const struct displaced *displa
         .fork = inventory_fork(copy, own > wanted ? own : wanted),
         .arena = arena,
         .claims = pod_json_claims(copy, policy, &placing.copies, arena),
-        .models = {.list = {.n_left = MODELS_HERE_COMPARISONS}},
+        .models = MODELS_HERE_START,
         .n_left = MAX_VERDICTS,
     };
     queue(&placing, displaced, arena);

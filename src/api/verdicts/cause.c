@@ -1,0 +1,209 @@
+/* cause: see cause.h. */
+#include "api/verdicts/cause.h"
+#include "base/mem.h"
+#include "decide/near_miss.h"
+
+#include <string.h>
+
+const char *cause_name(enum verdict_cause cause)
+{
+    static const char *const NAMES[N_CAUSES] = {
+        [CAUSE_NONE] = "",
+        [CAUSE_REQUEST] = "request",
+        [CAUSE_GATE] = "gate",
+        [CAUSE_MISSING] = "missing",
+        [CAUSE_NAME] = "name",
+        [CAUSE_QUOTA] = "quota",
+        [CAUSE_FREE_GPUS] = "freeGpus",
+        [CAUSE_KEPT_GPUS] = "keptGpus",
+        [CAUSE_RESOURCES] = "resources",
+        [CAUSE_TOTAL] = "total",
+        [CAUSE_CLOSED] = "closed",
+        [CAUSE_TAINT] = "taint",
+        [CAUSE_PODS] = "pods",
+        [CAUSE_MODEL] = "model",
+        [CAUSE_LABEL] = "label",
+        [CAUSE_SHARED] = "shared",
+        [CAUSE_CLAIMS] = "claims",
+        [CAUSE_SCHEDULER] = "scheduler",
+        [CAUSE_LIMIT] = "limit",
+    };
+    return NAMES[cause];
+}
+
+bool cause_is_closed(const struct node *node, const struct shape_facts *facts)
+{
+    const struct node_traits *traits = node_traits(node);
+    for (size_t i = 0; i < traits->n_taints; i++) {
+        if (strncmp(traits->taints[i].key, "node.kubernetes.io/", 19) == 0 &&
+            taints_first_untolerated(&traits->taints[i], 1, facts->tolerations,
+                                     facts->n_tolerations))
+            return true;
+    }
+    return false;
+}
+
+enum verdict_cause cause_of_reason(enum reason reason, const struct node *node,
+                                   const struct shape_facts *facts)
+{
+    static const enum verdict_cause CAUSES[N_REASONS] = {
+        [REASON_POD_INVALID] = CAUSE_REQUEST,       [REASON_NODE_UNKNOWN] = CAUSE_LABEL,
+        [REASON_NODE_NAME] = CAUSE_LABEL,           [REASON_UNSCHEDULABLE] = CAUSE_CLOSED,
+        [REASON_NODE_SELECTOR] = CAUSE_LABEL,       [REASON_NODE_AFFINITY] = CAUSE_LABEL,
+        [REASON_LEGACY_AFFINITY] = CAUSE_LABEL,     [REASON_GPU_ABSENT] = CAUSE_TOTAL,
+        [REASON_GPU_SHARED] = CAUSE_SHARED,         [REASON_GPU_MIG] = CAUSE_SHARED,
+        [REASON_MODEL_UNKNOWN] = CAUSE_MODEL,       [REASON_MODEL_EXCLUDED] = CAUSE_MODEL,
+        [REASON_MODEL_NOT_WANTED] = CAUSE_MODEL,    [REASON_GPU_MEMORY] = CAUSE_MODEL,
+        [REASON_GPU_MEMORY_UNKNOWN] = CAUSE_MODEL,  [REASON_GPU_TOTAL] = CAUSE_TOTAL,
+        [REASON_NAMESPACE_UNKNOWN] = CAUSE_MISSING, [REASON_QUOTA] = CAUSE_QUOTA,
+        [REASON_QUOTA_CLAIMED] = CAUSE_QUOTA,       [REASON_GPU_FREE] = CAUSE_FREE_GPUS,
+        [REASON_GPU_NOMINATED] = CAUSE_KEPT_GPUS,   [REASON_CPU] = CAUSE_RESOURCES,
+        [REASON_MEMORY] = CAUSE_RESOURCES,          [REASON_PODS] = CAUSE_RESOURCES,
+        [REASON_RESOURCE] = CAUSE_RESOURCES,        [REASON_CLAIM_MISSING] = CAUSE_MISSING,
+        [REASON_CLAIM_CLASS] = CAUSE_MISSING,
+    };
+    if (reason == REASON_TAINT)
+        return cause_is_closed(node, facts) ? CAUSE_CLOSED : CAUSE_TAINT;
+    if (reason_is_of_peers(reason))
+        return CAUSE_PODS;
+    if (CAUSES[reason] == CAUSE_NONE && reason_is_of_claims(reason))
+        return CAUSE_CLAIMS;
+    return CAUSES[reason];
+}
+
+/* How far a node is from fitting. */
+struct distance {
+    int step; /* as in cause_find() */
+    enum verdict_cause cause;
+    int64_t in_total; /* GPUs that even the empty node lacks, if that is the cause */
+    int64_t gpus, cpu, memory, others;
+};
+
+static void add(int64_t *sum, int64_t lack)
+{
+    if (__builtin_add_overflow(*sum, lack, sum))
+        *sum = INT64_MAX;
+}
+
+static void add_lacks(struct distance *distance, const struct node *node,
+                      const struct fit_question *question)
+{
+    const struct pod_shape *shape = question->shape;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        const struct node_resource *there = node_find_resource(node, need->resource);
+        const int64_t total = there ? there->allocatable : 0;
+        const bool is_gpu = i < shape->n_gpu_needs;
+        int64_t *sum = is_gpu                                        ? &distance->gpus
+                       : strcmp(need->resource->name, "cpu") == 0    ? &distance->cpu
+                       : strcmp(need->resource->name, "memory") == 0 ? &distance->memory
+                                                                     : &distance->others;
+        add(sum, fit_lack(node, question, need));
+        if (is_gpu && distance->cause == CAUSE_TOTAL && need->amount > total)
+            add(&distance->in_total, need->amount - total);
+    }
+}
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int compare(const struct distance *a, const struct distance *b)
+{
+    if (a->step != b->step)
+        return COMPARE(a->step, b->step);
+    if (a->cause != b->cause)
+        return COMPARE(a->cause, b->cause);
+    if (a->in_total != b->in_total)
+        return COMPARE(a->in_total, b->in_total);
+    if (a->gpus != b->gpus)
+        return COMPARE(a->gpus, b->gpus);
+    if (a->cpu != b->cpu)
+        return COMPARE(a->cpu, b->cpu);
+    if (a->memory != b->memory)
+        return COMPARE(a->memory, b->memory);
+    return COMPARE(a->others, b->others);
+}
+
+/* The variants of the question that tell the steps apart. */
+struct variants {
+    const struct fit_question *question;
+    const struct near_miss *near_miss;
+    struct pod_shape roomless;
+    struct fit_question without_needs;
+};
+
+static int step_of(const struct variants *variants, const struct node_verdict *candidate)
+{
+    const enum reason reason = candidate->verdict;
+    const enum verdict_cause cause =
+        cause_of_reason(reason, candidate->node, &variants->question->shape->facts);
+    if (near_miss_is(variants->near_miss, candidate->node, reason))
+        return 3;
+    const bool is_amount = cause >= CAUSE_QUOTA && cause <= CAUSE_TOTAL;
+    return is_amount && reason != REASON_GPU_ABSENT &&
+                   fit_judge(candidate->node, &variants->without_needs) == REASON_FITS
+               ? 4
+               : 5;
+}
+
+/* The cause on most of the nodes that have the resource. */
+static void count(const struct candidates *candidates, const struct shape_facts *facts,
+                  struct decisive_cause *found)
+{
+    size_t counts[N_CAUSES] = {0};
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node_verdict *candidate = &candidates->items[i];
+        if (candidate->verdict == REASON_GPU_ABSENT)
+            continue;
+        found->n_of++;
+        counts[cause_of_reason(candidate->verdict, candidate->node, facts)]++;
+    }
+    for (enum verdict_cause cause = CAUSE_NONE; cause < N_CAUSES; cause++) {
+        if (counts[cause] > found->n) {
+            found->n = counts[cause];
+            found->cause = cause;
+        }
+    }
+}
+
+static struct distance distance_of(const struct variants *variants,
+                                   const struct node_verdict *candidate, enum verdict_cause decided)
+{
+    const struct shape_facts *facts = &variants->question->shape->facts;
+    struct distance distance = {.step = step_of(variants, candidate)};
+    const enum verdict_cause cause = cause_of_reason(candidate->verdict, candidate->node, facts);
+    if (distance.step == 3)
+        distance.cause = cause;
+    distance.step += distance.step == 5 && cause != decided;
+    add_lacks(&distance, candidate->node, variants->question);
+    return distance;
+}
+
+struct decisive_cause cause_find(const struct candidates *candidates,
+                                 const struct fit_question *question)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct shape_facts *facts = &question->shape->facts;
+    struct variants variants = {question, near_miss_of(question, arena), *question->shape,
+                                *question};
+    struct decisive_cause found = {.cause = CAUSE_TOTAL};
+    struct distance least = {0};
+    variants.roomless.n_needs = variants.roomless.n_gpu_needs = 0;
+    variants.without_needs.shape = &variants.roomless;
+    variants.without_needs.quota = NULL;
+    count(candidates, facts, &found);
+    const enum verdict_cause most = found.cause;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node_verdict *candidate = &candidates->items[i];
+        const struct distance distance = distance_of(&variants, candidate, most);
+        if (found.node && compare(&distance, &least) >= 0)
+            continue;
+        least = distance;
+        found.node = candidate->node;
+        found.reason = candidate->verdict;
+        found.is_alone = distance.step == 3;
+        found.lacks_amounts = distance.step == 4;
+    }
+    if (found.node && least.step < 5)
+        found.cause = cause_of_reason(found.reason, found.node, facts);
+    return found;
+}

@@ -1,0 +1,423 @@
+/* headline: see headline.h. First the words, then a sentence for each cause. */
+#include "api/verdicts/headline.h"
+#include "api/text.h"
+#include "decide/claim_rules.h"
+#include "decide/quota.h"
+#include "ledger/admit.h"
+#include "objects/pod.h"
+#include "types/quantity.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- words ---- */
+
+static const char *models_text(const struct model_wants *wants, struct arena *arena)
+{
+    if (wants->n_accept == 1)
+        return gpu_model_name(&wants->accept[0], arena);
+    if (wants->n_accept == 2)
+        return arena_printf(arena, "%s or %s", gpu_model_name(&wants->accept[0], arena),
+                            gpu_model_name(&wants->accept[1], arena));
+    return arena_printf(arena, "%s or %zu others", gpu_model_name(&wants->accept[0], arena),
+                        wants->n_accept - 1);
+}
+
+static bool is_whole_gpu(const char *resource)
+{
+    const size_t len = strlen(resource);
+    return len > 4 && strcmp(resource + len - 4, "/gpu") == 0;
+}
+
+const char *headline_gpus(const struct shape_facts *facts, const char *resource, int64_t n,
+                          struct arena *arena)
+{
+    if (!is_whole_gpu(resource))
+        return arena_printf(arena, "%" PRId64 " %s", n, resource);
+    if (facts->wants.n_accept > 0)
+        return arena_printf(arena, "%" PRId64 " %s", n, models_text(&facts->wants, arena));
+    return arena_printf(arena, "%" PRId64 " GPU%s", n, n == 1 ? "" : "s");
+}
+
+const char *headline_amount(const char *resource, int64_t n, struct arena *arena)
+{
+    char bytes[32];
+    if (strcmp(resource, "cpu") == 0 && n % 1000 != 0)
+        return arena_printf(arena, "%" PRId64 "m CPU", n);
+    if (strcmp(resource, "cpu") == 0)
+        return arena_printf(arena, "%" PRId64 " CPU", n / 1000);
+    if (strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0)
+        return arena_printf(arena, "%s of %s", quantity_bytes_text(n, bytes),
+                            strcmp(resource, "memory") == 0 ? "memory" : "storage");
+    if (strcmp(resource, "pods") == 0)
+        return "a pod slot";
+    return arena_printf(arena, "%" PRId64 " %s%s", n, is_whole_gpu(resource) ? "GPU" : resource,
+                        is_whole_gpu(resource) && n > 1 ? "s" : "");
+}
+
+const char *headline_words(const json_t *verdict)
+{
+    static const struct {
+        const char *result, *words;
+    } WORDS[] = {{"fits", "FITS"},
+                 {"partlyFits", "PARTLY FITS"},
+                 {"doesNotFit", "DOES NOT FIT"},
+                 {"notJudged", "NOT JUDGED"},
+                 {"mistake", "MISTAKE"},
+                 {"running", "RUNNING"}};
+    const char *result = text_member(verdict, "result");
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        if (strcmp(WORDS[i].result, result) == 0)
+            return WORDS[i].words;
+    }
+    return "";
+}
+
+/* ---- a sentence for each cause ---- */
+
+struct teller {
+    const struct headline_question *question;
+    const struct fit_question *asked;
+    const struct pod_shape *shape;
+    struct decisive_cause found;
+    struct arena *arena;
+};
+
+static const char *name_sentence(const struct name_view *names, const struct missing_name *missing)
+{
+    static const char *const KINDS[] = {[MISSING_RESOURCE] = "the resource ",
+                                        [MISSING_MODEL] = "the model ",
+                                        [MISSING_LABEL] = "the label ",
+                                        [MISSING_VALUE] = ""};
+    struct arena *arena = names->arena;
+    const char *text =
+        arena_printf(arena, "No node has %s%s%s%s", KINDS[missing->kind], missing->name,
+                     missing->value ? "=" : "", missing->value ? missing->value : "");
+    const char *there = missing->meant ? "" : node_names_values(names, missing);
+    if (missing->meant)
+        return arena_printf(arena, "%s. Did you mean %s?", text, missing->meant);
+    return there[0] ? arena_printf(arena, "%s; there are %s.", text, there)
+                    : arena_printf(arena, "%s.", text);
+}
+
+/* The first GPU need that the node lacks; NULL: none. */
+static const struct need *lacking_need(const struct teller *teller)
+{
+    for (size_t i = 0; i < teller->shape->n_gpu_needs; i++) {
+        const struct need *need = &teller->shape->needs[i];
+        const struct node_resource *there = node_find_resource(teller->found.node, need->resource);
+        if (fit_lack(teller->found.node, teller->asked, need) > 0 ||
+            (there ? there->allocatable : 0) < need->amount)
+            return need;
+    }
+    return NULL;
+}
+
+static bool chooses_labels(const struct shape_facts *facts)
+{
+    return facts->node_selector.n_requirements > 0 || facts->affinity.present ||
+           facts->legacy_affinity.present;
+}
+
+static const char *no_node(const struct teller *teller)
+{
+    return chooses_labels(&teller->shape->facts) ? "No node that it selects" : "No node";
+}
+
+static const char *free_sentence(const struct teller *teller)
+{
+    const struct need *need = lacking_need(teller);
+    if (!need)
+        return NULL;
+    return arena_printf(
+        teller->arena, "%s has %s %s; %s lacks %" PRId64 ".", no_node(teller),
+        headline_gpus(&teller->shape->facts, need->resource->name, need->amount, teller->arena),
+        teller->question->is_next ? " for the next" : "", node_name(teller->found.node),
+        fit_lack(teller->found.node, teller->asked, need));
+}
+
+static const char *total_sentence(const struct teller *teller)
+{
+    const struct need *need = lacking_need(teller);
+    const struct node_resource *there =
+        need ? node_find_resource(teller->found.node, need->resource) : NULL;
+    if (!there)
+        return NULL;
+    return arena_printf(
+        teller->arena, "%s has %s; the largest, %s, has %" PRId64 ".", no_node(teller),
+        headline_gpus(&teller->shape->facts, need->resource->name, need->amount, teller->arena),
+        node_name(teller->found.node), there->allocatable);
+}
+
+/* "2 GPUs, 8 CPU and 20Gi of memory": what the node lacks. */
+static const char *lacks_text(const struct teller *teller)
+{
+    const struct pod_shape *shape = teller->shape;
+    const char *text = "";
+    const char *last = NULL;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        const int64_t lack = fit_lack(teller->found.node, teller->asked, need);
+        if (lack == 0)
+            continue;
+        if (last)
+            text = arena_printf(teller->arena, "%s%s%s", text, text[0] ? ", " : "", last);
+        last = headline_amount(need->resource->name, lack, teller->arena);
+    }
+    if (!last)
+        return NULL;
+    return text[0] ? arena_printf(teller->arena, "%s and %s", text, last) : last;
+}
+
+static const char *amounts_sentence(const struct teller *teller)
+{
+    const char *lacks = lacks_text(teller);
+    if (!lacks)
+        return NULL;
+    return arena_printf(teller->arena, "The nearest node%s, %s, lacks %s.",
+                        teller->question->is_next ? " for the next" : "",
+                        node_name(teller->found.node), lacks);
+}
+
+/* "4 H100", "7 GPUs in all" */
+static const char *limit_text(const struct quota_limit *limit, int64_t n, struct arena *arena)
+{
+    if (limit->model)
+        return arena_printf(arena, "%" PRId64 " %s", n, limit->model);
+    return arena_printf(arena, "%" PRId64 " GPU%s in all", n, n == 1 ? "" : "s");
+}
+
+static const char *quota_sentence(const struct teller *teller)
+{
+    struct quota_short lack = {0};
+    const char *text = "";
+    const char *quota = "";
+    while (quota_next_short(teller->asked->quota, teller->found.node, &lack)) {
+        const int64_t left = lack.left > 0 ? lack.left : 0;
+        if (text[0] && strcmp(quota, lack.quota->name) != 0)
+            return arena_printf(teller->arena, "%s, quota %s %s; it asks for %" PRId64 ".", text,
+                                lack.quota->name, limit_text(lack.limit, left, teller->arena),
+                                lack.need);
+        text = text[0] ? arena_printf(teller->arena, "%s and %s", text,
+                                      limit_text(lack.limit, left, teller->arena))
+                       : arena_printf(teller->arena, "Quota %s leaves %s", lack.quota->name,
+                                      limit_text(lack.limit, left, teller->arena));
+        quota = lack.quota->name;
+    }
+    return text[0] ? arena_printf(teller->arena, "%s; it asks for %" PRId64 ".", text, lack.need)
+                   : NULL;
+}
+
+static const char *taint_sentence(const struct teller *teller)
+{
+    const struct shape_facts *facts = &teller->shape->facts;
+    const struct node_traits *traits = node_traits(teller->found.node);
+    const struct taint *taint = taints_first_untolerated(traits->taints, traits->n_taints,
+                                                         facts->tolerations, facts->n_tolerations);
+    if (!taint)
+        return NULL;
+    return arena_printf(teller->arena, "It does not tolerate %s's taint %s.",
+                        node_name(teller->found.node), verdict_taint_text(taint, teller->arena));
+}
+
+static const char *closed_sentence(const struct teller *teller)
+{
+    const struct node *node = teller->found.node;
+    return arena_printf(teller->arena, "%s%s is %s.", node_name(node),
+                        teller->found.is_alone ? " would fit, but" : "",
+                        teller->found.reason == REASON_UNSCHEDULABLE ||
+                                node_traits(node)->unschedulable
+                            ? "cordoned"
+                            : "not ready");
+}
+
+static const char *model_sentence(const struct teller *teller)
+{
+    const struct node *node = teller->found.node;
+    const struct gpu_kind *kind = admit_next_kind(node_traits(node), teller->shape, NULL);
+    const char *model = kind->model.chip[0] ? gpu_model_name(&kind->model, teller->arena) : NULL;
+    char has[32];
+    char wants[32];
+    if (teller->found.reason == REASON_GPU_MEMORY)
+        return arena_printf(
+            teller->arena, "%s's GPUs have %s of memory; it asks for %s.", node_name(node),
+            quantity_bytes_text(admit_memory_bytes(node_traits(node), teller->shape), has),
+            quantity_bytes_text(teller->shape->facts.wants.min_memory_bytes, wants));
+    if (!model || teller->found.reason == REASON_MODEL_UNKNOWN)
+        return arena_printf(teller->arena, "The GPU model of %s is unknown.", node_name(node));
+    if (teller->found.reason == REASON_MODEL_EXCLUDED)
+        return arena_printf(teller->arena, "It excludes %s, which %s has.", model, node_name(node));
+    if (teller->shape->facts.wants.n_accept == 0)
+        return NULL;
+    return arena_printf(teller->arena, "No %s is free for it; %s has %s.",
+                        models_text(&teller->shape->facts.wants, teller->arena), node_name(node),
+                        model);
+}
+
+static const char *label_sentence(const struct teller *teller)
+{
+    const char *node = node_name(teller->found.node);
+    if (teller->found.reason == REASON_NODE_NAME)
+        return arena_printf(teller->arena, "Its spec.nodeName is %s, which does not fit.",
+                            teller->asked->node_name);
+    return arena_printf(teller->arena, "%s does not have the labels that it selects.", node);
+}
+
+static const char *pods_sentence(const struct teller *teller)
+{
+    static const char *const RULES[N_REASONS] = {
+        [REASON_TOPOLOGY_SPREAD] = "Its topology spread constraints rule out",
+        [REASON_POD_AFFINITY] = "Its pod affinity selects no pod near",
+        [REASON_POD_ANTI_AFFINITY] = "Its pod anti-affinity rules out",
+        [REASON_POD_REPELLED] = "The anti-affinity of other pods rules out",
+    };
+    if (!reason_is_of_peers(teller->found.reason))
+        return NULL;
+    return arena_printf(teller->arena, "%s %s.", RULES[teller->found.reason],
+                        node_name(teller->found.node));
+}
+
+static const char *sentence_of(const struct teller *teller)
+{
+    static const char *(*const SENTENCES[N_CAUSES])(const struct teller *) = {
+        [CAUSE_QUOTA] = quota_sentence,       [CAUSE_FREE_GPUS] = free_sentence,
+        [CAUSE_RESOURCES] = amounts_sentence, [CAUSE_TOTAL] = total_sentence,
+        [CAUSE_CLOSED] = closed_sentence,     [CAUSE_TAINT] = taint_sentence,
+        [CAUSE_PODS] = pods_sentence,         [CAUSE_MODEL] = model_sentence,
+        [CAUSE_LABEL] = label_sentence,
+    };
+    const struct decisive_cause *found = &teller->found;
+    const char *text = NULL;
+    const char *(*tell)(const struct teller *) = SENTENCES[found->cause];
+    if (found->lacks_amounts)
+        text = amounts_sentence(teller);
+    else if (tell && (found->is_alone || found->cause == CAUSE_FREE_GPUS))
+        text = tell(teller);
+    if (text)
+        return text;
+    if (found->is_alone)
+        return arena_printf(teller->arena, "%s: %s.", node_name(found->node),
+                            reason_text(found->reason));
+    return arena_printf(teller->arena, "On %zu of %zu nodes, %s.", found->n, found->n_of,
+                        verdict_message(teller->question->query, found->node, found->reason));
+}
+
+static bool has_reason(const struct candidates *candidates, enum reason reason)
+{
+    for (size_t i = 0; i < candidates->n; i++) {
+        if (candidates->items[i].verdict == reason)
+            return true;
+    }
+    return false;
+}
+
+/* The claims themselves are at fault, on whichever node. */
+static bool tell_claims(const struct headline_question *question, struct headline *headline)
+{
+    const struct candidates *candidates = question->candidates;
+    const char *fault = claim_rules_fault(question->query->question.devices);
+    const bool is_missing =
+        has_reason(candidates, REASON_CLAIM_MISSING) || has_reason(candidates, REASON_CLAIM_CLASS);
+    const bool is_unjudged = has_reason(candidates, REASON_CLAIM_NOT_JUDGED);
+    struct arena *arena = question->query->arena;
+    if (!is_missing && !is_unjudged && !fault[0])
+        return false;
+    headline->result = is_unjudged && !is_missing ? RESULT_NOT_JUDGED : RESULT_DOES_NOT_FIT;
+    headline->cause = is_missing ? CAUSE_MISSING : CAUSE_CLAIMS;
+    headline->text =
+        fault[0]
+            ? arena_printf(arena, "%c%s.",
+                           fault[0] >= 'a' && fault[0] <= 'z' ? fault[0] - 'a' + 'A' : fault[0],
+                           fault + 1)
+        : is_missing ? "A resource claim, template or class that it names does not exist."
+                     : "Its resource claims are not judged.";
+    return true;
+}
+
+struct headline headline_new(enum result result, enum verdict_cause cause, const char *text)
+{
+    return (struct headline){.result = result, .cause = cause, .text = text};
+}
+
+struct headline headline_of(const struct headline_question *question)
+{
+    candidates_judge_claims(question->candidates, &question->query->question);
+    return headline_of_judged(question);
+}
+
+struct headline headline_of_judged(const struct headline_question *question)
+{
+    const struct pod_query *query = question->query;
+    const struct fit_question *asked = &query->question;
+    struct candidates *candidates = question->candidates;
+    const struct name_view names = {candidates, query->arena};
+    struct headline headline = {.result = RESULT_DOES_NOT_FIT, .text = ""};
+    if (asked->refusal)
+        return headline_new(RESULT_MISTAKE, CAUSE_REQUEST, asked->refusal);
+    if (candidates->n == 0)
+        return headline_new(RESULT_DOES_NOT_FIT, CAUSE_TOTAL, "There are no nodes.");
+    if (candidates->n_fitting > 0)
+        return headline_new(RESULT_FITS, CAUSE_NONE, "");
+    if (tell_claims(question, &headline))
+        return headline;
+    if (!question->is_next)
+        headline.missing = node_names_find_missing(&names, asked->shape);
+    if (headline.missing.kind) {
+        headline.cause = CAUSE_NAME;
+        headline.text = name_sentence(&names, &headline.missing);
+        return headline;
+    }
+    const struct teller teller = {question, asked, asked->shape, cause_find(candidates, asked),
+                                  query->arena};
+    headline.cause = teller.found.cause;
+    headline.node = teller.found.node;
+    headline.lacks_amounts = headline.cause >= CAUSE_FREE_GPUS && headline.cause <= CAUSE_TOTAL;
+    headline.text = sentence_of(&teller);
+    return headline;
+}
+
+void headline_count(struct headline *headline, int64_t n_placed, int64_t n_pods)
+{
+    if (headline->result == RESULT_DOES_NOT_FIT && n_placed > 0 && n_placed < n_pods)
+        headline->result = RESULT_PARTLY_FITS;
+}
+
+/* ---- JSON ---- */
+
+static const char *result_name(enum result result)
+{
+    static const char *const NAMES[] = {
+        [RESULT_FITS] = "fits",
+        [RESULT_PARTLY_FITS] = "partlyFits",
+        [RESULT_DOES_NOT_FIT] = "doesNotFit",
+        [RESULT_NOT_JUDGED] = "notJudged",
+        [RESULT_MISTAKE] = "mistake",
+        [RESULT_RUNNING] = "running",
+    };
+    return NAMES[result];
+}
+
+static int64_t gpus_of(const struct pod_shape *shape, int64_t n)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        int64_t gpus = 0;
+        if (__builtin_mul_overflow(shape->needs[i].amount, n, &gpus) ||
+            __builtin_add_overflow(sum, gpus, &sum))
+            return INT64_MAX;
+    }
+    return sum;
+}
+
+json_t *headline_json(const struct headline *headline, const struct fit_question *question,
+                      int64_t n_missing)
+{
+    json_t *lacks = headline->node && headline->lacks_amounts
+                        ? verdict_lacks(question, headline->node)
+                        : json_object();
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:{s:I, s:I}}", "result",
+                     result_name(headline->result), "cause", cause_name(headline->cause), "text",
+                     headline->text, "node", headline->node ? node_name(headline->node) : "",
+                     "lacks", lacks, "missing", "pods", (json_int_t)n_missing, "gpus",
+                     (json_int_t)gpus_of(question->shape, n_missing));
+}

@@ -1,0 +1,59 @@
+/*
+ * headline: the verdict on one workload, the decisive cause and the amount first. Private to api.
+ */
+#ifndef API_VERDICTS_HEADLINE_H
+#define API_VERDICTS_HEADLINE_H
+
+#include "api/verdicts/cause.h"
+#include "api/verdicts/node_names.h"
+#include "api/verdicts/verdict.h"
+
+#include <jansson.h>
+
+enum result {
+    RESULT_FITS,
+    RESULT_PARTLY_FITS,
+    RESULT_DOES_NOT_FIT,
+    RESULT_NOT_JUDGED,
+    RESULT_MISTAKE,
+    RESULT_RUNNING
+};
+
+struct headline {
+    enum result result;
+    enum verdict_cause cause;
+    const char *text;        /* one sentence, or a short second one; at most 14 words but names */
+    const struct node *node; /* the nearest; NULL: none is */
+    bool lacks_amounts;      /* the node lacks resources */
+    struct missing_name missing;
+};
+
+/* What is judged: one more pod of a kind. */
+struct headline_question {
+    const struct pod_query *query;
+    struct candidates *candidates;
+    bool is_next; /* others of the workload have found a place */
+};
+
+/* Why one more pod fits nowhere, or RESULT_FITS. The texts are in the query's arena. */
+struct headline headline_of(const struct headline_question *question);
+/* The same without judging the candidates again. */
+struct headline headline_of_judged(const struct headline_question *question);
+/* A fixed one, as for a pod that runs already. */
+struct headline headline_new(enum result result, enum verdict_cause cause, const char *text);
+/* For the workload of several pods, of which some may fit. */
+void headline_count(struct headline *headline, int64_t n_placed, int64_t n_pods);
+
+/* The member `verdict`. n_missing: pods without a place. */
+json_t *headline_json(const struct headline *headline, const struct fit_question *question,
+                      int64_t n_missing);
+/* "DOES NOT FIT", of the member; "" for an unknown one. */
+const char *headline_words(const json_t *verdict);
+
+/* "8 H100", "1 GPU", "2 nvidia.com/mig-1g.5gb": the need of GPUs, in the words of the pod. */
+const char *headline_gpus(const struct shape_facts *facts, const char *resource, int64_t n,
+                          struct arena *arena);
+/* "8 CPU", "64Gi of memory" */
+const char *headline_amount(const char *resource, int64_t n, struct arena *arena);
+
+#endif

@@ -1,0 +1,317 @@
+/* node_names: see node_names.h. First what nodes have, then what a pod names in vain. */
+#include "api/verdicts/node_names.h"
+#include "api/verdicts/model_words.h"
+#include "base/nearest.h"
+
+#include <string.h>
+
+bool node_names_pay(const struct name_view *names, size_t cost)
+{
+    size_t *left = &names->candidates->models->names_left;
+    if (*left < cost)
+        return false;
+    *left -= cost;
+    return true;
+}
+
+static const struct node_traits *traits_at(const struct name_view *names, size_t i)
+{
+    return node_traits(names->candidates->items[i].node);
+}
+
+void name_search_offer(struct name_search *search, const char *name)
+{
+    if (search->found || name == search->last ||
+        !node_names_pay(search->names, NODE_NAMES_COMPARISON))
+        return;
+    search->last = name;
+    if (search->is_meant ? search->is_meant(search->asked, name)
+                         : nearest_is_typo(search->asked, name))
+        search->found = name;
+}
+
+bool node_names_has_label(const struct name_view *names, const char *key)
+{
+    for (size_t i = 0; i < names->candidates->n; i++) {
+        const struct label_view *view = &traits_at(names, i)->view;
+        if (!node_names_pay(names, 1) || labels_find(view->labels, view->n_labels, key))
+            return true;
+    }
+    return false;
+}
+
+static bool has_value(const struct name_view *names, const char *key, const char *value)
+{
+    for (size_t i = 0; i < names->candidates->n; i++) {
+        const struct label_view *view = &traits_at(names, i)->view;
+        const char *there = NULL;
+        if (!node_names_pay(names, 1))
+            return true;
+        there = labels_find(view->labels, view->n_labels, key);
+        if (there && strcmp(there, value) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Keys are interned, and most nodes have the same: only new ones are compared. */
+static const char *near_key(const struct name_view *names, const char *key)
+{
+    struct name_search search = {.names = names, .asked = key};
+    const struct label_view *before = NULL;
+    for (size_t i = 0; i < names->candidates->n && !search.found; i++) {
+        const struct label_view *view = &traits_at(names, i)->view;
+        if (!node_names_pay(names, 1 + view->n_labels / 16))
+            break;
+        for (size_t j = 0; j < view->n_labels; j++) {
+            if (!before || j >= before->n_labels || before->labels[j].key != view->labels[j].key)
+                name_search_offer(&search, view->labels[j].key);
+        }
+        before = view;
+    }
+    return search.found;
+}
+
+/* Labels are compared literally, so a model's name must be written as on the nodes. */
+static bool is_model_meant(const struct name_view *names, const struct gpu_model *want,
+                           const struct gpu_kind *kind)
+{
+    const struct gpu_model_there there = {kind->model, kind->memory_bytes};
+    struct gpu_model meant;
+    if (!node_names_pay(names, NODE_NAMES_COMPARISON))
+        return false;
+    return gpu_model_satisfies(&there.model, there.memory_bytes, want) ||
+           gpu_model_nearest(want, &there, 1, &meant);
+}
+
+static const char *near_model_value(const struct name_view *names, const char *key,
+                                    const char *value)
+{
+    const struct policy *policy = cluster_policy(names->candidates->cluster);
+    struct gpu_model want;
+    const char *last = NULL;
+    if (!gpu_model_parse(value, policy->aliases, policy->n_aliases, &want))
+        return NULL;
+    for (size_t i = 0; i < names->candidates->n; i++) {
+        const struct gpu_kind *kind = NULL;
+        if (!node_names_pay(names, 1))
+            return NULL;
+        while ((kind = node_traits_next_kind(traits_at(names, i), kind))) {
+            if (kind->value == last || strcmp(kind->label, key) != 0)
+                continue;
+            last = kind->value;
+            if (is_model_meant(names, &want, kind))
+                return last;
+        }
+    }
+    return NULL;
+}
+
+const char *node_names_near_value(const struct name_view *names, const char *key, const char *value)
+{
+    struct name_search search = {.names = names, .asked = value};
+    if (policy_is_model_label(cluster_policy(names->candidates->cluster), key))
+        return near_model_value(names, key, value);
+    for (size_t i = 0; i < names->candidates->n && !search.found; i++) {
+        const struct label_view *view = &traits_at(names, i)->view;
+        const char *there = NULL;
+        if (!node_names_pay(names, 1))
+            break;
+        there = labels_find(view->labels, view->n_labels, key);
+        if (there)
+            name_search_offer(&search, there);
+    }
+    return search.found;
+}
+
+bool node_names_has_value(const struct name_view *names, const struct requirement *requirement)
+{
+    for (size_t i = 0; i < requirement->n_values; i++) {
+        if (has_value(names, requirement->key, requirement->values[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The label that gives the model on nodes which have the one that was probably meant. */
+static const char *key_of_model(const struct name_view *names,
+                                const struct requirement *requirement)
+{
+    const struct policy *policy = cluster_policy(names->candidates->cluster);
+    struct gpu_model want;
+    if (requirement->op != SELECTOR_IN || requirement->n_values == 0 ||
+        !gpu_model_parse(requirement->values[0], policy->aliases, policy->n_aliases, &want))
+        return NULL;
+    for (size_t i = 0; i < names->candidates->n; i++) {
+        const struct gpu_kind *kind = NULL;
+        while ((kind = node_traits_next_kind(traits_at(names, i), kind))) {
+            if (kind->label[0] && is_model_meant(names, &want, kind))
+                return kind->label;
+        }
+    }
+    return NULL;
+}
+
+const char *node_names_near_label(const struct name_view *names,
+                                  const struct requirement *requirement)
+{
+    const char *near = near_key(names, requirement->key);
+    return near ? near : key_of_model(names, requirement);
+}
+
+bool node_names_has_resource(const struct name_view *names, const struct resource *resource)
+{
+    for (size_t i = 0; i < names->candidates->n; i++) {
+        const struct node *node = names->candidates->items[i].node;
+        const struct node_resource *there = node_find_resource(node, resource);
+        if (!node_names_pay(names, 1) || (there && there->advertised) ||
+            node_gives_by_claim(node, resource) || node_find_devices(node, resource))
+            return true;
+    }
+    return false;
+}
+
+const char *node_names_near_resource(const struct name_view *names, const char *asked)
+{
+    struct name_search search = {.names = names, .asked = asked, .is_meant = nearest_is_resource};
+    for (size_t i = 0; i < names->candidates->n && !search.found; i++) {
+        size_t n = 0;
+        const struct node_resource *rows = node_resources(names->candidates->items[i].node, &n);
+        for (size_t j = 0; j < n && !search.found; j++) {
+            if (!node_names_pay(names, 1))
+                return NULL;
+            if (rows[j].advertised)
+                name_search_offer(&search, rows[j].resource->name);
+        }
+    }
+    return search.found;
+}
+
+/* ---- a name that no node has ---- */
+
+static bool must_be_there(const struct requirement *requirement)
+{
+    return !requirement->is_field && !requirement->models &&
+           (requirement->op == SELECTOR_IN || requirement->op == SELECTOR_EXISTS);
+}
+
+static bool find_in_requirement(const struct name_view *names,
+                                const struct requirement *requirement,
+                                struct missing_name *ret_missing)
+{
+    struct missing_name missing = {.requirement = requirement, .name = requirement->key};
+    if (!must_be_there(requirement))
+        return false;
+    if (!node_names_has_label(names, requirement->key)) {
+        missing.kind = MISSING_LABEL;
+        missing.meant = node_names_near_label(names, requirement);
+    } else if (requirement->op == SELECTOR_IN && !node_names_has_value(names, requirement)) {
+        missing.kind = MISSING_VALUE;
+        missing.value = requirement->values[0];
+        missing.meant = node_names_near_value(names, requirement->key, missing.value);
+    }
+    if (missing.kind)
+        *ret_missing = missing;
+    return missing.kind;
+}
+
+static bool find_in_term(const struct name_view *names, const struct selector_term *term,
+                         struct missing_name *ret_missing)
+{
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        if (find_in_requirement(names, &term->requirements[i], ret_missing))
+            return true;
+    }
+    return false;
+}
+
+/* All terms must name something missing, as one of them is enough. */
+static bool find_in_affinity(const struct name_view *names, const struct node_selector *affinity,
+                             struct missing_name *ret_missing)
+{
+    struct missing_name first = {0};
+    for (size_t i = affinity->n_terms; i > 0; i--) {
+        if (!find_in_term(names, &affinity->terms[i - 1], &first))
+            return false;
+    }
+    if (!affinity->present || affinity->n_terms == 0)
+        return false;
+    *ret_missing = first;
+    ret_missing->is_in_affinity = true;
+    return true;
+}
+
+static bool find_in_resources(const struct name_view *names, const struct pod_shape *shape,
+                              struct missing_name *ret_missing)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct resource *resource = shape->needs[i].resource;
+        if (node_names_has_resource(names, resource))
+            continue;
+        *ret_missing =
+            (struct missing_name){.kind = MISSING_RESOURCE,
+                                  .name = resource->name,
+                                  .meant = node_names_near_resource(names, resource->name)};
+        return true;
+    }
+    return false;
+}
+
+/* One of the models is enough. */
+static bool find_in_models(const struct name_view *names, const struct model_wants *wants,
+                           struct missing_name *ret_missing)
+{
+    struct models_here *here = names->candidates->models;
+    struct missing_name missing = {.kind = MISSING_MODEL};
+    if (wants->n_accept == 0)
+        return false;
+    models_here_find(here, names->candidates, names->arena);
+    for (size_t i = 0; i < wants->n_accept; i++) {
+        if (model_list_has(&here->list, &wants->accept[i]))
+            return false;
+    }
+    for (size_t i = 0; i < wants->n_accept && !missing.meant; i++) {
+        missing.i_model = i;
+        if (model_list_nearest(&here->list, &wants->accept[i], &missing.meant_model) &&
+            !model_words_exclude(wants, &missing.meant_model))
+            missing.meant = gpu_model_name(&missing.meant_model, names->arena);
+    }
+    missing.i_model = missing.meant ? missing.i_model : 0;
+    missing.name = gpu_model_name(&wants->accept[missing.i_model], names->arena);
+    *ret_missing = missing;
+    return true;
+}
+
+struct missing_name node_names_find_missing(const struct name_view *names,
+                                            const struct pod_shape *shape)
+{
+    const struct shape_facts *facts = &shape->facts;
+    struct missing_name missing = {0};
+    if (names->candidates->n == 0 || find_in_resources(names, shape, &missing) ||
+        find_in_models(names, &facts->wants, &missing) ||
+        find_in_term(names, &facts->node_selector, &missing))
+        return missing;
+    (void)find_in_affinity(names, &facts->affinity, &missing);
+    return missing;
+}
+
+static void add_value(struct name_list *values, const char *value, struct arena *arena)
+{
+    if (values->n < NODE_NAMES_VALUES && !strstr(values->text, value))
+        text_names_add(values, value, arena);
+}
+
+const char *node_names_values(const struct name_view *names, const struct missing_name *missing)
+{
+    struct name_list values = {.text = ""};
+    struct models_here *here = names->candidates->models;
+    for (size_t i = 0; missing->kind == MISSING_MODEL && i < here->list.n; i++)
+        add_value(&values, gpu_model_name(&here->list.items[i].model, names->arena), names->arena);
+    for (size_t i = 0; missing->kind == MISSING_VALUE && i < names->candidates->n; i++) {
+        const struct label_view *view = &traits_at(names, i)->view;
+        const char *value = labels_find(view->labels, view->n_labels, missing->name);
+        if (value && node_names_pay(names, 1))
+            add_value(&values, value, names->arena);
+    }
+    return values.text;
+}
