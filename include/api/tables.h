@@ -12,8 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Sets the characters in a line of tables that are not wide; 100 by default. It applies to the
- * whole process: call it before other threads write tables. */
+#define TABLES_WIDTH_LEAST 80
+#define TABLES_WIDTH_MOST 400
+
+/* Sets the characters in a line of the tables that the calling thread writes from now on. 0, the
+ * default: 100, and no limit for wide tables. */
 void tables_set_width(size_t width);
 
 /* Each writes the text of ?output=table for one path of /v1. */

@@ -12,6 +12,9 @@ struct free_gpus {
     int64_t usable;   /* some pods can use them now */
     int64_t stranded; /* no class of pods (ledger/gpu_demand.h) fits the node */
     int64_t closed;   /* the node is not ready, or cordoned */
+    /* If they are stranded: "memory", or "cpu", of which each class needs more than is left; "":
+     * each needs more GPUs, or another model. NULL: they are not. Not of a sum. */
+    const char *because;
 };
 
 /* An over-full node has none. The node's cluster must be settled. */

@@ -20,6 +20,7 @@ struct exchange;
 struct parameter {
     const char *name;          /* NULL ends the list */
     const char *const *values; /* ends with NULL. NULL: any value, up to the handler */
+    long least, most;          /* of a whole number; 0: no number */
 };
 
 /* Why the query does not suit the list of parameters, in the arena; NULL: it does. */
@@ -31,6 +32,8 @@ const char *exchange_method(const struct exchange *exchange);
 const char *exchange_path(const struct exchange *exchange);
 /* The decoded value of ?name=...; NULL: absent, "": without a value. */
 const char *exchange_query(const struct exchange *exchange, const char *name);
+/* The value of a parameter with least and most; otherwise if it is absent. */
+long exchange_query_number(const struct exchange *exchange, const char *name, long otherwise);
 /* The names in the order of the query, by index from 0; NULL past the end. */
 const char *exchange_query_name(const struct exchange *exchange, size_t index);
 /* A request header, by name in any case; NULL: absent. */

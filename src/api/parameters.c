@@ -3,6 +3,8 @@
  * (tests/wire/test_parameters.py).
  */
 #include "api/api.h"
+#include "api/tables.h"
+#include "record/decisions.h"
 
 static const char *const OUTPUTS[] = {"json", "table", NULL};
 static const char *const FLAGS[] = {"true", "false", NULL};
@@ -10,38 +12,52 @@ static const char *const VERBS[] = {"filter", "prioritize", "preempt", "bind", N
 
 static const char *const STATES[] = {"ready", "not-ready", "cordoned", NULL};
 
-static const char *const SORTS[] = {"name", "free", "used", NULL};
+static const char *const SORTS[] = {"worth", "name", "free", "used", NULL};
 
-const struct parameter API_OUTPUT[] = {{"output", OUTPUTS}, {"wide", FLAGS}, {0}};
-const struct parameter API_DRY_RUN[] = {
-    {"explain", FLAGS}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
-const struct parameter API_DECISIONS[] = {
-    {"namespace", NULL}, {"name", NULL},  {"node", NULL},
-    {"verb", VERBS},     {"limit", NULL}, {"wouldDiffer", FLAGS},
-    {"output", OUTPUTS}, {"wide", FLAGS}, {0},
-};
-const struct parameter API_INVENTORY[] = {{"node", NULL},
-                                          {"state", STATES},
-                                          {"model", NULL},
-                                          {"resource", NULL},
-                                          {"labelSelector", NULL},
-                                          {"claimSelector", NULL},
-                                          {"label", NULL},
-                                          {"sort", SORTS},
-                                          {"output", OUTPUTS},
-                                          {"wide", FLAGS},
-                                          {0}};
-const struct parameter API_PENDING[] = {
-    {"namespace", NULL}, {"labelSelector", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
-const struct parameter API_NAMESPACE[] = {
-    {"namespace", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
-const struct parameter API_EXPLAIN[] = {
-    {"namespace", NULL}, {"name", NULL}, {"output", OUTPUTS}, {"wide", FLAGS}, {0}};
-const struct parameter API_FRAGMENTATION[] = {{"model", NULL},
-                                              {"resource", NULL},
-                                              {"labelSelector", NULL},
-                                              {"nodes", FLAGS},
-                                              {"output", OUTPUTS},
-                                              {"wide", FLAGS},
-                                              {0}};
-const struct parameter API_NONE[] = {{0}};
+#define TEXT(key)                                                                                  \
+    {                                                                                              \
+        .name = (key)                                                                              \
+    }
+#define ONE_OF(key, words)                                                                         \
+    {                                                                                              \
+        .name = (key), .values = (words)                                                           \
+    }
+#define NUMBER(key, from, to)                                                                      \
+    {                                                                                              \
+        .name = (key), .least = (from), .most = (to)                                               \
+    }
+/* Of each path that answers with tables, too. */
+#define TABLE                                                                                      \
+    ONE_OF("output", OUTPUTS), ONE_OF("wide", FLAGS),                                              \
+        NUMBER("width", TABLES_WIDTH_LEAST, TABLES_WIDTH_MOST)
+#define END                                                                                        \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
+
+const struct parameter API_OUTPUT[] = {TABLE, END};
+const struct parameter API_DRY_RUN[] = {ONE_OF("explain", FLAGS), TABLE, END};
+const struct parameter API_DECISIONS[] = {TEXT("namespace"),
+                                          TEXT("name"),
+                                          TEXT("node"),
+                                          ONE_OF("verb", VERBS),
+                                          NUMBER("limit", 1, DECISIONS_KEEP_MAX),
+                                          ONE_OF("wouldDiffer", FLAGS),
+                                          TABLE,
+                                          END};
+const struct parameter API_INVENTORY[] = {TEXT("node"),
+                                          ONE_OF("state", STATES),
+                                          TEXT("model"),
+                                          TEXT("resource"),
+                                          TEXT("labelSelector"),
+                                          TEXT("claimSelector"),
+                                          TEXT("label"),
+                                          ONE_OF("sort", SORTS),
+                                          TABLE,
+                                          END};
+const struct parameter API_PENDING[] = {TEXT("namespace"), TEXT("labelSelector"), TABLE, END};
+const struct parameter API_NAMESPACE[] = {TEXT("namespace"), TABLE, END};
+const struct parameter API_EXPLAIN[] = {TEXT("namespace"), TEXT("name"), TABLE, END};
+const struct parameter API_FRAGMENTATION[] = {
+    TEXT("model"), TEXT("resource"), TEXT("labelSelector"), ONE_OF("nodes", FLAGS), TABLE, END};
+const struct parameter API_NONE[] = {END};

@@ -2,6 +2,7 @@
 #include "api/reply.h"
 #include "api/provenance.h"
 #include "api/query_names.h"
+#include "api/tables.h"
 #include "base/hash.h"
 #include "devices/devices.h"
 #include "formats/json_put.h"
@@ -104,6 +105,7 @@ void reply(struct exchange *exchange, json_t *value, reply_write_table *write_ta
     }
     struct buf out;
     buf_init(&out, REPLY_MAX_BYTES);
+    tables_set_width((size_t)exchange_query_number(exchange, "width", 0));
     write_table(value, reply_flag(exchange, "wide"), exchange_arena(exchange), &out);
     json_decref(value);
     reply_text(exchange, 200, "text/plain; charset=utf-8", &out);

@@ -3,37 +3,40 @@
 #include "api/tables.h"
 #include "api/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
-static size_t line_width = TABLE_WIDTH;
+#define WIDTH_OF_OTHERS ((size_t)100)
+#define GAP ((size_t)2)
+/* Longer words, which no names of Kubernetes have, make no column wider. */
+#define WORD_MAX ((size_t)253)
+
+static _Thread_local size_t wanted_width;
 
 void tables_set_width(size_t width)
 {
-    line_width = width;
+    wanted_width = width;
 }
 
-bool table_is_narrow(void)
-{
-    return line_width < TABLE_WIDTH;
-}
-
-/* Spaces between columns. */
-static size_t gap(void)
-{
-    return table_is_narrow() ? 2 : 3;
-}
+struct column {
+    const char *heading;
+    const char *value; /* of all rows; NULL: they differ */
+    bool may_go, may_be_told;
+    bool has_number, has_text; /* "-" is neither */
+    size_t width, longest_word;
+};
 
 struct row {
     const char *cells[TABLE_MAX_COLUMNS];
+    const char *note; /* NULL: none */
     struct row *next;
 };
 
 struct table {
     struct arena *arena;
     bool wide;
-    size_t n_columns;
-    size_t widths[TABLE_MAX_COLUMNS];
-    size_t longest_words[TABLE_MAX_COLUMNS];
+    size_t n_columns, n_rows;
+    struct column columns[TABLE_MAX_COLUMNS];
     struct row *first, *last;
 };
 
@@ -61,11 +64,13 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Bytes up to where a line may end: before a space, or after / and a comma. */
+/* Bytes up to a space where a line may end; "train-0 (2)" is one word. */
 static size_t word_len(const char *text)
 {
-    const size_t len = strcspn(text, " /,");
-    return len + (text[len] == '/' || text[len] == ',');
+    size_t len = strcspn(text, " ");
+    while (text[len] && text[len + 1] == '(')
+        len += 1 + strcspn(text + len + 1, " ");
+    return len;
 }
 
 static size_t longest_word(const char *text)
@@ -76,7 +81,7 @@ static size_t longest_word(const char *text)
         longest = larger(longest, width_of(text, len));
         text += len + (text[len] == ' ');
     }
-    return longest;
+    return smaller(longest, WORD_MAX);
 }
 
 static bool is_plain(const char *text)
@@ -86,15 +91,51 @@ static bool is_plain(const char *text)
     return *text == '\0';
 }
 
+/* "8", "-3", "55.8", "6Gi", "25d", "97%" */
+static bool is_number(const char *text)
+{
+    const size_t len = strspn(text += *text == '-', "0123456789.");
+    const char *unit = text + len;
+    return len > 0 && isdigit((unsigned char)*text) && strlen(unit) <= 2 &&
+           (!*unit || isalpha((unsigned char)*unit) || strcmp(unit, "%") == 0);
+}
+
+/* ---- cells ---- */
+
+static struct column column_of(const char *heading)
+{
+    struct column column = {.heading = heading};
+    for (; *column.heading == *TABLE_MAY_GO || *column.heading == *TABLE_MAY_BE_TOLD;
+         column.heading++) {
+        column.may_go |= *column.heading == *TABLE_MAY_GO;
+        column.may_be_told |= *column.heading == *TABLE_MAY_BE_TOLD;
+    }
+    column.width = width_of(column.heading, strlen(column.heading));
+    column.longest_word = longest_word(column.heading);
+    return column;
+}
+
 struct table *table_new(struct arena *arena, bool wide, const char *const *headings)
 {
     struct table *table = ARENA_NEW(arena, struct table);
     table->arena = arena;
     table->wide = wide;
-    while (headings[table->n_columns] && table->n_columns < TABLE_MAX_COLUMNS)
-        table->n_columns++;
-    table_add(table, headings);
+    for (; headings[table->n_columns] && table->n_columns < TABLE_MAX_COLUMNS; table->n_columns++)
+        table->columns[table->n_columns] = column_of(headings[table->n_columns]);
     return table;
+}
+
+static void see_cell(struct column *column, const char *cell, bool is_first)
+{
+    const bool is_none = strcmp(cell, "-") == 0;
+    if (is_first)
+        column->value = cell;
+    else if (column->value && strcmp(column->value, cell) != 0)
+        column->value = NULL;
+    column->has_number |= is_number(cell);
+    column->has_text |= !is_none && !is_number(cell);
+    column->width = larger(column->width, width_of(cell, strlen(cell)));
+    column->longest_word = larger(column->longest_word, longest_word(cell));
 }
 
 void table_add(struct table *table, const char *const *cells)
@@ -103,119 +144,202 @@ void table_add(struct table *table, const char *const *cells)
     for (size_t i = 0; i < table->n_columns; i++) {
         const char *cell = cells[i][0] ? cells[i] : "-";
         row->cells[i] = is_plain(cell) ? cell : text_one_line(cell, table->arena);
-        table->widths[i] = larger(table->widths[i], width_of(row->cells[i], strlen(row->cells[i])));
-        table->longest_words[i] = larger(table->longest_words[i], longest_word(row->cells[i]));
+        see_cell(&table->columns[i], row->cells[i], table->n_rows == 0);
     }
     if (table->last)
         table->last->next = row;
     else
         table->first = row;
     table->last = row;
+    table->n_rows++;
 }
 
-/* ---- widths ---- */
-
-/* Cuts each column to the level, but not below its least width. Returns the width of all. */
-static size_t cut(const struct table *table, const size_t *least, const size_t *most, size_t level,
-                  size_t *ret_widths)
+void table_add_note(struct table *table, const char *text)
 {
-    size_t sum = table->n_columns > 0 ? (table->n_columns - 1) * gap() : 0;
+    if (table->last)
+        table->last->note = text_one_line(text, table->arena);
+}
+
+bool table_is_empty(const struct table *table)
+{
+    return table->n_rows == 0;
+}
+
+/* ---- columns ---- */
+
+/* The columns of a table as it is written. */
+struct layout {
+    size_t n;
+    size_t at[TABLE_MAX_COLUMNS]; /* in the table */
+    size_t widths[TABLE_MAX_COLUMNS];
+};
+
+static size_t line_width(bool wide)
+{
+    return wanted_width || wide ? wanted_width : WIDTH_OF_OTHERS;
+}
+
+static bool is_without_value(const struct column *column)
+{
+    return column->value && strcmp(column->value, "-") == 0;
+}
+
+static bool is_hidden(const struct table *table, const struct column *column)
+{
+    const bool has_one = table->n_rows > 1 && column->value;
+    return is_without_value(column) ||
+           (has_one && (column->may_be_told || strcmp(column->value, "0") == 0));
+}
+
+static struct layout all_columns(const struct table *table)
+{
+    struct layout layout = {0};
     for (size_t i = 0; i < table->n_columns; i++) {
-        ret_widths[i] = larger(least[i], smaller(most[i], level));
-        sum += ret_widths[i];
+        if (i == 0 || !is_hidden(table, &table->columns[i]))
+            layout.at[layout.n++] = i;
+    }
+    return layout;
+}
+
+/* Cuts each column to the level, but not below its longest word. Returns the width of all. */
+static size_t cut(const struct table *table, size_t level, struct layout *layout)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < layout->n; i++) {
+        const struct column *column = &table->columns[layout->at[i]];
+        layout->widths[i] = larger(column->longest_word, smaller(column->width, level));
+        sum += layout->widths[i] + (i > 0 ? GAP : 0);
     }
     return sum;
 }
 
-/* Cells wrap first. Words are cut only if the longest ones do not fit next to each other. */
-static void fit_widths(const struct table *table, size_t *ret_widths)
+/* Drops the last column that may go; false: there is none. */
+static bool drop_one(const struct table *table, struct layout *layout)
 {
-    static const size_t NONE[TABLE_MAX_COLUMNS];
-    const size_t *words = table->longest_words;
-    if (table->wide ||
-        cut(table, table->widths, table->widths, line_width, ret_widths) <= line_width) {
-        memcpy(ret_widths, table->widths, sizeof table->widths);
-        return;
+    size_t i = layout->n;
+    while (i > 0 && !table->columns[layout->at[i - 1]].may_go)
+        i--;
+    if (i == 0)
+        return false;
+    memmove(&layout->at[i - 1], &layout->at[i], (layout->n - i) * sizeof *layout->at);
+    layout->n--;
+    return true;
+}
+
+/* Cells wrap before a column goes. */
+static struct layout layout_of(const struct table *table)
+{
+    const size_t width = line_width(table->wide);
+    struct layout layout = all_columns(table);
+    size_t level = width;
+    if (width == 0) {
+        for (size_t i = 0; i < layout.n; i++)
+            layout.widths[i] = table->columns[layout.at[i]].width;
+        return layout;
     }
-    const bool words_fit = cut(table, words, words, line_width, ret_widths) <= line_width;
-    size_t level = line_width;
-    while (level > 1 && cut(table, words_fit ? words : NONE, words_fit ? table->widths : words,
-                            level, ret_widths) > line_width)
+    while (!table->wide && cut(table, 0, &layout) > width && drop_one(table, &layout))
+        ;
+    while (cut(table, level, &layout) > width && level > 0)
         level--;
+    return layout;
 }
 
 /* ---- lines ---- */
 
-/* Bytes of the first characters of a word that is too long for the line. */
-static size_t cut_of(const char *word, size_t width)
-{
-    size_t len = 0;
-    while (width > 0 || !begins_character(word[len]))
-        width -= begins_character(word[len++]);
-    return len;
-}
-
-/* The next line of a cell: as many words as fit. Moves past it, and returns its width. */
-static size_t write_line(const char **cell, size_t width, struct buf *out)
+/* The next line of a cell: as many words as fit, at least one. Moves past it. */
+static size_t take_line(const char **cell, size_t width)
 {
     const char *text = *cell;
     size_t end = word_len(text);
     size_t used = width_of(text, end);
-    while (used <= width && text[end]) {
-        const size_t space = text[end] == ' ';
-        const size_t len = word_len(text + end + space);
-        const size_t with_word = used + space + width_of(text + end + space, len);
-        if (with_word > width)
+    while (text[end]) {
+        const size_t len = word_len(text + end + 1);
+        used += 1 + width_of(text + end + 1, len);
+        if (used > width)
             break;
-        end += space + len;
-        used = with_word;
+        end += 1 + len;
     }
-    if (used > width)
-        end = cut_of(text, width);
-    buf_add(out, text, end);
     *cell += end + (text[end] == ' ');
-    return smaller(used, width);
+    return end;
 }
 
 static void write_spaces(size_t n, struct buf *out)
 {
-    while (n-- > 0)
-        buf_add_text(out, " ");
+    buf_printf(out, "%*s", (int)n, "");
+}
+
+static bool is_of_numbers(const struct column *column)
+{
+    return column->has_number && !column->has_text;
 }
 
 /* Returns whether the row goes on with another line. */
-static bool write_line_of_row(const struct table *table, const size_t *widths, const char **cells,
-                              struct buf *out)
+static bool write_line_of_row(const struct table *table, const struct layout *layout,
+                              const char **cells, struct buf *out)
 {
     size_t n_spaces = 0; /* before the next text, so that no line ends with spaces */
     bool goes_on = false;
-    for (size_t i = 0; i < table->n_columns; i++) {
-        size_t n = 0;
-        if (cells[i][0]) {
-            write_spaces(n_spaces, out);
+    for (size_t i = 0; i < layout->n; i++) {
+        const char *text = cells[layout->at[i]];
+        const size_t len = take_line(&cells[layout->at[i]], layout->widths[i]);
+        const size_t rest = layout->widths[i] - smaller(width_of(text, len), layout->widths[i]);
+        const bool is_right = is_of_numbers(&table->columns[layout->at[i]]);
+        if (len > 0) {
+            write_spaces(n_spaces + (is_right ? rest : 0), out);
+            buf_add(out, text, len);
             n_spaces = 0;
-            n = write_line(&cells[i], widths[i], out);
         }
-        goes_on |= cells[i][0] != '\0';
-        n_spaces += widths[i] - n + gap();
+        goes_on |= cells[layout->at[i]][0] != '\0';
+        n_spaces += GAP + (len == 0 ? layout->widths[i] : is_right ? 0 : rest);
     }
     buf_add_text(out, "\n");
     return goes_on;
 }
 
-bool table_is_empty(const struct table *table)
+static void write_row(const struct table *table, const struct layout *layout, const char **cells,
+                      struct buf *out)
 {
-    return table->first == table->last;
+    while (write_line_of_row(table, layout, cells, out))
+        ;
+}
+
+void table_write_sentence(const char *text, size_t indent, struct buf *out)
+{
+    const size_t width = line_width(false);
+    while (*text) {
+        const char *line = text;
+        write_spaces(indent, out);
+        buf_add(out, line, take_line(&text, width - smaller(indent, width)));
+        buf_add_text(out, "\n");
+    }
+}
+
+/* "The same in each row: USED 0, STATE Ready." */
+static void write_told(const struct table *table, struct buf *out)
+{
+    const char *text = "";
+    for (size_t i = 1; i < table->n_columns; i++) {
+        const struct column *column = &table->columns[i];
+        if (column->may_be_told && is_hidden(table, column) && !is_without_value(column))
+            text = arena_printf(table->arena, "%s%s %s %s", text, text[0] ? "," : "",
+                                column->heading, column->value);
+    }
+    if (text[0])
+        table_write_sentence(arena_printf(table->arena, "The same in each row:%s.", text), 0, out);
 }
 
 void table_write(const struct table *table, struct buf *out)
 {
-    size_t widths[TABLE_MAX_COLUMNS] = {0};
-    fit_widths(table, widths);
+    const struct layout layout = layout_of(table);
+    const char *cells[TABLE_MAX_COLUMNS];
+    for (size_t i = 0; i < table->n_columns; i++)
+        cells[i] = table->columns[i].heading;
+    write_row(table, &layout, cells, out);
     for (const struct row *row = table->first; row; row = row->next) {
-        const char *cells[TABLE_MAX_COLUMNS];
         memcpy(cells, row->cells, sizeof cells);
-        while (write_line_of_row(table, widths, cells, out))
-            ;
+        write_row(table, &layout, cells, out);
+        if (row->note)
+            table_write_sentence(row->note, GAP, out);
     }
+    write_told(table, out);
 }

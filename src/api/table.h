@@ -1,8 +1,11 @@
 /*
  * table: text columns. Private to api.
  *
- * A wide table has one line per row, and each column is as wide as its widest cell. Others fit in
- * the width of tables.h: cells wrap at spaces and after / and commas, and longer words anywhere.
+ * A table fits in the width of tables.h: cells wrap at spaces, and columns that may go do so, the
+ * last first. A word never breaks: a row with longer ones is longer. A wide table keeps its
+ * columns. Columns of numbers are aligned at the right. A column without a value is left out, and so
+ * is one with 0 in all of several rows. A column that may be told is left out if several rows have
+ * one value, which a line below the table has.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H
@@ -12,14 +15,14 @@
 
 #include <stdbool.h>
 
-#define TABLE_MAX_COLUMNS 10
-/* Characters; the default of tables_set_width(). */
-#define TABLE_WIDTH ((size_t)100)
+#define TABLE_MAX_COLUMNS 12
 /* Rows from which a table folds nodes that look alike, unless it is wide. */
 #define TABLE_FOLD_ROWS ((size_t)40)
 
-/* Whether tables that are not wide have less room than TABLE_WIDTH. */
-bool table_is_narrow(void);
+/* What a heading may begin with: the column may go if the line is too short; and may be told below
+ * the table if it has one value. */
+#define TABLE_MAY_GO "?"
+#define TABLE_MAY_BE_TOLD "="
 
 struct table;
 
@@ -29,6 +32,10 @@ struct table *table_new(struct arena *arena, bool wide, const char *const *headi
 void table_add(struct table *table, const char *const *cells);
 /* Without the headings. */
 bool table_is_empty(const struct table *table);
+/* A line below the row, over all columns. */
+void table_add_note(struct table *table, const char *text);
+/* Of lines that are no table: wraps at spaces, and indents by so many of them. */
+void table_write_sentence(const char *text, size_t indent, struct buf *out);
 void table_write(const struct table *table, struct buf *out);
 
 #endif

@@ -3,15 +3,28 @@
 #include "ledger/node_hot.h"
 #include "ledger/room.h"
 
-static bool is_stranded(const struct node *node, const struct gpu_demand *demand,
-                        const struct model_pool *pool, int64_t n_free)
+static bool fits_one(const struct room *room, const struct gpu_demand *demand,
+                     const struct model_pool *pool)
 {
-    const struct room room = room_on(node, n_free);
     for (size_t i = 0; i < demand->n_classes; i++) {
-        if (room_slots(&room, &demand->classes[i], pool) > 0)
-            return false;
+        if (room_slots(room, &demand->classes[i], pool) > 0)
+            return true;
     }
-    return demand->n_classes > 0;
+    return demand->n_classes == 0;
+}
+
+/* NULL: some class fits. */
+static const char *stranded_because(const struct room *room, const struct gpu_demand *demand,
+                                    const struct model_pool *pool)
+{
+    struct room more = *room;
+    if (fits_one(room, demand, pool))
+        return NULL;
+    more.memory_bytes = INT64_MAX;
+    if (fits_one(&more, demand, pool))
+        return "memory";
+    more.milli_cores = INT64_MAX;
+    return fits_one(&more, demand, pool) ? "cpu" : "";
 }
 
 /* pool NULL: no pod that requests the resource gets the devices, so their use is unknown. */
@@ -22,8 +35,13 @@ static struct free_gpus split(const struct node *node, const struct resource *re
     const int64_t n = model_pool_offered(n_free);
     if (traits->unschedulable || !traits->ready)
         return (struct free_gpus){.closed = n};
-    if (pool && is_stranded(node, gpu_demand_find(node_hot(node)->cluster, resource), pool, n))
-        return (struct free_gpus){.stranded = n};
+    if (!pool)
+        return (struct free_gpus){.usable = n};
+    const struct room room = room_on(node, n);
+    const char *because =
+        stranded_because(&room, gpu_demand_find(node_hot(node)->cluster, resource), pool);
+    if (n > 0 && because)
+        return (struct free_gpus){.stranded = n, .because = because};
     return (struct free_gpus){.usable = n};
 }
 

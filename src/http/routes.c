@@ -6,6 +6,7 @@
 #include "http/local.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool path_matches(const struct route *route, const char *path)
@@ -122,6 +123,19 @@ static const char *wrong_value(const struct parameter *parameter, const char *va
                         words.joined, hint(&words));
 }
 
+/* NULL: it is a whole number from least to most. */
+static const char *wrong_number(const struct parameter *parameter, const char *value,
+                                struct arena *arena)
+{
+    const size_t len = strlen(value);
+    const bool has_digits = len > 0 && len < 10 && strspn(value, "0123456789") == len;
+    const long number = has_digits ? strtol(value, NULL, 10) : -1;
+    if (number >= parameter->least && number <= parameter->most)
+        return NULL;
+    return arena_printf(arena, "?%s=%.60s: is unknown, should be a whole number from %ld to %ld",
+                        parameter->name, value, parameter->least, parameter->most);
+}
+
 static const struct parameter *find(const struct parameter *known, const char *name)
 {
     while (known->name && strcmp(known->name, name) != 0)
@@ -152,8 +166,16 @@ const char *exchange_query_fault(struct exchange *exchange, const struct paramet
             fault = arena_printf(arena, "?%s: is given twice, should be given once", name);
         else if (parameter->values)
             fault = wrong_value(parameter, exchange_query(exchange, name), arena);
+        else if (parameter->most > 0)
+            fault = wrong_number(parameter, exchange_query(exchange, name), arena);
     }
     return fault;
+}
+
+long exchange_query_number(const struct exchange *exchange, const char *name, long otherwise)
+{
+    const char *value = exchange_query(exchange, name);
+    return value ? strtol(value, NULL, 10) : otherwise;
 }
 
 static void handle(const struct route_match *match, struct exchange *exchange)

@@ -8,8 +8,6 @@
 #include "api/tables.h"
 #include "api/text.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static json_t *verdicts_json(const struct decision *decision)
@@ -64,42 +62,17 @@ static json_t *decision_json(const struct decision *decision, struct arena *aren
     return json;
 }
 
-static const char *wrong(const char *name, const char *value, const char *right,
-                         struct arena *arena)
+static struct decision_query read_query(const struct exchange *exchange)
 {
-    return arena_printf(arena, "?%s=%.60s: is unknown, should be %s", name, value, right);
-}
-
-/* An integer from 1 to DECISIONS_KEEP_MAX. */
-static bool read_limit(const char *text, size_t *ret_limit)
-{
-    char *end = NULL;
-    errno = 0;
-    const unsigned long number = strtoul(text, &end, 10);
-    if (strspn(text, "0123456789") != strlen(text) || !*text || errno != 0 || number < 1 ||
-        number > DECISIONS_KEEP_MAX)
-        return false;
-    *ret_limit = number;
-    return true;
-}
-
-/* Returns NULL or an error text. */
-static const char *read_query(struct exchange *exchange, struct decision_query *ret_query)
-{
-    struct arena *arena = exchange_arena(exchange);
     const char *verb = exchange_query(exchange, "verb");
-    const char *limit = exchange_query(exchange, "limit");
-    *ret_query = (struct decision_query){
+    return (struct decision_query){
         .namespace_ = exchange_query(exchange, "namespace"),
         .name = exchange_query(exchange, "name"),
         .node = exchange_query(exchange, "node"),
         .verb = verb ? decision_verb_of(verb) : N_DECISION_VERBS,
         .would_differ = reply_flag(exchange, "wouldDiffer"),
-        .limit = DECISIONS_KEEP_MAX,
+        .limit = (size_t)exchange_query_number(exchange, "limit", DECISIONS_KEEP_MAX),
     };
-    if (limit && !read_limit(limit, &ret_query->limit))
-        return wrong("limit", limit, "a whole number from 1 to 10000", arena);
-    return NULL;
 }
 
 /* "3 fits, 2 gpu_free" */
@@ -141,20 +114,20 @@ const char *decisions_json_outcome(const json_t *decision, struct arena *arena)
                                      : verdicts_text(json_object_get(decision, "verdicts"), arena);
 }
 
-/* A narrow table breaks it between the date and the time of day, and has no milliseconds. */
+/* Only a wide table has milliseconds; others may break it before the time of day. */
 static const char *time_text(const json_t *decision, bool wide, struct arena *arena)
 {
     const char *time = text_member(decision, "time"); /* 2006-01-02T15:04:05.000Z */
     const char *of_day = strchr(time, 'T');
-    if (wide || !table_is_narrow() || !of_day)
+    if (wide || !of_day)
         return time;
     return arena_printf(arena, "%.*s %.8sZ", (int)(of_day - time), time, of_day + 1);
 }
 
 void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"TIME", "VERB",   "POD",     "ASKED", "ON",
-                                           "TOOK", "LEDGER", "OUTCOME", NULL};
+    static const char *const HEADINGS[] = {
+        "TIME", "VERB", "POD", "ASKED", "ON", "TOOK", TABLE_MAY_GO "LEDGER", "OUTCOME", NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *decision = NULL;
@@ -205,14 +178,9 @@ bool decisions_json_are_here(const struct api *api, struct exchange *exchange)
 void api_decisions(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    struct decision_query query;
     if (!decisions_json_are_here(api, exchange))
         return;
-    const char *fault = read_query(exchange, &query);
-    if (fault) {
-        exchange_answer_error(exchange, 400, fault);
-        return;
-    }
+    const struct decision_query query = read_query(exchange);
     json_t *list = list_json(api, &query, exchange_arena(exchange));
     json_t *answer = json_pack("{s:I, s:o}", "keep", (json_int_t)decisions_keep(api->decisions),
                                "decisions", list);

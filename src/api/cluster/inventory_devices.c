@@ -145,6 +145,17 @@ void inventory_devices_add_split(json_t *json, const struct free_gpus *split)
     (void)json_object_set_new(json, "closed", json_integer((json_int_t)split->closed));
 }
 
+int64_t inventory_devices_usable(const struct driver_list *rows)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < rows->n && rows->in_use_known; i++) {
+        const struct driver_devices *row = &rows->items[i];
+        for (size_t j = 0; j < row->group.n_models && !row->is_shadowed; j++)
+            sum += row->of_free[j].usable;
+    }
+    return sum;
+}
+
 static json_t *model_json(const struct driver_list *rows, const struct driver_devices *row,
                           size_t i)
 {

@@ -33,6 +33,8 @@ struct driver_list {
 struct driver_list inventory_devices_copy(const struct inventory_view *view,
                                           const struct node *node, struct arena *arena,
                                           size_t *room);
+/* Of the devices that count as GPUs; 0 while it is unknown which are in use. */
+int64_t inventory_devices_usable(const struct driver_list *rows);
 /* Adds usable, stranded and closed. */
 void inventory_devices_add_split(json_t *json, const struct free_gpus *split);
 /* {"gpu.nvidia.com": {"total": 8, ..., "models": {"H100-80GB-HBM3": {"total": 8, ...}}}} */

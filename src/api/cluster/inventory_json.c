@@ -8,6 +8,7 @@
 #include "api/cluster/inventory_claims.h"
 #include "api/cluster/inventory_devices.h"
 #include "api/cluster/inventory_holders.h"
+#include "api/cluster/inventory_models.h"
 #include "api/cluster/inventory_problems.h"
 #include "api/first.h"
 #include "api/label_selector.h"
@@ -17,36 +18,11 @@
 #include "api/reply.h"
 #include "api/tables.h"
 #include "api/verdicts/model_words.h"
-#include "base/table.h"
-#include "ledger/gpu_demand.h"
+#include "api/verdicts/verdict.h"
+#include "types/gpu_worth.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct node_row {
-    const char *name;
-    struct gpu_model gpu_model;
-    const char *label_key, *label_value; /* of the model; "": none */
-    char model[128];                     /* this and the next two: by finish_rows() */
-    const char *model_label;             /* "KEY=VALUE" */
-    const char *sharing;
-    bool ready, unschedulable;
-    struct label *labels; /* only without pods */
-    size_t n_labels;
-    struct resource_row {
-        const char *name;
-        bool is_gpu;
-        struct gpu_model gpu_model;       /* of GPUs */
-        const char *model_text, *sharing; /* by finish_rows() */
-        const char *pool, *unit;          /* of GPUs: struct model_pool, gpu_unit_word() */
-        int64_t capacity, allocatable, used, reserved, free;
-        struct free_gpus of_free; /* of GPUs */
-    } * resources;
-    size_t n_resources;
-    struct driver_list devices;
-    struct node_holders holders;
-    const char *label; /* the value of ?label=; NULL: it has none, or none is asked for */
-};
 
 /* Keys of labels in ?label=. */
 #define LABEL_KEYS_MAX 8
@@ -149,6 +125,10 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
     row->label_value = arena_strdup(copy->arena, traits->gpus.value);
     row->ready = traits->ready;
     row->unschedulable = traits->unschedulable;
+    row->taints = ARENA_ARRAY(copy->arena, const char *, traits->n_taints);
+    for (; row->n_taints < traits->n_taints; row->n_taints++)
+        row->taints[row->n_taints] =
+            verdict_taint_text(&traits->taints[row->n_taints], copy->arena);
     copy_resources(node, copy->arena, row);
     row->devices = inventory_devices_copy(view, node, copy->arena, &copy->consumed_room);
     return row;
@@ -157,6 +137,14 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
 static void finish_resources(struct node_row *row, struct arena *arena)
 {
     char text[2 * GPU_MODEL_TEXT_MAX];
+    row->worth = gpu_worth(row->model);
+    for (size_t i = 0; i < row->devices.n; i++) {
+        const struct device_group *group = &row->devices.items[i].group;
+        for (size_t j = 0; j < group->n_models; j++) {
+            const size_t worth = gpu_worth(group->models[j].name);
+            row->worth = worth < row->worth ? worth : row->worth;
+        }
+    }
     for (size_t i = 0; i < row->n_resources; i++) {
         struct resource_row *resource = &row->resources[i];
         if (!resource->is_gpu)
@@ -211,6 +199,13 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(((const struct node_row *)a)->name, ((const struct node_row *)b)->name);
 }
 
+static int compare_worth(const void *a, const void *b)
+{
+    const size_t left = ((const struct node_row *)a)->worth;
+    const size_t right = ((const struct node_row *)b)->worth;
+    return left != right ? (left > right) - (left < right) : compare_rows(a, b);
+}
+
 /* GPUs of all resources and drivers, for sorting. */
 static int64_t count_gpus(const struct node_row *row, bool used)
 {
@@ -250,7 +245,7 @@ struct wanted {
     const char *node;
     const char *state;
     const char *resource;
-    const char *sort; /* NULL: by name */
+    const char *sort; /* NULL: by worth */
     struct label_keys label;
     struct selector_term labels;
     struct selector_term claim_labels;
@@ -346,6 +341,15 @@ static struct node_names copy_all_but_nodes(struct inventory *inventory,
     return copy_names(&view, wanted, copy->arena);
 }
 
+static int (*order_of(const char *sort))(const void *, const void *)
+{
+    if (!sort || strcmp(sort, "worth") == 0)
+        return compare_worth;
+    if (strcmp(sort, "name") == 0)
+        return compare_rows;
+    return strcmp(sort, "free") == 0 ? compare_free : compare_used;
+}
+
 static struct copy copy_inventory(struct inventory *inventory, const struct wanted *wanted,
                                   struct arena *arena)
 {
@@ -356,18 +360,9 @@ static struct copy copy_inventory(struct inventory *inventory, const struct want
     for (size_t at = 0; at < names.n;)
         at = copy_some_nodes(inventory, &names, at, &copy);
     finish_rows(&copy);
-    int (*compare)(const void *, const void *) = compare_rows;
-    if (wanted->sort && strcmp(wanted->sort, "name") != 0)
-        compare = strcmp(wanted->sort, "free") == 0 ? compare_free : compare_used;
-    qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, compare);
+    qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, order_of(wanted->sort));
     copy.claims = inventory_claims_copy(inventory, &wanted->claim_labels, arena);
     return copy;
-}
-
-/* Capacity that a sick GPU or a dead device plugin took away. */
-static int64_t count_lost(const struct resource_row *row)
-{
-    return row->capacity > row->allocatable ? row->capacity - row->allocatable : 0;
 }
 
 static json_t *amounts_json(const struct resource_row *row)
@@ -380,10 +375,39 @@ static json_t *amounts_json(const struct resource_row *row)
         (void)json_object_set_new(json, "model", json_string(row->model_text));
         (void)json_object_set_new(json, "sharing", json_string(row->sharing));
         (void)json_object_set_new(json, "unit", json_string(row->unit));
-        (void)json_object_set_new(json, "lost", json_integer((json_int_t)count_lost(row)));
+        (void)json_object_set_new(json, "lost", json_integer((json_int_t)resource_row_lost(row)));
         inventory_devices_add_split(json, &row->of_free);
     }
     return json;
+}
+
+/* Whole GPUs that pods can use now. */
+static int64_t count_usable(const struct node_row *row)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < row->n_resources; i++) {
+        const struct resource_row *resource = &row->resources[i];
+        if (resource->is_gpu && strcmp(resource->unit, gpu_unit_word(NULL)) == 0)
+            sum += resource->of_free.usable;
+    }
+    return sum + inventory_devices_usable(&row->devices);
+}
+
+static const char *stranded_because(const struct node_row *row)
+{
+    for (size_t i = 0; i < row->n_resources; i++) {
+        if (row->resources[i].of_free.because)
+            return row->resources[i].of_free.because;
+    }
+    return "";
+}
+
+static json_t *taints_json(const struct node_row *row)
+{
+    json_t *taints = json_array();
+    for (size_t i = 0; i < row->n_taints; i++)
+        (void)json_array_append_new(taints, json_string(row->taints[i]));
+    return taints;
 }
 
 static json_t *totals_json(const struct node_row *row)
@@ -392,10 +416,12 @@ static json_t *totals_json(const struct node_row *row)
     for (size_t i = 0; i < row->n_resources; i++)
         (void)json_object_set_new(resources, row->resources[i].name,
                                   amounts_json(&row->resources[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o}", "name", row->name, "model",
-                     row->model, "modelLabel", row->model_label, "sharing", row->sharing, "ready",
-                     row->ready, "unschedulable", row->unschedulable, "resources", resources,
-                     "devices", inventory_devices_json(&row->devices));
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:I, s:s, s:o, s:o}", "name", row->name,
+                     "model", row->model, "modelLabel", row->model_label, "sharing", row->sharing,
+                     "ready", row->ready, "unschedulable", row->unschedulable, "taints",
+                     taints_json(row), "usable", (json_int_t)count_usable(row), "strandedBecause",
+                     stranded_because(row), "resources", resources, "devices",
+                     inventory_devices_json(&row->devices));
 }
 
 static json_t *node_json(const struct node_row *row, bool has_label)
@@ -410,135 +436,6 @@ static json_t *node_json(const struct node_row *row, bool has_label)
         (void)json_object_set_new(json, "label",
                                   row->label ? json_string(row->label) : json_null());
     return json;
-}
-
-/* Totals by model and resource. */
-struct total {
-    const char *key;
-    json_t *sums; /* borrowed from the list */
-    UT_hash_handle hh;
-};
-
-/* The amounts in a row of the totals. */
-struct total_key {
-    const char *model, *resource, *unit;
-};
-
-/* Creates the total if needed. */
-static json_t *find_total(struct total **totals, json_t *list, const struct total_key *of,
-                          struct arena *arena)
-{
-    struct total *total = NULL;
-    const char *key = arena_printf(arena, "%s %s", of->model, of->resource);
-    HASH_FIND_STR(*totals, key, total);
-    if (total)
-        return total->sums;
-    total = ARENA_NEW(arena, struct total);
-    total->key = key;
-    total->sums = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i}",
-                            "model", of->model, "resource", of->resource, "unit", of->unit, "nodes",
-                            0, "capacity", 0, "allocatable", 0, "used", 0, "reserved", 0, "free", 0,
-                            "usable", 0, "stranded", 0, "closed", 0, "lost", 0);
-    (void)json_array_append_new(list, total->sums);
-    HASH_ADD_KEYPTR(hh, *totals, total->key, strlen(total->key), total);
-    return total->sums;
-}
-
-static void add_to(json_t *total, const char *key, int64_t amount)
-{
-    json_t *old = json_object_get(total, key);
-    json_int_t sum = 0;
-    if (__builtin_add_overflow(json_integer_value(old), (json_int_t)amount, &sum))
-        sum = amount > 0 ? INT64_MAX : INT64_MIN;
-    (void)json_integer_set(old, sum);
-}
-
-/* An over-full node takes nothing from others: kube-scheduler judges each alone. */
-static void add_free(json_t *total, const struct free_gpus *gpus)
-{
-    add_to(total, "free", free_gpus_sum(gpus));
-    add_to(total, "usable", gpus->usable);
-    add_to(total, "stranded", gpus->stranded);
-    add_to(total, "closed", gpus->closed);
-}
-
-static bool has_any(const struct resource_row *row)
-{
-    return row->capacity != 0 || row->allocatable != 0 || row->used != 0 || row->reserved != 0;
-}
-
-static void add_resources(const struct node_row *node, struct total **totals, json_t *list,
-                          struct arena *arena)
-{
-    for (size_t i = 0; i < node->n_resources; i++) {
-        const struct resource_row *row = &node->resources[i];
-        if (!row->is_gpu || !has_any(row))
-            continue;
-        const struct total_key key = {row->pool, row->name, row->unit};
-        json_t *total = find_total(totals, list, &key, arena);
-        add_to(total, "nodes", 1);
-        add_to(total, "capacity", row->capacity);
-        add_to(total, "allocatable", row->allocatable);
-        add_to(total, "used", row->used);
-        add_to(total, "reserved", row->reserved);
-        add_to(total, "lost", count_lost(row));
-        add_free(total, &row->of_free);
-    }
-}
-
-/* Which devices are in use is unknown of all nodes, or of none. */
-static void set_unknown(json_t *total)
-{
-    static const char *const MEMBERS[] = {"allocatable", "used",     "free",
-                                          "usable",      "stranded", "closed"};
-    for (size_t i = 0; i < sizeof MEMBERS / sizeof *MEMBERS; i++)
-        (void)json_object_set_new(total, MEMBERS[i], json_null());
-}
-
-static void add_in_use(json_t *total, const struct device_model *model)
-{
-    add_to(total, "allocatable", model->allocated);
-    add_to(total, "allocatable", model->free);
-    add_to(total, "used", model->allocated);
-}
-
-static void add_models(const struct driver_devices *driver, bool in_use_known,
-                       struct total **totals, json_t *list, struct arena *arena)
-{
-    const struct device_group *group = &driver->group;
-    for (size_t i = 0; i < group->n_models; i++) {
-        const struct device_model *model = &group->models[i];
-        if (model->is_partition)
-            continue;
-        const struct total_key key = {model->name, group->driver, gpu_unit_word(NULL)};
-        json_t *total = find_total(totals, list, &key, arena);
-        add_to(total, "nodes", 1);
-        add_to(total, "capacity", model->total);
-        if (!in_use_known) {
-            set_unknown(total);
-            continue;
-        }
-        add_in_use(total, model);
-        add_free(total, &driver->of_free[i]);
-    }
-}
-
-/* GPUs that a node publishes twice count as the device plugin's. */
-static json_t *models_json(const struct copy *copy)
-{
-    json_t *models = json_array();
-    struct total *totals = NULL;
-    for (size_t i = 0; i < copy->n_nodes; i++) {
-        const struct node_row *node = &copy->nodes[i];
-        add_resources(node, &totals, models, copy->arena);
-        for (size_t j = 0; j < node->devices.n; j++) {
-            if (!node->devices.items[j].is_shadowed)
-                add_models(&node->devices.items[j], node->devices.in_use_known, &totals, models,
-                           copy->arena);
-        }
-    }
-    HASH_CLEAR(hh, totals);
-    return models;
 }
 
 static struct problem_list find_problems(const struct copy *copy)
@@ -595,8 +492,9 @@ static void add_members(const struct api *api, const struct copy *copy, json_t *
     json_t *rest =
         json_pack("{s:s?, s:o, s:o, s:o, s:o, s:o, s:I}", "role", reply_role(api), "freshness",
                   freshness_json(api->inventory), "nodes", nodes_json(copy), "models",
-                  models_json(copy), "podsWithoutNode", holders_json_astray(&copy->astray),
-                  "problems", problems.items, "problemCount", (json_int_t)problems.n_all);
+                  inventory_models_json(copy->nodes, copy->n_nodes, copy->arena), "podsWithoutNode",
+                  holders_json_astray(&copy->astray), "problems", problems.items, "problemCount",
+                  (json_int_t)problems.n_all);
     (void)json_object_update_new(value, rest);
 }
 

@@ -9,30 +9,22 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
-static const char *state_of(const json_t *node)
+static const char *state_of(const json_t *node, const json_t *gpus)
 {
     const bool ready = json_is_true(json_object_get(node, "ready"));
     const bool cordoned = json_is_true(json_object_get(node, "unschedulable"));
-    if (ready)
-        return cordoned ? "Ready,cordoned" : "Ready";
-    return cordoned ? "NotReady,cordoned" : "NotReady";
+    if (cordoned)
+        return ready ? "cordoned" : "NotReady, cordoned";
+    if (!ready)
+        return "NotReady";
+    return json_integer_value(json_object_get(gpus, "stranded")) > 0 ? "stranded" : "Ready";
 }
 
 static bool is_live(const json_t *inventory)
 {
     return json_is_true(json_object_get(inventory, "live"));
-}
-
-/* A file has no reservations unless it is a snapshot. */
-static bool shows_reserved(const json_t *inventory)
-{
-    bool shows = is_live(inventory);
-    size_t i = 0;
-    json_t *model = NULL;
-    json_array_foreach (json_object_get(inventory, "models"), i, model)
-        shows |= json_integer_value(json_object_get(model, "reserved")) > 0;
-    return shows;
 }
 
 /* "default/train-0 (2), default/train-1 (2)". held: the member of the pods with what they hold. */
@@ -98,19 +90,27 @@ static const char *usable_devices(const json_t *numbers, struct arena *arena)
     return arena_printf(arena, "%lld", (long long)n);
 }
 
-/* How many pods use it or are being bound to it; held: as in pods_of(). */
-static const char *count_pods(const json_t *node, const char *held, const char *name,
-                              struct arena *arena)
+static json_int_t free_of(const json_t *node, const char *resource)
 {
-    static const char *const LISTS[] = {"holders", "reservations"};
-    size_t n = 0;
-    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
-        size_t j = 0;
-        json_t *pod = NULL;
-        json_array_foreach (json_object_get(node, LISTS[i]), j, pod)
-            n += json_object_get(json_object_get(pod, held), name) != NULL;
-    }
-    return arena_printf(arena, "%zu", n);
+    return json_integer_value(
+        json_object_get(json_object_get(json_object_get(node, "resources"), resource), "free"));
+}
+
+/* "55.8" cores */
+static const char *free_cpu(const json_t *node, struct arena *arena)
+{
+    const json_int_t tenths = free_of(node, "cpu") / 100;
+    return tenths % 10 ? arena_printf(arena, "%.1f", (double)tenths / 10)
+                       : arena_printf(arena, "%lld", (long long)tenths / 10);
+}
+
+/* "6Gi", rounded down */
+static const char *free_memory(const json_t *node, struct arena *arena)
+{
+    const json_int_t bytes = free_of(node, "memory");
+    const json_int_t gib = bytes >> 30;
+    return gib > 0 ? arena_printf(arena, "%lldGi", (long long)gib)
+                   : arena_printf(arena, "%lldMi", (long long)(bytes >> 20));
 }
 
 /* One row per model of the driver's devices. The pods are in the first, because a claim of theirs
@@ -120,23 +120,24 @@ static void add_devices(struct node_lines *lines, const json_t *node, const char
 {
     const bool is_twice = json_is_true(json_object_get(group, "publishedTwice"));
     const char *held_by = pods_of(json_object_get(node, "holders"), "devices", driver, arena);
-    const char *n_pods = count_pods(node, "devices", driver, arena);
     const char *model = NULL;
     json_t *numbers = NULL;
     json_object_foreach (json_object_get(group, "models"), model, numbers) {
         const char *const cells[N_LINE_CELLS] = {
             [LINE_NODE] = text_member(node, "name"),
-            [LINE_STATE] = state_of(node),
             [LINE_MODEL] = model,
-            [LINE_RESOURCE] = is_twice ? arena_printf(arena, "%s (not counted)", driver) : driver,
-            [LINE_TOTAL] = usable_devices(numbers, arena),
+            [LINE_GPUS] = usable_devices(numbers, arena),
             [LINE_USED] = number_or_unknown(numbers, "allocated", arena),
             [LINE_FREE] = number_or_unknown(numbers, "free", arena),
-            [LINE_PODS] = n_pods,
-            [LINE_HELD_BY] = held_by,
+            [LINE_USABLE] = text_number(numbers, "usable", arena),
+            [LINE_STATE] = state_of(node, numbers),
+            [LINE_RESOURCE] = is_twice ? arena_printf(arena, "%s (not counted)", driver) : driver,
+            [LINE_CPU] = free_cpu(node, arena),
+            [LINE_MEMORY] = free_memory(node, arena),
+            [LINE_PODS] = held_by,
             [LINE_RESERVED_FOR] = ""};
         node_lines_add(lines, cells);
-        held_by = n_pods = "";
+        held_by = "";
     }
 }
 
@@ -153,30 +154,26 @@ static bool add_resources(struct node_lines *lines, const json_t *node, const js
         any = true;
         const char *const cells[N_LINE_CELLS] = {
             [LINE_NODE] = text_member(node, "name"),
-            [LINE_STATE] = state_of(node),
             [LINE_MODEL] = model_of(amounts, arena),
-            [LINE_RESOURCE] = name,
-            [LINE_TOTAL] = text_number(amounts, "allocatable", arena),
+            [LINE_GPUS] = text_number(amounts, "allocatable", arena),
             [LINE_USED] = text_number(amounts, "used", arena),
             [LINE_FREE] = text_number(amounts, "free", arena),
-            [LINE_PODS] = count_pods(node, "gpus", name, arena),
-            [LINE_HELD_BY] = pods_with(node, "holders", name, arena),
+            [LINE_USABLE] = text_number(amounts, "usable", arena),
+            [LINE_STATE] = state_of(node, amounts),
+            [LINE_RESOURCE] = name,
+            [LINE_CPU] = free_cpu(node, arena),
+            [LINE_MEMORY] = free_memory(node, arena),
+            [LINE_PODS] = pods_with(node, "holders", name, arena),
             [LINE_RESERVED_FOR] = pods_with(node, "reservations", name, arena)};
         node_lines_add(lines, cells);
     }
     return any;
 }
 
-static void add_node_without(struct node_lines *lines, const json_t *node)
-{
-    const char *const cells[N_LINE_CELLS] = {
-        text_member(node, "name"), state_of(node), "", "", "", "", "", "", "", ""};
-    node_lines_add(lines, cells);
-}
-
 static void write_nodes(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)
 {
     struct node_lines *lines = node_lines_new(arena);
+    struct name_list bare = {.text = ""};
     json_auto_t *gpus = gpu_resources(inventory);
     size_t i = 0;
     json_t *node = NULL;
@@ -188,29 +185,90 @@ static void write_nodes(const json_t *inventory, bool wide, struct arena *arena,
         json_object_foreach (devices, driver, group)
             add_devices(lines, node, driver, group, arena);
         if (!any && json_object_size(devices) == 0)
-            add_node_without(lines, node);
+            text_names_add(&bare, text_member(node, "name"), arena);
     }
-    node_lines_write(lines, wide, shows_reserved(inventory), out);
+    node_lines_write(lines, wide, out);
+    if (bare.n > 0)
+        table_write_sentence(arena_printf(arena, "Without GPUs: %s.", text_names(&bare, arena)), 0,
+                             out);
+}
+
+/* Sums a member over the models of whole GPUs; false: it is unknown of some. */
+static bool sum_gpus(const json_t *inventory, const char *key, json_int_t *ret_sum)
+{
+    json_int_t sum = 0;
+    size_t i = 0;
+    json_t *model = NULL;
+    json_array_foreach (json_object_get(inventory, "models"), i, model) {
+        const json_t *n = json_object_get(model, key);
+        if (strcmp(text_member(model, "unit"), "gpu") != 0)
+            continue;
+        if (!json_is_integer(n) || __builtin_add_overflow(sum, json_integer_value(n), &sum))
+            return false;
+    }
+    *ret_sum = sum;
+    return true;
+}
+
+/* "52 of 112 GPUs are usable; 5 are stranded, 11 on closed nodes, 44 in use" */
+static void write_headline(const json_t *inventory, struct arena *arena, struct buf *out)
+{
+    static const struct {
+        const char *key, *text;
+    } OTHERS[] = {{"stranded", "stranded"},
+                  {"closed", "on closed nodes"},
+                  {"used", "in use"},
+                  {"reserved", "reserved"}};
+    json_int_t n = 0;
+    json_int_t n_usable = 0;
+    const char *others = "";
+    if (!sum_gpus(inventory, "allocatable", &n) || !sum_gpus(inventory, "usable", &n_usable) ||
+        n == 0)
+        return;
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        json_int_t sum = 0;
+        if (sum_gpus(inventory, OTHERS[i].key, &sum) && sum > 0)
+            others =
+                arena_printf(arena, "%s%s %lld %s%s", others, others[0] ? "," : ";", (long long)sum,
+                             others[0]  ? ""
+                             : sum == 1 ? "is "
+                                        : "are ",
+                             OTHERS[i].text);
+    }
+    table_write_sentence(arena_printf(arena, "%lld of %lld GPU%s %s usable%s", (long long)n_usable,
+                                      (long long)n, n == 1 ? "" : "s", n == 1 ? "is" : "are",
+                                      others),
+                         0, out);
+    buf_add_text(out, "\n");
 }
 
 static void write_models(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"MODEL", "RESOURCE", "NODES", "TOTAL",
-                                           "USED",  "FREE",     NULL};
-    static const char *const RESERVED_HEADINGS[] = {"MODEL", "RESOURCE", "NODES",    "TOTAL",
-                                                    "USED",  "FREE",     "RESERVED", NULL};
-    struct table *table =
-        table_new(arena, wide, shows_reserved(inventory) ? RESERVED_HEADINGS : HEADINGS);
+    static const char *const HEADINGS[] = {"MODEL",
+                                           "NODES",
+                                           "GPUS",
+                                           "USED",
+                                           TABLE_MAY_BE_TOLD "USABLE",
+                                           "STRANDED",
+                                           "CLOSED",
+                                           "RESERVED",
+                                           TABLE_MAY_BE_TOLD "RESOURCE",
+                                           NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *model = NULL;
     json_array_foreach (json_object_get(inventory, "models"), i, model)
         table_add(table,
-                  (const char *[]){text_member(model, "model"), text_member(model, "resource"),
-                                   text_number(model, "nodes", arena),
+                  (const char *[]){text_member(model, "model"), text_number(model, "nodes", arena),
                                    number_or_unknown(model, "allocatable", arena),
                                    number_or_unknown(model, "used", arena),
-                                   number_or_unknown(model, "free", arena),
-                                   text_number(model, "reserved", arena)});
+                                   number_or_unknown(model, "usable", arena),
+                                   number_or_unknown(model, "stranded", arena),
+                                   number_or_unknown(model, "closed", arena),
+                                   text_number(model, "reserved", arena),
+                                   text_member(model, "resource")});
+    if (i == 0)
+        return;
     buf_add_text(out, "\n");
     table_write(table, out);
 }
@@ -378,6 +436,7 @@ void tables_write_inventory(const json_t *answer, bool wide, struct arena *arena
 {
     provenance_write_warning(answer, arena, out);
     text_write_warnings(answer, arena, out);
+    write_headline(answer, arena, out);
     write_nodes(answer, wide, arena, out);
     write_models(answer, wide, arena, out);
     write_devices_of_several(answer, wide, arena, out);

@@ -44,40 +44,30 @@ void node_lines_add(struct node_lines *lines, const char *const cells[N_LINE_CEL
     lines->n++;
 }
 
-/* Writes these cells of each line. */
-static void write_all(const struct node_lines *lines, bool wide, const char *const *headings,
-                      const size_t *cells, struct buf *out)
+static void write_all(const struct node_lines *lines, bool wide, struct buf *out)
 {
+    static const char *const HEADINGS[] = {"NODE",
+                                           "MODEL",
+                                           "GPUS",
+                                           TABLE_MAY_GO "USED",
+                                           TABLE_MAY_GO "FREE",
+                                           TABLE_MAY_BE_TOLD "USABLE",
+                                           TABLE_MAY_BE_TOLD "STATE",
+                                           TABLE_MAY_BE_TOLD "RESOURCE",
+                                           "CPU",
+                                           "MEMORY",
+                                           "PODS",
+                                           "RESERVED FOR",
+                                           NULL};
+    const char *headings[N_LINE_CELLS + 1];
+    memcpy(headings, HEADINGS, sizeof headings);
+    if (!wide)
+        headings[LINE_CPU] = NULL;
     struct table *table = table_new(lines->arena, wide, headings);
-    for (const struct line *line = lines->first; line; line = line->next) {
-        const char *shown[N_LINE_CELLS];
-        for (size_t i = 0; headings[i]; i++)
-            shown[i] = line->cells[cells[i]];
-        table_add(table, shown);
-    }
-    table_write(table, out);
-}
-
-static void write_narrow(const struct node_lines *lines, struct buf *out)
-{
-    const char *const headings[] = {"NODE",  "STATE", "MODEL", "RESOURCE",
-                                    "TOTAL", "USED",  "FREE",  table_is_narrow() ? NULL : "PODS",
-                                    NULL};
-    static const size_t CELLS[] = {LINE_NODE,  LINE_STATE, LINE_MODEL, LINE_RESOURCE,
-                                   LINE_TOTAL, LINE_USED,  LINE_FREE,  LINE_PODS};
-    write_all(lines, false, headings, CELLS, out);
-}
-
-static void write_wide(const struct node_lines *lines, bool with_reserved, struct buf *out)
-{
-    static const size_t CELLS[] = {LINE_NODE,     LINE_STATE,   LINE_MODEL,
-                                   LINE_RESOURCE, LINE_TOTAL,   LINE_USED,
-                                   LINE_FREE,     LINE_HELD_BY, LINE_RESERVED_FOR};
-    const char *const headings[] = {"NODE",     "STATE",   "MODEL",
-                                    "RESOURCE", "TOTAL",   "USED",
-                                    "FREE",     "HELD BY", with_reserved ? "RESERVED FOR" : NULL,
-                                    NULL};
-    write_all(lines, true, headings, CELLS, out);
+    for (const struct line *line = lines->first; line; line = line->next)
+        table_add(table, line->cells);
+    if (!table_is_empty(table))
+        table_write(table, out);
 }
 
 static struct node_fold *find_fold(struct node_fold **folds, const struct line *line,
@@ -85,7 +75,7 @@ static struct node_fold *find_fold(struct node_fold **folds, const struct line *
 {
     struct node_fold *fold = NULL;
     const char *key = "";
-    for (size_t i = LINE_STATE; i < LINE_PODS; i++)
+    for (size_t i = LINE_MODEL; i < LINE_CPU; i++)
         key = arena_printf(arena, "%s%s\n", key, line->cells[i]);
     HASH_FIND_STR(*folds, key, fold);
     if (fold)
@@ -105,8 +95,15 @@ static int compare_folds(const struct node_fold *a, const struct node_fold *b)
 
 static void write_folded(const struct node_lines *lines, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"NODES", "STATE", "MODEL", "RESOURCE", "TOTAL",
-                                           "USED",  "FREE",  "WHICH", NULL};
+    static const char *const HEADINGS[] = {"NODES",
+                                           "MODEL",
+                                           "GPUS",
+                                           TABLE_MAY_GO "USED",
+                                           "USABLE",
+                                           TABLE_MAY_BE_TOLD "STATE",
+                                           TABLE_MAY_BE_TOLD "RESOURCE",
+                                           "WHICH",
+                                           NULL};
     struct table *table = table_new(lines->arena, false, HEADINGS);
     struct node_fold *folds = NULL;
     for (const struct line *line = lines->first; line; line = line->next)
@@ -115,9 +112,9 @@ static void write_folded(const struct node_lines *lines, struct buf *out)
     for (const struct node_fold *fold = folds; fold; fold = fold->hh.next) {
         const char *const *cells = fold->first->cells;
         table_add(table,
-                  (const char *[]){arena_printf(lines->arena, "%zu", fold->n), cells[LINE_STATE],
-                                   cells[LINE_MODEL], cells[LINE_RESOURCE], cells[LINE_TOTAL],
-                                   cells[LINE_USED], cells[LINE_FREE],
+                  (const char *[]){arena_printf(lines->arena, "%zu", fold->n), cells[LINE_MODEL],
+                                   cells[LINE_GPUS], cells[LINE_USED], cells[LINE_USABLE],
+                                   cells[LINE_STATE], cells[LINE_RESOURCE],
                                    text_first(cells[LINE_NODE], fold->n, lines->arena)});
     }
     HASH_CLEAR(hh, folds);
@@ -125,13 +122,10 @@ static void write_folded(const struct node_lines *lines, struct buf *out)
     buf_add_text(out, "\nNumbers are per node. ?wide=true lists each node and its pods.\n");
 }
 
-void node_lines_write(const struct node_lines *lines, bool wide, bool with_reserved,
-                      struct buf *out)
+void node_lines_write(const struct node_lines *lines, bool wide, struct buf *out)
 {
-    if (wide)
-        write_wide(lines, with_reserved, out);
-    else if (lines->n < TABLE_FOLD_ROWS)
-        write_narrow(lines, out);
+    if (wide || lines->n < TABLE_FOLD_ROWS)
+        write_all(lines, wide, out);
     else
         write_folded(lines, out);
 }

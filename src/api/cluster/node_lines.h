@@ -10,17 +10,19 @@
 
 #include <stdbool.h>
 
-/* The cells of a row. */
+/* The cells of a row, in the order of the wide table. */
 enum {
     LINE_NODE,
-    LINE_STATE,
     LINE_MODEL,
-    LINE_RESOURCE,
-    LINE_TOTAL,
+    LINE_GPUS,
     LINE_USED,
     LINE_FREE,
-    LINE_PODS, /* their number */
-    LINE_HELD_BY,
+    LINE_USABLE,
+    LINE_STATE,
+    LINE_RESOURCE,
+    LINE_CPU,
+    LINE_MEMORY,
+    LINE_PODS,
     LINE_RESERVED_FOR,
     N_LINE_CELLS
 };
@@ -31,7 +33,6 @@ struct node_lines *node_lines_new(struct arena *arena);
 /* The cells are borrowed. */
 void node_lines_add(struct node_lines *lines, const char *const cells[N_LINE_CELLS]);
 /* A wide table has all rows, and the pods by name. */
-void node_lines_write(const struct node_lines *lines, bool wide, bool with_reserved,
-                      struct buf *out);
+void node_lines_write(const struct node_lines *lines, bool wide, struct buf *out);
 
 #endif

@@ -1,0 +1,45 @@
+/*
+ * inventory_models: the rows of nodes of an inventory, and their totals by model and resource.
+ * Private to api.
+ */
+#ifndef API_CLUSTER_INVENTORY_MODELS_H
+#define API_CLUSTER_INVENTORY_MODELS_H
+
+#include "api/cluster/inventory_devices.h"
+#include "api/cluster/inventory_holders.h"
+#include "types/gpu_model.h"
+
+struct node_row {
+    const char *name;
+    struct gpu_model gpu_model;
+    const char *label_key, *label_value; /* of the model; "": none */
+    char model[128];                     /* this and the next two: by finish_rows() */
+    const char *model_label;             /* "KEY=VALUE" */
+    const char *sharing;
+    bool ready, unschedulable;
+    const char **taints; /* "KEY=VALUE:EFFECT" */
+    size_t n_taints;
+    size_t worth;         /* gpu_worth() of its first GPUs */
+    struct label *labels; /* only without pods */
+    size_t n_labels;
+    struct resource_row {
+        const char *name;
+        bool is_gpu;
+        struct gpu_model gpu_model;       /* of GPUs */
+        const char *model_text, *sharing; /* by finish_rows() */
+        const char *pool, *unit;          /* of GPUs: struct model_pool, gpu_unit_word() */
+        int64_t capacity, allocatable, used, reserved, free;
+        struct free_gpus of_free; /* of GPUs */
+    } * resources;
+    size_t n_resources;
+    struct driver_list devices;
+    struct node_holders holders;
+    const char *label; /* the value of ?label=; NULL: it has none, or none is asked for */
+};
+
+/* Capacity that a sick GPU or a dead device plugin took away. */
+int64_t resource_row_lost(const struct resource_row *row);
+/* The totals in the order of worth (types/gpu_worth.h). */
+json_t *inventory_models_json(const struct node_row *nodes, size_t n, struct arena *arena);
+
+#endif
