@@ -1,5 +1,6 @@
 /*
- * pending: GET /v1/pending. Copies pods under the lock, and judges each kind of pod once on a fork.
+ * pending: GET /v1/pending. Copies pods under the lock, and judges each kind of pod once on a fork:
+ * by itself, and in turn with those that wait (turns.h).
  */
 #include "api/pods/pending.h"
 #include "api/api.h"
@@ -8,9 +9,11 @@
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_owners.h"
 #include "api/pods/pod_price.h"
+#include "api/pods/turns.h"
 #include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
+#include "api/text.h"
 #include "base/clock.h"
 #include "types/facts.h"
 
@@ -18,14 +21,15 @@
 #include <string.h>
 #include <time.h>
 
-/* Verdicts per answer; the remaining pods are listed unjudged. An expensive verdict counts as
- * several. */
+/* Verdicts per answer on pods by themselves, and as many to place them in turn; the remaining pods
+ * are listed unjudged. An expensive verdict counts as several. */
 #define MAX_VERDICTS ((size_t)1000000)
 
 struct pending {
     struct pod_report report;
     struct candidates candidates;
-    size_t n_left; /* remaining budget of verdicts */
+    const struct turns *turns; /* NULL: pods are not placed */
+    size_t n_left;             /* remaining budget of verdicts */
     size_t n_not_judged;
 };
 
@@ -87,7 +91,7 @@ static bool is_alone(struct pending *pending, const struct pod_copy *copy)
             pay_for_peers(pending, copy->peers) && pay(pending, &copy->shape->facts));
 }
 
-static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
+static json_t *judged_json(struct pending *pending, const struct pod_copy *copy)
 {
     if (copy->shape->facts.over) {
         pending->n_not_judged++;
@@ -107,6 +111,23 @@ static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *
     const struct verdicts *verdicts = is_judged ? judge(pending, copy) : NULL;
     pending->n_not_judged += verdicts == NULL;
     return pod_json(&pending->report, copy, verdicts);
+}
+
+/* Adds where the pod goes after those that kube-scheduler takes first. */
+static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
+{
+    json_t *json = judged_json(pending, copy);
+    const struct turn *turn = pending->turns ? turns_find(pending->turns, copy->pod.uid) : NULL;
+    if (!turn)
+        return json;
+    (void)json_object_set_new(json, "placedOn", turn->node ? json_string(turn->node) : json_null());
+    if (!turn->node && json_integer_value(json_object_get(json, "fits")) > 0)
+        (void)json_object_set_new(
+            json, "summary",
+            json_string(arena_printf(pending->report.arena,
+                                     "%s; pods that kube-scheduler takes first get that room",
+                                     text_member(json, "summary"))));
+    return json;
 }
 
 static int compare_pods(const void *a, const void *b)
@@ -170,36 +191,46 @@ static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
     return pods;
 }
 
-static json_t *pending_json(struct pod_copies *copies, const struct cluster *fork,
-                            struct claim_lookup *claims, struct arena *arena)
+static json_t *pending_json(struct pod_copies *copies, struct pending *pending)
 {
+    struct arena *arena = pending->report.arena;
+    const struct policy *policy = cluster_policy(pending->report.fork);
+    json_t *pods = pods_json(pending, copies);
+    json_t *owners = pod_owners_json(pods, policy, arena);
+    json_t *answer = provenance_json(&copies->provenance);
+    json_t *rest = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "nodeCount",
+                             (json_int_t)pending->candidates.n, "podCount",
+                             (json_int_t)copies->n_all, "gpuCount", pod_owners_gpus(owners),
+                             "omitted", (json_int_t)(copies->n_all - copies->n), "notJudged",
+                             (json_int_t)pending->n_not_judged, "owners", owners, "pods", pods);
+    (void)json_object_update_new(answer, rest);
+    return answer;
+}
+
+static json_t *answer_of(struct inventory *inventory, struct pod_copies *copies,
+                         const struct turns *turns, struct arena *arena)
+{
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
     struct models_here models = MODELS_HERE_START;
+    sort_by_turns(copies);
+    struct claim_lookup *claims = pod_json_claims(inventory, policy, copies, arena);
+    struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(copies));
     struct pending pending = {
         .report = {fork, arena, (int64_t)time(NULL), clock_ms(), claims},
         .candidates = candidates_of(fork, &models, arena),
+        .turns = turns,
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
-    json_t *pods = pods_json(&pending, copies);
-    json_t *answer = provenance_json(&copies->provenance);
-    json_t *rest = json_pack(
-        "{s:I, s:I, s:I, s:I, s:o, s:o}", "nodeCount", (json_int_t)pending.candidates.n, "podCount",
-        (json_int_t)copies->n_all, "omitted", (json_int_t)(copies->n_all - copies->n), "notJudged",
-        (json_int_t)pending.n_not_judged, "owners", pod_owners_json(pods, arena), "pods", pods);
-    (void)json_object_update_new(answer, rest);
+    json_t *answer = pending_json(copies, &pending);
+    claim_lookup_free(claims);
+    inventory_fork_free(inventory, fork);
+    pod_copy_fini(copies);
     return answer;
 }
 
 json_t *pending_answer(struct inventory *inventory, struct pod_copies *copies, struct arena *arena)
 {
-    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
-    sort_by_turns(copies);
-    struct claim_lookup *claims = pod_json_claims(inventory, policy, copies, arena);
-    struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(copies));
-    json_t *answer = pending_json(copies, fork, claims, arena);
-    claim_lookup_free(claims);
-    inventory_fork_free(inventory, fork);
-    pod_copy_fini(copies);
-    return answer;
+    return answer_of(inventory, copies, NULL, arena);
 }
 
 struct wanted_pods {
@@ -227,7 +258,9 @@ void api_pending(void *context, struct exchange *exchange)
         exchange_defer(exchange))
         return;
     struct pod_copies copies = pod_copy_waiting(api->inventory, is_wanted, &wanted, arena);
-    json_t *answer = pending_answer(api->inventory, &copies, arena);
+    struct turns *turns = turns_of(api->inventory, MAX_VERDICTS, arena);
+    json_t *answer = answer_of(api->inventory, &copies, turns, arena);
+    turns_free(turns);
     query_names_add(api, exchange, answer);
     node_warnings_add(api, exchange, json_object_get(answer, "warnings"));
     reply_end(api, exchange, tag);

@@ -8,26 +8,31 @@
 struct pod_owner {
     const char *key;
     json_t *json; /* borrowed from the list */
-    json_int_t n_pods;
+    json_int_t n_pods, n_fits, n_gpus, waits_s;
+    bool has_waiting; /* the verdict is of a pod without a place */
     UT_hash_handle hh;
 };
+
+static void copy_member(json_t *to, const json_t *from, const char *key)
+{
+    json_t *value = json_object_get(from, key);
+    if (value)
+        (void)json_object_set(to, key, value);
+}
 
 /* The owner's row has the values of its first pod, which is also the first for kube-scheduler. */
 static json_t *owner_json(const json_t *pod)
 {
+    static const char *const MEMBERS[] = {"namespace", "requests", "gpuModels", "priority",
+                                          "summary"};
     const json_t *controller = json_object_get(pod, "controller");
-    const char *kind = "Pod";
-    const char *name = text_member(pod, "name");
-    if (json_is_object(controller)) {
-        kind = text_member(controller, "kind");
-        name = text_member(controller, "name");
-    }
-    return json_pack("{s:O, s:s, s:s, s:i, s:O, s:O, s:O, s:O, s:O}", "namespace",
-                     json_object_get(pod, "namespace"), "kind", kind, "name", name, "pods", 0,
-                     "firstPod", json_object_get(pod, "name"), "requests",
-                     json_object_get(pod, "requests"), "priority", json_object_get(pod, "priority"),
-                     "summary", json_object_get(pod, "summary"), "verdict",
-                     json_object_get(pod, "verdict"));
+    const bool has_one = json_is_object(controller);
+    json_t *json = json_pack(
+        "{s:s, s:s, s:s}", "kind", has_one ? text_member(controller, "kind") : "Pod", "name",
+        text_member(has_one ? controller : pod, "name"), "firstPod", text_member(pod, "name"));
+    for (size_t i = 0; i < sizeof MEMBERS / sizeof *MEMBERS; i++)
+        copy_member(json, pod, MEMBERS[i]);
+    return json;
 }
 
 static struct pod_owner *find_owner(struct pod_owner **owners, json_t *list, const json_t *pod,
@@ -50,17 +55,73 @@ static struct pod_owner *find_owner(struct pod_owner **owners, json_t *list, con
     return owner;
 }
 
-json_t *pod_owners_json(const json_t *pods, struct arena *arena)
+static json_int_t gpus_of(const json_t *pod, const struct policy *policy)
+{
+    json_int_t n = 0;
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    json_object_foreach (json_object_get(pod, "requests"), resource, amount) {
+        if (policy_is_gpu_resource(policy, resource) &&
+            __builtin_add_overflow(n, json_integer_value(amount), &n))
+            return INT64_MAX;
+    }
+    return n;
+}
+
+/* In turn, or by itself if it was not placed. kube-scheduler does not take gated pods. */
+static bool fits(const json_t *pod)
+{
+    const json_t *placed = json_object_get(pod, "placedOn");
+    if (placed)
+        return json_is_string(placed);
+    return json_integer_value(json_object_get(pod, "fits")) > 0 &&
+           !json_is_true(json_object_get(pod, "gated"));
+}
+
+/* Its verdict is that of the first pod without a place, if there is one. */
+static void add_pod(struct pod_owner *owner, const json_t *pod, const struct policy *policy)
+{
+    const json_int_t age = json_integer_value(json_object_get(pod, "ageSeconds"));
+    const bool is_waiting = !fits(pod);
+    if (owner->n_pods == 0 || (is_waiting && !owner->has_waiting)) {
+        copy_member(owner->json, pod, "verdict");
+        copy_member(owner->json, pod, "remedies");
+        copy_member(owner->json, pod, "remediesTried");
+    }
+    owner->has_waiting |= is_waiting;
+    owner->n_pods++;
+    owner->n_fits += !is_waiting;
+    owner->waits_s = age > owner->waits_s ? age : owner->waits_s;
+    if (__builtin_add_overflow(owner->n_gpus, gpus_of(pod, policy), &owner->n_gpus))
+        owner->n_gpus = INT64_MAX;
+}
+
+json_t *pod_owners_json(const json_t *pods, const struct policy *policy, struct arena *arena)
 {
     struct pod_owner *owners = NULL;
     json_t *list = json_array();
     size_t i = 0;
     json_t *pod = NULL;
-    json_array_foreach (pods, i, pod) {
-        struct pod_owner *owner = find_owner(&owners, list, pod, arena);
-        owner->n_pods++;
-        (void)json_object_set_new(owner->json, "pods", json_integer(owner->n_pods));
+    json_array_foreach (pods, i, pod)
+        add_pod(find_owner(&owners, list, pod, arena), pod, policy);
+    for (const struct pod_owner *owner = owners; owner; owner = owner->hh.next) {
+        json_t *sums =
+            json_pack("{s:I, s:I, s:I, s:I}", "pods", owner->n_pods, "fits", owner->n_fits, "gpus",
+                      owner->n_gpus, "waitsSeconds", owner->waits_s);
+        (void)json_object_update_new(owner->json, sums);
     }
     HASH_CLEAR(hh, owners);
     return list;
+}
+
+json_int_t pod_owners_gpus(const json_t *owners)
+{
+    json_int_t sum = 0;
+    size_t i = 0;
+    json_t *owner = NULL;
+    json_array_foreach (owners, i, owner) {
+        if (__builtin_add_overflow(sum, json_integer_value(json_object_get(owner, "gpus")), &sum))
+            return INT64_MAX;
+    }
+    return sum;
 }

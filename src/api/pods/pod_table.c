@@ -10,6 +10,7 @@
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/verdict.h"
+#include "types/quantity.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -114,31 +115,69 @@ static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
     write_age(pod, arena, out);
 }
 
-/* The summary without the pod's name, which stands in front of it. */
-static const char *why_of(const json_t *owner)
+/* "3h", "25d" */
+static const char *wait_text(const json_t *owner, struct arena *arena)
 {
-    const char *summary = text_member(owner, "summary");
-    const size_t len = strlen(text_member(owner, "namespace")) + strlen("/") +
-                       strlen(text_member(owner, "firstPod")) + strlen(": ");
-    return strlen(summary) > len ? summary + len : summary;
+    const char *age = text_age(json_integer_value(json_object_get(owner, "waitsSeconds")), arena);
+    return arena_printf(arena, "%.*s", (int)strcspn(age, "smhd") + 1, age);
+}
+
+/* "8 V100", "16 nvidia.com/gpu", "32 CPU", "128Gi" */
+static const char *asked_text(const char *resource, json_int_t n, const json_t *models,
+                              struct arena *arena)
+{
+    char bytes[32];
+    const char *model = json_string_value(json_array_get(models, 0));
+    if (strcmp(resource, "cpu") == 0)
+        return n % 1000 ? arena_printf(arena, "%lldm CPU", (long long)n)
+                        : arena_printf(arena, "%lld CPU", (long long)n / 1000);
+    if (strcmp(resource, "memory") == 0)
+        return arena_strdup(arena, quantity_bytes_text(n, bytes));
+    if (!model || !strstr(resource, "/gpu"))
+        return arena_printf(arena, "%lld %s", (long long)n, resource);
+    return arena_printf(arena, "%lld %s%s", (long long)n, model,
+                        json_array_size(models) > 1 ? " or another" : "");
+}
+
+/* "8 V100, 32 CPU, 128Gi" */
+static const char *asks_text(const json_t *owner, struct arena *arena)
+{
+    json_t *requests = json_object_get(owner, "requests");
+    const json_t *models = json_object_get(json_object_get(owner, "gpuModels"), "models");
+    const char *text = "";
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    json_object_foreach (requests, resource, amount)
+        text = arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
+                            asked_text(resource, json_integer_value(amount), models, arena));
+    return text;
+}
+
+/* "No V100 node has 8 free; v100-1 lacks 4. Helps: accept H100-80GB-HBM3 too (h100-1)." */
+static const char *note_of(const json_t *owner, struct arena *arena)
+{
+    const json_t *verdict = json_object_get(owner, "verdict");
+    const json_t *remedy = json_array_get(json_object_get(owner, "remedies"), 0);
+    const char *text = verdict ? text_member(verdict, "text") : text_member(owner, "summary");
+    return remedy ? arena_printf(arena, "%s Helps: %s.", text, text_member(remedy, "text")) : text;
 }
 
 static void write_owners(const json_t *pending, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"OWNER", "PODS", "ASK FOR", "WHY THEY WAIT", NULL};
+    static const char *const HEADINGS[] = {"WORKLOAD", "PODS", "ASKS FOR, EACH", "WAITS", NULL};
     struct table *table = table_new(arena, false, HEADINGS);
     size_t i = 0;
     json_t *owner = NULL;
-    json_array_foreach (json_object_get(pending, "owners"), i, owner)
+    json_array_foreach (json_object_get(pending, "owners"), i, owner) {
         table_add(table, (const char *[]){
-                             arena_printf(arena, "%s/%s (%s)", text_member(owner, "namespace"),
+                             arena_printf(arena, "%s/%s %s", text_member(owner, "namespace"),
                                           text_member(owner, "name"), text_member(owner, "kind")),
-                             text_number(owner, "pods", arena),
-                             verdict_amounts_text(json_object_get(owner, "requests"), arena),
-                             why_of(owner)});
+                             text_number(owner, "pods", arena), asks_text(owner, arena),
+                             wait_text(owner, arena)});
+        table_add_note(table, note_of(owner, arena));
+    }
     if (i == 0)
         return;
-    buf_add_text(out, "\n");
     table_write(table, out);
     buf_add_text(out, "\n?wide=true lists each pod, with kube-scheduler's message.\n");
 }
@@ -153,17 +192,31 @@ static void write_each(const json_t *pending, struct arena *arena, struct buf *o
     }
 }
 
+/* "7 pods of 6 workloads wait for 29 GPUs" */
+static void write_headline(const json_t *pending, struct arena *arena, struct buf *out)
+{
+    const long long n_pods = json_integer_value(json_object_get(pending, "podCount"));
+    const long long n_gpus = json_integer_value(json_object_get(pending, "gpuCount"));
+    const size_t n_owners = json_array_size(json_object_get(pending, "owners"));
+    if (n_pods == 0)
+        buf_add_text(out, "No pod waits for GPUs\n");
+    else
+        table_write_sentence(arena_printf(arena, "%lld pod%s of %zu workload%s %s for %lld GPU%s",
+                                          n_pods, n_pods == 1 ? "" : "s", n_owners,
+                                          n_owners == 1 ? "" : "s", n_pods == 1 ? "waits" : "wait",
+                                          n_gpus, n_gpus == 1 ? "" : "s"),
+                             0, out);
+}
+
 /* A row per owner; wide: a block of lines per pod. */
 void tables_write_pending(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    const json_int_t count = json_integer_value(json_object_get(answer, "podCount"));
     const json_int_t omitted = json_integer_value(json_object_get(answer, "omitted"));
     provenance_write_warning(answer, arena, out);
     text_write_warnings(answer, arena, out);
-    buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
+    write_headline(answer, arena, out);
     if (omitted > 0)
-        buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);
-    buf_add_text(out, "\n");
+        buf_printf(out, "The last %lld are not shown.\n", (long long)omitted);
     if (wide)
         write_each(answer, arena, out);
     else

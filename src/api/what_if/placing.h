@@ -34,6 +34,9 @@ struct placing {
 struct placing placing_of(struct inventory *copy, const struct displaced *displaced,
                           enum peers_wanted wanted, struct arena *arena, struct cluster **ret_fork);
 
+/* The same of the pending pods of any inventory, for so many verdicts; the fork is gone. */
+struct placing placing_within(struct inventory *inventory, size_t n_verdicts, struct arena *arena);
+
 struct more_node_question {
     struct inventory *copy; /* its pods that have a place in `before` must have their nodes */
     const char *node;
