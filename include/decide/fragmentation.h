@@ -16,6 +16,20 @@
 #include "ledger/gpu_demand.h"
 #include "types/selector.h"
 
+/* Pods of 2, 4 and 8 GPUs. */
+#define FRAGMENTATION_SIZES 3
+extern const int64_t FRAGMENTATION_SIZE[FRAGMENTATION_SIZES];
+
+#define FRAGMENTATION_STRANDED_MAX 3
+
+/* A node whose free GPUs are stranded. */
+struct stranded_node {
+    const char *node;
+    const char *because; /* as in struct free_gpus */
+    int64_t gpus;
+    int64_t left; /* of what is used up: thousandths of a core, or bytes; else 0 */
+};
+
 /* The GPUs of one model under one resource name. */
 struct fragmentation {
     const char *resource; /* or driver */
@@ -23,9 +37,12 @@ struct fragmentation {
     const char *unit;     /* gpu_unit_word() */
     size_t n_nodes;       /* that are not cordoned */
     struct free_gpus free;
-    double fragmented;     /* of those on open nodes */
-    int64_t largest_block; /* most free GPUs on one open node */
-    size_t n_whole;        /* such nodes with all of their GPUs free */
+    double fragmented;                  /* of those on open nodes */
+    int64_t largest_block;              /* most free GPUs on one open node */
+    size_t n_whole;                     /* such nodes with all of their GPUs free */
+    int64_t rooms[FRAGMENTATION_SIZES]; /* pods of each size, by their usable GPUs */
+    struct stranded_node stranded[FRAGMENTATION_STRANDED_MAX]; /* most GPUs first */
+    size_t n_stranded;                                         /* all of them */
 };
 
 struct fragmentations {

@@ -43,6 +43,20 @@ const char *text_pod(const json_t *pod, struct arena *arena)
     return arena_printf(arena, "%s/%s", text_member(pod, "namespace"), text_member(pod, "name"));
 }
 
+const char *text_cores(int64_t milli, struct arena *arena)
+{
+    const int64_t tenths = milli / 100;
+    return tenths % 10 ? arena_printf(arena, "%.1f", (double)tenths / 10)
+                       : arena_printf(arena, "%" PRId64, tenths / 10);
+}
+
+const char *text_gib(int64_t bytes, struct arena *arena)
+{
+    const int64_t gib = bytes >> 30;
+    return gib > 0 ? arena_printf(arena, "%" PRId64 "Gi", gib)
+                   : arena_printf(arena, "%" PRId64 "Mi", bytes >> 20);
+}
+
 const char *text_age(int64_t seconds, struct arena *arena)
 {
     const int64_t minutes = seconds / 60;

@@ -26,6 +26,10 @@ const char *text_change(const json_t *before, const json_t *after, const char *k
 /* "NAMESPACE/NAME", of an object with these members. */
 const char *text_pod(const json_t *pod, struct arena *arena);
 
+/* Rounded down: "55.8" of thousandths of cores, "6Gi" of bytes. */
+const char *text_cores(int64_t milli, struct arena *arena);
+const char *text_gib(int64_t bytes, struct arena *arena);
+
 /* "45s", "12m", "7h5m", "3d4h" */
 const char *text_age(int64_t seconds, struct arena *arena);
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const int64_t FRAGMENTATION_SIZE[FRAGMENTATION_SIZES] = {2, 4, 8};
+
 /* GPUs of a node. */
 struct offered_gpus {
     const struct node *node;
@@ -147,6 +149,33 @@ static struct model_sums *find_or_add(struct all_sums *all, const struct offered
     return &all->items[all->n++];
 }
 
+static bool comes_before(const struct stranded_node *a, const struct stranded_node *b)
+{
+    return a->gpus != b->gpus ? a->gpus > b->gpus : strcmp(a->node, b->node) < 0;
+}
+
+static void add_stranded(struct fragmentation *sum, const struct offered_gpus *gpus)
+{
+    const struct node_hot *hot = node_hot(gpus->node);
+    const bool lacks_memory = strcmp(gpus->free.because, "memory") == 0;
+    const struct stranded_node node = {
+        .node = node_name(gpus->node),
+        .because = gpus->free.because,
+        .gpus = gpus->free.stranded,
+        .left = lacks_memory          ? hot->memory_bytes
+                : *gpus->free.because ? hot->milli_cores
+                                      : 0,
+    };
+    const size_t n = sum->n_stranded++;
+    size_t at = n < FRAGMENTATION_STRANDED_MAX ? n : FRAGMENTATION_STRANDED_MAX;
+    for (; at > 0 && comes_before(&node, &sum->stranded[at - 1]); at--) {
+        if (at < FRAGMENTATION_STRANDED_MAX)
+            sum->stranded[at] = sum->stranded[at - 1];
+    }
+    if (at < FRAGMENTATION_STRANDED_MAX)
+        sum->stranded[at] = node;
+}
+
 static void add_gpus(void *context, const struct offered_gpus *gpus)
 {
     struct all_sums *all = context;
@@ -159,6 +188,10 @@ static void add_gpus(void *context, const struct offered_gpus *gpus)
     free_gpus_add(&sum->free, &gpus->free);
     sum->n_whole += n_open > 0 && !gpus->in_use;
     sum->largest_block = n_open > sum->largest_block ? n_open : sum->largest_block;
+    for (size_t i = 0; i < FRAGMENTATION_SIZES; i++)
+        sum->rooms[i] += gpus->free.usable / FRAGMENTATION_SIZE[i];
+    if (gpus->free.stranded > 0)
+        add_stranded(sum, gpus);
     add_useless(gpus, item->useless);
 }
 

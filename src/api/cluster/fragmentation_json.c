@@ -8,8 +8,11 @@
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
+#include "types/gpu_worth.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static json_t *amounts_json(const struct fragmentation *item)
@@ -19,12 +22,39 @@ static json_t *amounts_json(const struct fragmentation *item)
                      (json_int_t)item->largest_block, "wholeNodes", (json_int_t)item->n_whole);
 }
 
+static void add_rooms(json_t *json, const struct fragmentation *item)
+{
+    json_t *rooms = json_object();
+    char size[8];
+    for (size_t i = 0; i < FRAGMENTATION_SIZES; i++) {
+        (void)snprintf(size, sizeof size, "%d", (int)FRAGMENTATION_SIZE[i]);
+        (void)json_object_set_new(rooms, size, json_integer((json_int_t)item->rooms[i]));
+    }
+    (void)json_object_set_new(json, "roomFor", rooms);
+}
+
+static void add_stranded(json_t *json, const struct fragmentation *item)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < item->n_stranded && i < FRAGMENTATION_STRANDED_MAX; i++) {
+        const struct stranded_node *node = &item->stranded[i];
+        (void)json_array_append_new(list, json_pack("{s:s, s:I, s:s, s:I}", "node", node->node,
+                                                    "gpus", (json_int_t)node->gpus, "because",
+                                                    node->because, "left",
+                                                    (json_int_t)(node->left > 0 ? node->left : 0)));
+    }
+    (void)json_object_set_new(json, "strandedOn", list);
+    (void)json_object_set_new(json, "strandedNodes", json_integer((json_int_t)item->n_stranded));
+}
+
 static json_t *item_json(const struct fragmentation *item)
 {
     json_t *json = json_pack("{s:s, s:s, s:s, s:I}", "resource", item->resource, "model",
                              item->model, "unit", item->unit, "nodes", (json_int_t)item->n_nodes);
     (void)json_object_update_new(json, amounts_json(item));
     inventory_devices_add_split(json, &item->free);
+    add_rooms(json, item);
+    add_stranded(json, item);
     return json;
 }
 
@@ -57,42 +87,96 @@ json_t *fragmentation_json_changes(const struct fragmentations *before,
 static const char *summary_of(const struct fragmentations *all, struct arena *arena)
 {
     struct free_gpus free = {0};
-    double fragmented = 0;
     for (size_t i = 0; i < all->n; i++) {
-        if (strcmp(all->items[i].unit, gpu_unit_word(NULL)) != 0)
-            continue;
-        free_gpus_add(&free, &all->items[i].free);
-        fragmented += all->items[i].fragmented;
+        if (strcmp(all->items[i].unit, gpu_unit_word(NULL)) == 0)
+            free_gpus_add(&free, &all->items[i].free);
     }
-    const char *text =
-        arena_printf(arena, "of %" PRId64 " free GPUs %.1f are of no use to the typical pod",
-                     free_gpus_sum(&free), fragmented);
-    if (free.stranded > 0)
-        text = arena_printf(arena, "%s, %" PRId64 " are stranded", text, free.stranded);
-    if (free.closed > 0)
-        text = arena_printf(arena, "%s, %" PRId64 " are on closed nodes", text, free.closed);
-    return text;
+    const int64_t n = free.usable + free.stranded;
+    if (n == 0)
+        return "No GPU is free";
+    if (free.stranded == 0)
+        return arena_printf(arena, "None of the %" PRId64 " free GPUs is stranded", n);
+    return arena_printf(arena,
+                        "%" PRId64 " of %" PRId64 " free GPUs %s stranded: too little CPU or "
+                        "memory beside them, or of a model or number that no pod here asks for",
+                        free.stranded, n, free.stranded == 1 ? "is" : "are");
 }
 
+/* "l40s-1, 6Gi memory left" */
+static const char *stranded_text(const json_t *item, struct arena *arena)
+{
+    const json_t *first = json_array_get(json_object_get(item, "strandedOn"), 0);
+    const json_int_t n = json_integer_value(json_object_get(item, "strandedNodes"));
+    const json_int_t left = json_integer_value(json_object_get(first, "left"));
+    const char *because = text_member(first, "because");
+    const char *text = text_member(first, "node");
+    if (strcmp(because, "memory") == 0)
+        text = arena_printf(arena, "%s, %s memory left", text, text_gib(left, arena));
+    else if (because[0])
+        text = arena_printf(arena, "%s, %s CPU left", text, text_cores(left, arena));
+    return n > 1 ? arena_printf(arena, "%s; and %lld more", text, (long long)n - 1) : text;
+}
+
+/* "97%": of the free GPUs on open nodes. */
+static const char *suits_text(const json_t *item, struct arena *arena)
+{
+    const double n = (double)(json_integer_value(json_object_get(item, "usable")) +
+                              json_integer_value(json_object_get(item, "stranded")));
+    const double useless = json_number_value(json_object_get(item, "fragmented"));
+    return n > 0 ? arena_printf(arena, "%d%%", (int)(100 * (n - useless) / n)) : "";
+}
+
+static const char *room_text(const json_t *item, const char *size, struct arena *arena)
+{
+    const char *n = text_number(json_object_get(item, "roomFor"), size, arena);
+    return strcmp(n, "0") == 0 ? "" : n;
+}
+
+static void add_rows(const json_t *models, bool are_stranded, struct table *table,
+                     struct arena *arena)
+{
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (models, i, item) {
+        const json_int_t n = json_integer_value(json_object_get(item, "stranded"));
+        const json_int_t n_usable = json_integer_value(json_object_get(item, "usable"));
+        if ((n > 0) == are_stranded)
+            table_add(table,
+                      (const char *[]){text_member(item, "model"),
+                                       arena_printf(arena, "%lld", (long long)(n + n_usable)),
+                                       text_number(item, "stranded", arena),
+                                       room_text(item, "2", arena), room_text(item, "4", arena),
+                                       room_text(item, "8", arena), suits_text(item, arena),
+                                       text_member(item, "resource"), stranded_text(item, arena)});
+    }
+}
+
+/* Models with stranded GPUs come first. */
 void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *arena,
                                 struct buf *out)
 {
-    static const char *const HEADINGS[] = {"RESOURCE",  "MODEL",         "NODES",       "FREE",
-                                           "OF NO USE", "LARGEST BLOCK", "WHOLE NODES", NULL};
+    static const char *const HEADINGS[] = {"MODEL",
+                                           "FREE",
+                                           "STRANDED",
+                                           "PODS OF 2",
+                                           TABLE_MAY_GO "OF 4",
+                                           "OF 8",
+                                           "SUITS",
+                                           TABLE_MAY_GO TABLE_MAY_BE_TOLD "RESOURCE",
+                                           "STRANDED ON",
+                                           NULL};
+    const json_t *models = json_object_get(answer, "models");
     struct table *table = table_new(arena, wide, HEADINGS);
-    size_t i = 0;
-    json_t *item = NULL;
     provenance_write_warning(answer, arena, out);
     text_write_warnings(answer, arena, out);
-    buf_printf(out, "%s\n\n", text_member(answer, "summary"));
-    json_array_foreach (json_object_get(answer, "models"), i, item)
-        table_add(table, (const char *[]){text_member(item, "resource"), text_member(item, "model"),
-                                          text_number(item, "nodes", arena),
-                                          text_number(item, "free", arena),
-                                          text_decimal(item, "fragmented", arena),
-                                          text_number(item, "largestBlock", arena),
-                                          text_number(item, "wholeNodes", arena)});
+    table_write_sentence(text_member(answer, "summary"), 0, out);
+    add_rows(models, true, table, arena);
+    add_rows(models, false, table, arena);
+    if (table_is_empty(table))
+        return;
+    buf_add_text(out, "\n");
     table_write(table, out);
+    table_write_sentence("SUITS: the share of the free GPUs that suits the average pod.", 0, out);
 }
 
 void fragmentation_json_write_changes(const json_t *changes, bool wide, struct arena *arena,
@@ -185,6 +269,18 @@ static json_t *nodes_json(const struct cluster *fork, const struct wanted_shares
     return list;
 }
 
+static int compare_worth(const void *a, const void *b)
+{
+    const struct fragmentation *one = a;
+    const struct fragmentation *other = b;
+    const size_t left = gpu_worth(one->model);
+    const size_t right = gpu_worth(other->model);
+    if (left != right)
+        return left < right ? -1 : 1;
+    const int order = strcmp(one->model, other->model);
+    return order != 0 ? order : strcmp(one->resource, other->resource);
+}
+
 static void add_members(const struct api *api, const struct cluster *fork,
                         struct exchange *exchange, json_t *answer)
 {
@@ -194,6 +290,8 @@ static void add_members(const struct api *api, const struct cluster *fork,
     struct fragmentations all = fragmentation_of_labelled(fork, &wanted.labels, arena);
     keep_wanted(&wanted, &all);
     (void)json_object_set_new(answer, "summary", json_string(summary_of(&all, arena)));
+    if (all.n > 1)
+        qsort(all.items, all.n, sizeof *all.items, compare_worth);
     (void)json_object_set_new(answer, "models", fragmentation_json_list(&all));
     if (reply_flag(exchange, "nodes"))
         (void)json_object_set_new(answer, "nodes", nodes_json(fork, &wanted, arena));

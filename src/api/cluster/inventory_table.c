@@ -96,23 +96,6 @@ static json_int_t free_of(const json_t *node, const char *resource)
         json_object_get(json_object_get(json_object_get(node, "resources"), resource), "free"));
 }
 
-/* "55.8" cores */
-static const char *free_cpu(const json_t *node, struct arena *arena)
-{
-    const json_int_t tenths = free_of(node, "cpu") / 100;
-    return tenths % 10 ? arena_printf(arena, "%.1f", (double)tenths / 10)
-                       : arena_printf(arena, "%lld", (long long)tenths / 10);
-}
-
-/* "6Gi", rounded down */
-static const char *free_memory(const json_t *node, struct arena *arena)
-{
-    const json_int_t bytes = free_of(node, "memory");
-    const json_int_t gib = bytes >> 30;
-    return gib > 0 ? arena_printf(arena, "%lldGi", (long long)gib)
-                   : arena_printf(arena, "%lldMi", (long long)(bytes >> 20));
-}
-
 /* One row per model of the driver's devices. The pods are in the first, because a claim of theirs
  * may hold several models. Partitions are in the JSON only. */
 static void add_devices(struct node_lines *lines, const json_t *node, const char *driver,
@@ -132,8 +115,8 @@ static void add_devices(struct node_lines *lines, const json_t *node, const char
             [LINE_USABLE] = text_number(numbers, "usable", arena),
             [LINE_STATE] = state_of(node, numbers),
             [LINE_RESOURCE] = is_twice ? arena_printf(arena, "%s (not counted)", driver) : driver,
-            [LINE_CPU] = free_cpu(node, arena),
-            [LINE_MEMORY] = free_memory(node, arena),
+            [LINE_CPU] = text_cores(free_of(node, "cpu"), arena),
+            [LINE_MEMORY] = text_gib(free_of(node, "memory"), arena),
             [LINE_PODS] = held_by,
             [LINE_RESERVED_FOR] = ""};
         node_lines_add(lines, cells);
@@ -161,8 +144,8 @@ static bool add_resources(struct node_lines *lines, const json_t *node, const js
             [LINE_USABLE] = text_number(amounts, "usable", arena),
             [LINE_STATE] = state_of(node, amounts),
             [LINE_RESOURCE] = name,
-            [LINE_CPU] = free_cpu(node, arena),
-            [LINE_MEMORY] = free_memory(node, arena),
+            [LINE_CPU] = text_cores(free_of(node, "cpu"), arena),
+            [LINE_MEMORY] = text_gib(free_of(node, "memory"), arena),
             [LINE_PODS] = pods_with(node, "holders", name, arena),
             [LINE_RESERVED_FOR] = pods_with(node, "reservations", name, arena)};
         node_lines_add(lines, cells);

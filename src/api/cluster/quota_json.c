@@ -176,42 +176,131 @@ static void add_members(const struct api *api, const struct cluster *fork,
     (void)json_object_set_new(answer, "quotas", quotas);
 }
 
-static const char *text_or(const char *text, const char *otherwise)
+/* ---- the table ---- */
+
+static json_int_t number(const json_t *object, const char *key)
 {
-    return text[0] ? text : otherwise;
+    return json_integer_value(json_object_get(object, key));
+}
+
+/* "any nvidia.com/gpu"; "H100", with the resource if the limit before has another. */
+static const char *gpus_of(const json_t *limit, const json_t *before, struct arena *arena)
+{
+    const char *resource = text_member(limit, "resource");
+    const char *model = text_member(limit, "model");
+    if (!model[0])
+        return arena_printf(arena, "any %s", resource[0] ? resource : "GPU");
+    if (json_equal(json_object_get(limit, "resource"), json_object_get(before, "resource")))
+        return model;
+    return arena_printf(arena, "%s %s", model, resource);
+}
+
+static const char *most_used_by(const json_t *limit, struct arena *arena)
+{
+    const json_t *user = json_array_get(json_object_get(limit, "users"), 0);
+    return user ? arena_printf(arena, "%s %s", text_member(user, "namespace"),
+                               text_number(user, "used", arena))
+                : "";
 }
 
 static void add_rows(const json_t *quota, struct table *table, struct arena *arena)
 {
+    const json_t *limits = json_object_get(quota, "limits");
     size_t i = 0;
     json_t *limit = NULL;
-    json_array_foreach (json_object_get(quota, "limits"), i, limit)
+    json_array_foreach (limits, i, limit) {
+        const json_int_t left = number(limit, "limit") - number(limit, "used");
         table_add(table,
                   (const char *[]){
-                      text_member(quota, "name"), text_or(text_member(limit, "resource"), "(all)"),
-                      text_or(text_member(limit, "model"), "(all)"),
+                      text_member(quota, "name"),
+                      gpus_of(limit, json_array_get(limits, i > 0 ? i - 1 : i), arena),
                       text_number(limit, "used", arena), text_number(limit, "limit", arena),
-                      text_number(limit, "unknown", arena), text_number(limit, "nodes", arena),
-                      text_number(quota, "namespaces", arena),
-                      text_number(quota, "unenforcedNamespaces", arena)});
+                      arena_printf(arena, "%lld", (long long)(left > 0 ? left : 0)),
+                      text_number(limit, "unknown", arena), most_used_by(limit, arena),
+                      text_number(limit, "nodes", arena), text_number(quota, "namespaces", arena)});
+    }
+}
+
+/* "1 of 5 limits is used up: research, A100-80GB" */
+static void write_headline(const json_t *quotas, struct arena *arena, struct buf *out)
+{
+    struct name_list full = {.text = ""};
+    size_t n = 0;
+    size_t i = 0;
+    size_t j = 0;
+    json_t *quota = NULL;
+    json_t *limit = NULL;
+    json_array_foreach (quotas, i, quota) {
+        json_array_foreach (json_object_get(quota, "limits"), j, limit) {
+            n++;
+            if (number(limit, "used") >= number(limit, "limit"))
+                text_names_add(&full,
+                               arena_printf(arena, "%s, %s", text_member(quota, "name"),
+                                            gpus_of(limit, limit, arena)),
+                               arena);
+        }
+    }
+    if (full.n == 0)
+        table_write_sentence("No limit is used up", 0, out);
+    else
+        table_write_sentence(arena_printf(arena, "%zu of %zu limits %s used up: %s", full.n, n,
+                                          full.n == 1 ? "is" : "are", text_names(&full, arena)),
+                             0, out);
+    buf_add_text(out, "\n");
+}
+
+/* Once for all quotas. */
+static void write_unenforced(const json_t *quotas, struct arena *arena, struct buf *out)
+{
+    json_auto_t *seen = json_object();
+    struct name_list names = {.text = ""};
+    size_t i = 0;
+    size_t j = 0;
+    json_t *quota = NULL;
+    json_t *name = NULL;
+    json_array_foreach (quotas, i, quota) {
+        json_array_foreach (json_object_get(quota, "unenforced"), j, name) {
+            const char *text = json_is_string(name) ? json_string_value(name) : "";
+            if (!json_object_get(seen, text))
+                text_names_add(&names, text, arena);
+            (void)json_object_set_new(seen, text, json_true());
+        }
+    }
+    if (names.n > 0)
+        table_write_sentence(arena_printf(arena,
+                                          "Not enforced in %s: they lack " NAMESPACE_ENFORCED_LABEL
+                                          "=enforced.",
+                                          text_names(&names, arena)),
+                             0, out);
 }
 
 void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"QUOTA",      "RESOURCE", "MODEL", "USED",
-                                           "LIMIT",      "UNKNOWN",  "NODES", "NAMESPACES",
-                                           "UNENFORCED", NULL};
+    const char *const HEADINGS[] = {"QUOTA",
+                                    "GPUS",
+                                    "USED",
+                                    "LIMIT",
+                                    "LEFT",
+                                    TABLE_MAY_GO "UNKNOWN",
+                                    TABLE_MAY_GO "MOST USED BY",
+                                    wide ? "NODES" : NULL,
+                                    "NAMESPACES",
+                                    NULL};
+    const json_t *quotas = json_object_get(answer, "quotas");
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;
     json_t *quota = NULL;
     provenance_write_warning(answer, arena, out);
     text_write_warnings(answer, arena, out);
-    json_array_foreach (json_object_get(answer, "quotas"), i, quota)
+    json_array_foreach (quotas, i, quota)
         add_rows(quota, table, arena);
-    if (i == 0)
+    if (table_is_empty(table)) {
         buf_add_text(out, "no quotas: none is in the policy file, or none covers the namespace\n");
-    else
-        table_write(table, out);
+        return;
+    }
+    write_headline(quotas, arena, out);
+    table_write(table, out);
+    write_unenforced(quotas, arena, out);
 }
 
 void api_quota(void *context, struct exchange *exchange)
