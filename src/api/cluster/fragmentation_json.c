@@ -174,7 +174,6 @@ void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *a
     add_rows(models, false, table, arena);
     if (table_is_empty(table))
         return;
-    buf_add_text(out, "\n");
     table_write(table, out);
     table_write_sentence("SUITS: the share of the free GPUs that suits the average pod.", 0, out);
 }

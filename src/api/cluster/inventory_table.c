@@ -222,7 +222,6 @@ static void write_headline(const json_t *inventory, struct arena *arena, struct 
                                       (long long)n, n == 1 ? "" : "s", n == 1 ? "is" : "are",
                                       others),
                          0, out);
-    buf_add_text(out, "\n");
 }
 
 static void write_models(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)

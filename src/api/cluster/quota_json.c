@@ -246,7 +246,6 @@ static void write_headline(const json_t *quotas, struct arena *arena, struct buf
         table_write_sentence(arena_printf(arena, "%zu of %zu limits %s used up: %s", full.n, n,
                                           full.n == 1 ? "is" : "are", text_names(&full, arena)),
                              0, out);
-    buf_add_text(out, "\n");
 }
 
 /* Once for all quotas. */

@@ -13,7 +13,7 @@
 #include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
-#include "api/text.h"
+#include "api/verdicts/cause.h"
 #include "base/clock.h"
 #include "types/facts.h"
 
@@ -113,6 +113,41 @@ static json_t *judged_json(struct pending *pending, const struct pod_copy *copy)
     return pod_json(&pending->report, copy, verdicts);
 }
 
+/* "h100-1 goes to ml/train-0, which kube-scheduler takes first." */
+static const char *taken_text(const struct pending *pending, const char *node)
+{
+    struct arena *arena = pending->report.arena;
+    const struct turn *first = turns_first_on(pending->turns, node);
+    if (!first)
+        return "Pods that kube-scheduler takes first use up what it needs.";
+    return arena_printf(arena, "The room on %s goes to %s, which kube-scheduler takes first.", node,
+                        first->pod);
+}
+
+/* Of a pod that fits by itself. */
+static void change_verdict(const struct pending *pending, const struct turn *turn, json_t *pod)
+{
+    struct arena *arena = pending->report.arena;
+    json_t *verdict = json_copy(json_object_get(pod, "verdict"));
+    const char *best = json_string_value(json_array_get(json_object_get(pod, "fitsOn"), 0));
+    if (turn->node)
+        best = turn->node;
+    const char *text =
+        turn->node ? arena_printf(arena, "It fits on %s, and waits for kube-scheduler.", turn->node)
+                   : taken_text(pending, best ? best : "");
+    (void)json_object_set_new(verdict, "text", json_string(text));
+    (void)json_object_set_new(verdict, "node", json_string(best ? best : ""));
+    if (!turn->node) {
+        (void)json_object_set_new(verdict, "result", json_string("doesNotFit"));
+        (void)json_object_set_new(verdict, "cause", json_string(cause_name(CAUSE_FREE_GPUS)));
+        (void)json_object_set_new(
+            verdict, "missing",
+            json_pack("{s:i, s:I}", "pods", 1, "gpus",
+                      pod_owners_count_gpus(pod, cluster_policy(pending->report.fork))));
+    }
+    (void)json_object_set_new(pod, "verdict", verdict);
+}
+
 /* Adds where the pod goes after those that kube-scheduler takes first. */
 static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
 {
@@ -121,12 +156,8 @@ static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *
     if (!turn)
         return json;
     (void)json_object_set_new(json, "placedOn", turn->node ? json_string(turn->node) : json_null());
-    if (!turn->node && json_integer_value(json_object_get(json, "fits")) > 0)
-        (void)json_object_set_new(
-            json, "summary",
-            json_string(arena_printf(pending->report.arena,
-                                     "%s; pods that kube-scheduler takes first get that room",
-                                     text_member(json, "summary"))));
+    if (json_integer_value(json_object_get(json, "fits")) > 0)
+        change_verdict(pending, turn, json);
     return json;
 }
 

@@ -8,8 +8,7 @@
 struct pod_owner {
     const char *key;
     json_t *json; /* borrowed from the list */
-    json_int_t n_pods, n_fits, n_gpus, waits_s;
-    bool has_waiting; /* the verdict is of a pod without a place */
+    json_int_t n_pods, n_fits, n_gpus, n_missing_gpus, waits_s;
     UT_hash_handle hh;
 };
 
@@ -55,15 +54,21 @@ static struct pod_owner *find_owner(struct pod_owner **owners, json_t *list, con
     return owner;
 }
 
-static json_int_t gpus_of(const json_t *pod, const struct policy *policy)
+/* INT64_MAX if it is too large. */
+static void add_to(json_int_t *sum, json_int_t n)
+{
+    if (__builtin_add_overflow(*sum, n, sum))
+        *sum = INT64_MAX;
+}
+
+json_int_t pod_owners_count_gpus(const json_t *pod, const struct policy *policy)
 {
     json_int_t n = 0;
     const char *resource = NULL;
     json_t *amount = NULL;
     json_object_foreach (json_object_get(pod, "requests"), resource, amount) {
-        if (policy_is_gpu_resource(policy, resource) &&
-            __builtin_add_overflow(n, json_integer_value(amount), &n))
-            return INT64_MAX;
+        if (policy_is_gpu_resource(policy, resource))
+            add_to(&n, json_integer_value(amount));
     }
     return n;
 }
@@ -78,22 +83,38 @@ static bool fits(const json_t *pod)
            !json_is_true(json_object_get(pod, "gated"));
 }
 
-/* Its verdict is that of the first pod without a place, if there is one. */
+/* The verdict is that of the first pod without a place, if there is one. */
 static void add_pod(struct pod_owner *owner, const json_t *pod, const struct policy *policy)
 {
     const json_int_t age = json_integer_value(json_object_get(pod, "ageSeconds"));
+    const json_int_t n_gpus = pod_owners_count_gpus(pod, policy);
     const bool is_waiting = !fits(pod);
-    if (owner->n_pods == 0 || (is_waiting && !owner->has_waiting)) {
+    if (owner->n_pods == 0 || (is_waiting && owner->n_fits == owner->n_pods)) {
         copy_member(owner->json, pod, "verdict");
         copy_member(owner->json, pod, "remedies");
         copy_member(owner->json, pod, "remediesTried");
     }
-    owner->has_waiting |= is_waiting;
     owner->n_pods++;
     owner->n_fits += !is_waiting;
     owner->waits_s = age > owner->waits_s ? age : owner->waits_s;
-    if (__builtin_add_overflow(owner->n_gpus, gpus_of(pod, policy), &owner->n_gpus))
-        owner->n_gpus = INT64_MAX;
+    add_to(&owner->n_gpus, n_gpus);
+    add_to(&owner->n_missing_gpus, is_waiting ? n_gpus : 0);
+}
+
+/* Of all pods. */
+static void finish(struct pod_owner *owner)
+{
+    const json_int_t n_missing = owner->n_pods - owner->n_fits;
+    json_t *verdict = json_copy(json_object_get(owner->json, "verdict"));
+    if (n_missing > 0 && owner->n_fits > 0)
+        (void)json_object_set_new(verdict, "result", json_string("partlyFits"));
+    (void)json_object_set_new(
+        verdict, "missing",
+        json_pack("{s:I, s:I}", "pods", n_missing, "gpus", owner->n_missing_gpus));
+    json_t *sums =
+        json_pack("{s:I, s:I, s:I, s:I, s:o}", "pods", owner->n_pods, "fits", owner->n_fits, "gpus",
+                  owner->n_gpus, "waitsSeconds", owner->waits_s, "verdict", verdict);
+    (void)json_object_update_new(owner->json, sums);
 }
 
 json_t *pod_owners_json(const json_t *pods, const struct policy *policy, struct arena *arena)
@@ -104,12 +125,8 @@ json_t *pod_owners_json(const json_t *pods, const struct policy *policy, struct 
     json_t *pod = NULL;
     json_array_foreach (pods, i, pod)
         add_pod(find_owner(&owners, list, pod, arena), pod, policy);
-    for (const struct pod_owner *owner = owners; owner; owner = owner->hh.next) {
-        json_t *sums =
-            json_pack("{s:I, s:I, s:I, s:I}", "pods", owner->n_pods, "fits", owner->n_fits, "gpus",
-                      owner->n_gpus, "waitsSeconds", owner->waits_s);
-        (void)json_object_update_new(owner->json, sums);
-    }
+    for (struct pod_owner *owner = owners; owner; owner = owner->hh.next)
+        finish(owner);
     HASH_CLEAR(hh, owners);
     return list;
 }
@@ -120,8 +137,7 @@ json_int_t pod_owners_gpus(const json_t *owners)
     size_t i = 0;
     json_t *owner = NULL;
     json_array_foreach (owners, i, owner) {
-        if (__builtin_add_overflow(sum, json_integer_value(json_object_get(owner, "gpus")), &sum))
-            return INT64_MAX;
+        add_to(&sum, json_integer_value(json_object_get(owner, "gpus")));
     }
     return sum;
 }

@@ -158,7 +158,10 @@ static const char *note_of(const json_t *owner, struct arena *arena)
 {
     const json_t *verdict = json_object_get(owner, "verdict");
     const json_t *remedy = json_array_get(json_object_get(owner, "remedies"), 0);
-    const char *text = verdict ? text_member(verdict, "text") : text_member(owner, "summary");
+    const char *text = text_member(verdict, "text");
+    if (strcmp(text_member(verdict, "result"), "partlyFits") == 0)
+        text = arena_printf(arena, "%s of %s pods fit. %s", text_number(owner, "fits", arena),
+                            text_number(owner, "pods", arena), text);
     return remedy ? arena_printf(arena, "%s Helps: %s.", text, text_member(remedy, "text")) : text;
 }
 
