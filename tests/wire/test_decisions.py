@@ -137,7 +137,7 @@ def test_queries_select_decisions(service):
         ("?limit=-1", "?limit=-1: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=", "?limit=: is unknown, should be a whole number from 1 to 10000"),
         ("?limit=99999999999999999999", "?limit=99999999999999999999: is unknown, should be a whole number from 1 to 10000"),
-        ("?pod=a", "?pod: is unknown, should be one of namespace, name, node, verb, limit, wouldDiffer, output, wide; did you mean node?"),
+        ("?pod=a", "?pod: is unknown, should be one of namespace, name, node, verb, limit, wouldDiffer, output, wide, width; did you mean node?"),
         ("?output=yaml", "?output=yaml: is unknown, should be json or table"),
     ],
 )
@@ -167,8 +167,8 @@ def test_the_table(service):
     service.post("/scheduler/bind", BIND_ARGS)
     head, bound, scored, filtered = service.get(PATH + "?output=table&wide=true").text.splitlines()
     assert head.split() == ["TIME", "VERB", "POD", "ASKED", "ON", "TOOK", "LEDGER", "OUTCOME"]
-    assert "   a: gpu-extender: cannot bind" in bound
-    assert scored.split()[1:5] == ["prioritize", "ml/train-0", "5", "5"] and "   a 10 (0), t4 " in scored
+    assert "  a: gpu-extender: cannot bind" in bound
+    assert scored.split()[1:5] == ["prioritize", "ml/train-0", "5", "5"] and "  a 10 (0), t4 " in scored
     assert filtered.split()[1:5] == ["filter", "ml/train-0", "5", "3"] and filtered.endswith("3 fits, 1 gpu_absent, 1 gpu_free")
 
 

@@ -17,8 +17,9 @@ FLEET = [
     *(pod(f"one-{i}") for i in range(3)),
     annotated("confined", 2, models="A100"),
 ]
-ON_A = {"resource": GPU, "model": A100, "unit": "gpu", "nodes": 1, "free": 3, "usable": 3, "stranded": 0, "closed": 0, "fragmented": 3 * 5 / 10, "largestBlock": 3, "wholeNodes": 0}
-ON_B = {"resource": GPU, "model": "T4", "unit": "gpu", "nodes": 1, "free": 16, "usable": 8, "stranded": 0, "closed": 8, "fragmented": 8 * 2 / 10, "largestBlock": 8, "wholeNodes": 1}
+NONE = {"strandedOn": [], "strandedNodes": 0}
+ON_A = {"resource": GPU, "model": A100, "unit": "gpu", "nodes": 1, "free": 3, "usable": 3, "stranded": 0, "closed": 0, "fragmented": 3 * 5 / 10, "largestBlock": 3, "wholeNodes": 0, "roomFor": {"2": 1, "4": 0, "8": 0}, **NONE}
+ON_B = {"resource": GPU, "model": "T4", "unit": "gpu", "nodes": 1, "free": 16, "usable": 8, "stranded": 0, "closed": 8, "fragmented": 8 * 2 / 10, "largestBlock": 8, "wholeNodes": 1, "roomFor": {"2": 4, "4": 2, "8": 1}, **NONE}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,22 @@ def service(module_service):
 def test_the_answer(service):
     answer = service.get("/v1/fragmentation").json()
     assert answer["models"] == [ON_A, ON_B]
-    assert answer["summary"] == "of 19 free GPUs 3.1 are of no use to the typical pod, 8 are on closed nodes"
+    assert answer["summary"] == "None of the 11 free GPUs is stranded"
+
+
+def test_stranded_gpus_and_what_is_used_up(start_over):
+    """Four nodes have GPUs and too little beside them; the three with the most GPUs are named."""
+    def small(name, gpus, cpu="8", memory="64Gi"):
+        return node(name, gpus, status={"allocatable": {GPU: str(gpus), "cpu": cpu, "memory": memory, "pods": "9"}})
+    asks = pod("asks", 1, spec={"containers": [{"name": "main", "resources": {"limits": {GPU: "1", "cpu": "4", "memory": "16Gi"}}}]})
+    nodes = [small("a", 1, cpu="3"), small("b", 2, memory="4Gi"), small("c", 3, cpu="0", memory="0"), small("d", 4, cpu="2"), small("fine", 8)]
+    answer = start_over(*nodes, asks).get("/v1/fragmentation").json()
+    (model,) = answer["models"]
+    assert model["strandedOn"] == [
+        {"node": "d", "gpus": 4, "because": "cpu", "left": 2000}, {"node": "c", "gpus": 3, "because": "cpu", "left": 0}, {"node": "b", "gpus": 2, "because": "memory", "left": 4 << 30},
+    ]
+    assert (model["strandedNodes"], model["stranded"], model["usable"], model["roomFor"]) == (4, 10, 8, {"2": 4, "4": 2, "8": 1})
+    assert answer["summary"].startswith("10 of 18 free GPUs are stranded")
 
 
 def test_the_order_of_the_objects_changes_nothing(service, start_over):
@@ -42,7 +58,8 @@ def test_the_order_of_the_objects_changes_nothing(service, start_over):
 )
 def test_the_filters(service, query, found):
     answer = service.get(f"/v1/fragmentation?{query}").json()
-    assert answer["models"] == found and answer["summary"].startswith(f"of {sum(row['free'] for row in found)} free GPUs")
+    n = sum(row["usable"] for row in found)
+    assert answer["models"] == found and answer["summary"] == (f"None of the {n} free GPUs is stranded" if n else "No GPU is free")
 
 
 def test_the_share_of_each_node(service):
@@ -60,10 +77,8 @@ def test_a_word_that_is_no_model(service):
 
 def test_the_table(service):
     lines = service.get("/v1/fragmentation?output=table").text.splitlines()
-    assert [line.split() for line in lines[3:]] == [
-        [GPU, A100, "1", "3", "1.500", "3", "0"],
-        [GPU, "T4", "1", "16", "1.600", "8", "1"],
-    ]
+    assert [line.split() for line in lines[2:4]] == [[A100, "3", "1", "-", "-", "50%"], ["T4", "8", "4", "2", "1", "80%"]]
+    assert f"The same in each row: RESOURCE {GPU}." in lines
 
 
 def test_the_metrics(service):

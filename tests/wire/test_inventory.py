@@ -53,11 +53,12 @@ def test_the_documented_members_exist(service):
     ]
 
 
-def test_nodes_are_listed_by_name_with_their_facts(service):
+def test_nodes_are_listed_by_worth_with_their_facts(service):
     found = [(item["name"], item["model"], item["modelLabel"], item["ready"]) for item in inventory_of(service)["nodes"]]
     label = "nvidia.com/gpu.product="
     a100 = "A100-SXM4-80GB", f"{label}NVIDIA-A100-SXM4-80GB"
-    assert found == [("a", *a100, True), ("b", "T4", f"{label}Tesla-T4", True), ("c", *a100, False), ("cpu", "", "", True)]
+    assert found == [("a", *a100, True), ("c", *a100, False), ("b", "T4", f"{label}Tesla-T4", True), ("cpu", "", "", True)]
+    assert [item["name"] for item in service.get("/v1/inventory?sort=name").json()["nodes"]] == ["a", "b", "c", "cpu"]
 
 
 def test_amounts(service):
@@ -125,11 +126,41 @@ def test_totals_by_model_are_the_sums_of_the_nodes(service):
 def test_the_table_lists_every_node_with_the_same_values(service):
     lines = service.get("/v1/inventory?output=table&wide=true").text.splitlines()
     rows = {cells[0]: cells for cells in (re.split(r"  +", line) for line in lines)}
-    assert rows["a"][1:] == ["Ready", "A100-SXM4-80GB", GPU, "8", "2", "6", "ml/one (2)"]
-    assert rows["b"][1:] == ["Ready,cordoned", "T4", GPU, "4", "0", "4", "-"]
-    assert rows["c"][1:] == ["NotReady", "A100-SXM4-80GB", GPU, "7", "8", "-1", "ml/two (8)"]
-    assert rows["cpu"][1] == "Ready" and rows["Pod"][1] == "ml/bad"
+    assert rows["NODE"][1:] == ["MODEL", "GPUS", "USED", "FREE", "USABLE", "STATE", "CPU", "MEMORY", "PODS"], "one RESOURCE is told below"
+    assert rows["a"][1:6] == ["A100-SXM4-80GB", "8", "2", "6", "6"] and (rows["a"][6], rows["a"][-1]) == ("Ready", "ml/one (2)")
+    assert rows["b"][1:7] == ["T4", "4", "0", "4", "0", "cordoned"] and rows["b"][-1] == "-"
+    assert rows["c"][1:7] == ["A100-SXM4-80GB", "7", "8", "-1", "0", "NotReady"]
+    assert f"The same in each row: RESOURCE {GPU}." in lines and "Without GPUs: cpu." in lines and rows["Pod"][1] == "ml/bad"
     assert lines[-1] == inventory_of(service)["source"] and lines[-1].startswith("file:")
+
+
+def test_the_headline_counts_whole_gpus(start_over):
+    """In use, stranded and closed ones add up; slices and shares are left out."""
+    small = {"allocatable": {GPU: "4", "cpu": "2", "memory": "1Gi"}}
+    shared = node("s", 4, "Tesla-T4-SHARED")
+    service = start_over(node("a", 8), node("closed", 3, spec={"unschedulable": True}), node("small", 4, status=small), shared, asking("runs", "8", node="a"), asking("waits", "8"))
+    inventory = inventory_of(service)
+    assert {item["name"]: (item["usable"], item["strandedBecause"]) for item in inventory["nodes"]} == {"a": (6, ""), "closed": (0, ""), "small": (0, "cpu"), "s": (0, "")}
+    assert service.get("/v1/inventory?output=table").text.startswith("6 of 15 GPUs are usable; 4 are stranded, 3 on closed nodes, 2 in use\n")
+
+
+def asking(name, cpu, **place):
+    return pod(name, 2, place.get("node"), spec={"containers": [{"name": "main", "resources": {"limits": {GPU: "2", "cpu": cpu}}}]})
+
+
+def test_taints_of_nodes(start_over):
+    taints = [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}, {"key": "plain", "effect": "NoExecute"}]
+    (item,) = inventory_of(start_over(node("a", 8, spec={"taints": taints})))["nodes"]
+    assert item["taints"] == ["dedicated=x:NoSchedule", "plain:NoExecute"]
+
+
+def test_models_stand_in_the_order_of_worth(start_over):
+    """A model that nobody has listed is most likely newer; nodes of unknown model come last."""
+    labels = ["Tesla-K80", None, "Tesla-T4", "NVIDIA-H100-80GB-HBM3", "NVIDIA-Z900", "NVIDIA-A100-PCIE-40GB", "NVIDIA-A100-SXM4-80GB"]
+    inventory = inventory_of(start_over(*(node(f"n{i}", 1, label) for i, label in enumerate(labels))))
+    models = [total["model"] for total in inventory["models"]]
+    assert models == ["Z900", "H100-80GB-HBM3", "A100-SXM4-80GB", "A100-PCIe-40GB", "T4", "K80", ""]
+    assert [item["model"] for item in inventory["nodes"]] == models
 
 
 def test_pods_of_absent_nodes_are_reported(start_over):

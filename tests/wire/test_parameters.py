@@ -50,12 +50,16 @@ def test_the_document_lists_exactly_the_values(service, method, path):
 @pytest.mark.parametrize(
     "query, message",
     [
-        ("?outptu=table", "?outptu: is unknown, should be one of explain, output, wide; did you mean output?"),
+        ("?outptu=table", "?outptu: is unknown, should be one of explain, output, wide, width; did you mean output?"),
         ("?output=tabel", "?output=tabel: is unknown, should be json or table; did you mean table?"),
+        ("?width=79", "?width=79: is unknown, should be a whole number from 80 to 400"),
+        ("?width=401", "?width=401: is unknown, should be a whole number from 80 to 400"),
+        ("?width=0100000000", "?width=0100000000: is unknown, should be a whole number from 80 to 400"),
+        ("?width=", "?width=: is unknown, should be a whole number from 80 to 400"),
         ("?explain=True", "?explain=True: is unknown, should be true or false; did you mean true?"),
         ("?explain", "?explain=: is unknown, should be true or false"),
         ("?output=json&output=table", "?output: is given twice, should be given once"),
-        ("?output=json&x=1", "?x: is unknown, should be one of explain, output, wide"),
+        ("?output=json&x=1", "?x: is unknown, should be one of explain, output, wide, width"),
     ],
 )
 def test_the_nearest_known_word_is_named(service, query, message):
@@ -71,7 +75,7 @@ def test_other_paths_ignore_their_query(service):
 
 def test_a_long_unknown_word_is_shortened(service):
     message = service.get("/v1/quota?" + "x" * 10000).json()["error"]
-    assert message == "?" + "x" * 60 + ": is unknown, should be one of namespace, output, wide"
+    assert message == "?" + "x" * 60 + ": is unknown, should be one of namespace, output, wide, width"
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_errors_follow_the_output(service, method, path, body, status, begins):
 
 def test_an_error_as_text_controls_no_terminal(service):
     answer = service.get("/v1/quota?output=table&a%1b%5b2J%0a%c2%9b%ff")
-    assert answer.text == "error: ?a [2J  \ufffd: is unknown, should be one of namespace, output, wide\n"
+    assert answer.text == "error: ?a [2J  \ufffd: is unknown, should be one of namespace, output, wide, width\n"
 
 
 def names(answer):

@@ -203,7 +203,8 @@ def test_a_pod_without_gpus(service):
 
 def test_explanation_matches_the_pending_list(service):
     for name, item in pods_of(service).items():
-        assert explanation_of(service, name)["pod"] == {**item, "ageSeconds": None}
+        pod = {"placedOn": None, **explanation_of(service, name)["pod"], "ageSeconds": None}
+        assert pod == {"placedOn": None, **item}
 
 
 @pytest.mark.parametrize("path", ["ml/nobody", "other/runs", "ML/runs", "ml/RUNS", "ml/%00", "ml/%ff%fe", "m%0al/a", "%20/%20", "a" * 9000 + "/b"])
@@ -248,7 +249,7 @@ def test_raw_bytes_in_the_path(service):
 def test_the_table_of_pending_pods(service):
     text = service.get("/v1/pending?output=table&wide=true").text
     blocks = text.split("\n\n")
-    assert blocks[0] == "9 pending GPU pods" and len(blocks) == 10
+    assert blocks[0].splitlines()[0] == "9 pods of 9 workloads wait for 37 GPUs" and len(blocks) == 10
     (three,) = [block.splitlines() for block in blocks if block.startswith("ml/three: ")]
     assert three == [
         "ml/three: would fit on 1 of 5 nodes now, best on b",
@@ -256,6 +257,41 @@ def test_the_table_of_pending_pods(service):
         "  asks for        3 nvidia.com/gpu",
         "  fits on         b",
     ]
+
+
+def test_pods_are_placed_in_turn(start_over):
+    """Each of the three fits by itself; kube-scheduler takes the most important first, then the oldest."""
+    waiting = [pod(f"p-{i}", 4, spec={"priority": 5 * (i == 2)}, metadata={"creationTimestamp": f"2026-01-01T00:00:0{9 - i}Z"}) for i in range(3)]
+    service = start_over(node("a", 8), *waiting)
+    pods = pods_of(service)
+    assert [(name, pods[name]["placedOn"], pods[name]["fits"], pods[name]["verdict"]["result"]) for name in ("p-2", "p-1", "p-0")] == [
+        ("p-2", "a", 1, "fits"), ("p-1", "a", 1, "fits"), ("p-0", None, 1, "doesNotFit"),
+    ]
+    verdict = pods["p-0"]["verdict"]
+    assert (verdict["cause"], verdict["node"], verdict["missing"]) == ("freeGpus", "a", {"pods": 1, "gpus": 4}) and "ml/p-2" in verdict["text"]
+
+
+def test_pods_of_other_namespaces_have_their_turn(start_over):
+    """A filter of the answer does not change what goes where."""
+    first = pod("first", 8, spec={"priority": 5}, metadata={"namespace": "other"})
+    answer = start_over(node("a", 8), first, pod("last", 8)).get("/v1/pending?namespace=ml").json()
+    assert [(item["name"], item["placedOn"]) for item in answer["pods"]] == [("last", None)]
+
+
+def test_a_workload_has_one_verdict(start_over):
+    """Of its first pod without a place; gated pods have no turn."""
+    job = {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train", "controller": True}]}
+    pods = [pod(f"p-{i}", 3, metadata={**job, "creationTimestamp": "2026-01-01T00:00:00Z"}) for i in range(3)]
+    service = start_over(node("a", 8), *pods, pod("gated", 1, spec={"schedulingGates": [{"name": "g"}]}))
+    answer = pending_of(service)
+    owners = {owner["name"]: owner for owner in answer["owners"]}
+    train = owners["train"]
+    assert answer["gpuCount"] == 10 and (train["pods"], train["fits"], train["gpus"]) == (3, 2, 9) and train["waitsSeconds"] > 0
+    assert (train["verdict"]["result"], train["verdict"]["missing"]) == ("partlyFits", {"pods": 1, "gpus": 3})
+    assert (owners["gated"]["fits"], owners["gated"]["verdict"]["cause"]) == (0, "gate")
+    assert "placedOn" not in {item["name"]: item for item in answer["pods"]}["gated"]
+    (row, note) = service.get("/v1/pending?output=table").text.splitlines()[4:6]
+    assert row.split() == ["ml/train", "Job", "3", "3", GPU, row.split()[-1]] and note.startswith("  2 of 3 pods fit. ")
 
 
 def test_the_table_of_one_pod(service):
@@ -294,7 +330,7 @@ def test_pods_beyond_the_listed_ones_are_counted(start_over):
     assert (answer["podCount"], answer["omitted"], len(answer["pods"])) == (MOST_LISTED + more, more, MOST_LISTED)
     assert {item["name"] for item in answer["pods"][:more]} == {item["metadata"]["name"] for item in important}
     assert answer["notJudged"] == 0, "they are all alike"
-    assert f"of which the last {more} are not shown" in service.get("/v1/pending?output=table").text.split("\n")[0]
+    assert f"The last {more} are not shown." in service.get("/v1/pending?output=table").text.splitlines()
 
 
 def test_shapes_beyond_the_judged_ones_are_reported(start_over):

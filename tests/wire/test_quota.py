@@ -38,8 +38,18 @@ def test_usage_of_quotas_is_reported(service):
     covered = {"namespaces": 0, "unenforcedNamespaces": 0, "unenforced": []}
     assert service.get("/v1/quota").json()["quotas"] == [{"name": "team-a", **covered, "limits": limits(3, 3)}]
     lines = [line.split() for line in service.get("/v1/quota?output=table").text.splitlines()]
-    assert ["team-a", GPU, "H100", "3", "4", "0", "1", "0", "0"] in lines
+    assert lines[0] == ["No", "limit", "is", "used", "up"]
+    assert lines[2:] == [["team-a", "any", GPU, "3", "6", "3", "ml", "3"], ["team-a", "H100", "3", "4", "1", "ml", "3"]]
     assert f'gpu_extender_quota_used_gpus{{quota="team-a",resource="{GPU}",model="H100"}} 3\n' in service.get("/metrics").text
+
+
+def test_limits_that_are_used_up_come_first_in_the_text(start_over, write):
+    """And namespaces where they are not enforced are named once."""
+    quota = POLICY.replace("total: 6", "total: 9").replace("H100: 4", "H100: 3") + "- name: other\n  namespaces: [ml]\n  limits: [{resource: nvidia.com/gpu, total: 3}]\n"
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}}
+    lines = start_over(*FLEET, namespace, options=["--config", write("policy.yaml", quota)]).get("/v1/quota?output=table").text.splitlines()
+    assert lines[0] == f"2 of 3 limits are used up: team-a, H100, other, any {GPU}"
+    assert lines[-1] == "Not enforced in ml: they lack gpu-extender.io/quota=enforced."
 
 
 def test_the_largest_users_of_a_limit(start_over, write):

@@ -26,9 +26,10 @@ def text_of(service, path, **query):
 
 
 def rows_of(text):
-    """The rows of the first table, before an empty line; without those that go on with a cell."""
-    lines = text.split("\n\n")[0].splitlines()
-    return [line.split() for line in lines if not line.startswith(" ")]
+    """The rows of the first table, before an empty line or what is told; without those that go on with a cell."""
+    lines = text.split("\n\n")[0].split("\nThe same in")[0].splitlines()
+    lines = lines[next(i for i, line in enumerate(lines) if line.split()[0].isupper()) :]
+    return [line.split() for line in lines if line.lstrip()[0].isdigit() or not line.startswith(" ")]
 
 
 @pytest.mark.parametrize("path", TABLES)
@@ -47,8 +48,8 @@ def test_tables_of_the_dry_run_fit_in_100_characters(large):
 
 
 def test_nodes_that_look_alike_share_a_row(large):
-    rows = rows_of(text_of(large, "/v1/inventory"))
-    assert rows[0] == ["NODES", "STATE", "MODEL", "RESOURCE", "TOTAL", "USED", "FREE", "WHICH"]
+    rows = rows_of(text_of(large, "/v1/inventory", width=200))
+    assert rows[0] == ["NODES", "MODEL", "GPUS", "USED", "USABLE", "WHICH"], "one STATE and RESOURCE are told below"
     counts = [int(row[0]) for row in rows[1:]]
     assert sum(counts) == 300 and counts == sorted(counts, reverse=True) and len(counts) < 40
     assert counts[:3] == [92, 92, 92]
@@ -59,12 +60,12 @@ def test_wide_unfolds(large):
     rows = {row[0]: row for row in rows_of(text)}
     assert len(rows) == 301 and rows[LONG.format(1)][-2:] == ["ml/runs-1", "(2)"]
     narrow = rows_of(text_of(large, "/v1/inventory", node=LONG.format(1)))
-    assert narrow[0][0] == "NODE" and narrow[1][0] in LONG.format(1) and narrow[1][-1] == "1"
+    assert narrow[0][:3] == ["NODE", "MODEL", "GPUS"] and narrow[1][:3] == [LONG.format(1), "H100-80GB-HBM3", "8"]
 
 
 def test_fitting_nodes_are_folded_by_score(large):
     text = large.post("/v1/dry-run?output=table", pod("new", 2)).text
-    rows = rows_of(text[text.index("NODES   SCORE"):])
+    rows = rows_of(text[text.index("NODES  SCORE"):])
     assert sum(int(row[0]) for row in rows[1:]) > 200
     scores = [int(row[1]) for row in rows[1:]]
     assert scores == sorted(scores, reverse=True) and scores[0] == 10
@@ -83,9 +84,9 @@ def test_replicas_with_one_result_share_a_row(start_over):
 
 def test_pending_pods_are_listed_by_owner(large):
     text = text_of(large, "/v1/pending")
-    assert text.startswith("22 pending GPU pods\n")
+    assert text.startswith("22 pods of 3 workloads wait for 190 GPUs\nWORKLOAD")
     lines = [line for line in text.splitlines() if line.startswith("ml/")]
-    assert {tuple(line.split()[:3]) for line in lines} == {("ml/alone", "(Pod)", "1"), ("ml/train", "(Job)", "20"), ("ml/t4", "(Pod)", "1")}
+    assert {tuple(line.split()[:3]) for line in lines} == {("ml/alone", "Pod", "1"), ("ml/train", "Job", "20"), ("ml/t4", "Pod", "1")}
     assert text_of(large, "/v1/pending", wide="true").count("\n\nml/") == 22
 
 
@@ -96,7 +97,7 @@ def test_owners_in_json(large):
     train = owners["ml", "Job", "train"]
     (first,) = [each for each in answer["pods"] if each["name"] == train["firstPod"]]
     assert first["controller"] == {"kind": "Job", "name": "train"}
-    assert {key: train[key] for key in ("requests", "priority", "summary")} == {key: first[key] for key in ("requests", "priority", "summary")}
+    assert all(train[key] == first[key] for key in ("requests", "gpuModels", "priority", "summary"))
     assert len(answer["pods"]) == 22
 
 
@@ -136,9 +137,30 @@ def test_cells_control_no_terminal(start_over):
         assert not set(evil) - set("ab[2J") & set(text_of(service, "/v1/inventory", wide=wide))
 
 
+@pytest.mark.parametrize("width, has_resource", [(80, False), (120, True), (400, True)])
+def test_the_width_is_a_parameter(service, width, has_resource):
+    texts = [text_of(service, path, width=width) for path in ("/v1/pending", "/v1/fragmentation", "/v1/quota")]
+    assert max(len(line) for text in texts for line in text.splitlines()) <= width
+    assert ("RESOURCE" in texts[1]) == has_resource, "it may go"
+
+
+def test_a_column_goes_before_a_name_breaks(start_over):
+    nodes = [node(f"{i}-{'x' * 45}", 8, LABELS[i]) for i in range(3)]
+    service = start_over(*nodes, pod("runs", 2, f"0-{'x' * 45}"), node("closed", 1, spec={"unschedulable": True}))
+    narrow, wide = (rows_of(text_of(service, "/v1/inventory", width=width)) for width in (80, 100))
+    assert "USED" not in narrow[0] and narrow[0] == [name for name in wide[0] if name != "USED"] != wide[0]
+    assert {row[0] for row in narrow[1:]} == {each["metadata"]["name"] for each in nodes} | {"closed"}
+
+
+def test_numbers_are_aligned_at_the_right(start_over):
+    lines = text_of(start_over(node("a", 12), node("b", 8, LABELS[1])), "/v1/inventory").splitlines()
+    ends = [line.index(text) + len(text) for line, text in zip(lines[1:4], ("GPUS", " 8", " 12"))]
+    assert len(set(ends)) == 1
+
+
 def test_a_long_cell_is_wrapped_fast(start_over):
     """A name of a megabyte, in words and in one piece."""
     service = start_over(node("a" * 200_000), node("a " * 100_000), pod("x", 1, status={"conditions": [{"type": "PodScheduled", "status": "False", "reason": "R", "message": "m " * 9}]}))
     for wide in ("true", "false"):
-        assert text_of(service, "/v1/inventory", wide=wide).startswith("NODE")
+        assert "PROBLEM" in text_of(service, "/v1/inventory", wide=wide)
 

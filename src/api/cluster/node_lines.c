@@ -50,7 +50,7 @@ static void write_all(const struct node_lines *lines, bool wide, struct buf *out
                                            "MODEL",
                                            "GPUS",
                                            TABLE_MAY_GO "USED",
-                                           TABLE_MAY_GO "FREE",
+                                           "FREE",
                                            TABLE_MAY_BE_TOLD "USABLE",
                                            TABLE_MAY_BE_TOLD "STATE",
                                            TABLE_MAY_BE_TOLD "RESOURCE",
@@ -64,8 +64,13 @@ static void write_all(const struct node_lines *lines, bool wide, struct buf *out
     if (!wide)
         headings[LINE_CPU] = NULL;
     struct table *table = table_new(lines->arena, wide, headings);
-    for (const struct line *line = lines->first; line; line = line->next)
-        table_add(table, line->cells);
+    for (const struct line *line = lines->first; line; line = line->next) {
+        const char *cells[N_LINE_CELLS];
+        memcpy(cells, line->cells, sizeof cells);
+        if (!wide)
+            cells[LINE_FREE] = "";
+        table_add(table, cells);
+    }
     if (!table_is_empty(table))
         table_write(table, out);
 }

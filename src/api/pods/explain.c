@@ -5,6 +5,7 @@
 #include "api/pods/explain.h"
 #include "api/api.h"
 #include "api/pods/pod_json.h"
+#include "api/pods/turns.h"
 #include "api/reply.h"
 #include "api/tables.h"
 #include "api/verdicts/near_misses.h"
@@ -97,6 +98,17 @@ static void answer_unknown(struct exchange *exchange, const struct pod_path *pat
                      SHOWN_BYTES, path->namespace_, SHOWN_BYTES, path->name));
 }
 
+/* Whether pods that kube-scheduler takes first leave a place to one that fits by itself. */
+static void add_turn(struct inventory *inventory, const struct policy *policy, const char *uid,
+                     json_t *pod, struct arena *arena)
+{
+    if (json_integer_value(json_object_get(pod, "fits")) == 0)
+        return;
+    struct turns *turns = turns_of(inventory, arena);
+    turns_add(turns, uid, policy, pod);
+    turns_free(turns);
+}
+
 json_t *explain_answer(struct inventory *inventory, const char *namespace_, const char *name,
                        struct arena *arena)
 {
@@ -109,6 +121,7 @@ json_t *explain_answer(struct inventory *inventory, const char *namespace_, cons
     json_t *answer = explanation_json(&copies, fork, claims, arena);
     claim_lookup_free(claims);
     inventory_fork_free(inventory, fork);
+    add_turn(inventory, policy, copies.items[0].pod.uid, json_object_get(answer, "pod"), arena);
     pod_copy_fini(&copies);
     return answer;
 }

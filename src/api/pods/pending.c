@@ -13,7 +13,6 @@
 #include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
-#include "api/verdicts/cause.h"
 #include "base/clock.h"
 #include "types/facts.h"
 
@@ -21,8 +20,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Verdicts per answer on pods by themselves, and as many to place them in turn; the remaining pods
- * are listed unjudged. An expensive verdict counts as several. */
+/* Verdicts per answer on pods by themselves; the remaining pods are listed unjudged. An expensive
+ * verdict counts as several. */
 #define MAX_VERDICTS ((size_t)1000000)
 
 struct pending {
@@ -113,51 +112,11 @@ static json_t *judged_json(struct pending *pending, const struct pod_copy *copy)
     return pod_json(&pending->report, copy, verdicts);
 }
 
-/* "h100-1 goes to ml/train-0, which kube-scheduler takes first." */
-static const char *taken_text(const struct pending *pending, const char *node)
-{
-    struct arena *arena = pending->report.arena;
-    const struct turn *first = turns_first_on(pending->turns, node);
-    if (!first)
-        return "Pods that kube-scheduler takes first use up what it needs.";
-    return arena_printf(arena, "The room on %s goes to %s, which kube-scheduler takes first.", node,
-                        first->pod);
-}
-
-/* Of a pod that fits by itself. */
-static void change_verdict(const struct pending *pending, const struct turn *turn, json_t *pod)
-{
-    struct arena *arena = pending->report.arena;
-    json_t *verdict = json_copy(json_object_get(pod, "verdict"));
-    const char *best = json_string_value(json_array_get(json_object_get(pod, "fitsOn"), 0));
-    if (turn->node)
-        best = turn->node;
-    const char *text =
-        turn->node ? arena_printf(arena, "It fits on %s, and waits for kube-scheduler.", turn->node)
-                   : taken_text(pending, best ? best : "");
-    (void)json_object_set_new(verdict, "text", json_string(text));
-    (void)json_object_set_new(verdict, "node", json_string(best ? best : ""));
-    if (!turn->node) {
-        (void)json_object_set_new(verdict, "result", json_string("doesNotFit"));
-        (void)json_object_set_new(verdict, "cause", json_string(cause_name(CAUSE_FREE_GPUS)));
-        (void)json_object_set_new(
-            verdict, "missing",
-            json_pack("{s:i, s:I}", "pods", 1, "gpus",
-                      pod_owners_count_gpus(pod, cluster_policy(pending->report.fork))));
-    }
-    (void)json_object_set_new(pod, "verdict", verdict);
-}
-
-/* Adds where the pod goes after those that kube-scheduler takes first. */
 static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
 {
     json_t *json = judged_json(pending, copy);
-    const struct turn *turn = pending->turns ? turns_find(pending->turns, copy->pod.uid) : NULL;
-    if (!turn)
-        return json;
-    (void)json_object_set_new(json, "placedOn", turn->node ? json_string(turn->node) : json_null());
-    if (json_integer_value(json_object_get(json, "fits")) > 0)
-        change_verdict(pending, turn, json);
+    if (pending->turns)
+        turns_add(pending->turns, copy->pod.uid, cluster_policy(pending->report.fork), json);
     return json;
 }
 
@@ -289,7 +248,7 @@ void api_pending(void *context, struct exchange *exchange)
         exchange_defer(exchange))
         return;
     struct pod_copies copies = pod_copy_waiting(api->inventory, is_wanted, &wanted, arena);
-    struct turns *turns = turns_of(api->inventory, MAX_VERDICTS, arena);
+    struct turns *turns = turns_of(api->inventory, arena);
     json_t *answer = answer_of(api->inventory, &copies, turns, arena);
     turns_free(turns);
     query_names_add(api, exchange, answer);

@@ -115,10 +115,13 @@ static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
     write_age(pod, arena, out);
 }
 
-/* "3h", "25d" */
+/* "3h", "25d"; "": unknown */
 static const char *wait_text(const json_t *owner, struct arena *arena)
 {
-    const char *age = text_age(json_integer_value(json_object_get(owner, "waitsSeconds")), arena);
+    const json_int_t waits_s = json_integer_value(json_object_get(owner, "waitsSeconds"));
+    const char *age = waits_s > 0 ? text_age(waits_s, arena) : "";
+    if (!*age)
+        return age;
     return arena_printf(arena, "%.*s", (int)strcspn(age, "smhd") + 1, age);
 }
 

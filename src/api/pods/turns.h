@@ -8,20 +8,20 @@
 #include "base/arena.h"
 #include "inventory/inventory.h"
 
-struct turn {
-    const char *node; /* NULL: no room is left for it */
-    const char *pod;  /* "NAMESPACE/NAME" */
-};
+#include <jansson.h>
 
 struct turns;
 
-/* Places all waiting pods on a fork of its own, in the order of kube-scheduler, for at most so many
- * verdicts. All in the arena. */
-struct turns *turns_of(struct inventory *inventory, size_t n_verdicts, struct arena *arena);
-/* NULL: it was not tried: the pod may be none that waits, is gated, or came after the verdicts. */
-const struct turn *turns_find(const struct turns *turns, const char *uid);
-/* The first that gets room on the node; NULL: none does. */
-const struct turn *turns_first_on(const struct turns *turns, const char *node);
+/* Places all waiting pods on a fork of its own, in the order of kube-scheduler, for at most
+ * TURNS_VERDICTS. All in the arena, but the tables: turns_free(). */
+struct turns *turns_of(struct inventory *inventory, struct arena *arena);
+/* Adds to a PodStatus where the pod goes, and changes its verdict if it fits by itself. Nothing if
+ * it was not placed: kube-scheduler does not take it, or it came after the verdicts. */
+void turns_add(const struct turns *turns, const char *uid, const struct policy *policy,
+               json_t *pod);
 void turns_free(struct turns *turns);
+
+/* Verdicts for one answer: about a second. */
+#define TURNS_VERDICTS ((size_t)1000000)
 
 #endif
