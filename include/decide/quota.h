@@ -83,6 +83,11 @@ struct quota_short {
  * unchanged. */
 bool quota_next_short(const struct quota_view *view, const struct node *node,
                       struct quota_short *lack);
+/* The same over the limits that the fork exceeds, with what is promised to others; need is 0. */
+bool quota_next_exceeded(const struct quota_view *view, const struct cluster *fork,
+                         struct quota_short *lack);
+/* From now on the quotas allow any number of pods. quota_place() still counts them. */
+void quota_lift(struct quota_view *view);
 /* How many more such pods the quotas allow on the node; INT64_MAX if none limits it. */
 int64_t quota_count(const struct quota_view *view, const struct node *node);
 /* Whether the pod counts against that limit of the policy. */

@@ -12,6 +12,10 @@
 size_t what_if_place(struct cluster *fork, const struct fit_question *question, size_t n,
                      const struct node **ret_nodes);
 
+/* Places one more pod on that node of the fork, where it fits. */
+void what_if_put(struct cluster *fork, const struct fit_question *question,
+                 const struct node *node);
+
 struct what_if_count {
     int64_t n;
     bool is_cut; /* counting would have taken too long: there may be more */

@@ -426,6 +426,16 @@ void cluster_fork_free(struct cluster *fork);
 void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,
                    int64_t n);
 
+/* Takes these amounts back on a node of a fork, as if pods there had ended. */
+void cluster_vacate(struct cluster *fork, const struct node *node, const struct need *needs,
+                    size_t n_needs);
+/* Marks the present state of a fork. cluster_fork_rewind() returns to it, any number of times:
+ * takes back what the two functions above, quota_place() and cluster_add_peers() did since.
+ * cluster_fork_keep() forgets the mark. */
+void cluster_fork_mark(struct cluster *fork);
+void cluster_fork_rewind(struct cluster *fork);
+void cluster_fork_keep(struct cluster *fork);
+
 /* Recomputes all sums from pods and reservations. Returns the number of differences (0: correct)
  * and describes the first in err. */
 size_t cluster_check(const struct cluster *cluster, struct err *err);

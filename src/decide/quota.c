@@ -465,6 +465,30 @@ bool quota_next_short(const struct quota_view *view, const struct node *node,
     return false;
 }
 
+bool quota_next_exceeded(const struct quota_view *view, const struct cluster *fork,
+                         struct quota_short *lack)
+{
+    for (size_t i = lack->next; view && i < view->n_rows; i++) {
+        const struct quota_row *row = &view->rows[i];
+        const int64_t promised = amount_add(row->nominated, row->claimed);
+        const int64_t used = amount_add(*cell_of(fork, row->quota, row->limit), promised);
+        if (used <= row->limit->gpus)
+            continue;
+        *lack = (struct quota_short){&view->policy->quotas[row->quota], row->limit,
+                                     row->limit->gpus - used, 0, i + 1};
+        return true;
+    }
+    return false;
+}
+
+void quota_lift(struct quota_view *view)
+{
+    for (size_t i = 0; view && i < view->n_rows; i++)
+        view->rows[i].left = INT64_MAX / 2;
+    if (view)
+        sum_up(view);
+}
+
 /* The GPUs that each pod after the first adds to the limit on the node. */
 static int64_t next_need_on(const struct quota_row *row, int64_t of_shape,
                             const struct asked_models *devices)

@@ -110,6 +110,11 @@ static bool place(struct cluster *fork, const struct node *node,
     return rises;
 }
 
+void what_if_put(struct cluster *fork, const struct fit_question *question, const struct node *node)
+{
+    (void)place(fork, node, question, 1);
+}
+
 static size_t best_of(const struct open_nodes *open)
 {
     size_t best = 0;

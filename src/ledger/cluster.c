@@ -56,6 +56,7 @@ void cluster_free(struct cluster *cluster)
     node_index_free(&cluster->node_index);
     free(cluster->check_walk.used);
     cluster_peers_fork_free(cluster);
+    cluster_fork_keep(cluster);
     gpu_demand_free_all(cluster);
     namespace_usage_free_all(cluster);
     kept_free_all(cluster);

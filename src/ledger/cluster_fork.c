@@ -96,20 +96,40 @@ void cluster_fork_free(struct cluster *fork)
     cluster_free(fork);
 }
 
+static void use(struct cluster *fork, struct node *node, struct node_resource *entry,
+                int64_t amount)
+{
+    if (!entry)
+        return;
+    fork_log_row(fork, node, entry);
+    model_pool_take(entry);
+    entry->used = amount_add(entry->used, amount);
+    model_pool_give(entry);
+}
+
+void cluster_vacate(struct cluster *fork, const struct node *node, const struct need *needs,
+                    size_t n_needs)
+{
+    struct node *mine = node_index_find(&fork->node_index, node->name);
+    for (size_t i = 0; i < n_needs; i++) {
+        struct node_resource *entry = node_rows_find(mine, needs[i].resource);
+        if (entry && entry->used < INT64_MAX)
+            use(fork, mine, entry, -needs[i].amount);
+    }
+    node_hot_renew(mine);
+    fork->version++;
+}
+
 void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,
                    int64_t n)
 {
     struct node *mine = node_index_find(&fork->node_index, node->name);
+    fork_log_devices(fork, mine);
     for (size_t i = 0; i < shape->n_needs; i++) {
         const struct need *need = &shape->needs[i];
         const int64_t amount = amount_times(need->amount, n);
         node_devices_place(mine, need->resource, amount);
-        struct node_resource *entry = node_rows_find(mine, need->resource);
-        if (!entry)
-            continue;
-        model_pool_take(entry);
-        entry->used = amount_add(entry->used, amount);
-        model_pool_give(entry);
+        use(fork, mine, node_rows_find(mine, need->resource), amount);
     }
     node_hot_renew(mine);
     fork->version++;

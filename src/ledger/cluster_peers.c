@@ -273,8 +273,18 @@ void cluster_add_peers(struct cluster *fork, const struct peer *peer, int64_t n)
     struct fork_peers *peers = fork->fork_peers;
     if (!peers || (peers->wanted == PEERS_REPELLING && !repels(peer->terms)))
         return;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
         add_peer(peers, peer);
+        fork_log_peer(fork, repels(peer->terms));
+    }
+}
+
+void cluster_peers_drop_last(struct cluster *fork, bool repels)
+{
+    struct fork_peers *peers = fork->fork_peers;
+    const struct peer moved = peers->items[--peers->n];
+    if (repels)
+        peers->items[--peers->n_repelling] = moved;
 }
 
 size_t cluster_n_lacking_peers(const struct cluster *cluster)

@@ -200,8 +200,8 @@ struct check_walk {
     size_t n_tries;
 };
 
-/* cluster_peers.c */
-struct fork_peers;
+struct fork_log;   /* fork_log.c */
+struct fork_peers; /* cluster_peers.c */
 
 struct cluster {
     const struct policy *policy;
@@ -225,6 +225,7 @@ struct cluster {
     size_t n_repelling;                 /* unfinished pods with required anti-affinity */
     size_t n_lacking_peers;             /* cluster_n_lacking_peers() */
     struct fork_peers *fork_peers;      /* cluster_peers.c; NULL but in a fork */
+    struct fork_log *log;               /* fork_log.c; NULL: the fork is not marked */
     struct owners owners;               /* empty in a fork */
     struct reservation_entry *reservations;
     struct claim_entry *claims;           /* empty in a fork */
@@ -291,6 +292,7 @@ void node_devices_fork(struct cluster *fork, struct node *copy, const struct nod
 /* In a fork: allocates so many of its free devices to pods that request the resource. Does nothing
  * if these pods get no devices on the node. */
 void node_devices_place(struct node *node, const struct resource *resource, int64_t n);
+void node_devices_put_back(struct node_device_group *group, int64_t free, int64_t allocated);
 void node_devices_free(struct cluster *cluster, struct node *node);
 /* Whether the groups equal those of the cluster's devices. */
 bool node_devices_are_right(const struct cluster *cluster, const struct node *node);
@@ -299,6 +301,12 @@ bool node_devices_are_right(const struct cluster *cluster, const struct node *no
 /* The fork's pool for a pool of its origin; NULL for NULL. */
 struct model_pool *cluster_fork_pool(const struct cluster *fork, const struct resource *resource,
                                      const struct model_pool *origin);
+
+/* fork_log.c */
+/* Before a change of the fork, which it remembers if the fork is marked. */
+void fork_log_row(struct cluster *fork, struct node *node, struct node_resource *row);
+void fork_log_devices(struct cluster *fork, struct node *node);
+void fork_log_peer(struct cluster *fork, bool repels);
 
 /* cluster_peers.c */
 /* Takes references for the pod's facts. Finished pods need none. */
@@ -311,6 +319,8 @@ void cluster_peers_unref_own(struct cluster *cluster, const char *namespace_,
 void cluster_peers_added(struct cluster *cluster, struct pod_entry *entry);
 void cluster_peers_removed(struct cluster *cluster, struct pod_entry *entry);
 void cluster_peers_fork_free(struct cluster *fork);
+/* The peer that cluster_add_peers() added last. */
+void cluster_peers_drop_last(struct cluster *fork, bool repels);
 
 /* kinds.c */
 extern const struct ledger_kind LEDGER_KINDS[N_LEDGER_KINDS];

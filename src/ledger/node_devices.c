@@ -242,6 +242,14 @@ void node_devices_place(struct node *node, const struct resource *resource, int6
     }
 }
 
+void node_devices_put_back(struct node_device_group *group, int64_t free, int64_t allocated)
+{
+    if (group->pool)
+        group->pool->free += model_pool_offered(free) - model_pool_offered(group->free);
+    group->free = free;
+    group->allocated = allocated;
+}
+
 void node_devices_free(struct cluster *cluster, struct node *node)
 {
     for (size_t i = 0; i < node->n_devices; i++) {

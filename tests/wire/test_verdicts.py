@@ -1,6 +1,11 @@
 """The verdict on each workload of tests/cases/verdicts over examples/sample-cluster.yaml: the decisive cause, and the amount."""
 
+import copy
+import json
+import re
+
 import pytest
+import yaml
 from service import Service, SAMPLE_CLUSTER, read
 
 GPU = "nvidia.com/gpu"
@@ -76,3 +81,112 @@ def test_a_pending_pod_has_the_same_verdict(service):
     found = {owner["name"]: owner["verdict"] for owner in owners}["big-train-0"]
     assert (found["cause"], found["node"], found["missing"]) == ("total", "h100-1", missing(1, 16))
     assert service.get("/v1/explain?namespace=ml-training&name=big-train-0").json()["pod"]["verdict"] == found
+
+
+def templates(manifest):
+    """The pods of a manifest: each has metadata and spec."""
+    if manifest["kind"] == "Pod":
+        yield manifest
+    for value in manifest["spec"].get("pytorchReplicaSpecs", {"all": manifest["spec"]}).values():
+        if "template" in value:
+            yield value["template"]
+
+
+def limits(pod):
+    return pod["spec"]["containers"][0]["resources"]["limits"]
+
+
+def annotate(pod, models):
+    pod.setdefault("metadata", {}).setdefault("annotations", {})["gpu-extender.io/models"] = models
+
+
+def ask_for(pod, amounts):
+    """amounts: ["2 GPUs", "16 CPU", "128Gi of memory"]"""
+    for amount in amounts:
+        n, unit = amount.split(" ", 1)
+        name = {"GPU": GPU, "GPUs": GPU, "CPU": "cpu", "of memory": "memory"}.get(unit, unit)
+        limits(pod)[name] = n
+
+
+def edited(manifest, remedy):
+    """The manifests that the remedy of a user makes; several for alternatives."""
+    text = remedy["text"]
+    words = text.split()
+    if words[0] == "accept":
+        for model in re.split(", | or ", text.removeprefix("accept ").removesuffix(" too")):
+            changed = copy.deepcopy(manifest)
+            for pod in templates(changed):
+                annotate(pod, pod["metadata"]["annotations"]["gpu-extender.io/models"] + ", " + model)
+            yield changed
+        return
+    changed = copy.deepcopy(manifest)
+    for pod in templates(changed):
+        if words[0] == "write" and text.endswith("gpu-extender.io/models"):
+            annotate(pod, words[1])
+        elif words[0] == "write" and text.endswith("resources.limits"):
+            ((wrong, n),) = [(key, n) for key, n in limits(pod).items() if "/" in key]
+            del limits(pod)[wrong]
+            limits(pod)[words[1]] = n
+        elif words[0] == "write":
+            ((key, value),) = pod["spec"]["nodeSelector"].items()
+            pod["spec"]["nodeSelector"] = {words[1]: value} if "/" in words[1] else {key: words[1]}
+        elif text.startswith("add a toleration for "):
+            keys = text.removeprefix("add a toleration for ").split(" and ")
+            pod["spec"]["tolerations"] = [{"key": key, "operator": "Exists"} for key in keys]
+        elif text.startswith("drop the nodeSelector "):
+            del pod["spec"]["nodeSelector"][words[3].split("=")[0]]
+        elif text.startswith("allow parts"):
+            pod.setdefault("metadata", {}).setdefault("annotations", {})["gpu-extender.io/allow-shared"] = "true"
+        elif text.startswith("ask for at most"):
+            pod["metadata"]["annotations"]["gpu-extender.io/min-gpu-memory"] = words[4]
+        elif text.startswith("ask for "):
+            asked = text.removeprefix("ask for ").removesuffix(" a pod")
+            ask_for(pod, re.split(", | and ", re.sub("^(half|a quarter|an eighth), ", "", asked)))
+        else:
+            pytest.fail(text)
+    yield changed
+
+
+def fits(service, manifest, changes=()):
+    body = json.dumps({"changes": list(changes), "workloads": [manifest]})
+    (job,) = service.post("/v1/what-if", body).json()["jobs"]
+    return job["fits"] == job["pods"] and job["verdict"]["result"] == "fits"
+
+
+def kinds_that_help(service, manifest):
+    """The kinds of the remedies that are offered. Each is applied, and must be enough alone."""
+    (job,) = service.post("/v1/dry-run", json.dumps(manifest)).json()["jobs"]
+    assert job["remediesTried"] == ("none" if job["verdict"]["result"] == "fits" else "all")
+    for remedy in job["remedies"]:
+        assert remedy["fits"] == job["pods"]
+        if remedy["change"]:
+            assert fits(service, manifest, [remedy["change"]]), remedy
+        else:
+            assert all(fits(service, changed) for changed in edited(manifest, remedy)), remedy
+    return [remedy["kind"] for remedy in job["remedies"]]
+
+
+@pytest.mark.parametrize(
+    "name, kinds",
+    [
+        ("fits", []),
+        ("full", ["accept", "askLess", "wait"]),
+        ("typo", ["correct", "accept"]),
+        ("b200", ["accept"]),
+        ("selvalue", ["correct", "accept"]),
+        ("selkey", ["correct", "accept"]),
+        ("reskey", ["correct"]),
+        ("taint", ["accept"]),
+        ("big", ["askLess"]),
+        ("llama-ft", ["askLess", "administrator"]),
+        ("ddp", ["accept", "askLess", "administrator"]),
+    ],
+)
+def test_each_remedy_is_enough_alone(service, name, kinds):
+    assert kinds_that_help(service, yaml.safe_load(case(name))) == kinds
+
+
+def test_a_raised_quota_is_enough(quota_service):
+    assert kinds_that_help(quota_service, yaml.safe_load(case("fits"))) == ["askLess", "administrator"]
+    kinds_that_help(quota_service, yaml.safe_load(case("llama-ft")))
+    kinds_that_help(quota_service, yaml.safe_load(case("ddp")))

@@ -2,6 +2,7 @@
 #include "api/dry_run/dry_run.h"
 #include "api/cluster/fragmentation_json.h"
 #include "api/dry_run/eviction.h"
+#include "api/dry_run/jobs.h"
 #include "api/dry_run/manifest.h"
 #include "api/dry_run/names.h"
 #include "api/dry_run/selectors.h"
@@ -12,6 +13,7 @@
 #include "api/text.h"
 #include "api/verdicts/claim_answers.h"
 #include "api/verdicts/near_misses.h"
+#include "api/verdicts/trial.h"
 #include "api/verdicts/verdict.h"
 
 #include <stdbool.h>
@@ -109,13 +111,14 @@ static const char *summary(const struct dry_run *dry_run, const struct workload_
 static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
 {
     json_t *workloads = json_array();
-    for (size_t i = 0; i < list->n; i++)
-        (void)json_array_append_new(workloads, placement_run_json(dry_run, &list->items[i]));
+    json_t *jobs = json_array();
+    jobs_judge(dry_run, list, workloads, jobs);
     json_t *requests = selectors_judge(dry_run, &list->requests);
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "summary", summary(dry_run, list, workloads),
-                     "workloads", workloads, "notUnderstood",
-                     not_understood_json(list, dry_run->arena), "skipped", skipped_json(list),
-                     "deviceRequests", requests, "warnings", warnings_json(dry_run, list));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "summary",
+                     summary(dry_run, list, workloads), "jobs", jobs, "workloads", workloads,
+                     "notUnderstood", not_understood_json(list, dry_run->arena), "skipped",
+                     skipped_json(list), "deviceRequests", requests, "warnings",
+                     warnings_json(dry_run, list));
 }
 
 /* NULL, or the name of a workload in another namespace. */
@@ -413,7 +416,9 @@ json_t *dry_run_judge(const struct workloads_question *question, struct arena *a
         .arena = arena,
         .given = &list->given,
         .n_replicas_left = question->api->max_replicas,
+        .counts_only = question->counts_only,
         .n_evictions_left = MAX_EVICTIONS,
+        .trials_left = TRIAL_VERDICTS_OF_ANSWER,
         .models = MODELS_HERE_START,
         .name_warnings = json_array(),
         .has_several_objects = list->n_objects > 1,

@@ -33,6 +33,7 @@ struct workloads_question {
     const char *only; /* as in dry_run_question */
     bool explain;
     bool hides_devices;
+    bool counts_only; /* searches no evictions and no remedies */
 };
 /* The members of DryRunResult but those of provenance. Places the replicas on the fork. */
 json_t *dry_run_judge(const struct workloads_question *question, struct arena *arena);

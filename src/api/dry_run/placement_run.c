@@ -34,8 +34,9 @@ struct placement_run {
     struct dry_run *dry_run;
     const struct workload *workload;
     struct pod_query query;
-    struct candidates candidates; /* nodes of the fork before any placement */
-    struct peer_pod peer;
+    struct candidates candidates;    /* nodes of the fork before any placement */
+    const struct node *const *nodes; /* of the first replicas */
+    size_t n_nodes;
     int64_t n_replicas;
     int64_t n_placed;
     int64_t n_more;      /* how many more would fit */
@@ -300,6 +301,8 @@ static json_t *place_replicas(struct placement_run *run, json_t *notes)
         n = (size_t)run->n_replicas;
     const struct node **nodes = ARENA_ARRAY(dry_run->arena, const struct node *, n);
     run->n_placed = (int64_t)what_if_place(dry_run->fork, &run->query.question, n, nodes);
+    run->nodes = nodes;
+    run->n_nodes = (size_t)run->n_placed;
     dry_run->n_replicas_left -= n;
     if ((uint64_t)run->n_replicas > n)
         (void)json_array_append_new(
@@ -492,10 +495,11 @@ static void ask_about_peers(struct placement_run *run)
     struct dry_run *dry_run = run->dry_run;
     if (question->refusal)
         return;
-    run->peer =
+    struct peer_pod *peer = ARENA_NEW(dry_run->arena, struct peer_pod);
+    *peer =
         (struct peer_pod){workload->namespace_, facts, peer_facts_have_terms(facts) ? facts : NULL};
-    question->peer = &run->peer;
-    question->peers = peer_rules_of(dry_run->fork, &run->peer, question->shape, dry_run->arena);
+    question->peer = peer;
+    question->peers = peer_rules_of(dry_run->fork, peer, question->shape, dry_run->arena);
 }
 
 /* An unreadable template is rejected on every node. */
@@ -610,7 +614,7 @@ static json_t *preemption_json(const struct placement_run *run)
     const struct workload *workload = run->workload;
     const struct pod_facts *pod = &workload->pod;
     if (run->n_placed >= run->n_replicas || workload->per_node || run->refused_because ||
-        run->query.question.refusal || dry_run->n_evictions_left == 0)
+        run->query.question.refusal || dry_run->counts_only || dry_run->n_evictions_left == 0)
         return json_null();
     dry_run->n_evictions_left--;
     if (pod->never_preempts || cluster_class_never_preempts(dry_run->fork, pod->priority_class))
@@ -658,7 +662,18 @@ static void add_understood(const struct placement_run *run, json_t *workload)
     (void)json_object_set_new(workload, "understood", text);
 }
 
-json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workload)
+struct fit_question placement_run_ask_again(const struct dry_run *dry_run,
+                                            const struct placed_workload *placed)
+{
+    struct fit_question wanted = placed->question;
+    wanted.quota = NULL;
+    if (wanted.peer)
+        wanted.peers = peer_rules_of(dry_run->fork, wanted.peer, wanted.shape, dry_run->arena);
+    return fit_question_of(dry_run->fork, placed->workload->namespace_, &wanted, QUOTA_NO_CLAIMS,
+                           dry_run->arena);
+}
+
+struct placed_workload placement_run(struct dry_run *dry_run, const struct workload *workload)
 {
     json_t *explain = NULL;
     struct placement_run run = {.dry_run = dry_run,
@@ -697,5 +712,6 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
         json, "verdict",
         headline_json(&headline, &run.query.question, run.n_replicas - run.n_placed));
     add_understood(&run, json);
-    return json;
+    return (struct placed_workload){workload,       json,         headline,  run.query.question,
+                                    run.n_replicas, run.n_placed, run.nodes, run.n_nodes};
 }

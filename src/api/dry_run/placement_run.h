@@ -9,6 +9,7 @@
 #include "api/provenance.h"
 #include "api/verdicts/candidates.h"
 #include "api/verdicts/claim_lookup.h"
+#include "api/verdicts/headline.h"
 #include "objects/workload.h"
 
 #include <jansson.h>
@@ -36,7 +37,9 @@ struct dry_run {
     const char *only;        /* the namespace of all workloads, and no other is named; NULL: any */
     bool explain;            /* include the ranking of nodes */
     bool hides_devices;      /* as in dry_run_question */
+    bool counts_only;        /* no evictions and remedies are searched */
     size_t n_evictions_left; /* limit on workloads with a search for victims */
+    size_t trials_left;      /* of TRIAL_VERDICTS_OF_ANSWER */
     struct models_here models;
     struct candidates candidates; /* for one workload after the other */
     json_t *name_warnings;        /* array: names.h */
@@ -47,7 +50,21 @@ struct dry_run {
 
 /* Appends to name_warnings, unless there are WORKLOAD_WARNINGS_MAX. Copies the texts. */
 void dry_run_warn(const struct dry_run *dry_run, const char *path, const char *message);
-/* A member of DryRunResult.workloads. Places the replicas on the fork. */
-json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workload);
+/* What became of one workload. All but the JSON is in the arena of the dry run. */
+struct placed_workload {
+    const struct workload *workload;
+    json_t *json; /* a member of DryRunResult.workloads */
+    struct headline headline;
+    struct fit_question question; /* of the fork before its first pod was placed */
+    int64_t n_pods, n_placed;
+    const struct node *const *nodes; /* of the first pods, in order; not of a DaemonSet */
+    size_t n_nodes;
+};
+
+/* Places the replicas on the fork. */
+struct placed_workload placement_run(struct dry_run *dry_run, const struct workload *workload);
+/* The question as it is for the fork now. */
+struct fit_question placement_run_ask_again(const struct dry_run *dry_run,
+                                            const struct placed_workload *placed);
 
 #endif

@@ -55,6 +55,26 @@ const char *headline_amount(const char *resource, int64_t n, struct arena *arena
                         is_whole_gpu(resource) && n > 1 ? "s" : "");
 }
 
+int64_t headline_gpus_there(const struct candidates *candidates,
+                            const struct fit_question *question)
+{
+    struct pod_shape nothing = *question->shape;
+    struct fit_question roomless = *question;
+    int64_t sum = 0;
+    nothing.n_needs = nothing.n_gpu_needs = 0;
+    roomless.shape = &nothing;
+    roomless.quota = NULL;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node *node = candidates->items[i].node;
+        const struct node_resource *there =
+            node_find_resource(node, question->shape->needs[0].resource);
+        if (there && fit_judge(node, &roomless) == REASON_FITS &&
+            __builtin_add_overflow(sum, there->allocatable, &sum))
+            return INT64_MAX;
+    }
+    return sum;
+}
+
 const char *headline_words(const json_t *verdict)
 {
     static const struct {
@@ -129,11 +149,11 @@ static const char *free_sentence(const struct teller *teller)
     const struct need *need = lacking_need(teller);
     if (!need)
         return NULL;
-    return arena_printf(
-        teller->arena, "%s has %s %s; %s lacks %" PRId64 ".", no_node(teller),
-        headline_gpus(&teller->shape->facts, need->resource->name, need->amount, teller->arena),
-        teller->question->is_next ? " for the next" : "", node_name(teller->found.node),
-        fit_lack(teller->found.node, teller->asked, need));
+    const char *gpus =
+        headline_gpus(&teller->shape->facts, need->resource->name, need->amount, teller->arena);
+    return arena_printf(teller->arena, "%s has %s %s; %s lacks %" PRId64 ".", no_node(teller), gpus,
+                        teller->question->is_next ? "left" : "free", node_name(teller->found.node),
+                        fit_lack(teller->found.node, teller->asked, need));
 }
 
 static const char *total_sentence(const struct teller *teller)
@@ -179,8 +199,7 @@ static const char *amounts_sentence(const struct teller *teller)
                         node_name(teller->found.node), lacks);
 }
 
-/* "4 H100", "7 GPUs in all" */
-static const char *limit_text(const struct quota_limit *limit, int64_t n, struct arena *arena)
+const char *headline_limit(const struct quota_limit *limit, int64_t n, struct arena *arena)
 {
     if (limit->model)
         return arena_printf(arena, "%" PRId64 " %s", n, limit->model);
@@ -196,12 +215,12 @@ static const char *quota_sentence(const struct teller *teller)
         const int64_t left = lack.left > 0 ? lack.left : 0;
         if (text[0] && strcmp(quota, lack.quota->name) != 0)
             return arena_printf(teller->arena, "%s, quota %s %s; it asks for %" PRId64 ".", text,
-                                lack.quota->name, limit_text(lack.limit, left, teller->arena),
+                                lack.quota->name, headline_limit(lack.limit, left, teller->arena),
                                 lack.need);
         text = text[0] ? arena_printf(teller->arena, "%s and %s", text,
-                                      limit_text(lack.limit, left, teller->arena))
+                                      headline_limit(lack.limit, left, teller->arena))
                        : arena_printf(teller->arena, "Quota %s leaves %s", lack.quota->name,
-                                      limit_text(lack.limit, left, teller->arena));
+                                      headline_limit(lack.limit, left, teller->arena));
         quota = lack.quota->name;
     }
     return text[0] ? arena_printf(teller->arena, "%s; it asks for %" PRId64 ".", text, lack.need)

@@ -1,0 +1,258 @@
+/* jobs: see jobs.h. */
+#include "api/dry_run/jobs.h"
+#include "api/verdicts/remedies.h"
+#include "decide/what_if.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The templates of one object, which follow each other. */
+struct job {
+    struct dry_run *dry_run;
+    const struct workload_list *list;
+    struct placed_workload *roles;
+    size_t n_roles;
+    int64_t n_pods, n_placed;
+    size_t i_deciding; /* the role that the headline is about */
+    struct headline headline;
+};
+
+/* ---- the verdict ---- */
+
+static int rank_of(enum result result)
+{
+    static const int RANKS[] = {
+        [RESULT_MISTAKE] = 0,     [RESULT_NOT_JUDGED] = 1, [RESULT_DOES_NOT_FIT] = 2,
+        [RESULT_PARTLY_FITS] = 2, [RESULT_FITS] = 3,       [RESULT_RUNNING] = 3,
+    };
+    return RANKS[result];
+}
+
+static int64_t sum(int64_t a, int64_t b)
+{
+    int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* GPUs of that resource that all pods of the job ask for. */
+static int64_t gpus_asked(const struct job *job, const struct resource *resource)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < job->n_roles; i++) {
+        int64_t of_role = 0;
+        if (__builtin_mul_overflow(shape_need(job->roles[i].question.shape, resource),
+                                   job->roles[i].n_pods, &of_role))
+            return INT64_MAX;
+        n = sum(n, of_role);
+    }
+    return n;
+}
+
+/* If even the empty cluster has too few GPUs for the job. */
+static void tell_total(struct job *job)
+{
+    const struct fit_question *question = &job->roles[job->i_deciding].question;
+    const struct pod_shape *shape = question->shape;
+    struct arena *arena = job->dry_run->arena;
+    struct headline *headline = &job->headline;
+    if (job->n_pods < 2 || shape->n_gpu_needs == 0 ||
+        (headline->cause != CAUSE_FREE_GPUS && headline->cause != CAUSE_TOTAL))
+        return;
+    const struct resource *resource = shape->needs[0].resource;
+    const int64_t asked = gpus_asked(job, resource);
+    const int64_t there = headline_gpus_there(&job->dry_run->candidates, question);
+    if (asked <= there || there == 0)
+        return;
+    headline->cause = CAUSE_TOTAL;
+    headline->text = arena_printf(
+        arena, "It asks for %s; the cluster has %" PRId64 ", so %" PRId64 " are missing.",
+        headline_gpus(&shape->facts, resource->name, asked, arena), there, asked - there);
+}
+
+static bool asks_for_gpus(const struct job *job)
+{
+    for (size_t i = 0; i < job->n_roles; i++) {
+        if (job->roles[i].question.shape->n_gpu_needs > 0 || job->roles[i].workload->pod.claims)
+            return true;
+    }
+    return false;
+}
+
+/* "spec.template.spec.containers[0].resources.limit": "limit" */
+static const char *field_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+/* The API server rejects unknown fields, or ignores them. */
+static bool tell_unknown_field(struct job *job)
+{
+    static const char UNKNOWN[] = "unknown field";
+    struct arena *arena = job->dry_run->arena;
+    const struct workload *first = job->roles[0].workload;
+    const char *object =
+        arena_printf(arena, "%s %s/%s", first->kind, first->namespace_, first->object_name);
+    for (size_t i = 0; i < job->list->n_warnings; i++) {
+        const struct manifest_warning *warning = &job->list->warnings[i];
+        if (strncmp(warning->message, UNKNOWN, strlen(UNKNOWN)) != 0 ||
+            strcmp(warning->object, object) != 0)
+            continue;
+        const char *line =
+            warning->line > 0 ? arena_printf(arena, " in line %zu", warning->line) : "";
+        const char *rest = warning->message + strlen(UNKNOWN);
+        job->headline = headline_new(
+            RESULT_MISTAKE, CAUSE_REQUEST,
+            arena_printf(arena, "Unknown field %s%s%s%s%s", field_of(warning->path), line, rest,
+                         rest[0] && rest[strlen(rest) - 1] == '?' ? "" : ".",
+                         asks_for_gpus(job) ? "" : " As written, the pods ask for no GPU."));
+        return true;
+    }
+    return false;
+}
+
+static void decide(struct job *job)
+{
+    for (size_t i = 0; i < job->n_roles; i++) {
+        const struct placed_workload *role = &job->roles[i];
+        job->n_pods = sum(job->n_pods, role->n_pods);
+        job->n_placed = sum(job->n_placed, role->n_placed);
+        if (rank_of(role->headline.result) < rank_of(job->roles[job->i_deciding].headline.result))
+            job->i_deciding = i;
+    }
+    job->headline = job->roles[job->i_deciding].headline;
+    headline_count(&job->headline, job->n_placed, job->n_pods);
+    if (!tell_unknown_field(job))
+        tell_total(job);
+}
+
+/* ---- what would help ---- */
+
+static bool may_search(const struct job *job)
+{
+    const enum verdict_cause cause = job->headline.cause;
+    bool may = !job->dry_run->counts_only && rank_of(job->headline.result) == 2 &&
+               (cause == CAUSE_NAME || (cause >= CAUSE_QUOTA && cause <= CAUSE_SHARED));
+    for (size_t i = 0; may && i < job->n_roles; i++)
+        may = !job->roles[i].workload->per_node && !job->roles[i].question.devices &&
+              !job->roles[i].question.refusal && !job->roles[i].question.node_name[0];
+    return may;
+}
+
+/* After a rewind: on the same nodes. */
+static void place_again(const struct job *job)
+{
+    for (size_t i = 0; i < job->n_roles; i++) {
+        const struct placed_workload *role = &job->roles[i];
+        const struct fit_question question = placement_run_ask_again(job->dry_run, role);
+        for (size_t j = 0; j < role->n_nodes; j++)
+            what_if_put(job->dry_run->fork, &question, role->nodes[j]);
+        (void)what_if_fill(job->dry_run->fork, &question, role->n_placed - (int64_t)role->n_nodes);
+    }
+}
+
+static void search(const struct job *job, json_t *json)
+{
+    struct dry_run *dry_run = job->dry_run;
+    struct trial_role *roles = ARENA_ARRAY(dry_run->arena, struct trial_role, job->n_roles);
+    struct fit_question *questions = ARENA_ARRAY(dry_run->arena, struct fit_question, job->n_roles);
+    cluster_fork_rewind(dry_run->fork);
+    for (size_t i = 0; i < job->n_roles; i++) {
+        const struct placed_workload *role = &job->roles[i];
+        questions[i] = placement_run_ask_again(dry_run, role);
+        roles[i] = (struct trial_role){role->workload->namespace_, &questions[i], role->n_pods,
+                                       role->n_placed};
+    }
+    const struct remedy_question question = {
+        .inventory = dry_run->api->inventory,
+        .fork = dry_run->fork,
+        .roles = roles,
+        .n_roles = job->n_roles,
+        .headline = &job->headline,
+        .i_failing = job->i_deciding,
+        .candidates = &dry_run->candidates,
+        .only = dry_run->only,
+        .answer_left = &dry_run->trials_left,
+        .arena = dry_run->arena,
+    };
+    remedies_add(&question, json);
+    place_again(job);
+}
+
+/* ---- all ---- */
+
+static bool is_same_object(const struct workload *a, const struct workload *b)
+{
+    return strcmp(a->kind, b->kind) == 0 && strcmp(a->namespace_, b->namespace_) == 0 &&
+           strcmp(a->object_name, b->object_name) == 0;
+}
+
+static json_t *job_json(const struct job *job, size_t first)
+{
+    const struct placed_workload *deciding = &job->roles[job->i_deciding];
+    const struct workload *workload = deciding->workload;
+    json_t *indices = json_array();
+    json_t *verdict =
+        headline_json(&job->headline, &deciding->question, job->n_pods - job->n_placed);
+    int64_t gpus = 0;
+    for (size_t i = 0; i < job->n_roles; i++) {
+        const json_t *missing =
+            json_object_get(json_object_get(job->roles[i].json, "verdict"), "missing");
+        gpus = sum(gpus, json_integer_value(json_object_get(missing, "gpus")));
+        (void)json_array_append_new(indices, json_integer((json_int_t)(first + i)));
+    }
+    (void)json_object_set_new(json_object_get(verdict, "missing"), "gpus", json_integer(gpus));
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:o, s:o}", "kind", workload->kind, "namespace",
+                     workload->namespace_, "name", workload->object_name, "pods",
+                     (json_int_t)job->n_pods, "fits", (json_int_t)job->n_placed, "verdict", verdict,
+                     "workloads", indices);
+}
+
+/* What helps the job helps each template that does not fit. */
+static void share_remedies(const struct job *job, const json_t *json)
+{
+    for (size_t i = 0; i < job->n_roles; i++) {
+        json_t *workload = job->roles[i].json;
+        remedies_add_none(workload);
+        if (job->headline.result == RESULT_MISTAKE)
+            (void)json_object_set(workload, "verdict", json_object_get(json, "verdict"));
+        if (rank_of(job->roles[i].headline.result) == 3)
+            continue;
+        (void)json_object_set(workload, "remedies", json_object_get(json, "remedies"));
+        (void)json_object_set(workload, "remediesTried", json_object_get(json, "remediesTried"));
+    }
+}
+
+static void judge(struct job *job, size_t first, json_t *workloads, json_t *jobs)
+{
+    cluster_fork_mark(job->dry_run->fork);
+    for (size_t i = 0; i < job->n_roles; i++)
+        job->roles[i] = placement_run(job->dry_run, &job->list->items[first + i]);
+    decide(job);
+    json_t *json = job_json(job, first);
+    if (may_search(job))
+        search(job, json);
+    else
+        remedies_add_none(json);
+    cluster_fork_keep(job->dry_run->fork);
+    share_remedies(job, json);
+    for (size_t i = 0; i < job->n_roles; i++)
+        (void)json_array_append_new(workloads, job->roles[i].json);
+    (void)json_array_append_new(jobs, json);
+}
+
+void jobs_judge(struct dry_run *dry_run, const struct workload_list *list, json_t *workloads,
+                json_t *jobs)
+{
+    for (size_t first = 0, n = 0; first < list->n; first += n) {
+        for (n = 1; first + n < list->n; n++) {
+            if (!is_same_object(&list->items[first], &list->items[first + n]))
+                break;
+        }
+        struct job job = {.dry_run = dry_run,
+                          .list = list,
+                          .roles = ARENA_ARRAY(dry_run->arena, struct placed_workload, n),
+                          .n_roles = n};
+        judge(&job, first, workloads, jobs);
+    }
+}

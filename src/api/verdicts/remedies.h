@@ -1,0 +1,36 @@
+/*
+ * remedies: what would let a whole workload fit. Each is tried before it is offered, and enough
+ * alone. Private to api.
+ */
+#ifndef API_VERDICTS_REMEDIES_H
+#define API_VERDICTS_REMEDIES_H
+
+#include "api/verdicts/headline.h"
+#include "api/verdicts/trial.h"
+#include "inventory/inventory.h"
+
+/* At most one of a kind, in this order: correct a name, accept more, ask for less, wait for named
+ * pods, let an administrator act. */
+#define REMEDIES_MAX ((size_t)3)
+
+struct remedy_question {
+    struct inventory *inventory; /* of the pods on nodes; no lock is held */
+    struct cluster *fork;        /* marked, as it is before the workload */
+    const struct trial_role *roles;
+    size_t n_roles;
+    const struct headline *headline; /* why it does not fit */
+    size_t i_failing;                /* the role that this is about */
+    const struct candidates *candidates;
+    const char *only;    /* names no pods of other namespaces; NULL: all */
+    size_t *answer_left; /* of TRIAL_VERDICTS_OF_ANSWER */
+    struct arena *arena;
+};
+
+/* Adds `remedies` and `remediesTried` to the object. The fork is as before. */
+void remedies_add(const struct remedy_question *question, json_t *json);
+/* The same for a workload that fits, or whose remedies are not searched. */
+void remedies_add_none(json_t *json);
+/* Writes them under a heading; nothing if there is nothing to say. */
+void remedies_write(const json_t *json, struct arena *arena, struct buf *out);
+
+#endif

@@ -1,0 +1,144 @@
+/* trial: see trial.h. */
+#include "api/verdicts/trial.h"
+#include "api/pods/pod_price.h"
+#include "base/mem.h"
+#include "decide/peer_rules.h"
+#include "decide/quota.h"
+#include "decide/what_if.h"
+
+#include <string.h>
+
+/* Pods that are placed one by one, each on its best node. Only room counts for the others. */
+#define PLACED_ONE_BY_ONE ((int64_t)100)
+/* Nodes that are weighed again in the time of a verdict. */
+#define WEIGHED_OF_A_VERDICT 16
+
+struct trials trials_of(struct cluster *fork, const struct trial_role *roles, size_t n_roles,
+                        size_t *answer_left, struct arena *arena)
+{
+    return (struct trials){fork, roles, n_roles, answer_left, TRIAL_VERDICTS_MAX, 0, false, arena};
+}
+
+int64_t trials_n_pods(const struct trials *trials)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < trials->n_roles; i++) {
+        if (__builtin_add_overflow(n, trials->roles[i].n, &n))
+            return INT64_MAX;
+    }
+    return n;
+}
+
+static int64_t one_by_one(int64_t n)
+{
+    return n < PLACED_ONE_BY_ONE ? n : PLACED_ONE_BY_ONE;
+}
+
+static bool pay(struct trials *trials)
+{
+    const size_t n_nodes = 1 + cluster_n_nodes(trials->fork);
+    size_t n_peers = 0;
+    size_t price = 0;
+    (void)cluster_peers(trials->fork, PEERS_REPELLING, &n_peers);
+    for (size_t i = 0; i < trials->n_roles; i++)
+        price += 2 * pod_price(&trials->roles[i].question->shape->facts) * n_nodes +
+                 (size_t)one_by_one(trials->roles[i].n) * (1 + n_nodes / WEIGHED_OF_A_VERDICT) +
+                 n_peers / PEERS_OF_A_VERDICT;
+    trials->is_cut = trials->is_cut || trials->n_run == TRIALS_MAX || price > trials->left ||
+                     price > *trials->answer_left;
+    if (trials->is_cut)
+        return false;
+    trials->n_run++;
+    trials->left -= price;
+    *trials->answer_left -= price;
+    return true;
+}
+
+static struct fit_question question_of(const struct trials *trials, const struct trial *trial,
+                                       size_t i, struct arena *arena)
+{
+    const struct trial_role *role = &trials->roles[i];
+    struct fit_question wanted = *role->question;
+    if (trial->facts)
+        wanted.shape = cluster_resolve(trials->fork, &trial->facts[i], arena);
+    wanted.quota = NULL;
+    if (wanted.peer)
+        wanted.peers = peer_rules_of(trials->fork, wanted.peer, wanted.shape, arena);
+    const struct fit_question question =
+        fit_question_of(trials->fork, role->namespace_, &wanted, QUOTA_NO_CLAIMS, arena);
+    if (trial->lifts_quota)
+        quota_lift(question.quota);
+    return question;
+}
+
+static bool has_node(const struct trial_end *end, const struct node *node)
+{
+    for (size_t i = 0; i < end->n_nodes && i < TRIAL_NODES; i++) {
+        if (end->nodes[i] == node)
+            return true;
+    }
+    return false;
+}
+
+/* Pods that go to one node mostly follow each other. */
+static void note_nodes(struct trial_end *end, const struct node *const *nodes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (has_node(end, nodes[i]) || (i > 0 && nodes[i] == nodes[i - 1]))
+            continue;
+        if (end->n_nodes < TRIAL_NODES)
+            end->nodes[end->n_nodes] = nodes[i];
+        end->n_nodes++;
+    }
+}
+
+/* A later role raises it further. */
+static void note_limits(struct trial_end *end, const struct quota_view *view,
+                        const struct cluster *fork)
+{
+    struct quota_short lack = {0};
+    while (quota_next_exceeded(view, fork, &lack)) {
+        size_t i = 0;
+        while (i < end->n_raised && end->raised[i].limit != lack.limit)
+            i++;
+        if (i == TRIAL_LIMITS)
+            return;
+        end->raised[i] =
+            (struct raised_limit){lack.quota, lack.limit, lack.limit->gpus - lack.left};
+        end->n_raised += i == end->n_raised;
+    }
+}
+
+static bool place_role(struct trials *trials, const struct fit_question *question, int64_t n,
+                       struct trial_end *end)
+{
+    const size_t n_listed = (size_t)one_by_one(n);
+    const struct node *nodes[PLACED_ONE_BY_ONE];
+    const size_t n_placed = what_if_place(trials->fork, question, n_listed, nodes);
+    note_nodes(end, nodes, n_placed);
+    if (n_placed < n_listed)
+        return false;
+    const int64_t n_rest = n - (int64_t)n_listed;
+    return what_if_fill(trials->fork, question, n_rest).n == n_rest;
+}
+
+bool trial_run(struct trials *trials, const struct trial *trial, struct trial_end *ret_end)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct trial_end end = {0};
+    bool fits = pay(trials);
+    if (!fits)
+        return false;
+    if (trial->vacated)
+        cluster_vacate(trials->fork, trial->vacated, trial->needs, trial->n_needs);
+    for (size_t i = 0; fits && i < trials->n_roles; i++) {
+        const struct fit_question question = question_of(trials, trial, i, arena);
+        fits = place_role(trials, &question, trials->roles[i].n, &end);
+        if (trial->lifts_quota)
+            note_limits(&end, question.quota, trials->fork);
+    }
+    cluster_fork_rewind(trials->fork);
+    if (fits)
+        *ret_end = end;
+    return fits;
+}

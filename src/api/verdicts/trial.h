@@ -1,0 +1,70 @@
+/*
+ * trial: would a whole workload fit if it asked for something else, or if the cluster were
+ * different? Places all of its pods on the fork, and takes them back. Private to api.
+ */
+#ifndef API_VERDICTS_TRIAL_H
+#define API_VERDICTS_TRIAL_H
+
+#include "decide/fit.h"
+#include "ledger/cluster.h"
+
+/* Bounds the trials of one workload, and of one answer, in verdicts on a node: about 50 ms and 1 s.
+ * A count, and no clock, so that an answer does not depend on the machine. */
+#define TRIALS_MAX ((size_t)24)
+#define TRIAL_VERDICTS_MAX ((size_t)100000)
+#define TRIAL_VERDICTS_OF_ANSWER ((size_t)2000000)
+
+/* The alike pods of a workload. */
+struct trial_role {
+    const char *namespace_;
+    const struct fit_question *question; /* of the fork; `peer` is set if it has peers. No claims */
+    int64_t n;
+    int64_t n_placed; /* that fit as they are */
+};
+
+struct trials {
+    struct cluster *fork; /* marked, as it is before the workload */
+    const struct trial_role *roles;
+    size_t n_roles;
+    size_t *answer_left; /* of TRIAL_VERDICTS_OF_ANSWER; lowered */
+    size_t left;         /* of TRIAL_VERDICTS_MAX */
+    size_t n_run;        /* at most TRIALS_MAX */
+    bool is_cut;         /* a limit prevented a trial */
+    struct arena *arena;
+};
+
+struct trials trials_of(struct cluster *fork, const struct trial_role *roles, size_t n_roles,
+                        size_t *answer_left, struct arena *arena);
+
+struct trial {
+    /* What the pods ask for instead, one for each role; NULL: as they do. */
+    const struct shape_facts *facts;
+    bool lifts_quota;
+    /* Pods that have left a node. NULL: none have. */
+    const struct node *vacated;
+    const struct need *needs;
+    size_t n_needs;
+};
+
+#define TRIAL_NODES ((size_t)3)
+#define TRIAL_LIMITS ((size_t)16)
+
+/* Where the pods went. */
+struct trial_end {
+    const struct node *nodes[TRIAL_NODES]; /* the first different ones */
+    size_t n_nodes;                        /* all different ones of the first pods */
+    /* If quotas were lifted: the limits that are exceeded, and what they must be. */
+    struct raised_limit {
+        const struct quota *quota;
+        const struct quota_limit *limit;
+        int64_t gpus;
+    } raised[TRIAL_LIMITS];
+    size_t n_raised;
+};
+
+/* Whether every pod finds a place. False if a limit prevents the trial, too. */
+bool trial_run(struct trials *trials, const struct trial *trial, struct trial_end *ret_end);
+/* All pods of the roles. */
+int64_t trials_n_pods(const struct trials *trials);
+
+#endif
