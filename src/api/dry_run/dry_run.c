@@ -174,143 +174,6 @@ bool dry_run_is_too_much(const struct workload_list *list, const struct cluster 
     return true;
 }
 
-/* Whether the pod's order of models distinguishes any nodes. */
-static bool models_differ(const json_t *ranking)
-{
-    size_t i = 0;
-    json_t *ranked = NULL;
-    json_array_foreach (ranking, i, ranked) {
-        if (json_integer_value(json_object_get(ranked, "modelRank")) > 0)
-            return true;
-    }
-    return false;
-}
-
-/* "model 2, weight 50, 1 unpreferred taint, GPU node": preferences that rank the node before its
- * cost; "-": none. */
-static const char *preference_text(const json_t *ranked, bool with_model, struct arena *arena)
-{
-    const long long model = json_integer_value(json_object_get(ranked, "modelRank"));
-    const long long weight = json_integer_value(json_object_get(ranked, "preferredWeight"));
-    const long long taints = json_integer_value(json_object_get(ranked, "unpreferredTaints"));
-    const char *text = "";
-    if (with_model)
-        text = arena_printf(arena, ", model %lld", model + 1);
-    if (weight > 0)
-        text = arena_printf(arena, "%s, weight %lld", text, weight);
-    if (taints > 0)
-        text = arena_printf(arena, "%s, %lld unpreferred taint%s", text, taints,
-                            taints == 1 ? "" : "s");
-    if (json_integer_value(json_object_get(ranked, "gpuWork")) > 0)
-        text = arena_printf(arena, "%s, GPU node", text);
-    return text[0] ? text + strlen(", ") : "-";
-}
-
-/* "slotsLost 2.000 + drain 0.375" */
-static const char *terms_text(const json_t *ranked, struct arena *arena)
-{
-    const char *text = "";
-    const char *name = NULL;
-    json_t *value = NULL;
-    json_object_foreach (json_object_get(ranked, "terms"), name, value)
-        text = arena_printf(arena, "%s%s%s %.3f", text, text[0] ? " + " : "", name,
-                            json_real_value(value));
-    return text;
-}
-
-static void write_ranking(const json_t *explain, bool wide, struct arena *arena, struct buf *out)
-{
-    static const char *const HEADINGS[] = {"PLACE", "NODE",    "SCORE",     "PREFERENCE",
-                                           "COST",  "MADE OF", "FREE GPUS", NULL};
-    const json_t *ranking = json_object_get(explain, "ranking");
-    const bool with_model = models_differ(ranking);
-    struct table *table = table_new(arena, wide, HEADINGS);
-    size_t i = 0;
-    json_t *ranked = NULL;
-    json_array_foreach (ranking, i, ranked)
-        table_add(table,
-                  (const char *[]){text_number(ranked, "position", arena),
-                                   text_member(ranked, "node"), text_number(ranked, "score", arena),
-                                   preference_text(ranked, with_model, arena),
-                                   text_decimal(ranked, "cost", arena), terms_text(ranked, arena),
-                                   text_number(ranked, "freeGpus", arena)});
-    if (i == 0)
-        return;
-    buf_printf(out, "\nHow %s ranks them", text_member(explain, "policy"));
-    const long long n_fitting = json_integer_value(json_object_get(explain, "fittingNodes"));
-    if (n_fitting > (long long)i)
-        buf_printf(out, ", the best %zu of %lld", i, n_fitting);
-    buf_add_text(out, ":\n");
-    table_write(table, out);
-}
-
-/* Writes the member explain of a workload; nothing for NULL. */
-static void write_explanation(const json_t *explain, bool wide, struct arena *arena,
-                              struct buf *out)
-{
-    write_ranking(explain, wide, arena, out);
-    fragmentation_json_write_changes(json_object_get(explain, "fragmentation"), wide, arena, out);
-}
-
-/* Consecutive replicas with the same result share one row. */
-static size_t last_alike(const json_t *placements, size_t first)
-{
-    const json_t *placement = json_array_get(placements, first);
-    size_t last = first;
-    while (last + 1 < json_array_size(placements)) {
-        const json_t *next = json_array_get(placements, last + 1);
-        if (strcmp(text_member(placement, "node"), text_member(next, "node")) != 0 ||
-            strcmp(text_member(placement, "reason"), text_member(next, "reason")) != 0)
-            break;
-        last++;
-    }
-    return last;
-}
-
-static void write_placements(const json_t *workload, bool wide, struct arena *arena,
-                             struct buf *out)
-{
-    static const char *const HEADINGS[] = {"REPLICA", "GOES TO", "WHY NOT", NULL};
-    const json_t *placements = json_object_get(workload, "placements");
-    struct table *table = table_new(arena, wide, HEADINGS);
-    size_t i = 0;
-    json_t *placement = NULL;
-    if (json_array_size(placements) == 0)
-        return;
-    json_array_foreach (placements, i, placement) {
-        const char *node = text_member(placement, "node");
-        const char *replica = text_number(placement, "replica", arena);
-        const size_t last = last_alike(placements, i);
-        if (last > i)
-            replica = arena_printf(arena, "%s-%zu", replica, last);
-        table_add(table,
-                  (const char *[]){replica, node, node[0] ? "" : text_member(placement, "reason")});
-        i = last;
-    }
-    buf_add_text(out, "\n");
-    table_write(table, out);
-}
-
-/* Nothing if the template is unreadable. */
-static void write_understood(const json_t *workload, struct arena *arena, struct buf *out)
-{
-    const char *text = text_member(workload, "understood");
-    if (!text[0])
-        return;
-    buf_add_text(out, text_one_line(text, arena));
-    buf_add_text(out, "\n");
-}
-
-static void write_notes(const json_t *workload, struct buf *out)
-{
-    size_t i = 0;
-    json_t *note = NULL;
-    json_array_foreach (json_object_get(workload, "notEvaluated"), i, note) {
-        if (json_is_string(note))
-            buf_printf(out, "not evaluated: %s\n", json_string_value(note));
-    }
-}
-
 static void write_skipped(const json_t *result, struct buf *out)
 {
     size_t i = 0;
@@ -348,38 +211,20 @@ static void write_not_understood(const json_t *result, struct arena *arena, stru
 
 void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out)
 {
+    write_skipped(answer, out);
     write_not_understood(answer, arena, out);
     text_write_warnings(answer, arena, out);
     write_device_requests(answer, arena, out);
 }
 
-void dry_run_write_workloads(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
-{
-    size_t i = 0;
-    json_t *workload = NULL;
-    json_array_foreach (json_object_get(answer, "workloads"), i, workload) {
-        buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
-        write_understood(workload, arena, out);
-        claim_answers_write(json_object_get(workload, "claims"), "", arena, out);
-        write_notes(workload, out);
-        write_placements(workload, wide, arena, out);
-        verdict_write_table(json_object_get(workload, "nodes"), wide, arena, out);
-        near_misses_write(json_object_get(workload, "nearMisses"), out);
-        eviction_write(json_object_get(workload, "preemption"), out);
-        write_explanation(json_object_get(workload, "explain"), wide, arena, out);
-    }
-    write_skipped(answer, out);
-}
-
+/* Verdicts come first. */
 void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    const json_t *workloads = json_object_get(answer, "workloads");
-    const char *whole = text_member(answer, "summary");
     provenance_write_warning(answer, arena, out);
+    if (json_array_size(json_object_get(answer, "jobs")) == 0)
+        buf_printf(out, "%s\n", text_member(answer, "summary"));
+    dry_run_write_jobs(answer, wide, arena, out);
     dry_run_write_warnings(answer, arena, out);
-    if (strcmp(whole, text_member(json_array_get(workloads, 0), "summary")) != 0)
-        buf_printf(out, "%s\n", whole);
-    dry_run_write_workloads(answer, wide, arena, out);
 }
 
 enum peers_wanted dry_run_peers_wanted(const struct workload_list *list)

@@ -37,8 +37,9 @@ struct workloads_question {
 };
 /* The members of DryRunResult but those of provenance. Places the replicas on the fork. */
 json_t *dry_run_judge(const struct workloads_question *question, struct arena *arena);
-/* The warnings of such an answer as text, and then its workloads. */
+/* What was skipped, not understood, or is probably a mistake, as text. */
 void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out);
-void dry_run_write_workloads(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+/* The verdicts of such an answer as text, the failing ones first (job_table.c). */
+void dry_run_write_jobs(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 
 #endif

@@ -144,6 +144,6 @@ json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
 
 void eviction_write(const json_t *preemption, struct buf *out)
 {
-    if (json_is_object(preemption))
+    if (json_is_string(json_object_get(preemption, "node")))
         buf_printf(out, "\nPreemption: %s\n", text_member(preemption, "summary"));
 }

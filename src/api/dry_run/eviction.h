@@ -16,7 +16,7 @@ json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
                       const struct fit_question *question, const char *only, struct arena *arena);
 /* A Preemption for a pod that never preempts. */
 json_t *eviction_json_of_never(const struct fit_question *question);
-/* Writes it as text; nothing for null. */
+/* Writes it as text if it helps. */
 void eviction_write(const json_t *preemption, struct buf *out);
 
 #endif

@@ -6,9 +6,10 @@
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
+#include "api/verdicts/asks_for.h"
 #include "api/verdicts/claim_answers.h"
 #include "api/verdicts/model_words.h"
-#include "api/verdicts/near_misses.h"
+#include "api/verdicts/remedies.h"
 #include "api/verdicts/verdict.h"
 #include "types/quantity.h"
 
@@ -102,9 +103,8 @@ static void write_notes(const json_t *pod, struct arena *arena, struct buf *out)
     }
 }
 
-static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
+static void write_facts(const json_t *pod, struct arena *arena, struct buf *out)
 {
-    buf_printf(out, "%s\n", text_one_line(text_member(pod, "summary"), arena));
     write_scheduler(pod, arena, out);
     write_requests(pod, arena, out);
     claim_answers_write(json_object_get(pod, "claims"), "  ", arena, out);
@@ -123,37 +123,6 @@ static const char *wait_text(const json_t *owner, struct arena *arena)
     if (!*age)
         return age;
     return arena_printf(arena, "%.*s", (int)strcspn(age, "smhd") + 1, age);
-}
-
-/* "8 V100", "16 nvidia.com/gpu", "32 CPU", "128Gi" */
-static const char *asked_text(const char *resource, json_int_t n, const json_t *models,
-                              struct arena *arena)
-{
-    char bytes[32];
-    const char *model = json_string_value(json_array_get(models, 0));
-    if (strcmp(resource, "cpu") == 0)
-        return n % 1000 ? arena_printf(arena, "%lldm CPU", (long long)n)
-                        : arena_printf(arena, "%lld CPU", (long long)n / 1000);
-    if (strcmp(resource, "memory") == 0)
-        return arena_strdup(arena, quantity_bytes_text(n, bytes));
-    if (!model || !strstr(resource, "/gpu"))
-        return arena_printf(arena, "%lld %s", (long long)n, resource);
-    return arena_printf(arena, "%lld %s%s", (long long)n, model,
-                        json_array_size(models) > 1 ? " or another" : "");
-}
-
-/* "8 V100, 32 CPU, 128Gi" */
-static const char *asks_text(const json_t *owner, struct arena *arena)
-{
-    json_t *requests = json_object_get(owner, "requests");
-    const json_t *models = json_object_get(json_object_get(owner, "gpuModels"), "models");
-    const char *text = "";
-    const char *resource = NULL;
-    json_t *amount = NULL;
-    json_object_foreach (requests, resource, amount)
-        text = arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
-                            asked_text(resource, json_integer_value(amount), models, arena));
-    return text;
 }
 
 /* "No V100 node has 8 free; v100-1 lacks 4. Helps: accept H100-80GB-HBM3 too (h100-1)." */
@@ -175,11 +144,15 @@ static void write_owners(const json_t *pending, struct arena *arena, struct buf 
     size_t i = 0;
     json_t *owner = NULL;
     json_array_foreach (json_object_get(pending, "owners"), i, owner) {
-        table_add(table, (const char *[]){
-                             arena_printf(arena, "%s/%s %s", text_member(owner, "namespace"),
-                                          text_member(owner, "name"), text_member(owner, "kind")),
-                             text_number(owner, "pods", arena), asks_text(owner, arena),
-                             wait_text(owner, arena)});
+        table_add(table,
+                  (const char *[]){
+                      arena_printf(arena, "%s/%s %s", text_member(owner, "namespace"),
+                                   text_member(owner, "name"), text_member(owner, "kind")),
+                      text_number(owner, "pods", arena),
+                      asks_for_each(json_object_get(owner, "requests"),
+                                    json_object_get(json_object_get(owner, "gpuModels"), "models"),
+                                    arena),
+                      wait_text(owner, arena)});
         table_add_note(table, note_of(owner, arena));
     }
     if (i == 0)
@@ -188,13 +161,34 @@ static void write_owners(const json_t *pending, struct arena *arena, struct buf 
     buf_add_text(out, "\n?wide=true lists each pod, with kube-scheduler's message.\n");
 }
 
+/* "DOES NOT FIT  Pod ml/big: waits for 25d", and why. */
+static void write_verdict(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *verdict = json_object_get(pod, "verdict");
+    const char *words = headline_words(verdict);
+    const json_t *age = json_object_get(pod, "ageSeconds");
+    const bool waits = strcmp(text_member(pod, "state"), "pending") == 0 && json_is_integer(age);
+    const char *since =
+        waits ? arena_printf(arena, ": waits for %s", text_age(json_integer_value(age), arena))
+              : "";
+    table_write_sentence(
+        text_one_line(arena_printf(arena, "%s  Pod %s%s", words, text_pod(pod, arena), since),
+                      arena),
+        0, out);
+    table_write_sentence(text_one_line(text_member(verdict, "text"), arena), strlen(words) + 2,
+                         out);
+    remedies_write(pod, arena, out);
+    buf_add_text(out, "\n");
+}
+
 static void write_each(const json_t *pending, struct arena *arena, struct buf *out)
 {
     size_t i = 0;
     json_t *pod = NULL;
     json_array_foreach (json_object_get(pending, "pods"), i, pod) {
         buf_add_text(out, "\n");
-        write_pod(pod, arena, out);
+        write_verdict(pod, arena, out);
+        write_facts(pod, arena, out);
     }
 }
 
@@ -231,8 +225,9 @@ void tables_write_pending(const json_t *answer, bool wide, struct arena *arena, 
 
 void tables_write_explanation(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
+    const json_t *pod = json_object_get(answer, "pod");
     provenance_write_warning(answer, arena, out);
-    write_pod(json_object_get(answer, "pod"), arena, out);
+    write_verdict(pod, arena, out);
+    write_facts(pod, arena, out);
     verdict_write_table(json_object_get(answer, "nodes"), wide, arena, out);
-    near_misses_write(json_object_get(answer, "nearMisses"), out);
 }

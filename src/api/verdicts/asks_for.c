@@ -3,6 +3,7 @@
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/verdict.h"
 #include "types/accelerator.h"
+#include "types/quantity.h"
 
 #include <string.h>
 
@@ -58,6 +59,34 @@ static bool asks_for_accelerators(const struct policy *policy, const struct shap
 static const char *instead_of_gpus(const char *claims)
 {
     return claims && claims[0] ? "the devices of its resource claims" : "no GPU";
+}
+
+/* "8 V100", "16 nvidia.com/gpu", "32 CPU", "128Gi" */
+static const char *asked_text(const char *resource, json_int_t n, const json_t *models,
+                              struct arena *arena)
+{
+    char bytes[32];
+    const char *model = json_string_value(json_array_get(models, 0));
+    if (strcmp(resource, "cpu") == 0)
+        return n % 1000 ? arena_printf(arena, "%lldm CPU", (long long)n)
+                        : arena_printf(arena, "%lld CPU", (long long)n / 1000);
+    if (strcmp(resource, "memory") == 0)
+        return arena_strdup(arena, quantity_bytes_text(n, bytes));
+    if (!model || !strstr(resource, "/gpu"))
+        return arena_printf(arena, "%lld %s", (long long)n, resource);
+    return arena_printf(arena, "%lld %s%s", (long long)n, model,
+                        json_array_size(models) > 1 ? " or another" : "");
+}
+
+const char *asks_for_each(const json_t *requests, const json_t *models, struct arena *arena)
+{
+    const char *text = "";
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)requests, resource, amount)
+        text = arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
+                            asked_text(resource, json_integer_value(amount), models, arena));
+    return text;
 }
 
 const char *asks_for_text(const struct policy *policy, const struct shape_facts *facts,

@@ -12,6 +12,8 @@
 json_t *asks_for_amounts(const struct policy *policy, const struct shape_facts *facts);
 /* {accept, exclude, minMemory}, each only if the pod says so. */
 json_t *asks_for_models(const struct model_wants *wants, struct arena *arena);
+/* "8 V100, 32 CPU, 128Gi": the amounts, with the names of the models. */
+const char *asks_for_each(const json_t *requests, const json_t *models, struct arena *arena);
 /* "asks for 4 nvidia.com/gpu, 8 cpu, 64Gi memory; models H100-80GB, then A100". Long lists are
  * shortened. claims: as in pod_facts. */
 const char *asks_for_text(const struct policy *policy, const struct shape_facts *facts,

@@ -300,50 +300,99 @@ static void write_fitting_nodes(const json_t *nodes, bool wide, struct arena *ar
         write_fitting_by_score(nodes, arena, out);
 }
 
-/* Whether the reason is a lack of resources. */
-static bool is_about_room(const char *reason)
-{
-    static const char *const REASONS[] = {"gpu_total", "gpu_free", "cpu",
-                                          "memory",    "pods",     "resource"};
-    for (size_t i = 0; i < sizeof REASONS / sizeof *REASONS; i++) {
-        if (strcmp(REASONS[i], reason) == 0)
-            return true;
-    }
-    return false;
-}
+/* ---- why not ---- */
 
-/* "k80-alpha-2 (lacks 2 nvidia.com/gpu now)" */
-static const char *node_text(const json_t *node, struct arena *arena)
-{
-    const char *name = text_member(node, "node");
-    if (!is_about_room(text_member(node, "reason")))
-        return name;
-    return arena_printf(arena, "%s (lacks %s now)", name,
-                        verdict_amounts_text(json_object_get(node, "lacks"), arena));
-}
-
-/* The nodes rejected for one reason. */
+/* Nodes that reject the pod for one reason. */
 struct refusal {
-    const char *message;
+    const char *why;
     struct name_list nodes;
+    int64_t lack; /* of GPUs; INT64_MAX: it is no amount */
     UT_hash_handle hh;
 };
 
-static struct refusal *find_refusal(struct refusal **refusals, const char *message,
-                                    struct arena *arena)
+static int64_t lacking_gpus(const json_t *node)
+{
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    json_object_foreach (json_object_get(node, "lacks"), resource, amount) {
+        if (strcmp(resource, "cpu") != 0 && strcmp(resource, "memory") != 0 &&
+            strcmp(resource, "pods") != 0)
+            return json_integer_value(amount);
+    }
+    return 0;
+}
+
+/* What follows the colon of the message: the resource. */
+static const char *detail_of(const json_t *node)
+{
+    const char *colon = strstr(text_member(node, "message"), ": ");
+    return colon ? colon + 2 : "";
+}
+
+/* A few words instead of the message. */
+static const char *why_text(const json_t *node, struct arena *arena)
+{
+    static const struct {
+        const char *reason, *why;
+    } WORDS[] = {{"unschedulable", "not ready or cordoned"},
+                 {"node_selector", "other labels"},
+                 {"node_affinity", "other labels"},
+                 {"legacy_affinity", "other labels"},
+                 {"gpu_shared", "shares its GPUs"},
+                 {"gpu_mig", "slices of GPUs"},
+                 {"model_unknown", "model unknown"},
+                 {"model_excluded", "an excluded model"},
+                 {"model_not_wanted", "another model"},
+                 {"gpu_memory", "too little GPU memory"},
+                 {"gpu_memory_unknown", "GPU memory unknown"},
+                 {"gpu_nominated", "GPUs kept for another pod"},
+                 {"cpu", "too little CPU"},
+                 {"memory", "too little memory"},
+                 {"pods", "no pod slot"}};
+    const char *reason = text_member(node, "reason");
+    const bool is_amount = strcmp(reason, "gpu_free") == 0 || strcmp(reason, "gpu_total") == 0;
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        if (strcmp(WORDS[i].reason, reason) == 0)
+            return WORDS[i].why;
+    }
+    if (is_amount && lacking_gpus(node) > 0)
+        return arena_printf(arena, "%lld GPU%s lacking", (long long)lacking_gpus(node),
+                            lacking_gpus(node) == 1 ? "" : "s");
+    if (strcmp(reason, "gpu_absent") == 0)
+        return arena_printf(arena, "no %s", detail_of(node));
+    if (strcmp(reason, "taint") != 0)
+        return text_member(node, "message");
+    return strncmp(detail_of(node), "node.kubernetes.io/", 19) == 0 ? "not ready or cordoned"
+                                                                    : "taint not tolerated";
+}
+
+static struct refusal *find_refusal(struct refusal **refusals, const char *why, struct arena *arena)
 {
     struct refusal *refusal = NULL;
-    HASH_FIND_STR(*refusals, message, refusal);
+    HASH_FIND_STR(*refusals, why, refusal);
     if (!refusal) {
         refusal = ARENA_NEW(arena, struct refusal);
-        refusal->message = message;
+        refusal->why = why;
         refusal->nodes.text = "";
-        HASH_ADD_KEYPTR(hh, *refusals, refusal->message, strlen(refusal->message), refusal);
+        refusal->lack = INT64_MAX;
+        HASH_ADD_KEYPTR(hh, *refusals, refusal->why, strlen(refusal->why), refusal);
     }
     return refusal;
 }
 
-static struct refusal *collect_refusals(const json_t *nodes, struct arena *arena)
+/* The nodes that lack the fewest GPUs first, then the most frequent reasons. */
+static int compare_refusals(const struct refusal *a, const struct refusal *b)
+{
+    if (a->lack != b->lack)
+        return a->lack < b->lack ? -1 : 1;
+    if (a->nodes.n != b->nodes.n)
+        return a->nodes.n > b->nodes.n ? -1 : 1;
+    return strcmp(a->why, b->why);
+}
+
+#define WHICH_SHOWN ((size_t)3)
+
+static struct refusal *collect_refusals(const json_t *nodes, bool wide, struct arena *arena)
 {
     struct refusal *refusals = NULL;
     size_t i = 0;
@@ -351,23 +400,34 @@ static struct refusal *collect_refusals(const json_t *nodes, struct arena *arena
     json_array_foreach (nodes, i, node) {
         if (fits(node))
             continue;
-        struct refusal *refusal = find_refusal(&refusals, text_member(node, "message"), arena);
-        text_names_add(&refusal->nodes,
-                       text_names_are_full(&refusal->nodes) ? NULL : node_text(node, arena), arena);
+        const char *why = text_one_line(why_text(node, arena), arena);
+        struct refusal *refusal = find_refusal(&refusals, why, arena);
+        const char *name = text_member(node, "node");
+        if (strstr(why, " lacking"))
+            refusal->lack = lacking_gpus(node);
+        if (refusal->nodes.n < WHICH_SHOWN || wide)
+            refusal->nodes.text = arena_printf(arena, "%s%s%s", refusal->nodes.text,
+                                               refusal->nodes.n > 0 ? ", " : "", name);
+        refusal->nodes.n++;
     }
+    HASH_SORT(refusals, compare_refusals);
     return refusals;
 }
 
 static void write_refusals(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"NODES", "WHY NOT", "WHICH", NULL};
-    struct refusal *refusals = collect_refusals(nodes, arena);
+    static const char *const HEADINGS[] = {"NODES", "WHY NOT ELSEWHERE", "WHICH", NULL};
+    struct refusal *refusals = collect_refusals(nodes, wide, arena);
     struct table *table = table_new(arena, wide, HEADINGS);
     if (!refusals)
         return;
-    for (const struct refusal *refusal = refusals; refusal; refusal = refusal->hh.next)
+    for (const struct refusal *refusal = refusals; refusal; refusal = refusal->hh.next) {
+        const char *which = refusal->nodes.text;
+        if (refusal->nodes.n > WHICH_SHOWN && !wide)
+            which = arena_printf(arena, "%s, +%zu", which, refusal->nodes.n - WHICH_SHOWN);
         table_add(table, (const char *[]){arena_printf(arena, "%zu", refusal->nodes.n),
-                                          refusal->message, text_names(&refusal->nodes, arena)});
+                                          refusal->why, which});
+    }
     buf_add_text(out, "\n");
     table_write(table, out);
     HASH_CLEAR(hh, refusals);
@@ -376,6 +436,7 @@ static void write_refusals(const json_t *nodes, bool wide, struct arena *arena, 
 void verdict_write_table(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
 {
     json_auto_t *list = json_unpacked(nodes);
-    write_fitting_nodes(list, wide, arena, out);
+    if (wide)
+        write_fitting_nodes(list, wide, arena, out);
     write_refusals(list, wide, arena, out);
 }

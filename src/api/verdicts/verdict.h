@@ -41,7 +41,8 @@ const char *verdict_counts_text(const size_t counts[N_REASONS], size_t n_nodes,
 
 /* "2 nvidia.com/gpu, 1500m cpu, 3Gi memory", shortened with the number of the rest. */
 const char *verdict_amounts_text(const json_t *amounts, struct arena *arena);
-/* Writes the fitting nodes, then the others by reason, each part after an empty line. */
+/* Writes the nodes that do not fit, a row for each reason, after an empty line; before them, if
+ * wide, those that fit. */
 void verdict_write_table(const json_t *nodes, bool wide, struct arena *arena, struct buf *out);
 
 #endif

@@ -150,11 +150,60 @@ static void write_not_checked(const json_t *answer, struct arena *arena, struct 
     }
 }
 
+/* "3 more nodes like h100-1; drain v100-1" */
+static const char *changes_text(const json_t *answer, struct arena *arena)
+{
+    struct name_list shown = {.text = ""};
+    size_t i = 0;
+    json_t *change = NULL;
+    const char *like = "";
+    size_t n_like = 0;
+    const json_t *changes = json_object_get(answer, "changes");
+    json_array_foreach (changes, i, change) {
+        const json_t *next = json_array_get(changes, i + 1);
+        const char *kind = text_member(change, "change");
+        if (strcmp(kind, "addNodes") != 0) {
+            const char *what = text_member(change, "node");
+            text_names_add(&shown,
+                           text_names_are_full(&shown)
+                               ? NULL
+                               : arena_printf(arena, "%s %s%s", kind, text_member(change, "pod"),
+                                              text_member(change, "pod")[0] ? "" : what),
+                           arena);
+            continue;
+        }
+        like = text_member(change, "like");
+        n_like++;
+        if (strcmp(text_member(next, "change"), "addNodes") == 0 &&
+            strcmp(text_member(next, "like"), like) == 0)
+            continue;
+        text_names_add(
+            &shown,
+            arena_printf(arena, "%zu more node%s like %s", n_like, n_like == 1 ? "" : "s", like),
+            arena);
+        n_like = 0;
+    }
+    return text_names(&shown, arena);
+}
+
+/* The headline answers the manifest, if there is one. */
+static void write_head(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+{
+    const char *changes = changes_text(answer, arena);
+    if (json_array_size(json_object_get(answer, "jobs")) == 0)
+        return;
+    dry_run_write_jobs(answer, wide, arena, out);
+    buf_add_text(out, "\n");
+    if (changes[0])
+        table_write_sentence(text_one_line(arena_printf(arena, "Changes: %s.", changes), arena), 0,
+                             out);
+}
+
 void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     const json_t *pending = json_object_get(answer, "pending");
     provenance_write_warning(answer, arena, out);
-    dry_run_write_warnings(answer, arena, out);
+    write_head(answer, wide, arena, out);
     buf_printf(out, "%s\n", text_member(answer, "summary"));
     write_not_checked(answer, arena, out);
     write_budgets(json_object_get(answer, "disruptionBudgets"), wide, arena, out);
@@ -165,7 +214,5 @@ void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, 
                arena, out);
     write_fragmentation(json_object_get(answer, "fragmentation"), wide, arena, out);
     write_quota(json_object_get(answer, "quota"), wide, arena, out);
-    if (json_array_size(json_object_get(answer, "workloads")) > 0)
-        buf_add_text(out, "\n");
-    dry_run_write_workloads(answer, wide, arena, out);
+    dry_run_write_warnings(answer, arena, out);
 }

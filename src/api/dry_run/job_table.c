@@ -1,0 +1,284 @@
+/*
+ * job_table: the text of a dry run. First the verdict on each object, then what would help, where
+ * its pods go, and why not elsewhere.
+ */
+#include "api/cluster/fragmentation_json.h"
+#include "api/dry_run/dry_run.h"
+#include "api/dry_run/eviction.h"
+#include "api/table.h"
+#include "api/text.h"
+#include "api/verdicts/asks_for.h"
+#include "api/verdicts/claim_answers.h"
+#include "api/verdicts/remedies.h"
+
+#include <string.h>
+
+/* ---- explain ---- */
+
+/* Whether the pod's order of models distinguishes any nodes. */
+static bool models_differ(const json_t *ranking)
+{
+    size_t i = 0;
+    json_t *ranked = NULL;
+    json_array_foreach (ranking, i, ranked) {
+        if (json_integer_value(json_object_get(ranked, "modelRank")) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* "model 2, weight 50, 1 unpreferred taint, GPU node": preferences that rank the node before its
+ * cost; "-": none. */
+static const char *preference_text(const json_t *ranked, bool with_model, struct arena *arena)
+{
+    const long long model = json_integer_value(json_object_get(ranked, "modelRank"));
+    const long long weight = json_integer_value(json_object_get(ranked, "preferredWeight"));
+    const long long taints = json_integer_value(json_object_get(ranked, "unpreferredTaints"));
+    const char *text = "";
+    if (with_model)
+        text = arena_printf(arena, ", model %lld", model + 1);
+    if (weight > 0)
+        text = arena_printf(arena, "%s, weight %lld", text, weight);
+    if (taints > 0)
+        text = arena_printf(arena, "%s, %lld unpreferred taint%s", text, taints,
+                            taints == 1 ? "" : "s");
+    if (json_integer_value(json_object_get(ranked, "gpuWork")) > 0)
+        text = arena_printf(arena, "%s, GPU node", text);
+    return text[0] ? text + strlen(", ") : "-";
+}
+
+/* "slotsLost 2.000 + drain 0.375" */
+static const char *terms_text(const json_t *ranked, struct arena *arena)
+{
+    const char *text = "";
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach (json_object_get(ranked, "terms"), name, value)
+        text = arena_printf(arena, "%s%s%s %.3f", text, text[0] ? " + " : "", name,
+                            json_real_value(value));
+    return text;
+}
+
+static void write_ranking(const json_t *explain, bool wide, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"PLACE", "NODE",    "SCORE",     "PREFERENCE",
+                                           "COST",  "MADE OF", "FREE GPUS", NULL};
+    const json_t *ranking = json_object_get(explain, "ranking");
+    const bool with_model = models_differ(ranking);
+    struct table *table = table_new(arena, wide, HEADINGS);
+    size_t i = 0;
+    json_t *ranked = NULL;
+    json_array_foreach (ranking, i, ranked)
+        table_add(table,
+                  (const char *[]){text_number(ranked, "position", arena),
+                                   text_member(ranked, "node"), text_number(ranked, "score", arena),
+                                   preference_text(ranked, with_model, arena),
+                                   text_decimal(ranked, "cost", arena), terms_text(ranked, arena),
+                                   text_number(ranked, "freeGpus", arena)});
+    if (i == 0)
+        return;
+    buf_printf(out, "\nHow %s ranks them", text_member(explain, "policy"));
+    const long long n_fitting = json_integer_value(json_object_get(explain, "fittingNodes"));
+    if (n_fitting > (long long)i)
+        buf_printf(out, ", the best %zu of %lld", i, n_fitting);
+    buf_add_text(out, ":\n");
+    table_write(table, out);
+}
+
+/* Writes the member explain of a workload; nothing for NULL. */
+static void write_explanation(const json_t *explain, bool wide, struct arena *arena,
+                              struct buf *out)
+{
+    write_ranking(explain, wide, arena, out);
+    fragmentation_json_write_changes(json_object_get(explain, "fragmentation"), wide, arena, out);
+}
+
+/* ---- the verdict ---- */
+
+static const json_t *workload_at(const json_t *answer, const json_t *job, size_t i)
+{
+    const json_t *index = json_array_get(json_object_get(job, "workloads"), i);
+    return json_array_get(json_object_get(answer, "workloads"), (size_t)json_integer_value(index));
+}
+
+static bool fits(const json_t *job)
+{
+    return strcmp(text_member(json_object_get(job, "verdict"), "result"), "fits") == 0;
+}
+
+static const char *asks_text(const json_t *workload, struct arena *arena)
+{
+    return asks_for_each(json_object_get(workload, "asksFor"),
+                         json_object_get(json_object_get(workload, "models"), "accept"), arena);
+}
+
+/* ", on h100-1": of a single pod; and how many fit without the changes of a what-if. */
+static const char *addition(const json_t *answer, const json_t *job, struct arena *arena)
+{
+    const json_t *placement =
+        json_array_get(json_object_get(workload_at(answer, job, 0), "placements"), 0);
+    const json_t *without = json_object_get(job, "fitsWithout");
+    const char *text = "";
+    if (json_integer_value(json_object_get(job, "pods")) == 1 && text_member(placement, "node")[0])
+        text = arena_printf(arena, ", on %s", text_member(placement, "node"));
+    if (without)
+        text = arena_printf(arena, "%s, without the changes %lld", text,
+                            (long long)json_integer_value(without));
+    return text;
+}
+
+static void write_verdict(const json_t *answer, const json_t *job, struct arena *arena,
+                          struct buf *out)
+{
+    const json_t *verdict = json_object_get(job, "verdict");
+    const char *words = headline_words(verdict);
+    const json_int_t n = json_integer_value(json_object_get(job, "pods"));
+    const char *asks = asks_text(workload_at(answer, job, 0), arena);
+    const char *text = text_member(verdict, "text");
+    const char *first = arena_printf(
+        arena, "%s  %s %s/%s: %s of %s pod%s%s", words, text_member(job, "kind"),
+        text_member(job, "namespace"), text_member(job, "name"), text_number(job, "fits", arena),
+        text_number(job, "pods", arena), n == 1 ? "" : "s", addition(answer, job, arena));
+    table_write_sentence(text_one_line(first, arena), 0, out);
+    if (fits(job) && json_array_size(json_object_get(job, "workloads")) == 1)
+        text = arena_printf(arena, "%s Asks for %s.", text, asks[0] ? asks : "nothing");
+    table_write_sentence(text_one_line(text, arena), strlen(words) + 2, out);
+}
+
+/* ---- placements ---- */
+
+/* The name of a template among several: "Worker" of "spec.pytorchReplicaSpecs.Worker.template". */
+static const char *role_of(const json_t *workload, struct arena *arena)
+{
+    const char *name = text_member(workload, "name");
+    const char *end = strstr(name, ".template");
+    const char *start = end;
+    while (start && start > name && start[-1] != '.' && start[-1] != '/')
+        start--;
+    if (!end || start == end || strncmp(start, "spec", strlen("spec")) == 0)
+        return "Pod";
+    return arena_strndup(arena, start, (size_t)(end - start));
+}
+
+/* Consecutive replicas with the same result share one row. */
+static size_t last_alike(const json_t *placements, size_t first)
+{
+    const json_t *placement = json_array_get(placements, first);
+    size_t last = first;
+    while (last + 1 < json_array_size(placements)) {
+        const json_t *next = json_array_get(placements, last + 1);
+        if (strcmp(text_member(placement, "node"), text_member(next, "node")) != 0 ||
+            strcmp(text_member(placement, "reason"), text_member(next, "reason")) != 0)
+            break;
+        last++;
+    }
+    return last;
+}
+
+static void add_placements(struct table *table, const json_t *workload, bool has_place,
+                           struct arena *arena)
+{
+    const json_t *placements = json_object_get(workload, "placements");
+    size_t i = 0;
+    json_t *placement = NULL;
+    json_array_foreach (placements, i, placement) {
+        const char *node = text_member(placement, "node");
+        const size_t last = last_alike(placements, i);
+        const char *pods = arena_printf(arena, "%s %s", role_of(workload, arena),
+                                        text_number(placement, "replica", arena));
+        if (last > i)
+            pods = arena_printf(arena, "%s-%zu", pods, last);
+        i = last;
+        if (has_place == (node[0] != '\0'))
+            table_add(table, (const char *[]){pods, node, asks_text(workload, arena)});
+    }
+}
+
+/* The failing ones first. Nothing for a single pod, as its verdict has the node. */
+static void write_placements(const json_t *answer, const json_t *job, bool wide,
+                             struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"PODS", "GOES TO", "ASKS FOR, EACH", NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
+    const size_t n = json_array_size(json_object_get(job, "workloads"));
+    for (size_t pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < n; i++)
+            add_placements(table, workload_at(answer, job, i), pass == 1, arena);
+    }
+    if (table_is_empty(table) || json_integer_value(json_object_get(job, "pods")) == 1)
+        return;
+    buf_add_text(out, "\n");
+    table_write(table, out);
+}
+
+/* ---- the rest ---- */
+
+static void write_notes(const json_t *workload, struct buf *out)
+{
+    size_t i = 0;
+    json_t *note = NULL;
+    json_array_foreach (json_object_get(workload, "notEvaluated"), i, note) {
+        if (json_is_string(note))
+            buf_printf(out, "not evaluated: %s\n", json_string_value(note));
+    }
+}
+
+static bool is_failing(const json_t *workload)
+{
+    return json_integer_value(json_object_get(workload, "placed")) <
+           json_integer_value(json_object_get(workload, "replicas"));
+}
+
+/* Templates that are alike for the nodes would repeat the table. */
+static void write_why_not(const json_t *answer, const json_t *job, bool wide, struct arena *arena,
+                          struct buf *out)
+{
+    const size_t n = json_array_size(json_object_get(job, "workloads"));
+    for (size_t i = 0; i < n; i++) {
+        const json_t *workload = workload_at(answer, job, i);
+        if (!wide && !is_failing(workload))
+            continue;
+        verdict_write_table(json_object_get(workload, "nodes"), wide, arena, out);
+        if (!wide)
+            return;
+    }
+}
+
+static void write_job(const json_t *answer, const json_t *job, bool wide, struct arena *arena,
+                      struct buf *out)
+{
+    const size_t n = json_array_size(json_object_get(job, "workloads"));
+    write_verdict(answer, job, arena, out);
+    remedies_write(job, arena, out);
+    write_placements(answer, job, wide, arena, out);
+    write_why_not(answer, job, wide, arena, out);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *workload = workload_at(answer, job, i);
+        claim_answers_write(json_object_get(workload, "claims"), "", arena, out);
+        write_notes(workload, out);
+        eviction_write(json_object_get(workload, "preemption"), out);
+        write_explanation(json_object_get(workload, "explain"), wide, arena, out);
+    }
+}
+
+void dry_run_write_jobs(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
+{
+    const json_t *jobs = json_object_get(answer, "jobs");
+    const size_t n = json_array_size(jobs);
+    size_t n_fitting = 0;
+    bool is_first = n == 1;
+    for (size_t i = 0; i < n; i++)
+        n_fitting += fits(json_array_get(jobs, i));
+    if (n > 1)
+        buf_printf(out, "%zu of %zu workloads fit\n", n_fitting, n);
+    for (size_t pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < n; i++) {
+            const json_t *job = json_array_get(jobs, i);
+            if (fits(job) != (pass == 1))
+                continue;
+            buf_add_text(out, is_first ? "" : "\n");
+            is_first = false;
+            write_job(answer, job, wide, arena, out);
+        }
+    }
+}
