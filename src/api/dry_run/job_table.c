@@ -135,9 +135,11 @@ static void write_verdict(const json_t *answer, const json_t *job, struct arena 
     const json_int_t n = json_integer_value(json_object_get(job, "pods"));
     const char *asks = asks_text(workload_at(answer, job, 0), arena);
     const char *text = text_member(verdict, "text");
+    const bool is_counted = strstr(words, "FIT") != NULL;
     const char *first = arena_printf(
-        arena, "%s  %s %s/%s: %s of %s pod%s%s", words, text_member(job, "kind"),
-        text_member(job, "namespace"), text_member(job, "name"), text_number(job, "fits", arena),
+        arena, "%s  %s %s/%s: %s%s%s pod%s%s", words, text_member(job, "kind"),
+        text_member(job, "namespace"), text_member(job, "name"),
+        is_counted ? text_number(job, "fits", arena) : "", is_counted ? " of " : "",
         text_number(job, "pods", arena), n == 1 ? "" : "s", addition(answer, job, arena));
     table_write_sentence(text_one_line(first, arena), 0, out);
     if (fits(job) && json_array_size(json_object_get(job, "workloads")) == 1)

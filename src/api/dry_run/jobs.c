@@ -130,9 +130,7 @@ static void decide(struct job *job)
 
 static bool may_search(const struct job *job)
 {
-    const enum verdict_cause cause = job->headline.cause;
-    bool may = !job->dry_run->counts_only && rank_of(job->headline.result) == 2 &&
-               (cause == CAUSE_NAME || (cause >= CAUSE_QUOTA && cause <= CAUSE_SHARED));
+    bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline);
     for (size_t i = 0; may && i < job->n_roles; i++)
         may = !job->roles[i].workload->per_node && !job->roles[i].question.devices &&
               !job->roles[i].question.refusal && !job->roles[i].question.node_name[0];

@@ -268,8 +268,9 @@ void pods_explain(const struct objects_query *query)
     const struct selection *selection = query->selection;
     if (!reply_from(query->api->inventory, query->exchange) || exchange_defer(query->exchange))
         return;
-    json_t *status =
-        explain_answer(query->api->inventory, selection->namespace_, selection->name, query->arena);
+    const struct explain_question question = {selection->namespace_, selection->name,
+                                              selection->namespace_};
+    json_t *status = explain_answer(query->api->inventory, &question, query->arena);
     if (!status) {
         exchange_answer_error(
             query->exchange, 404,

@@ -9,6 +9,7 @@
 #include "api/reply.h"
 #include "api/tables.h"
 #include "api/verdicts/near_misses.h"
+#include "api/verdicts/trial.h"
 #include "base/clock.h"
 
 #include <string.h>
@@ -56,7 +57,8 @@ static json_t *explain_unjudged(const struct pod_report *report, const struct po
                      "nearMisses");
 }
 
-static json_t *explain(const struct pod_report *report, const struct pod_copy *copy)
+static json_t *explain(const struct pod_report *report, struct pod_remedies *remedies,
+                       const struct pod_copy *copy)
 {
     struct models_here models = MODELS_HERE_START;
     struct candidates candidates = candidates_of(report->fork, &models, report->arena);
@@ -66,6 +68,8 @@ static json_t *explain(const struct pod_report *report, const struct pod_copy *c
     json_t *near_misses =
         verdicts.n_fits > 0 ? json_array() : near_misses_json(&query, &candidates);
     verdicts_fini(&verdicts);
+    remedies->candidates = &candidates;
+    pod_json_add_remedies(report, remedies, copy, 1, pod);
     return json_pack("{s:o, s:o, s:o}", "pod", pod, "nodes", verdict_list(&query, &candidates),
                      "nearMisses", near_misses);
 }
@@ -77,13 +81,15 @@ static bool is_judged(const struct pod_copy *copy)
     return pod_json_is_pending(&copy->pod) && !copy->reserved_node && !copy->shape->facts.over;
 }
 
-static json_t *explanation_json(const struct pod_copies *copies, const struct cluster *fork,
+static json_t *explanation_json(const struct pod_copies *copies, struct pod_remedies *remedies,
                                 struct claim_lookup *claims, struct arena *arena)
 {
-    const struct pod_report report = {fork, arena, (int64_t)time(NULL), clock_ms(), claims};
+    const struct pod_report report = {remedies->fork, arena, (int64_t)time(NULL), clock_ms(),
+                                      claims};
     const struct pod_copy *copy = &copies->items[0];
     json_t *answer = provenance_json(&copies->provenance);
-    json_t *rest = is_judged(copy) ? explain(&report, copy) : explain_unjudged(&report, copy);
+    json_t *rest =
+        is_judged(copy) ? explain(&report, remedies, copy) : explain_unjudged(&report, copy);
     (void)json_object_update_new(answer, rest);
     return answer;
 }
@@ -109,18 +115,23 @@ static void add_turn(struct inventory *inventory, const struct policy *policy, c
     turns_free(turns);
 }
 
-json_t *explain_answer(struct inventory *inventory, const char *namespace_, const char *name,
+json_t *explain_answer(struct inventory *inventory, const struct explain_question *question,
                        struct arena *arena)
 {
-    struct pod_copies copies = pod_copy_named(inventory, namespace_, name, arena);
+    struct pod_copies copies =
+        pod_copy_named(inventory, question->namespace_, question->name, arena);
     if (copies.n == 0)
         return NULL;
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
     struct claim_lookup *claims = pod_json_claims(inventory, policy, &copies, arena);
-    struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(&copies));
-    json_t *answer = explanation_json(&copies, fork, claims, arena);
+    struct pod_remedies remedies = {.inventory = inventory,
+                                    .fork =
+                                        inventory_fork(inventory, pod_copy_peers_wanted(&copies)),
+                                    .trials_left = TRIAL_VERDICTS_OF_ANSWER,
+                                    .only = question->only};
+    json_t *answer = explanation_json(&copies, &remedies, claims, arena);
     claim_lookup_free(claims);
-    inventory_fork_free(inventory, fork);
+    inventory_fork_free(inventory, remedies.fork);
     add_turn(inventory, policy, copies.items[0].pod.uid, json_object_get(answer, "pod"), arena);
     pod_copy_fini(&copies);
     return answer;
@@ -132,8 +143,8 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
     const char *tag = NULL;
     if (!reply_begin(api, exchange, &tag) || exchange_defer(exchange))
         return;
-    json_t *answer =
-        explain_answer(api->inventory, path->namespace_, path->name, exchange_arena(exchange));
+    const struct explain_question question = {path->namespace_, path->name, NULL};
+    json_t *answer = explain_answer(api->inventory, &question, exchange_arena(exchange));
     if (!answer) {
         answer_unknown(exchange, path);
         return;

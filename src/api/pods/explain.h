@@ -8,8 +8,12 @@
 
 #include <jansson.h>
 
+struct explain_question {
+    const char *namespace_, *name;
+    const char *only; /* names no pods of other namespaces; NULL: all */
+};
 /* The answer of GET /v1/explain; NULL: there is no such pod. */
-json_t *explain_answer(struct inventory *inventory, const char *namespace_, const char *name,
+json_t *explain_answer(struct inventory *inventory, const struct explain_question *question,
                        struct arena *arena);
 
 #endif

@@ -13,6 +13,8 @@
 #include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
+#include "api/text.h"
+#include "api/verdicts/trial.h"
 #include "base/clock.h"
 #include "types/facts.h"
 
@@ -27,8 +29,9 @@
 struct pending {
     struct pod_report report;
     struct candidates candidates;
-    const struct turns *turns; /* NULL: pods are not placed */
-    size_t n_left;             /* remaining budget of verdicts */
+    const struct turns *turns;    /* NULL: pods are not placed */
+    struct pod_remedies remedies; /* inventory NULL: none are searched */
+    size_t n_left;                /* remaining budget of verdicts */
     size_t n_not_judged;
 };
 
@@ -181,12 +184,35 @@ static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
     return pods;
 }
 
+/* For the pods of each owner together, as its first pod asks. That pod gets them, too. Owners are
+ * in the order of their first pods, and pods in that of the copies. */
+static void add_remedies(struct pending *pending, const struct pod_copies *copies, json_t *pods,
+                         json_t *owners)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < copies->n && pending->remedies.inventory; i++) {
+        const struct pod *pod = &copies->items[i].pod;
+        json_t *owner = json_array_get(owners, at);
+        json_t *json = json_array_get(pods, i);
+        if (!owner || strcmp(text_member(owner, "firstPod"), pod->name) != 0 ||
+            strcmp(text_member(owner, "namespace"), pod->namespace_) != 0)
+            continue;
+        at++;
+        if (json_is_true(json_object_get(json, "judged")))
+            pod_json_add_remedies(&pending->report, &pending->remedies, &copies->items[i],
+                                  json_integer_value(json_object_get(owner, "pods")), json);
+        (void)json_object_set(owner, "remedies", json_object_get(json, "remedies"));
+        (void)json_object_set(owner, "remediesTried", json_object_get(json, "remediesTried"));
+    }
+}
+
 static json_t *pending_json(struct pod_copies *copies, struct pending *pending)
 {
     struct arena *arena = pending->report.arena;
     const struct policy *policy = cluster_policy(pending->report.fork);
     json_t *pods = pods_json(pending, copies);
     json_t *owners = pod_owners_json(pods, policy, arena);
+    add_remedies(pending, copies, pods, owners);
     json_t *answer = provenance_json(&copies->provenance);
     json_t *rest = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "nodeCount",
                              (json_int_t)pending->candidates.n, "podCount",
@@ -211,6 +237,8 @@ static json_t *answer_of(struct inventory *inventory, struct pod_copies *copies,
         .turns = turns,
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
+    pending.remedies = (struct pod_remedies){turns ? inventory : NULL, fork, &pending.candidates,
+                                             TRIAL_VERDICTS_OF_ANSWER, NULL};
     json_t *answer = pending_json(copies, &pending);
     claim_lookup_free(claims);
     inventory_fork_free(inventory, fork);

@@ -4,6 +4,7 @@
 #include "api/verdicts/headline.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/peer_notes.h"
+#include "api/verdicts/remedies.h"
 #include "base/text_time.h"
 #include "decide/quota.h"
 #include "ledger/shape_limits.h"
@@ -255,6 +256,34 @@ static void set_verdicts(json_t *object, const struct verdicts *verdicts)
     set(object, "claims", verdicts ? json_incref(verdicts->claims) : json_array());
 }
 
+void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies *remedies,
+                           const struct pod_copy *copy, int64_t n, json_t *json)
+{
+    struct pod_query query = pod_json_query(report, copy);
+    const struct pod *pod = &copy->pod;
+    const struct headline headline = headline_of(
+        &(struct headline_question){.query = &query, .candidates = remedies->candidates});
+    query.question.peer = &copy->peers->pod;
+    const struct trial_role role = {pod->namespace_, &query.question, n, 0};
+    if (pod->claims || pod->gated || pod->terminating || !remedies_may_help(&headline))
+        return;
+    cluster_fork_mark(remedies->fork);
+    remedies_add(
+        &(struct remedy_question){
+            .inventory = remedies->inventory,
+            .fork = remedies->fork,
+            .roles = &role,
+            .n_roles = 1,
+            .headline = &headline,
+            .candidates = remedies->candidates,
+            .only = remedies->only,
+            .answer_left = &remedies->trials_left,
+            .arena = report->arena,
+        },
+        json);
+    cluster_fork_keep(remedies->fork);
+}
+
 json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
                  const struct verdicts *verdicts)
 {
@@ -275,6 +304,7 @@ json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
     set(object, "reservation", reservation_json(report, copy));
     set(object, "notEvaluated", not_evaluated_json(report, copy, verdicts));
     set(object, "verdict", verdict_json(report, copy, verdicts));
+    remedies_add_none(object);
     set_verdicts(object, verdicts);
     return object;
 }

@@ -27,7 +27,18 @@ struct pod_query pod_json_query(const struct pod_report *report, const struct po
 const char *pod_json_gpus(const struct pod_report *report, const struct shape_facts *facts);
 /* {"kind": "Job", "name": "train"} of "Job/train"; null for NULL. */
 json_t *pod_json_controller(const char *controller);
-/* verdicts NULL: the pod was not judged. */
+/* What a search for remedies needs besides. */
+struct pod_remedies {
+    struct inventory *inventory;
+    struct cluster *fork;          /* of the report */
+    struct candidates *candidates; /* of the fork; judged again */
+    size_t trials_left;            /* of TRIAL_VERDICTS_OF_ANSWER */
+    const char *only;              /* names no pods of other namespaces; NULL: all */
+};
+/* Replaces the members of remedies in the JSON of the pod by what would help n pods like it. */
+void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies *remedies,
+                           const struct pod_copy *copy, int64_t n, json_t *json);
+/* verdicts NULL: the pod was not judged. Without remedies. */
 json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
                  const struct verdicts *verdicts);
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "decide/near_miss.h"
 #include "ledger/admit.h"
+#include "types/gpu_worth.h"
 #include "types/quantity.h"
 
 #include <inttypes.h>
@@ -176,35 +177,40 @@ static void correct(struct search *search)
 
 /* ---- accept more ---- */
 
+struct near_model {
+    struct gpu_model model;
+    const char *name;
+    size_t worth; /* gpu_worth() */
+};
+
 static int compare_models(const void *a, const void *b)
 {
-    const struct gpu_model_there *left = a;
-    const struct gpu_model_there *right = b;
-    if (left->memory_bytes != right->memory_bytes)
-        return left->memory_bytes > right->memory_bytes ? -1 : 1;
-    return strcmp(left->model.chip, right->model.chip);
+    const size_t left = ((const struct near_model *)a)->worth;
+    const size_t right = ((const struct near_model *)b)->worth;
+    return (left > right) - (left < right);
 }
 
-static bool has_model(const struct gpu_model_there *models, size_t n, const struct gpu_model *model)
+static bool has_model(const struct near_model *models, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
-        if (gpu_model_satisfies(&models[i].model, models[i].memory_bytes, model))
+        if (strcmp(models[i].name, name) == 0)
             return true;
     }
     return false;
 }
 
-/* Models of nodes that only lack the right one, those with most memory first. */
-static size_t near_models(const struct search *search, struct gpu_model_there models[MODELS_SEEN])
+/* Models of nodes that only lack the right one, the most wanted first. */
+static size_t near_models(const struct search *search, struct near_model models[MODELS_SEEN])
 {
     const struct node *node = NULL;
     size_t at = 0;
     size_t n = 0;
     while (n < MODELS_SEEN && (node = next_near(search, CAUSE_MODEL, &at))) {
         const struct gpu_kind *kind = admit_next_kind(node_traits(node), search->shape, NULL);
+        const char *name = gpu_model_name(&kind->model, search->arena);
         if (fit_judge(node, search->failing) == REASON_MODEL_NOT_WANTED &&
-            !has_model(models, n, &kind->model))
-            models[n++] = (struct gpu_model_there){kind->model, kind->memory_bytes};
+            !has_model(models, n, name))
+            models[n++] = (struct near_model){kind->model, name, gpu_worth(name)};
     }
     if (n > 0)
         qsort(models, n, sizeof *models, compare_models);
@@ -237,7 +243,7 @@ static void accept_model(const struct search *search, struct shape_facts *facts,
 
 static bool accept_models(struct search *search)
 {
-    struct gpu_model_there models[MODELS_SEEN];
+    struct near_model models[MODELS_SEEN];
     const size_t n = near_models(search, models);
     struct trial_end all = {0};
     struct trial_end end;
@@ -248,7 +254,7 @@ static bool accept_models(struct search *search)
         accept_model(search, facts, &models[i].model);
         if (!try_facts(search, facts, &end))
             continue;
-        names[all.n_nodes] = gpu_model_name(&models[i].model, search->arena);
+        names[all.n_nodes] = models[i].name;
         all.nodes[all.n_nodes++] = end.nodes[end.n_nodes < TRIAL_NODES ? end.n_nodes - 1 : 0];
     }
     for (size_t i = 0; i < all.n_nodes; i++)
@@ -804,6 +810,13 @@ static void search_all(struct search *search)
     for (size_t i = 0;
          i < sizeof KINDS / sizeof *KINDS && json_array_size(search->found) < REMEDIES_MAX; i++)
         KINDS[i](search);
+}
+
+bool remedies_may_help(const struct headline *headline)
+{
+    const enum verdict_cause cause = headline->cause;
+    return (headline->result == RESULT_DOES_NOT_FIT || headline->result == RESULT_PARTLY_FITS) &&
+           (cause == CAUSE_NAME || (cause >= CAUSE_QUOTA && cause <= CAUSE_SHARED));
 }
 
 void remedies_add(const struct remedy_question *question, json_t *json)

@@ -26,6 +26,8 @@ struct remedy_question {
     struct arena *arena;
 };
 
+/* Whether the cause is one that a remedy may concern. */
+bool remedies_may_help(const struct headline *headline);
 /* Adds `remedies` and `remediesTried` to the object. The fork is as before. */
 void remedies_add(const struct remedy_question *question, json_t *json);
 /* The same for a workload that fits, or whose remedies are not searched. */

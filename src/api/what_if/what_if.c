@@ -283,6 +283,7 @@ struct what_if {
     struct placing before;
     struct applied applied;
     json_t *warnings; /* array: of the changes */
+    json_t *jobs;     /* array: as DryRunResult.jobs, without the changes; NULL: too many */
 };
 
 /* The pending pods of before, of which none is displaced, are among those after, unless a change
@@ -321,32 +322,50 @@ static void put_in_force(struct what_if *what_if, const struct policy *policy)
     what_if->copy = copy;
 }
 
-/* Places all on the changed copy. */
-static void answer(struct what_if *what_if)
+/* Places the workloads on the fork of the copy. counts_only: before the changes. */
+static json_t *judge_workloads(const struct what_if *what_if, const struct provenance *provenance,
+                               struct cluster *fork, bool counts_only)
 {
     const struct api own = {.inventory = what_if->copy,
                             .max_object_bytes = what_if->api->max_object_bytes,
                             .max_object_values = what_if->api->max_object_values,
                             .request_budget = what_if->api->request_budget,
                             .max_replicas = what_if->api->max_replicas};
+    const struct workloads_question question = {.api = &own,
+                                                .provenance = provenance,
+                                                .policy = what_if->policy,
+                                                .fork = fork,
+                                                .list = &what_if->request.workloads,
+                                                .explain = !counts_only &&
+                                                           reply_flag(what_if->exchange, "explain"),
+                                                .counts_only = counts_only};
+    return dry_run_judge(&question, what_if->arena);
+}
+
+static void add_counts_before(const struct what_if *what_if, json_t *jobs)
+{
+    size_t i = 0;
+    json_t *job = NULL;
+    json_array_foreach (jobs, i, job)
+        (void)json_object_set(job, "fitsWithout",
+                              json_object_get(json_array_get(what_if->jobs, i), "fits"));
+}
+
+/* Places all on the changed copy. */
+static void answer(struct what_if *what_if)
+{
     const struct workload_list *list = &what_if->request.workloads;
     struct cluster *fork = NULL;
     struct placing after = placing_of(what_if->copy, what_if->applied.displaced,
                                       dry_run_peers_wanted(list), what_if->arena, &fork);
     const struct provenance provenance = provenance_of(what_if->api->inventory, what_if->arena);
-    const struct workloads_question question = {.api = &own,
-                                                .provenance = &provenance,
-                                                .policy = what_if->policy,
-                                                .fork = fork,
-                                                .list = list,
-                                                .explain =
-                                                    reply_flag(what_if->exchange, "explain")};
     if (!dry_run_is_too_much(list, fork, what_if->exchange)) {
         json_t *json = provenance_json(&provenance);
         provenance_add_claims(&provenance, json);
         (void)json_object_update_new(json, compared_json(what_if, &after, fork));
         /* This places the workloads on the fork. */
-        json_t *workloads = dry_run_judge(&question, what_if->arena);
+        json_t *workloads = judge_workloads(what_if, &provenance, fork, false);
+        add_counts_before(what_if, json_object_get(workloads, "jobs"));
         (void)json_array_extend(what_if->warnings, json_object_get(workloads, "warnings"));
         (void)json_object_set(workloads, "warnings", what_if->warnings);
         (void)json_object_del(workloads, "summary");
@@ -357,21 +376,30 @@ static void answer(struct what_if *what_if)
     inventory_fork_free(what_if->copy, fork);
 }
 
-static void judge_before(struct what_if *what_if)
+/* False: it has answered that the workloads are too many. */
+static bool judge_before(struct what_if *what_if)
 {
+    const struct workload_list *list = &what_if->request.workloads;
     struct cluster *fork = NULL;
     what_if->state = state_of_ledger(what_if->copy, what_if->arena);
-    what_if->before = placing_of(what_if->copy, NULL, PEERS_NONE, what_if->arena, &fork);
+    what_if->before =
+        placing_of(what_if->copy, NULL, list->n > 0 ? dry_run_peers_wanted(list) : PEERS_NONE,
+                   what_if->arena, &fork);
+    const bool is_too_much = dry_run_is_too_much(list, fork, what_if->exchange);
+    if (!is_too_much && list->n > 0) {
+        const struct provenance provenance = provenance_of(what_if->api->inventory, what_if->arena);
+        json_t *workloads = judge_workloads(what_if, &provenance, fork, true);
+        what_if->jobs = json_incref(json_object_get(workloads, "jobs"));
+        json_decref(workloads);
+    }
     inventory_fork_free(what_if->copy, fork);
+    return !is_too_much;
 }
 
 /* changed: the policy after the changes; NULL: the same. */
-static void run(struct what_if *what_if, const struct policy *changed)
+static void change(struct what_if *what_if, const struct policy *changed)
 {
     struct err err;
-    what_if->copy = inventory_copy(what_if->api->inventory, NULL);
-    applied_init(&what_if->applied, what_if->arena);
-    judge_before(what_if);
     if (changed)
         put_in_force(what_if, changed);
     struct cluster *ledger = inventory_own_ledger(what_if->copy);
@@ -379,12 +407,21 @@ static void run(struct what_if *what_if, const struct policy *changed)
     int r = changes_apply(changes, ledger, &what_if->applied, &err);
     if (r < 0) {
         answer_error(what_if->exchange, r, &err);
-    } else {
-        what_if->warnings =
-            changed ? changed_policy_warnings(changes, ledger, what_if->arena) : json_array();
-        answer(what_if);
-        json_decref(what_if->warnings);
+        return;
     }
+    what_if->warnings =
+        changed ? changed_policy_warnings(changes, ledger, what_if->arena) : json_array();
+    answer(what_if);
+    json_decref(what_if->warnings);
+}
+
+static void run(struct what_if *what_if, const struct policy *changed)
+{
+    what_if->copy = inventory_copy(what_if->api->inventory, NULL);
+    applied_init(&what_if->applied, what_if->arena);
+    if (judge_before(what_if))
+        change(what_if, changed);
+    json_decref(what_if->jobs);
     json_decref(what_if->state.fragmentation);
     json_decref(what_if->state.quota);
     pod_copy_fini(&what_if->before.copies);
