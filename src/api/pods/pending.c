@@ -13,7 +13,7 @@
 #include "api/query_names.h"
 #include "api/reply.h"
 #include "api/tables.h"
-#include "api/text.h"
+#include "api/verdicts/remedies.h"
 #include "api/verdicts/trial.h"
 #include "base/clock.h"
 #include "types/facts.h"
@@ -29,6 +29,7 @@
 struct pending {
     struct pod_report report;
     struct candidates candidates;
+    const struct pod_copies *copies;
     const struct turns *turns;    /* NULL: pods are not placed */
     struct pod_remedies remedies; /* inventory NULL: none are searched */
     size_t n_left;                /* remaining budget of verdicts */
@@ -184,26 +185,17 @@ static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
     return pods;
 }
 
-/* For the pods of each owner together, as its first pod asks. That pod gets them, too. Owners are
- * in the order of their first pods, and pods in that of the copies. */
-static void add_remedies(struct pending *pending, const struct pod_copies *copies, json_t *pods,
-                         json_t *owners)
+/* Owners come in the order of their first pods. */
+static void add_remedies(void *context, size_t i, json_int_t n, json_t *owner)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < copies->n && pending->remedies.inventory; i++) {
-        const struct pod *pod = &copies->items[i].pod;
-        json_t *owner = json_array_get(owners, at);
-        json_t *json = json_array_get(pods, i);
-        if (!owner || strcmp(text_member(owner, "firstPod"), pod->name) != 0 ||
-            strcmp(text_member(owner, "namespace"), pod->namespace_) != 0)
-            continue;
-        at++;
-        if (json_is_true(json_object_get(json, "judged")))
-            pod_json_add_remedies(&pending->report, &pending->remedies, &copies->items[i],
-                                  json_integer_value(json_object_get(owner, "pods")), json);
-        (void)json_object_set(owner, "remedies", json_object_get(json, "remedies"));
-        (void)json_object_set(owner, "remediesTried", json_object_get(json, "remediesTried"));
-    }
+    struct pending *pending = context;
+    const struct pod_copy *copy = &pending->copies->items[i];
+    struct pod_remedies *remedies = &pending->remedies;
+    remedies_add_none(owner);
+    if (remedies->inventory && remedies->trials_left > 0 && !copy->pod.refusal &&
+        !copy->reserved_node && !copy->shape->facts.over && pay_for_peers(pending, copy->peers) &&
+        pay(pending, &copy->shape->facts))
+        pod_json_add_remedies(&pending->report, remedies, copy, n, owner);
 }
 
 static json_t *pending_json(struct pod_copies *copies, struct pending *pending)
@@ -211,8 +203,8 @@ static json_t *pending_json(struct pod_copies *copies, struct pending *pending)
     struct arena *arena = pending->report.arena;
     const struct policy *policy = cluster_policy(pending->report.fork);
     json_t *pods = pods_json(pending, copies);
-    json_t *owners = pod_owners_json(pods, policy, arena);
-    add_remedies(pending, copies, pods, owners);
+    const struct pod_owners_help help = {add_remedies, pending};
+    json_t *owners = pod_owners_json(pods, policy, &help, arena);
     json_t *answer = provenance_json(&copies->provenance);
     json_t *rest = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "nodeCount",
                              (json_int_t)pending->candidates.n, "podCount",
@@ -234,6 +226,7 @@ static json_t *answer_of(struct inventory *inventory, struct pod_copies *copies,
     struct pending pending = {
         .report = {fork, arena, (int64_t)time(NULL), clock_ms(), claims},
         .candidates = candidates_of(fork, &models, arena),
+        .copies = copies,
         .turns = turns,
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };

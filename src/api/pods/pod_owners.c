@@ -1,6 +1,7 @@
 /* pod_owners: see pod_owners.h. */
 #include "api/pods/pod_owners.h"
 #include "api/text.h"
+#include "api/verdicts/remedies.h"
 #include "base/table.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@ struct pod_owner {
     const char *key;
     json_t *json; /* borrowed from the list */
     json_int_t n_pods, n_fits, n_gpus, n_missing_gpus, waits_s;
+    size_t i_deciding; /* its first pod without a place, or its first pod */
     UT_hash_handle hh;
 };
 
@@ -84,15 +86,15 @@ static bool fits(const json_t *pod)
 }
 
 /* The verdict is that of the first pod without a place, if there is one. */
-static void add_pod(struct pod_owner *owner, const json_t *pod, const struct policy *policy)
+static void add_pod(struct pod_owner *owner, size_t i, const json_t *pod,
+                    const struct policy *policy)
 {
     const json_int_t age = json_integer_value(json_object_get(pod, "ageSeconds"));
     const json_int_t n_gpus = pod_owners_count_gpus(pod, policy);
     const bool is_waiting = !fits(pod);
     if (owner->n_pods == 0 || (is_waiting && owner->n_fits == owner->n_pods)) {
         copy_member(owner->json, pod, "verdict");
-        copy_member(owner->json, pod, "remedies");
-        copy_member(owner->json, pod, "remediesTried");
+        owner->i_deciding = i;
     }
     owner->n_pods++;
     owner->n_fits += !is_waiting;
@@ -117,16 +119,49 @@ static void finish(struct pod_owner *owner)
     (void)json_object_update_new(owner->json, sums);
 }
 
-json_t *pod_owners_json(const json_t *pods, const struct policy *policy, struct arena *arena)
+/* Those that would fit by themselves need no remedy but time. */
+static bool needs_remedy(const json_t *pod)
+{
+    return !fits(pod) && json_integer_value(json_object_get(pod, "fits")) == 0;
+}
+
+static void add_remedies(struct pod_owner *owner, const json_t *pods,
+                         const struct pod_owners_help *help)
+{
+    const json_int_t n_missing = owner->n_pods - owner->n_fits;
+    if (needs_remedy(json_array_get(pods, owner->i_deciding)))
+        help->add_remedies(help->context, owner->i_deciding, n_missing, owner->json);
+    else
+        remedies_add_none(owner->json);
+}
+
+static void share_remedies(const struct pod_owner *owner, json_t *pod)
+{
+    remedies_add_none(pod);
+    if (!needs_remedy(pod))
+        return;
+    copy_member(pod, owner->json, "remedies");
+    copy_member(pod, owner->json, "remediesTried");
+}
+
+json_t *pod_owners_json(const json_t *pods, const struct policy *policy,
+                        const struct pod_owners_help *help, struct arena *arena)
 {
     struct pod_owner *owners = NULL;
+    struct pod_owner **of_pods = ARENA_ARRAY(arena, struct pod_owner *, json_array_size(pods));
     json_t *list = json_array();
     size_t i = 0;
     json_t *pod = NULL;
-    json_array_foreach (pods, i, pod)
-        add_pod(find_owner(&owners, list, pod, arena), pod, policy);
-    for (struct pod_owner *owner = owners; owner; owner = owner->hh.next)
+    json_array_foreach (pods, i, pod) {
+        of_pods[i] = find_owner(&owners, list, pod, arena);
+        add_pod(of_pods[i], i, pod, policy);
+    }
+    for (struct pod_owner *owner = owners; owner; owner = owner->hh.next) {
         finish(owner);
+        add_remedies(owner, pods, help);
+    }
+    json_array_foreach (pods, i, pod)
+        share_remedies(of_pods[i], pod);
     HASH_CLEAR(hh, owners);
     return list;
 }
