@@ -52,9 +52,10 @@ const char *text_cores(int64_t milli, struct arena *arena)
 
 const char *text_gib(int64_t bytes, struct arena *arena)
 {
-    const int64_t gib = bytes >> 30;
-    return gib > 0 ? arena_printf(arena, "%" PRId64 "Gi", gib)
-                   : arena_printf(arena, "%" PRId64 "Mi", bytes >> 20);
+    const int64_t mib = bytes >> 20;
+    if (mib < 1024)
+        return mib > 0 ? arena_printf(arena, "%" PRId64 "Mi", mib) : "0";
+    return arena_printf(arena, "%" PRId64 "Gi", mib >> 10);
 }
 
 const char *text_age(int64_t seconds, struct arena *arena)

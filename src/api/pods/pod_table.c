@@ -11,7 +11,6 @@
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/remedies.h"
 #include "api/verdicts/verdict.h"
-#include "types/quantity.h"
 
 #include <stdbool.h>
 #include <string.h>

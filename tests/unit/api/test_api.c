@@ -39,15 +39,15 @@ static void test_inventory_nodes(void **state)
     json_decref(inventory);
 }
 
-/* Sorted by name, whatever the order of the file. */
+/* Sorted by worth, then name, whatever the order of the file. */
 static void test_inventory_order_and_totals(void **state)
 {
     json_t *inventory = ask_json(*state, api_inventory, "");
     const json_t *nodes = json_object_get(inventory, "nodes");
     assert_int_equal(json_array_size(nodes), 4);
     assert_json(ask_member(nodes, 0, "name"), "'a100-1'");
-    assert_json(ask_member(nodes, 2, "name"), "'cpu-1'");
-    assert_json(ask_member(nodes, 3, "name"), "'t4-1'");
+    assert_json(ask_member(nodes, 2, "name"), "'t4-1'");
+    assert_json(ask_member(nodes, 3, "name"), "'cpu-1'");
     assert_json(json_object_get(inventory, "models"),
                 "[{'model':'A100-SXM4-80GB','resource':'nvidia.com/gpu','nodes':2,'capacity':16,"
                 "'allocatable':16,'used':5,'reserved':0,'free':11,'usable':8,'stranded':3,'closed':"
@@ -87,15 +87,18 @@ static void test_inventory_is_empty_without_nodes(void **state)
 static void test_inventory_table(void **state)
 {
     static const char EXPECTED[] =
-        "NODE     STATE   MODEL            RESOURCE         TOTAL   USED   FREE   HELD BY\n"
-        "a100-1   Ready   A100-SXM4-80GB   nvidia.com/gpu   8       5      3      ml/train-0 (5)\n"
-        "a100-2   Ready   A100-SXM4-80GB   nvidia.com/gpu   8       0      8      -\n"
-        "cpu-1    Ready   -                -                -       -      -      -\n"
-        "t4-1     Ready   T4               nvidia.com/gpu   4       0      4      -\n"
+        "8 of 20 GPUs are usable; 7 are stranded, 5 in use\n"
+        "NODE    MODEL           GPUS  USED  FREE  USABLE  STATE     CPU  MEMORY  PODS\n"
+        "a100-1  A100-SXM4-80GB     8     5     3       0  stranded   56    56Gi  ml/train-0 (5)\n"
+        "a100-2  A100-SXM4-80GB     8     0     8       8  Ready      64    64Gi  -\n"
+        "t4-1    T4                 4     0     4       0  stranded    4    64Gi  -\n"
+        "The same in each row: RESOURCE nvidia.com/gpu.\n"
+        "Without GPUs: cpu-1.\n"
         "\n"
-        "MODEL            RESOURCE         NODES   TOTAL   USED   FREE\n"
-        "A100-SXM4-80GB   nvidia.com/gpu   2       16      5      11\n"
-        "T4               nvidia.com/gpu   1       4       0      4\n"
+        "MODEL           NODES  GPUS  USED  USABLE  STRANDED\n"
+        "A100-SXM4-80GB      2    16     5       8         3\n"
+        "T4                  1     4     0       0         4\n"
+        "The same in each row: RESOURCE nvidia.com/gpu.\n"
         "\nfile:";
     char *table = ask_text(*state, api_inventory, "", "wide", 200, "text/plain; charset=utf-8");
     if (strncmp(table, EXPECTED, sizeof EXPECTED - 1) != 0)

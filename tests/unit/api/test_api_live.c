@@ -351,15 +351,16 @@ static void test_readyz_names_kinds_over_their_limit(void **state)
 static void test_table(void **state)
 {
     static const char EXPECTED[] =
-        "NODE   STATE      MODEL   RESOURCE         TOTAL   USED   FREE   HELD BY       RESERVED "
-        "FOR\n"
-        "a      NotReady   -       nvidia.com/gpu   8       3      3      ml/runs (3)   ml/waits "
-        "(2)\n"
+        "0 of 8 GPUs are usable; 3 are on closed nodes, 3 in use, 2 reserved\n"
+        "NODE  GPUS  USED  FREE  USABLE  STATE     RESOURCE        CPU  MEMORY  PODS         "
+        "RESERVED FOR\n"
+        "a        8     3     3       0  NotReady  nvidia.com/gpu    0       0  ml/runs (3)  "
+        "ml/waits (2)\n"
         "\n"
-        "MODEL   RESOURCE         NODES   TOTAL   USED   FREE   RESERVED\n"
-        "-       nvidia.com/gpu   1       8       3      3      2\n"
+        "MODEL  NODES  GPUS  USED  USABLE  STRANDED  CLOSED  RESERVED  RESOURCE\n"
+        "-          1     8     3       0         0       3         2  nvidia.com/gpu\n"
         "\n" LIVE_SERVER "\n"
-        "KIND                     STATE      SECONDS OLD   WHY\n";
+        "KIND                    STATE     SECONDS OLD  WHY\n";
     struct live_ask *live = *state;
     fill(live);
     make_stale(live);
@@ -368,8 +369,8 @@ static void test_table(void **state)
     const char *rest = text + sizeof EXPECTED - 1;
     if (strncmp(text, EXPECTED, sizeof EXPECTED - 1) != 0)
         fail_msg("%s", table);
-    assert_non_null(strstr(rest, "pods                     stale      10"));
-    assert_non_null(strstr(rest, "   no answer in 10 s\nnamespaces"));
+    assert_non_null(strstr(rest, "pods                    stale             10"));
+    assert_non_null(strstr(rest, "  no answer in 10 s\nnamespaces"));
     free(table);
 }
 
