@@ -226,7 +226,7 @@ static bool drop_one(const struct table *table, struct layout *layout)
     return true;
 }
 
-/* Cells wrap before a column goes. */
+/* Columns that may go do so before a cell wraps. */
 static struct layout layout_of(const struct table *table)
 {
     const size_t width = line_width(table->wide);
@@ -237,7 +237,7 @@ static struct layout layout_of(const struct table *table)
             layout.widths[i] = table->columns[layout.at[i]].width;
         return layout;
     }
-    while (!table->wide && cut(table, 0, &layout) > width && drop_one(table, &layout))
+    while (!table->wide && cut(table, level, &layout) > width && drop_one(table, &layout))
         ;
     while (cut(table, level, &layout) > width && level > 0)
         level--;

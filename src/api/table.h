@@ -1,8 +1,8 @@
 /*
  * table: text columns. Private to api.
  *
- * A table fits in the width of tables.h: cells wrap at spaces, and columns that may go do so, the
- * last first. A word never breaks: a row with longer ones is longer. A wide table keeps its
+ * A table fits in the width of tables.h: columns that may go do so, the last first, and then cells
+ * wrap at spaces. A word never breaks: a row with longer ones is longer. A wide table keeps its
  * columns. Columns of numbers are aligned at the right. A column without a value is left out, and so
  * is one with 0 in all of several rows. A column that may be told is left out if several rows have
  * one value, which a line below the table has.

@@ -26,13 +26,11 @@ const char *text_decimal(const json_t *object, const char *key, struct arena *ar
     return json_is_number(value) ? arena_printf(arena, "%.3f", json_number_value(value)) : "";
 }
 
-const char *text_change(const json_t *before, const json_t *after, const char *key, bool decimal,
+const char *text_change(const json_t *before, const json_t *after, const char *key,
                         struct arena *arena)
 {
-    const char *(*text_of)(const json_t *, const char *, struct arena *) =
-        decimal ? text_decimal : text_number;
-    const char *was = text_of(before, key, arena);
-    const char *is = text_of(after, key, arena);
+    const char *was = text_number(before, key, arena);
+    const char *is = text_number(after, key, arena);
     return strcmp(was, is) == 0
                ? was
                : arena_printf(arena, "%s -> %s", was[0] ? was : "-", is[0] ? is : "-");

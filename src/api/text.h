@@ -19,9 +19,8 @@ const char *text_number(const json_t *object, const char *key, struct arena *are
 /* The number with three decimals; "" if absent. */
 const char *text_decimal(const json_t *object, const char *key, struct arena *arena);
 
-/* Both numbers of the member, decimal: with three decimals: "12 -> 10"; one of them if they are
- * equal. An absent one is "-". */
-const char *text_change(const json_t *before, const json_t *after, const char *key, bool decimal,
+/* Both integers of the member: "12 -> 10"; one of them if they are equal. An absent one is "-". */
+const char *text_change(const json_t *before, const json_t *after, const char *key,
                         struct arena *arena);
 /* "NAMESPACE/NAME", of an object with these members. */
 const char *text_pod(const json_t *pod, struct arena *arena);

@@ -107,6 +107,6 @@ def test_before_and_after_a_dry_run(service):
     (workload,) = service.post("/v1/dry-run?explain=true", pod("new", 4)).json()["workloads"]
     (change,) = workload["explain"]["fragmentation"]
     assert (change["resource"], change["model"]) == (GPU, "T4")
-    assert change["before"] == {"free": 16, "fragmented": pytest.approx(8 * 2 / 14), "largestBlock": 8, "wholeNodes": 1}
-    assert change["after"] == {"free": 12, "fragmented": pytest.approx(4 * (2 + 5) / 14), "largestBlock": 4, "wholeNodes": 0}
+    assert change["before"] == {"free": 16, "usable": 8, "fragmented": pytest.approx(8 * 2 / 14), "largestBlock": 8, "wholeNodes": 1}
+    assert change["after"] == {"free": 12, "usable": 4, "fragmented": pytest.approx(4 * (2 + 5) / 14), "largestBlock": 4, "wholeNodes": 0}
     assert service.get("/v1/fragmentation").json()["models"] == [ON_A, ON_B], "a dry run leaves no trace"

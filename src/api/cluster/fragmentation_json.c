@@ -17,9 +17,10 @@
 
 static json_t *amounts_json(const struct fragmentation *item)
 {
-    return json_pack("{s:I, s:f, s:I, s:I}", "free", (json_int_t)free_gpus_sum(&item->free),
-                     "fragmented", item->fragmented, "largestBlock",
-                     (json_int_t)item->largest_block, "wholeNodes", (json_int_t)item->n_whole);
+    return json_pack("{s:I, s:I, s:f, s:I, s:I}", "free", (json_int_t)free_gpus_sum(&item->free),
+                     "usable", (json_int_t)item->free.usable, "fragmented", item->fragmented,
+                     "largestBlock", (json_int_t)item->largest_block, "wholeNodes",
+                     (json_int_t)item->n_whole);
 }
 
 static void add_rooms(json_t *json, const struct fragmentation *item)
@@ -181,11 +182,11 @@ void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *a
 void fragmentation_json_write_changes(const json_t *changes, bool wide, struct arena *arena,
                                       struct buf *out)
 {
-    static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "OF NO USE",
+    static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "USABLE",
                                            "LARGEST BLOCK", "WHOLE NODES", NULL};
     struct table *table = table_new(arena, wide, HEADINGS);
-    json_auto_t *none = json_pack("{s:i, s:f, s:i, s:i}", "free", 0, "fragmented", 0.0,
-                                  "largestBlock", 0, "wholeNodes", 0);
+    json_auto_t *none = json_pack("{s:i, s:i, s:i, s:i}", "free", 0, "usable", 0, "largestBlock", 0,
+                                  "wholeNodes", 0);
     size_t i = 0;
     json_t *change = NULL;
     json_array_foreach (changes, i, change) {
@@ -197,10 +198,10 @@ void fragmentation_json_write_changes(const json_t *changes, bool wide, struct a
             after = none;
         table_add(table,
                   (const char *[]){text_member(change, "resource"), text_member(change, "model"),
-                                   text_change(before, after, "free", false, arena),
-                                   text_change(before, after, "fragmented", true, arena),
-                                   text_change(before, after, "largestBlock", false, arena),
-                                   text_change(before, after, "wholeNodes", false, arena)});
+                                   text_change(before, after, "free", arena),
+                                   text_change(before, after, "usable", arena),
+                                   text_change(before, after, "largestBlock", arena),
+                                   text_change(before, after, "wholeNodes", arena)});
     }
     if (i == 0)
         return;

@@ -275,16 +275,11 @@ static void write_unenforced(const json_t *quotas, struct arena *arena, struct b
 
 void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    const char *const HEADINGS[] = {"QUOTA",
-                                    "GPUS",
-                                    "USED",
-                                    "LIMIT",
-                                    "LEFT",
-                                    TABLE_MAY_GO "UNKNOWN",
-                                    TABLE_MAY_GO "MOST USED BY",
-                                    wide ? "NODES" : NULL,
-                                    "NAMESPACES",
-                                    NULL};
+    const char *const HEADINGS[] = {"QUOTA",        "GPUS",
+                                    "USED",         "LIMIT",
+                                    "LEFT",         TABLE_MAY_GO "UNKNOWN",
+                                    "MOST USED BY", wide ? "NODES" : NULL,
+                                    "NAMESPACES",   NULL};
     const json_t *quotas = json_object_get(answer, "quotas");
     struct table *table = table_new(arena, wide, HEADINGS);
     size_t i = 0;

@@ -130,8 +130,8 @@ static void write_quota(const json_t *change, bool wide, struct arena *arena, st
         table_add(table, (const char *[]){text_member(after ? after : before, "quota"),
                                           or_all(text_member(item, "resource")),
                                           or_all(text_member(item, "model")),
-                                          text_change(before, after, "used", false, arena),
-                                          text_change(before, after, "limit", false, arena)});
+                                          text_change(before, after, "used", arena),
+                                          text_change(before, after, "limit", arena)});
     }
     if (i > 0) {
         buf_add_text(out, "\nQuotas before and after:\n");
