@@ -119,7 +119,8 @@ static const char *addition(const json_t *answer, const json_t *job, struct aren
         json_array_get(json_object_get(workload_at(answer, job, 0), "placements"), 0);
     const json_t *without = json_object_get(job, "fitsWithout");
     const char *text = "";
-    if (json_integer_value(json_object_get(job, "pods")) == 1 && text_member(placement, "node")[0])
+    if (fits(job) && json_integer_value(json_object_get(job, "pods")) == 1 &&
+        text_member(placement, "node")[0])
         text = arena_printf(arena, ", on %s", text_member(placement, "node"));
     if (without)
         text = arena_printf(arena, "%s, without the changes %lld", text,

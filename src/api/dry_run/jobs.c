@@ -111,6 +111,7 @@ static bool tell_unknown_field(struct job *job)
     return false;
 }
 
+/* The first role of the worst result; if all fit, the last one, as it knows what room is left. */
 static void decide(struct job *job)
 {
     for (size_t i = 0; i < job->n_roles; i++) {
@@ -120,6 +121,8 @@ static void decide(struct job *job)
         if (rank_of(role->headline.result) < rank_of(job->roles[job->i_deciding].headline.result))
             job->i_deciding = i;
     }
+    if (rank_of(job->roles[job->i_deciding].headline.result) == rank_of(RESULT_FITS))
+        job->i_deciding = job->n_roles - 1;
     job->headline = job->roles[job->i_deciding].headline;
     headline_count(&job->headline, job->n_placed, job->n_pods);
     if (!tell_unknown_field(job))

@@ -150,39 +150,30 @@ static void write_not_checked(const json_t *answer, struct arena *arena, struct 
     }
 }
 
-/* "3 more nodes like h100-1; drain v100-1" */
+static const char *change_text(const json_t *change, struct arena *arena)
+{
+    static const char *const NAMES[] = {"node", "pod", "quota"};
+    const char *kind = text_member(change, "change");
+    const json_int_t count = json_integer_value(json_object_get(change, "count"));
+    if (strcmp(kind, "addNodes") == 0)
+        return arena_printf(arena, "%lld more node%s like %s", (long long)count,
+                            count == 1 ? "" : "s", text_member(change, "like"));
+    for (size_t i = sizeof NAMES / sizeof *NAMES; i-- > 0;) {
+        if (text_member(change, NAMES[i])[0])
+            return arena_printf(arena, "%s %s", kind, text_member(change, NAMES[i]));
+    }
+    return kind;
+}
+
+/* "3 more nodes like h100-1, drain v100-1" */
 static const char *changes_text(const json_t *answer, struct arena *arena)
 {
     struct name_list shown = {.text = ""};
     size_t i = 0;
     json_t *change = NULL;
-    const char *like = "";
-    size_t n_like = 0;
-    const json_t *changes = json_object_get(answer, "changes");
-    json_array_foreach (changes, i, change) {
-        const json_t *next = json_array_get(changes, i + 1);
-        const char *kind = text_member(change, "change");
-        if (strcmp(kind, "addNodes") != 0) {
-            const char *what = text_member(change, "node");
-            text_names_add(&shown,
-                           text_names_are_full(&shown)
-                               ? NULL
-                               : arena_printf(arena, "%s %s%s", kind, text_member(change, "pod"),
-                                              text_member(change, "pod")[0] ? "" : what),
-                           arena);
-            continue;
-        }
-        like = text_member(change, "like");
-        n_like++;
-        if (strcmp(text_member(next, "change"), "addNodes") == 0 &&
-            strcmp(text_member(next, "like"), like) == 0)
-            continue;
-        text_names_add(
-            &shown,
-            arena_printf(arena, "%zu more node%s like %s", n_like, n_like == 1 ? "" : "s", like),
-            arena);
-        n_like = 0;
-    }
+    json_array_foreach (json_object_get(answer, "changes"), i, change)
+        text_names_add(&shown, text_names_are_full(&shown) ? NULL : change_text(change, arena),
+                       arena);
     return text_names(&shown, arena);
 }
 

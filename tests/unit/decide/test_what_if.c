@@ -90,6 +90,33 @@ static void test_running_pods_are_counted(void **state)
     cluster_fork_free(fork);
 }
 
+/* Any number of times: what was placed, and what pods that end leave. */
+static void test_a_marked_fork_can_be_rewound(void **state)
+{
+    struct fixture *fixture = *state;
+    three_nodes(fixture);
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    const struct node *nodes[6];
+    const struct fit_question before = question_on(fixture, fork, GPU "=1");
+    assert_int_equal(what_if_place(fork, &before, 1, nodes), 1);
+    const char *numbers = numbers_of(fixture, fork);
+    cluster_fork_mark(fork);
+    for (size_t i = 0; i < 2; i++) {
+        const struct fit_question question = question_on(fixture, fork, GPU "=2");
+        const struct need freed = {question.shape->needs[0].resource, 1};
+        cluster_vacate(fork, cluster_find_node(fork, "b"), &freed, 1);
+        assert_int_equal(what_if_place(fork, &question, 6, nodes), 4);
+        assert_int_equal(what_if_fill(fork, &before, 9).n, 1);
+        assert_string_not_equal(numbers_of(fixture, fork), numbers);
+        cluster_fork_rewind(fork);
+        assert_string_equal(numbers_of(fixture, fork), numbers);
+    }
+    assert_int_equal(what_if_more(fork, &before).n, 8);
+    cluster_fork_keep(fork);
+    assert_int_equal(what_if_place(fork, &before, 1, nodes), 1);
+    cluster_fork_free(fork);
+}
+
 static void test_placing_never_changes_the_ledger(void **state)
 {
     struct fixture *fixture = *state;
@@ -275,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_replicas_go_one_after_another_to_the_best_node),
         TEST(test_running_pods_are_counted),
+        TEST(test_a_marked_fork_can_be_rewound),
         TEST(test_placing_never_changes_the_ledger),
         TEST(test_two_forks_are_independent),
         TEST(test_later_events_do_not_change_a_fork),
