@@ -318,7 +318,8 @@ static const char *sentence_of(const struct teller *teller)
         return arena_printf(teller->arena, "%s: %s.", node_name(found->node),
                             reason_text(found->reason));
     return arena_printf(teller->arena, "On %zu of %zu nodes, %s.", found->n, found->n_of,
-                        verdict_message(teller->question->query, found->node, found->reason));
+                        found->cause == CAUSE_CLAIMS ? "its resource claims find too few devices"
+                                                     : reason_text(found->reason));
 }
 
 static bool has_reason(const struct candidates *candidates, enum reason reason)
