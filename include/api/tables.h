@@ -19,6 +19,11 @@
  * default: 100, and no limit for wide tables. */
 void tables_set_width(size_t width);
 
+/* From now on each line of headings begins with this character, for a client that shows them in
+ * another way. Stored names cannot have it. */
+#define TABLES_HEADING '\x01'
+void tables_mark_headings(void);
+
 /* Each writes the text of ?output=table for one path of /v1. */
 void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 void tables_write_inventory(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
@@ -34,5 +39,7 @@ void tables_write_node_groups(const json_t *answer, bool wide, struct arena *are
                               struct buf *out);
 /* The claims of /v1/inventory. */
 void tables_write_claims(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+/* Its pods that hold GPUs: a list `pods`, as kubectl gpu pods -o json has it. */
+void tables_write_holders(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 
 #endif

@@ -18,6 +18,13 @@ void tables_set_width(size_t width)
     wanted_width = width;
 }
 
+static bool marks_headings;
+
+void tables_mark_headings(void)
+{
+    marks_headings = true;
+}
+
 struct column {
     const char *heading;
     const char *value; /* of all rows; NULL: they differ */
@@ -303,6 +310,19 @@ static void write_row(const struct table *table, const struct layout *layout, co
         ;
 }
 
+static void write_headings(const struct table *table, const struct layout *layout, struct buf *out)
+{
+    const char *cells[TABLE_MAX_COLUMNS];
+    bool goes_on = true;
+    for (size_t i = 0; i < table->n_columns; i++)
+        cells[i] = table->columns[i].heading;
+    while (goes_on) {
+        if (marks_headings)
+            buf_add(out, &(char){TABLES_HEADING}, 1);
+        goes_on = write_line_of_row(table, layout, cells, out);
+    }
+}
+
 void table_write_sentence(const char *text, size_t indent, struct buf *out)
 {
     const size_t width = line_width(false);
@@ -332,9 +352,7 @@ void table_write(const struct table *table, struct buf *out)
 {
     const struct layout layout = layout_of(table);
     const char *cells[TABLE_MAX_COLUMNS];
-    for (size_t i = 0; i < table->n_columns; i++)
-        cells[i] = table->columns[i].heading;
-    write_row(table, &layout, cells, out);
+    write_headings(table, &layout, out);
     for (const struct row *row = table->first; row; row = row->next) {
         memcpy(cells, row->cells, sizeof cells);
         write_row(table, &layout, cells, out);

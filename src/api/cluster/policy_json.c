@@ -57,8 +57,10 @@ void api_policy(void *context, struct exchange *exchange)
     const char *text = api->policy(api->policy_context, exchange_arena(exchange));
     json_t *answer = NULL;
     struct err err;
-    if (json_parse(text, strlen(text), 0, &JSON_OWN, &answer, &err) < 0)
+    if (json_parse(text, strlen(text), 0, &JSON_OWN, &answer, &err) < 0) {
         exchange_answer_error(exchange, 500, err.text);
-    else
-        reply(exchange, answer, write_table);
+        return;
+    }
+    (void)json_object_set_new(answer, "version", json_string(GPU_EXTENDER_VERSION));
+    reply(exchange, answer, write_table);
 }
