@@ -6,40 +6,12 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "verb_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum verb {
-    VERB_NODES,
-    VERB_FIT,
-    VERB_PENDING,
-    VERB_QUOTA,
-    VERB_WHY,
-    VERB_FRAG,
-    VERB_CLAIMS,
-    VERB_DECISIONS,
-    VERB_DOCTOR,
-    VERB_WHAT_IF,
-    VERB_NODE_GROUPS,
-    VERB_UI
-};
-
 enum form { FORM_TABLE, FORM_WIDE, FORM_JSON, FORM_YAML, FORM_NAME };
-
-/* A set of bits: options and words that some verbs take. */
-enum takes {
-    TAKES_NAMESPACE = 1,
-    TAKES_ALL = 2,
-    TAKES_MODEL = 4,
-    TAKES_MANIFEST = 8,
-    TAKES_WATCH = 16,
-    TAKES_NAMES = 32, /* --output=name */
-    TAKES_OBJECT = 64,
-    NEEDS_OBJECT = 128,
-    TAKES_CHANGES = 256,
-    TAKES_SELECTOR = 512
-};
 
 enum change_option {
     OPTION_ADD_NODES, /* NODE or NODE=COUNT */
@@ -73,6 +45,8 @@ struct arguments {
     const char *selector;         /* of labels */
     struct asked_option *changes; /* in the order of the command line */
     size_t n_changes;
+    const struct option_facts **options; /* that were given, without those of kubectl */
+    size_t n_options;
     unsigned given; /* bits of enum takes */
     /* One of these two, or neither: through kubectl. */
     const char *cluster_file;
@@ -84,6 +58,7 @@ struct arguments {
     /* All options of kubectl, each as --NAME=VALUE; ends with NULL. */
     const char **of_kubectl;
     size_t n_of_kubectl;
+    bool wants_help, wants_version;
     bool is_answered; /* by --help or --version: there is nothing to do */
 };
 
@@ -92,20 +67,14 @@ struct arguments {
 void arguments_parse_unfinished(int argc, char **argv, struct arena *arena,
                                 struct arguments *ret_arguments, size_t *ret_n_words);
 /* By index; NULL past the end. */
-const char *arguments_verb_name(size_t i, const char **ret_help);
-const char *arguments_option_name(size_t i);
 const char *arguments_form_name(size_t i);
 /* The long name of an option "--NAME" or "-X" that needs a value; NULL: it is no such option. */
 const char *arguments_awaiting(const char *word);
 
 void arguments_add_name(struct file_names *names, const char *name, struct arena *arena);
 
-/* "--drain" */
-const char *arguments_change_name(enum change_option option);
-/* Whether the verb can be asked about one namespace. */
-bool arguments_have_namespaces(enum verb verb);
-/* -EINVAL with a message. --help and --version print to standard output and set is_answered.
- * program: the command as users type it, for --help. */
+/* -EINVAL with a message. --help, the verb help and --version print to standard output and set
+ * is_answered. program: the command as users type it, for --help. */
 int arguments_parse(int argc, char **argv, const char *program, struct arena *arena,
                     struct arguments *ret_arguments, struct err *err);
 

@@ -182,29 +182,35 @@ static const char *offer_values(const struct session *session, const char *optio
     return NO_FILES;
 }
 
-static void offer_options(const struct session *session, struct completions *candidates)
+/* Those of the verb; all if there is none yet. */
+static void offer_options(const struct session *session, size_t n_words,
+                          struct completions *candidates)
 {
-    const char *name = NULL;
-    for (size_t i = 0; (name = arguments_option_name(i)); i++)
-        offer(candidates, arena_printf(session->arena, "--%s", name), "");
+    const unsigned takes = n_words > 0 ? VERB_TABLE[session->arguments.verb].takes : ~0U;
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const struct option_facts *facts = &OPTION_TABLE[i];
+        if (!facts->takes || facts->takes & takes)
+            offer(candidates, arena_printf(session->arena, "--%s", facts->name),
+                  facts->help ? facts->help : "");
+    }
 }
 
 static void offer_words(struct session *session, size_t n_words, struct completions *candidates)
 {
-    const char *help = "";
-    const char *name = NULL;
-    for (size_t i = 0; n_words == 0 && (name = arguments_verb_name(i, &help)); i++)
-        offer(candidates, name, help);
+    const enum verb verb = session->arguments.verb;
+    const bool is_verb = n_words == 0 || (n_words == 1 && verb == VERB_HELP);
+    for (size_t i = 0; is_verb && i < N_VERBS; i++)
+        offer(candidates, VERB_TABLE[i].name, VERB_TABLE[i].help);
     if (n_words != 1)
         return;
-    if (session->arguments.verb == VERB_NODES) {
+    if (verb == VERB_NODES) {
         offer_list(session, "inventory", "nodes", "name", candidates);
         return;
     }
     session_add_parameter(session, "namespace", session->arguments.namespace_);
-    if (session->arguments.verb == VERB_WHY)
+    if (verb == VERB_WHY)
         offer_waiting(session, candidates);
-    else if (session->arguments.verb == VERB_DECISIONS)
+    else if (verb == VERB_DECISIONS)
         offer_decided(session, candidates);
 }
 
@@ -229,7 +235,7 @@ int verbs_complete(struct session *session, int argc, char **argv)
     if (option)
         directive = offer_values(session, option, &candidates);
     else if (last[0] == '-')
-        offer_options(session, &candidates);
+        offer_options(session, n_words, &candidates);
     else
         offer_words(session, n_words, &candidates);
     struct buf out;

@@ -4,27 +4,12 @@
 #include "source.h"
 #include "verbs.h"
 
-static int (*const VERBS[])(struct session *session) = {
-    [VERB_NODES] = verbs_nodes,
-    [VERB_FIT] = verbs_fit,
-    [VERB_PENDING] = verbs_pending,
-    [VERB_QUOTA] = verbs_quota,
-    [VERB_WHY] = verbs_why,
-    [VERB_FRAG] = verbs_frag,
-    [VERB_CLAIMS] = verbs_claims,
-    [VERB_DECISIONS] = verbs_decisions,
-    [VERB_DOCTOR] = verbs_doctor,
-    [VERB_WHAT_IF] = verbs_what_if,
-    [VERB_NODE_GROUPS] = verbs_node_groups,
-    [VERB_UI] = verbs_ui,
-};
-
 /* NULL: all. Through kubectl the default is its context's namespace. Else it is all namespaces, and
  * "default" for the verb about one pod. */
 static const char *namespace_of(const struct session *session)
 {
     const struct arguments *arguments = &session->arguments;
-    if (arguments->given & TAKES_ALL || !arguments_have_namespaces(arguments->verb))
+    if (arguments->given & TAKES_ALL || !(VERB_TABLE[arguments->verb].takes & TAKES_NAMESPACE))
         return NULL;
     if (arguments->namespace_)
         return arguments->namespace_;
@@ -53,7 +38,7 @@ static int run(struct session *session, int argc, char **argv)
     if (session->arguments.is_answered)
         return EXIT_FINE;
     session->namespace_ = namespace_of(session);
-    return VERBS[session->arguments.verb](session);
+    return VERB_TABLE[session->arguments.verb].run(session);
 }
 
 int main(int argc, char **argv)

@@ -11,7 +11,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#define WIDTH_LEAST ((size_t)80)
+#define WIDTH_MOST ((size_t)400)
+#define WIDTH_OF_PIPES ((size_t)100)
 
 bool print_has_colour(void)
 {
@@ -19,6 +24,19 @@ bool print_has_colour(void)
     const char *terminal = getenv("TERM");
     return !(no_colour && *no_colour) && !(terminal && strcmp(terminal, "dumb") == 0) &&
            isatty(STDOUT_FILENO);
+}
+
+/* Characters of a line; COLUMNS wins, as with other programs. */
+static size_t width_of_output(void)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size = {0};
+    size_t n = columns ? strtoul(columns, NULL, 10) : 0;
+    if (n == 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        n = size.ws_col;
+    if (n == 0)
+        return WIDTH_OF_PIPES;
+    return n < WIDTH_LEAST ? WIDTH_LEAST : n > WIDTH_MOST ? WIDTH_MOST : n;
 }
 
 int print_text(const struct session *session, struct buf *out, int status)
@@ -72,12 +90,13 @@ static void add_table(const struct session *session, const json_t *answer, print
     const struct shown_style style = {
         .has_headings = with_headings && !session->arguments.no_headers,
         .has_colour = print_has_colour(),
-        .is_wrapped = !wide,
+        .width = wide ? 0 : width_of_output(),
     };
     struct buf table;
     buf_init(&table, SOURCE_BYTES_MAX);
+    tables_mark_headings();
     if (!wide)
-        tables_set_width(SHOWN_COLUMNS);
+        tables_set_width(style.width);
     write(answer, wide, session->arena, &table);
     shown_add_table(buf_text(&table), &style, out);
     buf_fini(&table);

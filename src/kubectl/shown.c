@@ -1,5 +1,6 @@
 /* shown: see shown.h. */
 #include "shown.h"
+#include "api/tables.h"
 #include "base/mem.h"
 #include "formats/json_put.h"
 
@@ -22,7 +23,7 @@ static size_t n_characters(const char *text, size_t len)
 }
 
 /* Bytes of the line's beginning that fit, up to a space; all if no space is where it could end. */
-static size_t fitting(const char *line, size_t indent)
+static size_t fitting(const char *line, size_t indent, size_t width)
 {
     size_t end = 0;
     size_t n = indent;
@@ -30,7 +31,7 @@ static size_t fitting(const char *line, size_t indent)
         const size_t word =
             strspn(line + at, " ") + strcspn(line + at + strspn(line + at, " "), " ");
         n += n_characters(line + at, word);
-        if (end > 0 && n > SHOWN_COLUMNS)
+        if (end > 0 && n > width)
             return end;
         at += word;
         end = at;
@@ -39,61 +40,81 @@ static size_t fitting(const char *line, size_t indent)
 }
 
 /* The next lines of a sentence are indented further than its first. */
-static void add_wrapped(const char *line, struct buf *out)
+static void add_wrapped(const char *line, size_t width, struct buf *out)
 {
     const size_t indent = strspn(line, " ") + strlen("  ");
-    size_t len = fitting(line, 0);
+    size_t len = fitting(line, 0, width);
     buf_add(out, line, len);
     for (line += len; *line; line += len) {
         line += strspn(line, " ");
-        len = fitting(line, indent);
+        len = fitting(line, indent, width);
         buf_printf(out, "\n%*s%.*s", (int)indent, "", (int)len, line);
     }
 }
 
-static void add_line(const char *line, size_t len, bool is_wrapped, struct buf *out)
+/* Verdicts begin a line, and two spaces follow. */
+static const struct {
+    const char *word, *colour;
+} VERDICTS[] = {{"FITS", "\x1b[32m"},
+                {"PARTLY FITS", "\x1b[33m"},
+                {"DOES NOT FIT", "\x1b[31m"},
+                {"NOT JUDGED", "\x1b[90m"},
+                {"MISTAKE", "\x1b[31m"}};
+
+/* Adds the verdict in its colour, and returns its length; 0: the line begins with none. */
+static size_t add_verdict(const char *line, struct buf *out)
+{
+    for (size_t i = 0; i < sizeof VERDICTS / sizeof *VERDICTS; i++) {
+        const size_t len = strlen(VERDICTS[i].word);
+        if (strncmp(line, VERDICTS[i].word, len) != 0 || strncmp(line + len, "  ", 2) != 0)
+            continue;
+        buf_printf(out, "%s%s" PLAIN, VERDICTS[i].colour, VERDICTS[i].word);
+        return len;
+    }
+    return 0;
+}
+
+static void add_line(const char *line, size_t len, const struct shown_style *style, struct buf *out)
 {
     char *copy CLEANUP(mem_free_ptr) = mem_strndup(line, len);
-    const char *rest = copy;
-    struct buf text;
+    char *hint = strstr(copy, WIDE_HINT);
+    struct buf text, wrapped;
     buf_init(&text, BUF_UNBOUNDED); /* a line of a bounded answer */
-    if (strncmp(copy, WIDE_HINT, strlen(WIDE_HINT)) == 0) {
+    buf_init(&wrapped, BUF_UNBOUNDED);
+    if (hint)
+        *hint = '\0';
+    buf_add_one_line(&text, copy);
+    if (hint) {
         buf_add_text(&text, "--output=wide");
-        rest += strlen(WIDE_HINT);
+        buf_add_one_line(&text, hint + strlen(WIDE_HINT));
     }
-    buf_add_one_line(&text, rest);
-    if (is_wrapped)
-        add_wrapped(buf_text(&text), out);
-    else
-        buf_add(out, buf_text(&text), text.len);
+    add_wrapped(buf_text(&text), style->width > 0 ? style->width : SIZE_MAX, &wrapped);
+    const size_t n_shown = style->has_colour ? add_verdict(buf_text(&wrapped), out) : 0;
+    buf_add_text(out, buf_text(&wrapped) + n_shown);
+    buf_fini(&wrapped);
     buf_fini(&text);
 }
 
-/* No name of Kubernetes is in capitals. */
-static bool is_heading(const char *line, size_t len)
+static void add_heading(const char *line, size_t len, const struct shown_style *style,
+                        struct buf *out)
 {
-    bool has_letter = false;
-    for (size_t i = 0; i < len; i++) {
-        if (!isupper((unsigned char)line[i]) && line[i] != ' ')
-            return false;
-        has_letter |= line[i] != ' ';
-    }
-    return has_letter;
+    if (!style->has_headings)
+        return;
+    buf_add_text(out, style->has_colour ? BOLD : "");
+    add_line(line, len, style, out);
+    buf_add_text(out, style->has_colour ? PLAIN "\n" : "\n");
 }
 
 void shown_add_table(const char *text, const struct shown_style *style, struct buf *out)
 {
-    bool begins = true; /* this line may be a heading: after none, or after one */
     while (*text) {
         const size_t len = strcspn(text, "\n");
-        begins = begins && is_heading(text, len);
-        if (begins && style->has_headings && style->has_colour)
-            buf_add_text(out, BOLD);
-        if (!begins || style->has_headings) {
-            add_line(text, len, style->is_wrapped, out);
-            buf_add_text(out, begins && style->has_colour ? PLAIN "\n" : "\n");
+        if (*text == TABLES_HEADING) {
+            add_heading(text + 1, len - 1, style, out);
+        } else {
+            add_line(text, len, style, out);
+            buf_add_text(out, "\n");
         }
-        begins |= len == 0;
         text += len + (text[len] == '\n');
     }
 }

@@ -9,16 +9,13 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Of tables that are not wide, and their sentences. */
-#define SHOWN_COLUMNS ((size_t)80)
-
 struct shown_style {
-    bool has_headings; /* headings begin a table, and are in capitals */
-    bool has_colour;   /* bold headings */
-    bool is_wrapped;   /* sentences wrap as tables do */
+    bool has_headings;
+    bool has_colour; /* bold headings, verdicts in colours */
+    size_t width;    /* at which sentences wrap; 0: nowhere */
 };
 
-/* A table of the API. */
+/* Tables of the API, with marked headings. */
 void shown_add_table(const char *text, const struct shown_style *style, struct buf *out);
 /* The JSON text as it is, with control characters escaped. */
 void shown_add_json(const char *text, struct buf *out);

@@ -10,8 +10,10 @@ int verbs_nodes(struct session *session);
 int verbs_pending(struct session *session);
 int verbs_quota(struct session *session);
 int verbs_frag(struct session *session);
-int verbs_claims(struct session *session);
 int verbs_node_groups(struct session *session);
+int verbs_version(struct session *session);   /* version.c */
+int verbs_claims(struct session *session);    /* holders.c */
+int verbs_pods(struct session *session);      /* holders.c */
 int verbs_fit(struct session *session);       /* fit.c */
 int verbs_what_if(struct session *session);   /* what_if.c */
 int verbs_decisions(struct session *session); /* decisions.c */

@@ -1,10 +1,12 @@
 /* why: why one pod waits, node by node. Without a namespace the pod is looked for in all that the
  * user may see. */
 #include "api/tables.h"
+#include "base/nearest.h"
 #include "formats/json_get.h"
 #include "print.h"
 #include "verbs.h"
 
+#include <stdint.h>
 #include <strings.h>
 
 /* Kinds as kubectl abbreviates them. owner: of their pods. */
@@ -15,6 +17,7 @@ static const struct {
 } KINDS[] = {
     {{"po", "pods", "pod"}, "Pod", false},
     {{"deploy", "deployments", "deployment"}, "ReplicaSet", true},
+    {{"rc", "replicationcontrollers", "replicationcontroller"}, "ReplicationController", false},
     {{"rs", "replicasets", "replicaset"}, "ReplicaSet", false},
     {{"sts", "statefulsets", "statefulset"}, "StatefulSet", false},
     {{"ds", "daemonsets", "daemonset"}, "DaemonSet", false},
@@ -25,6 +28,7 @@ static const struct {
 struct wanted_pod {
     const char *kind; /* of the owner, in the arena */
     const char *name;
+    bool is_known; /* the kind is one of KINDS */
     bool is_hashed;
 };
 
@@ -38,18 +42,18 @@ static bool is_called(size_t i, const char *kind, size_t len)
     return false;
 }
 
-/* POD is a pod. */
+/* POD is a pod. A group may follow the kind, as in "deployment.apps/web" of kubectl get -o name. */
 static struct wanted_pod read_object(const char *object, struct arena *arena)
 {
     const char *slash = strchr(object, '/');
     if (!slash)
-        return (struct wanted_pod){"Pod", object, false};
-    const size_t len = (size_t)(slash - object);
+        return (struct wanted_pod){"Pod", object, true, false};
+    const size_t len = strcspn(object, "./");
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
         if (is_called(i, object, len))
-            return (struct wanted_pod){KINDS[i].owner, slash + 1, KINDS[i].is_hashed};
+            return (struct wanted_pod){KINDS[i].owner, slash + 1, true, KINDS[i].is_hashed};
     }
-    return (struct wanted_pod){arena_strndup(arena, object, len), slash + 1, false};
+    return (struct wanted_pod){arena_strndup(arena, object, len), slash + 1, false, false};
 }
 
 /* ---- where it is ---- */
@@ -164,13 +168,12 @@ static int complain_of_many(const struct session *session, const struct wanted_p
     buf_init(&names, 600);
     for (size_t i = 0; i < found->pods.n && !names.overflowed; i++)
         buf_printf(&names, "%s%s", i > 0 ? ", " : "", found->pods.items[i]);
-    const int status = session_complain(session,
-                                        arena_printf(session->arena,
-                                                     "%zu pods are meant by %.253s: %s%s. Add -n "
-                                                     "NAMESPACE, or name the pod.",
-                                                     found->pods.n, wanted->name, buf_text(&names),
-                                                     names.overflowed ? " ..." : ""),
-                                        EXIT_MISTAKE);
+    const bool are_named = strcmp(wanted->kind, "Pod") == 0;
+    const char *text = arena_printf(
+        session->arena, "%zu pods are %s %.300s: %s%s. Add -n NAMESPACE%s.", found->pods.n,
+        are_named ? "named" : "meant by", are_named ? wanted->name : session->arguments.object,
+        buf_text(&names), names.overflowed ? " ..." : "", are_named ? "" : ", or name the pod");
+    const int status = session_complain(session, text, EXIT_MISTAKE);
     buf_fini(&names);
     return status;
 }
@@ -192,6 +195,23 @@ static int show(const struct session *session, const struct asked *answer)
     return status;
 }
 
+static int complain_of_none(const struct session *session, const struct wanted_pod *wanted)
+{
+    const bool is_given = session->arguments.given & TAKES_NAMESPACE;
+    struct nearest nearest = {.asked = wanted->kind, .least = SIZE_MAX};
+    for (size_t i = 0; !wanted->is_known && i < sizeof KINDS / sizeof *KINDS; i++) {
+        for (size_t j = 0; j < 4 && KINDS[i].names[j]; j++)
+            (void)nearest_try(&nearest, KINDS[i].names[j]);
+    }
+    return session_complain(
+        session,
+        arena_printf(session->arena, "no pod of %.300s waits for GPUs%s%.300s%s%s%s",
+                     session->arguments.object, is_given ? " in the namespace " : "",
+                     is_given ? session->namespace_ : "", nearest.found ? "; did you mean " : "",
+                     nearest.found ? nearest.found : "", nearest.found ? "/?" : ""),
+        EXIT_NOT);
+}
+
 /* The namespace that was given, or all; or, without that right, the default one. */
 static int explain_owner(struct session *session, const struct wanted_pod *wanted)
 {
@@ -208,12 +228,11 @@ static int explain_owner(struct session *session, const struct wanted_pod *wante
         const struct asked answer = ask_why(session, found.namespace_, found.name);
         return show(session, &answer);
     }
-    return session_complain(session,
-                            arena_printf(session->arena, "no pod of %.300s waits for GPUs%s%.300s",
-                                         session->arguments.object,
-                                         is_given ? " in the namespace " : "",
-                                         is_given ? session->namespace_ : ""),
-                            EXIT_NOT);
+    /* "NAMESPACE/NAME", as answers call pods. */
+    struct asked pod = {.status = EXIT_NOT};
+    if (!is_given && !wanted->is_known)
+        pod = ask_why(session, wanted->kind, wanted->name);
+    return pod.status == EXIT_FINE ? show(session, &pod) : complain_of_none(session, wanted);
 }
 
 int verbs_why(struct session *session)

@@ -46,6 +46,20 @@ static bool is_dry_run(const json_t *result)
     return json_is_array(workloads);
 }
 
+/* Some of the list: the data do not say whether they fit. */
+static bool is_not_judged(const json_t *result, const char *list)
+{
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (json_member(result, list), i, item) {
+        const char *verdict = "";
+        (void)json_get_string(json_member(item, "verdict"), "result", &verdict, NULL);
+        if (strcmp(verdict, "notJudged") == 0)
+            return true;
+    }
+    return false;
+}
+
 int workloads_judge(const json_t *result, bool are_asked)
 {
     size_t i = 0;
@@ -54,6 +68,8 @@ int workloads_judge(const json_t *result, bool are_asked)
         return EXIT_NO_ANSWER;
     if (has_items(result, "notUnderstood") || has_items(result, "warnings") ||
         has_unreadable(result) || (are_asked && !has_items(result, "workloads")))
+        return EXIT_MISTAKE;
+    if (is_not_judged(result, "jobs") || is_not_judged(result, "workloads"))
         return EXIT_MISTAKE;
     json_array_foreach (json_member(result, "workloads"), i, workload) {
         const json_t *placed = json_member(workload, "placed");

@@ -371,7 +371,7 @@ def test_the_plugins_answers_are_those_of_the_views(aggregated, static_plugin):
 
 def test_the_plugin_uses_the_users_rights(aggregated, static_plugin):
     for user in (None, "viewer"):
-        for words in (("nodes",), ("pending",), ("why", SECRET), ("quota",), ("frag",), ("claims",)):
+        for words in (("nodes",), ("pending",), ("why", SECRET), ("quota",), ("frag",), ("claims",), ("version",)):
             done = plugin(aggregated, user, *words)
             assert (done.returncode, done.stderr) == (0, ""), done
     assert plugin(aggregated, "viewer", "nodes", "-o", "name").stdout == "node/node\n"

@@ -67,7 +67,7 @@ stdio.h stdlib.h string.h strings.h""".split()
 LIBC = PURE_LIBC | set(
     """argp.h arpa/inet.h dirent.h endian.h fcntl.h float.h getopt.h linux/tcp.h locale.h malloc.h math.h netdb.h netinet/in.h
 netinet/tcp.h poll.h pthread.h sched.h semaphore.h signal.h spawn.h stdatomic.h sys/epoll.h sys/eventfd.h sys/mman.h
-sys/pidfd.h sys/prctl.h sys/random.h sys/resource.h sys/signalfd.h sys/socket.h sys/stat.h sys/time.h sys/timerfd.h sys/types.h sys/uio.h
+sys/ioctl.h sys/pidfd.h sys/prctl.h sys/random.h sys/resource.h sys/signalfd.h sys/socket.h sys/stat.h sys/time.h sys/timerfd.h sys/types.h sys/uio.h
 sys/un.h sys/wait.h sysexits.h threads.h time.h unistd.h""".split()
 )
 

@@ -150,7 +150,7 @@ class Kubectl:
 def ageless(value):
     """Without what passes with time."""
     if isinstance(value, dict):
-        return {key: ageless(each) for key, each in value.items() if key not in ("asOf", "ageSeconds", "lagSeconds")}
+        return {key: ageless(each) for key, each in value.items() if key not in ("asOf", "ageSeconds", "lagSeconds", "waitsSeconds")}
     return [ageless(each) for each in value] if isinstance(value, list) else value
 
 

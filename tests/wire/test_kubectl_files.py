@@ -64,6 +64,11 @@ def test_a_second_file_is_not_overlooked(folder):
         said("what-if", *(word for file in files for word in ("-f", file)), *FILE, status=1)
 
 
+def test_what_if_judges_all_that_is_named(folder):
+    shown = said("what-if", "-f", folder, "-R", "-f", "-", *FILE, "-o", "json", text=named("x"))
+    assert [each["name"] for each in json.loads(shown)["workloads"]] == list("abcx")
+
+
 @pytest.mark.parametrize("verb", ["fit", "what-if"])
 def test_what_is_wrong_is_told_with_the_file(folder, verb):
     (folder / "d.yaml").write_text("kind: Pod\nspec:\n a: b\n  c: d\n", encoding="utf-8")
@@ -91,7 +96,8 @@ def test_what_is_wrong_is_told_with_the_file(folder, verb):
 def test_names_that_are_refused(folder, words, message):
     (folder / "empty").mkdir()
     (folder / "bytes.yaml").write_bytes(b"\xff")
-    assert complaint("fit", *(word.format(folder) for word in words), *FILE, status=2).startswith(message.format(folder))
+    for verb in ("fit", "what-if"):
+        assert complaint(verb, *(word.format(folder) for word in words), *FILE, status=2).startswith(message.format(folder))
 
 
 def test_links_to_folders_are_not_followed(folder):

@@ -9,6 +9,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import termios
 
@@ -50,7 +51,7 @@ def test_decisions_are_those_of_the_api(service):
         assert names == [f"pod/{each['pod']['name']}" for each in api["decisions"]] and names
         wide = service.get(f"/v1/decisions?output=table&wide=true{query.replace('?', '&')}").text
         assert said("decisions", *words, *url_of(service), "-o", "wide") == wide
-        assert all(len(line) <= 80 for line in said("decisions", *words, *url_of(service)).splitlines())
+        assert all(len(line) <= 100 for line in said("decisions", *words, *url_of(service)).splitlines())
 
 
 def test_times_of_decisions_break_before_the_hour_only():
@@ -58,7 +59,7 @@ def test_times_of_decisions_break_before_the_hour_only():
     each = {"time": "2026-11-28T20:25:38.901Z", "verb": "prioritize", "pod": {"namespace": "ml-training", "name": "finetune-0"}, "nodesAsked": 12, "nodesHandedOn": 12}
     each |= {"tookMicroseconds": 1234, "ledgerVersion": 123456, "best": [{"node": f"a100-80-{i}", "score": 9, "costMillionths": 1} for i in range(3)]}
     with answering(json.dumps({"keep": 9, "decisions": [each]}).encode(), content="application/json") as there:
-        shown = said("decisions", "--url", there)
+        shown = said("decisions", "--url", there, env={"COLUMNS": "80"})
         assert re.search(r"^2026-11-28 .*\n20:25:38Z ", shown, re.MULTILINE) and all(len(line) <= 80 for line in shown.splitlines()), shown
         assert each["time"] in said("decisions", "--url", there, "-o", "wide")
 
@@ -113,7 +114,7 @@ def test_doctor_of_a_sound_service(service):
     assert set(levels(found).values()) == {"ok"}, found
     views = {f"views.{view}" for view in ("inventory", "pending", "quota", "fragmentation", "decisions", "policy")}
     assert set(found) == {*views, "data", "nodes", "policy"}
-    lines = said("doctor", *url_of(service)).splitlines()
+    lines = said("doctor", *url_of(service), env={"COLUMNS": "80"}).splitlines()
     assert lines[-1] == "9 ok, 0 warn (0 of them not checked), 0 fail" and all(len(line) <= 80 or " " not in line.strip() for line in lines)
     assert yaml.safe_load(said("doctor", *url_of(service), "-o", "yaml"))["ok"] == 9
 
@@ -165,9 +166,10 @@ def test_doctor_looks_at_the_api_service(tmp_path, answer, level):
 # ---- terminals and names ----
 
 
-def on_terminal(*words, env=None):
-    """The text that it writes to a terminal."""
+def on_terminal(*words, env=None, columns=0):
+    """The text that it writes to a terminal of that width; 0: unknown."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with os.fdopen(ours, "rb", buffering=0) as terminal:
         wanted = {**os.environ, **ENV, "TERM": "xterm", **(env or {})}
         wanted.pop("NO_COLOR", None) if not env else None
@@ -184,10 +186,32 @@ def on_terminal(*words, env=None):
 def test_colours_are_for_terminals():
     assert "\x1b" not in said("nodes", *FILE)
     shown = on_terminal("nodes", *FILE)
-    assert shown.startswith("\x1b[1mNODE") and shown.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n") == said("nodes", *FILE)
+    assert "\x1b[1mNODE" in shown and shown.replace("\x1b[1m", "").replace("\x1b[0m", "").replace("\r\n", "\n") == said("nodes", *FILE)
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         assert "\x1b" not in on_terminal("nodes", *FILE, env=env)
     assert "\x1b" not in on_terminal("nodes", *FILE, "-o", "json") + on_terminal("nodes", *FILE, "--no-headers")
+
+
+@pytest.mark.parametrize("word, colour", [("FITS", 32), ("PARTLY FITS", 33), ("DOES NOT FIT", 31), ("NOT JUDGED", 90), ("MISTAKE", 31)])
+def test_verdicts_have_colours(word, colour):
+    with answering(json.dumps({"usable": True, "groups": [], "summary": f"{word}  Pod a/b"}).encode()) as there:
+        shown = on_terminal("node-groups", "--url", there)
+        assert shown.startswith(f"\x1b[{colour}m{word}\x1b[0m  Pod a/b\r\n")
+        assert said("node-groups", "--url", there).startswith(f"{word}  Pod a/b\n")
+        assert "\x1b" not in on_terminal("node-groups", "--url", there, env={"NO_COLOR": "1"})
+    with answering(json.dumps({"usable": True, "groups": [], "summary": f"{word} of others"}).encode()) as there:
+        assert f"{word} of others" in on_terminal("node-groups", "--url", there)
+
+
+def test_the_width_is_that_of_the_terminal():
+    """COLUMNS wins. Narrower than 80 is 80; without a terminal it is 100."""
+    longest = lambda text: max(map(len, text.splitlines()))
+    by_width = {width: said("why", "big-train-0", "-n", "ml-training", *FILE, env={"COLUMNS": str(width)}) for width in (79, 80, 120)}
+    assert by_width[79] == by_width[80] and 60 < longest(by_width[80]) <= 80 < longest(by_width[120]) <= 120
+    ask = ("why", "big-train-0", "-n", "ml-training", *FILE)
+    assert 80 < longest(said(*ask)) <= 100
+    for columns, more, width in ((120, {}, 120), (40, {}, 80), (200, {"COLUMNS": "80"}, 80)):
+        assert on_terminal(*ask, env={"NO_COLOR": "1", **more}, columns=columns).replace("\r\n", "\n") == by_width[width]
 
 
 def test_messages_follow_the_name(tmp_path):
@@ -221,17 +245,19 @@ def completer(tmp_path):
 
 def test_completion_of_words(completer):
     verbs = completer("")[0]
-    assert verbs[:2] == ["nodes", "fit"] and len(verbs) == 12
+    assert verbs[:2] == ["nodes", "fit"] and len(verbs) == 15
     assert completer("de") == (["decisions"], ":4")
-    assert completer(*FILE, "nodes", "a100-") == (["a100-40-1", "a100-80-1", "a100-mig-1"], ":4")
+    assert sorted(completer(*FILE, "nodes", "a100-")[0]) == ["a100-40-1", "a100-80-1", "a100-mig-1"]
     assert completer("nodes", *FILE, "a10-1", "a") == ([], ":4"), "it takes one node"
     assert completer("why", *FILE, "") == (["pod/big-train-0", "big-train-0"], ":4")
     assert completer("why", *FILE, "-n", "none", "") == ([], ":4")
+    assert completer("help", "wh") == (["why", "what-if"], ":4")
     assert completer("pending", *FILE, "") == completer("nothing", "") == ([], ":4")
 
 
 def test_completion_of_options(completer):
     assert completer("nodes", "--no") == (["--no-headers"], ":4")
+    assert completer("nodes", "--s")[0] == ["--selector", "--server"] and completer("quota", "--s")[0] == ["--server"], "the verb's"
     for words in (("-o", ""), ("--output", ""), ("--output=",)):
         assert completer("nodes", *words) == (["table", "wide", "json", "yaml", "name"], ":4")
     assert completer("nodes", *FILE, "--model", "V")[0] == ["V100"]
@@ -239,7 +265,7 @@ def test_completion_of_options(completer):
     for words in (("-f", ""), ("--cluster-file", "x"), ("--kubeconfig=",), ("--changes", "")):
         assert completer("fit", *words) == ([], ":0")
     for option in ("--drain", "--cordon", "--add-nodes"):
-        assert completer("what-if", *FILE, option, "v100-") == (["v100-1", "v100-2", "v100-3"], ":4")
+        assert sorted(completer("what-if", *FILE, option, "v100-")[0]) == ["v100-1", "v100-2", "v100-3"]
     assert completer("what-if", *FILE, "--remove-pods", "ml-training/finetune-0") == (["ml-training/finetune-0"], ":4")
 
 
@@ -385,6 +411,7 @@ MEMBERS = {
     ("frag",): ("models",),
     ("why", "a"): ("pod", "nodes"),
     ("claims",): ("nodes", "models"),
+    ("pods",): ("nodes", "models"),
     ("decisions",): ("decisions",),
     ("node-groups",): ("groups",),
 }
@@ -406,7 +433,7 @@ def test_an_answer_is_what_was_asked_for(words):
 STRANGE = [None, -1, 1e300, "x", [None], {"a": [{}]}]
 
 
-MEMBER_NAMES = """nodes models pods owners quotas pod decisions workloads claims holders resources devices limits placements nearMisses lacks fitsOn
+MEMBER_NAMES = """version terminating nodes models pods owners quotas pod decisions workloads claims holders resources devices limits placements nearMisses lacks fitsOn
 notEvaluated fits score reason message requests closest schedulerSays ageSeconds freshness problems podsWithoutNode best verdicts terms explain
 preemption reservedFor unenforced gpuModels groups like wouldRun displaced displacedCounts pending nowRun noLonger before after fragmentation quota notChecked
 """.split()
