@@ -29,6 +29,11 @@ struct fit_question {
     struct asker asker;               /* nominated pods keep room from it */
     const char *claims;               /* as in pod_facts: quotas count them, too */
     const struct asked_claims *asked; /* of these claims, for a fork: asked_claims_for_fork() */
+    const char *group;                /* as in pod_facts */
+    bool binds;                       /* the pod is about to be bound */
+    /* fit_question_of(): its PodGroup is known, so kube-scheduler places it with others, on a state
+     * that only it knows. */
+    bool in_group;
     const char *replica_of; /* as in pod_facts: its best node depends on the other replicas */
     /* The amounts that victims would free on the judged node (decide/preempt.h); each resource
      * once. */

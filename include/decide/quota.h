@@ -14,6 +14,7 @@
 #include "ledger/claims.h"
 #include "ledger/namespace_usage.h"
 #include "ledger/nominate.h"
+#include "ledger/pod_groups.h"
 #include "ledger/reservation.h"
 #include "types/reason.h"
 
@@ -33,11 +34,18 @@ struct quota_asked {
     struct claims_question claims;
     /* For a fork: asked_claims_for_fork(). NULL, or of another policy than the fork's: none. */
     const struct asked_claims *known;
+    const char *group; /* as in pod_facts; NULL: none */
+    int64_t now_ms;    /* as for quota_promise() */
+    bool binds;        /* of the claims of other pods only firm ones count */
 };
 /* The same for a pod with its resource claims (ledger/asked_claims.h). A claim that is allocated is
  * refused only if the use with it exceeds a limit. Of floating claims that exceed a limit together,
  * the first in order is not refused. Others add at least what they ask for: to totals on all nodes,
- * and to a model where all devices of the node have it. */
+ * and to a model where all devices of the node have it.
+ *
+ * A pod of a group asks for as many members together as the group lacks to its minimum
+ * (pod_groups_others()), each under the models of its claim. One without a claim counts under those
+ * of the judged node if it is like the asker, and else in totals only. */
 struct quota_view *quota_begin_asked(const struct cluster *cluster, const struct quota_asked *asked,
                                      struct arena *arena);
 /* A quota covers the pod, and the ledger does not show yet that each of its claims is allocated and
@@ -51,8 +59,8 @@ void quota_own_claim(struct quota_view *view, const struct cluster *cluster, con
                      const struct asker *asker);
 /* Subtracts from the view what is promised to other pods: nominations that outrank the asker
  * (nominate_outranks()), of which the QUOTA_NOMINATIONS_MAX oldest are considered, and claims
- * (ledger/claims.h) that have not expired at now_ms. now_ms QUOTA_NO_CLAIMS: claims do not count,
- * as for a binding. */
+ * (ledger/claims.h) that have not expired at now_ms. now_ms QUOTA_NO_CLAIMS: claims do not count.
+ * Claims of the group's other members that the view asks for do not count again. */
 void quota_promise(struct quota_view *view, const struct cluster *cluster,
                    const struct asker *asker, int64_t now_ms, struct arena *arena);
 #define QUOTA_NO_CLAIMS INT64_MAX
@@ -109,6 +117,10 @@ int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
 void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MODELS_MAX]);
 /* GPUs that a pod of the shape adds to a limit that counts it. */
 int64_t quota_need(const struct pod_shape *shape, const struct quota_limit *limit);
+
+/* The pod got a reservation on the node: makes the claims of these others firm until then. */
+void quota_hold(struct cluster *cluster, const struct group_others *others, const struct node *node,
+                int64_t now_ms, int64_t firm_until_ms);
 
 /* Replaces the pod's claim. Makes none for a pod that counts otherwise, that no quota covers, or on
  * a node that does not exist. Returns false and does nothing if another pod has claimed since the

@@ -92,6 +92,9 @@ void inventory_done(const struct inventory_view *view);
  * Devices count as last known; while claims are unknown (cluster_knows()), none is free. */
 bool inventory_counts_claims(const struct inventory_view *view, struct err *ret_why);
 
+/* The API server has the kind, and only in the oldest version that is read. False of a file. */
+bool inventory_serves_oldest(const struct inventory_view *view, enum cluster_kind kind);
+
 /* A copy for simulations, with the peers that are wanted (ledger/peer.h), usable without the lock;
  * free it with inventory_fork_free() only. Both take the write lock. */
 struct cluster *inventory_fork(struct inventory *inventory, enum peers_wanted wanted);

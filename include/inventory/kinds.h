@@ -17,13 +17,13 @@
 struct kind_use {
     /* Without data of an essential kind no decision is made. Without those of another kind claims
      * are not counted. Without those of an optional kind only some answers are incomplete: about
-     * pods whose claims do not exist yet, or about drains. */
+     * pods whose claims do not exist yet, about drains, or about groups of pods. */
     bool is_essential, is_optional;
     const char *without; /* as in struct inventory_freshness */
     const char *lost;    /* what is lost without the right to list and watch it */
 };
 extern const struct kind_use KINDS_FOR_DECISIONS, KINDS_FOR_CLAIMS, KINDS_FOR_TEMPLATES,
-    KINDS_FOR_BUDGETS;
+    KINDS_FOR_BUDGETS, KINDS_FOR_GROUPS;
 
 struct kind_row {
     const char *kind;        /* "Pod" */

@@ -135,6 +135,7 @@ struct pod {
     uint32_t made_claims;                                 /* the same */
     const char *unscheduled_reason, *unscheduled_message; /* as in pod_facts */
     const char *controller;                               /* the same */
+    const char *group;                                    /* the same */
     const char *not_evaluated;                            /* the same */
     bool finished, terminating, gated;
     bool ready, unstarted; /* as in pod_facts */
@@ -198,6 +199,7 @@ enum cluster_kind {
     CLUSTER_DEVICE_TAINTS,
     CLUSTER_CLAIM_TEMPLATES,
     CLUSTER_BUDGETS,
+    CLUSTER_POD_GROUPS,
     N_CLUSTER_KINDS,
     CLUSTER_RUNTIME_CLASSES = N_CLUSTER_KINDS, /* only their names. None: they are unknown */
     N_LEDGER_KINDS
@@ -212,7 +214,7 @@ void cluster_delete(struct cluster *cluster, enum cluster_kind kind, const char 
 /* Marks an object as present that could not be read: the ledger keeps what it knows. */
 void cluster_keep(struct cluster *cluster, enum cluster_kind kind, const char *id);
 size_t cluster_n_objects(const struct cluster *cluster, enum cluster_kind kind);
-/* Both only of priority, runtime and device classes, claim templates and budgets. The second
+/* Both only of priority, runtime and device classes, claim templates, budgets and pod groups. The second
  * iterates in insertion order: NULL to NULL. */
 bool cluster_has_object(const struct cluster *cluster, enum cluster_kind kind, const char *id);
 const char *cluster_next_id(const struct cluster *cluster, enum cluster_kind kind, const char *id);

@@ -23,6 +23,7 @@ json_t *pod_to_json(const struct pod_facts *facts, const struct policy *policy);
 /* Not of one whose selector was cut. */
 json_t *budget_to_json(const struct budget_facts *facts);
 json_t *namespace_to_json(const struct namespace_facts *facts);
+json_t *pod_group_to_json(const struct pod_group_facts *facts);
 json_t *priority_class_to_json(const struct priority_class_facts *facts);
 json_t *runtime_class_to_json(const char *name);
 json_t *device_class_to_json(const struct device_class_facts *facts);

@@ -202,6 +202,7 @@ struct pod_facts {
     const char *unscheduled_message; /* "0/4 nodes are available: ..." */
     /* The controlling owner: "Job/train". NULL: none, or the pod is finished. */
     const char *controller;
+    const char *group; /* spec.schedulingGroup.podGroupName; NULL: none */
     /* Features of a pod without a node that are not judged, each line ended by a newline. NULL:
      * none, or the pod has a node or is finished. */
     const char *not_evaluated;
@@ -234,6 +235,12 @@ struct budget_facts {
     bool is_outdated;         /* its status is older than its spec, or missing */
     int64_t allowed;          /* status.disruptionsAllowed */
     int64_t healthy, desired; /* status.currentHealthy, status.desiredHealthy */
+};
+
+/* A PodGroup of scheduling.k8s.io. */
+struct pod_group_facts {
+    const char *namespace_, *name;
+    int64_t min_count; /* of the policy gang: so many members at once, or none; 0: policy basic */
 };
 
 /* scheduling.k8s.io/v1 PriorityClass. */

@@ -5,6 +5,7 @@
 #include "decide/quota.h"
 #include "ledger/admit.h"
 #include "ledger/node_hot.h"
+#include "ledger/pod_groups.h"
 #include "ledger/reservation.h"
 
 #include <string.h>
@@ -18,7 +19,11 @@ struct fit_question fit_question_of(const struct cluster *cluster, const char *n
         .shape = question.shape,
         .own = question.own,
         .claims = {.namespace_ = namespace_, .claims = question.claims, .asker = &question.asker},
-        .known = question.asked};
+        .known = question.asked,
+        .group = question.group,
+        .now_ms = now_ms,
+        .binds = question.binds};
+    question.in_group = pod_groups_find(cluster, namespace_, question.group).is_known;
     question.quota = quota_begin_asked(cluster, &asked, arena);
     quota_own_claim(question.quota, cluster, namespace_, &question.asker);
     quota_promise(question.quota, cluster, &question.asker, now_ms, arena);
@@ -110,10 +115,27 @@ static bool lacks_any_gpu_resource(const struct node *node, const struct pod_sha
     return false;
 }
 
+/* Of a group only what does not change while kube-scheduler places it: it may do so as if pods were
+ * gone that are to be evicted. GPUs that are kept for others are not there. */
+static enum reason judge_kept(const struct node *node, const struct fit_question *question)
+{
+    const struct pod_shape *shape = question->shape;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        const struct node_resource *has = node_find_resource(node, need->resource);
+        if (!node_gives_by_claim(node, need->resource) && has &&
+            less_kept(has->allocatable, node, question, need->resource) < need->amount)
+            return REASON_GPU_NOMINATED;
+    }
+    return REASON_FITS;
+}
+
 static enum reason judge_room(const struct node *node, const struct fit_question *question)
 {
     const struct pod_shape *shape = question->shape;
     enum reason reason = REASON_FITS;
+    if (question->in_group && !question->binds)
+        return judge_kept(node, question);
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
         const struct need *need = &shape->needs[i];
         if (node_gives_by_claim(node, need->resource))
@@ -121,7 +143,7 @@ static enum reason judge_room(const struct node *node, const struct fit_question
         const int64_t free = free_to(node, question, need->resource);
         if (free < need->amount)
             return REASON_GPU_FREE;
-        if (less_kept(free, node, question, need->resource) < need->amount)
+        if (!question->in_group && less_kept(free, node, question, need->resource) < need->amount)
             reason = REASON_GPU_NOMINATED;
     }
     return reason;

@@ -18,6 +18,10 @@ struct quota_row {
      * use. */
     int64_t least, refused, used;
     int64_t each; /* the part of least that no other replica of the pod shares */
+    /* What others of its group need on the judged node, if the limit counts its model. What they
+     * need wherever that is, `left` does not contain. */
+    int64_t here;
+    bool is_of_group; /* they need any */
 };
 
 /* Limits that leave too little. */
@@ -38,6 +42,8 @@ struct quota_view {
     struct exhausted claimed; /* the same, counting claims */
     bool asks_by_claims;      /* rows count the pod's resource claims; exhausted is not used */
     const char *namespace_, *claims; /* of the pod; NULL: it names no claims */
+    struct group_others others;
+    bool binds; /* as in quota_asked */
     const struct cluster *cluster;
 };
 
@@ -55,12 +61,12 @@ static bool counts(const struct quota_limit *limit, uint64_t models)
 
 static bool is_exhausted(const struct quota_row *row)
 {
-    return row->left < row->need;
+    return row->left < amount_add(row->need, row->here);
 }
 
 static bool is_claimed(const struct quota_row *row)
 {
-    return is_exhausted(row) || row->left - row->need < row->claimed;
+    return is_exhausted(row) || row->left - row->need - row->here < row->claimed;
 }
 
 static void exhaust(struct exhausted *exhausted, const struct quota_limit *limit)
@@ -94,6 +100,26 @@ static int64_t cell_or_0(const struct policy *policy, int64_t *cells,
     return cells ? *namespace_usage_cell(policy, cells, limit->scope, limit->column) : 0;
 }
 
+static void add_other(struct quota_row *row, const struct group_other *other)
+{
+    const struct quota_limit *limit = row->limit;
+    const int64_t need = quota_need(other->pod->shape, limit);
+    const bool is_placed = limit->column == 0 || other->claim;
+    if (need == 0)
+        return;
+    row->is_of_group = true;
+    if (is_placed && counts(limit, other->claim ? other->claim->models : 0))
+        row->left -= need;
+    else if (!is_placed && other->is_alike)
+        row->here += need;
+}
+
+static void add_others(const struct quota_view *view, struct quota_row *row)
+{
+    for (size_t i = 0; i < view->others.n; i++)
+        add_other(row, &view->others.items[i]);
+}
+
 static void add_rows(const struct cluster *cluster, struct quota_view *view, size_t quota,
                      const struct asked_claims *asked)
 {
@@ -109,7 +135,8 @@ static void add_rows(const struct cluster *cluster, struct quota_view *view, siz
                                 .refused = cell_or_0(view->policy, asked->refused, limit),
                                 .used = cell_or_0(view->policy, asked->used, limit)};
         const bool by_claims = row.least > 0 || row.refused > 0 || row.used > 0;
-        if (row.need == 0 && !by_claims)
+        add_others(view, &row);
+        if (row.need == 0 && !by_claims && !row.is_of_group)
             continue;
         view->asks_by_claims |= by_claims;
         view->rows[view->n_rows++] = row;
@@ -153,12 +180,15 @@ static void give_back(struct quota_view *view, const struct cluster *cluster,
     }
 }
 
+/* others: of its group; NULL: none. */
 static struct quota_view *begin(const struct cluster *cluster, const char *namespace_,
                                 const struct pod_shape *shape, const struct asked_claims *asked,
-                                struct arena *arena)
+                                const struct group_others *others, struct arena *arena)
 {
     const struct policy *policy = cluster_policy(cluster);
     struct quota_view *view = ARENA_NEW(arena, struct quota_view);
+    if (others)
+        view->others = *others;
     view->policy = policy;
     view->shape = shape;
     view->cluster = cluster;
@@ -188,7 +218,7 @@ struct quota_view *quota_begin(const struct cluster *cluster, const char *namesp
     const struct asked_claims none = {0};
     if (cluster_policy(cluster)->n_quotas == 0 || shape->n_gpu_needs == 0)
         return NULL;
-    return begin_with(begin(cluster, namespace_, shape, &none, arena), cluster, own);
+    return begin_with(begin(cluster, namespace_, shape, &none, NULL, arena), cluster, own);
 }
 
 /* ---- the pod's resource claims ---- */
@@ -223,6 +253,26 @@ static bool lacks_for_claims(const struct quota_view *view)
     return false;
 }
 
+/* Not those whose nomination is kept from the asker: it counts by itself (quota_promise()). */
+static struct group_others others_of(const struct cluster *cluster, const struct quota_asked *asked,
+                                     struct arena *arena)
+{
+    const struct asker *asker = asked->claims.asker;
+    const struct group_question question = {.namespace_ = asked->claims.namespace_,
+                                            .group = asker->uid ? asked->group : NULL,
+                                            .uid = asker->uid,
+                                            .now_ms = asked->now_ms};
+    struct group_others others = pod_groups_others(cluster, &question, arena);
+    size_t n = 0;
+    for (size_t i = 0; i < others.n; i++) {
+        const struct nomination *nomination = others.items[i].nomination;
+        if (!nomination || !nominate_outranks(nomination, asker))
+            others.items[n++] = others.items[i];
+    }
+    others.n = n;
+    return others;
+}
+
 struct quota_view *quota_begin_asked(const struct cluster *cluster, const struct quota_asked *asked,
                                      struct arena *arena)
 {
@@ -231,16 +281,20 @@ struct quota_view *quota_begin_asked(const struct cluster *cluster, const struct
     const struct asked_claims claims =
         is_known ? *asked->known : asked_claims_of(cluster, question, arena);
     const bool counts_claims = asked_claims_count(cluster, &claims);
-    if (cluster_policy(cluster)->n_quotas == 0 ||
-        (asked->shape->n_gpu_needs == 0 && !counts_claims))
+    if (cluster_policy(cluster)->n_quotas == 0)
         return NULL;
-    struct quota_view *view = begin(cluster, question->namespace_, asked->shape, &claims, arena);
+    const struct group_others others = others_of(cluster, asked, arena);
+    if (asked->shape->n_gpu_needs == 0 && !counts_claims && others.n == 0)
+        return NULL;
+    struct quota_view *view =
+        begin(cluster, question->namespace_, asked->shape, &claims, &others, arena);
     if (view && lacks_for_claims(view))
         disregard(view, is_known ? claims.yielding
                                  : asked_claims_yielding(cluster, question, &claims, arena));
     if (view) {
         view->namespace_ = question->namespace_;
         view->claims = question->claims;
+        view->binds = asked->binds;
     }
     return begin_with(view, cluster, asked->own);
 }
@@ -262,7 +316,8 @@ static int64_t need_on(const struct quota_row *row, int64_t of_shape,
     const int64_t least = counts(row->limit, devices->sure) ? row->least : 0;
     const int64_t refused = counts(row->limit, devices->possible) ? row->refused : 0;
     const int64_t need = amount_add(of_shape, least > refused ? least : refused);
-    return need > 0 || row->used > 0 ? need : -1;
+    const bool is_of_all = row->is_of_group && row->limit->column == 0;
+    return need > 0 || row->used > 0 || is_of_all ? need : -1;
 }
 
 /* The first that leaves too little; NULL: none. claims: what other pods claimed is not left. */
@@ -270,10 +325,12 @@ static const struct quota_row *find_short(const struct quota_view *view, const s
                                           bool claims)
 {
     const struct asked_models devices = asked_claims_models(view->cluster, node);
+    const uint64_t models = namespace_usage_models(node, view->shape);
     for (size_t i = 0; i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
         const int64_t need = need_on(row, need_of_shape(view->shape, node, row->limit), &devices);
-        const int64_t more = need > 0 && claims ? row->claimed : 0;
+        const int64_t here = counts(row->limit, models) ? row->here : 0;
+        const int64_t more = amount_add(here, need > 0 && claims ? row->claimed : 0);
         const int64_t left = need > 0 ? row->left : amount_add(row->left, row->nominated);
         if (need >= 0 && left < amount_add(need, more))
             return row;
@@ -365,6 +422,22 @@ static void promise_claim(struct quota_view *view, const struct cluster *cluster
     promise_claimed(view, claim, asked.least, coverage);
 }
 
+static bool is_in_force(const struct quota_view *view, const struct claim *claim, int64_t now_ms)
+{
+    return (view->binds ? claim->firm_until_ms : claim->until_ms) > now_ms;
+}
+
+/* Of the others of the group, for whom the rows ask already. They are in the same namespace. */
+static void give_back_claims(struct quota_view *view, int64_t now_ms)
+{
+    for (size_t n = 0; n < view->others.n * view->n_rows; n++) {
+        const struct claim *claim = view->others.items[n / view->n_rows].claim;
+        struct quota_row *row = &view->rows[n % view->n_rows];
+        if (claim && is_in_force(view, claim, now_ms) && counts(row->limit, claim->models))
+            row->claimed -= claim->gpus[row->limit->scope];
+    }
+}
+
 void quota_promise(struct quota_view *view, const struct cluster *cluster,
                    const struct asker *asker, int64_t now_ms, struct arena *arena)
 {
@@ -381,11 +454,13 @@ void quota_promise(struct quota_view *view, const struct cluster *cluster,
     }
     const struct claim *claim = NULL;
     while (now_ms != QUOTA_NO_CLAIMS && (claim = claims_next(cluster, claim))) {
-        if (claim->until_ms <= now_ms || (asker->uid && strcmp(claim->uid, asker->uid) == 0))
+        if (!is_in_force(view, claim, now_ms) ||
+            (asker->uid && strcmp(claim->uid, asker->uid) == 0))
             continue;
         find_coverage(&coverage, cluster, claim->namespace_, arena);
         promise_claim(view, cluster, claim, &coverage, arena);
     }
+    give_back_claims(view, now_ms);
     sum_up(view);
 }
 
@@ -601,6 +676,15 @@ void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MO
             models |= kind->quota_models;
         for (size_t i = 0; i < cluster_policy(cluster)->n_quota_models; i++)
             ret_counts[i] += models >> i & 1;
+    }
+}
+
+void quota_hold(struct cluster *cluster, const struct group_others *others, const struct node *node,
+                int64_t now_ms, int64_t firm_until_ms)
+{
+    for (size_t i = 0; i < others->n; i++) {
+        const struct group_other *other = &others->items[i];
+        claims_hold(cluster, other->pod, other->is_alike ? node : NULL, now_ms, firm_until_ms);
     }
 }
 

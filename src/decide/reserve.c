@@ -16,7 +16,7 @@ struct known {
     bool gone;
     bool needs_facts; /* the ledger keeps only the demand, so the facts are judged */
     struct asker asker;
-    const char *claims; /* as in pod_facts */
+    const char *claims, *group; /* as in pod_facts */
 };
 
 static bool are_facts_of(const struct pod_facts *facts, const char *uid)
@@ -35,7 +35,8 @@ static struct known known_of(const struct pod *pod)
                           .gone = pod->finished || pod->terminating,
                           .needs_facts = pod->shape->facts.demand_only,
                           .asker = asker_from_pod(pod),
-                          .claims = pod->claims};
+                          .claims = pod->claims,
+                          .group = pod->group};
 }
 
 static struct known known_of_facts(const struct pod_facts *facts)
@@ -47,7 +48,8 @@ static struct known known_of_facts(const struct pod_facts *facts)
                           .refusal = facts->refusal,
                           .gone = facts->finished || facts->terminating,
                           .asker = asker_from_facts(facts),
-                          .claims = facts->claims};
+                          .claims = facts->claims,
+                          .group = facts->group};
 }
 
 static bool find_known(const struct cluster *cluster, const struct reserve_question *question,
@@ -76,9 +78,11 @@ static enum reason judge(const struct cluster *cluster, const struct reserve_que
                                         .refusal = known->refusal,
                                         .scope = FIT_OURS,
                                         .asker = known->asker,
-                                        .claims = known->claims};
+                                        .claims = known->claims,
+                                        .group = known->group,
+                                        .binds = true};
     struct fit_question fit =
-        fit_question_of(cluster, known->draft.namespace_, &wanted, QUOTA_NO_CLAIMS, arena);
+        fit_question_of(cluster, known->draft.namespace_, &wanted, question->now_ms, arena);
     if (shape->facts.demand_only)
         fit.shape = cluster_resolve(cluster, &question->facts->shape, arena);
     result->reason = fit_judge(node, &fit);
@@ -102,6 +106,26 @@ static struct claims_question claims_of(const struct known *known)
         .namespace_ = known->draft.namespace_, .claims = known->claims, .asker = &known->asker};
 }
 
+/* The rest of a group keeps its quota for so long. */
+#define HELD_MS GROUP_CLAIMS_MS
+
+static void commit(struct cluster *cluster, const struct reserve_question *question,
+                   const struct known *known, struct reserve_result *result)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const size_t *quotas = NULL;
+    const struct group_question group = {.namespace_ = known->draft.namespace_,
+                                         .group = known->group,
+                                         .uid = question->uid,
+                                         .now_ms = question->now_ms};
+    const struct group_others others = pod_groups_others(cluster, &group, arena);
+    result->serial = reservation_commit(cluster, &known->draft);
+    if (others.n > 0 &&
+        namespace_usage_find_quotas(cluster, known->draft.namespace_, arena, &quotas) > 0)
+        quota_hold(cluster, &others, cluster_find_node(cluster, question->node_name),
+                   question->now_ms, question->now_ms + HELD_MS);
+}
+
 static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
                                                const struct reserve_question *question,
                                                struct known *known, struct reserve_result *result)
@@ -116,7 +140,7 @@ static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
             asked_claims_refuse(cluster, &claims);
         return RESERVE_REFUSED;
     }
-    result->serial = reservation_commit(cluster, &known->draft);
+    commit(cluster, question, known, result);
     return RESERVE_HELD;
 }
 

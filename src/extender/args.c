@@ -52,6 +52,7 @@ struct fit_question args_question(const struct cluster *cluster, const struct po
         .replica_of = pod->replica_of,
         .asker = asker_from_facts(pod),
         .claims = pod->claims,
+        .group = pod->group,
         .own = cluster_find_reservation(cluster, pod->uid),
     };
     return fit_question_of(cluster, pod->namespace_, &wanted, clock_ms(), arena);

@@ -61,6 +61,11 @@ bool inventory_counts_claims(const struct inventory_view *view, struct err *ret_
     return !view->claims_uncounted[0];
 }
 
+bool inventory_serves_oldest(const struct inventory_view *view, enum cluster_kind kind)
+{
+    return view->live && live_status_serves_oldest(&view->inventory->live->status, kind);
+}
+
 void inventory_done(const struct inventory_view *view)
 {
     inventory_unlock(view->inventory);

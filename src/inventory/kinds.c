@@ -16,6 +16,7 @@
 #include "objects/namespace.h"
 #include "objects/node.h"
 #include "objects/pod.h"
+#include "objects/pod_group.h"
 #include "objects/resource_claim.h"
 #include "objects/resource_slice.h"
 #include "objects/snapshot.h"
@@ -35,6 +36,11 @@ const struct kind_use KINDS_FOR_TEMPLATES = {.is_optional = true,
 const struct kind_use KINDS_FOR_BUDGETS = {.is_optional = true,
                                            .without = "disruption budgets are unknown",
                                            .lost = "a what-if does not check disruption budgets"};
+
+const struct kind_use KINDS_FOR_GROUPS = {.is_optional = true,
+                                          .without = "pod groups are unknown",
+                                          .lost = "pods with spec.schedulingGroup are judged as "
+                                                  "single pods"};
 
 /* Of a kind that only answers to users read. */
 static const struct kind_use FOR_WORDS = {.is_optional = true};
@@ -128,6 +134,7 @@ static const char *const PODS_COUNTED[] = {"apiVersion",
                                            "spec.resources.requests",
                                            "spec.schedulerName",
                                            "spec.schedulingGates",
+                                           "spec.schedulingGroup",
                                            "status.allocatedResources",
                                            "status.conditions[].reason",
                                            "status.conditions[].status",
@@ -190,6 +197,18 @@ static const char *const BUDGETS_UNREAD[] = {ALL_BUT_NAMES,
                                              "status.expectedPods",
                                              NULL};
 
+static const char *const POD_GROUPS_UNREAD[] = {ALL_BUT_NAMES,
+                                                "spec.disruptionMode",
+                                                "spec.podGroupTemplateRef",
+                                                "spec.resourceClaims",
+                                                "spec.schedulingConstraints",
+                                                "status",
+                                                NULL};
+/* One version each of 1.38, 1.37 and 1.36. */
+#define GROUPS_PATH(version) "/apis/scheduling.k8s.io/" version "/podgroups"
+static const char *const OLDER_POD_GROUPS[] = {GROUPS_PATH("v1beta1"), GROUPS_PATH("v1alpha2"),
+                                               NULL};
+
 /* Readers and writers: facts come as their type. */
 #define READS(name, read)                                                                          \
     static int name(const json_t *object, const struct policy *policy, struct arena *arena,        \
@@ -213,6 +232,7 @@ READS(read_slice, resource_slice_from_json(object, policy, arena, facts, err))
 READS(read_claim, resource_claim_from_json(object, arena, facts, err))
 READS(read_template, claim_template_from_json(object, arena, facts, err))
 READS(read_budget, budget_from_json(object, arena, facts, err))
+READS(read_pod_group, pod_group_from_json(object, arena, facts, err))
 READS(read_kept_pod, kept_pod_from_json(object, policy, arena, facts, err))
 READS(read_reservation, reservation_from_json(object, policy, arena, facts, err))
 WRITES(write_namespace, namespace_to_json(facts))
@@ -222,6 +242,7 @@ WRITES(write_device_class, device_class_to_json(facts))
 WRITES(write_slice, kept_slice_to_json(facts, policy))
 WRITES(write_claim, resource_claim_to_json(facts))
 WRITES(write_taint, device_taint_rule_to_json(facts))
+WRITES(write_pod_group, pod_group_to_json(facts))
 WRITES(write_template, claim_template_to_json(facts))
 
 static int read_pod(const json_t *object, const struct policy *policy, struct arena *arena,
@@ -369,6 +390,18 @@ const struct kind_row INVENTORY_KINDS[N_CLUSTER_KINDS] = {
                          .facts_size = sizeof(struct budget_facts),
                          .read = read_budget,
                          .to_json = write_budget},
+    [CLUSTER_POD_GROUPS] = {.kind = "PodGroup",
+                            .api_version = "scheduling.k8s.io/",
+                            .use = &KINDS_FOR_GROUPS,
+                            .is_namespaced = true,
+                            .drops_duplicates = true,
+                            .listed = {.name = "podgroups",
+                                       .path = GROUPS_PATH("v1"),
+                                       .older = OLDER_POD_GROUPS,
+                                       .drop = POD_GROUPS_UNREAD},
+                            .facts_size = sizeof(struct pod_group_facts),
+                            .read = read_pod_group,
+                            .to_json = write_pod_group},
 };
 
 /* Kinds that only cluster files contain: one that answers to users read, and a snapshot's own. */

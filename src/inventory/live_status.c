@@ -223,6 +223,15 @@ bool live_status_counts_claims(struct live_status *status, struct err *ret_why)
     return counts;
 }
 
+bool live_status_serves_oldest(struct live_status *status, enum cluster_kind kind)
+{
+    const char *const *older = INVENTORY_KINDS[kind].listed.older;
+    mutex_lock(&status->mutex);
+    const size_t n_unserved = status->kinds[kind].reflector.n_unserved;
+    mutex_unlock(&status->mutex);
+    return older && n_unserved > 0 && !older[n_unserved];
+}
+
 enum live_turn live_status_claims_turn(struct live_status *status, struct err *ret_why)
 {
     bool is_awaiting = false;

@@ -53,6 +53,8 @@ enum live_turn live_status_lags(struct live_status *status, enum cluster_kind ki
 const char *live_status_waiting_for(struct live_status *status);
 bool live_status_usable(struct live_status *status, struct err *ret_why);
 bool live_status_counts_claims(struct live_status *status, struct err *ret_why);
+/* See inventory_serves_oldest(). */
+bool live_status_serves_oldest(struct live_status *status, enum cluster_kind kind);
 /* Whether the result of live_status_counts_claims() has changed since the last call. LIVE_AS_BEFORE
  * while a kind that claims need was neither listed nor given up. */
 enum live_turn live_status_claims_turn(struct live_status *status, struct err *ret_why);

@@ -7,7 +7,8 @@
  *   3. use by namespaces and quotas (namespace_usage)
  *   4. replicas on the node (owners)
  *   5. live pods (gpu_demand)
- *   6. nominations (nominate), claims (claims), claims of devices (claim_usage)
+ *   6. nominations (nominate), claims (claims), claims of devices (claim_usage), members of groups
+ *      (pod_groups)
  */
 #include "ledger.h"
 
@@ -165,6 +166,7 @@ void changes_pod_added(struct cluster *cluster, struct pod_entry *entry)
     gpu_demand_count(cluster, pod, 1);
     nominate_renew(cluster, entry);
     claim_usage_add_pod(cluster, entry);
+    pod_groups_add_pod(cluster, entry);
 }
 
 void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry)
@@ -181,6 +183,7 @@ void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry)
     gpu_demand_count(cluster, &entry->pod, -1);
     nominate_end(cluster, entry);
     claim_usage_remove_pod(cluster, entry);
+    pod_groups_remove_pod(cluster, entry);
 }
 
 /* Reservations. */
@@ -196,8 +199,10 @@ static void renew_pod(struct cluster *cluster, const char *uid)
 {
     struct pod_entry *pod = NULL;
     HASH_FIND_STR(cluster->pods, uid, pod);
-    if (pod)
+    if (pod) {
         nominate_renew(cluster, pod);
+        pod_groups_renew_pod(cluster, pod);
+    }
     claim_usage_renew_pod(cluster, pod);
     claim_floating_moved(cluster, uid);
 }

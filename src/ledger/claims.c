@@ -1,5 +1,5 @@
 /* claims: see include/ledger/claims.h. The table is in order of creation, and a renewed claim
- * counts as new. So all expired claims are at its beginning. */
+ * counts as new. So nearly all expired claims are at its beginning; those of groups end sooner. */
 #include "ledger/claims.h"
 #include "base/mem.h"
 #include "ledger.h"
@@ -42,6 +42,12 @@ void claims_free_all(struct cluster *cluster)
 bool claims_has(const struct cluster *cluster, const char *uid)
 {
     return find(cluster, uid);
+}
+
+const struct claim *claims_find(const struct cluster *cluster, const char *uid)
+{
+    const struct claim_entry *entry = find(cluster, uid);
+    return entry ? &entry->claim : NULL;
 }
 
 uint64_t claims_version(const struct cluster *cluster)
@@ -94,21 +100,33 @@ static void count_resource_claims(const struct cluster *cluster, const struct po
     memcpy(claim->by_claims, asked.least, sizeof claim->by_claims);
 }
 
-static void add(struct cluster *cluster, const struct claim_question *question,
-                const struct claim *claim)
+static void append(struct cluster *cluster, struct claim_entry *entry)
 {
-    struct claim_entry *entry = MEM_NEW_WITH_TEXT(struct claim_entry, text, question->pod->uid);
-    entry->claim = *claim;
-    entry->claim.uid = entry->text;
-    entry->claim.namespace_ =
-        string_table_intern(&cluster->shapes->strings, question->pod->namespace_);
-    entry->claim.node_name = string_table_intern(&cluster->shapes->strings, question->node_name);
     entry->claim.version = ++cluster->claims_version;
     HASH_ADD_KEYPTR(hh, cluster->claims, entry->text, strlen(entry->text), entry);
 }
 
-void claims_renew(struct cluster *cluster, const struct claim_question *question,
-                  const struct pod_shape *shape)
+/* claim: with borrowed strings. */
+static void add(struct cluster *cluster, const struct claim *claim)
+{
+    struct claim_entry *entry = MEM_NEW_WITH_TEXT(struct claim_entry, text, claim->uid);
+    entry->claim = *claim;
+    entry->claim.uid = entry->text;
+    entry->claim.namespace_ = string_table_intern(&cluster->shapes->strings, claim->namespace_);
+    entry->claim.node_name = string_table_intern(&cluster->shapes->strings, claim->node_name);
+    append(cluster, entry);
+}
+
+static void count_gpus(const struct cluster *cluster, const struct pod_shape *shape,
+                       struct claim *claim)
+{
+    for (size_t scope = 0; scope < cluster->policy->n_quota_scopes; scope++)
+        claim->gpus[scope] = namespace_usage_need(shape, scope);
+}
+
+/* In place of the pod's claim, if it has one. */
+static void make(struct cluster *cluster, const struct claim_question *question,
+                 const struct pod_shape *shape, int64_t firm_until_ms)
 {
     const struct pod_facts *facts = question->pod;
     const struct node *node = cluster_find_node(cluster, question->node_name);
@@ -118,15 +136,67 @@ void claims_renew(struct cluster *cluster, const struct claim_question *question
     HASH_FIND_STR(cluster->pods, facts->uid, pod);
     if (!node || !shape || counts_otherwise(cluster, pod, facts->uid))
         return;
-    struct claim claim = {.models = namespace_usage_models(node, shape),
-                          .until_ms = question->until_ms};
+    struct claim claim = {.uid = facts->uid,
+                          .namespace_ = facts->namespace_,
+                          .node_name = question->node_name,
+                          .models = namespace_usage_models(node, shape),
+                          .until_ms = question->until_ms,
+                          .firm_until_ms = firm_until_ms};
     const bool is_nominated = pod && pod->nomination;
-    for (size_t scope = 0; scope < cluster->policy->n_quota_scopes && !is_nominated; scope++)
-        claim.gpus[scope] = namespace_usage_need(shape, scope);
+    if (!is_nominated)
+        count_gpus(cluster, shape, &claim);
     if (facts->claims)
         count_resource_claims(cluster, facts, &claim);
     if (!is_nominated || claims_has_by_claims(cluster, &claim))
-        add(cluster, question, &claim);
+        add(cluster, &claim);
+}
+
+void claims_renew(struct cluster *cluster, const struct claim_question *question,
+                  const struct pod_shape *shape)
+{
+    const char *uid = question->pod->uid;
+    const struct claim_entry *old = find(cluster, uid);
+    const int64_t firm_until_ms = old ? old->claim.firm_until_ms : 0;
+    const struct pod_entry *pod = NULL;
+    HASH_FIND_STR(cluster->pods, uid, pod);
+    struct claim_question renewed = *question;
+    renewed.until_ms =
+        pod_groups_claim_until(cluster, pod, question->now_ms, question->until_ms);
+    if (renewed.until_ms < firm_until_ms)
+        renewed.until_ms = firm_until_ms;
+    const bool may_claim = renewed.until_ms > question->now_ms;
+    make(cluster, &renewed, may_claim ? shape : NULL, firm_until_ms);
+}
+
+static void make_firm(struct cluster *cluster, struct claim_entry *entry, int64_t firm_until_ms)
+{
+    HASH_DEL(cluster->claims, entry);
+    entry->claim.firm_until_ms = firm_until_ms;
+    if (entry->claim.until_ms < firm_until_ms)
+        entry->claim.until_ms = firm_until_ms;
+    append(cluster, entry);
+}
+
+void claims_hold(struct cluster *cluster, const struct pod *pod, const struct node *node,
+                 int64_t now_ms, int64_t firm_until_ms)
+{
+    struct claim claim = {.uid = pod->uid,
+                          .namespace_ = pod->namespace_,
+                          .node_name = node ? node_name(node) : "",
+                          .models = node ? namespace_usage_models(node, pod->shape) : 0,
+                          .until_ms = firm_until_ms,
+                          .firm_until_ms = firm_until_ms};
+    drop_old(cluster, now_ms);
+    struct claim_entry *old = find(cluster, pod->uid);
+    if (old && old->claim.until_ms > now_ms) {
+        make_firm(cluster, old, firm_until_ms);
+        return;
+    }
+    claims_end(cluster, pod->uid);
+    if (pod->shape->n_gpu_needs == 0 || CONTAINER_OF(pod, const struct pod_entry, pod)->nomination)
+        return;
+    count_gpus(cluster, pod->shape, &claim);
+    add(cluster, &claim);
 }
 
 void claims_copy(struct cluster *cluster, const struct claim *claim, const struct pod_facts *pod,
@@ -137,7 +207,7 @@ void claims_copy(struct cluster *cluster, const struct claim *claim, const struc
         .pod = pod, .node_name = claim->node_name, .until_ms = claim->until_ms};
     const size_t *quotas = NULL;
     if (namespace_usage_find_quotas(cluster, claim->namespace_, arena, &quotas) > 0)
-        claims_renew(cluster, &question, shape);
+        make(cluster, &question, shape, claim->firm_until_ms);
 }
 
 const struct claim *claims_next(const struct cluster *cluster, const struct claim *claim)

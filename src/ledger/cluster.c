@@ -19,6 +19,7 @@ struct cluster *cluster_new(const struct policy *policy)
 static void free_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     struct string_table *strings = &cluster->shapes->strings;
+    pod_groups_remove_pod(cluster, entry);
     shapes_unref_shape(cluster->shapes, entry->pod.namespace_, entry->pod.shape);
     cluster_peers_unref(cluster, entry->pod.namespace_, entry->pod.labels, entry->pod.terms);
     cluster_peers_unref_own(cluster, entry->pod.namespace_, entry->pod.own_terms);
@@ -143,7 +144,8 @@ static bool texts_equal(const struct pod *pod, const struct pod_facts *facts)
 {
     return text_equal(pod->refusal, facts->refusal) &&
            text_equal(pod->extended_claim, facts->extended_claim) &&
-           text_equal(pod->claims, facts->claims) && pod->made_claims == facts->made_claims;
+           text_equal(pod->group, facts->group) && text_equal(pod->claims, facts->claims) &&
+           pod->made_claims == facts->made_claims;
 }
 
 static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
@@ -182,6 +184,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                    facts->unscheduled_reason,
                                    facts->unscheduled_message,
                                    facts->controller,
+                                   facts->group,
                                    facts->not_evaluated};
     const size_t n = sizeof sources / sizeof *sources;
     size_t size = 0;
@@ -197,6 +200,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                     &pod->unscheduled_reason,
                                     &pod->unscheduled_message,
                                     &pod->controller,
+                                    &pod->group,
                                     &pod->not_evaluated};
     char *at = entry->texts;
     for (size_t i = 0; i < n; i++) {

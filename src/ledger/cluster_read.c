@@ -93,6 +93,7 @@ struct pod_facts cluster_pod_facts(const struct pod *pod)
                               .unscheduled_reason = pod->unscheduled_reason,
                               .unscheduled_message = pod->unscheduled_message,
                               .controller = pod->controller,
+                              .group = pod->group,
                               .not_evaluated = pod->not_evaluated,
                               .lacks_peers = pod->lacks_peers,
                               .lacks_own_terms = pod->lacks_own_terms};
@@ -168,6 +169,7 @@ struct pod cluster_copy_pod(const struct pod *pod, struct arena *arena)
     copy.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
     copy.unscheduled_message = copy_text(pod->unscheduled_message, arena);
     copy.controller = copy_text(pod->controller, arena);
+    copy.group = copy_text(pod->group, arena);
     copy.not_evaluated = copy_text(pod->not_evaluated, arena);
     return copy;
 }

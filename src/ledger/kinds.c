@@ -102,6 +102,7 @@ UPSERTS(upsert_slice, cluster_upsert_slice)
 UPSERTS(upsert_claim, cluster_upsert_resource_claim)
 UPSERTS(upsert_template, cluster_upsert_claim_template)
 UPSERTS(upsert_budget, cluster_upsert_budget)
+UPSERTS(upsert_pod_group, pod_groups_upsert)
 
 /* A rule without an effect taints nothing. */
 static void upsert_taint(struct cluster *cluster, const void *facts)
@@ -190,6 +191,7 @@ const struct ledger_kind LEDGER_KINDS[N_LEDGER_KINDS] = {
                          .facts = cluster_budgets_facts,
                          .let_go = cluster_budgets_let_go,
                          .changed = cluster_budgets_changed},
+    [CLUSTER_POD_GROUPS] = {.upsert = upsert_pod_group, .facts = pod_groups_facts},
 };
 
 void cluster_upsert(struct cluster *cluster, enum cluster_kind kind, const void *facts)

@@ -15,6 +15,7 @@
 #include "ledger/namespace_usage.h"
 #include "ledger/node_hot.h"
 #include "ledger/nominate.h"
+#include "ledger/pod_groups.h"
 #include "ledger/reservation.h"
 #include "node_index.h"
 #include "owners_priv.h"
@@ -91,6 +92,7 @@ struct pod_entry {
     struct node *node;                   /* the node whose resources it uses; NULL: none */
     struct nomination_entry *nomination; /* NULL: none */
     struct extended_claim *extended;     /* claim_usage.c; NULL: its status names no claim */
+    struct group_member *member;         /* pod_groups.c; NULL: it is in no group */
     uint64_t seen;                       /* number of the last relist that upserted it */
     uint64_t order;                      /* grows along cluster.pods */
     struct pod_entry *prev, *next;       /* in the node's list */
@@ -119,6 +121,10 @@ struct claimed_resource;
 struct claim_use;
 struct extended_claim;
 struct holding_pod;
+
+/* pod_groups.c */
+struct group_member;
+struct member_group;
 
 /* One allocation holds the node and its name. A decision finds each node by its name, then reads
  * its hot part and its pointer to the traits. These three lie in two adjacent cache lines, unless
@@ -235,6 +241,7 @@ struct cluster {
     struct claim_use *claim_uses; /* empty in a fork, and without quotas */
     struct claim_use *floating;   /* of these: claim_usage_floats() */
     struct holding_pod *holding_pods;
+    struct member_group *member_groups; /* that have members; empty in a fork */
     int64_t *quota_used; /* namespace_usage_n_cells() GPU counts per quota; NULL: no quotas */
     size_t template_spec_bytes;            /* at most CLAIM_TEXTS_BYTES_MAX */
     struct shape_accounts budget_accounts; /* bytes of those that are not cut */
@@ -491,6 +498,19 @@ bool cluster_device_classes_map(const struct cluster *cluster, const char *resou
 const void *cluster_budgets_facts(const struct kept *object, struct arena *arena);
 void cluster_budgets_let_go(struct cluster *cluster, struct kept *object);
 void cluster_budgets_changed(struct cluster *cluster);
+
+/* pod_groups.c */
+void pod_groups_upsert(struct cluster *cluster, const struct pod_group_facts *facts);
+const void *pod_groups_facts(const struct kept *object, struct arena *arena);
+/* Call after adding the pod to the ledger's tables, and before removing it. */
+void pod_groups_add_pod(struct cluster *cluster, struct pod_entry *entry);
+void pod_groups_remove_pod(struct cluster *cluster, struct pod_entry *entry);
+/* Call after the pod got or lost its reservation. */
+void pod_groups_renew_pod(const struct cluster *cluster, struct pod_entry *entry);
+/* When a claim ends that the pod makes now and that would last until until_ms; not later than
+ * now_ms: it may make none. entry NULL: a pod that the ledger does not have. */
+int64_t pod_groups_claim_until(const struct cluster *cluster, const struct pod_entry *entry,
+                               int64_t now_ms, int64_t until_ms);
 
 /* cluster_claim_templates.c */
 const void *cluster_claim_templates_facts(const struct kept *object, struct arena *arena);

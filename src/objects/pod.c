@@ -144,6 +144,16 @@ static bool is_text(const json_t *object, const char *member, const char *text)
     return value && strcmp(value, text) == 0;
 }
 
+/* NULL without a usable name: then it is a single pod. */
+static const char *read_group(const struct pod_reading *reading, const json_t *spec)
+{
+    const char *name =
+        json_string_value(json_member(json_member(spec, "schedulingGroup"), "podGroupName"));
+    return name && name[0] && strlen(name) <= META_NAME_BYTES_MAX
+               ? arena_strdup(reading->arena, name)
+               : NULL;
+}
+
 static int read_spec(struct pod_reading *reading, const json_t *spec, struct err *err)
 {
     struct pod_facts *facts = reading->facts;
@@ -158,6 +168,7 @@ static int read_spec(struct pod_reading *reading, const json_t *spec, struct err
     facts->gated = json_array_size(gates) > 0;
     facts->never_preempts = is_text(spec, "preemptionPolicy", "Never");
     facts->soft_preferences = has_soft_preferences(spec);
+    facts->group = read_group(reading, spec);
     return r;
 }
 

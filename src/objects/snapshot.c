@@ -419,6 +419,7 @@ struct snapshot_lines snapshot_compute(const struct cluster *cluster, struct are
     add(&sums, "namespaces", (int64_t)cluster_n_namespaces(cluster));
     add(&sums, "priority classes", (int64_t)cluster_n_objects(cluster, CLUSTER_PRIORITY_CLASSES));
     add(&sums, "device classes", (int64_t)cluster_n_objects(cluster, CLUSTER_DEVICE_CLASSES));
+    add(&sums, "pod groups", (int64_t)cluster_n_objects(cluster, CLUSTER_POD_GROUPS));
     add(&sums, "claim templates", (int64_t)cluster_n_objects(cluster, CLUSTER_CLAIM_TEMPLATES));
     for (const struct gpu_demand *demand = gpu_demand_next(cluster, NULL); demand;
          demand = gpu_demand_next(cluster, demand))

@@ -156,6 +156,9 @@ static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy 
         (void)json_object_set_new(spec, "schedulingGates", json_pack("[{s:s}]", "name", "any"));
     if (facts->claims)
         (void)json_object_set_new(spec, "resourceClaims", claims_json(facts));
+    if (facts->group)
+        (void)json_object_set_new(spec, "schedulingGroup",
+                                  json_pack("{s:s}", "podGroupName", facts->group));
     shape_to_spec(&facts->shape, policy, spec);
     peer_terms_to_spec(&facts->peers, spec);
     return spec;
@@ -209,6 +212,16 @@ json_t *budget_to_json(const struct budget_facts *facts)
                      "status", "observedGeneration", facts->is_outdated ? 0 : 1,
                      "disruptionsAllowed", (json_int_t)facts->allowed, "currentHealthy",
                      (json_int_t)facts->healthy, "desiredHealthy", (json_int_t)facts->desired);
+}
+
+json_t *pod_group_to_json(const struct pod_group_facts *facts)
+{
+    json_t *policy = facts->min_count > 0 ? json_pack("{s:{s:I}}", "gang", "minCount",
+                                                      (json_int_t)facts->min_count)
+                                          : json_pack("{s:{}}", "basic");
+    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:o}}", "apiVersion", "scheduling.k8s.io/v1beta1",
+                     "kind", "PodGroup", "metadata", "namespace", facts->namespace_, "name",
+                     facts->name, "spec", "schedulingPolicy", policy);
 }
 
 json_t *namespace_to_json(const struct namespace_facts *facts)

@@ -23,7 +23,7 @@ ENV = {"POD_NAME": "replica", "POD_NAMESPACE": HOME, "POD_IP": "192.0.2.7"}
 
 
 class Audited(Plane):
-    """A control plane that logs our account's requests. It serves device taint rules, or they would never be watched."""
+    """A control plane that logs our account's requests. It serves device taint rules and pod groups, or they would never be watched."""
 
     @property
     def log(self):
@@ -32,7 +32,7 @@ class Audited(Plane):
     def apiserver_options(self):
         policy = self.write("audit.json", json.dumps(AUDIT))
         audit = (f"--audit-policy-file={policy}", f"--audit-log-path={self.log}", "--audit-log-mode=blocking")
-        return (*super().apiserver_options(), *audit, "--runtime-config=resource.k8s.io/v1beta2=true")
+        return (*super().apiserver_options(), *audit, "--runtime-config=resource.k8s.io/v1beta2=true,scheduling.k8s.io/v1alpha2=true", "--feature-gates=GenericWorkload=true")
 
 
 class Replica:

@@ -24,6 +24,7 @@ COLLECTIONS = {
     "/api/v1/namespaces": "namespaces",
     "/apis/scheduling.k8s.io/v1/priorityclasses": "priorityclasses",
     "/apis/policy/v1/poddisruptionbudgets": "poddisruptionbudgets",
+    "/apis/scheduling.k8s.io/v1beta1/podgroups": "podgroups",
 }
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 RESOURCE_GROUP = "/apis/resource.k8s.io/"

@@ -22,6 +22,7 @@ KINDS = {
     "devicetaintrules": "DeviceTaintRule",
     "resourceclaimtemplates": "ResourceClaimTemplate",
     "poddisruptionbudgets": "PodDisruptionBudget",
+    "podgroups": "PodGroup",
     "configmaps": "ConfigMap",
 }
 

@@ -245,7 +245,8 @@ def test_a_rejected_token_is_logged_with_its_file(api, follow, tmp_path):
     service.wait("people are told", lambda: words in service.freshness("pods")["why"])
     service.wait("the log has it", lambda: service.log.text().count(words) >= len(watched_kinds()))
     refused = [*KINDS, *(f"claims are not counted: {kind}" for kind in OF_CLAIMS)]
-    refused += ["claim templates are unknown: resourceclaimtemplates", "disruption budgets are unknown: poddisruptionbudgets"]
+    refused += ["claim templates are unknown: resourceclaimtemplates", "disruption budgets are unknown: poddisruptionbudgets",
+                "pod groups are unknown: podgroups"]
     service.wait("each kind is refused", lambda: refused_in(service.get("/readyz").text)[: len(refused)] == refused)
     assert [line.rpartition(" ")[2] for line in refused_in(service.get("/readyz").text)] == watched_kinds()
     token.write_text("new")

@@ -22,7 +22,7 @@
 
 struct claim_wish {
     const char *node_name; /* of the request; NULL: no claim */
-    bool has_claim;        /* the pod already has a claim */
+    bool has_claim;        /* the pod already has a claim, which is not firm */
     uint64_t claims_version;
     size_t lifetime_s;
 };
@@ -52,7 +52,8 @@ static struct claim_wish wish_of(const struct rule_input *input, const bool *lef
     if (policy->quota_claim_s == 0 || !uid[0] || policy->n_quotas == 0)
         return wish;
     wish.lifetime_s = policy->quota_claim_s;
-    wish.has_claim = claims_has(input->cluster, uid);
+    const struct claim *own = claims_find(input->cluster, uid);
+    wish.has_claim = own && own->firm_until_ms <= input->now_ms;
     wish.claims_version = claims_version(input->cluster);
     if (input->question->quota)
         wish.node_name = best_name(input, left_out, arena);
@@ -111,11 +112,11 @@ static bool may_pass(enum reason verdict)
            verdict == REASON_QUOTA || verdict == REASON_QUOTA_CLAIMED;
 }
 
-/* A pod has at most one nominated node. */
+/* A pod has at most one nominated node. A group waits for no victims. */
 static const char *find_awaited(const struct args *args, const struct fit_question *question,
                                 const struct filter_result *found)
 {
-    for (size_t i = 0; i < args->n_names; i++) {
+    for (size_t i = 0; i < args->n_names && !question->in_group; i++) {
         if (may_pass(found->verdicts[i]) &&
             nominate_is_being_made(found->nodes[i], &question->asker, question->shape))
             return args->names[i];
@@ -176,6 +177,7 @@ static void find_case(struct filter_call *call, const struct inventory_view *vie
         .nodes = found->nodes,
         .verdicts = found->verdicts,
         .now_ms = clock_ms(),
+        .groups_loop = inventory_serves_oldest(view, CLUSTER_POD_GROUPS),
     };
     call->judged_case = (struct rule_case){.cause = CAUSE_OURS};
     call->wish = (struct claim_wish){0};

@@ -79,6 +79,12 @@ static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] =
                 [POD_SHUT] = {false, RETRY_NAMESPACE, LIMIT_NONE},
                 [POD_AWAY] = {false, RETRY_NAMESPACE, LIMIT_NONE},
             },
+        /* kube-scheduler 1.36 asks again for a rejected group without a pause, 1,200 times a second;
+         * after an Error it backs off. An Error aborts the whole group, so no other cause is one. */
+        [CAUSE_GROUP] =
+            {
+                [POD_NONE] = {false, RETRY_GROUP, LIMIT_NONE},
+            },
         /* kube-scheduler assumes a pod before binding it, which a quota counts as a claim. If such
          * pods are bound, their end wakes waiting pods. If not, the claims expire without an event:
          * hence the Error. POD_VICTIMS: as above. */
@@ -231,8 +237,25 @@ static void find_nominee(const struct rule_input *input, struct arena *arena,
     found->nominee = first ? arena_strdup(arena, first->uid) : NULL;
 }
 
+/* kube-scheduler places the group by what it counts itself: no lag, no room and no nomination are
+ * judged, so nothing is retried or waited for. */
+static struct rule_case case_of_group(const struct rule_input *input)
+{
+    struct rule_case found = {.cause = CAUSE_OURS};
+    for (size_t i = 0; i < input->args->n_names; i++) {
+        enum cause cause = CAUSES[input->verdicts[i]];
+        if (is_quota(input->verdicts[i]) && input->groups_loop)
+            cause = CAUSE_GROUP;
+        if (cause >= CAUSE_GROUP && cause > found.cause)
+            found.cause = cause;
+    }
+    return found;
+}
+
 struct rule_case rules_case_of(const struct rule_input *input, struct arena *arena)
 {
+    if (input->question->in_group)
+        return case_of_group(input);
     struct rule_case found = {.cause = strongest_of(input)};
     if (found.cause == CAUSE_FITS || found.cause == CAUSE_OURS)
         return found;
@@ -327,6 +350,9 @@ static const struct retry_row {
          "retry",
          "gpu_extender_filter_quota_claimed_total",
          "Calls of filter answered with: the rest of the quota is claimed."},
+    [RETRY_GROUP] = {"gpu-extender: a quota leaves too few GPUs for the pod's group: retry",
+                     "gpu_extender_filter_group_quota_total",
+                     "Calls of filter answered with: a quota leaves too few GPUs for the group."},
     [RETRY_NAMESPACE] =
         {"gpu-extender: the pod's namespace is not in the inventory yet, and quotas select by "
          "label: retry",

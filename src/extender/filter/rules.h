@@ -24,6 +24,7 @@ enum cause {
     CAUSE_CLAIMED,      /* quota_claimed */
     CAUSE_FREE,         /* gpu_free */
     CAUSE_QUOTA_ENDING, /* on the pod's nominated node the quota counts terminating pods */
+    CAUSE_GROUP,        /* a quota, for a pod of a group that a rejection brings back at once */
     CAUSE_NAMESPACE,    /* the namespace is unknown, and quotas select by label */
     CAUSE_FITS,         /* some node fits */
     N_CAUSES
@@ -56,6 +57,7 @@ struct rule_input {
     const struct node *const *nodes;
     const enum reason *verdicts;
     int64_t now_ms;
+    bool groups_loop; /* kube-scheduler asks again without a pause for a group that is rejected */
 };
 
 /* Under the inventory's lock. */

@@ -246,6 +246,7 @@ static void list_end(struct reflector *reflector, int64_t now_ms)
     reflector->store.list_end(reflector->store.context);
     reflector_lag_ends(reflector, now_ms, !reflector->status.synced);
     reflector->status.synced = true;
+    reflector->status.n_unserved = reflector->listing.n_unserved;
     reflector->step = STEP_WATCH;
     reflector->listed_ms = now_ms;
     reflector_set_fresh(reflector, now_ms);

@@ -22,12 +22,14 @@ static void test_listed_objects_are_shown(void **state)
     LIST(live, CLUSTER_PODS, POD("one", "u1", "a", "3"), POD("two", "u2", "", "1"));
     LIST(live, CLUSTER_NAMESPACES, NAMED("ml"));
     LIST(live, CLUSTER_PRIORITY_CLASSES, CLASS("high", "7"));
+    LIST(live, CLUSTER_POD_GROUPS, "{'metadata':{'name':'g','namespace':'ml'},'spec':{}}");
     live_check_shown(live, "node a gpus=3/8\nnode b gpus=0/4\npod ml/one a\npod ml/two \n");
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     int64_t value = 0;
     assert_true(cluster_has_namespace(view.cluster, "ml"));
     assert_true(cluster_priority_of_class(view.cluster, "high", &value));
     assert_int_equal(value, 7);
+    assert_int_equal(cluster_n_objects(view.cluster, CLUSTER_POD_GROUPS), 1);
 }
 
 static void test_events(void **state)

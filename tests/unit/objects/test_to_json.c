@@ -150,6 +150,7 @@ static struct pod_facts random_pod(struct dice *dice, const struct policy *polic
         .unscheduled_reason = is_told ? maybe(dice) : NULL,
         .unscheduled_message = is_told ? maybe(dice) : NULL,
         .controller = owner_or_null(is_told),
+        .group = word_or_null(dice),
         .not_evaluated = waits && chance(dice) ? "one\ntwo\n" : NULL,
     };
     add_claims(dice, &facts);
@@ -206,6 +207,7 @@ static void assert_pods_equal(const struct pod_facts *a, const struct pod_facts 
     assert_texts_equal(a->unscheduled_reason, b->unscheduled_reason);
     assert_texts_equal(a->unscheduled_message, b->unscheduled_message);
     assert_texts_equal(a->controller, b->controller);
+    assert_texts_equal(a->group, b->group);
     assert_texts_equal(a->not_evaluated, b->not_evaluated);
     assert_shapes_equal(&a->shape, &b->shape);
 }
