@@ -18,10 +18,9 @@ struct quota_row {
      * use. */
     int64_t least, refused, used;
     int64_t each; /* the part of least that no other replica of the pod shares */
-    /* What others of its group need on the judged node, if the limit counts its model. What they
-     * need wherever that is, `left` does not contain. */
-    int64_t here;
-    bool is_of_group; /* they need any */
+    /* What others of its group need: on the judged node, if the limit counts its model; and
+     * wherever that is, which `left` does not contain. */
+    int64_t here, elsewhere;
 };
 
 /* Limits that leave too little. */
@@ -69,6 +68,13 @@ static bool is_claimed(const struct quota_row *row)
     return is_exhausted(row) || row->left - row->need - row->here < row->claimed;
 }
 
+/* For the others of the group: it cannot be bound as a whole, whichever the node. claims: as in
+ * find_short(). */
+static bool lacks_for_others(const struct quota_row *row, bool claims)
+{
+    return row->elsewhere > 0 && row->left < (claims ? row->claimed : 0);
+}
+
 static void exhaust(struct exhausted *exhausted, const struct quota_limit *limit)
 {
     exhausted->all |= limit->column == 0;
@@ -91,6 +97,8 @@ static void sum_up(struct quota_view *view)
             exhaust(&view->exhausted, view->rows[i].limit);
         if (is_claimed(&view->rows[i]))
             exhaust(&view->claimed, view->rows[i].limit);
+        view->exhausted.all |= view->binds && lacks_for_others(&view->rows[i], false);
+        view->claimed.all |= view->binds && lacks_for_others(&view->rows[i], true);
     }
 }
 
@@ -107,11 +115,12 @@ static void add_other(struct quota_row *row, const struct group_other *other)
     const bool is_placed = limit->column == 0 || other->claim;
     if (need == 0)
         return;
-    row->is_of_group = true;
-    if (is_placed && counts(limit, other->claim ? other->claim->models : 0))
+    if (is_placed && counts(limit, other->claim ? other->claim->models : 0)) {
         row->left -= need;
-    else if (!is_placed && other->is_alike)
+        row->elsewhere += need;
+    } else if (!is_placed && other->is_alike) {
         row->here += need;
+    }
 }
 
 static void add_others(const struct quota_view *view, struct quota_row *row)
@@ -136,7 +145,7 @@ static void add_rows(const struct cluster *cluster, struct quota_view *view, siz
                                 .used = cell_or_0(view->policy, asked->used, limit)};
         const bool by_claims = row.least > 0 || row.refused > 0 || row.used > 0;
         add_others(view, &row);
-        if (row.need == 0 && !by_claims && !row.is_of_group)
+        if (row.need == 0 && !by_claims && row.here + row.elsewhere == 0)
             continue;
         view->asks_by_claims |= by_claims;
         view->rows[view->n_rows++] = row;
@@ -316,7 +325,7 @@ static int64_t need_on(const struct quota_row *row, int64_t of_shape,
     const int64_t least = counts(row->limit, devices->sure) ? row->least : 0;
     const int64_t refused = counts(row->limit, devices->possible) ? row->refused : 0;
     const int64_t need = amount_add(of_shape, least > refused ? least : refused);
-    const bool is_of_all = row->is_of_group && row->limit->column == 0;
+    const bool is_of_all = row->elsewhere > 0 && row->limit->column == 0;
     return need > 0 || row->used > 0 || is_of_all ? need : -1;
 }
 
@@ -332,7 +341,8 @@ static const struct quota_row *find_short(const struct quota_view *view, const s
         const int64_t here = counts(row->limit, models) ? row->here : 0;
         const int64_t more = amount_add(here, need > 0 && claims ? row->claimed : 0);
         const int64_t left = need > 0 ? row->left : amount_add(row->left, row->nominated);
-        if (need >= 0 && left < amount_add(need, more))
+        if ((need >= 0 && left < amount_add(need, more)) ||
+            (view->binds && lacks_for_others(row, claims)))
             return row;
     }
     return NULL;
@@ -510,7 +520,8 @@ static const struct quota_row *find_exhausted(const struct quota_view *view,
 {
     const uint64_t models = namespace_usage_models(node, view->shape);
     const struct quota_row *row = view->rows;
-    while (!is_exhausted(row) || !counts(row->limit, models))
+    while (!(is_exhausted(row) && counts(row->limit, models)) &&
+           !(view->binds && lacks_for_others(row, false)))
         row++;
     return row;
 }
