@@ -39,7 +39,7 @@ enum retry {
     RETRY_KEPT,    /* free GPUs are kept for a pod whose nomination kube-scheduler does not know */
     RETRY_REPEAT,  /* the same question again: the ledger may be late */
     RETRY_CLAIMED, /* other pods have claimed the rest of the quota: ledger/claims.h */
-    RETRY_GROUP,   /* a quota leaves too little for a group, which a rejection brings back at once */
+    RETRY_GROUP, /* a quota leaves too little for a group, which a rejection brings back at once */
     RETRY_NAMESPACE, /* quotas select by label, and the watch has not shown the pod's namespace */
     N_RETRIES
 };

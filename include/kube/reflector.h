@@ -98,7 +98,7 @@ struct reflector_status {
     const char *why;
     enum reflector_trouble trouble; /* the class of why */
     size_t n_unserved; /* newer versions that the server lacked at the last whole list */
-    int64_t fresh_ms;               /* when the data were last known to be complete; 0: never */
+    int64_t fresh_ms;  /* when the data were last known to be complete; 0: never */
     uint64_t relists[N_RELIST_CAUSES];
     uint64_t watches; /* opened */
     uint64_t events[N_WATCH_EVENTS];

@@ -46,13 +46,13 @@ struct claim_question {
     int64_t now_ms, until_ms;    /* on one clock */
 };
 
-/* Ends the pod's claim, and every expired one. Then makes a new one, as firm as that one, unless the
- * pod counts otherwise, its group may make none, or the node does not exist. shape: the pod's, resolved against the ledger; NULL: no
- * quota covers the pod, so no new claim. */
+/* Ends the pod's claim, and every expired one. Then makes a new one, as firm as that one, unless
+ * the pod counts otherwise, its group may make none, or the node does not exist. shape: the pod's,
+ * resolved against the ledger; NULL: no quota covers the pod, so no new claim. */
 void claims_renew(struct cluster *cluster, const struct claim_question *question,
                   const struct pod_shape *shape);
-/* Makes the claim of an unbound pod firm until then. A pod without one gets one, under the models of
- * the node; NULL: under none, so that only totals count it. Makes none for a pod that needs no
+/* Makes the claim of an unbound pod firm until then. A pod without one gets one, under the models
+ * of the node; NULL: under none, so that only totals count it. Makes none for a pod that needs no
  * GPUs, or is nominated. A claim of another node keeps that node's models. */
 void claims_hold(struct cluster *cluster, const struct pod *pod, const struct node *node,
                  int64_t now_ms, int64_t firm_until_ms);

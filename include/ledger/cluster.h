@@ -214,8 +214,8 @@ void cluster_delete(struct cluster *cluster, enum cluster_kind kind, const char 
 /* Marks an object as present that could not be read: the ledger keeps what it knows. */
 void cluster_keep(struct cluster *cluster, enum cluster_kind kind, const char *id);
 size_t cluster_n_objects(const struct cluster *cluster, enum cluster_kind kind);
-/* Both only of priority, runtime and device classes, claim templates, budgets and pod groups. The second
- * iterates in insertion order: NULL to NULL. */
+/* Both only of priority, runtime and device classes, claim templates, budgets and pod groups. The
+ * second iterates in insertion order: NULL to NULL. */
 bool cluster_has_object(const struct cluster *cluster, enum cluster_kind kind, const char *id);
 const char *cluster_next_id(const struct cluster *cluster, enum cluster_kind kind, const char *id);
 /* Iterates in insertion order over all kinds but nodes and pods: NULL to NULL. The facts, of the

@@ -1,9 +1,13 @@
 /*
  * decisions: the last answers to kube-scheduler, for users' queries.
  *
- * A ring of fixed size; decisions.lock is held for a few copies. Adding allocates no memory, and no
- * request can make it grow: strings are cut at the length that Kubernetes allows for a name, or at
- * DECISION_ERROR_BYTES. Callers pass the time.
+ * A list of fixed size; decisions.lock is held for a few copies. Adding allocates no memory but
+ * that of a table of at most as many entries, and no request can make it grow: strings are cut at
+ * the length that Kubernetes allows for a name, or at DECISION_ERROR_BYTES. Callers pass the time.
+ *
+ * Of a pod in a group (spec.schedulingGroup) only the last answer of each verb is kept, with the
+ * number of earlier ones: kube-scheduler may ask again for a group a thousand times a second, which
+ * must not evict the answers about all other pods.
  */
 #ifndef RECORD_DECISIONS_H
 #define RECORD_DECISIONS_H
@@ -42,8 +46,10 @@ struct decision {
     int64_t took_us;
     /* NULL counts as "". */
     const char *namespace_, *name, *uid;
-    const char *node;  /* bind: the target; else "" */
-    const char *error; /* the Error that was answered, or why the pod can run nowhere; else "" */
+    const char *group;  /* of the pod; else "" */
+    uint64_t n_repeats; /* earlier answers that this one replaced: counted when added */
+    const char *node;   /* bind: the target; else "" */
+    const char *error;  /* the Error that was answered, or why the pod can run nowhere; else "" */
     uint64_t ledger_version; /* cluster_version() of the ledger it read */
     size_t n_asked;          /* nodes in the request */
     size_t n_handed_on;      /* nodes returned; bind: 1 if bound */
@@ -63,7 +69,8 @@ struct decisions *decisions_new(size_t keep);
 void decisions_free(struct decisions *decisions);
 size_t decisions_keep(const struct decisions *decisions);
 
-/* Copies it in place of the oldest; ignores its number. From any thread. */
+/* Copies it in place of the oldest, or of the one that it replaces; ignores its number. From any
+ * thread. */
 void decisions_add(struct decisions *decisions, const struct decision *decision);
 
 struct decision_query {

@@ -5,7 +5,7 @@
 #include "inventory/node_notes.h"
 #include "inventory/policy_names.h"
 #include "ledger/admit.h"
-#include "ledger/cluster.h"
+#include "ledger/pod_groups.h"
 #include "scheduler_checks.h"
 #include "types/policy.h"
 
@@ -430,6 +430,23 @@ static void check_objects(const struct inventory_view *view, struct findings *fi
                      view->source, cluster_n_nodes(view->cluster), cluster_n_pods(view->cluster));
 }
 
+/* Says nothing where no pod is in a group. */
+static void check_groups(const struct inventory_view *view, struct findings *findings)
+{
+    const size_t n_groups = cluster_n_objects(view->cluster, CLUSTER_POD_GROUPS);
+    const size_t n_unknown = pod_groups_n_unknown(view->cluster);
+    if (n_unknown > 0)
+        findings_add(findings, FINDING_WARN, "pods.groups",
+                     "let gpu-extender list podgroups of scheduling.k8s.io, and create the groups",
+                     "%zu pods name a PodGroup that is not known, and are judged as single pods",
+                     n_unknown);
+    if (n_groups > 0 && inventory_serves_oldest(view, CLUSTER_POD_GROUPS))
+        findings_add(findings, FINDING_WARN, "pods.groups",
+                     "start kube-scheduler with --feature-gates=SchedulerPopFromBackoffQ=false",
+                     "the API server has PodGroups as 1.36 has them, where kube-scheduler asks "
+                     "again for a rejected group without a pause");
+}
+
 void cluster_checks_run(struct inventory *inventory, const struct scheduler_file *file,
                         struct findings *findings)
 {
@@ -438,4 +455,5 @@ void cluster_checks_run(struct inventory *inventory, const struct scheduler_file
     check_all_nodes(view.cluster, file, findings);
     check_quotas(view.cluster, findings);
     check_pods(view.cluster, findings);
+    check_groups(&view, findings);
 }

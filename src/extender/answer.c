@@ -28,6 +28,7 @@ struct decision answer_record_of(enum decision_verb verb, const struct pod_facts
                              .namespace_ = pod->namespace_,
                              .name = pod->name,
                              .uid = pod->uid,
+                             .group = pod->group,
                              .error = pod->refusal};
 }
 

@@ -160,8 +160,7 @@ void claims_renew(struct cluster *cluster, const struct claim_question *question
     const struct pod_entry *pod = NULL;
     HASH_FIND_STR(cluster->pods, uid, pod);
     struct claim_question renewed = *question;
-    renewed.until_ms =
-        pod_groups_claim_until(cluster, pod, question->now_ms, question->until_ms);
+    renewed.until_ms = pod_groups_claim_until(cluster, pod, question->now_ms, question->until_ms);
     if (renewed.until_ms < firm_until_ms)
         renewed.until_ms = firm_until_ms;
     const bool may_claim = renewed.until_ms > question->now_ms;

@@ -92,8 +92,7 @@ static struct member_group *find_or_add_members(struct cluster *cluster, const s
     if (group)
         return group;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    group = MEM_NEW_WITH_TEXT(struct member_group, key,
-                              key_of(pod->namespace_, pod->group, arena));
+    group = MEM_NEW_WITH_TEXT(struct member_group, key, key_of(pod->namespace_, pod->group, arena));
     HASH_ADD_KEYPTR(hh, cluster->member_groups, group->key, strlen(group->key), group);
     return group;
 }
@@ -193,7 +192,7 @@ static int64_t gpus_of(const struct pod *pod)
     return sum;
 }
 
-struct candidate {
+struct group_candidate {
     struct group_other other;
     int64_t gpus;
     size_t place;
@@ -201,8 +200,8 @@ struct candidate {
 
 static int compare_candidates(const void *a, const void *b)
 {
-    const struct candidate *left = a;
-    const struct candidate *right = b;
+    const struct group_candidate *left = a;
+    const struct group_candidate *right = b;
     if (!left->other.claim != !right->other.claim)
         return left->other.claim ? -1 : 1;
     if (left->gpus != right->gpus)
@@ -223,7 +222,7 @@ static struct group_other other_of(const struct cluster *cluster, const struct p
 }
 
 static size_t find_candidates(const struct cluster *cluster, const struct member_group *group,
-                              const struct group_question *question, struct candidate *found)
+                              const struct group_question *question, struct group_candidate *found)
 {
     const struct pod *asker = cluster_find_pod(cluster, question->uid);
     size_t n = 0;
@@ -231,7 +230,7 @@ static size_t find_candidates(const struct cluster *cluster, const struct member
          member = member->next) {
         if (&member->pod->pod == asker)
             continue;
-        found[n] = (struct candidate){other_of(cluster, member->pod, asker, question->now_ms),
+        found[n] = (struct group_candidate){other_of(cluster, member->pod, asker, question->now_ms),
                                       gpus_of(&member->pod->pod), n};
         n++;
     }
@@ -262,7 +261,7 @@ struct group_others pod_groups_others(const struct cluster *cluster,
         return others;
     const size_t n_members =
         group->n_members < GROUP_OTHERS_MAX ? group->n_members : GROUP_OTHERS_MAX;
-    struct candidate *found = ARENA_ARRAY(arena, struct candidate, n_members);
+    struct group_candidate *found = ARENA_ARRAY(arena, struct group_candidate, n_members);
     const size_t n_found = find_candidates(cluster, group, question, found);
     if (n_found > 0)
         qsort(found, n_found, sizeof *found, compare_candidates);

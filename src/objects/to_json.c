@@ -216,9 +216,9 @@ json_t *budget_to_json(const struct budget_facts *facts)
 
 json_t *pod_group_to_json(const struct pod_group_facts *facts)
 {
-    json_t *policy = facts->min_count > 0 ? json_pack("{s:{s:I}}", "gang", "minCount",
-                                                      (json_int_t)facts->min_count)
-                                          : json_pack("{s:{}}", "basic");
+    json_t *policy = facts->min_count > 0
+                         ? json_pack("{s:{s:I}}", "gang", "minCount", (json_int_t)facts->min_count)
+                         : json_pack("{s:{}}", "basic");
     return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:o}}", "apiVersion", "scheduling.k8s.io/v1beta1",
                      "kind", "PodGroup", "metadata", "namespace", facts->namespace_, "name",
                      facts->name, "spec", "schedulingPolicy", policy);

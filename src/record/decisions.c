@@ -2,10 +2,13 @@
 #include "record/decisions.h"
 #include "base/mem.h"
 #include "base/mutex.h"
+#include "base/table.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #define NAMESPACE_BYTES 63
 #define NAME_BYTES 253
@@ -20,8 +23,15 @@ static const char *const VERBS[N_DECISION_VERBS] = {
     [DECISION_BIND] = "bind",
 };
 
+/* A verb and the UID of a pod in a group. */
+#define KEY_BYTES (UID_BYTES + 2)
+
 struct slot {
     struct decision decision; /* its strings are those below */
+    struct slot *prev, *next; /* the newest first */
+    UT_hash_handle hh;        /* by key */
+    char key[KEY_BYTES];      /* "": of no group */
+    char group[NAME_BYTES + 1];
     char namespace_[NAMESPACE_BYTES + 1];
     char name[NAME_BYTES + 1];
     char uid[UID_BYTES + 1];
@@ -33,7 +43,9 @@ struct slot {
 struct decisions {
     struct mutex lock; /* guards all below; innermost */
     uint64_t n_made;
-    size_t keep;
+    size_t keep, n_used;
+    struct slot *newest;
+    struct slot *of_groups;
     struct slot slots[];
 };
 
@@ -52,6 +64,7 @@ void decisions_free(struct decisions *decisions)
 {
     if (!decisions)
         return;
+    HASH_CLEAR(hh, decisions->of_groups);
     mutex_fini(&decisions->lock);
     free(decisions);
 }
@@ -84,19 +97,53 @@ static void fill(struct slot *slot, const struct decision *decision, uint64_t nu
     PUT(slot, namespace_);
     PUT(slot, name);
     PUT(slot, uid);
+    PUT(slot, group);
     PUT(slot, node);
     PUT(slot, error);
     for (size_t i = 0; i < decision->n_best; i++)
         put(&slot->decision.best[i].node, slot->best[i], sizeof slot->best[i]);
 }
 
+static void write_key(const struct decision *decision, char key[KEY_BYTES])
+{
+    const bool has_group = decision->group && decision->group[0] && decision->uid;
+    if (has_group)
+        (void)snprintf(key, KEY_BYTES, "%c%s", 'a' + (int)decision->verb, decision->uid);
+}
+
+/* The slot that the decision gets, in no list. */
+static struct slot *take_slot(struct decisions *decisions, const char *key)
+    REQUIRES(decisions->lock)
+{
+    struct slot *slot = NULL;
+    if (key[0])
+        HASH_FIND_STR(decisions->of_groups, key, slot);
+    if (!slot && decisions->n_used < decisions->keep)
+        return &decisions->slots[decisions->n_used++];
+    if (!slot)
+        slot = decisions->newest->prev; /* the oldest */
+    DL_DELETE(decisions->newest, slot);
+    if (slot->key[0])
+        HASH_DEL(decisions->of_groups, slot);
+    return slot;
+}
+
 void decisions_add(struct decisions *decisions, const struct decision *decision)
 {
+    char key[KEY_BYTES] = "";
     if (!decisions)
         return;
+    write_key(decision, key);
     mutex_lock(&decisions->lock);
-    const uint64_t number = ++decisions->n_made;
-    fill(&decisions->slots[number % decisions->keep], decision, number);
+    struct slot *slot = take_slot(decisions, key);
+    const bool is_again = key[0] && strcmp(slot->key, key) == 0;
+    const uint64_t n_repeats = is_again ? slot->decision.n_repeats + 1 : 0;
+    fill(slot, decision, ++decisions->n_made);
+    slot->decision.n_repeats = n_repeats;
+    memcpy(slot->key, key, KEY_BYTES);
+    DL_PREPEND(decisions->newest, slot);
+    if (key[0])
+        HASH_ADD_STR(decisions->of_groups, key, slot);
     mutex_unlock(&decisions->lock);
 }
 
@@ -124,6 +171,7 @@ static struct decision copy(const struct slot *slot, struct arena *arena)
     copy.namespace_ = arena_strdup(arena, slot->namespace_);
     copy.name = arena_strdup(arena, slot->name);
     copy.uid = arena_strdup(arena, slot->uid);
+    copy.group = arena_strdup(arena, slot->group);
     copy.node = arena_strdup(arena, slot->node);
     copy.error = arena_strdup(arena, slot->error);
     for (size_t i = 0; i < copy.n_best; i++)
@@ -131,23 +179,43 @@ static struct decision copy(const struct slot *slot, struct arena *arena)
     return copy;
 }
 
-/* Copies the matching decisions among the next BATCH older ones, starting at *number. Sets *number
- * to the next one; 0: none is left. */
+/* A place in the list, older than what was visited. */
+struct list_place {
+    struct slot *slot; /* NULL: none is left */
+    uint64_t number;   /* of its decision; it may have got a newer one since */
+};
+
+static struct list_place place_of(struct slot *slot)
+{
+    return (struct list_place){slot, slot ? slot->decision.number : 0};
+}
+
+static struct slot *find_again(const struct decisions *decisions, const struct list_place *place)
+    REQUIRES(decisions->lock)
+{
+    struct slot *slot = place->slot;
+    if (slot && slot->decision.number != place->number) {
+        slot = decisions->newest;
+        while (slot && slot->decision.number > place->number)
+            slot = slot->next;
+    }
+    return slot;
+}
+
+/* Copies the matching decisions among the next BATCH older ones. */
 static size_t take_batch(struct decisions *decisions, const struct decision_query *query,
-                         uint64_t *number, struct slot *batch)
+                         struct list_place *place, struct slot *batch)
 {
     size_t n = 0;
     mutex_lock(&decisions->lock);
-    const uint64_t n_made = decisions->n_made;
-    const uint64_t oldest = n_made > decisions->keep ? n_made - decisions->keep + 1 : 1;
-    uint64_t at = *number < n_made ? *number : n_made;
-    for (size_t i = 0; i < BATCH && at >= oldest; i++, at--) {
-        const struct slot *slot = &decisions->slots[at % decisions->keep];
+    struct slot *slot =
+        place->number == UINT64_MAX ? decisions->newest : find_again(decisions, place);
+    for (size_t i = 0; i < BATCH && slot; i++, slot = slot->next) {
         if (is_asked_for(&slot->decision, query))
             batch[n++] = *slot;
     }
+    *place = place_of(slot);
     mutex_unlock(&decisions->lock);
-    *number = at >= oldest ? at : 0;
     return n;
 }
 
@@ -159,9 +227,9 @@ size_t decisions_find(struct decisions *decisions, const struct decision_query *
     struct decision *found = ARENA_ARRAY(arena, struct decision, most);
     struct slot *batch CLEANUP(mem_free_ptr) = MEM_ARRAY(struct slot, BATCH);
     size_t n = 0;
-    uint64_t number = most > 0 ? UINT64_MAX : 0;
-    while (number > 0 && n < most) {
-        const size_t n_batch = take_batch(decisions, query, &number, batch);
+    struct list_place place = {.number = most > 0 ? UINT64_MAX : 0};
+    while (place.number > 0 && n < most) {
+        const size_t n_batch = take_batch(decisions, query, &place, batch);
         for (size_t i = 0; i < n_batch && n < most; i++)
             found[n++] = copy(&batch[i], arena);
     }

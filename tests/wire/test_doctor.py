@@ -494,6 +494,7 @@ ODD = [
     ([node("a"), pod("p", 1, on="a", metadata={"annotations": {"gpu-extender.io/models": "T4"}})], "", "pods.refused", "warn", ["1 running", "ml/p on a"]),
     ([node("a", model="T4-SHARED"), pod("p", 1, on="a")], "", "pods.refused", "warn", ["shares its GPUs", "ml/p on a"]),
     ([node("a"), pod("p", 1, on="a", metadata={"annotations": {"gpu-extender.io/models": ","}})], "", "pods.refused", "warn", ["invalid", "ml/p"]),
+    ([node("a"), pod("p", 1, spec={"schedulingGroup": {"podGroupName": "g"}})], "", "pods.groups", "warn", ["1 pods name a PodGroup that is not known"]),
     ([node("a"), pod("p", 1, on="a", metadata={"annotations": LEGACY})], "", "pods.refused", "warn", ["alpha.kubernetes.io/affinity", "ml/p"]),
 ]
 

@@ -20,6 +20,9 @@ SLICE = f"/apis/discovery.k8s.io/v1{HOME}endpointslices/gpu-extender-verbs"
 REVIEW = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
+GROUPS = {version: f"/apis/scheduling.k8s.io/{version}/podgroups" for version in ("v1", "v1beta1", "v1alpha2")}
+A_GROUP = {"kind": "PodGroupList", "metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "g", "namespace": "ml"}, "spec": {}}]}
+
 
 def stamp(ahead_s=0):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + ahead_s))
@@ -149,6 +152,8 @@ def test_it_only_asks(diagnose):
         ({REVIEW: {"status": {"allowed": False}}}, "rights", "fail", ["may not list, watch nodes"]),
         ({REVIEW: {"status": {"allowed": "yes"}}}, "rights", "warn", ["not checked"]),
         ({REVIEW: 500}, "rights", "warn", ["not checked", "500"]),
+        ({GROUPS["v1"]: 404, GROUPS["v1beta1"]: 404, GROUPS["v1alpha2"]: A_GROUP}, "pods.groups", "warn", ["asks again", "without a pause"]),
+        ({GROUPS["v1"]: 403}, "cluster", "warn", ["the podgroups are not listed"]),
     ],
 )
 def test_answers(diagnose, answers, check, level, words):

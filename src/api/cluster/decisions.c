@@ -55,6 +55,10 @@ static json_t *decision_json(const struct decision *decision, struct arena *aren
         "nodesAsked", (json_int_t)decision->n_asked, "nodesHandedOn",
         (json_int_t)decision->n_handed_on, "verdicts", verdicts_json(decision), "best",
         best_json(decision), "node", decision->node, "error", decision->error);
+    if (decision->group[0]) {
+        (void)json_object_set_new(json, "group", json_string(decision->group));
+        (void)json_object_set_new(json, "repeats", json_integer((json_int_t)decision->n_repeats));
+    }
     if (decision->is_observed) {
         (void)json_object_set_new(json, "observed", json_true());
         (void)json_object_set_new(json, "wouldDiffer", json_boolean(decision->would_differ));

@@ -7,6 +7,7 @@
 #include "api/provenance.h"
 #include "base/table.h"
 #include "decide/peer_rules.h"
+#include "ledger/pod_groups.h"
 
 /* Most pods copied per answer. */
 #define POD_COPIES_MAX ((size_t)10000)
@@ -59,6 +60,7 @@ struct pod_copy {
     struct pod pod; /* shape, owner, labels and terms are NULL: the ledger may free them */
     struct shared_shape *shape;
     struct shared_peers *peers;
+    struct pod_group group;    /* of a pod that names one */
     const char *replica_of;    /* as in pod_facts */
     const char *reserved_node; /* node of its reservation; NULL: none */
     int64_t reserved_ms;       /* start of the reservation, by clock_ms() */

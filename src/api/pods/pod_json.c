@@ -78,6 +78,14 @@ static const char *verdict_text(const struct pod_report *report, const struct po
                         verdicts->best);
 }
 
+/* "3 of 4 members exist" */
+static const char *group_text(const struct pod_copy *copy, struct arena *arena)
+{
+    const struct pod_group *group = &copy->group;
+    return arena_printf(arena, "%zu of %lld members exist", group->n_members,
+                        (long long)group->min_count);
+}
+
 static const char *pending_text(const struct pod_report *report, const struct pod_copy *copy,
                                 const struct verdicts *verdicts)
 {
@@ -87,6 +95,9 @@ static const char *pending_text(const struct pod_report *report, const struct po
     if (pod->nominated_node[0])
         text =
             arena_printf(arena, "%s; room is being made for it on %s", text, pod->nominated_node);
+    if ((int64_t)copy->group.n_members < copy->group.min_count)
+        text = arena_printf(arena, "waits for its group %s: %s; %s", pod->group,
+                            group_text(copy, arena), text);
     if (pod->gated)
         text = arena_printf(arena, "waits until its scheduling gates are removed; %s", text);
     return pod->terminating ? arena_printf(arena, "is being deleted; %s", text) : text;
@@ -172,6 +183,16 @@ json_t *pod_json_controller(const char *controller)
 static json_t *age_json(int64_t since, int64_t now)
 {
     return json_integer(now > since ? now - since : 0);
+}
+
+static json_t *group_json(const struct pod_copy *copy)
+{
+    const struct pod_group *group = &copy->group;
+    if (!copy->pod.group)
+        return json_null();
+    return json_pack("{s:s, s:b, s:I, s:I, s:I}", "name", copy->pod.group, "known", group->is_known,
+                     "minCount", (json_int_t)group->min_count, "members",
+                     (json_int_t)group->n_members, "bound", (json_int_t)group->n_bound);
 }
 
 static json_t *reservation_json(const struct pod_report *report, const struct pod_copy *copy)
@@ -297,6 +318,7 @@ json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
     set(object, "gpuModels", model_words_json(&copy->shape->facts.wants, report->arena));
     set_creation(object, report, pod);
     set(object, "controller", pod_json_controller(pod->controller));
+    set(object, "group", group_json(copy));
     set(object, "gated", json_boolean(pod->gated));
     set(object, "terminating", json_boolean(pod->terminating));
     set(object, "refusal", text_or_null(pod->refusal));

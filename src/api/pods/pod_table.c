@@ -62,6 +62,19 @@ static void write_priority(const json_t *pod, struct arena *arena, struct buf *o
                    arena, out);
 }
 
+static void write_group(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *group = json_object_get(pod, "group");
+    const char *known = json_is_true(json_object_get(group, "known")) ? "" : ", no such PodGroup";
+    if (json_is_object(group))
+        write_line("group",
+                   arena_printf(arena, "%s: %s members, %s bound, at least %s together%s",
+                                text_member(group, "name"), text_number(group, "members", arena),
+                                text_number(group, "bound", arena),
+                                text_number(group, "minCount", arena), known),
+                   arena, out);
+}
+
 static void write_fits_on(const json_t *pod, struct arena *arena, struct buf *out)
 {
     struct name_list shown = {.text = ""};
@@ -107,6 +120,7 @@ static void write_facts(const json_t *pod, struct arena *arena, struct buf *out)
     write_scheduler(pod, arena, out);
     write_requests(pod, arena, out);
     claim_answers_write(json_object_get(pod, "claims"), "  ", arena, out);
+    write_group(pod, arena, out);
     write_notes(pod, arena, out);
     write_fits_on(pod, arena, out);
     write_closest(pod, arena, out);

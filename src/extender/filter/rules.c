@@ -31,78 +31,77 @@ struct retry_rule {
 };
 
 /* Zero rows reject. */
-static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] =
-    {
-        /* kube-scheduler counts GPUs itself, assumed pods included, and offers only nodes with
-         * room. If a node is full only in our ledger, our watch is late, and after a rejection
-         * kube-scheduler might evict pods in vain. */
-        [CAUSE_FREE] =
-            {
-                [POD_NONE] = {false, RETRY_BEHIND, LIMIT_NONE},
-                /* An Error would clear the nomination, and any pod could take the room. The watch
-                 * is mostly milliseconds behind the end of the last victim. */
-                [POD_OPEN] = {true, RETRY_BEHIND, LIMIT_NONE},
-                /* The nomination is useless, so the Error costs nothing. */
-                [POD_SHUT] = {false, RETRY_BEHIND, LIMIT_NONE},
-                /* POD_VICTIMS: reject. kube-scheduler waits for the victims by itself
-                 * (PROTOCOL 4.3), and their end wakes the pod. An Error would clear
-                 * the nomination and waste the eviction. */
-                /* The victims have ended, or our watch has not yet seen that they terminate. The
-                 * next events decide. */
-                [POD_AWAY] = {true, RETRY_BEHIND, LIMIT_NONE},
-            },
-        /* kube-scheduler counts nominated pods too. It offers a node whose room we keep if the
-         * nomination just ended and our watch is late: then an Error is right. Or the nomination is
-         * another scheduler's: Errors would never end, and the pod could never preempt. So a pod
-         * gets a few Errors, then rejections. */
-        [CAUSE_KEPT] =
-            {
-                [POD_NONE] = {false, RETRY_KEPT, LIMIT_NOMINATION},
-                [POD_OPEN] = {true, RETRY_KEPT, LIMIT_NOMINATION}, /* as above */
-                [POD_SHUT] = {false, RETRY_KEPT, LIMIT_NOMINATION},
-                [POD_AWAY] = {true, RETRY_KEPT, LIMIT_NOMINATION},
-            },
-        /* The quota is judged before the room, so it hides a gpu_free that lag explains: the
-         * victims count against the pod's own quota. kube-scheduler does not know quotas, so it may
-         * offer the node long before the victims end. So filter waits only once, then rejects,
-         * which keeps the nomination (FailedNodes). */
-        [CAUSE_QUOTA_ENDING] =
-            {
-                [POD_OPEN] = {true, RETRY_NONE, LIMIT_QUOTA_WAIT},
-            },
-        /* Until the watch shows the namespace (milliseconds), its quotas are unknown. No event
-         * wakes kube-scheduler then, so a rejection would last. */
-        [CAUSE_NAMESPACE] =
-            {
-                [POD_NONE] = {false, RETRY_NAMESPACE, LIMIT_NONE},
-                [POD_OPEN] = {false, RETRY_NAMESPACE, LIMIT_NONE},
-                [POD_SHUT] = {false, RETRY_NAMESPACE, LIMIT_NONE},
-                [POD_AWAY] = {false, RETRY_NAMESPACE, LIMIT_NONE},
-            },
-        /* kube-scheduler 1.36 asks again for a rejected group without a pause, 1,200 times a second;
-         * after an Error it backs off. An Error aborts the whole group, so no other cause is one. */
-        [CAUSE_GROUP] =
-            {
-                [POD_NONE] = {false, RETRY_GROUP, LIMIT_NONE},
-            },
-        /* kube-scheduler assumes a pod before binding it, which a quota counts as a claim. If such
-         * pods are bound, their end wakes waiting pods. If not, the claims expire without an event:
-         * hence the Error. POD_VICTIMS: as above. */
-        [CAUSE_CLAIMED] =
-            {
-                [POD_NONE] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
-                [POD_OPEN] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
-                [POD_SHUT] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
-                [POD_AWAY] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
-            },
-        /* kube-scheduler retries a pod after an event that may help, often before our watch has
-         * that event. A repeated rejection may last five minutes. Most events help no pod, and each
-         * Error costs two status changes, so the budget is small. An Error would clear a
-         * nomination, and such a pod comes here twice per cycle anyway. */
-        [CAUSE_LAG] =
-            {
-                [POD_NONE] = {false, RETRY_REPEAT, LIMIT_REPEAT},
-            },
+static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] = {
+    /* kube-scheduler counts GPUs itself, assumed pods included, and offers only nodes with
+     * room. If a node is full only in our ledger, our watch is late, and after a rejection
+     * kube-scheduler might evict pods in vain. */
+    [CAUSE_FREE] =
+        {
+            [POD_NONE] = {false, RETRY_BEHIND, LIMIT_NONE},
+            /* An Error would clear the nomination, and any pod could take the room. The watch
+             * is mostly milliseconds behind the end of the last victim. */
+            [POD_OPEN] = {true, RETRY_BEHIND, LIMIT_NONE},
+            /* The nomination is useless, so the Error costs nothing. */
+            [POD_SHUT] = {false, RETRY_BEHIND, LIMIT_NONE},
+            /* POD_VICTIMS: reject. kube-scheduler waits for the victims by itself
+             * (PROTOCOL 4.3), and their end wakes the pod. An Error would clear
+             * the nomination and waste the eviction. */
+            /* The victims have ended, or our watch has not yet seen that they terminate. The
+             * next events decide. */
+            [POD_AWAY] = {true, RETRY_BEHIND, LIMIT_NONE},
+        },
+    /* kube-scheduler counts nominated pods too. It offers a node whose room we keep if the
+     * nomination just ended and our watch is late: then an Error is right. Or the nomination is
+     * another scheduler's: Errors would never end, and the pod could never preempt. So a pod
+     * gets a few Errors, then rejections. */
+    [CAUSE_KEPT] =
+        {
+            [POD_NONE] = {false, RETRY_KEPT, LIMIT_NOMINATION},
+            [POD_OPEN] = {true, RETRY_KEPT, LIMIT_NOMINATION}, /* as above */
+            [POD_SHUT] = {false, RETRY_KEPT, LIMIT_NOMINATION},
+            [POD_AWAY] = {true, RETRY_KEPT, LIMIT_NOMINATION},
+        },
+    /* The quota is judged before the room, so it hides a gpu_free that lag explains: the
+     * victims count against the pod's own quota. kube-scheduler does not know quotas, so it may
+     * offer the node long before the victims end. So filter waits only once, then rejects,
+     * which keeps the nomination (FailedNodes). */
+    [CAUSE_QUOTA_ENDING] =
+        {
+            [POD_OPEN] = {true, RETRY_NONE, LIMIT_QUOTA_WAIT},
+        },
+    /* Until the watch shows the namespace (milliseconds), its quotas are unknown. No event
+     * wakes kube-scheduler then, so a rejection would last. */
+    [CAUSE_NAMESPACE] =
+        {
+            [POD_NONE] = {false, RETRY_NAMESPACE, LIMIT_NONE},
+            [POD_OPEN] = {false, RETRY_NAMESPACE, LIMIT_NONE},
+            [POD_SHUT] = {false, RETRY_NAMESPACE, LIMIT_NONE},
+            [POD_AWAY] = {false, RETRY_NAMESPACE, LIMIT_NONE},
+        },
+    /* kube-scheduler 1.36 asks again for a rejected group without a pause, 1,200 times a second;
+     * after an Error it backs off. An Error aborts the whole group, so no other cause is one. */
+    [CAUSE_GROUP] =
+        {
+            [POD_NONE] = {false, RETRY_GROUP, LIMIT_NONE},
+        },
+    /* kube-scheduler assumes a pod before binding it, which a quota counts as a claim. If such
+     * pods are bound, their end wakes waiting pods. If not, the claims expire without an event:
+     * hence the Error. POD_VICTIMS: as above. */
+    [CAUSE_CLAIMED] =
+        {
+            [POD_NONE] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
+            [POD_OPEN] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
+            [POD_SHUT] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
+            [POD_AWAY] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
+        },
+    /* kube-scheduler retries a pod after an event that may help, often before our watch has
+     * that event. A repeated rejection may last five minutes. Most events help no pod, and each
+     * Error costs two status changes, so the budget is small. An Error would clear a
+     * nomination, and such a pod comes here twice per cycle anyway. */
+    [CAUSE_LAG] =
+        {
+            [POD_NONE] = {false, RETRY_REPEAT, LIMIT_REPEAT},
+        },
 };
 
 /* A late watch can explain the verdict only while the node changes. Changes come in groups: a node

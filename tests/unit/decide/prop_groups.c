@@ -95,8 +95,10 @@ static const char *promised_node(const struct town *town, const struct its *its,
 {
     const struct cluster *cluster = town->fixture->cluster;
     const struct claim *own = claims_find(cluster, its->facts.uid);
-    const struct group_question question = {
-        .namespace_ = "a", .group = its->facts.group, .uid = its->facts.uid, .now_ms = town->now_ms};
+    const struct group_question question = {.namespace_ = "a",
+                                            .group = its->facts.group,
+                                            .uid = its->facts.uid,
+                                            .now_ms = town->now_ms};
     const struct group_others others = pod_groups_others(cluster, &question, arena);
     if (!is_firm(town, own) || !own->node_name[0])
         return NULL;
@@ -114,9 +116,8 @@ static void bind(struct town *town, struct its *its)
     const size_t i = dice_below(&town->dice, N_NODES);
     if (!promised && !its->passed[i])
         return;
-    const struct reserve_question question = {.uid = its->facts.uid,
-                                              .node_name = promised ? promised : NODES[i],
-                                              .now_ms = town->now_ms};
+    const struct reserve_question question = {
+        .uid = its->facts.uid, .node_name = promised ? promised : NODES[i], .now_ms = town->now_ms};
     struct reserve_result result = {0};
     its->is_held = reserve_room(town->fixture->cluster, &question, &result) == RESERVE_HELD;
     its->serial = result.serial;
@@ -157,7 +158,8 @@ static void change_group(struct town *town)
     const char *name = GROUPS[dice_below(&town->dice, N_GROUPS)];
     struct cluster *cluster = town->fixture->cluster;
     if (dice_one_in(&town->dice, 4)) {
-        cluster_delete(cluster, CLUSTER_POD_GROUPS, arena_printf(town->fixture->arena, "a/%s", name));
+        cluster_delete(cluster, CLUSTER_POD_GROUPS,
+                       arena_printf(town->fixture->arena, "a/%s", name));
         return;
     }
     const struct pod_group_facts facts = {"a", name, dice_below(&town->dice, 7)};
@@ -182,7 +184,8 @@ static void step_of(struct town *town, struct its *its)
         reservation_release(town->fixture->cluster, its->facts.uid, its->serial);
         its->is_held = false;
     } else {
-        show(town, its, cluster_find_reservation(town->fixture->cluster, its->facts.uid)->node_name);
+        show(town, its,
+             cluster_find_reservation(town->fixture->cluster, its->facts.uid)->node_name);
         its->is_held = false;
     }
 }

@@ -77,8 +77,7 @@ static const char *judge(struct fixture *fixture, const char *uid, const char *n
 
 static void claim_at(struct fixture *fixture, const char *uid, const char *node, int64_t now_ms)
 {
-    const struct pod_facts facts =
-        cluster_whole_pod_facts(cluster_find_pod(fixture->cluster, uid));
+    const struct pod_facts facts = cluster_whole_pod_facts(cluster_find_pod(fixture->cluster, uid));
     assert_true(
         quota_claim(fixture->cluster,
                     &(struct claim_question){.pod = &facts,

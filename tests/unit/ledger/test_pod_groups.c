@@ -98,11 +98,8 @@ static void test_a_reservation_binds_a_member(void **state)
     fixture_put_node(fixture, "n1", GPU "=8", "");
     put_member(fixture, "ml/0", "");
     const struct pod *pod = cluster_find_pod(cluster, "ml/0");
-    struct reservation_draft draft = {.uid = "ml/0",
-                                      .namespace_ = "ml",
-                                      .name = "ml/0",
-                                      .node_name = "n1",
-                                      .shape = pod->shape};
+    struct reservation_draft draft = {
+        .uid = "ml/0", .namespace_ = "ml", .name = "ml/0", .node_name = "n1", .shape = pod->shape};
     reservation_begin(cluster, &draft, NULL);
     const uint64_t serial = reservation_commit(cluster, &draft);
     check(cluster, 1, 1);

@@ -8,8 +8,8 @@
 
 static int read(struct fixture *fixture, const char *text, struct pod_group_facts *ret_facts)
 {
-    const int r = pod_group_from_json(fixture_json(fixture, text), fixture->arena, ret_facts,
-                                      &fixture->err);
+    const int r =
+        pod_group_from_json(fixture_json(fixture, text), fixture->arena, ret_facts, &fixture->err);
     fixture_json(fixture, "{}"); /* nothing refers to the JSON */
     return r;
 }
@@ -17,8 +17,8 @@ static int read(struct fixture *fixture, const char *text, struct pod_group_fact
 static int64_t min_count_of(struct fixture *fixture, const char *policy)
 {
     struct pod_group_facts facts = {0};
-    const char *text = arena_printf(
-        fixture->arena, "{" METADATA ", 'spec': {'schedulingPolicy': %s}}", policy);
+    const char *text =
+        arena_printf(fixture->arena, "{" METADATA ", 'spec': {'schedulingPolicy': %s}}", policy);
     if (read(fixture, text, &facts) < 0)
         fail_msg("%s", fixture->err.text);
     assert_string_equal(facts.namespace_, "ml");
@@ -36,14 +36,13 @@ static void test_policies(void **state)
 
 static void test_what_cannot_be_read(void **state)
 {
-    static const char *const GANGS[] = {"{'minCount': 0}", "{'minCount': -1}", "{}",
+    static const char *const GANGS[] = {"{'minCount': 0}",   "{'minCount': -1}",         "{}",
                                         "{'minCount': '4'}", "{'minCount': 4294967296}", "[]"};
     struct fixture *fixture = *state;
     struct pod_group_facts facts = {.name = "unchanged"};
     for (size_t i = 0; i < sizeof GANGS / sizeof *GANGS; i++) {
-        const char *text =
-            arena_printf(fixture->arena,
-                         "{" METADATA ", 'spec': {'schedulingPolicy': {'gang': %s}}}", GANGS[i]);
+        const char *text = arena_printf(
+            fixture->arena, "{" METADATA ", 'spec': {'schedulingPolicy': {'gang': %s}}}", GANGS[i]);
         assert_true(read(fixture, text, &facts) < 0);
         assert_non_null(strstr(fixture->err.text, "gang"));
     }
@@ -53,9 +52,9 @@ static void test_what_cannot_be_read(void **state)
 static const char *group_in(struct fixture *fixture, const char *spec)
 {
     struct pod_facts facts = {0};
-    const json_t *pod =
-        fixture_json(fixture, arena_printf(fixture->arena, "{'spec': {%s}}", spec));
-    assert_int_equal(pod_from_json(pod, &fixture->policy, fixture->arena, &facts, &fixture->err), 0);
+    const json_t *pod = fixture_json(fixture, arena_printf(fixture->arena, "{'spec': {%s}}", spec));
+    assert_int_equal(pod_from_json(pod, &fixture->policy, fixture->arena, &facts, &fixture->err),
+                     0);
     fixture_json(fixture, "{}");
     return facts.group;
 }

@@ -100,6 +100,41 @@ static void test_many_decisions_are_kept_in_order(void **state)
     decisions_free(decisions);
 }
 
+static void add_of_group(struct decisions *decisions, const char *name, enum decision_verb verb)
+{
+    decisions_add(decisions,
+                  &(struct decision){.verb = verb, .name = name, .uid = name, .group = "g"});
+}
+
+/* kube-scheduler may ask a thousand times a second. */
+static void test_a_group_evicts_no_other_decisions(void **state)
+{
+    (void)state;
+    struct decisions *decisions = decisions_new(8);
+    struct arena *arena = arena_new();
+    struct decision *found = NULL;
+    add(decisions, "a", DECISION_FILTER);
+    add(decisions, "b", DECISION_FILTER);
+    for (size_t i = 0; i < 1000; i++) {
+        add_of_group(decisions, "m-0", DECISION_FILTER);
+        add_of_group(decisions, "m-1", DECISION_FILTER);
+        add_of_group(decisions, "m-1", DECISION_PRIORITIZE);
+    }
+    assert_found(decisions, &ALL, "m-1 m-1 m-0 b a ");
+    assert_int_equal(decisions_find(decisions, &ALL, arena, &found), 5);
+    assert_int_equal(found[0].verb, DECISION_PRIORITIZE);
+    assert_int_equal(found[0].number, 3002);
+    assert_int_equal(found[2].n_repeats, 999);
+    assert_string_equal(found[2].group, "g");
+    assert_int_equal(found[4].n_repeats, 0);
+    for (size_t i = 0; i < 8; i++)
+        add(decisions, "x", DECISION_FILTER);
+    add_of_group(decisions, "m-0", DECISION_FILTER);
+    assert_found(decisions, &ALL, "m-0 x x x x x x x ");
+    arena_free(arena);
+    decisions_free(decisions);
+}
+
 static void test_everything_is_copied(void **state)
 {
     (void)state;
@@ -203,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_capacity_0_stores_nothing),
         cmocka_unit_test(test_queries_select_decisions),
         cmocka_unit_test(test_many_decisions_are_kept_in_order),
+        cmocka_unit_test(test_a_group_evicts_no_other_decisions),
         cmocka_unit_test(test_everything_is_copied),
         cmocka_unit_test(test_long_texts_are_cut_between_characters),
         cmocka_unit_test(test_decisions_are_found_during_additions),
