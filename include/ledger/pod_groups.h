@@ -21,6 +21,10 @@ struct pod_group {
 /* name NULL: no group. In a fork no group is known. */
 struct pod_group pod_groups_find(const struct cluster *cluster, const char *namespace_,
                                  const char *name);
+/* Iterates over the groups that have members, by their keys, "namespace/name": NULL to NULL. */
+const char *pod_groups_next(const struct cluster *cluster, const char *key,
+                            struct pod_group *ret_group);
+size_t pod_groups_count(const struct cluster *cluster);
 /* Pods whose group has no PodGroup here. */
 size_t pod_groups_n_unknown(const struct cluster *cluster);
 

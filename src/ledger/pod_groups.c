@@ -150,26 +150,42 @@ void pod_groups_renew_pod(const struct cluster *cluster, struct pod_entry *entry
         entry->member->group->claims_from_ms = 0;
 }
 
+/* members NULL: it has none. */
+static struct pod_group group_at(const struct cluster *cluster, const char *key,
+                                 const struct member_group *members)
+{
+    const struct kept *object = kept_find(cluster, CLUSTER_POD_GROUPS, key);
+    return (struct pod_group){.is_known = object,
+                              .min_count = object ? group_of(object)->facts.min_count : 0,
+                              .n_members = members ? members->n_members : 0,
+                              .n_bound = members ? members->n_bound : 0};
+}
+
 struct pod_group pod_groups_find(const struct cluster *cluster, const char *namespace_,
                                  const char *name)
 {
-    struct pod_group found = {0};
     if (!name || cluster->is_fork)
-        return found;
+        return (struct pod_group){0};
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const char *key = key_of(namespace_, name, arena);
-    const struct kept *object = kept_find(cluster, CLUSTER_POD_GROUPS, key);
-    const struct member_group *members = NULL;
-    HASH_FIND_STR(cluster->member_groups, key, members);
-    if (object) {
-        found.is_known = true;
-        found.min_count = group_of(object)->facts.min_count;
-    }
-    if (members) {
-        found.n_members = members->n_members;
-        found.n_bound = members->n_bound;
-    }
-    return found;
+    return group_at(cluster, key_of(namespace_, name, arena),
+                    find_members(cluster, namespace_, name));
+}
+
+const char *pod_groups_next(const struct cluster *cluster, const char *key,
+                            struct pod_group *ret_group)
+{
+    const struct member_group *group = NULL;
+    if (key)
+        HASH_FIND_STR(cluster->member_groups, key, group);
+    group = group ? group->hh.next : cluster->member_groups;
+    if (group)
+        *ret_group = group_at(cluster, group->key, group);
+    return group ? group->key : NULL;
+}
+
+size_t pod_groups_count(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->member_groups);
 }
 
 size_t pod_groups_n_unknown(const struct cluster *cluster)
@@ -231,7 +247,7 @@ static size_t find_candidates(const struct cluster *cluster, const struct member
         if (&member->pod->pod == asker)
             continue;
         found[n] = (struct group_candidate){other_of(cluster, member->pod, asker, question->now_ms),
-                                      gpus_of(&member->pod->pod), n};
+                                            gpus_of(&member->pod->pod), n};
         n++;
     }
     return n;

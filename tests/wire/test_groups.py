@@ -138,6 +138,9 @@ def test_users_are_told_of_the_group(api, follow):
     assert shown["m-0"]["group"] == {"name": "ring", "known": True, "minCount": 4, "members": 3, "bound": 1}
     assert shown["m-0"]["summary"].startswith("ml/m-0: waits for its group ring: 3 of 4 members exist; would fit on ")
     assert "ring: 3 members, 1 bound, at least 4 together" in service.get("/v1/explain?namespace=ml&name=m-1&output=table").text
+    inventory = service.get("/v1/inventory")
+    assert inventory.json()["podGroups"] == [{"namespace": "ml", **shown["m-0"]["group"]}] and inventory.json()["podGroupsOmitted"] == 0
+    assert not JUDGE.faults_of_answer("GET", "/v1/inventory", inventory)
     assert not JUDGE.faults_of_answer("GET", "/v1/pending", service.get("/v1/pending"))
 
 

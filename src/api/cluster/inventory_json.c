@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "api/cluster/inventory_claims.h"
 #include "api/cluster/inventory_devices.h"
+#include "api/cluster/inventory_groups.h"
 #include "api/cluster/inventory_holders.h"
 #include "api/cluster/inventory_models.h"
 #include "api/cluster/inventory_problems.h"
@@ -43,6 +44,7 @@ struct copy {
     struct driver_list devices; /* that several nodes may reach */
     size_t consumed_room;       /* see inventory_devices_copy() */
     struct claims_copy claims;
+    struct group_list groups;
 };
 
 static int compare_resources(const void *a, const void *b)
@@ -337,6 +339,7 @@ static struct node_names copy_all_but_nodes(struct inventory *inventory,
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     copy->astray = holders_copy_astray(view.cluster, copy->arena);
     copy_problems(&view, copy);
+    copy->groups = inventory_groups_copy(view.cluster, copy->arena);
     copy->devices = inventory_devices_copy(&view, NULL, copy->arena, &copy->consumed_room);
     return copy_names(&view, wanted, copy->arena);
 }
@@ -496,6 +499,9 @@ static void add_members(const struct api *api, const struct copy *copy, json_t *
                   holders_json_astray(&copy->astray), "problems", problems.items, "problemCount",
                   (json_int_t)problems.n_all);
     (void)json_object_update_new(value, rest);
+    (void)json_object_set_new(value, "podGroups", inventory_groups_json(&copy->groups));
+    (void)json_object_set_new(value, "podGroupsOmitted",
+                              json_integer((json_int_t)(copy->groups.n_all - copy->groups.n)));
 }
 
 /* A misspelt name must not look like an empty cluster. */
