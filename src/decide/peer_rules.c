@@ -181,7 +181,7 @@ static bool counts_here(const struct peer_rules *rules, const struct peer_rule *
     return has_all_spread_keys(rules, node) && takes_node(rules, rule->spread, node);
 }
 
-/* An empty selector counts nothing, as in kube-scheduler (countPodsMatchSelector). */
+/* An empty selector counts nothing, as in kube-scheduler up to 1.37 (countPodsMatchSelector). */
 static bool spread_counts(struct peer_rules *rules, const struct peer_rule *rule,
                           const struct peer *other)
 {
@@ -474,6 +474,16 @@ struct peer_rules *peer_rules_of(const struct cluster *fork, const struct peer_p
 bool peer_rules_are_cut(const struct peer_rules *rules)
 {
     return rules && rules->comparisons_left <= 0;
+}
+
+bool peer_rules_spread_over_all(const struct peer_rules *rules)
+{
+    for (size_t i = 0; rules && i < rules->n_spread; i++) {
+        const struct spread_constraint *spread = rules->items[i].spread;
+        if (!spread->selects_none && spread->selector.n_requirements == 0)
+            return true;
+    }
+    return false;
 }
 
 /* ---- judging ---- */

@@ -117,7 +117,7 @@ static int read_args(json_t **ret_root, const struct extender *extender, struct 
     return r;
 }
 
-/* A candidate without victims is not kept: kube-scheduler treats an empty list as an error. */
+/* A candidate without victims, as 1.38 offers some, is not kept (PROTOCOL 4.2). */
 static void judge(struct extender *extender, const struct pod_facts *pod,
                   struct victims_by_node *candidates, struct decision *decision,
                   struct arena *arena)

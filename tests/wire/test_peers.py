@@ -67,6 +67,18 @@ def test_a_nominated_pod_counts_for_pods_of_its_priority(module_service):
     assert [item["node"] for item in workload["placements"]] == ["b1"]
 
 
+def test_an_empty_selector_of_spread_is_said_to_depend_on_the_release(module_service):
+    """Up to kube-scheduler 1.37 it counts no pod, so that two of three replicas share a zone (PROTOCOL 4.4)."""
+    empty = {**SPREAD, "labelSelector": {}}
+    service = module_service(zoned("a1", "a"), zoned("b1", "b"), labelled("web-0", on="a1"), labelled("spreads", topologySpreadConstraints=[empty]))
+    explained = service.get("/v1/pods/ml/spreads/explain").json()
+    assert refused(explained["nodes"]) == {}
+    (said,) = explained["pod"]["notEvaluated"]
+    assert said.startswith("topology spread: an empty labelSelector counts no pod here") and "1.38" in said
+    (workload,) = service.post("/v1/dry-run", labelled("new", topologySpreadConstraints=[empty])).json()["workloads"]
+    assert said in workload["notEvaluated"]
+
+
 # ---- labels that controllers add ----
 
 

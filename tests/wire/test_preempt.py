@@ -54,7 +54,8 @@ def kept(service, asking, victims, **how):
         (asks(4), {"a": ["pod-a-1", "nobody", "pod-a-0"]}, {"a"}),  # an unknown pod stays in the list
         (asks(9), {"a": [f"pod-a-{i}" for i in range(4)]}, set()),
         (asks(4), {"a": ["pod-a-1", "pod-a-2"], "gone": ["pod-a-0"]}, {"a"}),
-        (asks(4), {"a": []}, set()),  # where it fits or not: kube-scheduler takes an empty list for a fault
+        (asks(4), {"a": []}, set()),  # where it fits or not: up to 1.37 kube-scheduler takes an empty list for a fault
+        (asks(4), {"a": [], "t4": ["pod-t-0"]}, {"t4"}),  # kube-scheduler 1.38 offers empty lists
         (asks(4), {}, set()),
         (asks(4), {"b": ["pod-b-0"]}, set()),  # that room is promised to the first
         (asks(4), {"b": ["pod-b-0", "pod-b-1"]}, {"b"}),
