@@ -67,6 +67,8 @@ SMOKE = (
 # Programs of tests/control-plane/build that the step smoke needs.
 SMOKE_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kwok", "kube-controller-manager", "kubectl")
 SMOKE_ENV = {"CONTROL_PLANE_PROGRAMS": " ".join(SMOKE_PROGRAMS)}
+# Releases of kube-apiserver and kube-scheduler that tests/control-plane/build makes; the first is the default.
+KUBERNETES = ("1.36", "1.31", "1.37", "1.38")
 # Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/devices/prop_devices.c and
 # tests/unit/claims/prop_device_copy.c have alone; still fewer with --quick and under ThreadSanitizer.
 EVENTS_ENV = {"LEDGER_EVENTS": "100000"}
@@ -85,6 +87,7 @@ class Run:
 
     def __init__(self, given):
         self.level, self.names = given.level, given.names
+        self.control_plane = {"KUBERNETES": given.kubernetes}
         self.env = QUICK_ENV if self.is_quick() else EVENTS_ENV
         self.results = results.Results()
         self.builds = commands.Builds(self.results)
@@ -209,23 +212,24 @@ def bench_tests(run, name, wanted):
 
 
 def has_control_plane(run, programs=()):
-    return commands.command_test(run.results, "build/control-plane", ["tests/control-plane/build", *programs])
+    release = [f"{name}={value}" for name, value in run.control_plane.items()]
+    return commands.command_test(run.results, "build/control-plane", ["env", *release, "tests/control-plane/build", *programs])
 
 
 def smoke_tests(run, name, wanted):
     """Unlike control-plane it may not be skipped."""
     if run.builds.ready("test", name, PROGRAMS) and has_control_plane(run, SMOKE_PROGRAMS):
-        pytests.run(run.results, name, "tests/control-plane", wanted or SMOKE, SMOKE_ENV, CONTROL_PLANES, CONTROL_PLANES)
+        pytests.run(run.results, name, "tests/control-plane", wanted or SMOKE, {**SMOKE_ENV, **run.control_plane}, CONTROL_PLANES, CONTROL_PLANES)
 
 
 def control_plane_tests(run, name, wanted):
     if run.builds.ready("test", name, PROGRAMS) and has_control_plane(run):
-        pytests.run(run.results, name, "tests/control-plane", wanted, processes=CONTROL_PLANES, shares=CONTROL_PLANES)
+        pytests.run(run.results, name, "tests/control-plane", wanted, run.control_plane, CONTROL_PLANES, CONTROL_PLANES)
 
 
 def thread_control_plane_tests(run, name, wanted):
     if run.builds.ready("thread", name, PROGRAMS) and has_control_plane(run):
-        pytests.run(run.results, name, "tests/control-plane", wanted or THREADED_CONTROL_PLANE, THREADED_BINARY)
+        pytests.run(run.results, name, "tests/control-plane", wanted or THREADED_CONTROL_PLANE, {**THREADED_BINARY, **run.control_plane})
 
 
 def ui_tests(run, name, wanted):
@@ -360,6 +364,12 @@ def options():
         help="before each commit: lints (without clang-tidy and symbols), unit tests (without the long ones), 40 seeds of the simulator, and a few files of tests/wire; nothing else",
     )
     runs.add_argument("--all", dest="level", action="store_const", const=ALL, help="also what needs a control plane, a cluster, an image, or long")
+    parser.add_argument(
+        "--kubernetes",
+        choices=KUBERNETES,
+        default=KUBERNETES[0],
+        help="of the steps smoke and control-plane: the release of kube-apiserver and kube-scheduler; 1.38 has kube-apiserver 1.37",
+    )
     parser.add_argument("--list", action="store_true", help="the names of all steps, the run that has each, and how long it took last, and end")
     parser.add_argument(
         "names",

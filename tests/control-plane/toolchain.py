@@ -1,6 +1,7 @@
-"""Fetches Go, as pinned in toolchain.sum beside it, from the configured Go module proxy, on machines without Go.
+"""Fetches Go, as pinned in toolchain.sum beside it, from the configured Go module proxy, on machines without Go, or
+with an older one.
 
-    toolchain.py FOLDER
+    toolchain.py FOLDER [WANTED]
 
 Go's releases are modules too (golang.org/toolchain), so Go does the same if go.mod requires a newer Go. Prints the Go root below
 FOLDER; fetches nothing if it exists. Exits with 77 and the reason as last line if Go is unavailable. Sources: Go Modules Reference,
@@ -11,6 +12,7 @@ import base64
 import hashlib
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -23,6 +25,7 @@ MODULE = "golang.org/toolchain"
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 LIMIT_S = 120  # for one missing answer
 NOT_HERE = 77
+OLDEST = "go1.21"
 
 
 class NotHere(Exception):
@@ -33,15 +36,19 @@ class Wrong(Exception):
     """The download differs from the pinned sum."""
 
 
-def pinned(sums, machine):
-    """(version, sum) for this kind of machine."""
-    wanted = f".linux-{MACHINES.get(machine, machine)}"
+def numbers(version):
+    return [int(number) for number in re.search(r"go([0-9.]+[0-9])", version).group(1).split(".")]
+
+
+def pinned(sums, machine, wanted):
+    """(version, sum) for this kind of machine: the first that is not older than wanted."""
+    kind = f".linux-{MACHINES.get(machine, machine)}"
     with open(sums, encoding="utf-8") as file:
         for line in file:
             module, version, digest = line.split()
-            if module == MODULE and version.endswith(wanted):
+            if module == MODULE and version.endswith(kind) and numbers(version) >= numbers(wanted):
                 return version, digest
-    raise NotHere(f"no Go is pinned for a machine of kind {machine}")
+    raise NotHere(f"no Go as new as {wanted} is pinned for a machine of kind {machine}")
 
 
 def setting(name, env, config):
@@ -107,9 +114,9 @@ def unpack(path, version, digest, folder):
     return root
 
 
-def toolchain(folder, sums, machine, env):
+def toolchain(folder, sums, machine, env, wanted=OLDEST):
     """The Go root, fetched if needed: completely or not at all."""
-    version, digest = pinned(sums, machine)
+    version, digest = pinned(sums, machine, wanted)
     root = os.path.join(folder, version)
     if os.path.isdir(root):
         return root
@@ -122,9 +129,9 @@ def toolchain(folder, sums, machine, env):
 
 
 def main():
-    (folder,) = sys.argv[1:]
+    folder, *wanted = sys.argv[1:]
     try:
-        print(toolchain(os.path.abspath(folder), SUMS, platform.machine(), os.environ))
+        print(toolchain(os.path.abspath(folder), SUMS, platform.machine(), os.environ, *wanted))
     except NotHere as error:
         print(error)
         return NOT_HERE

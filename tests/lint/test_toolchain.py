@@ -70,6 +70,16 @@ def test_another_architecture_has_no_toolchain(fetch, proxy):
         fetch(proxy, machine="riscv64")
 
 
+@pytest.mark.parametrize(("wanted", "version"), [("go1.9", "go1.26.8"), ("go1.26.8", "go1.26.8"), ("go1.27.0", "go1.27.4")])
+def test_the_first_pinned_that_is_new_enough_is_taken(wanted, version):
+    assert toolchain.pinned(toolchain.SUMS, "x86_64", wanted)[0] == f"v0.0.1-{version}.linux-amd64"
+
+
+def test_a_newer_go_than_any_pinned_is_not_there():
+    with pytest.raises(toolchain.NotHere, match="go1.99"):
+        toolchain.pinned(toolchain.SUMS, "x86_64", "go1.99")
+
+
 def test_proxy_is_read_from_go_env(tmp_path):
     config = tmp_path / "env"
     config.write_text("GOFLAGS=-x\nGOPROXY=https://a.example/,direct\n", encoding="utf-8")
