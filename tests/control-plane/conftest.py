@@ -15,6 +15,13 @@ from kustomize import Kubectl
 from live import LiveCluster
 from plane import BUILD, NotHere, Plane, built
 
+# As for tests/control-plane/build. The programs do not know their release: it is no module's.
+KUBERNETES = os.environ.get("KUBERNETES") or "1.36"
+
+
+def numbers(release):
+    return [int(number) for number in release.split(".")]
+
 
 @pytest.fixture(scope="session")
 def programs():
@@ -35,8 +42,13 @@ def plane(programs, tmp_path_factory):
 
 
 def pytest_collection_modifyitems(items):
-    """Tests that need a minute without events come last."""
+    """Tests that need a minute without events come last. A test that needs a later release of Kubernetes is skipped."""
     items.sort(key=lambda item: "quiet_minute" in item.fixturenames)
+    for item in items:
+        for mark in item.iter_markers("since"):
+            release, reason = mark.args
+            if numbers(release) > numbers(KUBERNETES):
+                item.add_marker(pytest.mark.skip(f"{reason}: from {release} on, and this is {KUBERNETES}"))
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ The truth is computed from the API server's lists: which devices are published, 
 
 import re
 
+import pytest
 from api import wait_until
 
 GROUP = "/apis/resource.k8s.io"
@@ -26,6 +27,13 @@ def paths(version="v1"):
 
 
 PATHS = paths()
+# Marks tests that need them.
+SINCE = pytest.mark.since("1.34", "claims and slices in resource.k8s.io/v1")
+
+
+def are_served(api):
+    """Whether the API server has claims and slices in v1."""
+    return any(version["groupVersion"] == f"{GROUP.removeprefix('/apis/')}/v1" for group in api.get("/apis")["groups"] for version in group["versions"])
 
 
 def device_class():

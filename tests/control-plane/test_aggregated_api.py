@@ -29,18 +29,31 @@ ALL = ",".join(KINDS)
 CLIENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "clients/build")
 
 
-def fill(aggregated, namespace, owner, device, waits):
-    """A pod that holds a GPU, one with a claim for a device, and one that waits, on which the service has decided."""
-    api = aggregated.plane.api
-    pods, claims = f"{NAMESPACES}/{namespace}/pods", f"{dra.GROUP}/v1/namespaces/{namespace}/resourceclaims"
+def fill(aggregated, namespace, owner, waits):
+    """A pod that holds a GPU, and one that waits, on which the service has decided."""
+    api, pods = aggregated.plane.api, f"{NAMESPACES}/{namespace}/pods"
     api.create(pods, pod(f"{owner}-holds", 1, node_name="node"))
+    answer = aggregated.service.decide(api.create(pods, pod(waits, 16)))
+    assert answer.status == 200, answer
+
+
+def claim(api, namespace, owner, device):
+    """A pod with a claim for a device."""
+    pods, claims = f"{NAMESPACES}/{namespace}/pods", f"{dra.GROUP}/v1/namespaces/{namespace}/resourceclaims"
     api.create(claims, {"metadata": {"name": f"{owner}-claim", "labels": {"team": owner}}, "spec": dra.wanted(1)})
     user = api.create(pods, pod(f"{owner}-claims", 0, node_name="node", **dra.asks_by_name(f"{owner}-claim")))["metadata"]
     given = {"request": "gpus", "driver": dra.DRIVER, "pool": "node", "device": f"gpu-{device}"}
     reserved = [{"resource": "pods", "name": user["name"], "uid": user["uid"]}]
     api.merge(f"{claims}/{owner}-claim/status", {"status": {"allocation": {"devices": {"results": [given]}}, "reservedFor": reserved}})
-    answer = aggregated.service.decide(api.create(pods, pod(waits, 16)))
-    assert answer.status == 200, answer
+
+
+def claim_devices(api):
+    """Returns the number of claims."""
+    api.create(dra.PATHS["deviceclasses"], dra.device_class())
+    api.create(dra.PATHS["resourceslices"], dra.resource_slice("node", range(2)))
+    claim(api, "default", "ours", 0)
+    claim(api, "theirs", "theirs", 1)
+    return 2
 
 
 def states_of_claims(api):
@@ -52,16 +65,15 @@ def aggregated(programs, tmp_path_factory):
     with Aggregated(programs, tmp_path_factory.mktemp("aggregated")) as running:
         api = running.plane.api
         api.create(NODES, node("node", MODEL, 8))
-        api.create(dra.PATHS["deviceclasses"], dra.device_class())
-        api.create(dra.PATHS["resourceslices"], dra.resource_slice("node", range(2)))
         api.create(NAMESPACES, {"metadata": {"name": "theirs"}})
-        fill(running, "default", "ours", 0, SECRET)
-        fill(running, "theirs", "theirs", 1, "theirs-waits")
+        n_claims = claim_devices(api) if dra.are_served(api) else 0
+        fill(running, "default", "ours", SECRET)
+        fill(running, "theirs", "theirs", "theirs-waits")
         running.ask("create", "rolebinding", "tenant", "--clusterrole=view", "--user=tenant", "--namespace=default")
         running.ask("create", "clusterrolebinding", "viewers", "--clusterrole=gpu-extender-views", "--user=viewer")
         wait_until(lambda: raw(running, "viewer", INVENTORY)[0] == 0, lambda: raw(running, "viewer", INVENTORY))
         wait_until(lambda: "theirs-waits" in raw(running, "viewer", f"{BASE}/views/pending")[1], lambda: "the last pod is unknown")
-        wait_until(lambda: states_of_claims(api) == ["in use"] * 2, lambda: states_of_claims(api))
+        wait_until(lambda: states_of_claims(api) == ["in use"] * n_claims, lambda: states_of_claims(api))
         yield running
 
 
@@ -165,11 +177,13 @@ def names(items):
     return {(each["kind"], each["metadata"]["namespace"]) for each in items}
 
 
+@dra.SINCE
 def test_an_administrator_sees_all_namespaces(aggregated):
     kinds = ("GPUPod", "GPUPending", "GPUClaim", "GPUQuota", "GPUDecision")
     assert names(listed(aggregated.ask("get", ALL, "-A", "-o", "json"))) == {(kind, of) for kind in kinds for of in ("default", "theirs")}
 
 
+@dra.SINCE
 def test_kubectl_selects_claims_by_labels(aggregated):
     for selector, wanted in (("team=ours", "ours-claim\n"), ("team notin (ours)", "theirs-claim\n"), ("none", "")):
         said = aggregated.ask("get", "gpuclaims", "-A", "-l", selector, "-o", "jsonpath={range .items[*]}{.metadata.name}{'\\n'}{end}")
@@ -177,6 +191,7 @@ def test_kubectl_selects_claims_by_labels(aggregated):
     assert "No resources found" in aggregated.ask("get", "gpuclaims", "-A", "-l", "none")
 
 
+@dra.SINCE
 def test_a_tenant_sees_one_namespace(aggregated):
     """The ClusterRole view has the right by aggregation; bound in one namespace, it gives nothing elsewhere."""
     ours = listed(granted(aggregated, "tenant", "get", ALL, "-o", "json"))
@@ -234,6 +249,7 @@ def client():
         pytest.skip(str(error))
 
 
+@dra.SINCE
 def test_client_go(aggregated, client):
     """Its discovery, its RESTMapper, lists in pages, and metadata, as controllers and k9s use them."""
 
@@ -354,6 +370,7 @@ VERBS = {
 }
 
 
+@dra.SINCE
 def test_the_plugins_answers_are_those_of_the_views(aggregated, static_plugin):
     for words, view in VERBS.items():
         done = plugin(aggregated, "viewer", *words, "-o", "json")

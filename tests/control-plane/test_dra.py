@@ -8,6 +8,7 @@ from cluster import PODS
 from live import LiveCluster
 from plane import Plane
 
+pytestmark = dra.SINCE
 NODES, DEVICES = 4, 8
 GPUS = NODES * DEVICES
 

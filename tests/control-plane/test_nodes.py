@@ -107,6 +107,7 @@ def test_the_dry_run_adds_the_tolerations_that_admission_adds(live, effects, fit
 CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
 
 
+@pytest.mark.since("1.36", "DeviceClasses that map extended resources")
 def test_device_class_mapping_appears_and_disappears(live):
     """Seen by watch: a node without a device plugin is then judged by its model only."""
     live.add_node("driver", H100, 0)

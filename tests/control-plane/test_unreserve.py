@@ -4,11 +4,13 @@ kube-scheduler then runs Unreserve: DynamicResources removes the pod from the cl
 node (PROTOCOL 3.6, 3.7). (A kube-controller-manager would reserve the claim again; none runs here.) So bindTimeoutSeconds must not be too short.
 """
 
+import dra
 import pytest
 from api import wait_until
 from between import Between
 from cluster import PODS
 
+pytestmark = dra.SINCE
 MODEL = "NVIDIA-H100-80GB-HBM3"
 GROUP = "/apis/resource.k8s.io/v1"
 CLASSES, SLICES = f"{GROUP}/deviceclasses", f"{GROUP}/resourceslices"
