@@ -12,7 +12,7 @@ import identity
 from api import wait_until
 from certificates import Authority
 from kustomize import Kubectl
-from plane import HOST, Plane, free_port
+from plane import HOST, Plane, free_port, is_since
 from proxy import Proxy
 from replicas import ADDRESS, LEADS, LEASE, LEASES
 from service import Answer, Service
@@ -39,7 +39,7 @@ class FrontedPlane(Plane):
             f"--requestheader-client-ca-file={front.certificate}",
             "--requestheader-allowed-names=front-proxy-client",
             "--requestheader-username-headers=X-Remote-User",
-            "--requestheader-uid-headers=X-Remote-Uid",
+            *(["--requestheader-uid-headers=X-Remote-Uid"] if is_since("1.32") else []),
             "--requestheader-group-headers=X-Remote-Group",
             "--requestheader-extra-headers-prefix=X-Remote-Extra-",
             f"--proxy-client-cert-file={certificate}",

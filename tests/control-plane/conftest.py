@@ -13,14 +13,7 @@ import quiet
 from api import wait_until
 from kustomize import Kubectl
 from live import LiveCluster
-from plane import BUILD, NotHere, Plane, built
-
-# As for tests/control-plane/build. The programs do not know their release: it is no module's.
-KUBERNETES = os.environ.get("KUBERNETES") or "1.36"
-
-
-def numbers(release):
-    return [int(number) for number in release.split(".")]
+from plane import BUILD, KUBERNETES, NotHere, Plane, built, is_since
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +40,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         for mark in item.iter_markers("since"):
             release, reason = mark.args
-            if numbers(release) > numbers(KUBERNETES):
+            if not is_since(release):
                 item.add_marker(pytest.mark.skip(f"{reason}: from {release} on, and this is {KUBERNETES}"))
 
 

@@ -25,6 +25,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.join(HERE, "build")
 POD_DELETE = os.path.join(HERE, "pod-delete.yaml")
 NOT_HERE = 77
+# The release that the script builds. The programs themselves do not know it: they are not built by Kubernetes' own scripts.
+KUBERNETES = os.environ.get("KUBERNETES") or "1.36"
+
+
+def is_since(release):
+    """Whether this is that release of Kubernetes or a later one."""
+
+    def numbers(text):
+        return [int(number) for number in text.split(".")]
+
+    return numbers(KUBERNETES) >= numbers(release)
 
 
 class NotHere(Exception):
