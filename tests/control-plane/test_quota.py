@@ -6,6 +6,7 @@ import signal
 from api import wait_until
 from cluster import NAMESPACE, PODS, is_refused, scheduled
 from live import bound, node_name
+from plane import is_since
 
 H100 = "NVIDIA-H100-80GB-HBM3"
 QUIET_S = 3
@@ -93,7 +94,7 @@ def test_our_watch_is_late_when_a_pod_of_the_quota_has_ended(proxied):
     proxied.create("left", 1)
     proxied.wait_until_told()
     proxied.start_scheduler()
-    wait_until(lambda: len(asked_about(proxied, "left")) >= 2, lambda: asked_about(proxied, "left"))  # repeated after its own status was written
+    wait_until_asked_no_more(proxied, "left")
     proxied.proxy.delay(LATE_S)
     proxied.api.delete(f"{PODS}/ends")
     said = proxied.error_of("left")["message"]
@@ -107,6 +108,11 @@ def asked_about(live, name):
     """Filter calls about the pod that returned no node."""
     calls = live.service.get(f"/v1/decisions?verb=filter&name={name}").json()["decisions"]
     return [call for call in calls if call["nodesHandedOn"] == 0]
+
+
+def wait_until_asked_no_more(live, name):
+    """From 1.32 on, kube-scheduler asks once again after it has written the pod's status."""
+    wait_until(lambda: len(asked_about(live, name)) >= 1 + is_since("1.32"), live.service.log.text)
 
 
 def covered(live):

@@ -6,6 +6,7 @@ form, with 500 pods and five minutes.
 
 import concurrent.futures
 
+import pytest
 from api import wait_until
 from cluster import PODS, is_refused, scheduled
 
@@ -41,6 +42,7 @@ def words(item):
     return scheduled(item).get("reason"), scheduled(item).get("message")
 
 
+@pytest.mark.since("1.32", "changes of any pod that wake rejected pods")
 def test_crash_looping_pod_wakes_no_rejected_pod(live):
     live.add_nodes("h100", 2, H100, 8, kwok=False)
     live.start_service("--config", live.plane.write(f"policy-{live.name}.yaml", POLICY))

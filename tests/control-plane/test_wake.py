@@ -11,7 +11,7 @@ from api import wait_until
 from cluster import NAMESPACE, PODS
 from identity import NAMESPACE as ACCOUNTS, attributes_of, wait_until_may
 from pairs import Pairs, policy
-from test_quota import OF_MODEL, POLICY, asked_about
+from test_quota import OF_MODEL, POLICY, wait_until_asked_no_more
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 OVERLAY = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "overlays", "control-plane")
@@ -82,8 +82,7 @@ def prepare(live):
 
 
 def wait_for_refusal(live):
-    """Until kube-scheduler asks no more: it asks once again after it has written the pod's status."""
-    wait_until(lambda: len(asked_about(live, "waits")) >= 2, live.service.log.text)
+    wait_until_asked_no_more(live, "waits")
     assert OF_MODEL in live.refusal_of("waits")["message"]
     assert value(live) is None
 
