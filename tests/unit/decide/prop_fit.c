@@ -17,7 +17,7 @@
 #define MAX_NODES 8
 #define MAX_PODS (3 * MAX_NODES)
 #define MAX_PLACED 128
-#define ROUNDS 300
+#define ROUNDS 100
 
 struct any_node {
     unsigned pods, cpu, nvidia, amd;

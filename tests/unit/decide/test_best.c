@@ -84,7 +84,7 @@ static void check_best(struct fixture *fixture, const struct fit_question *quest
 static void check_many(struct fixture *fixture, bool with_twins)
 {
     struct dice dice = {20261121 + with_twins};
-    for (size_t round = 0; round < 300; round++) {
+    for (size_t round = 0; round < 100; round++) {
         struct fixture other = {.policy = fixture->policy, .arena = arena_new()};
         other.cluster = cluster_new(&other.policy);
         other.policy.placement = (enum placement_policy)dice_below(&dice, N_PLACEMENT_POLICIES);
