@@ -84,7 +84,8 @@ static char *list_of(const char *item, size_t n)
 /* The smallest budget of memory that admits the text. */
 static size_t bytes_counted(const char *text)
 {
-    size_t fits = SIZE_MAX / 4;
+    size_t fits = (size_t)1 << 23;
+    assert_int_equal(parse(text, SIZE_MAX, fits, NULL), 0);
     for (size_t step = fits; step > 0; step /= 2) {
         if (fits > step && parse(text, SIZE_MAX, fits - step, NULL) == 0)
             fits -= step;
