@@ -233,8 +233,8 @@ def thread_control_plane_tests(run, name, wanted):
 
 
 def ui_tests(run, name, wanted):
-    if not os.path.exists(os.path.join(commands.ROOT, ".cache/venv-ui")) or not shutil.which("chromium"):
-        run.results.skip(name, "chromium or playwright could not be installed")
+    if not os.path.exists(os.path.join(commands.ROOT, ".cache/venv-ui")) or not shutil.which("chromium-headless-shell"):
+        run.results.skip(name, "chromium-headless-shell or playwright could not be installed")
     elif run.builds.ready("test", name, PROGRAMS):
         pytests.run(run.results, name, "tests/ui", wanted)
 
