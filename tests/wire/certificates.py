@@ -13,6 +13,10 @@ def openssl(*command):
     assert done.returncode == 0, f"openssl {' '.join(command)}: {done.stderr}"
 
 
+# What was asked for: the certificate and its key. To make a pair takes a start of openssl, so tests share what they ask for first.
+MADE = {}
+
+
 class Authority:
     """Creates `folder`, a pathlib.Path, and stores NAME.crt and NAME.key there, for itself and for each certificate it signs. An
     existing authority is reused."""
@@ -24,8 +28,22 @@ class Authority:
         self.path("openssl.cnf").write_text(CONFIGURATION, encoding="utf-8")
         if self.key.exists():
             return
+        self._once(name, (folder.name,), self._make_authority)
+
+    def _make_authority(self, name):
         extensions = ["-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign"]
         self._with_new_key("req", "-x509", "-days", "2", "-subj", f"/CN={name}", *extensions, name=name)
+
+    def _once(self, name, asked, make):
+        """make(NAME), unless a test did so for what is asked: then the same files. A pair that takes another's place is made anew."""
+        pair = self.path(f"{name}.crt"), self.path(f"{name}.key")
+        known = () if pair[0].exists() else MADE.get((name, *asked), ())
+        for path, text in zip(pair, known):
+            path.write_bytes(text)
+        if not known:
+            make(name)
+            MADE.setdefault((name, *asked), [path.read_bytes() for path in pair])
+        return pair
 
     def path(self, name):
         return self.folder / name
@@ -36,6 +54,10 @@ class Authority:
 
     def sign(self, name, subject, *extensions, expired=False, until=None, kind=CURVE):
         """Returns the paths (certificate, key). until: the last day of a certificate from the year 2025. kind: type of key."""
+        asked = (self.certificate.read_bytes(), subject, extensions, expired, until, kind)
+        return self._once(name, asked, lambda _: self._sign(name, subject, *extensions, expired=expired, until=until, kind=kind))
+
+    def _sign(self, name, subject, *extensions, expired, until, kind):
         end = f"{until:%Y%m%d}000000Z" if until else "20250102000000Z"
         extensions = ("basicConstraints=critical,CA:FALSE", *extensions)
         certificate = self.path(f"{name}.crt")
@@ -49,7 +71,6 @@ class Authority:
             added = [word for extension in extensions for word in ("-addext", extension)]
             by = ("-CA", str(self.certificate), "-CAkey", str(self.key), "-days", "2")
             self._with_new_key("req", "-x509", *by, "-subj", subject, *added, name=name, kind=kind)
-        return certificate, self.path(f"{name}.key")
 
     def _ca(self, *command):
         database, configuration = self.path("index.txt"), self.path("openssl-ca.cnf")

@@ -4,6 +4,7 @@ fake_store.py holds its objects, fake_faults.py the faults of requests. This mod
 test controls while they are open: end(), cut_in_line(), say(bytes), tell(event), go_silent().
 """
 
+import functools
 import http.server
 import json
 import os
@@ -221,13 +222,22 @@ CERTIFICATES = {"own": f"IP:{HOST}", "stranger": f"IP:{HOST}", "named": "DNS:api
 CERTIFICATES.update({"client": "DNS:client", "other-client": "DNS:client"})
 
 
-def make_certificate(folder, name):
-    """Creates a self-signed certificate and its key; returns their paths."""
-    certificate, key = os.path.join(folder, f"{name}.crt"), os.path.join(folder, f"{name}.key")
+@functools.cache
+def certificate_of(name):
+    """A self-signed certificate and its key, made once. openssl writes the certificate behind the key."""
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    command += ["-subj", f"/CN={name}", "-addext", f"subjectAltName={CERTIFICATES[name]}", "-keyout", key, "-out", certificate]
-    subprocess.run(command, check=True, capture_output=True)
-    return certificate, key
+    command += ["-subj", f"/CN={name}", "-addext", f"subjectAltName={CERTIFICATES[name]}", "-keyout", "/dev/stdout"]
+    key, begin, certificate = subprocess.run(command, check=True, capture_output=True, text=True).stdout.partition("-----BEGIN CERTIFICATE")
+    return begin + certificate, key
+
+
+def make_certificate(folder, name):
+    """Writes the certificate and its key; returns their paths."""
+    paths = os.path.join(folder, f"{name}.crt"), os.path.join(folder, f"{name}.key")
+    for path, text in zip(paths, certificate_of(name)):
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+    return paths
 
 
 class FakeApi:
