@@ -36,7 +36,7 @@ def read(*parts):
         return file.read()
 
 
-ROWS = yaml.safe_load(read("units.yaml"))
+ROWS = yaml.load(read("units.yaml"), yaml.CSafeLoader)
 
 
 def is_told(service, name, question, text):
@@ -115,8 +115,23 @@ def judge(service, row):
     assert not row.get("silent") or is_silent(service, pod_of(row) if "is" in row else pod(gpus=None))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=name_of)
-def test_a_node_of_the_field(row, start_service, write):
+def is_about_the_node(row):
+    """Whether nothing is asked about the whole cluster: such nodes share one."""
+    return not row.keys() & {"hint", "says", "silent"}
+
+
+@pytest.fixture(scope="module")
+def together(module_service):
+    return module_service(*(node_of(row) for row in ROWS if is_about_the_node(row)))
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if is_about_the_node(row)], ids=name_of)
+def test_a_node_of_the_field(row, together):
+    judge(together, row)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if not is_about_the_node(row)], ids=name_of)
+def test_a_node_of_the_field_alone(row, start_service, write):
     judge(start_service("--cluster-file", write("cluster.json", list_text(node_of(row)))), row)
 
 

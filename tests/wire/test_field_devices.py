@@ -16,7 +16,7 @@ from objects import list_text, node
 from service import ROOT
 
 with open(f"{ROOT}/tests/cases/field/devices.yaml", encoding="utf-8") as _file:
-    ROWS = yaml.safe_load(_file)
+    ROWS = yaml.load(_file, yaml.CSafeLoader)
 POLICY = """apiVersion: gpu-extender.io/v1alpha1
 kind: SchedulerPolicy
 deviceDrivers: {gpu.example.com: {model: model}}

@@ -17,7 +17,7 @@ from service import ROOT
 
 NOT_HERE = 77
 with open(f"{ROOT}/tests/cases/field/manifests.yaml", encoding="utf-8") as _file:
-    ROWS = yaml.safe_load(_file)
+    ROWS = yaml.load(_file, yaml.CSafeLoader)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ NOT_UNDERSTOOD = sorted(glob.glob(f"{ROOT}/tests/cases/not-understood/*.yaml"))
 NOT_EVALUATED = sorted(glob.glob(f"{ROOT}/tests/cases/not-evaluated/*.yaml"))
 NOT_HERE = 77
 with open(f"{ROOT}/tests/cases/mistakes.yaml", encoding="utf-8") as _file:
-    ROWS = yaml.safe_load(_file)
+    ROWS = yaml.load(_file, yaml.CSafeLoader)
 LABELS = {"pool": "gpu-large", "node.kubernetes.io/instance-type": "p4d.24xlarge", "topology.kubernetes.io/zone": "z1"}
 KINDS = (
     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml"}},
