@@ -12,7 +12,7 @@ from fake_api import FakeApi
 from follow import Follower
 from prometheus import fetched
 from raw import Raw
-from service import PACKING, SAMPLE_CLUSTER, Service, run_to_end, stopping
+from service import PACKING, SAMPLE_CLUSTER, Service, in_json, run_to_end, stopping
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def alone(start_alone):
 @pytest.fixture(scope="module")
 def service():
     """A service over examples/sample-cluster.yaml, shared by the read-only tests of one file."""
-    running = Service("--cluster-file", SAMPLE_CLUSTER)
+    running = Service("--cluster-file", in_json(SAMPLE_CLUSTER))
     yield running
     running.stop()
 
@@ -77,7 +77,7 @@ def service():
 @pytest.fixture(scope="module")
 def packing_service():
     """The same with placement policy binpack."""
-    running = Service("--cluster-file", SAMPLE_CLUSTER, *PACKING)
+    running = Service("--cluster-file", in_json(SAMPLE_CLUSTER), *PACKING)
     yield running
     running.stop()
 

@@ -11,10 +11,10 @@ import threading
 
 import pytest
 from objects import list_text
-from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS, Log, Service
+from service import BINARY, ENV, LIMIT_S, SAMPLE_CLUSTER, SANITIZERS, Log, Service, in_json
 
 PLUGIN = os.environ.get("KUBECTL_GPU") or os.path.join(os.path.dirname(BINARY), "kubectl-gpu")
-FILE = ("--cluster-file", SAMPLE_CLUSTER)
+FILE = ("--cluster-file", in_json(SAMPLE_CLUSTER))
 FITS, TOO_LARGE = {"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "1000"}
 EVIL = "a\x1b]0;b\x07\x7f\u009b31m\r\nc\u202e\u200b\ufeff\u2066d\u061c\u00ad\u3164\ufe0f\U000e0041"
 

@@ -4,6 +4,7 @@ After every test it must exit with status 0 and without a sanitizer report. This
 """
 
 import contextlib
+import functools
 import http.client
 import json
 import os
@@ -11,9 +12,11 @@ import re
 import shlex
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
+import yaml
 from limit import LIMIT_S
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -24,8 +27,9 @@ PACKING = ("--config", os.path.join(ROOT, "tests/wire/packing.yaml"))
 
 SANITIZERS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer")
 FIELD = re.compile(r'(?:^|(?<= ))([a-z_]+)=("(?:[^"\\]|\\.)*"|[^ "]\S*|)(?= |$)')
-# The search for leaks at the end takes as long as a start: it is for services (below), and a command's memory ends with the command.
-ENV = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=0"}
+# The search for leaks at the end, and for uses of a stack after its return, take as long as a start: they are for services (below). A
+# command's memory ends with the command, and unit tests search its functions for both.
+ENV = {"ASAN_OPTIONS": "strict_string_checks=1:detect_leaks=0"}
 
 
 class Answer:
@@ -105,7 +109,7 @@ def fields_of(line):
     return {key: json.loads(value) if value.startswith('"') else value for key, value in FIELD.findall(line)}
 
 
-LEAKS = {"ASAN_OPTIONS": ENV["ASAN_OPTIONS"] + ":detect_leaks=1"}
+LEAKS = {"ASAN_OPTIONS": ENV["ASAN_OPTIONS"] + ":detect_leaks=1:detect_stack_use_after_return=1"}
 # AddressSanitizer's quarantine of freed memory would hide how much the program uses.
 LITTLE_QUARANTINE = {"ASAN_OPTIONS": LEAKS["ASAN_OPTIONS"] + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
 
@@ -230,6 +234,16 @@ def read(*path):
     """The text of a file of the repository."""
     with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
         return file.read()
+
+
+@functools.cache
+def in_json(path):
+    """The path of the same cluster in JSON, for what starts often and is not about the file: reading that takes half the time."""
+    written = os.path.join(ROOT, "build", os.path.basename(path) + ".json")
+    with open(path, encoding="utf-8") as file, tempfile.NamedTemporaryFile("w", dir=os.path.dirname(written), delete=False) as new:
+        json.dump(yaml.load(file, yaml.CSafeLoader), new)
+    os.replace(new.name, written)
+    return written
 
 
 def run_to_end(*options):
