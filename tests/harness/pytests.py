@@ -36,12 +36,16 @@ def record(results, step, report):
     return failed
 
 
+# Compiled tests are kept, whatever the shell says.
+COMPILED = {"PYTHONPYCACHEPREFIX": os.path.join(commands.ROOT, "build/pycache"), "PYTHONDONTWRITEBYTECODE": ""}
+
+
 def run_files(results, step, number, files, env, within, marked):
     report = os.path.join(commands.ROOT, "build", f"{step.replace('/', '-')}-{number}.xml")
     if os.path.exists(report):
         os.remove(report)
     command = ["/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", "-m", marked, f"--junitxml={report}"]
-    status, output, cpu_s = commands.run([*within, *command, *files], env)
+    status, output, cpu_s = commands.run([*within, *command, *files], {**COMPILED, **(env or {})})
     results.spend(step, cpu_s)
     explained = os.path.exists(report) and record(results, step, report)
     if status != 0 and not explained:
