@@ -26,7 +26,7 @@ LIZARDS_PYTHON = ".cache/venv/bin/python"
 QUICK, DEFAULT, ALL, NAMED = range(4)
 RUNS = ("--quick", "default", "--all", "by name")
 # Seeds.
-QUICK_SIMULATED, SIMULATED, LONG_SIMULATED = "1..40", "1..200", "1..100000"
+QUICK_SIMULATED, SIMULATED, LONG_SIMULATED = "1..40", "1..100", "1..100000"
 REPLAYED = "17"
 SIMULATOR = "build/test/tests/sim/sim"
 # These run in several threads, so ThreadSanitizer tests them, too.
