@@ -27,8 +27,8 @@ PACKING = ("--config", os.path.join(ROOT, "tests/wire/packing.yaml"))
 
 SANITIZERS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer")
 FIELD = re.compile(r'(?:^|(?<= ))([a-z_]+)=("(?:[^"\\]|\\.)*"|[^ "]\S*|)(?= |$)')
-# The search for leaks at the end, and for uses of a stack after its return, take as long as a start: they are for services (below). A
-# command's memory ends with the command, and unit tests search its functions for both.
+# The searches for leaks at the end and for uses of a stack after its return would cost a command a third more: they are for services
+# (below). A command's memory ends with the command, and unit tests search its functions for both.
 ENV = {"ASAN_OPTIONS": "strict_string_checks=1:detect_leaks=0"}
 
 
