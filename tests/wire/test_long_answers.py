@@ -17,7 +17,7 @@ N_PLACES = 16  # WORKER_PLACES in src/http/worker.h
 LISTEN = {"verbs": "127.0.0.1:0", "people": "127.0.0.2:0", "probes": "127.0.0.2:0"}
 POLICY = {"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "listen": LISTEN}
 # One takes much longer than the service takes to read all of them.
-LONG = request("POST", "/v1/dry-run", list_text(*[pod(f"p-{i}", 1 + i % 8) for i in range(300)]).encode())
+LONG = request("POST", "/v1/dry-run", list_text(*[pod(f"p-{i}", 1 + i % 8) for i in range(120)]).encode())
 
 
 @pytest.fixture
