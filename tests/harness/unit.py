@@ -15,7 +15,7 @@ from harness import commands
 LINE = re.compile(r"^\[ *(RUN|OK|SKIPPED) *\] (\S.*)$")
 ENV = {
     "CMOCKA_MESSAGE_OUTPUT": "STDOUT",
-    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
+    "ASAN_OPTIONS": "handle_sigill=1:detect_stack_use_after_return=1:strict_string_checks=1",
     "TSAN_OPTIONS": "halt_on_error=1",
 }
 

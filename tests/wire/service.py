@@ -29,7 +29,7 @@ SANITIZERS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer")
 FIELD = re.compile(r'(?:^|(?<= ))([a-z_]+)=("(?:[^"\\]|\\.)*"|[^ "]\S*|)(?= |$)')
 # The searches for leaks at the end and for uses of a stack after its return would cost a command a third more: they are for services
 # (below). A command's memory ends with the command, and unit tests search its functions for both.
-ENV = {"ASAN_OPTIONS": "strict_string_checks=1:detect_leaks=0"}
+ENV = {"ASAN_OPTIONS": "handle_sigill=1:strict_string_checks=1:detect_leaks=0"}
 
 
 class Answer:
