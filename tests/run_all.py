@@ -69,8 +69,8 @@ SMOKE_PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kwok", "kube-cont
 SMOKE_ENV = {"CONTROL_PLANE_PROGRAMS": " ".join(SMOKE_PROGRAMS)}
 # Releases of kube-apiserver and kube-scheduler that tests/control-plane/build makes; the first is the default.
 KUBERNETES = ("1.36", "1.31", "1.37", "1.38")
-# Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/devices/prop_devices.c and
-# tests/unit/claims/prop_device_copy.c have alone; still fewer with --quick and under ThreadSanitizer.
+# Fewer random events than the million that tests/unit/decide/prop_ledger.c, tests/unit/dra/prop_devices.c and
+# tests/unit/dra/prop_device_copy.c have alone; still fewer with --quick and under ThreadSanitizer.
 EVENTS_ENV = {"LEDGER_EVENTS": "100000"}
 QUICK_ENV = {"LEDGER_EVENTS": "20000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}

@@ -1,15 +1,17 @@
 /*
  * claim_rules: which nodes have the devices that the resource claims of a pod ask for.
  *
- * It judges as kube-scheduler's plugin DynamicResources does, with the allocator in allocate/, over
- * a copy of the cluster's devices (claims/). Placed pods take devices there. kube-scheduler evicts
- * no pod for claims. Each search is bounded, and so are all searches of an answer together: beyond
- * that, nodes are not judged. It takes milliseconds a node: never call it with the ledger's lock.
+ * It judges as kube-scheduler's plugin DynamicResources does, with the allocator (dra/allocate.h),
+ * over a copy of the cluster's devices (dra/device_copy.h). Placed pods take devices there.
+ * kube-scheduler evicts no pod for claims. Each search is bounded, and so are all searches of an
+ * answer together: beyond that, nodes are not judged. It takes milliseconds a node: never call it
+ * with the ledger's lock.
  */
 #ifndef DECIDE_CLAIM_RULES_H
 #define DECIDE_CLAIM_RULES_H
 
-#include "claims/device_copy.h"
+#include "dra/device_copy.h"
+#include "ledger/cluster.h"
 #include "types/reason.h"
 
 struct claim_rules;
@@ -18,9 +20,9 @@ struct claim_rules;
 struct pod_claim {
     struct allocate_claim asked; /* without is_allocated and reaches_node */
     bool is_template;            /* each pod gets its own claim */
-    bool needs_others; /* devices of others (claims/device_copy.h) may change the verdict */
-    enum reason fault; /* why no node is judged; REASON_FITS: none */
-    const char *cause; /* of the fault, for users */
+    bool needs_others;           /* devices of others (dra/device_copy.h) may change the verdict */
+    enum reason fault;           /* why no node is judged; REASON_FITS: none */
+    const char *cause;           /* of the fault, for users */
     bool is_allocated;
     struct node_selector nodes; /* of an allocation in the cluster */
     /* By a placed pod. NULL: none. */

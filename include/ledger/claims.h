@@ -1,6 +1,6 @@
 /*
  * claim: GPUs of quotas that a pod is about to use, between filter and bind. Not a ResourceClaim:
- * those are in devices/ and claim_usage.h.
+ * those are in dra/ and claim_usage.h.
  *
  * kube-scheduler assumes a pod on a node first and binds it later. Meanwhile the pod may wait at
  * Permit for the rest of its gang, or in PreBind for volumes, and no API object shows the choice.

@@ -25,7 +25,7 @@ struct cluster;
 struct node;
 struct owner;       /* of replicas: ledger/owners.h */
 struct model_pool;  /* ledger/gpu_demand.h */
-struct devices;     /* devices/devices.h */
+struct devices;     /* dra/devices.h */
 struct slice_facts; /* types/device_facts.h */
 struct claim_facts;
 struct device_taint_facts;

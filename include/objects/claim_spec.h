@@ -1,14 +1,14 @@
 /*
- * claim_spec: what a ResourceClaim asks for, as the allocator (allocate/) reads it. Source:
+ * claim_spec: what a ResourceClaim asks for, as the allocator (dra/allocate.h) reads it. Source:
  * Kubernetes API resource.k8s.io/v1, ResourceClaimSpec; v1beta2; and v1beta1, where a request's
  * members are beside its name.
  */
 #ifndef OBJECTS_CLAIM_SPEC_H
 #define OBJECTS_CLAIM_SPEC_H
 
-#include "allocate/allocate.h"
 #include "base/arena.h"
 #include "base/err.h"
+#include "dra/allocate.h"
 #include "types/facts.h"
 
 #include <jansson.h>

@@ -7,28 +7,11 @@
 #ifndef OBJECTS_DEVICE_DETAILS_H
 #define OBJECTS_DEVICE_DETAILS_H
 
-#include "allocate/allocate.h"
 #include "base/arena.h"
+#include "dra/device_copy.h"
 #include "types/facts.h"
 
 #include <jansson.h>
-
-/* A capacity that has a policy, or whose name is written with the driver's domain. */
-struct device_policy {
-    const char *name;                     /* as the device has it */
-    const struct allocate_policy *policy; /* NULL: none */
-};
-
-struct device_details {
-    const struct allocate_taint *taints; /* NoSchedule and NoExecute */
-    size_t n_taints;
-    const struct node_selector *nodes; /* NULL: none */
-    const struct device_policy *policies;
-    size_t n_policies;
-    const char *binding_conditions; /* "ready, attached"; NULL: none */
-    const char *not_judged;         /* why it cannot be judged; NULL: it can */
-    bool binds_to_node;
-};
 
 /* Parts of the details that are not members of the object. */
 struct device_details_source {
@@ -48,8 +31,8 @@ void consumed_capacity_add(const char *text, struct allocate_capacity *capacitie
 /* Adds the member to a result. */
 void consumed_capacity_write(const char *text, json_t *result);
 
-/* In the arena. */
-struct device_details device_details_read(const char *text, struct arena *arena);
+/* For device_copy_new(). */
+extern const struct device_details_reader DEVICE_DETAILS_READER;
 /* Adds them to the object, a device or a spec, of which `capacity` are the capacities by their
  * names with domains. Takes over `capacity`; it may be NULL. */
 void device_details_write(const char *text, const char *driver, json_t *object, json_t *capacity);

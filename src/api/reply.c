@@ -4,7 +4,7 @@
 #include "api/query_names.h"
 #include "api/tables.h"
 #include "base/hash.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "formats/json_put.h"
 
 #include <inttypes.h>

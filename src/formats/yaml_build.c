@@ -16,7 +16,7 @@ struct anchor {
     UT_hash_handle hh;
     char *name;
     const char *why_not; /* NULL: the target may be used */
-    struct anchor_target target;
+    struct anchor_target target = {0};
 };
 
 struct yaml_anchors {
@@ -233,7 +233,7 @@ static int check_alias_bytes(struct yaml_build *build, size_t n_bytes, struct te
 static int alias_value(struct yaml_build *build, const struct yaml_source_event *event,
                        json_t **ret_value, struct err *err)
 {
-    struct anchor_target target;
+    struct anchor_target target = {0};
     int r = yaml_anchors_find(build->anchors, event->anchor, event->at, &target, err);
     if (r < 0)
         return r;

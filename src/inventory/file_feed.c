@@ -2,7 +2,7 @@
 #include "file_feed.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "formats/documents.h"
 #include "formats/json_get.h"
 #include "inventory/kinds.h"

@@ -1,6 +1,6 @@
 /* inventory_metrics: the ledger as Prometheus gauges. See include/inventory/inventory.h. */
 #include "base/metrics.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "fragmentation_metrics.h"
 #include "gpu_metrics.h"
 #include "inventory/inventory.h"

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "decide/reserve.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "objects/budget.h"
 #include "objects/device_class.h"
 #include "objects/device_taint_rule.h"

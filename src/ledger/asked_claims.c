@@ -1,7 +1,7 @@
 /* asked_claims: see include/ledger/asked_claims.h. */
 #include "ledger/asked_claims.h"
 #include "base/mem.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "ledger.h"
 #include "ledger/claim_usage.h"
 

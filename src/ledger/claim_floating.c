@@ -1,7 +1,7 @@
 /* claim_floating: which claims float. See claim_use.h. */
 #include "base/mem.h"
 #include "claim_use.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "ledger.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "ledger/claim_usage.h"
 #include "base/mem.h"
 #include "claim_use.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "ledger.h"
 
 #include <stdlib.h>

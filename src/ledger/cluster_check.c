@@ -2,7 +2,7 @@
  * cluster_check: recomputes the ledger's sums from its pods and reservations.
  */
 #include "base/mem.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "exact_sum.h"
 #include "ledger.h"
 

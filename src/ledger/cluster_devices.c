@@ -1,5 +1,5 @@
 /*
- * cluster_devices: devices of dynamic resource allocation, claims and taint rules. devices/ counts
+ * cluster_devices: devices of dynamic resource allocation, claims and taint rules. dra/ counts
  * them; here each change reaches the nodes that it concerns. See include/ledger/cluster.h.
  */
 #include "ledger.h"

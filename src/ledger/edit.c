@@ -1,7 +1,7 @@
 /* edit: see include/ledger/edit.h. */
 #include "ledger/edit.h"
 #include "base/mem.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "ledger.h"
 #include "ledger/peer.h"
 #include "types/device_facts.h"

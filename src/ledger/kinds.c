@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The objects of devices/, which has lists of its own. */
+/* The objects of dra/, which has lists of its own. */
 
 static bool is_of_devices(enum cluster_kind kind)
 {

@@ -6,7 +6,7 @@
 #define LEDGER_LEDGER_H
 
 #include "base/table.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "ledger/asked_claims.h"
 #include "ledger/claim_usage.h"
 #include "ledger/claims.h"
@@ -51,7 +51,7 @@ enum copied {
 };
 
 /* The functions of the ledger for a kind. A member that is NULL: the kind is in a struct
- * kept_objects, or in devices/. */
+ * kept_objects, or in dra/. */
 struct ledger_kind {
     enum copied copied; /* when a copy of the ledger gets it */
     /* Inserts or replaces. facts: of the kind's type. NULL: only the names are kept. */

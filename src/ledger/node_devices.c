@@ -1,9 +1,9 @@
 /*
- * node_devices: the GPUs of a node that come by dynamic resource allocation, as devices/ counts
+ * node_devices: the GPUs of a node that come by dynamic resource allocation, as dra/ counts
  * them: a group per driver and model. A copy, so that forks have it too.
  */
 #include "base/mem.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "ledger.h"
 
 #include <stdlib.h>

@@ -301,7 +301,7 @@ static const char *cause_of(const char *unknown, struct arena *arena)
     return arena_printf(arena, "it has a member that is not understood: %s", unknown);
 }
 
-struct device_details device_details_read(const char *text, struct arena *arena)
+static struct device_details read_details(const char *text, struct arena *arena)
 {
     struct device_details details = {0};
     json_auto_t *json = json_parse_own(text);
@@ -345,6 +345,8 @@ void consumed_capacity_add(const char *text, struct allocate_capacity *capacitie
         capacity->consumed = is_known ? capacity->consumed + amount : ALLOCATE_UNKNOWN;
     }
 }
+
+const struct device_details_reader DEVICE_DETAILS_READER = {read_details, consumed_capacity_add};
 
 void consumed_capacity_write(const char *text, json_t *result)
 {

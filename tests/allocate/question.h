@@ -4,7 +4,7 @@
 #ifndef TESTS_ALLOCATE_QUESTION_H
 #define TESTS_ALLOCATE_QUESTION_H
 
-#include "allocate/allocate.h"
+#include "dra/allocate.h"
 
 #include <jansson.h>
 

@@ -10,7 +10,7 @@
  */
 #include "base/arena.h"
 #include "base/mem.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 
 #include <inttypes.h>
 #include <stdio.h>

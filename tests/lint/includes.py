@@ -12,28 +12,26 @@ import sys
 import tree
 
 # Folders that are pure: no I/O, clock, thread, signal, and this of base alone.
-PURE = ("types", "cel", "allocate", "devices", "ledger", "decide")
+PURE = ("types", "cel", "dra", "ledger", "decide")
 PURE_BASE = ["base/arena.h", "base/buf.h", "base/err.h", "base/hash.h", "base/mem.h", "base/nearest.h", "base/table.h"]
 # Entries are folders, or single headers of a folder.
 MAY_INCLUDE = {
     "base": [],
     "types": PURE_BASE,
     "cel": PURE_BASE,
-    "allocate": PURE_BASE + ["types", "cel"],
-    "devices": PURE_BASE + ["types"],
-    "ledger": PURE_BASE + ["types", "devices"],
+    "dra": PURE_BASE + ["types", "cel"],
+    "ledger": PURE_BASE + ["types", "dra"],
     "formats": ["base"],
     "config": ["base", "formats", "types/policy.h", "types/quantity.h", "types/gpu_model.h"],
-    "objects": ["base", "types", "cel", "allocate", "ledger", "formats"],
-    "claims": PURE_BASE + ["types", "cel", "allocate", "devices", "ledger", "objects"],
-    "decide": PURE_BASE + ["types", "allocate", "ledger", "claims"],
+    "objects": ["base", "types", "cel", "dra", "ledger", "formats"],
+    "decide": PURE_BASE + ["types", "dra", "ledger"],
     "kube": ["base", "formats"],
-    "inventory": ["base", "types", "devices", "ledger", "decide", "formats", "objects", "kube"],
+    "inventory": ["base", "types", "dra", "ledger", "decide", "formats", "objects", "kube"],
     "record": ["base", "types/reason.h"],
     "http": ["base"],
     "auth": ["base", "formats", "http/exchange.h", "http/tls.h", "kube/request.h", "kube/reflector.h"],
     "extender": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
-    "api": ["base", "types", "cel", "allocate", "devices", "ledger", "claims", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "http/server.h"],
+    "api": ["base", "types", "cel", "dra", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "http/server.h"],
     "daemon": ["base", "api", "config", "extender", "inventory", "kube", "http", "auth"],
     "ui": ["base", "http/exchange.h"],
     "doctor": ["base", "types", "ledger", "decide", "formats", "config", "kube", "inventory", "http/tls.h", "http/exchange.h"],

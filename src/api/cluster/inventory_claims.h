@@ -6,7 +6,7 @@
 #define API_CLUSTER_INVENTORY_CLAIMS_H
 
 #include "api/cluster/inventory_holders.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "inventory/inventory.h"
 #include "types/selector.h"
 

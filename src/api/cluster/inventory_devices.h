@@ -6,7 +6,7 @@
 #define API_CLUSTER_INVENTORY_DEVICES_H
 
 #include "decide/free_gpus.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "inventory/inventory.h"
 
 #include <jansson.h>

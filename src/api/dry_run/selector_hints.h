@@ -6,7 +6,7 @@
 #define API_DRY_RUN_SELECTOR_HINTS_H
 
 #include "base/table.h"
-#include "claims/count.h"
+#include "dra/claims_count.h"
 
 /* An attribute or a capacity that some device has. */
 struct published_name {

@@ -1,6 +1,6 @@
 /* pod_devices: see pod_devices.h. */
 #include "api/pods/pod_devices.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 
 #include <string.h>
 

@@ -2,8 +2,9 @@
 #include "api/verdicts/claim_lookup.h"
 #include "base/nearest.h"
 #include "base/table.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "objects/claim_spec.h"
+#include "objects/device_details.h"
 
 #include <string.h>
 
@@ -629,7 +630,8 @@ static bool read_some(struct claim_lookup *lookup)
 {
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(lookup->sources.inventory);
-    device_copy_read_some(lookup->copy, view.cluster);
+    device_copy_read_some(lookup->copy, cluster_devices(view.cluster),
+                          cluster_knows(view.cluster, CLUSTER_CLAIMS));
     return true;
 }
 
@@ -649,7 +651,7 @@ static bool needs_others(const struct claim_lookup *lookup)
 static void read_devices(struct claim_lookup *lookup)
 {
     const struct claims_reads reads = reads_of(lookup);
-    lookup->copy = device_copy_new(reads.items, reads.n, lookup->arena);
+    lookup->copy = device_copy_new(reads.items, reads.n, &DEVICE_DETAILS_READER, lookup->arena);
     device_copy_name_drivers(lookup->copy, lookup->sources.policy, needs_others(lookup));
     if (lookup->sources.devices)
         device_copy_give(lookup->copy, lookup->sources.devices);

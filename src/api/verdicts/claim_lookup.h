@@ -8,8 +8,8 @@
 #ifndef API_VERDICTS_CLAIM_LOOKUP_H
 #define API_VERDICTS_CLAIM_LOOKUP_H
 
-#include "claims/count.h"
 #include "decide/claim_rules.h"
+#include "dra/claims_count.h"
 #include "inventory/inventory.h"
 #include "ledger/asked_claims.h"
 #include "objects/device_requests.h"

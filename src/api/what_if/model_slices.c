@@ -1,6 +1,6 @@
 /* model_slices: see model_slices.h. */
 #include "api/what_if/model_slices.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 
 #include <string.h>
 

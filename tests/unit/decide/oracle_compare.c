@@ -1,7 +1,7 @@
 /* oracle_compare: see oracle_compare.h. It reads private parts of the ledger. */
 #include "oracle_compare.h"
 #include "decide/quota.h"
-#include "devices/devices.h"
+#include "dra/devices.h"
 #include "ledger.h"
 #include "ledger/asked_claims.h"
 #include "ledger/gpu_demand.h"

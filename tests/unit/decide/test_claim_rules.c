@@ -30,7 +30,7 @@ static void ask(struct asking *asking, struct fixture *fixture, int64_t n)
 {
     *asking = (struct asking){
         .fixture = fixture,
-        .copy = device_copy_new(NULL, 0, fixture->arena),
+        .copy = device_copy_new(NULL, 0, NULL, fixture->arena),
         .want = {.name = "", .class_name = "any", .device_class = &ANY, .n_devices = n},
         .request = {.name = "gpus", .n_wants = 1},
         .claim = {.asked = {.namespace_ = "ml", .name = "c", .n_requests = 1},
@@ -47,7 +47,8 @@ static enum reason judge(struct asking *asking, const char *node)
     const struct claims_of_pod pod = {asking->claims, 1, ""};
     bool is_read = asking->rules != NULL;
     while (!is_read) {
-        device_copy_read_some(asking->copy, asking->fixture->cluster);
+        device_copy_read_some(asking->copy, cluster_devices(asking->fixture->cluster),
+                              cluster_knows(asking->fixture->cluster, CLUSTER_CLAIMS));
         is_read = device_copy_end_step(asking->copy);
     }
     if (!asking->rules)

@@ -1,7 +1,7 @@
 /* edit: a ledger with random edits equals one that is made from the edited objects. cluster_copy: a
  * ledger that changes while it is copied. */
-#include "devices/devices.h"
 #include "dice.h"
+#include "dra/devices.h"
 #include "fixture.h"
 #include "fixture_devices.h"
 #include "ledger/cluster_copy.h"
