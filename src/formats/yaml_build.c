@@ -16,7 +16,7 @@ struct anchor {
     UT_hash_handle hh;
     char *name;
     const char *why_not; /* NULL: the target may be used */
-    struct anchor_target target = {0};
+    struct anchor_target target;
 };
 
 struct yaml_anchors {
