@@ -14,8 +14,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDTH_LEAST ((size_t)80)
-#define WIDTH_MOST ((size_t)400)
 #define WIDTH_OF_PIPES ((size_t)100)
 
 bool print_has_colour(void)
@@ -36,7 +34,7 @@ static size_t width_of_output(void)
         n = size.ws_col;
     if (n == 0)
         return WIDTH_OF_PIPES;
-    return n < WIDTH_LEAST ? WIDTH_LEAST : n > WIDTH_MOST ? WIDTH_MOST : n;
+    return n < TABLES_WIDTH_LEAST ? TABLES_WIDTH_LEAST : n > TABLES_WIDTH_MOST ? TABLES_WIDTH_MOST : n;
 }
 
 int print_text(const struct session *session, struct buf *out, int status)
