@@ -240,10 +240,10 @@ static bool fits(const json_t *node)
     return json_is_true(json_object_get(node, "fits"));
 }
 
-static void write_each_fitting(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
+static void write_fitting_nodes(const json_t *nodes, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"FITS ON", "SCORE", NULL};
-    struct table *table = table_new(arena, wide, HEADINGS);
+    struct table *table = table_new(arena, true, HEADINGS);
     size_t i = 0;
     json_t *node = NULL;
     json_array_foreach (nodes, i, node) {
@@ -251,53 +251,10 @@ static void write_each_fitting(const json_t *nodes, bool wide, struct arena *are
             table_add(table, (const char *[]){text_member(node, "node"),
                                               text_number(node, "score", arena)});
     }
-    table_write(table, out);
-}
-
-/* Scores of kube-scheduler are 0 to 10. */
-#define SCORE_MAX 10
-
-/* A row per score, the best first. */
-static void write_fitting_by_score(const json_t *nodes, struct arena *arena, struct buf *out)
-{
-    static const char *const HEADINGS[] = {"NODES", "SCORE", "FIT", NULL};
-    struct table *table = table_new(arena, false, HEADINGS);
-    struct {
-        const char *first;
-        size_t n;
-    } by_score[1 + SCORE_MAX] = {0};
-    size_t i = 0;
-    json_t *node = NULL;
-    json_array_foreach (nodes, i, node) {
-        const json_int_t score = json_integer_value(json_object_get(node, "score"));
-        if (fits(node) && score >= 0 && score <= SCORE_MAX && by_score[score].n++ == 0)
-            by_score[score].first = text_member(node, "node");
-    }
-    for (size_t score = SCORE_MAX + 1; score-- > 0;) {
-        if (by_score[score].n > 0)
-            table_add(table, (const char *[]){
-                                 arena_printf(arena, "%zu", by_score[score].n),
-                                 arena_printf(arena, "%zu", score),
-                                 text_first(by_score[score].first, by_score[score].n, arena)});
-    }
-    table_write(table, out);
-}
-
-static void write_fitting_nodes(const json_t *nodes, bool wide, struct arena *arena,
-                                struct buf *out)
-{
-    size_t n = 0;
-    size_t i = 0;
-    json_t *node = NULL;
-    json_array_foreach (nodes, i, node)
-        n += fits(node);
-    if (n == 0)
+    if (table_is_empty(table))
         return;
     buf_add_text(out, "\n");
-    if (wide || n < TABLE_FOLD_ROWS)
-        write_each_fitting(nodes, wide, arena, out);
-    else
-        write_fitting_by_score(nodes, arena, out);
+    table_write(table, out);
 }
 
 /* ---- why not ---- */
@@ -437,6 +394,6 @@ void verdict_write_table(const json_t *nodes, bool wide, struct arena *arena, st
 {
     json_auto_t *list = json_unpacked(nodes);
     if (wide)
-        write_fitting_nodes(list, wide, arena, out);
+        write_fitting_nodes(list, arena, out);
     write_refusals(list, wide, arena, out);
 }
