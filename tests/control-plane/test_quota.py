@@ -3,6 +3,7 @@
 import os
 import signal
 
+import pytest
 from api import wait_until
 from cluster import NAMESPACE, PODS, is_refused, scheduled
 from live import bound, node_name
@@ -85,6 +86,7 @@ def test_burst_gets_exactly_the_quota(live):
     assert covered(live) == (1, 5)
 
 
+@pytest.mark.since("1.32", "a call after the pod's own status was written, or the next is no repetition (PROTOCOL 6.2)")
 def test_our_watch_is_late_when_a_pod_of_the_quota_has_ended(proxied):
     """kube-scheduler calls for the next pod at once, and we see the end only afterwards: the same rejection would be final. Before, only
     that pod changes, and our ledger is current."""
