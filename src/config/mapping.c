@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void mapping_item(const struct yaml_value *list, size_t i, struct mapping_spot *ret_spot)
+void mapping_item(const struct yaml_value *list, size_t i, struct mapping_spot *ret_spot)
 {
     (void)snprintf(ret_spot->key, sizeof ret_spot->key, "%zu", i);
     (void)snprintf(ret_spot->path, sizeof ret_spot->path, "%s[%zu]", list->path, i);

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "config/syntax.h"
 #include "formats/yaml_json.h"
+#include "setting.h"
 #include "types/policy.h"
 
 #define MAPPING_PATH_MAX 256
@@ -17,6 +18,8 @@ struct mapping_reading {
     struct policy *policy;
     struct arena *arena; /* of what is read */
     struct err *err;
+    const struct setting *setting; /* the row of the whole value */
+    struct settings *settings;     /* which have it */
 };
 
 /* A value inside another one. */
@@ -26,11 +29,8 @@ struct mapping_spot {
     struct yaml_value at;
 };
 
+void mapping_item(const struct yaml_value *list, size_t i, struct mapping_spot *ret_spot);
 void mapping_member(const struct yaml_value *map, const char *key, struct mapping_spot *ret_spot);
-
-/* Reads a value into the target. */
-typedef int mapping_reader(const struct mapping_reading *reading, const struct yaml_value *at,
-                           void *target);
 
 struct mapping_key {
     const char *key;

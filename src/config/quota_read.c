@@ -234,6 +234,7 @@ int quotas_read(const struct yaml_file *file, const struct yaml_value *list, str
     if (!json_is_array(list->value))
         return yaml_wrong(file, list, "a list of quotas", err);
     policy_clear_quotas(policy);
-    const struct mapping_reading reading = {file, policy, policy->arena, err};
+    const struct mapping_reading reading = {
+        .file = file, .policy = policy, .arena = policy->arena, .err = err};
     return mapping_items(&reading, list, read_quota, policy);
 }

@@ -77,22 +77,20 @@ void settings_print_mixed(const struct settings *changing, const struct settings
 struct yaml_value setting_place(json_t *root, const char *section, const char *key,
                                 const char *path);
 
-/* Reads models.units: replaces the policy's units by those of the list. Returns 0 or -EINVAL. */
-int setting_read_units(const struct yaml_file *file, const struct yaml_value *list,
-                       struct policy *policy, struct err *err);
-
-/* Reads deviceDrivers: replaces the policy's drivers. -EINVAL sets err. */
-int setting_read_drivers(const struct yaml_file *file, const struct yaml_value *at,
-                         struct policy *policy, struct err *err);
+struct mapping_reading; /* mapping.h */
+/* Reads a value into the target. Returns 0, or -EINVAL with reading->err set. */
+typedef int mapping_reader(const struct mapping_reading *reading, const struct yaml_value *at,
+                           void *target);
+/* Read models.units and deviceDrivers into the policy, and allowed client certificates into struct
+ * settings_clients. Each replaces what was there. */
+mapping_reader setting_read_units;
+mapping_reader setting_read_drivers;
+mapping_reader setting_read_clients;
+void setting_fini_clients(struct settings_clients *clients);
 
 /* Reads `quotas`: replaces the policy's quotas. gpuResources and models.aliases must have been read
  * before, because quotas are checked against them. -EINVAL sets err. */
 int quotas_read(const struct yaml_file *file, const struct yaml_value *list, struct policy *policy,
                 struct err *err);
-
-/* Reads allowed client certificates: replaces the previous value. -EINVAL sets err. */
-int setting_read_clients(const struct yaml_file *file, const struct yaml_value *at,
-                         struct settings_clients *clients, struct err *err);
-void setting_fini_clients(struct settings_clients *clients);
 
 #endif

@@ -13,101 +13,87 @@
 #include <string.h>
 
 /* Returns 0 and the borrowed text if the value is text that passes the check. */
-static int read_checked_text(const struct yaml_file *file, const struct yaml_value *at,
-                             syntax_check *check, const char **ret_text, struct err *err)
+static int read_checked_text(const struct mapping_reading *reading, const struct yaml_value *at,
+                             syntax_check *check, const char **ret_text)
 {
     if (!json_is_string(at->value)) {
         bool has_quotes_left_out = json_is_number(at->value) || json_is_boolean(at->value);
-        return yaml_wrong(file, at, has_quotes_left_out ? "a string, in quotes" : "a string", err);
+        return yaml_wrong(reading->file, at,
+                          has_quotes_left_out ? "a string, in quotes" : "a string", reading->err);
     }
     const char *text = json_string_value(at->value);
     const char *right = check(text);
     if (right)
-        return yaml_wrong(file, at, right, err);
+        return yaml_wrong(reading->file, at, right, reading->err);
     *ret_text = text;
     return 0;
 }
 
-static int read_word(const struct setting *setting, const struct yaml_file *file,
-                     const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_word(const struct mapping_reading *reading, const struct yaml_value *at,
+                     void *target)
 {
-    (void)settings;
+    (void)target;
     const char *text = json_string_value(at->value);
-    if (!text || strcmp(text, setting->text) != 0)
-        return yaml_wrong(file, at, setting->text, err);
+    if (!text || strcmp(text, reading->setting->text) != 0)
+        return yaml_wrong(reading->file, at, reading->setting->text, reading->err);
     return 0;
 }
 
-static int read_text(const struct setting *setting, const struct yaml_file *file,
-                     const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_text(const struct mapping_reading *reading, const struct yaml_value *at,
+                     void *target)
 {
     const char *text = NULL;
-    int r = read_checked_text(file, at, setting->check, &text, err);
+    int r = read_checked_text(reading, at, reading->setting->check, &text);
     if (r < 0)
         return r;
-    char **target = setting_target(setting, settings);
-    free(*target);
-    *target = mem_strdup(text);
+    char **kept = target;
+    free(*kept);
+    *kept = mem_strdup(text);
     return 0;
 }
 
-/* One item of a list. */
-struct item {
-    char key[24];
-    char path[64];
-    struct yaml_value at;
-};
-
-static void item_init(struct item *ret_item, const struct yaml_value *list, size_t i)
-{
-    (void)snprintf(ret_item->key, sizeof ret_item->key, "%zu", i);
-    (void)snprintf(ret_item->path, sizeof ret_item->path, "%s[%zu]", list->path, i);
-    ret_item->at = (struct yaml_value){list->value, ret_item->key, ret_item->path,
-                                       json_array_get(list->value, i)};
-}
-
-static int check_is_new(const struct yaml_file *file, const struct yaml_value *list,
-                        const struct item *item, size_t n_before, struct err *err)
+static int check_is_new(const struct mapping_reading *reading, const struct yaml_value *list,
+                        const struct yaml_value *item, size_t n_before)
 {
     for (size_t i = 0; i < n_before; i++) {
         const char *text = json_string_value(json_array_get(list->value, i));
-        if (strcmp(text, json_string_value(item->at.value)) == 0)
-            return yaml_fault(file, &item->at, err,
+        if (strcmp(text, json_string_value(item->value)) == 0)
+            return yaml_fault(reading->file, item, reading->err,
                               "is \"%s\", a duplicate of %s[%zu], should be listed once", text,
                               list->path, i);
     }
     return 0;
 }
 
-static int check_names(const struct setting *setting, const struct yaml_file *file,
-                       const struct yaml_value *list, struct err *err)
+static int check_names(const struct mapping_reading *reading, const struct yaml_value *list)
 {
     size_t n = json_array_size(list->value);
     if (n == 0 && json_is_array(list->value))
-        return yaml_fault(file, list, err, "is empty, should be a list of at least one name");
+        return yaml_fault(reading->file, list, reading->err,
+                          "is empty, should be a list of at least one name");
     if (n == 0)
-        return yaml_wrong(file, list, "a list of names", err);
+        return yaml_wrong(reading->file, list, "a list of names", reading->err);
     for (size_t i = 0; i < n; i++) {
-        struct item item;
+        struct mapping_spot spot;
         const char *text = NULL;
-        item_init(&item, list, i);
-        int r = read_checked_text(file, &item.at, setting->check, &text, err);
+        mapping_item(list, i, &spot);
+        int r = read_checked_text(reading, &spot.at, reading->setting->check, &text);
         if (r == 0)
-            r = check_is_new(file, list, &item, i, err);
+            r = check_is_new(reading, list, &spot.at, i);
         if (r < 0)
             return r;
     }
     return 0;
 }
 
-static int read_names(const struct setting *setting, const struct yaml_file *file,
-                      const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_names(const struct mapping_reading *reading, const struct yaml_value *at,
+                      void *target)
 {
-    int r = check_names(setting, file, at, err);
+    int r = check_names(reading, at);
     if (r < 0)
         return r;
-    char ***names = setting_target(setting, settings);
-    size_t *n_names = setting_count(setting, settings);
+    char ***names = target;
+    size_t *n_names = setting_count(reading->setting, reading->settings);
     for (size_t i = 0; i < *n_names; i++)
         free((*names)[i]);
     *n_names = json_array_size(at->value);
@@ -132,8 +118,8 @@ static const char *find_equal_alias(json_t *map, const char *from)
 }
 
 /* The alias is the key, so a fault points at the key. */
-static int check_alias(const struct yaml_file *file, const struct yaml_value *map, const char *from,
-                       json_t *to, struct err *err)
+static int check_alias(const struct mapping_reading *reading, const struct yaml_value *map,
+                       const char *from, json_t *to)
 {
     struct buf path;
     buf_init(&path, ERR_TEXT_MAX);
@@ -143,39 +129,39 @@ static int check_alias(const struct yaml_file *file, const struct yaml_value *ma
     const char *right = syntax_alias(from);
     const char *other = right ? NULL : find_equal_alias(map->value, from);
     const char *text = NULL;
-    int r = right   ? yaml_fault(file, &key, err, "is not an alias, should be %s", right)
-            : other ? yaml_fault(file, &key, err,
+    int r = right   ? yaml_fault(reading->file, &key, reading->err, "is not an alias, should be %s",
+                                 right)
+            : other ? yaml_fault(reading->file, &key, reading->err,
                                  "is the same name as %s, should be listed once (case and "
                                  "separators do not count)",
                                  other)
-                    : read_checked_text(file, &value, syntax_model, &text, err);
+                    : read_checked_text(reading, &value, syntax_model, &text);
     buf_fini(&path);
     return r;
 }
 
-static int check_aliases(const struct yaml_file *file, const struct yaml_value *map,
-                         struct err *err)
+static int check_aliases(const struct mapping_reading *reading, const struct yaml_value *map)
 {
     const char *from = NULL;
     json_t *to = NULL;
     if (!json_is_object(map->value))
-        return yaml_wrong(file, map, "a mapping of names to model names", err);
+        return yaml_wrong(reading->file, map, "a mapping of names to model names", reading->err);
     json_object_foreach (map->value, from, to) {
-        int r = check_alias(file, map, from, to, err);
+        int r = check_alias(reading, map, from, to);
         if (r < 0)
             return r;
     }
     return 0;
 }
 
-static int read_aliases(const struct setting *setting, const struct yaml_file *file,
-                        const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_aliases(const struct mapping_reading *reading, const struct yaml_value *at,
+                        void *target)
 {
-    int r = check_aliases(file, at, err);
+    int r = check_aliases(reading, at);
     if (r < 0)
         return r;
-    struct gpu_model_alias **aliases = setting_target(setting, settings);
-    size_t *n_aliases = setting_count(setting, settings);
+    struct gpu_model_alias **aliases = target;
+    size_t *n_aliases = setting_count(reading->setting, reading->settings);
     for (size_t i = 0; i < *n_aliases; i++) {
         mem_free_ptr(&(*aliases)[i].from);
         mem_free_ptr(&(*aliases)[i].to);
@@ -191,31 +177,32 @@ static int read_aliases(const struct setting *setting, const struct yaml_file *f
     return 0;
 }
 
-static int read_switch(const struct setting *setting, const struct yaml_file *file,
-                       const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_switch(const struct mapping_reading *reading, const struct yaml_value *at,
+                       void *target)
 {
     if (!json_is_boolean(at->value))
-        return yaml_wrong(file, at, "true or false", err);
-    *(bool *)setting_target(setting, settings) = json_is_true(at->value);
+        return yaml_wrong(reading->file, at, "true or false", reading->err);
+    *(bool *)target = json_is_true(at->value);
     return 0;
 }
 
 /* All enums in the settings have the size of unsigned. */
-static int read_choice(const struct setting *setting, const struct yaml_file *file,
-                       const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_choice(const struct mapping_reading *reading, const struct yaml_value *at,
+                       void *target)
 {
+    const struct setting *setting = reading->setting;
     const char *text = json_string_value(at->value);
     struct buf right;
     buf_init(&right, ERR_TEXT_MAX);
     for (size_t i = 0; setting->choice(i); i++) {
         if (text && strcmp(text, setting->choice(i)) == 0) {
-            *(unsigned *)setting_target(setting, settings) = (unsigned)i;
+            *(unsigned *)target = (unsigned)i;
             buf_fini(&right);
             return 0;
         }
         buf_printf(&right, "%s%s", i > 0 ? " or " : "", setting->choice(i));
     }
-    int r = yaml_wrong(file, at, buf_text(&right), err);
+    int r = yaml_wrong(reading->file, at, buf_text(&right), reading->err);
     buf_fini(&right);
     return r;
 }
@@ -225,15 +212,16 @@ static bool is_in_range(const struct setting *setting, int64_t number)
     return number >= 0 && (uint64_t)number >= setting->least && (uint64_t)number <= setting->most;
 }
 
-static int read_count(const struct setting *setting, const struct yaml_file *file,
-                      const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_count(const struct mapping_reading *reading, const struct yaml_value *at,
+                      void *target)
 {
+    const struct setting *setting = reading->setting;
     char right[80];
     (void)snprintf(right, sizeof right, "a whole number from %zu to %zu", setting->least,
                    setting->most);
     if (!json_is_integer(at->value) || !is_in_range(setting, json_integer_value(at->value)))
-        return yaml_wrong(file, at, right, err);
-    *(size_t *)setting_target(setting, settings) = (size_t)json_integer_value(at->value);
+        return yaml_wrong(reading->file, at, right, reading->err);
+    *(size_t *)target = (size_t)json_integer_value(at->value);
     return 0;
 }
 
@@ -255,22 +243,24 @@ static bool is_milli(const json_t *value, int64_t *ret_milli)
     return fabs(milli - (double)*ret_milli) < 1e-3;
 }
 
-static int read_decimal(const struct setting *setting, const struct yaml_file *file,
-                        const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_decimal(const struct mapping_reading *reading, const struct yaml_value *at,
+                        void *target)
 {
+    const struct setting *setting = reading->setting;
     int64_t milli = 0;
     char right[96];
     (void)snprintf(right, sizeof right, "a number from %zu to %zu with at most three decimals",
                    setting->least / 1000, setting->most / 1000);
     if (!is_milli(at->value, &milli) || !is_in_range(setting, milli))
-        return yaml_wrong(file, at, right, err);
-    *(int64_t *)setting_target(setting, settings) = milli;
+        return yaml_wrong(reading->file, at, right, reading->err);
+    *(int64_t *)target = milli;
     return 0;
 }
 
-static int read_bytes(const struct setting *setting, const struct yaml_file *file,
-                      const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_bytes(const struct mapping_reading *reading, const struct yaml_value *at,
+                      void *target)
 {
+    const struct setting *setting = reading->setting;
     int64_t bytes = -1;
     if (json_is_integer(at->value))
         bytes = json_integer_value(at->value);
@@ -283,68 +273,48 @@ static int read_bytes(const struct setting *setting, const struct yaml_file *fil
                    quantity_bytes_text((int64_t)setting->least, least),
                    quantity_bytes_text((int64_t)setting->most, most));
     if (!is_in_range(setting, bytes))
-        return yaml_wrong(file, at, right, err);
-    *(size_t *)setting_target(setting, settings) = (size_t)bytes;
+        return yaml_wrong(reading->file, at, right, reading->err);
+    *(size_t *)target = (size_t)bytes;
     return 0;
-}
-
-static int read_clients(const struct setting *setting, const struct yaml_file *file,
-                        const struct yaml_value *at, struct settings *settings, struct err *err)
-{
-    return setting_read_clients(file, at, setting_target(setting, settings), err);
-}
-
-static int read_drivers(const struct setting *setting, const struct yaml_file *file,
-                        const struct yaml_value *at, struct settings *settings, struct err *err)
-{
-    return setting_read_drivers(file, at, setting_target(setting, settings), err);
-}
-
-static int read_units(const struct setting *setting, const struct yaml_file *file,
-                      const struct yaml_value *at, struct settings *settings, struct err *err)
-{
-    return setting_read_units(file, at, setting_target(setting, settings), err);
 }
 
 /* settings.c reads these after all others. */
-static int read_later(const struct setting *setting, const struct yaml_file *file,
-                      const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_later(const struct mapping_reading *reading, const struct yaml_value *at,
+                      void *target)
 {
-    (void)setting;
-    (void)file;
+    (void)reading;
     (void)at;
-    (void)settings;
-    (void)err;
+    (void)target;
     return 0;
 }
 
-typedef int setting_reader(const struct setting *setting, const struct yaml_file *file,
-                           const struct yaml_value *at, struct settings *settings, struct err *err);
-
-static int read_chosen(const struct setting *setting, const struct yaml_file *file,
-                       const struct yaml_value *at, struct settings *settings, struct err *err)
+static int read_chosen(const struct mapping_reading *reading, const struct yaml_value *at,
+                       void *target)
 {
-    struct namespace_choice *choice = setting_target(setting, settings);
-    const struct mapping_reading reading = {file, &settings->policy, choice->arena, err};
+    struct namespace_choice *choice = target;
+    struct mapping_reading of_choice = *reading;
+    of_choice.arena = choice->arena;
     choice->is_set = true;
     choice->selector = (struct selector_term){0};
-    return selector_read(&reading, at, &choice->selector);
+    return selector_read(&of_choice, at, &choice->selector);
 }
 
-static setting_reader *const READERS[N_SETTING_KINDS] = {
+static mapping_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_WORD] = read_word,     [SETTING_TEXT] = read_text,
     [SETTING_NAMES] = read_names,   [SETTING_ALIASES] = read_aliases,
     [SETTING_SWITCH] = read_switch, [SETTING_CHOICE] = read_choice,
     [SETTING_COUNT] = read_count,   [SETTING_DECIMAL] = read_decimal,
-    [SETTING_BYTES] = read_bytes,   [SETTING_CLIENTS] = read_clients,
-    [SETTING_QUOTAS] = read_later,  [SETTING_DRIVERS] = read_drivers,
-    [SETTING_CHOSEN] = read_chosen, [SETTING_UNITS] = read_units,
+    [SETTING_BYTES] = read_bytes,   [SETTING_CLIENTS] = setting_read_clients,
+    [SETTING_QUOTAS] = read_later,  [SETTING_DRIVERS] = setting_read_drivers,
+    [SETTING_CHOSEN] = read_chosen, [SETTING_UNITS] = setting_read_units,
 };
 
 int setting_read(const struct setting *setting, const struct yaml_file *file,
                  const struct yaml_value *at, struct settings *settings, struct err *err)
 {
-    return READERS[setting->kind](setting, file, at, settings, err);
+    const struct mapping_reading reading = {
+        .file = file, .err = err, .setting = setting, .settings = settings};
+    return READERS[setting->kind](&reading, at, setting_target(setting, settings));
 }
 
 struct yaml_value setting_place(json_t *root, const char *section, const char *key,

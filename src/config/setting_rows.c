@@ -66,15 +66,13 @@ static const char *fault_of(const struct unit_row *row)
 static int read_unit(const struct mapping_reading *reading, const struct yaml_value *at,
                      void *target)
 {
-#define TEXT(MEMBER, CHECK)                                                                        \
-    {                                                                                              \
-#MEMBER, NULL, CHECK, offsetof(struct unit_row, MEMBER)                                    \
-    }
     static const struct mapping_key MEMBERS[] = {
-        TEXT(resource, syntax_resource),    TEXT(label, syntax_label_pattern),
-        {.key = "says", .read = read_says}, TEXT(whole, syntax_value_pattern),
-        TEXT(replicas, syntax_label_key),   TEXT(unit, check_unit)};
-#undef TEXT
+        {"resource", NULL, syntax_resource, offsetof(struct unit_row, resource)},
+        {"label", NULL, syntax_label_pattern, offsetof(struct unit_row, label)},
+        {.key = "says", .read = read_says},
+        {"whole", NULL, syntax_value_pattern, offsetof(struct unit_row, whole)},
+        {"replicas", NULL, syntax_label_key, offsetof(struct unit_row, replicas)},
+        {"unit", NULL, check_unit, offsetof(struct unit_row, unit)}};
     struct policy *policy = target;
     struct unit_row row = {.whole = "", .replicas = "", .unit = "", .says = N_GPU_LABEL_SAYS};
     const int r = mapping_read(reading, at, MEMBERS, N_OF(MEMBERS), &row);
@@ -88,19 +86,20 @@ static int read_unit(const struct mapping_reading *reading, const struct yaml_va
     return 0;
 }
 
-int setting_read_units(const struct yaml_file *file, const struct yaml_value *list,
-                       struct policy *policy, struct err *err)
+int setting_read_units(const struct mapping_reading *reading, const struct yaml_value *list,
+                       void *target)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct mapping_reading reading = {file, policy, arena, err};
+    const struct mapping_reading of_rows = {
+        .file = reading->file, .arena = arena, .err = reading->err};
     const size_t n = json_array_size(list->value);
     if (!json_is_array(list->value))
-        return yaml_wrong(file, list, "a list of rows", err);
+        return yaml_wrong(reading->file, list, "a list of rows", reading->err);
     if (n > GPU_LABELS_MAX)
-        return yaml_fault(file, list, err, "has %zu rows, should have at most %d", n,
-                          GPU_LABELS_MAX);
-    policy_clear_units(policy);
-    return mapping_items(&reading, list, read_unit, policy);
+        return yaml_fault(reading->file, list, reading->err, "has %zu rows, should have at most %d",
+                          n, GPU_LABELS_MAX);
+    policy_clear_units(target);
+    return mapping_items(&of_rows, list, read_unit, target);
 }
 
 /* deviceDrivers. */
@@ -133,24 +132,25 @@ static int read_driver(const struct mapping_reading *reading, const struct yaml_
     return 0;
 }
 
-int setting_read_drivers(const struct yaml_file *file, const struct yaml_value *at,
-                         struct policy *policy, struct err *err)
+int setting_read_drivers(const struct mapping_reading *reading, const struct yaml_value *at,
+                         void *target)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct mapping_reading reading = {file, policy, arena, err};
+    const struct mapping_reading of_rows = {
+        .file = reading->file, .policy = target, .arena = arena, .err = reading->err};
     const size_t n = json_object_size(at->value);
     const char *key = NULL;
     json_t *value = NULL;
     if (!json_is_object(at->value))
-        return yaml_wrong(file, at, "a mapping of driver names", err);
+        return yaml_wrong(reading->file, at, "a mapping of driver names", reading->err);
     if (n > DEVICE_DRIVERS_MAX)
-        return yaml_fault(file, at, err, "has %zu drivers, should have at most %d", n,
-                          DEVICE_DRIVERS_MAX);
-    policy_clear_device_drivers(policy);
+        return yaml_fault(reading->file, at, reading->err,
+                          "has %zu drivers, should have at most %d", n, DEVICE_DRIVERS_MAX);
+    policy_clear_device_drivers(target);
     json_object_foreach (at->value, key, value) {
         struct mapping_spot spot;
         mapping_member(at, key, &spot);
-        const int r = read_driver(&reading, &spot.at);
+        const int r = read_driver(&of_rows, &spot.at);
         if (r < 0)
             return r;
     }
@@ -212,16 +212,15 @@ static int read_organizations(const struct mapping_reading *reading, const struc
     return read_list(reading, at, &clients->organizations, &clients->n_organizations);
 }
 
-int setting_read_clients(const struct yaml_file *file, const struct yaml_value *at,
-                         struct settings_clients *clients, struct err *err)
+int setting_read_clients(const struct mapping_reading *reading, const struct yaml_value *at,
+                         void *target)
 {
     static const struct mapping_key MEMBERS[] = {
         {.key = "names", .read = read_names}, {.key = "organizations", .read = read_organizations}};
-    const struct mapping_reading reading = {.file = file, .err = err};
     if (!json_is_object(at->value))
-        return yaml_wrong(file, at, "a mapping of names, organizations", err);
-    setting_fini_clients(clients);
-    return mapping_read(&reading, at, MEMBERS, N_OF(MEMBERS), clients);
+        return yaml_wrong(reading->file, at, "a mapping of names, organizations", reading->err);
+    setting_fini_clients(target);
+    return mapping_read(reading, at, MEMBERS, N_OF(MEMBERS), target);
 }
 
 static bool is_one_of(const char *text, char *const *list, size_t n)

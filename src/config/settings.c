@@ -229,7 +229,8 @@ static int read_settings(const struct yaml_file *file, const char *section, json
 }
 
 /* Checked first: in a file of another kind every other error would mislead. */
-static int check_words(const struct yaml_file *file, json_t *root, struct err *err)
+static int check_words(const struct yaml_file *file, json_t *root, struct settings *settings,
+                       struct err *err)
 {
     for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
         if (row->kind != SETTING_WORD)
@@ -237,7 +238,7 @@ static int check_words(const struct yaml_file *file, json_t *root, struct err *e
         const struct yaml_value at = {root, row->path, row->path, json_member(root, row->path)};
         if (!at.value)
             return yaml_fault(file, &at, err, "is missing, should be %s", row->text);
-        int r = setting_read(row, file, &at, NULL, err);
+        int r = setting_read(row, file, &at, settings, err);
         if (r < 0)
             return r;
     }
@@ -258,7 +259,7 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
     const struct yaml_value whole = {.path = "policy", .value = root};
     if (root && !json_is_object(root))
         return yaml_wrong(file, &whole, "a mapping with apiVersion, kind and more", err);
-    int r = check_words(file, root, err);
+    int r = check_words(file, root, settings, err);
     if (r == 0)
         r = read_settings(file, "", root, settings, err);
     if (r == 0)
