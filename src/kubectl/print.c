@@ -34,7 +34,9 @@ static size_t width_of_output(void)
         n = size.ws_col;
     if (n == 0)
         return WIDTH_OF_PIPES;
-    return n < TABLES_WIDTH_LEAST ? TABLES_WIDTH_LEAST : n > TABLES_WIDTH_MOST ? TABLES_WIDTH_MOST : n;
+    return n < TABLES_WIDTH_LEAST  ? TABLES_WIDTH_LEAST
+           : n > TABLES_WIDTH_MOST ? TABLES_WIDTH_MOST
+                                   : n;
 }
 
 int print_text(const struct session *session, struct buf *out, int status)

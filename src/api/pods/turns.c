@@ -53,12 +53,14 @@ struct turns *turns_of(struct inventory *inventory, struct arena *arena)
     struct arena *working CLEANUP(arena_free_ptr) = arena_new();
     struct turns *turns = ARENA_NEW(arena, struct turns);
     turns->arena = arena;
-    struct placing placing = placing_within(inventory, TURNS_VERDICTS, working);
+    struct cluster *fork = NULL;
+    struct placing placing = placing_within(inventory, TURNS_VERDICTS, working, &fork);
     for (size_t i = 0; i < placing.n; i++) {
         if (placing.items[i].is_tried && !find(turns->by_pod, placing.items[i].copy->pod.uid))
             add_pod(turns, &placing.items[i], arena);
     }
     pod_copy_fini(&placing.copies);
+    inventory_fork_free(inventory, fork);
     return turns;
 }
 

@@ -287,11 +287,12 @@ struct placing placing_of(struct inventory *copy, const struct displaced *displa
     return placing;
 }
 
-struct placing placing_within(struct inventory *inventory, size_t n_verdicts, struct arena *arena)
+struct placing placing_within(struct inventory *inventory, size_t n_verdicts, struct arena *arena,
+                              struct cluster **ret_fork)
 {
     struct place_search search = {.arena = arena, .n_left = n_verdicts};
     const struct placing placing = place_waiting(inventory, NULL, PEERS_NONE, &search);
-    inventory_fork_free(inventory, search.fork);
+    *ret_fork = search.fork;
     return placing;
 }
 

@@ -16,7 +16,7 @@
 struct placed_pod {
     const struct pod_copy *copy;
     const struct displaced *displaced; /* NULL: it waits already */
-    const char *node;                  /* its place; NULL: none */
+    const char *node;                  /* its place, which lives as long as the fork; NULL: none */
     const char *reason; /* why it has none; NULL: it has one, or it waited already and fits nowhere
                          */
     bool is_judged;
@@ -34,8 +34,9 @@ struct placing {
 struct placing placing_of(struct inventory *copy, const struct displaced *displaced,
                           enum peers_wanted wanted, struct arena *arena, struct cluster **ret_fork);
 
-/* The same of the pending pods of any inventory, for so many verdicts; the fork is gone. */
-struct placing placing_within(struct inventory *inventory, size_t n_verdicts, struct arena *arena);
+/* The same of the pending pods of any inventory, for so many verdicts. */
+struct placing placing_within(struct inventory *inventory, size_t n_verdicts, struct arena *arena,
+                              struct cluster **ret_fork);
 
 struct more_node_question {
     struct inventory *copy; /* its pods that have a place in `before` must have their nodes */
