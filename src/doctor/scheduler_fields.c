@@ -190,224 +190,100 @@ const char *scheduler_field_args(const char *plugin)
     return NULL;
 }
 
-static bool is_text(const json_t *value)
-{
-    return json_is_string(value);
-}
-
-static bool is_flag(const json_t *value)
-{
-    return json_is_boolean(value);
-}
-
-static bool is_integer(const json_t *value)
-{
-    return json_is_integer(value);
-}
-
-static bool is_within(const json_t *value, json_int_t least, json_int_t most)
-{
-    return json_is_integer(value) && json_integer_value(value) >= least &&
-           json_integer_value(value) <= most;
-}
-
-static bool is_signed(const json_t *value)
-{
-    return is_within(value, INT32_MIN, INT32_MAX);
-}
-
-static bool is_whole(const json_t *value)
-{
-    return is_within(value, 0, INT32_MAX);
-}
-
-static bool is_positive(const json_t *value)
-{
-    return is_within(value, 1, INT32_MAX);
-}
-
-static bool is_percent(const json_t *value)
-{
-    return is_within(value, 0, 100);
-}
-
-static bool is_score(const json_t *value)
-{
-    return is_within(value, 0, 10);
-}
-
-/* 0 is replaced by the default. */
-static bool is_one(const json_t *value)
-{
-    return is_within(value, 0, 1);
-}
-
-static bool is_number(const json_t *value)
-{
-    return json_is_number(value);
-}
-
-static bool is_longer(const json_t *value, int64_t least_ms)
+static bool is_longer(const struct scheduler_rule *rule, const json_t *value)
 {
     int64_t ms = 0;
-    return json_is_string(value) && duration_parse(json_string_value(value), &ms) && ms >= least_ms;
+    return duration_parse(json_string_value(value), &ms) && ms >= rule->least;
 }
 
-static bool is_duration(const json_t *value)
-{
-    return is_longer(value, INT64_MIN);
-}
-
-static bool is_not_negative(const json_t *value)
-{
-    return is_longer(value, 0);
-}
-
-static bool is_a_second(const json_t *value)
-{
-    return is_longer(value, 1000);
-}
-
-static bool is_object(const json_t *value)
-{
-    return json_is_object(value);
-}
-
-static bool is_list(const json_t *value)
-{
-    return json_is_array(value);
-}
-
-static bool is_base64(const json_t *value)
+static bool is_base64(const struct scheduler_rule *rule, const json_t *value)
 {
     char *bytes CLEANUP(mem_free_ptr) = NULL;
     size_t len = 0;
-    return json_is_string(value) && base64_decode(json_string_value(value), &bytes, &len) == 0;
+    (void)rule;
+    return base64_decode(json_string_value(value), &bytes, &len) == 0;
 }
 
-static bool is_never(const json_t *value)
+static bool passes(const struct scheduler_rule *rule, const json_t *text)
 {
-    (void)value;
-    return false;
+    return json_is_string(text) && !rule->check(json_string_value(text));
 }
 
-static bool are_all(const json_t *list, syntax_check *check)
-{
-    size_t i = 0;
-    const json_t *item = NULL;
-    json_array_foreach (list, i, item) {
-        if (!json_is_string(item) || check(json_string_value(item)))
-            return false;
-    }
-    return json_is_array(list);
-}
-
-static bool are_texts(const json_t *value)
-{
-    return are_all(value, syntax_path);
-}
-
-static bool are_label_keys(const json_t *value)
-{
-    return are_all(value, syntax_label_key);
-}
-
-static bool are_label_values(const json_t *value)
-{
-    return are_all(value, syntax_label_value);
-}
-
-static bool are_groups(const json_t *value)
+static bool all_pass(const struct scheduler_rule *rule, const json_t *list)
 {
     size_t i = 0;
     const json_t *item = NULL;
-    bool any_slash = false;
-    json_array_foreach (value, i, item)
-        any_slash = any_slash || (json_is_string(item) && strchr(json_string_value(item), '/'));
-    return are_label_keys(value) && !any_slash;
+    bool all = true;
+    json_array_foreach (list, i, item)
+        all = all && passes(rule, item);
+    return all;
 }
 
-static bool is_label_key(const json_t *value)
+static const char *check_group(const char *text)
 {
-    return json_is_string(value) && !syntax_label_key(json_string_value(value));
+    return strchr(text, '/') ? "a domain" : syntax_label_key(text);
 }
 
-static bool is_among(const json_t *value, const char *const names[], size_t n)
+static bool is_among(const struct scheduler_rule *rule, const json_t *text)
 {
-    for (size_t i = 0; json_is_string(value) && i < n; i++) {
-        if (strcmp(json_string_value(value), names[i]) == 0)
-            return true;
+    const char *const *word = rule->words;
+    while (*word && strcmp(json_string_value(text), *word) != 0)
+        word++;
+    return *word;
+}
+
+#define OF(TYPE) (1U << (JSON_##TYPE))
+#define WORDS(...)                                                                                 \
+    .words = (const char *const[])                                                                 \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
     }
-    return false;
-}
-
-static bool is_version(const json_t *value)
-{
-    static const char *const NAMES[] = {"", SCHEDULER_API_VERSION};
-    return is_among(value, NAMES, 2);
-}
-
-static bool is_operator(const json_t *value)
-{
-    static const char *const NAMES[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
-    return is_among(value, NAMES, 6);
-}
-
-static bool is_field_operator(const json_t *value)
-{
-    static const char *const NAMES[] = {"In", "NotIn"};
-    return is_among(value, NAMES, 2);
-}
-
-static bool is_scoring(const json_t *value)
-{
-    static const char *const NAMES[] = {"LeastAllocated", "MostAllocated",
-                                        "RequestedToCapacityRatio"};
-    return is_among(value, NAMES, 3);
-}
-
-static bool is_defaulting(const json_t *value)
-{
-    static const char *const NAMES[] = {"", "System", "List"};
-    return is_among(value, NAMES, 3);
-}
-
-static bool is_unsatisfiable(const json_t *value)
-{
-    static const char *const NAMES[] = {"DoNotSchedule", "ScheduleAnyway"};
-    return is_among(value, NAMES, 2);
-}
 
 const struct scheduler_rule SCHEDULER_RULES[N_SCHEDULER_KINDS] = {
-    [TEXT] = {is_text, false, "a string"},
-    [FLAG] = {is_flag, false, "true or false"},
-    [LONG] = {is_integer, false, "a whole number"},
-    [SIGNED] = {is_signed, false, "a whole number"},
-    [WHOLE] = {is_whole, false, "a whole number"},
-    [POSITIVE] = {is_positive, false, "a positive whole number"},
-    [PERCENT] = {is_percent, false, "a whole number from 0 to 100"},
-    [SCORE] = {is_score, false, "a whole number from 0 to 10"},
-    [ONE] = {is_one, false, "1"},
-    [SKEW] = {is_positive, true, "a positive whole number"},
-    [NUMBER] = {is_number, false, "a number"},
-    [DURATION] = {is_duration, false, "a duration, such as 3s"},
-    [NOT_NEGATIVE] = {is_not_negative, false, "a duration of 0s or more"},
-    [A_SECOND] = {is_a_second, false, "a duration of 1s or more"},
-    [OBJECT] = {is_object, false, "a mapping"},
-    [ARGS] = {is_object, false, "a mapping"},
-    [LIST] = {is_list, false, "a list"},
-    [TEXTS] = {are_texts, false, "a list of strings"},
-    [BASE64] = {is_base64, false, "the base64 of a PEM text"},
-    [LABEL_KEY] = {is_label_key, true, "the key of a label"},
-    [LABEL_KEYS] = {are_label_keys, false, "a list of names of resources"},
-    [LABEL_VALUES] = {are_label_values, false, "a list of values of labels"},
-    [GROUPS] = {are_groups, false, "a list of domains of resources, such as example.com"},
-    [VERSION] = {is_version, false, SCHEDULER_API_VERSION},
-    [OPERATOR] = {is_operator, true, "In, NotIn, Exists, DoesNotExist, Gt or Lt"},
-    [FIELD_OPERATOR] = {is_field_operator, true, "In or NotIn"},
-    [SCORING] = {is_scoring, true, "LeastAllocated, MostAllocated or RequestedToCapacityRatio"},
-    [DEFAULTING] = {is_defaulting, false, "System or List"},
-    [UNSATISFIABLE] = {is_unsatisfiable, true, "DoNotSchedule or ScheduleAnyway"},
-    [NOTHING] = {is_never, false, "left out"},
-    [GATED] = {is_never, false, "left out, unless a feature gate allows it"},
+    [TEXT] = {"a string", OF(STRING)},
+    [FLAG] = {"true or false", OF(TRUE) | OF(FALSE)},
+    [LONG] = {"a whole number", OF(INTEGER)},
+    [SIGNED] = {"a whole number", OF(INTEGER), .least = INT32_MIN, .most = INT32_MAX},
+    [WHOLE] = {"a whole number", OF(INTEGER), .most = INT32_MAX},
+    [POSITIVE] = {"a positive whole number", OF(INTEGER), .least = 1, .most = INT32_MAX},
+    [PERCENT] = {"a whole number from 0 to 100", OF(INTEGER), .most = 100},
+    [SCORE] = {"a whole number from 0 to 10", OF(INTEGER), .most = 10},
+    [ONE] = {"1", OF(INTEGER), .most = 1}, /* 0 is replaced by the default */
+    [SKEW] = {"a positive whole number", OF(INTEGER), true, .least = 1, .most = INT32_MAX},
+    [NUMBER] = {"a number", OF(INTEGER) | OF(REAL)},
+    [DURATION] = {"a duration, such as 3s", OF(STRING), false, is_longer, .least = INT64_MIN},
+    [NOT_NEGATIVE] = {"a duration of 0s or more", OF(STRING), false, is_longer},
+    [A_SECOND] = {"a duration of 1s or more", OF(STRING), false, is_longer, .least = 1000},
+    [OBJECT] = {"a mapping", OF(OBJECT)},
+    [ARGS] = {"a mapping", OF(OBJECT)},
+    [LIST] = {"a list", OF(ARRAY)},
+    [TEXTS] = {"a list of strings", OF(ARRAY), false, all_pass, syntax_path},
+    [BASE64] = {"the base64 of a PEM text", OF(STRING), false, is_base64},
+    [LABEL_KEY] = {"the key of a label", OF(STRING), true, passes, syntax_label_key},
+    [LABEL_KEYS] = {"a list of names of resources", OF(ARRAY), false, all_pass, syntax_label_key},
+    [LABEL_VALUES] = {"a list of values of labels", OF(ARRAY), false, all_pass, syntax_label_value},
+    [GROUPS] = {"a list of domains of resources, such as example.com", OF(ARRAY), false, all_pass,
+                check_group},
+    [VERSION] = {SCHEDULER_API_VERSION, OF(STRING), false, is_among,
+                 WORDS("", SCHEDULER_API_VERSION)},
+    [OPERATOR] = {"In, NotIn, Exists, DoesNotExist, Gt or Lt", OF(STRING), true, is_among,
+                  WORDS("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")},
+    [FIELD_OPERATOR] = {"In or NotIn", OF(STRING), true, is_among, WORDS("In", "NotIn")},
+    [SCORING] = {"LeastAllocated, MostAllocated or RequestedToCapacityRatio", OF(STRING), true,
+                 is_among, WORDS("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")},
+    [DEFAULTING] = {"System or List", OF(STRING), false, is_among, WORDS("", "System", "List")},
+    [UNSATISFIABLE] = {"DoNotSchedule or ScheduleAnyway", OF(STRING), true, is_among,
+                       WORDS("DoNotSchedule", "ScheduleAnyway")},
+    [NOTHING] = {"left out", 0},
+    [GATED] = {"left out, unless a feature gate allows it", 0},
 };
+
+bool scheduler_field_accepts(enum scheduler_kind kind, const json_t *value)
+{
+    const struct scheduler_rule *rule = &SCHEDULER_RULES[kind];
+    if (!(rule->types & (1U << json_typeof(value))))
+        return false;
+    if (json_is_integer(value) && rule->most > 0)
+        return json_integer_value(value) >= rule->least && json_integer_value(value) <= rule->most;
+    return !rule->is_right || rule->is_right(rule, value);
+}

@@ -8,6 +8,8 @@
 #ifndef DOCTOR_SCHEDULER_FIELDS_H
 #define DOCTOR_SCHEDULER_FIELDS_H
 
+#include "config/syntax.h"
+
 #include <jansson.h>
 
 #include <stdbool.h>
@@ -68,9 +70,17 @@ const char *scheduler_field_args(const char *plugin);
 
 /* The values that kube-scheduler accepts, besides null. */
 extern const struct scheduler_rule {
-    bool (*is_right)(const json_t *value);
-    bool is_required;
     const char *right; /* "a string" */
+    unsigned types;    /* bits of JSON types */
+    bool is_required;
+    /* NULL, or what values of these types must be, too, by what follows. */
+    bool (*is_right)(const struct scheduler_rule *rule, const json_t *value);
+    syntax_check *check;
+    const char *const *words;
+    json_int_t least, most; /* of a whole number; most 0: any */
 } SCHEDULER_RULES[N_SCHEDULER_KINDS];
+
+/* Whether the value, which is not null, is one of these. */
+bool scheduler_field_accepts(enum scheduler_kind kind, const json_t *value);
 
 #endif

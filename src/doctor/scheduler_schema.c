@@ -242,7 +242,7 @@ static void walk_field(struct scheduler_walk *walk, const struct scheduler_field
         type = scheduler_field_args(scheduler_text(at->container, "name"));
     if ((json_is_null(at->value) && field->kind != DURATION) || (field->kind == ARGS && !type))
         return;
-    if (!SCHEDULER_RULES[field->kind].is_right(at->value))
+    if (!scheduler_field_accepts(field->kind, at->value))
         walk_wrong(walk, field, at);
     else if (field->kind == OBJECT)
         walk_object(walk, type, at);
