@@ -28,7 +28,7 @@ CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.
 COMMENTED_KEY = re.compile(r"^ *# +(?:- )?([a-z]\w*):", re.MULTILINE)
 COMMENTED_NAME = re.compile(r"^ *# - name: (\S+)$", re.MULTILINE)
 LEGACY = "alpha.kubernetes.io/nvidia-gpu"
-OF_OTHERS = {"--namespace", "--output", "--filename", "--clusterrole", "--serviceaccount", "--cacert", "--header"}
+OF_OTHERS = {"--namespace", "--output", "--filename", "--clusterrole", "--serviceaccount", "--cacert", "--header", "--feature-gates", "--runtime-config"}
 OF_EVERY_SYSTEM = re.compile(r"lib(c|m|gcc_s|\w+san)\.so")
 ROUTE = re.compile(r"(?<![a-z.])/(?:(?:scheduler|v1)/[\w/-]+|metrics|readyz|livez)")
 
