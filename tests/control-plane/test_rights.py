@@ -96,6 +96,7 @@ def replica(audited, programs, tmp_path):
     running.service.stop()
 
 
+@pytest.mark.since("1.36", "all kinds that are watched, device taint rules among them")
 def test_granted_rights_equal_the_used_ones(audited, replica):
     api = audited.api
     api.wait_for(SLICES, "metadata.name=gpu-extender-verbs", lambda item: item["addressType"] == "IPv4")
