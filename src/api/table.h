@@ -3,9 +3,9 @@
  *
  * A table fits in the width of tables.h: columns that may go do so, the last first, and then cells
  * wrap at spaces. A word never breaks: a row with longer ones is longer. A wide table keeps its
- * columns. Columns of numbers are aligned at the right. A column without a value is left out, and so
- * is one with 0 in all of several rows. A column that may be told is left out if several rows have
- * one value, which a line below the table has.
+ * columns. Columns of numbers are aligned at the right. A column without a value is left out, and
+ * so is one with 0 in all of several rows. A column that may be told is left out if several rows
+ * have one value, which a line below the table has.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H

@@ -217,10 +217,24 @@ void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct bu
     write_device_requests(answer, arena, out);
 }
 
+/* Nothing was judged of these. */
+static void write_unreadable(const json_t *answer, struct buf *out)
+{
+    static const char UNREADABLE[] = "unreadable";
+    size_t n = 0;
+    size_t i = 0;
+    json_t *skipped = NULL;
+    json_array_foreach (json_object_get(answer, "skipped"), i, skipped)
+        n += strncmp(text_member(skipped, "why"), UNREADABLE, strlen(UNREADABLE)) == 0;
+    if (n > 0)
+        buf_printf(out, "%zu object%s unreadable\n", n, n == 1 ? " is" : "s are");
+}
+
 /* Verdicts come first. */
 void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     provenance_write_warning(answer, arena, out);
+    write_unreadable(answer, out);
     if (json_array_size(json_object_get(answer, "jobs")) == 0)
         buf_printf(out, "%s\n", text_member(answer, "summary"));
     dry_run_write_jobs(answer, wide, arena, out);
