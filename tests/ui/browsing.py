@@ -4,6 +4,7 @@ Whatever a test does, the browser may load only the service's own addresses, and
 """
 
 import glob
+import json
 import os
 import sys
 
@@ -13,6 +14,8 @@ sys.path.extend(glob.glob(os.path.join(ROOT, ".cache/venv-ui/lib/python3*/site-p
 
 SHOTS = os.path.join(ROOT, "build/ui")
 WAIT_MS = 300000  # of every wait; reached only on a failure
+DESK = {"width": 1400, "height": 900}
+PHONE = {"width": 390, "height": 844}
 
 
 def read(path):
@@ -32,24 +35,39 @@ def rows_of(page, caption):
 
 
 def cells_of(page):
-    """Node -> how many of its cells show each state, of the nodes in sight."""
+    """Node -> how many of its cells show each state, of the nodes that have a tile of their own."""
     return page.evaluate(
-        """() => Object.fromEntries([...document.querySelectorAll(".lines .node")].map(node => {
-            const counts = {};
-            for (const cell of node.querySelectorAll(".cell")) {
-                const state = cell.classList[1];
-                counts[state] = (counts[state] ?? 0) + 1;
+        """() => {
+            const nodes = {};
+            for (const tile of document.querySelectorAll(".tile[data-node]")) {
+                const counts = (nodes[tile.dataset.node] ??= {});
+                for (const cell of tile.querySelectorAll(".cell")) counts[cell.classList[1]] = (counts[cell.classList[1]] ?? 0) + 1;
             }
-            return [node.title, counts];
-        }))"""
+            return nodes;
+        }"""
     )
 
 
+def tile(page, node):
+    return page.locator(f".tile[data-node={json.dumps(node)}]")
+
+
+def nodes_of(page, kind):
+    """The nodes whose tiles have this class."""
+    return set(page.locator(f".tile.{kind}").evaluate_all("tiles => tiles.map(tile => tile.dataset.node)"))
+
+
 def tried(page, manifest):
-    page.get_by_role("tab", name="Try").click()
+    page.locator("#tab-try").click()
     page.locator("#manifest").fill(manifest)
-    page.get_by_role("button", name="Try it").click()
-    page.wait_for_selector("article")
+    page.locator("#try-it").click()
+    page.wait_for_selector(".answer article")
+
+
+def assert_no_sideways(page):
+    """Nothing of the page is wider than the window, so that it never scrolls sideways."""
+    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide[0] <= wide[1], wide
 
 
 class Pages:
@@ -58,9 +76,9 @@ class Pages:
     def __init__(self, browser):
         self.browser, self.contexts, self.faults, self.expected = browser, [], [], []
 
-    def open(self, service, fragment="", wait=".node", before=None, scheme="http", **options):
+    def open(self, service, fragment="", wait=".tile", before=None, scheme="http", viewport=DESK, **options):
         """before(page): called before the page is loaded. wait: what must be there."""
-        context = self.browser.new_context(viewport={"width": 1300, "height": 1000}, **options)
+        context = self.browser.new_context(viewport=viewport, **options)
         self.contexts.append(context)
         context.set_default_timeout(WAIT_MS)
         page = context.new_page()

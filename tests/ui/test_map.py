@@ -4,8 +4,8 @@ import re
 
 import objects
 import pytest
-from browsing import cells_of, rows_of, shot
-from objects import GPU, node, pod
+from browsing import cells_of, rows_of, shot, tile
+from objects import GPU, annotated, node, pod
 from service import Service
 
 H100 = "NVIDIA-H100-80GB-HBM3"
@@ -38,7 +38,7 @@ def service(tmp_path_factory):
 
 
 def test_each_state_of_a_gpu_has_its_cell(service, pages):
-    page = pages.open(service, "#view=apart")
+    page = pages.open(service)
     page.locator(".cell.free").first.wait_for()
     cells = cells_of(page)
     assert cells["a"] == {"used": 3, "terminating": 1, "promised": 2, "broken": 2}
@@ -47,40 +47,78 @@ def test_each_state_of_a_gpu_has_its_cell(service, pages):
     shot(page, "states")
 
 
-def started(tmp_path, *items):
-    path = tmp_path / "cluster.json"
-    path.write_text(objects.list_text(*items))
-    return Service("--cluster-file", path)
+@pytest.fixture
+def started(tmp_path, ends):
+    """started(ITEM...) -> a Service over these objects, which ends after the pages."""
+
+    def start(*items):
+        path = tmp_path / "cluster.json"
+        path.write_text(objects.list_text(*items))
+        running = Service("--cluster-file", path)
+        ends.callback(running.stop)
+        return running
+
+    return start
 
 
-def test_a_stranded_gpu_has_its_cell(tmp_path, pages):
-    service = started(tmp_path, node("narrow", 2), node("wide", 8), pod("asks", 4))
-    cells = cells_of(pages.open(service, "#view=apart"))
-    service.stop()
+def test_a_stranded_gpu_has_its_cell(started, pages):
+    service = started(node("narrow", 2), node("wide", 8), pod("asks", 4))
+    cells = cells_of(pages.open(service))
     assert cells == {"narrow": {"stranded": 2}, "wide": {"free": 8}}
 
 
-def test_a_node_shows_each_of_its_models(tmp_path, pages):
+def test_a_node_shows_each_of_its_models(started, pages):
     labels = {"nvidia.com/gpu.product": "NVIDIA-L4", "gpu.intel.com/product": "Flex_170"}
     amounts = {"nvidia.com/gpu": "2", "gpu.intel.com/i915": "1"}
-    service = started(tmp_path, node("both", None, None, metadata={"labels": labels}, status={"capacity": amounts, "allocatable": amounts}))
+    service = started(node("both", None, None, metadata={"labels": labels}, status={"capacity": amounts, "allocatable": amounts}))
     page = pages.open(service)
-    heading = page.locator(".line h3").inner_text()
-    page.locator(".node").first.click()
-    details = page.locator(".details").inner_text()
-    service.stop()
-    assert "Flex-170 + L4" in heading and "Flex-170 + L4" in details
+    rows = page.locator(".row .name").all_inner_texts()
+    page.locator(".tile").first.click()
+    drawer = page.locator(".drawer").inner_text()
+    assert any("Flex-170" in row for row in rows) and any("L4" in row for row in rows)
+    assert "Flex-170 + L4" in drawer
 
 
-def test_the_sums_of_the_top_line(service, pages):
+def test_the_first_card_sums_whole_gpus(service, pages):
     page = pages.open(service)
-    inventory = service.get("/v1/inventory").json()
-    useless = sum(row["fragmented"] for row in service.get("/v1/fragmentation").json()["models"])
-    page.get_by_text(f"({useless:.1f} of no use").wait_for()
-    text = page.locator(".sum").inner_text()
-    sums = {name: sum(model[name] for model in inventory["models"]) for name in ("capacity", "allocatable", "free", "used", "reserved")}
-    assert f"{sums['capacity']} GPUs: {sums['free']} free" in text and "8 on closed nodes" in text
-    assert f"{sums['used']} in use, {sums['reserved']} reserved, {sums['capacity'] - sums['allocatable']} out of order" in text
+    models = service.get("/v1/inventory").json()["models"]
+    of = {name: sum(model[name] for model in models) for name in ("capacity", "usable", "closed", "used", "lost")}
+    assert page.locator(".big").inner_text() == str(of["usable"]) and f"of {of['capacity']} GPUs" in page.locator(".sum").inner_text()
+    keys = page.locator(".first .keys").inner_text()
+    for part in (f"{of['closed']} closed", f"{of['used']} in use", f"{of['lost']} out of order"):
+        assert part in keys
+    assert "closed is cordoned: 8 H100-80GB-HBM3 out of reach" in page.locator(".attention").inner_text()
+
+
+def numbers_of(page, model):
+    """Usable, wanted, and room for pods of 2, 4 and 8, of a model's row."""
+    row = page.locator(".row", has=page.locator(".name", has_text=model)).first
+    return [row.locator(selector).nth(at).inner_text().strip() for selector, at in ((".has b", 0), (".want", 0), (".fits", 0), (".fits", 1), (".fits", 2))]
+
+
+def test_a_row_says_what_is_wanted_and_for_which_pods_there_is_room(started, pages):
+    service = started(node("x", 8, H100), node("y", 4, H100), pod("p", 1, "x"), annotated("asks", models="H100"), node("closed", 8, H100, spec={"unschedulable": True}))
+    page = pages.open(service)
+    numbers = numbers_of(page, "H100-80GB-HBM3")
+    page.get_by_role("button", name="8", exact=True).click()
+    dim = page.locator(".tile.dim").evaluate_all("all => all.map(one => one.dataset.node)")
+    assert numbers == ["11", "1", "5", "2", "–"]
+    assert sorted(dim) == ["closed", "x", "y"] and "room=8" in page.url
+
+
+def test_equal_nodes_share_a_tile(started, pages):
+    nodes = [node(f"n-{at}", 8, H100) for at in range(9)]
+    service = started(*nodes, pod("p", 2, "n-0"), pod("q", 2, "n-1"), node("t", 8, H100, spec={"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}))
+    page = pages.open(service)
+    texts = [text.replace("\n", " ") for text in page.locator(".tile").all_inner_texts()]
+    page.locator(".tile", has_text="7 nodes").click()
+    page.wait_for_selector(".opened .tile")
+    listed = page.locator(".opened .tile").evaluate_all("all => all.map(one => one.dataset.node)")
+    page.locator(".opened .tile").first.click()
+    page.wait_for_selector(".drawer")
+    title = page.locator("#drawer-title").inner_text()
+    assert texts == ["7 nodes", "t tainted team", "2 nodes"]
+    assert listed == [f"n-{at}" for at in range(2, 9)] and title == "n-2"
 
 
 GROUPS = {
@@ -95,8 +133,8 @@ GROUPS = {
 @pytest.mark.parametrize("fragment", GROUPS)
 def test_nodes_are_grouped(service, pages, fragment):
     page = pages.open(service, f"#{fragment}")
-    page.locator(".line h3", has_text=min(GROUPS[fragment])).wait_for()
-    names = {text.split("  ")[0] for text in page.locator(".line h3").evaluate_all("all => all.map(one => one.firstChild.data.trim())")}
+    page.locator(".row .name", has_text=min(GROUPS[fragment])).wait_for()
+    names = set(page.locator(".row .name").evaluate_all("all => all.map(one => one.firstChild.data.trim())"))
     assert names == GROUPS[fragment]
 
 
@@ -106,11 +144,14 @@ def test_one_more_node_of_a_group_is_what_the_api_says(service, pages):
     page = pages.open(service, "#group=pool")
     best = groups[0]
     assert best["wouldRun"] > 0
-    heading = page.locator("h3", has_text=best["name"])
-    heading.get_by_role("button", name=f"one more node would let {best['wouldRun']} pending").click()
+    row = page.locator(".row", has=page.locator(".name", has_text=best["name"]))
+    row.get_by_role("button", name=f"one more node would let {best['wouldRun']} waiting").click()
     assert f"like={best['like']}" in page.url and page.locator("#like").input_value() == best["like"]
-    shown = [(row[0], row[1], int(row[2]), int(row[3]), row[4]) for row in rows_of(page, "Node groups")]
-    assert shown == [(one["name"], one["by"], one["nodes"], one["wouldRun"], one["like"]) for one in groups]
+    page.locator(".verdict", has_text=f"{best['wouldRun']} waiting").first.wait_for()  # asked at once
+    page.locator("#tab-waiting").click()
+    page.locator("h2", has_text="One more node").wait_for()
+    shown = [(row[0].split()[0], int(row[1])) for row in rows_of(page, "One more node")]
+    assert shown == [(one["like"], one["wouldRun"]) for one in groups if one["wouldRun"]]
 
 
 def test_a_grouping_is_chosen_and_kept_in_the_address(service, pages):
@@ -118,7 +159,7 @@ def test_a_grouping_is_chosen_and_kept_in_the_address(service, pages):
     page.locator("#group").select_option("label")
     page.locator("#label").fill("rack")
     page.get_by_role("button", name="Show", exact=True).click()
-    page.get_by_role("heading", name="r-1").wait_for()
+    page.locator(".row .name", has_text="r-1").wait_for()
     assert "group=label" in page.url and "label=rack" in page.url
 
 
@@ -135,30 +176,31 @@ def test_pods_are_coloured_with_a_letter(service, pages, colour):
     page.locator("#colour").select_option(colour)
     legend = page.locator(".legend button").evaluate_all("all => all.map(one => one.textContent.trim().replace(/\\s+/g, ' '))")
     assert legend == [f"{'ABCDEFGH'[at]} {text}" for at, text in enumerate(COLOURS[colour])]
-    assert colour == "namespace" or f"colour={colour}" in page.url
-    letters = page.locator(".node[title='b'] .cell.used").evaluate_all("all => all.map(one => one.innerText)")
+    assert f"colour={colour}" in page.url
+    letters = tile(page, "b").locator(".cell.used").evaluate_all("all => all.map(one => one.innerText)")
     assert len(set(letters)) == 1 and letters[0] in "AB"
 
 
 def test_a_cell_says_who_holds_it_and_leads_there(service, pages):
-    page = pages.open(service, "#view=apart")
-    cell = page.locator(".node[title='a'] .cell.used").first
-    assert re.fullmatch(r"in use: ml/train-0, \d+\sd(\s\d+\sh)?, Job train", cell.get_attribute("title"))
-    cell.click()
-    page.locator(".details").get_by_text("is on the node a").wait_for()
-    assert "Owner: Job train. Priority: 5." in page.locator(".details").inner_text()
+    page = pages.open(service)
+    run = tile(page, "a").locator(".run").first
+    assert re.fullmatch(r"in use: ml/train-0, \d+\sy, Job train", run.get_attribute("title"))
+    assert run.locator(".cell").count() == 2  # one pod's cells are joined
+    run.click()
+    page.locator(".drawer").get_by_role("heading", name="Runs on a").wait_for()
+    assert "Job train · priority 5" in page.locator(".drawer").inner_text()
 
 
 def test_the_table_twin_has_the_same_states_and_groups(service, pages):
-    page = pages.open(service, "#view=table&group=zone", wait="table")
-    rows = {row[0]: row for row in rows_of(page, "Map")}
+    page = pages.open(service, "#show=table&group=zone", wait="table")
+    rows = {row[0]: row for row in rows_of(page, "All nodes")}
     assert rows["a"][1] == "z-1" and rows["closed"][1] == "without the label"
-    assert rows["a"][7] == "3 in use, 1 in use, pod terminating, 2 promised to a nominated pod, 2 out of order"
-    assert rows["a"][9] == "ml/train-0 (2 in use), other/train-1 (1 in use), ml/old (1 in use, pod terminating), ml/next (2 promised to a nominated pod)"
+    assert rows["a"][5] == "3 in use, 1 in use, its pod is being deleted, 2 promised to a nominated pod, 2 out of order"
+    assert rows["a"][7] == "ml/train-0 (2 in use), other/train-1 (1 in use), ml/old (1 in use, its pod is being deleted), ml/next (2 promised to a nominated pod)"
 
 
 def test_a_node_lists_its_pods(service, pages):
-    page = pages.open(service, "#node=a")
-    rows = {row[0].split()[0]: row for row in rows_of(page, "Held by")}
-    assert rows["ml/train-0"][:4] == ["ml/train-0 Job train", "2 nvidia.com/gpu", "in use", "5"]
-    assert rows["ml/next"][2] == "promised to a nominated pod" and rows["ml/old"][2] == "in use, pod terminating"
+    page = pages.open(service, "#node=a", wait=".holders")
+    rows = {row.split("\n")[0]: row for row in page.locator(".holders").first.locator("li").all_inner_texts()}
+    assert "2 GPUs" in rows["ml/train-0"] and "Job train, priority 5" in rows["ml/train-0"]
+    assert "promised to a nominated pod" in rows["ml/next"] and "being deleted" in rows["ml/old"]

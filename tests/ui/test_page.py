@@ -7,48 +7,52 @@ import re
 import objects
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import cells_of, read, rows_of, shot, tried
+from browsing import DESK, PHONE, assert_no_sideways, cells_of, nodes_of, read, rows_of, shot, tried
 from service import ROOT, Service
 
 EXAMPLES = [os.path.join(ROOT, "examples", name) for name in ("sample-cluster.yaml", "openb-cluster.json", "dra-cluster.yaml")]
 MANIFEST = os.path.join(ROOT, "examples/workloads/deployment-models.yaml")
 TOO_BIG = os.path.join(ROOT, "examples/workloads/pod-too-big.yaml")
 LANGUAGES = ("en", "zh")
-TABS = ("waiting", "try", "quotas", "fragmentation", "decisions")
+VIEWS = ("overview", "waiting", "try", "quotas", "fragmentation", "decisions")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=os.path.basename)
-def test_totals_equal_the_api(services, pages, path):
+def test_rows_equal_the_api(services, pages, path):
+    """Each row of the map is a model and a resource, in the API's order, which is that of worth; the first card sums whole GPUs."""
     service = services(path)
-    models = service.get("/v1/inventory").json()["models"]
+    models = [model for model in service.get("/v1/inventory").json()["models"] if model["capacity"] > 0]
     page = pages.open(service)
-    shown = sorted((row[0], row[1], *map(int, row[2:7])) for row in rows_of(page, "GPUs by model"))
-    assert shown == sorted(
-        (m["model"] or "model unknown", m["resource"], m["nodes"], m["capacity"], m["free"], m["used"], m["reserved"]) for m in models
+    rows = page.locator(".row:not(.heads)").evaluate_all(
+        "rows => rows.map(row => [row.querySelector('.name').firstChild.data.trim(), row.querySelector('.has b').innerText, row.querySelector('.has .soft').innerText])"
     )
+    named = lambda model: (model["model"].removesuffix("-SHARED") or "Model unknown", f"{model['usable']:,}", f"of {model['capacity']:,}")
+    assert [tuple(row) for row in rows] == [named(model) for model in models]
+    whole = [model for model in models if model["unit"] == "gpu"]
+    total, usable = (sum(model[name] for model in whole) for name in ("capacity", "usable"))
+    assert page.locator(".big").inner_text() == f"{usable:,}"
+    assert f"of {total:,} GPU" in page.locator(".sum").first.inner_text()
     shot(page, os.path.basename(path).split(".", maxsplit=1)[0])
 
 
 def test_cells_equal_the_api(sample, pages):
-    page = pages.open(sample, "#view=apart")
-    page.set_viewport_size({"width": 1300, "height": 3000})
+    page = pages.open(sample)
     cells = cells_of(page)
     resources = {model["resource"] for model in sample.get("/v1/inventory").json()["models"]}
     for node in sample.get("/v1/inventory").json()["nodes"]:
         rows = [row for name, row in node["resources"].items() if name in resources]
-        if not rows or node["name"] not in cells:
+        if not rows:
             continue
-        free = "closed" if node["unschedulable"] or not node["ready"] else "free"
-        expected = {"used": sum(row["used"] for row in rows), free: sum(row["free"] for row in rows)}
+        sum_of = lambda name, rows=rows: sum(row[name] for row in rows)
+        expected = {"used": sum_of("used"), "free": sum_of("usable"), "stranded": sum_of("stranded"), "closed": sum_of("closed")}
         found = cells[node["name"]]
-        found = {"free": found.pop("free", 0) + found.pop("stranded", 0), "used": found.pop("used", 0) + found.pop("terminating", 0), **found}
+        found["used"] = found.get("used", 0) + found.pop("terminating", 0)
         assert {state: n for state, n in found.items() if n > 0} == {state: n for state, n in expected.items() if n > 0}, node["name"]
     assert len(cells) > 20
 
 
 def test_devices_have_cells_and_a_claim_counts_once(services, pages):
-    page = pages.open(services(EXAMPLES[2]), "#view=apart")
-    cells = cells_of(page)
+    cells = cells_of(pages.open(services(EXAMPLES[2])))
     # 5 of 8 are allocated: one by a claim that no pod uses, one shared by two pods, one withdrawn from pods by a taint.
     assert sum(cells["h100-1"].get(state, 0) for state in ("used", "claimed")) == 5
     assert sum(cells["h100-1"].get(state, 0) for state in ("free", "stranded")) == 2 and cells["h100-1"]["tainted"] == 1
@@ -56,59 +60,69 @@ def test_devices_have_cells_and_a_claim_counts_once(services, pages):
 
 
 def test_the_table_twin_has_every_node(sample, pages):
-    page = pages.open(sample, "#view=table", wait="table")
-    names = {row[0] for row in rows_of(page, "Map")}
+    page = pages.open(sample, "#show=table", wait="table")
+    names = {row[0] for row in rows_of(page, "All nodes")}
     inventory = sample.get("/v1/inventory").json()
     resources = {model["resource"] for model in inventory["models"]}
     assert names == {node["name"] for node in inventory["nodes"] if resources & set(node["resources"])}
 
 
 def test_a_pod_is_explained(sample, pages):
-    page = pages.open(sample, wait="[role=tabpanel] table")
+    page = pages.open(sample, wait=".list button")
     page.get_by_role("button", name="ml-training/big-train-0").click()
-    page.wait_for_selector(".details table")
-    assert "0 of 25 nodes fit" in page.locator(".details").inner_text()
+    page.wait_for_selector(".drawer .verdict")
+    explained = sample.get("/v1/explain?namespace=ml-training&name=big-train-0").json()["pod"]
+    assert explained.get("verdict", {"text": explained["summary"]})["text"] in page.locator(".drawer .verdict").inner_text()
+    assert explained["schedulerSays"]["message"] in page.locator(".drawer").inner_text()
+    assert sum(int(row[0]) for row in rows_of(page, "Why not elsewhere")) == 25
     assert "pod=ml-training%2Fbig-train-0" in page.url  # a link shows the same
-    again = pages.open(sample, page.url[page.url.index("#") :], wait=".details table")
-    assert "0 of 25 nodes fit" in again.locator(".details").inner_text()
+    again = pages.open(sample, page.url[page.url.index("#") :], wait=".drawer .verdict")
+    assert again.locator("#drawer-title").inner_text() == "ml-training/big-train-0"
+    page.go_back()  # closes the drawer
+    page.wait_for_selector(".drawer", state="detached")
 
 
 def test_a_manifest_lights_up_its_places(sample, pages):
     answer = sample.post("/v1/dry-run", read(MANIFEST)).json()
     page = pages.open(sample)
     tried(page, read(MANIFEST))
-    assert answer["summary"] in page.locator("[role=tabpanel]").inner_text()
     places = {one["node"] for workload in answer["workloads"] for one in workload["placements"] if one["node"]}
     assert places
-    assert set(page.locator(".node.placed").evaluate_all("nodes => nodes.map(node => node.title)")) == places
+    assert {row[1].lstrip("✓ ") for row in rows_of(page, "Where the pods go")} == places
     shot(page, "try")
-    page.get_by_role("button", name="marked on the map").click()
-    page.wait_for_function("document.activeElement.className === 'lines'")
-    page.locator("#view").select_option("table")
-    assert {row[0] for row in rows_of(page, "Map") if row[1]} == places
+    page.get_by_role("button", name="Show on the map").click()
+    page.wait_for_selector(".tile.placed")
+    assert nodes_of(page, "placed") == places
+    page.locator("#show").select_option("table")
+    assert {row[0] for row in rows_of(page, "All nodes") if row[1]} == places
 
 
 def test_a_manifest_that_fits_nowhere_says_why(sample, pages):
     answer = sample.post("/v1/dry-run", read(TOO_BIG)).json()
     page = pages.open(sample)
     tried(page, read(TOO_BIG))
-    assert page.locator(".node.placed").count() == 0
-    unfit = {node["node"]: node["message"] for node in answer["workloads"][0]["nodes"] if not node["fits"]}
-    assert {row[0]: row[1] for row in rows_of(page, "Why not on")} == unfit
-    mistyped = json.dumps(objects.pod(metadata={"annotations": {"gpu-extender.io/modles": "A100"}}))
+    assert page.locator(".verdict.not").count() == 1
+    nodes = answer["workloads"][0]["nodes"]
+    rows = rows_of(page, "Why not elsewhere")
+    assert sum(int(row[0]) for row in rows) == sum(not node["fits"] for node in nodes)
+    for reason in {node["reason"] for node in nodes if not node["fits"] and node["reason"] not in ("unschedulable", "taint")}:
+        message = next(node["message"] for node in nodes if node["reason"] == reason)
+        assert any(row[1] and message.lower().startswith(row[1].lower()) for row in rows), message
+    mistyped = json.dumps(objects.pod(metadata={"annotations": {"gpu-extender.io/modles": "A100"}}), indent=1)
     (warning,) = sample.post("/v1/dry-run", mistyped).json()["warnings"]
     tried(page, mistyped)
     page.locator(".notice.warning", has_text=warning["message"]).wait_for()
+    assert page.locator(".lines .at").inner_text() == str(warning["line"])  # marked in the editor
 
 
 def test_a_wrong_manifest_gets_the_api_s_error(sample, pages):
     pages.expected.append("400")
     message = sample.post("/v1/dry-run", "kind: [").json()["error"]
-    page = pages.open(sample, "#tab=try")
+    page = pages.open(sample, "#view=try", wait="#manifest")
     page.locator("#manifest").fill("kind: [")
-    page.get_by_role("button", name="Try it").click()
-    page.wait_for_selector(".notice.error")
-    assert message in page.locator(".notice.error").inner_text()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".verdict.not")
+    assert message in page.locator(".verdict.not").inner_text()
     shot(page, "error")
 
 
@@ -117,7 +131,7 @@ def test_an_unchanged_inventory_is_not_sent_again(sample, pages):
     with page.expect_response(lambda response: response.url.endswith("/v1/inventory")) as answered:
         page.clock.fast_forward(20000)
     assert answered.value.status == 304
-    assert rows_of(page, "GPUs by model")
+    assert page.locator(".row").count() > 10
 
 
 # Faults that a service over a file does not have.
@@ -126,29 +140,55 @@ def answering(path, status, body):
 
 
 def test_stale_data_are_said_to_be_stale(sample, pages):
-    inventory = sample.get("/v1/inventory").json() | {"usable": False, "unusableBecause": "the pods are stale: refused", "role": "leader"}
+    stale = {"kind": "pods", "synced": True, "stale": True, "ageSeconds": 240, "lagSeconds": 0, "why": "connection refused"}
+    inventory = sample.get("/v1/inventory").json() | {"live": True, "usable": False, "unusableBecause": "the pods are stale", "role": "follower", "freshness": [stale]}
     page = pages.open(sample, before=answering("inventory", 200, inventory))
-    assert "this replica leads" in page.locator("header p").inner_text()
-    assert "the pods are stale: refused" in page.locator(".notice.error").inner_text()
+    assert re.fullmatch(r"Stale, .* old · not the leader", page.locator(".fresh.stale").inner_text())
+    assert "the pods are stale. pods: connection refused" in page.locator(".notice.warning").inner_text()
+    assert page.locator(".tile").count() > 0
     shot(page, "stale")
 
 
 def test_without_a_right_nothing_is_shown_but_the_reason(sample, pages):
     pages.expected.append("403")
-    page = pages.open(sample, before=answering("*", 403, {"error": "may not get /v1/inventory"}), wait=".notice.error")
-    assert "may not get /v1/inventory" in page.locator(".notice.error").inner_text()
-    assert page.locator(".node").count() == 0
+    page = pages.open(sample, before=answering("*", 403, {"error": "may not get /v1/inventory"}), wait=".notice.note")
+    notice = page.locator(".notice.note").first.inner_text()
+    assert "You may not see nodes" in notice and "may not get /v1/inventory" in notice and "gpu-extender-viewer" in notice
+    assert page.locator(".tile").count() == 0
     shot(page, "no-right")
 
 
+def test_a_view_without_a_right_keeps_the_others(sample, pages):
+    pages.expected.append("403")
+    page = pages.open(sample, "#view=quotas", before=answering("quota", 403, {"error": 'User "jane" cannot get path "/v1/quota"'}), wait=".notice.note")
+    assert "You may not see quotas" in page.locator(".notice.note").inner_text()
+    assert page.locator("#tab-quotas").inner_text().strip() == "Quotas"
+    page.locator("#tab-overview").click()
+    page.wait_for_selector(".tile")
+
+
 def test_a_failing_service_keeps_the_last_data_and_says_so(sample, pages):
+    """It asks again ever later, and at once when it is told to."""
     pages.expected.append("ERR_FAILED")
     page = pages.open(sample, before=lambda page: page.clock.install())
     page.route("**/v1/inventory", lambda route: route.abort())
     page.clock.fast_forward(20000)
     page.wait_for_selector(".notice.error")
-    page.get_by_text(re.compile(r"These are the data of \d\d:\d\d:\d\d UTC")).wait_for()
-    assert page.locator(".node").count() > 0
+    page.get_by_text(re.compile(r"What you see is from .*\d\d:\d\d:\d\d UTC")).wait_for()
+    page.locator(".fresh.lost", has_text="No answer for").wait_for()
+    assert page.locator(".tile").count() > 0
+    shot(page, "no-answer")
+    page.unroute("**/v1/inventory")
+    page.get_by_role("button", name="Try now").click()
+    page.wait_for_selector(".notice.error", state="detached")
+
+
+def test_grey_shapes_are_there_before_the_first_answer(sample, pages):
+    held = []
+    page = pages.open(sample, wait="[aria-busy]", before=lambda page: page.route("**/v1/inventory", lambda route: held.append(route)))
+    assert page.locator(".skeleton").count() == 3 and page.locator("#tab-overview").count() == 1
+    held[0].continue_()
+    page.wait_for_selector(".tile")
 
 
 HOSTILE = [
@@ -216,10 +256,8 @@ def hostile(tmp_path_factory):
 
 def asked_what_if(page, button):
     """Such a name is an error: no real name has spaces or hidden characters."""
-    page.locator(".details").get_by_role("button", name=button).click()
-    page.locator("#try-it").click()
-    page.wait_for_selector("[role=tabpanel] .notice.error")
-    page.get_by_role("button", name="Clear").click()
+    page.locator(".drawer").get_by_role("button", name=button).click()
+    page.wait_for_selector(".drawer .notice.error")
 
 
 def test_hostile_texts_stay_texts(hostile, pages):
@@ -227,31 +265,33 @@ def test_hostile_texts_stay_texts(hostile, pages):
     inventory = hostile.get("/v1/inventory").json()
     assert len(inventory["nodes"]) > 5
     pages.expected += ["400", "404"]  # no pod has such a name in a path
-    page = pages.open(hostile, wait="[role=tabpanel] table")
+    page = pages.open(hostile, wait=".list button")
     shot(page, "hostile")
-    page.get_by_role("button", name="claims ").click()
-    asking = page.locator("[role=tabpanel] table .link").filter(has_text="-asks-")
+    page.locator("#tab-waiting").click()
+    asking = page.locator(".waits td.of .link").filter(has_text="-asks-")
+    asking.first.wait_for()
     assert asking.count() == len(HOSTILE)
     asking.filter(has_text=HOSTILE[0]).click()
-    page.locator(".details table").first.wait_for()
+    page.locator(".drawer .part-of").first.wait_for()
     asked_what_if(page, "What if it were gone?")
-    for tab in TABS:
-        page.locator(f"#tab-{tab}").click()
-        page.locator("[role=tabpanel] > *").first.wait_for()
+    text = page.locator("body").inner_text()
+    for view in VIEWS:
+        page.locator(f"#tab-{view}").click()
+        page.locator(".view > *").first.wait_for()
+        text += page.locator("body").inner_text()
+    page.locator("#tab-overview").click()
     for group in ("zone", "pool", "label", "model"):
         page.locator("#group").select_option(group)
     for colour in ("owner", "priority", "namespace"):
         page.locator("#colour").select_option(colour)
-    page.locator("#view").select_option("table")
-    page.locator("table", has=page.locator("caption", has_text="Map")).wait_for()
-    page.locator("#view").select_option("map")
-    page.locator(".node").first.click()
-    asked_what_if(page, "What if it is drained?")
-    page.locator("#tab-waiting").click()
-    page.locator("[role=tabpanel] table .link").first.click()
-    page.wait_for_selector(".details")
+    page.locator("#show").select_option("table")
+    page.locator("table", has=page.locator("caption", has_text="All nodes")).wait_for()
+    page.locator("#show").select_option("map")
+    page.locator("#find").fill(HOSTILE[0])
+    page.locator(".tile").first.click()
+    asked_what_if(page, "Drain it")
     tried(page, json.dumps(objects.pod(HOSTILE[1], metadata={"annotations": {"gpu-extender.io/models": HOSTILE[5]}})))
-    text = page.locator("body").inner_text()
+    text += page.locator("body").inner_text()
     assert HOSTILE[0] in text
     assert not set(text) & set("\u202e\u2066\u001b\u0007")
     assert page.locator("main img, main svg, main script").count() == 0
@@ -272,12 +312,17 @@ def test_five_thousand_nodes_stay_few_elements(tmp_path, pages, ends):
     ends.callback(service.stop)
     page = pages.open(service)
     shot(page, "5000-nodes")
-    assert page.evaluate("document.querySelectorAll('*').length") < 5000
-    page.locator(".lines").evaluate("lines => lines.scrollTo(0, lines.scrollHeight)")
-    page.locator(".node[title='node-4997']").wait_for()
-    assert page.evaluate("document.querySelectorAll('*').length") < 5000
+    assert page.evaluate("document.querySelectorAll('*').length") < 1500
+    page.locator(".tile", has_text="416 nodes").first.click()  # its nodes are listed
+    box = page.locator(".opened")
+    box.wait_for()
+    assert page.evaluate("document.querySelectorAll('*').length") < 3000
+    first = box.locator(".tile").first.get_attribute("data-node")
+    box.evaluate("box => box.scrollTo(0, box.scrollHeight)")
+    page.wait_for_function("first => document.querySelector('.opened .tile').dataset.node !== first", arg=first)
     page.evaluate("location.hash = 'node=node-2503'")  # from a link
-    page.locator(".node.chosen[title='node-2503']").wait_for()
+    page.wait_for_selector(".opened .tile.chosen[data-node='node-2503']")
+    assert page.evaluate("document.querySelectorAll('*').length") < 3000
 
 
 def test_an_empty_cluster_says_so(tmp_path, pages, ends):
@@ -285,11 +330,20 @@ def test_an_empty_cluster_says_so(tmp_path, pages, ends):
     path.write_text(objects.list_text(objects.node("cpu-1", gpus=None)))
     service = Service("--cluster-file", path)
     ends.callback(service.stop)
-    page = pages.open(service, wait="#map-title")
-    page.get_by_text("No node has GPUs.").wait_for()
+    page = pages.open(service, wait=".empty")
+    page.get_by_text("No node has GPUs").wait_for()
     page.get_by_text("nvidia.com/gpu").first.wait_for()
-    page.get_by_text("No pod waits for GPUs.").wait_for()
+    page.get_by_text("No pod waits for GPUs").first.wait_for()
+    for view, words in {"waiting": "No pod waits for GPUs", "quotas": "The policy has no quotas", "fragmentation": "No GPU is free", "decisions": "A saved cluster has no decisions"}.items():
+        page.locator(f"#tab-{view}").click()
+        page.locator(".empty", has_text=words).wait_for()
+    page.locator("#tab-try").click()
+    page.locator(".empty", has_text="Paste a manifest").wait_for()
     shot(page, "empty")
+
+
+def focused(page):
+    return page.evaluate("document.activeElement.dataset.node")
 
 
 def test_the_keyboard_reaches_tabs_and_nodes(sample, pages):
@@ -297,37 +351,68 @@ def test_the_keyboard_reaches_tabs_and_nodes(sample, pages):
     page.locator("#tab-waiting").focus()
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.id") == "tab-try"
-    page.wait_for_selector("#manifest")
-    page.locator(".lines").focus()
-    nodes = page.locator(".node").evaluate_all("all => all.map(one => one.title)")
-    titles = []
+    page.locator(".map").focus()
+    seen = []
     for key in ("ArrowDown", "ArrowRight", "ArrowLeft", "ArrowDown", "ArrowDown", "ArrowUp"):
         page.keyboard.press(key)
-        titles.append(page.evaluate("document.activeElement.title"))
-    assert titles == [nodes[at] for at in (0, 1, 0, 2, 3, 2)]  # two nodes are in the first line, one in the second
+        seen.append(focused(page))
+    nodes = page.locator(".tile").evaluate_all("all => all.map(one => one.dataset.node)")
+    assert seen == [nodes[at] for at in (0, 1, 0, 1, 2, 1)]  # one node a row there
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.id === 'details-title'")
-    assert page.locator("#details-title").inner_text() == nodes[2]
+    page.wait_for_function("document.activeElement.id === 'drawer-title'")
+    assert page.locator("#drawer-title").inner_text() == nodes[1]
     page.keyboard.press("Escape")
-    page.wait_for_function("name => document.activeElement.title === name", arg=nodes[2])
-    assert page.locator(".details").count() == 0
+    page.wait_for_function("name => document.activeElement.dataset.node === name", arg=nodes[1])
+    assert page.locator(".drawer").count() == 0
     page.keyboard.press("Tab")  # past all nodes
-    assert not page.evaluate("document.activeElement.closest('.lines')")
+    assert not page.evaluate("document.activeElement.closest('.map')")
 
 
-def test_both_languages_have_every_word(sample, pages):
+def test_keys_of_the_whole_page(sample, pages):
     page = pages.open(sample)
-    words = page.evaluate("import('./words.js').then(({WORDS}) => Object.entries(WORDS).map(([code, words]) => [code, Object.keys(words)]))")
-    assert {code: sorted(names) for code, names in words} == {code: sorted(words[0][1]) for code in LANGUAGES}
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "find"
+    page.keyboard.type("h100")
+    page.wait_for_function("document.querySelectorAll('.tile').length === 1")
+    assert "find=h100" in page.url
+    page.keyboard.press("Escape")  # clears it
+    page.wait_for_function("document.querySelectorAll('.tile').length > 10")
+    page.locator(".map").focus()
+    for key, view in {"w": "waiting", "t": "try", "q": "quotas", "f": "fragmentation", "d": "decisions", "o": "overview"}.items():
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        page.wait_for_selector(f"#tab-{view}[aria-current]")
+        page.locator("h1").click()  # no field has the focus
+    page.keyboard.press("?")
+    page.get_by_role("dialog").get_by_text("closes the drawer").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").wait_for(state="hidden")
+
+
+def test_nothing_matches_says_so(sample, pages):
+    page = pages.open(sample, "#find=b200-of-nobody", wait=".empty")
+    page.get_by_text("Nothing matches “b200-of-nobody”").wait_for()
+    page.get_by_role("button", name="Clear").click()
+    page.wait_for_selector(".tile")
+
+
+def test_every_word_is_in_both_languages_and_in_use(sample, pages):
+    page = pages.open(sample)
+    words = page.evaluate("import('./words.js').then(({WORDS}) => Object.entries(WORDS).map(([name, forms]) => [name, forms.length, typeof forms[0] === typeof forms[1]]))")
+    assert [name for name, n, is_same in words if n != len(LANGUAGES) or not is_same] == []
+    folder = os.path.join(ROOT, "src/ui/page")
+    code = "".join(read(os.path.join(folder, name)) for name in os.listdir(folder) if name.endswith(".js") and name != "words.js")
+    beginnings = tuple(re.findall(r"t\(`(\w+_)\$", code)) + tuple(f"{name}_" for name in ("sort", "colour", "show"))
+    assert [name for name, *_ in words if f'"{name}"' not in code and f"{name}:" not in code and not name.startswith(beginnings)] == []
 
 
 def test_the_language_is_chosen_and_kept_in_the_address(sample, pages):
     page = pages.open(sample)
-    page.locator("header select").select_option("zh")
-    page.get_by_role("heading", name="集群的 GPU").wait_for()
+    page.locator("#language").select_option("zh")
+    page.locator("#tab-overview", has_text="概览").wait_for()
     assert page.evaluate("document.documentElement.lang") == "zh"
     again = pages.open(sample, page.url[page.url.index("#") :])
-    assert again.get_by_role("heading", name="集群的 GPU").count() == 1
+    assert "概览" in again.locator("#tab-overview").inner_text()
 
 
 def violations(page):
@@ -335,44 +420,56 @@ def violations(page):
     assert results.violations_count == 0, results.generate_report()
 
 
+SCREENS = {"desk": DESK, "phone": PHONE}
+
+
+@pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("zh", "dark")])
-def test_accessible(services, pages, language, scheme):
-    """Each form and state. What a language could break is no colour."""
+def test_accessible(services, pages, language, scheme, screen):
+    """Each view and state, on a desk and on a phone, where nothing scrolls sideways. What a language could break is no colour."""
     pages.expected += ["401", "403"]
 
     # The checker is a script that the page's policy would refuse.
     def show(path, fragment, wait, before=None):
-        return pages.open(services(path), f"#lang={language}{fragment}", wait, before, color_scheme=scheme, bypass_csp=True)
+        page = pages.open(services(path), f"#lang={language}{fragment}", wait, before, color_scheme=scheme, viewport=SCREENS[screen], bypass_csp=True)
+        assert_no_sideways(page)
+        return page
 
-    for path, fragment, wait in [
-        (EXAMPLES[2], "&view=table&tab=fragmentation", ".scrolling table"),
-        (EXAMPLES[0], "&group=pool&pod=ml-training/big-train-0", ".details table"),
-        (EXAMPLES[0], "&group=label&label=zone&colour=priority&node=h100-1&tab=decisions", ".details table"),
+    for name, path, fragment, wait in [
+        ("overview", EXAMPLES[0], "", ".tile"),
+        ("openb", EXAMPLES[1], "&colour=namespace", ".tile"),
+        ("table", EXAMPLES[2], "&show=table&colour=owner", "table"),
+        ("waiting", EXAMPLES[0], "&view=waiting", "table.waits"),
+        ("fragmentation", EXAMPLES[0], "&view=fragmentation", "table"),
+        ("pod", EXAMPLES[0], "&group=pool&pod=ml-training/big-train-0", ".drawer table"),
+        ("node", EXAMPLES[0], "&group=label&label=zone&colour=priority&node=h100-1", ".drawer .meter"),
+        ("decisions", EXAMPLES[0], "&view=decisions", ".empty"),
     ]:
-        violations(show(path, fragment, wait))
-    for status, wait in ((401, "#token"), (403, ".notice.error")):
+        page = show(path, fragment, wait)
+        violations(page)
+        shot(page, f"{screen}-{scheme}-{name}")
+    for status, wait in ((401, "#token"), (403, ".notice.note")):
         violations(show(EXAMPLES[0], "", wait, answering("*", status, {"error": "so it is"})))
-    page = show(EXAMPLES[0], "&tab=try&drain=h100-1", "#manifest")
+    page = show(EXAMPLES[0], "&view=try&drain=h100-1", ".answer table")  # a link with changes is asked at once
     violations(page)
     page.locator("#manifest").fill(read(TOO_BIG))
-    page.locator("form button[type=submit]").first.click()
+    page.locator("#try-it").click()
     page.wait_for_selector("article")
     violations(page)
-    page.locator("#tab-quotas").click()
-    page.locator("[role=tabpanel] > *").first.wait_for()
-    violations(page)
-    shot(page, f"{language}-{scheme}")
+    assert_no_sideways(page)
+    shot(page, f"{screen}-{scheme}-try")
 
 
 @pytest.mark.parametrize("value", ["constructor", "__proto__", "none-of-these"])
 def test_an_address_with_another_value_shows_the_default(sample, pages, value):
     usual = pages.open(sample)
-    page = pages.open(sample, "#" + "&".join(f"{name}={value}" for name in ("group", "colour", "view", "lang", "tab")))
-    for shown in ("[...document.querySelectorAll('.lines h3')].map(heading => heading.innerText)", "document.documentElement.lang", "document.title"):
+    names = ("group", "sort", "colour", "show")
+    page = pages.open(sample, "#" + "&".join(f"{name}={value}" for name in (*names, "view", "room", "lang")))
+    for shown in ("[...document.querySelectorAll('.row .name')].map(name => name.innerText)", "document.documentElement.lang", "document.title"):
         assert page.evaluate(shown) == usual.evaluate(shown)
-    for name in ("group", "colour", "view"):
+    for name in names:
         assert page.locator(f"#{name}").input_value() == usual.locator(f"#{name}").input_value()
-    assert page.locator("[aria-selected=true]").inner_text() == usual.locator("[aria-selected=true]").inner_text()
+    assert page.locator(".tabs [aria-current]").inner_text() == usual.locator(".tabs [aria-current]").inner_text()
 
 
 def test_the_page_hides_what_the_program_hides(sample, pages):

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from browsing import rows_of, shot
+from browsing import shot
 from kubectl_gpu import PLUGIN, Ui
 from service import SAMPLE_CLUSTER
 
@@ -27,7 +27,7 @@ def test_the_secret_shows_the_page_and_leaves_the_address(sample, ui, pages):
     kept = page.evaluate("JSON.stringify([location.href, document.cookie, {...localStorage}, {...sessionStorage}, document.documentElement.outerHTML])")
     assert ui.secret not in kept
     models = sample.get("/v1/inventory").json()["models"]
-    assert sorted(int(row[3]) for row in rows_of(page, "GPUs by model")) == sorted(model["capacity"] for model in models)
+    assert page.locator(".big").inner_text() == str(sum(model["usable"] for model in models if model["unit"] == "gpu"))
     page.locator("#tab-waiting").click()
     page.get_by_role("button", name="ml-training/big-train-0").click()
     page.get_by_role("button", name="Copy as kubectl gpu").wait_for()
@@ -40,9 +40,9 @@ def test_after_a_reload_the_address_is_opened_again(ui, pages):
     page = pages.open(ui, fragment_of(ui))
     page.reload()
     page.get_by_text("open the address that kubectl gpu ui printed").first.wait_for()
-    assert page.locator(".node").count() == 0
+    assert page.locator(".tile").count() == 0
     page.evaluate("address => { location.href = address; }", ui.url)
-    page.wait_for_selector(".node")
+    page.wait_for_selector(".tile")
     assert ui.secret not in page.url
 
 
@@ -51,9 +51,7 @@ def test_copied_commands_ask_where_the_page_asks(sample, pages, tmp_path, ends):
     os.symlink(SAMPLE_CLUSTER, tmp_path / "it's $(touch x).yaml")
     ui = Ui("--cluster-file", os.path.relpath(tmp_path / "it's $(touch x).yaml"))
     ends.callback(ui.stop)
-    page = pages.open(ui, f"{fragment_of(ui)}&tab=try&drain=h100-1", permissions=["clipboard-read", "clipboard-write"])
-    page.locator("caption", has_text="Node groups").wait_for()
-    page.get_by_role("button", name="Try it").click()
+    page = pages.open(ui, f"{fragment_of(ui)}&view=try&drain=h100-1", wait=".facts", permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy as kubectl gpu").click()
     page.get_by_text("Copied.").wait_for()
     command = page.evaluate("navigator.clipboard.readText()").replace("kubectl gpu", PLUGIN, 1) + " -o json"

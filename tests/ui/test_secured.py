@@ -41,16 +41,16 @@ def open_page(pages, service, **more):
 def test_a_token_is_asked_for_reviewed_and_not_stored(api, guarded, pages):
     pages.expected.append("401")
     page = open_page(pages, guarded)
-    assert page.locator(".node").count() == 0
+    assert page.locator(".tile").count() == 0
     give(page, TOKEN)
-    page.wait_for_selector(".node")
-    assert page.locator(".node").first.get_attribute("title") in ("a", "b")
+    page.wait_for_selector(".tile")
+    assert page.locator(".tile").first.get_attribute("data-node") in ("a", "b")
     assert api.faults.count("review token") >= 1
     kept = page.evaluate("JSON.stringify([location.href, document.cookie, {...localStorage}, {...sessionStorage}, document.body.innerHTML])")
     assert TOKEN not in kept
     page.reload()
     page.wait_for_selector("#token")
-    assert page.locator(".node").count() == 0
+    assert page.locator(".tile").count() == 0
 
 
 def test_a_wrong_token_shows_nothing(guarded, pages):
@@ -59,7 +59,7 @@ def test_a_wrong_token_shows_nothing(guarded, pages):
     with page.expect_response(lambda response: "/v1/inventory" in response.url) as answered:
         give(page, "nobodys-t0ken.xyz")
     assert answered.value.status == 401
-    assert page.locator("#token").count() == 1 and page.locator(".node").count() == 0
+    assert page.locator("#token").count() == 1 and page.locator(".tile").count() == 0
 
 
 def test_a_missing_right_is_named(api, guarded, pages):
@@ -67,6 +67,6 @@ def test_a_missing_right_is_named(api, guarded, pages):
     api.rights.clear()
     page = open_page(pages, guarded)
     give(page, TOKEN)
-    page.locator(".notice.error", has_text='User "jane" cannot get path "/v1/inventory"').wait_for()
-    assert page.locator(".node").count() == 0
+    page.locator(".notice.note", has_text='User "jane" cannot get path "/v1/inventory"').wait_for()
+    assert page.locator(".tile").count() == 0
     shot(page, "no-right-live")

@@ -1,5 +1,7 @@
-"""The tabs that list answers: what waits and what would help, quotas with their users, fragmentation, decisions; and the states of the
+"""The views that list answers: what waits and what would help, quotas with their users, fragmentation, decisions; and the states of the
 map that only a running service has."""
+
+import itertools
 
 import objects
 import pytest
@@ -17,16 +19,13 @@ quotas:
 - {name: rest, namespaces: [other], limits: [{resource: nvidia.com/gpu, total: 100}]}
 """
 CLAIMS = {"spec": {"resourceClaims": [{"name": "gpus", "resourceClaimName": "nowhere"}]}}
-# The words of the filter -> the pod that waits for it, and a member of /v1/pending that says what would help.
+# The chip -> the pods that wait for it.
 WAITING = {
-    "room": pod("too-large", 16, **OTHER),
-    "quota": pod("over-quota", 5),
-    "a model that is not here": merged(annotated("of-model", models="B200"), OTHER),
-    "claims": pod("of-claims", None, **merged(OTHER, CLAIMS)),
-    "labels, taints, other rules": pod("of-labels", **merged(OTHER, {"spec": {"nodeSelector": {"a": "b"}}})),
-    "its gate": pod("gated", **merged(OTHER, {"spec": {"schedulingGates": [{"name": "later"}]}})),
-    "an error": merged(annotated("broken", min_gpu_memory="much"), OTHER),
-    "kube-scheduler (it fits)": pod("fits", **OTHER),
+    "a larger node": [pod("too-large", 16, **OTHER)],
+    "quota": [pod("over-quota", 5)],
+    "a wrong name": [merged(annotated("of-model", models="B200"), OTHER), pod("of-claims", None, **merged(OTHER, CLAIMS))],
+    "a gate": [pod("gated", **merged(OTHER, {"spec": {"schedulingGates": [{"name": "later"}]}}))],
+    "kube-scheduler (it fits)": [pod("fits", **OTHER)],
 }
 
 
@@ -34,11 +33,11 @@ WAITING = {
 def service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tabs")
     reserved = {**pod("binding", 2, **OTHER), "apiVersion": "gpu-extender.io/v1alpha1", "kind": "Reservation", "node": "t"}
-    items = [node("h", 8, H100), node("t", 8, "Tesla-T4"), pod("runs", 3, "h"), pod("more", 1, "t", **OTHER), reserved, *WAITING.values()]
+    items = [node("h", 8, H100), node("t", 8, "Tesla-T4"), pod("runs", 3, "h"), pod("more", 1, "t", **OTHER), reserved, *itertools.chain(*WAITING.values())]
     (folder / "cluster.json").write_text(objects.list_text(*items))
     (folder / "policy.yaml").write_text(POLICY)
     running = Service("--cluster-file", folder / "cluster.json", "--config", folder / "policy.yaml")
-    for asking in (WAITING["room"], WAITING["kube-scheduler (it fits)"]):
+    for (asking,) in (WAITING["a larger node"], WAITING["kube-scheduler (it fits)"]):
         assert running.post("/scheduler/filter", filter_args(asking, ["h", "t"])).status == 200
     yield running
     running.stop()
@@ -49,63 +48,87 @@ def name_of(item):
 
 
 def test_each_workload_waits_for_one_thing(service, pages):
-    pending = {f"{item['namespace']}/{item['name']}": item for item in service.get("/v1/pending").json()["pods"]}
-    page = pages.open(service, wait="[role=tabpanel] table")
+    """In the API's order, with its verdict; a chip leaves those that wait for one thing."""
+    pending = service.get("/v1/pending").json()
+    page = pages.open(service, "#view=waiting", wait="table.waits")
+    rows = rows_of(page, "Waiting")
+    assert [(row[0].split()[0], int(row[1]), row[4]) for row in rows] == [
+        (f"{owner['namespace']}/{owner['name']}", owner["pods"], owner["verdict"]["text"]) for owner in pending["owners"]
+    ]
+    assert page.locator(".tools h2").inner_text() == f"6 pods of 6 workloads wait for {pending['gpuCount']} GPUs"
     filters = page.locator(".filters")
-    assert sorted(filters.get_by_role("button").all_inner_texts()) == sorted(["All 8", *(f"{words} 1" for words in WAITING)])
-    for words, item in WAITING.items():
-        filters.get_by_role("button", name=f"{words} 1", exact=True).click()
-        ((workload, pods, asked, _, waits_for, help_),) = rows_of(page, "8 pods wait")
-        assert (workload.split()[0], pods, waits_for) == (name_of(item), "1", words)
-        of = pending[name_of(item)]
-        closest = of.get("closest")
-        if words in ("room", "quota", "a model that is not here", "claims", "labels, taints, other rules"):
-            reason = next(one for one in of["reasons"] if not closest or one["reason"] == closest["reason"])
-            assert reason["help"] in help_ and (not closest or closest["message"] in help_), help_
-        assert words == "claims" or asked.endswith("nvidia.com/gpu")
-    assert "category=fits" in page.url
+    assert sorted(filters.get_by_role("button").all_inner_texts()) == sorted(["All 6", *(f"{words} {len(items)}" for words, items in WAITING.items())])
+    for words, items in WAITING.items():
+        filters.get_by_role("button", name=words).click()
+        assert {row[0].split()[0] for row in rows_of(page, "Waiting")} == {name_of(item) for item in items}
+    assert "cause=scheduler" in page.url
+    filters.get_by_role("button", name="All 6").click()
+    page.locator("#find").fill("over-quota")
+    assert [row[0].split()[0] for row in rows_of(page, "Waiting")] == ["ml/over-quota"]
     shot(page, "waiting")
 
 
+def test_remedies_are_those_of_the_api(service, pages):
+    """The first one in the row, the others when it is opened; one with a change of the cluster is tried at once."""
+    owners = service.get("/v1/pending").json()["owners"]
+    page = pages.open(service, "#view=waiting", wait="table.waits")
+    for owner in owners:
+        row = page.locator("table.waits tbody tr", has_text=f"{owner['namespace']}/{owner['name']}").first
+        if len(owner["remedies"]) > 1:
+            row.get_by_role("button", name="and ").click()
+        texts = row.locator(".remedy").all_inner_texts()
+        assert len(texts) == len(owner["remedies"]) and all(one["text"].lower() in text.lower() for one, text in zip(owner["remedies"], texts, strict=True))
+        assert row.get_by_role("button", name="Try", exact=True).count() == sum(one["change"] is not None for one in owner["remedies"])
+    assert any(owner["remedies"] for owner in owners)
+
+
 def test_quotas_are_bars_with_their_users(service, pages):
-    page = pages.open(service, "#tab=quotas", wait="[role=tabpanel] table")
+    """The full ones first."""
+    page = pages.open(service, "#view=quotas", wait="table")
     limits = [(quota["name"], limit) for quota in service.get("/v1/quota").json()["quotas"] for limit in quota["limits"]]
+    limits.sort(key=lambda one: one[1]["used"] < one[1]["limit"])
     rows = rows_of(page, "Quotas")
-    assert [(row[0], row[3] if row[3] != "any" else "", int(row[5]), int(row[6]), row[8]) for row in rows] == [
-        (name, limit["model"], limit["used"], limit["limit"], ", ".join(f"{user['namespace']} {user['used']}" for user in limit["users"])) for name, limit in limits
+    assert [(row[0], row[1], int(row[3]), int(row[4]), row[6]) for row in rows] == [
+        (name, limit["model"] or "any", limit["used"], limit["limit"], ", ".join(f"{user['namespace']} {user['used']}" for user in limit["users"])) for name, limit in limits
     ]
-    assert ("team-a", "H100", 3, 3, "ml 3") in [(row[0], row[3], int(row[5]), int(row[6]), row[8]) for row in rows]
-    widths = page.locator(".meter > span").evaluate_all("bars => bars.map(bar => parseFloat(bar.style.width))")
+    assert rows[0][:7] == ["team-a", "H100", "", "3", "3", "0", "ml 3"]
+    assert page.locator("#tab-quotas .count").inner_text() == "1 full"
+    page.get_by_text("1 of 3 limits is used up").wait_for()
+    widths = page.locator(".meter > i").evaluate_all("bars => bars.map(bar => parseFloat(bar.style.width))")
     assert widths == [100 * limit["used"] / limit["limit"] for _, limit in limits]
     shot(page, "quotas")
 
 
 def test_fragmentation_is_that_of_the_api(service, pages):
-    page = pages.open(service, "#tab=fragmentation", wait="[role=tabpanel] table")
-    models = service.get("/v1/fragmentation").json()["models"]
-    wanted = [(one["model"], int(one["free"]), f"{one['fragmented']:.1f}", one["largestBlock"], one["wholeNodes"]) for one in models]
-    assert [(row[0], int(row[3]), row[4], int(row[5]), int(row[6])) for row in rows_of(page, "Fragmentation")] == wanted
+    page = pages.open(service, "#view=fragmentation", wait="table")
+    models = [one for one in service.get("/v1/fragmentation").json()["models"] if one["usable"] + one["stranded"] > 0]
+    room = lambda one: [str(one["roomFor"][size] or "–") for size in ("2", "4", "8")]
+    wanted = [(one["model"], one["usable"] + one["stranded"], *room(one)) for one in models]
+    assert sorted((row[0], int(row[1]), *row[3:6]) for row in rows_of(page, "Fragmentation")) == sorted(wanted)
+    shot(page, "fragmentation")
 
 
 def test_decisions_are_followed_for_one_pod(service, pages):
-    page = pages.open(service, "#tab=decisions", wait="[role=tabpanel] table")
-    assert [(row[1], row[2]) for row in rows_of(page, "The last")] == [("filter", "other/fits"), ("filter", "other/too-large")]
-    page.locator("[role=tabpanel]").get_by_role("button", name="other/too-large").click()
-    page.get_by_role("button", name="Follow it in the decisions").click()
-    panel = page.locator("[role=tabpanel]")
-    panel.get_by_role("button", name="other/fits").wait_for(state="detached")
-    panel.get_by_role("button", name="other/too-large").wait_for()
-    assert [row[2] for row in rows_of(page, "The last")] == ["other/too-large"] and "follow=other%2Ftoo-large" in page.url
+    page = pages.open(service, "#view=decisions", wait="table")
+    assert [(row[1], row[2]) for row in rows_of(page, "Decisions")] == [("other/fits", "filter"), ("other/too-large", "filter")]
+    page.get_by_role("button", name="other/too-large").click()
+    page.get_by_role("button", name="Follow it in Decisions").click()
+    view = page.locator(".view")
+    view.get_by_role("button", name="other/fits").wait_for(state="detached")
+    view.get_by_role("button", name="other/too-large").wait_for()
+    assert [row[1] for row in rows_of(page, "Decisions")] == ["other/too-large"] and "follow=other%2Ftoo-large" in page.url
     page.locator("#follow").fill("fits")
-    panel.get_by_role("button", name="Show").click()
-    panel.get_by_role("button", name="other/fits").wait_for()
-    assert [row[2] for row in rows_of(page, "The last")] == ["other/fits"]
+    view.get_by_role("button", name="Show").click()
+    view.get_by_role("button", name="other/fits").wait_for()
+    assert [row[1] for row in rows_of(page, "Decisions")] == ["other/fits"]
+    shot(page, "decisions")
 
 
-def test_a_binding_is_reserved_and_the_header_says_what_this_is(service, pages):
-    page = pages.open(service, "#view=apart&node=t")
-    assert cells_of(page)["t"]["reserved"] == 2 and "2 reserved" in page.locator(".sum").inner_text()
-    assert {row[0]: row[2] for row in rows_of(page, "Held by")} == {"other/more": "in use", "other/binding": "reserved"}
-    header = page.locator("header p")
-    header.get_by_text("mode: enforce").wait_for()
-    assert service.get("/v1/inventory").json()["source"] in header.inner_text() and "answered at" in header.inner_text()
+def test_a_binding_is_reserved_and_the_bar_says_what_this_is(service, pages):
+    page = pages.open(service, "#node=t")
+    assert cells_of(page)["t"]["reserved"] == 2 and "2 reserved" in page.locator(".first .keys").inner_text()
+    pods = {row.split("\n")[0]: row for row in page.locator(".holders li").all_inner_texts()}
+    assert set(pods) == {"other/more", "other/binding"} and "reserved" in pods["other/binding"]
+    mark = page.locator(".fresh.file")
+    assert mark.inner_text().startswith("Saved file, read ") and service.get("/v1/inventory").json()["source"] in mark.get_attribute("title")
+    assert page.locator("h1 small").inner_text() == "cluster"

@@ -39,9 +39,7 @@ def shown(scope, page, folder):
     return run(copied(scope, page, "Copy as curl").replace("curl ", "curl -sS --fail-with-body ", 1), folder).stdout
 
 
-def try_it(page):
-    page.locator("caption", has_text="Node groups").wait_for()
-    page.get_by_role("button", name="Try it").click()
+CHANGES_MADE = "Changes"
 
 
 GRANTED = {"permissions": ["clipboard-read", "clipboard-write"]}
@@ -51,10 +49,10 @@ def test_the_copied_commands_ask_the_same(sample, pages, tmp_path):
     manifest = read(TOO_BIG) + SPECIAL
     page = pages.open(sample, **GRANTED)
     tried(page, manifest)
-    panel = page.locator("[role=tabpanel]")
-    assert shown(panel, page, tmp_path) == sample.post("/v1/dry-run?output=table", manifest).text
-    answer = told(panel, page, tmp_path)
-    assert answer.returncode == 1 and "0 of 1 replicas can be placed" in answer.stdout, answer
+    facts = page.locator(".facts")
+    assert shown(facts, page, tmp_path) == sample.post("/v1/dry-run?output=table", manifest).text
+    answer = told(facts, page, tmp_path)
+    assert answer.returncode == 1 and answer.stdout, answer
 
 
 def assert_refused(scope, page, because):
@@ -71,32 +69,29 @@ def test_what_is_no_name_is_not_copied(sample, pages, name):
     """The answer is faked, because the service answers only about pods that exist."""
     explained = sample.get("/v1/explain?namespace=ml-training&name=big-train-0").json()
     answer = lambda page: page.route("**/v1/explain?*", lambda route: route.fulfill(json=explained))
-    page = pages.open(sample, f"#pod={quote(name)}", wait=".details table", before=answer, **GRANTED)
-    assert_refused(page.locator(".details"), page, "is not the name of a Kubernetes object")
+    page = pages.open(sample, f"#pod={quote(name)}", wait=".drawer table", before=answer, **GRANTED)
+    assert_refused(page.locator(".drawer"), page, "is not the name of a Kubernetes object")
 
 
 @pytest.mark.parametrize("character", ["\u0003", "\t", "\u202e", "\U000e0041"], ids=ascii)
 def test_hidden_characters_are_not_copied(sample, pages, character):
     pages.expected.append("400")  # YAML has no controls but tabs
-    page = pages.open(sample, "#tab=try", wait="#manifest", **GRANTED)
+    page = pages.open(sample, "#view=try", wait="#manifest", **GRANTED)
     page.locator("#manifest").fill(f"# a{character}\n{read(TOO_BIG)}")
-    page.get_by_role("button", name="Try it").click()
+    page.locator("#try-it").click()
     page.get_by_role("button", name=BUTTONS[0]).wait_for()
-    assert_refused(page.locator("[role=tabpanel]"), page, f"the hidden character U+{ord(character):04X}")
+    assert_refused(page.locator(".facts"), page, f"the hidden character U+{ord(character):04X}")
 
 
 def test_a_wrong_change_gets_the_api_s_error(sample, pages):
     pages.expected.append("404")
-    page = pages.open(sample, "#tab=try&drain=nothing-of-this-name", wait="#manifest")
-    page.get_by_role("button", name="Try it").click()
-    page.wait_for_selector(".notice.error")
+    page = pages.open(sample, "#view=try&drain=nothing-of-this-name", wait=".verdict.not")
     asked = {"changes": [{"drain": ["nothing-of-this-name"]}], "workloads": []}
-    assert sample.post("/v1/what-if", asked).json()["error"] in page.locator(".notice.error").inner_text()
+    assert sample.post("/v1/what-if", asked).json()["error"] in page.locator(".verdict.not").inner_text()
 
 
 def test_a_busy_service_is_asked_again(sample, pages):
     pages.expected.append("503")
-    summary = sample.post("/v1/what-if", {"changes": [{"drain": ["h100-1"]}], "workloads": []}).json()["summary"]
     busy = [1, 1]
 
     def answer(route):
@@ -106,81 +101,81 @@ def test_a_busy_service_is_asked_again(sample, pages):
         else:
             route.continue_()
 
-    page = pages.open(sample, "#tab=try&drain=h100-1", wait="#manifest", before=lambda page: page.route("**/v1/what-if", answer))
-    page.get_by_role("button", name="Try it").click()
-    page.get_by_text(summary).first.wait_for()
+    pages.open(sample, "#view=try&drain=h100-1", wait=".answer .verdict", before=lambda page: page.route("**/v1/what-if", answer))
     assert busy == []
 
 
-def test_a_drain_is_tried(sample, pages, tmp_path):
-    """The details of a node lead to a try that drains it."""
-    (name,) = [item["name"] for item in sample.get("/v1/inventory").json()["nodes"] if item["name"] == "h100-1"]
-    asked = {"changes": [{"drain": [name]}], "workloads": []}
+def test_a_drain_is_asked_at_once(sample, pages, tmp_path):
+    """In the drawer of the node, and from there in the view Try, which shows the same on the map."""
+    asked = {"changes": [{"drain": ["v100-1"]}], "workloads": []}
     answer = sample.post("/v1/what-if", asked).json()
-    page = pages.open(sample, f"#node={name}", **GRANTED)
-    page.get_by_role("button", name="What if it is drained?").click()
-    try_it(page)
-    page.get_by_text(answer["summary"]).first.wait_for()
-    rows = rows_of(page, "displaced pods find a place")
-    assert [row[0] for row in rows] == [f"{item['namespace']}/{item['name']}" for item in answer["displaced"]]
-    places = {item["node"] for item in [*answer["displaced"], *answer["pending"]["nowRun"]] if item["node"]}
-    assert set(page.locator(".node.placed").evaluate_all("nodes => nodes.map(node => node.title)")) == places
-    panel = page.locator("[role=tabpanel]")
-    assert shown(panel, page, tmp_path) == sample.post("/v1/what-if?output=table", asked).text
-    assert json.loads(told(panel, page, tmp_path, " -o json").stdout)["displaced"] == answer["displaced"]
+    assert answer["changes"][0]["withoutController"] == 1
+    page = pages.open(sample, "#node=v100-1", **GRANTED)
+    drawer = page.locator(".drawer")
+    drawer.get_by_role("button", name="Drain it").click()
+    drawer.locator(".verdict.not", has_text="1 pod would be lost").wait_for()
+    models = {when: {row["model"]: row["usable"] for row in answer["fragmentation"][when]} for when in ("before", "after")}
+    assert f"Usable V100: {models['before']['V100']} → {models['after']['V100']}." in drawer.inner_text()
+    assert json.loads(told(drawer, page, tmp_path, " -o json").stdout)["displaced"] == answer["displaced"]
+    drawer.get_by_role("button", name="Open in Try").click()
+    page.locator(".try .verdict", has_text="1 pod would be lost").wait_for()
+    assert page.locator("#drain").input_value() == "v100-1"
+    assert [row[0] for row in rows_of(page, "displaced pod")] == [f"{item['namespace']}/{item['name']}" for item in answer["displaced"]]
+    facts = page.locator(".facts")
+    assert shown(facts, page, tmp_path) == sample.post("/v1/what-if?output=table", asked).text
+    assert json.loads(told(facts, page, tmp_path, " -o json").stdout)["displaced"] == answer["displaced"]
     shot(page, "drain")
 
 
 @pytest.mark.parametrize("lang, drained, cordoned", [("en", "would be drained", "would be cordoned"), ("zh", "将被排空", "将被封锁")])
 def test_drained_and_cordoned_nodes_are_marked(sample, pages, lang, drained, cordoned):
-    """On the map with words, in the title and in the table, until another try; a link of the tab leads to them."""
-    page = pages.open(sample, f"#lang={lang}&tab=try&drain=h100-1&cordon=v100-1,h100-1,cp-1", wait="#manifest")
-    page.locator("#try-it").click()
-    page.wait_for_selector(".node.changed")
-    marked = page.locator(".node.changed").evaluate_all("all => all.map(one => [one.querySelector('.change').innerText, one.title, one.ariaLabel])")
-    for (badge, title, spoken), node, words in zip(sorted(marked, key=lambda one: one[1]), ("h100-1", "v100-1"), (drained, cordoned), strict=True):
-        assert badge and title == f"{node}: {words}" and words in spoken
-    assert len({badge for badge, *_ in marked}) == 2, "the badges differ in their words, not only in colour"
+    """On the map with words, and in the table, until another try."""
+    page = pages.open(sample, f"#lang={lang}&view=try&drain=h100-1&cordon=v100-1,h100-1,cp-1", wait=".facts")
+    page.locator(".facts .link").last.click()
+    page.wait_for_selector(".tile.changed")
+    marked = {one[0]: one[1:] for one in page.locator(".tile.changed").evaluate_all("all => all.map(one => [one.dataset.node, one.querySelector('.tag').innerText, one.ariaLabel])")}
+    assert set(marked) == {"h100-1", "v100-1"}
+    for node, words in (("h100-1", drained), ("v100-1", cordoned)):
+        assert marked[node][0] == words and words in marked[node][1]
     shot(page, f"changed-{lang}")
-    page.locator("#view").select_option("table")
-    states = {row[0]: row[-2] for row in page.locator("section table tbody tr").evaluate_all("all => all.map(row => [...row.cells].map(cell => cell.innerText))") if len(row) > 5}
-    assert drained in states["h100-1"] and cordoned in states["v100-1"]
-    page.locator("#view").select_option("map")
+    page.locator("#show").select_option("table")
+    states = {row[0]: row for row in page.locator("table tbody tr").evaluate_all("all => all.map(row => [...row.cells].map(cell => cell.innerText))")}
+    assert any(drained in cell for cell in states["h100-1"]) and any(cordoned in cell for cell in states["v100-1"])
+    page.locator("#tab-try").click()
     page.locator("#drain").fill("")
     page.locator("#cordon").fill("v100-2")
     page.locator("#try-it").click()
-    page.locator(".node.changed[title^='v100-2']").wait_for()
-    assert page.locator(".node.changed").count() == 1
+    page.locator(".answer td", has_text="v100-2").first.wait_for()
+    page.locator(".facts .link").last.click()
+    page.wait_for_selector(".tile.changed[data-node='v100-2']")
+    assert page.locator(".tile.changed").count() == 1
 
 
-def test_a_cordon_and_a_removal_are_tried(sample, pages, tmp_path):
-    """The details of a node and of a pod lead to these changes."""
+def test_a_cordon_a_removal_and_one_more_node_are_asked_at_once(sample, pages, tmp_path):
     for fragment, button, change in (
-        ("#node=h100-1&lang=en", "What if it is cordoned?", {"cordon": ["h100-1"]}),
+        ("#node=h100-1&lang=en", "Cordon it", {"cordon": ["h100-1"]}),
+        ("#node=h100-1", "Add 1 like it", {"addNodes": {"like": "h100-1", "count": 1}}),
         ("#pod=ml-training/big-train-0", "What if it were gone?", {"removePods": ["ml-training/big-train-0"]}),
     ):
         asked = {"changes": [change], "workloads": []}
         answer = sample.post("/v1/what-if", asked).json()
-        page = pages.open(sample, f"{fragment}&drain=a100-80-1", **GRANTED)
-        page.get_by_role("button", name=button).click()
-        page.wait_for_function("document.activeElement?.id === 'try-it'")
-        page.locator("caption", has_text="Node groups").wait_for()
-        page.keyboard.press("Enter")
-        panel = page.locator("[role=tabpanel]")
-        panel.get_by_text(answer["summary"]).first.wait_for()
-        ((_, name, _),) = rows_of(page, "What the changes do")
-        assert [name] == next(iter(change.values()))
-        assert shown(panel, page, tmp_path) == sample.post("/v1/what-if?output=table", asked).text
-        assert json.loads(told(panel, page, tmp_path, " -o json").stdout)["changes"] == answer["changes"]
+        page = pages.open(sample, f"{fragment}&drain=a100-80-1", wait=".asks", **GRANTED)
+        drawer = page.locator(".drawer")
+        drawer.get_by_role("button", name=button).click()
+        drawer.get_by_role("button", name="Open in Try").click()
+        page.locator(".facts").wait_for()
+        ((_, name, _),) = rows_of(page, CHANGES_MADE)
+        assert name in json.dumps(change)
+        facts = page.locator(".facts")
+        assert shown(facts, page, tmp_path) == sample.post("/v1/what-if?output=table", asked).text
+        assert json.loads(told(facts, page, tmp_path, " -o json").stdout)["changes"] == answer["changes"]
 
 
 @pytest.mark.parametrize("changes", ["drain=it's", "cordon=a,it's", "remove=ml/it's", "like=it's", "like=it's&quota=a"])
 def test_what_is_no_name_in_a_change_is_not_copied(sample, pages, changes):
     pages.expected += ["400", "404"]
-    page = pages.open(sample, f"#tab=try&{changes}", wait="#manifest", **GRANTED)
-    page.get_by_role("button", name="Try it").click()
-    page.wait_for_selector(".notice.error")
-    assert_refused(page.locator("[role=tabpanel]"), page, "“it's” is not the name of a Kubernetes object")
+    page = pages.open(sample, f"#view=try&{changes}", wait=".verdict.not", **GRANTED)
+    assert_refused(page.locator(".facts"), page, "“it's” is not the name of a Kubernetes object")
 
 
 def test_a_token_is_copied_as_a_variable(sample, pages, tmp_path):
@@ -191,10 +186,10 @@ def test_a_token_is_copied_as_a_variable(sample, pages, tmp_path):
     page = pages.open(sample, "#pod=ml-training/big-train-0", wait="#token", before=asking, **GRANTED)
     page.locator("#token").fill("t0ken")
     page.get_by_role("button", name="Use it").click()
-    details = page.locator(".details")
+    drawer = page.locator(".drawer")
     for label, words in (("Copy as curl", '-H "Authorization: Bearer $TOKEN"'), ("Copy as kubectl gpu", '--token="$TOKEN"')):
-        details.get_by_role("button", name=label).click()
-        details.get_by_text("Set the shell's variable TOKEN").first.wait_for()
+        drawer.get_by_role("button", name=label).click()
+        drawer.get_by_text("Set the shell's variable TOKEN").first.wait_for()
         command = page.evaluate("navigator.clipboard.readText()")
         assert words in command and "t0ken" not in command
 
@@ -202,14 +197,17 @@ def test_a_token_is_copied_as_a_variable(sample, pages, tmp_path):
 def test_more_nodes_are_tried_with_a_manifest(sample, pages, tmp_path):
     asked = {"changes": [{"addNodes": {"like": "h100-1", "count": 3}}], "workloads": [read(TOO_BIG)]}
     answer = sample.post("/v1/what-if", json.dumps(asked)).json()
-    page = pages.open(sample, "#tab=try&like=h100-1&count=3", wait="#manifest", **GRANTED)
-    page.locator("#manifest").fill(read(TOO_BIG))
-    try_it(page)
-    page.get_by_text(answer["summary"]).first.wait_for()
-    rows = rows_of(page, "find a place only with the changes") if answer["pending"]["nowRun"] else []
+    page = pages.open(sample, "#view=try", wait="#manifest", **GRANTED)
+    tried(page, read(TOO_BIG))
+    page.get_by_role("button", name="+ Nodes").click()
+    page.locator("#like").fill("h100-1")
+    page.locator("#count").fill("3")
+    page.locator("#try-it").click()
+    page.locator("table caption", has_text=CHANGES_MADE).wait_for(state="attached")
+    rows = rows_of(page, "only with the changes") if answer["pending"]["nowRun"] else []
     assert [row[0] for row in rows] == [f"{item['namespace']}/{item['name']}" for item in answer["pending"]["nowRun"]]
     assert page.locator("article").count() == len(answer["workloads"]) == 1
-    assert json.loads(told(page.locator("[role=tabpanel]"), page, tmp_path, " -o json").stdout)["summary"] == answer["summary"]
+    assert json.loads(told(page.locator(".facts"), page, tmp_path, " -o json").stdout)["summary"] == answer["summary"]
 
 
 def test_a_drain_names_the_budgets_that_it_meets(pages, tmp_path, ends):
@@ -226,12 +224,10 @@ def test_a_drain_names_the_budgets_that_it_meets(pages, tmp_path, ends):
     ends.callback(service.stop)
     answer = service.post("/v1/what-if", {"changes": [{"drain": ["a"]}], "workloads": []}).json()
     (met,) = answer["disruptionBudgets"]["met"]
-    page = pages.open(service, "#tab=try&drain=a", wait="#manifest")
-    try_it(page)
-    page.get_by_text(answer["summary"]).first.wait_for()
+    page = pages.open(service, "#view=try&drain=a", wait=".facts")
     assert rows_of(page, "PodDisruptionBudgets of") == [["ml/keep-it", "1", "0", met["reason"]]]
-    assert [row[3] for row in rows_of(page, "displaced pods find a place")] == ["b"]
-    ((_, _, effect),) = rows_of(page, "What the changes do")
+    assert [row[3] for row in rows_of(page, "displaced pod finds a place")] == ["b"]
+    ((_, _, effect),) = rows_of(page, CHANGES_MADE)
     assert effect.startswith("1 evicted, 0 stay")
 
 
@@ -250,27 +246,29 @@ def test_a_quota_and_the_placement_are_tried(pages, tmp_path, ends):
     limits = [{"total": 0, "models": {"H100": 4}}, {"resource": "nvidia.com/gpu", "total": 30}]
     changes = [{"drain": ["h100-1", "a100-80-1"]}, {"quota": {"name": "training", "limits": limits}}, {"placement": {"policy": "binpack"}}]
     answer = service.post("/v1/what-if", {"changes": changes, "workloads": []}).json()
-    page = pages.open(service, "#tab=quotas", wait="[role=tabpanel] table", **GRANTED)
-    page.locator("tr", has_text="training").first.get_by_role("button", name="other limits?").click()
-    page.wait_for_function("document.activeElement?.id === 'limits'")
+    page = pages.open(service, "#view=quotas", wait="table", **GRANTED)
+    page.locator("tr", has_text="training").first.get_by_role("button", name="Other limits?").click()
+    page.locator(".facts").wait_for()
     assert page.locator("#quota").input_value() == "training"
     assert page.locator("#limits").input_value() == "40, H100=8, nvidia.com/gpu:30"
     page.locator("#limits").fill("0, H100=4, nvidia.com/gpu:30")
+    page.get_by_role("button", name="Drain", exact=True).click()
     page.locator("#drain").fill("h100-1,a100-80-1")
+    page.get_by_role("button", name="Placement").click()
     page.locator("#placement").select_option("binpack")
-    try_it(page)
-    page.get_by_text(answer["summary"]).first.wait_for()
+    page.locator("#try-it").click()
+    page.locator("td", has_text="placement changed").wait_for()
     before, after = ({(row["quota"], row["resource"], row["model"]): row for row in answer["quota"][when]} for when in ("before", "after"))
     changed = [name for name in after if before[name] != after[name]]
-    rows = {(row[0], row[1], row[2]): row[3:] for row in rows_of(page, "Quotas")}
-    assert rows == {(*name[:2], name[2] or "any"): [f"{before[name][of]} → {after[name][of]}" for of in ("used", "limit")] for name in changed}
-    assert ("training", "", "H100") in rows
-    panel = page.locator("[role=tabpanel]")
-    assert shown(panel, page, tmp_path) == service.post("/v1/what-if?output=table", {"changes": changes, "workloads": []}).text
-    assert json.loads(told(panel, page, tmp_path, " -o json").stdout)["quota"] == answer["quota"]
+    rows = {(row[0], row[1]): row[2:] for row in rows_of(page, "Quotas")}
+    assert rows == {(name[0], f"{name[1]} {name[2] or 'any'}".strip()): [f"{before[name][of]} → {after[name][of]}" for of in ("used", "limit")] for name in changed}
+    assert ("training", "H100") in rows
+    facts = page.locator(".facts")
+    assert shown(facts, page, tmp_path) == service.post("/v1/what-if?output=table", {"changes": changes, "workloads": []}).text
+    assert json.loads(told(facts, page, tmp_path, " -o json").stdout)["quota"] == answer["quota"]
     shot(page, "what-if")
     pages.expected.append("400")
     page.locator("#limits").fill("H100=many")
-    page.get_by_role("button", name="Try it").click()
+    page.locator("#try-it").click()
     wrong = {"changes": [changes[0], {"quota": {"name": "training", "limits": [{"models": {"H100": "many"}}]}}, changes[2]]}
-    page.locator(".notice.error", has_text=service.post("/v1/what-if", wrong).json()["error"]).wait_for()
+    page.locator(".verdict.not", has_text=service.post("/v1/what-if", wrong).json()["error"]).wait_for()

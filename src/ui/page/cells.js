@@ -1,7 +1,7 @@
-// From nodes of /v1/inventory to cells, one a GPU. No drawing here.
+// From nodes of /v1/inventory to cells, one a GPU, and to the rows of the map. No drawing here.
 
 // A row shows no more; the rest is a number.
-export const CELLS_MAX = 64;
+const CELLS_MAX = 64;
 
 export const STATES = ["used", "terminating", "claimed", "reserved", "promised", "free", "stranded", "closed", "tainted", "broken", "unknown"];
 
@@ -48,7 +48,7 @@ function runsOfResource(node, name) {
   const nominations = node.nominations.map((holder) => ({ holder, n: holder.gpus[name] ?? 0 }));
   addFree(add, row, nominations);
   add("broken", row.lost);
-  return { name, model: row.model, total: row.allocatable, used: row.used, free: row.free, runs };
+  return { name, model: row.model, sharing: row.sharing, unit: row.unit, total: row.capacity, used: row.used, free: row.free, usable: row.usable, stranded: row.stranded, runs };
 }
 
 function runsOfDriver(node, name) {
@@ -60,7 +60,7 @@ function runsOfDriver(node, name) {
   const add = (state, n, holder) => n > 0 && runs.push({ state, n, holder });
   if (row.allocated === null || row.free === null) {
     add("unknown", row.total);
-    return { name, model, total: row.total, used: null, free: null, runs };
+    return { name, model, sharing: "", unit: "gpu", total: row.total, used: null, free: null, usable: 0, stranded: 0, runs };
   }
   for (const holder of node.holders) {
     // A claim that several pods share counts once.
@@ -74,10 +74,11 @@ function runsOfDriver(node, name) {
   const tainted = Math.min(row.tainted, row.total - row.allocated - row.free);
   add("tainted", tainted);
   add("broken", row.total - row.allocated - row.free - tainted);
-  return { name, model, total: row.total, used: row.allocated, free: row.free, runs };
+  return { name, model, sharing: "", unit: "gpu", total: row.total, used: row.allocated, free: row.free, usable: sum("usable"), stranded: sum("stranded"), runs };
 }
 
-// The GPUs of a node: a list of {name, model, total, used, free, runs}. Devices that a device plugin offers too are left out, as the API does.
+// The GPUs of a node: a list of {name, model, sharing, unit, total, used, free, usable, stranded, runs}. Devices that a device plugin
+// offers too are left out, as the API does.
 export function gpusOf(node, names) {
   const found = [];
   for (const name of Object.keys(node.resources)) if (names.has(name)) found.push(runsOfResource(node, name));
@@ -90,16 +91,29 @@ export function modelsOf(gpus) {
   return [...new Set(gpus.map((one) => one.model).filter(Boolean))].join(" + ");
 }
 
-// {cells: [{state, holder}], more}: the first CELLS_MAX of the runs.
+// {cells: [run of one], more}: runs of at most CELLS_MAX cells together, and how many are left out.
 export function cellsOf(gpus) {
-  const cells = [];
+  const runs = [];
+  let room = CELLS_MAX;
   let more = 0;
   for (const run of gpus.runs) {
-    const n = Math.min(run.n, CELLS_MAX - cells.length);
-    for (let i = 0; i < n; i++) cells.push(run);
+    const n = Math.min(run.n, room);
+    if (n > 0) runs.push({ ...run, n });
+    room -= n;
     more += run.n - n;
   }
-  return { cells, more };
+  return { runs, more };
+}
+
+// The same GPUs after n of the free ones are taken by pods that a try places there.
+export function afterPut(gpus, n) {
+  let left = n;
+  const runs = gpus.runs.flatMap((run) => {
+    const taken = run.state === "free" || run.state === "stranded" ? Math.min(left, run.n) : 0;
+    left -= taken;
+    return [{ ...run, state: "put", n: taken }, { ...run, n: run.n - taken }].filter((one) => one.n > 0);
+  });
+  return { ...gpus, runs };
 }
 
 // The nodes with GPUs: {fleet: [{node, gpus}], nWithout}.
@@ -107,6 +121,21 @@ export function fleetOf(inventory) {
   const names = gpuNames(inventory);
   const fleet = inventory.nodes.map((node) => ({ node, gpus: gpusOf(node, names) })).filter(({ gpus }) => gpus.length > 0);
   return { fleet, nWithout: inventory.nodes.length - fleet.length };
+}
+
+// {gpus, usable, stranded, closed, used, reserved, lost} of whole GPUs; lost: no pod can have them, as they are out of order or tainted.
+// parts: [{unit, total, usable}] of slices and shares. null: the service does not know all claims.
+export function totalsOf(inventory) {
+  const sum = (rows, of) => rows.reduce((all, row) => (all === null || row[of] === null ? null : all + row[of]), 0);
+  const whole = inventory.models.filter((row) => row.unit === "gpu");
+  const parts = ["slice", "share"].map((unit) => {
+    const rows = inventory.models.filter((row) => row.unit === unit);
+    return { unit, total: sum(rows, "capacity"), usable: sum(rows, "usable") };
+  });
+  const totals = Object.fromEntries(["usable", "stranded", "closed", "used", "reserved"].map((of) => [of, sum(whole, of)]));
+  const gpus = sum(whole, "capacity");
+  const lost = totals.used === null ? 0 : Math.max(0, gpus - Object.values(totals).reduce((all, n) => all + n, 0));
+  return { gpus, ...totals, lost, parts: parts.filter(({ total }) => total > 0) };
 }
 
 const byName = new Intl.Collator("en", { numeric: true }).compare;
@@ -130,57 +159,112 @@ export function poolsOf(answer) {
 }
 
 const KEYS = {
-  model: ({ gpus }) => modelsOf(gpus),
+  model: null, // rowsOf makes a row of each model and resource
   state: ({ node }) => (isClosed(node) ? "closed" : node.holders.length > 0 ? "used" : "free"),
   zone: ({ node }) => node.label ?? "",
   pool: ({ node }, pools) => pools.keys.get(node.name) ?? "",
   label: ({ node }) => node.label ?? "",
 };
 export const GROUPINGS = Object.keys(KEYS);
+export const ROOMS = ["any", "1", "2", "4", "8"];
+const SIZES = [2, 4, 8];
 
-function groupKey(row, groupBy, pools) {
-  return KEYS[groupBy](row, pools);
+// Whether a name of a model that a pod asks for ("A100-80GB") is this one ("A100-SXM4-80GB"): it has each part of the name.
+function isModel(model, asked) {
+  const parts = new Set(model.toLowerCase().split("-"));
+  return asked.toLowerCase().split("-").every((part) => parts.has(part));
 }
 
-// Nodes with the same text look the same but for their names, and hold no pods.
-function likenessOf({ node, gpus }) {
-  if (node.holders.length > 0 || node.reservations.length > 0 || node.nominations.length > 0) return null;
-  return JSON.stringify([node.sharing, node.ready, node.unschedulable, gpus.map((one) => [one.name, one.model, one.runs])]);
+// Row's key -> GPUs of waiting pods, under the first model that a pod names. models: in the order of worth.
+export function wantedOf(models, pending) {
+  const wanted = new Map();
+  for (const pod of pending?.pods ?? []) {
+    const asked = pod.gpuModels?.models[0];
+    const row = asked && models.find((one) => one.resource in pod.requests && isModel(one.model, asked));
+    const key = row && `${row.resource} ${row.model}`;
+    if (row) wanted.set(key, (wanted.get(key) ?? 0) + pod.requests[row.resource]);
+  }
+  return wanted;
 }
 
-function sumUp(group, gpus) {
-  for (const one of gpus) {
-    group.total += one.total;
-    group.free += Math.max(0, one.free ?? 0);
+// "RESOURCE MODEL": the key of the row of a node's GPUs; that of a row of /v1/inventory's models, too.
+function keyOf({ name, model, sharing }) {
+  return `${name} ${[model, sharing].filter(Boolean).join("-")}`;
+}
+
+function newRow(key, worth) {
+  return { key, items: [], total: 0, usable: 0, largest: 0, room: SIZES.map(() => 0), wanted: 0, worth };
+}
+
+function addTo(row, item, worth) {
+  row.items.push(item);
+  row.worth = Math.min(row.worth, worth);
+  for (const gpus of item.gpus) {
+    row.total += gpus.total;
+    row.usable += gpus.usable;
+    row.largest = Math.max(row.largest, gpus.usable);
+    if (gpus.unit === "gpu") SIZES.forEach((size, at) => (row.room[at] += Math.floor(gpus.usable / size)));
   }
 }
 
-// Groups of rows of {nodes, gpus}: nodes that are alike share a row, unless apart.
-export function groupsOf(fleet, groupBy, pools, apart) {
-  const groups = new Map();
+const SORTED_BY = {
+  worth: (a, b) => a.worth - b.worth,
+  usable: (a, b) => b.usable - a.usable,
+  wanted: (a, b) => b.wanted - a.wanted,
+  name: () => 0,
+};
+export const SORTINGS = Object.keys(SORTED_BY);
+
+// The rows of the map: {key, model, resource, sharing, unit, items: [{node, gpus}], total, usable, largest, room: [of 2, 4, 8], wanted}. By model
+// each row is a model and a resource, which is what a pod can ask for.
+export function rowsOf(fleet, models, state, pools, wanted) {
+  const worths = new Map(models.map((one, at) => [`${one.resource} ${one.model}`, at]));
+  const rows = new Map();
+  const add = (key, item, more) => {
+    const worth = Math.min(...item.gpus.map((gpus) => worths.get(keyOf(gpus)) ?? models.length));
+    if (!rows.has(key)) rows.set(key, { ...newRow(key, worth), ...more });
+    addTo(rows.get(key), item, worth);
+  };
   for (const item of fleet) {
-    const key = groupKey(item, groupBy, pools);
-    const group = groups.get(key) ?? { key, rows: [], alike: new Map(), total: 0, free: 0, nNodes: 0 };
-    groups.set(key, group);
-    group.nNodes++;
-    sumUp(group, item.gpus);
-    const likeness = apart ? null : likenessOf(item);
-    const row = likeness && group.alike.get(likeness);
-    if (row) {
-      row.nodes.push(item.node);
-    } else {
-      const made = { nodes: [item.node], gpus: item.gpus };
-      if (likeness) group.alike.set(likeness, made);
-      group.rows.push(made);
-    }
+    if (state.group !== "model") add(KEYS[state.group](item, pools), item, {});
+    else
+      for (const gpus of item.gpus) {
+        const key = keyOf(gpus);
+        add(key, { node: item.node, gpus: [gpus] }, { model: gpus.model, resource: gpus.name, sharing: gpus.sharing, unit: gpus.unit, wanted: wanted.get(key) ?? 0 });
+      }
   }
-  for (const group of groups.values())
-    group.rows.sort((a, b) => b.nodes.length - a.nodes.length || byName(a.nodes[0].name, b.nodes[0].name));
-  return [...groups.values()].sort((a, b) => b.total - a.total || byName(a.key, b.key));
+  const nameOf = (row) => row.model ?? row.key;
+  return [...rows.values()].sort((a, b) => SORTED_BY[state.sort](a, b) || byName(nameOf(a), nameOf(b)) || byName(a.resource ?? "", b.resource ?? ""));
 }
 
-// What pods have their colour by.
+export const FOLD_MIN = 7; // a row of as many nodes folds those that look the same
+
+// The tiles of a row: {key, items}; nodes with equally many free GPUs and the same tag share one, if the row has many. isApart(node): it
+// has a tile of its own.
+export function tilesOf(row, tagOf, isApart) {
+  if (row.items.length < FOLD_MIN) return row.items.map((item) => ({ key: item.node.name, items: [item], isFolded: false }));
+  const tiles = new Map();
+  for (const item of row.items) {
+    const isAlone = isApart(item.node);
+    const counts = item.gpus.map((gpus) => [gpus.name, gpus.total, gpus.free, gpus.usable]);
+    const key = isAlone ? item.node.name : JSON.stringify([row.key, counts, tagOf(item)]);
+    if (!tiles.has(key)) tiles.set(key, { key, items: [], isFolded: !isAlone });
+    tiles.get(key).items.push(item);
+  }
+  const freeOf = ({ items }) => items[0].gpus.reduce((sum, gpus) => sum + (gpus.free ?? 0), 0);
+  return [...tiles.values()].sort((a, b) => Number(a.isFolded) - Number(b.isFolded) || freeOf(b) - freeOf(a) || b.items.length - a.items.length);
+}
+
+// Whether a text is part of the name of a node, of its models and resources, or of its pods and their namespaces.
+export function matches({ node, gpus }, text) {
+  const wanted = text.trim().toLowerCase();
+  const names = [node.name, ...gpus.flatMap((one) => [one.model, one.name]), ...[...node.holders, ...node.nominations].map((pod) => `${pod.namespace}/${pod.pod}`)];
+  return names.some((name) => name.toLowerCase().includes(wanted));
+}
+
+// What pods have their colour by; by state all are grey.
 const COLOURINGS_BY = {
+  state: null,
   namespace: (holder) => holder.namespace,
   owner: (holder) => `${holder.namespace}/${holder.controller ? `${holder.controller.kind}/${holder.controller.name}` : holder.pod}`,
   priority: (holder) => String(holder.priority),
@@ -188,7 +272,7 @@ const COLOURINGS_BY = {
 export const COLOURINGS = Object.keys(COLOURINGS_BY);
 
 export function colourKey(holder, colour) {
-  return COLOURINGS_BY[colour](holder);
+  return COLOURINGS_BY[colour]?.(holder);
 }
 
 // The states that some GPU has.
@@ -199,6 +283,7 @@ export function statesOf(fleet) {
 // Those that hold GPUs, the largest first: [{name, n}].
 export function holdersOf(fleet, colour) {
   const counts = new Map();
+  if (colour === "state") return [];
   for (const { gpus } of fleet)
     for (const one of gpus)
       for (const { state, n, holder } of one.runs) {
@@ -209,7 +294,7 @@ export function holdersOf(fleet, colour) {
   return [...counts].map(([name, n]) => ({ name, n })).sort((a, b) => b.n - a.n || byName(a.name, b.name));
 }
 
-export const COLOURS = 8;
+const COLOURS = 8;
 // name -> its letter, and the number of its colour; those after the first COLOURS share "·" and one colour.
 export function marksOf(holders) {
   return new Map(holders.slice(0, COLOURS).map(({ name }, at) => [name, { letter: String.fromCharCode(65 + at), colour: at }]));

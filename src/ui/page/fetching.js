@@ -140,27 +140,35 @@ export async function post(path, body) {
   return read(await send(path, { method: "POST", body }));
 }
 
-// {value, failure, answered}, asked again every everyMs while the page is visible. After a failure the last value stays. path "": nothing
-// is asked. again: another value asks at once.
+// After the first, second ... failure in a row.
+const RETRY_MS = [5000, 10000, 20000, 60000];
+
+// {value, answered, failure, retryAt}, asked again every everyMs while the page is visible, and after failures ever later. After
+// a failure the last value stays. path "": nothing is asked. again: another value asks at once. retryAt: the time of the next question.
 export function usePolled(path, everyMs, again) {
   const [result, set] = useState({});
   useEffect(() => {
     let timer = 0;
     let ended = false;
     let isAsking = false;
+    let failed = 0;
     const ask = async () => {
       clearTimeout(timer);
       timer = 0;
       if (document.hidden || isAsking) return;
       isAsking = true;
+      let wait = everyMs;
       try {
         const answer = await get(path);
+        failed = 0;
         if (!ended) set({ path, ...answer });
       } catch (failure) {
-        if (!ended) set((old) => ({ ...(old.path === path ? old : { path }), failure }));
+        wait = Math.max(everyMs, RETRY_MS[Math.min(failed++, RETRY_MS.length - 1)]);
+        const retryAt = Date.now() + wait;
+        if (!ended) set((old) => ({ ...(old.path === path ? old : { path }), failure, retryAt }));
       }
       isAsking = false;
-      if (!ended) timer = setTimeout(ask, everyMs);
+      if (!ended) timer = setTimeout(ask, wait);
     };
     const shown = () => !document.hidden && ask();
     document.addEventListener("visibilitychange", shown);

@@ -1,138 +1,149 @@
-// The page: the top line, the map, the details, the tabs.
+// The page: the bar with its tabs, the bands about the data, the view, and the drawer.
 import { html, render, useEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
-import { setToken, takeSecret, usePolled } from "./fetching.js";
-import { gpuNames, gpusOf, labelOf, poolsOf } from "./cells.js";
-import { Details } from "./details.js";
-import { ClusterMap } from "./map.js";
-import { Failed, Notice, Table, age } from "./parts.js";
-import { useAddress } from "./state.js";
-import { Tabs } from "./tabs.js";
-import { closingOf, placesOf } from "./try.js";
+import { takeSecret, usePolled } from "./fetching.js";
+import { labelOf, poolsOf } from "./cells.js";
+import { Decisions } from "./decisions.js";
+import { Drawer } from "./drawer.js";
+import { Fragmentation } from "./fragmentation.js";
+import { KeyList, moveAside, useKeys } from "./keys.js";
+import { Overview } from "./overview.js";
+import { Failed, Loading, Notice, TokenForm, age, count, timeOf } from "./parts.js";
+import { Quotas, isFull, limitsOfAll } from "./quotas.js";
+import { VIEWS, fragmentOf, useAddress } from "./state.js";
+import { Try, markedBy } from "./try.js";
+import { Waiting } from "./waiting.js";
 import { LANGUAGES, setLanguage, t } from "./words.js";
 
 const RELOAD_MS = 5000;
 const SUMS_MS = 15000;
 const GROUPS_MS = 60000; // they are judged anew for each answer
-const NOWHERE = new Map();
 
-// How many nodes of the map a try marks: those without GPUs, and added ones, are not there.
-function countMarked(inventory, placed, closing) {
-  const names = gpuNames(inventory);
-  return inventory.nodes.filter((node) => (placed.has(node.name) || closing.has(node.name)) && gpusOf(node, names).length > 0).length;
+// Now, again every second.
+function useNow() {
+  const [now, set] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => set(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
 }
 
-// Takes a token of the API server; renewed asks again with it.
-function TokenForm({ renewed }) {
-  const [text, setText] = useState("");
-  const use = (event) => {
+const secondsFrom = (then, now) => Math.max(0, Math.round((now - then) / 1000));
+
+// How fresh the data are, in words and by a mark. An answer that has not changed since carries the time of its first copy, so a live
+// service's age is that of the last answer.
+function Freshness({ inventory, answered, failure, policy }) {
+  const now = useNow();
+  if (!inventory) return null;
+  const asOf = Date.parse(inventory.asOf);
+  const known = age(secondsFrom(asOf, now), 1);
+  const since = age(secondsFrom(answered, now), 1);
+  const [look, text] = failure ? ["lost", t("noAnswerFor", since)]
+    : !inventory.usable ? ["stale", t("staleFor", known)]
+    : inventory.live ? ["live", t("liveAgo", since)] : ["file", t("fileAgo", known)];
+  const more = [inventory.role && inventory.role !== "leader" && t(`role_${inventory.role.split(" ")[0]}`), policy?.values.mode === "observe" && t("observing")];
+  return html`<span class=${`fresh ${look}`} title=${`${inventory.source}, ${t("asOf", inventory.asOf)}`}>${[text, ...more].filter(Boolean).join(" · ")}</span>`;
+}
+
+// "file:/a/sample-cluster.yaml" -> "sample-cluster"; of an API server its host.
+function clusterName(source) {
+  const [, file] = /^file:(?:.*\/)?(.*?)(?:\.\w+)?$/.exec(source) ?? [];
+  return file ?? source.replace(/^\w+:\/\//, "").replace(/\/.*$/, "");
+}
+
+function Tab({ name, number, look, state, change }) {
+  const isHere = state.view === name;
+  const go = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab of the browser
     event.preventDefault();
-    setToken(text);
-    setText("");
-    renewed();
+    change({ view: name, node: "", pod: "", find: "" });
   };
-  return html`<form class="token" onSubmit=${use}>
-    <label for="token">${t("token")}</label>
-    <input id="token" type="password" autocomplete="off" value=${text} onInput=${(event) => setText(event.target.value)} />
-    <button type="submit">${t("useToken")}</button>
-    <p class="aside">${t("tokenHelp")}</p>
-  </form>`;
+  return html`<a id=${`tab-${name}`} href=${fragmentOf({ ...state, view: name, node: "", pod: "" })} aria-current=${isHere ? "page" : undefined} onClick=${go}>${t(`tab_${name}`)} ${number && html`<span class=${`count ${look}`}>${number}</span>`}</a>`;
 }
 
-// GPUs that are of no use to typical pods, by the resource and model that /v1/inventory names. A driver's devices count in
-// /v1/fragmentation under the extended resource they stand for, so they get none here, but count in the sum.
-function Totals({ inventory, fragmentation }) {
-  const ofNoUse = new Map((fragmentation?.models ?? []).map((row) => [`${row.resource} ${row.model}`, row.fragmented]));
-  const rows = [...inventory.models].sort((a, b) => b.capacity - a.capacity);
-  const isWhole = (row) => row.unit === "gpu"; // slices and shares are listed only
-  const sum = (of) => rows.filter(isWhole).reduce((all, row) => all + (of(row) ?? 0), 0);
-  const closedIn = (row) => row.closed ?? 0;
-  const brokenIn = (row) => row.capacity - (row.allocatable ?? row.capacity);
-  const useless = fragmentation?.models.filter(isWhole).reduce((all, row) => all + row.fragmented, 0);
-  return html`<p class="sum"><strong>${t("sum", sum((row) => row.capacity), sum((row) => row.free), sum((row) => row.used), sum((row) => row.reserved), useless?.toFixed(1) ?? "?", sum(closedIn), sum(brokenIn))}</strong></p>
-  <${Table} caption=${t("totals", rows.length)} rows=${rows} columns=${[
-    [t("model"), (row) => row.model || t("modelUnknown")],
-    [t("resource"), (row) => row.resource],
-    [t("nodes"), (row) => row.nodes, true],
-    [t("total"), (row) => row.capacity, true],
-    [t("free"), (row) => row.free ?? "?", true],
-    [t("used"), (row) => row.used ?? "?", true],
-    [t("reserved"), (row) => row.reserved, true],
-    [t("freeClosed"), closedIn, true],
-    [t("outOfOrder"), brokenIn, true],
-    [t("ofNoUse"), (row) => ofNoUse.get(`${row.resource} ${row.model}`)?.toFixed(1) ?? "", true],
-  ]} />`;
-}
-
-// An answer that has not changed since carries the time of its first copy, so the time of the last answer is shown, too.
-function ageText(inventory, answered) {
-  const seconds = Math.max(0, Math.round((answered - Date.parse(inventory.asOf)) / 1000));
-  const asOf = t("asOf", inventory.asOf.replace("T", " ").replace("Z", ""));
-  return `${asOf}, ${t("confirmed", new Date(answered).toISOString().slice(11, 19), age(seconds))}`;
-}
-
-function Header({ inventory, answered, policy, change }) {
-  const parts = inventory
-    ? [inventory.source, ageText(inventory, answered), inventory.role && t(`role_${inventory.role.split(" ")[0]}`), policy && t(`mode_${policy.values.mode}`)]
-    : [];
-  return html`<header>
-    <h1>${t("title")}</h1>
-    <p>${parts.filter(Boolean).join(" · ")}</p>
-    <label>${t("language")} <select onChange=${(event) => change({ lang: event.target.value })}>
-      ${Object.entries(LANGUAGES).map(([code, name]) => html`<option value=${code} lang=${code} selected=${document.documentElement.lang === code}>${name}</option>`)}
-    </select></label>
+function Bar({ inventory, answered, failure, policy, pending, quota, state, change }) {
+  const nFull = quota.value && !quota.failure ? limitsOfAll(quota.value).filter(isFull).length : 0;
+  const nWait = pending.failure ? 0 : pending.value?.podCount;
+  const numbers = { waiting: nWait > 0 && count(nWait), quotas: nFull > 0 && t("full", nFull) };
+  const tabs = useRef(null);
+  useEffect(() => tabs.current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [state.view]);
+  return html`<header class="top">
+    <h1>${t("title")}${inventory && html` <small>${clusterName(inventory.source)}</small>`}</h1>
+    <nav class="tabs" ref=${tabs} aria-label=${t("views")} onKeyDown=${moveAside}>${VIEWS.map((name) => html`<${Tab} name=${name} number=${numbers[name]} look=${name === "quotas" ? "warn" : ""} state=${state} change=${change} />`)}</nav>
+    <div class="state"><${Freshness} inventory=${inventory} answered=${answered} failure=${failure} policy=${policy} />
+      <select id="language" aria-label=${t("language")} onChange=${(event) => change({ lang: event.target.value })}>
+        ${Object.entries(LANGUAGES).map(([code, name]) => html`<option value=${code} lang=${code} selected=${document.documentElement.lang === code}>${name}</option>`)}</select></div>
   </header>`;
 }
 
-function Warnings({ inventory, answered, failure }) {
+// What is wrong with the data that are shown.
+function Bands({ inventory, answered, failure, retryAt, renew }) {
+  const stale = inventory.freshness.filter((one) => one.stale || !one.synced).map((one) => `${one.kind}: ${one.why}`);
+  const because = [inventory.unusableBecause, ...stale].filter(Boolean).join(". ");
   return html`
-    <${Failed} failure=${failure} />
-    ${failure && html`<p>${t("shownSince", new Date(answered).toISOString().slice(11, 19))}</p>`}
-    ${!inventory.usable && html`<${Notice} kind="error">${t("unusable")}: ${inventory.unusableBecause}</${Notice}>`}
-    ${(!inventory.claimsCounted || inventory.claimsNote) && html`<${Notice}>${inventory.claimsNotCountedBecause || inventory.claimsNote}</${Notice}>`}
-    ${inventory.problemCount > 0 && html`<details><summary>${t("problems", inventory.problemCount)}</summary>
-      <ul>${inventory.problems.slice(0, 100).map((one) => html`<li>${one.kind} ${one.name}: ${one.what}</li>`)}</ul></details>`}`;
+    ${failure && failure.status !== 401 && html`<${Lost} answered=${answered} failure=${failure} retryAt=${retryAt} renew=${renew} />`}
+    ${!inventory.usable && html`<${Notice} title=${t("unusable")}>${because}. ${t("unusableHelp")}</${Notice}>`}
+    ${(!inventory.claimsCounted || inventory.claimsNote) && html`<${Notice} title=${inventory.claimsNotCountedBecause || inventory.claimsNote} />`}`;
 }
 
+function Lost({ answered, failure, retryAt, renew }) {
+  const now = useNow();
+  const again = html`<button class="button small" onClick=${renew}>${t("tryNow")}</button>`;
+  return html`<${Notice} kind="error" title=${`${failure.status === 0 ? t("unreachable") : t("failed")} ${failure.message}`} action=${again}>${t("shownSince", timeOf(new Date(answered).toISOString()))} ${t("nextTry", secondsFrom(now, retryAt))}</${Notice}>`;
+}
+
+const CONTENTS = { overview: Overview, waiting: Waiting, try: Try, quotas: Quotas, fragmentation: Fragmentation, decisions: Decisions };
+
 function Page() {
-  const [state, change] = useAddress();
+  const [state, write] = useAddress();
   const [again, setAgain] = useState(0);
   const [tried, setTried] = useState({});
+  const [text, setText] = useState("");
+  const [asked, setAsked] = useState(0);
+  const help = useRef(null);
   setLanguage(state.lang);
   const renew = () => setAgain((n) => n + 1);
+  // manifest: a new text for the view Try, which asks at once if there are changes.
+  const change = ({ manifest, ...changes }) => {
+    if (manifest !== undefined) setText(manifest);
+    if (changes.view === "try") setAsked((n) => n + 1);
+    write(changes);
+  };
+  useKeys(state, change, help);
   useEffect(() => {
     const look = () => takeSecret() && renew();
     addEventListener("hashchange", look);
     return () => removeEventListener("hashchange", look);
   }, []);
   const label = labelOf(state);
-  const { value, answered, failure } = usePolled(label ? `inventory?label=${encodeURIComponent(label)}` : "inventory", RELOAD_MS, again);
+  const { value, answered, failure, retryAt } = usePolled(label ? `inventory?label=${encodeURIComponent(label)}` : "inventory", RELOAD_MS, again);
   // Another grouping asks anew; until it is answered the map stays.
   const last = useRef({});
   if (value) last.current = { value, answered };
   const inventory = last.current.value;
-  const { value: fragmentation } = usePolled("fragmentation", SUMS_MS, again);
-  const isOfGroups = state.group === "pool" || state.tab === "try";
-  const { value: nodeGroups, failure: noGroups } = usePolled(isOfGroups ? "node-groups" : "", GROUPS_MS, again);
-  const pools = useMemo(() => poolsOf(nodeGroups), [nodeGroups]);
-  const { value: policy } = usePolled("policy", SUMS_MS, again);
-  const placed = useMemo(() => (tried.answer ? placesOf(tried.answer) : NOWHERE), [tried]);
-  const closing = useMemo(() => (tried.answer ? closingOf(tried.answer) : NOWHERE), [tried]);
-  const nMarked = useMemo(() => (inventory ? countMarked(inventory, placed, closing) : 0), [inventory, placed, closing]);
+  const pending = usePolled("pending", SUMS_MS, again);
+  const quota = usePolled("quota", SUMS_MS, again);
+  const { value: policy } = usePolled("policy", GROUPS_MS, again);
+  const isOfGroups = (state.view === "overview" && state.group === "pool") || state.view === "waiting";
+  const groups = usePolled(isOfGroups ? "node-groups" : "", GROUPS_MS, again);
+  const pools = useMemo(() => poolsOf(groups.value), [groups.value]);
+  const marked = useMemo(() => markedBy(tried.answer), [tried]);
+  const common = { inventory, pending, quota, policy, groups, pools, noGroups: groups.failure, again, state, change };
+  const needsToken = failure?.status === 401;
+  const isBlank = state.view === "overview" && !inventory;
+  const view = isBlank ? (failure ? html`<${Failed} failure=${failure} what=${t("see_inventory")} />` : html`<${Loading} />`)
+    : html`<${CONTENTS[state.view]} key=${state.view} ...${common} tried=${state.view === "try" ? tried : marked} setTried=${setTried} text=${text} setText=${setText} asked=${asked} />`;
   return html`
-    <${Header} inventory=${inventory} answered=${last.current.answered} policy=${policy} change=${change} />
-    <main>
-      ${failure?.status === 401 && html`<${TokenForm} renewed=${renew} />`}
-      ${!inventory && (failure ? html`<${Failed} failure=${failure} />` : html`<p>${t("loading")}</p>`)}
-      ${inventory && html`
-        <${Warnings} inventory=${inventory} answered=${last.current.answered} failure=${failure} />
-        <div class="totals"><${Totals} inventory=${inventory} fragmentation=${fragmentation} /></div>
-        <${Failed} failure=${noGroups} />
-        <div class=${state.node || state.pod ? "split" : ""}>
-          <${ClusterMap} inventory=${inventory} resources=${policy?.values.gpuResources} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />
-          <${Details} inventory=${inventory} state=${state} change=${change} />
-        </div>
-        <${Tabs} state=${state} change=${change} again=${again} pools=${pools} tried=${tried} setTried=${setTried} nMarked=${nMarked} />`}
-    </main>`;
+    <${Bar} inventory=${inventory} answered=${last.current.answered} failure=${failure} policy=${policy} pending=${pending} quota=${quota} state=${state} change=${change} />
+    <main class=${state.node || state.pod ? "split" : ""}>
+      <div class="view">
+        ${needsToken && html`<${TokenForm} failure=${failure} renewed=${renew} />`}
+        ${inventory && html`<${Bands} inventory=${inventory} answered=${last.current.answered} failure=${failure} retryAt=${retryAt} renew=${renew} />`}
+        ${!(needsToken && !inventory) && view}
+      </div>
+      <${Drawer} inventory=${inventory} pending=${pending.value} state=${state} change=${change} />
+    </main>
+    <${KeyList} help=${help} />`;
 }
 
 const root = document.getElementById("page");

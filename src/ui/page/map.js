@@ -1,18 +1,15 @@
-// The map: nodes in groups, one cell a GPU. Only the lines in sight are in the document.
+// The map: a row for each model, with a tile for each node and a cell for each GPU; and the same as a table.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/preact-htm.js";
-import { CELLS_MAX, COLOURINGS, GROUPINGS, OTHER, STATES, cellsOf, colourKey, fleetOf, groupsOf, holdersOf, isClosed, marksOf, statesOf } from "./cells.js";
-import { Table, ageSince, ownerText } from "./parts.js";
-import { VIEWS } from "./state.js";
+import { FOLD_MIN, OTHER, STATES, afterPut, cellsOf, colourKey, fleetOf, holdersOf, marksOf, matches, rowsOf, statesOf, tilesOf, wantedOf } from "./cells.js";
+import { Empty, NodeLink, Table, ageSince, amount, count, ownerText } from "./parts.js";
 import { t } from "./words.js";
 
-const LINE_PX = 24;
-const CELL_PX = 18;
-const NAME_PX = 190;
-const COUNT_PX = 90;
+const ROWS_MOST = 100;
+const LINE_PX = 26;
 const MARGIN_LINES = 8; // drawn above and below what is in sight
 
-// Used and terminating cells have the letter of their holder.
-const GLYPHS = { claimed: "c", reserved: "r", promised: "p", free: "", stranded: "", closed: "–", tainted: "!", broken: "×", unknown: "?" };
+// Cells of pods have the letter of their holder if they are coloured.
+const GLYPHS = { claimed: "c", reserved: "r", promised: "p", closed: "–", tainted: "!", broken: "×", unknown: "?" };
 
 // "in use: ml/train-0, 2 h, Job train"
 function titleOf({ state, holder }) {
@@ -21,31 +18,23 @@ function titleOf({ state, holder }) {
   return `${t(`state_${state}`)}: ${parts.filter(Boolean).join(", ")}`;
 }
 
-function Cell({ run, mark, dim }) {
-  const { state, holder } = run;
-  const isHeld = state === "used" || state === "terminating";
-  const classes = ["cell", state, isHeld && `k${mark.colour}`, dim && "dim"].filter(Boolean).join(" ");
-  return html`<i class=${classes} title=${titleOf(run)} data-pod=${holder ? `${holder.namespace}/${holder.pod}` : undefined}>${isHeld ? mark.letter : GLYPHS[state]}</i>`;
+// The cells of one pod are joined. marks: of the colours; holder: the one that stands out.
+function Run({ run, colour, marks, chosen }) {
+  const { state, n, holder } = run;
+  const isHeld = holder && (state === "used" || state === "terminating");
+  const key = isHeld && colourKey(holder, colour);
+  const mark = key === undefined || !isHeld ? null : (marks.get(key) ?? OTHER);
+  const classes = [state, mark && `k${mark.colour}`].filter(Boolean).join(" ");
+  const text = mark ? mark.letter : GLYPHS[state];
+  const cells = Array.from({ length: n }, () => html`<i class=${`cell ${classes}`}>${text}</i>`);
+  return html`<span class=${`${holder || state === "put" ? "run" : "run apart"} ${chosen && key !== chosen ? "dim" : ""}`} title=${titleOf(run)} data-pod=${holder ? `${holder.namespace}/${holder.pod}` : undefined}>${cells}</span>`;
 }
 
-function countText(gpus) {
-  return gpus.map((one) => `${one.free ?? "?"}/${one.total}`).join(" ");
-}
-
-// "5 in use, 2 free"
-function cellsText(gpus) {
-  const counts = {};
-  for (const run of gpus.runs) counts[run.state] = (counts[run.state] ?? 0) + run.n;
-  return STATES.filter((state) => counts[state]).map((state) => `${counts[state]} ${t(`state_${state}`)}`).join(", ");
-}
-
-// "h100-1: 5 of 8 nvidia.com/gpu free"
-function spoken(row) {
-  const { nodes, gpus } = row;
-  const name = nodes.length > 1 ? t("nodesAlike", nodes.length) : nodes[0].name;
-  const parts = gpus.map((one) => t("freeOf", one.free ?? "?", one.total, one.name));
-  if (isClosed(nodes[0])) parts.push(stateOf(nodes[0]));
-  return `${name}: ${parts.join(", ")}`;
+// put: how many of the GPUs a try takes.
+export function Cells({ gpus, put = 0, colour = "state", marks, chosen, large }) {
+  const { runs, more } = cellsOf(put > 0 ? afterPut(gpus, put) : gpus);
+  return html`<span class=${`cells ${gpus.unit === "gpu" ? "" : "slices"} ${large ? "large" : ""}`}>
+    ${runs.map((run) => html`<${Run} run=${run} colour=${colour} marks=${marks} chosen=${chosen} />`)}${more > 0 && html`<span>+${count(more)}</span>`}</span>`;
 }
 
 export function stateOf(node) {
@@ -53,65 +42,115 @@ export function stateOf(node) {
   return node.unschedulable ? t("cordoned") : t("ready");
 }
 
-function NodeRow({ row, marks, placed, closing, state, change }) {
-  const node = row.nodes[0];
-  const how = closing.get(node.name); // it is closed by
-  const isFolded = row.nodes.length > 1;
-  const n = row.nodes.reduce((sum, one) => sum + (placed.get(one.name) ?? 0), 0);
-  const classes = ["node", isClosed(node) && "out", n > 0 && "placed", how && "changed", state.node === node.name && "chosen"].filter(Boolean).join(" ");
+// What is used up where GPUs are stranded: "6 GiB memory left" of one node, "lacks memory" of several.
+export function leftText(node) {
+  const because = node.strandedBecause;
+  return because && node.resources[because] ? t("left", amount(because, Math.max(0, node.resources[because].free)), t(`res_${because}`) ?? because) : "";
+}
+
+function strandedText(node, gpus, isOne) {
+  if (gpus.some((one) => one.stranded > 0 && one.unit === "share")) return t("onlyShared");
+  if (!node.strandedBecause) return t("sum_stranded");
+  return (isOne && leftText(node)) || t("lacks", t(`res_${node.strandedBecause}`) ?? node.strandedBecause);
+}
+
+// What is odd of a node: [words, kind]; null if nothing is. how: "drain" or "cordon", of a try. isOne: of one node, with the amount.
+function tagOf({ node, gpus }, how, isOne) {
+  if (how) return [t(`would_${how}`), "part"];
+  if (!node.ready) return [t("notReady"), "bad"];
+  if (node.unschedulable) return [t("cordoned"), "part"];
+  if (gpus.some((one) => one.stranded > 0)) return [strandedText(node, gpus, isOne), "part"];
+  const [taint] = node.taints;
+  return taint ? [t("tainted", taint.replace(/[=:].*$/, "")), ""] : null;
+}
+
+function cellsText(gpus) {
+  const counts = {};
+  for (const run of gpus.runs) counts[run.state] = (counts[run.state] ?? 0) + run.n;
+  return STATES.filter((state) => counts[state]).map((state) => `${counts[state]} ${t(`state_${state}`)}`).join(", ");
+}
+
+// "ml-training/finetune-0, finetune-1"
+function holdersText(node, gpus) {
+  let last = "";
+  const pods = gpus.flatMap((one) => one.runs.filter((run) => run.holder).map((run) => run.holder));
+  return pods.map(({ namespace, pod }) => {
+    const text = namespace === last ? pod : `${namespace}/${pod}`;
+    last = namespace;
+    return text;
+  }).join(", ");
+}
+
+// A long name is cut in its middle, as its ends differ.
+function Name({ text }) {
+  if (text.length <= 12) return html`<span class="who">${text}</span>`;
+  return html`<span class="who cut"><span>${text.slice(0, -6)}</span><span>${text.slice(-6)}</span></span>`;
+}
+
+function Tile({ tile, isOnly, view }) {
+  const { state, change, marks, placed, closing } = view;
+  const [{ node, gpus }] = tile.items;
+  const isMany = tile.isFolded && tile.items.length > 1;
+  const n = placed.get(node.name) ?? 0;
+  const how = closing.get(node.name);
+  const tag = tagOf(tile.items[0], how, !tile.isFolded);
+  const isDim = state.room !== "any" && !gpus.some((one) => one.usable >= Number(state.room));
+  const isChosen = isMany ? state.tile === tile.key || tile.items.some((one) => one.node.name === state.node) : state.node === node.name;
+  const classes = ["tile", isDim && "dim", n > 0 && "placed", how && "changed", isChosen && "chosen"].filter(Boolean).join(" ");
   const open = (event) => {
-    const pod = event.target.dataset.pod;
+    const pod = !isMany && event.target.closest("[data-pod]")?.dataset.pod;
     if (pod) change({ pod, node: "" });
-    else change(isFolded ? { view: "apart" } : { node: node.name, pod: "" });
+    else change(isMany ? { tile: state.tile === tile.key ? "" : tile.key } : { node: node.name, pod: "" });
   };
-  return html`<button class=${classes} tabindex="-1" aria-current=${state.node === node.name ? "true" : undefined} onClick=${open} aria-label=${[spoken(row), n > 0 && t("placedHere", n), how && t(`would_${how}`)].filter(Boolean).join(", ")} title=${how ? `${node.name}: ${t(`would_${how}`)}` : node.name}>
-    <span class="name">${how && html`<b class="change">${t(`did_${how}`)}</b> `}${isFolded ? t("nodesAlike", row.nodes.length) : node.name}</span>
-    <span class="cells">${row.gpus.map((gpus) => {
-      const { cells, more } = cellsOf(gpus);
-      return html`<span class="gpus" title=${[gpus.name, gpus.model].filter(Boolean).join(", ")}>${cells.map((run) => {
-        const key = run.holder && colourKey(run.holder, state.colour);
-        return html`<${Cell} run=${run} mark=${marks.get(key) ?? OTHER} dim=${state.holder && key !== state.holder} />`;
-      })}${more > 0 && html`<span>+${more}</span>`}</span>`;
-    })}</span>
-    <span class="count">${n > 0 && html`<b>+${n}</b> `}${countText(row.gpus)}</span>
+  const name = isMany ? t("nNodes", tile.items.length) : node.name;
+  const spoken = [name, ...gpus.map((one) => t("freeOf", one.free ?? "?", one.total, one.name)), tag?.[0], n > 0 && t("placedHere", n)];
+  return html`<button class=${classes} tabindex="-1" title=${name} onClick=${open}
+    data-node=${isMany ? undefined : node.name} aria-expanded=${isMany ? String(state.tile === tile.key) : undefined}
+    aria-current=${isChosen ? "true" : undefined} aria-label=${spoken.filter(Boolean).join(", ")}>
+    <${Name} text=${name} />
+    ${gpus.map((one) => html`<${Cells} gpus=${one} put=${n > 0 ? n * view.asked(one.name) : 0} colour=${isMany ? "state" : state.colour} marks=${marks} chosen=${state.holder} />`)}
+    ${n > 0 && html`<span class="tag you">+${n}</span>`}
+    ${tag && html`<span class=${`tag ${tag[1]}`}>${tag[0]}</span>`}
+    ${isOnly && html`<span class="pods">${holdersText(node, gpus)}</span>`}
   </button>`;
-}
-
-function widthOf(row) {
-  const nCells = row.gpus.reduce((sum, gpus) => sum + Math.min(CELLS_MAX, gpus.runs.reduce((all, run) => all + run.n, 0)) + 1, 0);
-  return NAME_PX + COUNT_PX + nCells * CELL_PX;
-}
-
-// Lines: {group} or {rows}: the rows of a group, side by side.
-function linesOf(groups, width) {
-  const lines = [];
-  for (const group of groups) {
-    lines.push({ group });
-    const widest = group.rows.reduce((most, row) => Math.max(most, widthOf(row)), 0);
-    const columns = Math.max(1, Math.floor(width / widest));
-    for (let i = 0; i < group.rows.length; i += columns) lines.push({ rows: group.rows.slice(i, i + columns), columns });
-  }
-  return lines;
 }
 
 function groupName(key, groupBy) {
   if (groupBy === "state") return t(`group_${key}`);
-  const WITHOUT = { model: "modelUnknown", pool: "noGroup" };
+  const WITHOUT = { pool: "noGroup" };
   return key || t(WITHOUT[groupBy] ?? "withoutLabel");
 }
 
-// What one more node of a node group would do.
-function OneMore({ pool, change }) {
-  if (!pool?.wouldRun) return pool && html`<small>${t(pool.wouldRun === 0 ? "oneMoreNothing" : "oneMoreUnknown")}</small>`;
-  return html`<button class="link" onClick=${() => change({ tab: "try", like: pool.like, count: "1" })}>${t("oneMore", pool.wouldRun)}</button>`;
+// [name, note] of a row.
+function namesOf(row, groupBy) {
+  if (groupBy !== "model") return [groupName(row.key, groupBy), t("nNodes", row.items.length)];
+  const note = row.unit === "share" ? t("shares") : row.sharing || (row.resource === "nvidia.com/gpu" ? "" : row.resource);
+  return [row.model || t("modelUnknown"), note];
+}
+
+// The list of a tile's nodes, of which only visible lines are in the document.
+function Opened({ tile, view }) {
+  const box = useRef(null);
+  const sight = useSight(box);
+  const columns = Math.max(1, Math.floor(sight.width / 300));
+  const lines = Math.ceil(tile.items.length / columns);
+  const first = Math.max(0, Math.floor(sight.top / LINE_PX) - MARGIN_LINES);
+  const shown = tile.items.slice(first * columns, (Math.ceil((sight.top + sight.height) / LINE_PX) + MARGIN_LINES) * columns);
+  const at = tile.items.findIndex(({ node }) => node.name === view.state.node);
+  useEffect(() => {
+    if (at >= 0) box.current.scrollTop = Math.max(0, (Math.floor(at / columns) - 2) * LINE_PX);
+  }, [at, columns]);
+  return html`<div class="opened" ref=${box} tabindex="0" role="region" aria-label=${t("nNodes", tile.items.length)}>
+    <div style=${{ height: `${lines * LINE_PX}px` }}>
+      <div class="tiles" style=${{ transform: `translateY(${first * LINE_PX}px)`, gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}>
+        ${shown.map((item) => html`<${Tile} key=${item.node.name} tile=${{ key: item.node.name, items: [item] }} view=${view} />`)}</div></div></div>`;
 }
 
 // The height and scroll position of the box, and its width.
 function useSight(box) {
-  const [sight, set] = useState({ top: 0, height: 600, width: 1000 });
+  const [sight, set] = useState({ top: 0, height: 300, width: 900 });
   useLayoutEffect(() => {
-    const look = () =>
-      box.current && set({ top: box.current.scrollTop, height: box.current.clientHeight, width: box.current.clientWidth });
+    const look = () => box.current && set({ top: box.current.scrollTop, height: box.current.clientHeight, width: box.current.clientWidth });
     const observer = new ResizeObserver(look);
     observer.observe(box.current);
     box.current.addEventListener("scroll", look, { passive: true });
@@ -121,138 +160,119 @@ function useSight(box) {
   return sight;
 }
 
-// The node in the same column of the next line, or of the previous one. all: in the order of lines.
-function nodeBeside(node, all, isDown) {
-  const lineOf = (one) => Number(one.parentNode.dataset.line);
-  const here = lineOf(node);
-  const column = all.filter((one) => lineOf(one) === here).indexOf(node);
-  const next = isDown ? all.find((one) => lineOf(one) > here) : all.findLast((one) => lineOf(one) < here);
-  const nodes = next ? all.filter((one) => lineOf(one) === lineOf(next)) : [];
-  return nodes[Math.min(column, nodes.length - 1)];
+function Row({ row, view }) {
+  const { state, change, pools } = view;
+  const [name, note] = namesOf(row, state.group);
+  const tiles = tilesOf(row, (item) => tagOf(item, null, false)?.[0], (node) => view.placed.has(node.name) || view.closing.has(node.name));
+  const opened = tiles.find((tile) => tile.isFolded && tile.items.length > 1 && (tile.key === state.tile || tile.items.some(({ node }) => node.name === state.node)));
+  const pool = state.group === "pool" && pools.groups.get(row.key);
+  const isPart = row.unit === "slice" || row.unit === "share";
+  const isOne = row.items.length === 1;
+  return html`<div class="row">
+    <span class="name">${name} ${note && html`<small>${note}</small>`} ${row.wanted > 0 && html`<small class=${`only-phone ${row.wanted > row.usable ? "part" : ""}`}>${t("nWanted", row.wanted)}</small>`}
+      ${pool?.wouldRun > 0 && html`<button class="link small" onClick=${() => change({ view: "try", like: pool.like, count: "1" })}>${t("oneMore", pool.wouldRun)}</button>`}</span>
+    <span class="has"><b class=${row.usable === 0 ? "no" : ""}>${count(row.usable)}</b> <span class="soft">${t("ofAll", row.total)}</span>
+      ${row.largest < row.usable && html`<span class="only-phone soft small"> · ${t("onOne", row.largest)}</span>`}</span>
+    <span class=${`want ${row.wanted > row.usable ? "part" : ""}`}>${row.wanted > 0 && count(row.wanted)}</span>
+    ${row.room.map((n) => html`<span class=${`fits ${n === 0 ? "no" : ""}`}>${n === 0 || isPart ? "–" : count(n)}</span>`)}
+    <div class=${`tiles ${isOne ? "one" : ""}`}>${tiles.map((tile) => html`<${Tile} key=${tile.key} tile=${tile} isOnly=${isOne} view=${view} />`)}</div>
+    ${opened && html`<${Opened} key=${opened.key} tile=${opened} view=${view} />`}
+  </div>`;
 }
 
-// Arrow keys lead from the map to its first node in sight, and between nodes. The map is one stop of the tabulator.
+// The tile nearest to this one above, below or beside it.
+function tileBeside(tile, all, key) {
+  const here = tile.getBoundingClientRect();
+  const isSide = key === "ArrowLeft" || key === "ArrowRight";
+  if (isSide) return all[all.indexOf(tile) + (key === "ArrowRight" ? 1 : -1)];
+  const sign = key === "ArrowDown" ? 1 : -1;
+  const away = (one) => (one.getBoundingClientRect().top - here.top) * sign;
+  const others = all.filter((one) => away(one) > 4);
+  const nearest = Math.min(...others.map(away));
+  const across = (one) => Math.abs(one.getBoundingClientRect().left - here.left);
+  return others.filter((one) => away(one) < nearest + 4).sort((a, b) => across(a) - across(b))[0];
+}
+
+// Arrow keys lead from the map to its first tile in sight, and between tiles. The map is one stop of the tabulator.
 function move(event) {
+  if (!event.key.startsWith("Arrow")) return;
   const box = event.currentTarget;
-  const node = event.target.closest(".node");
-  const all = [...box.querySelectorAll(".node")];
-  const next = {
-    ArrowDown: () => nodeBeside(node, all, true),
-    ArrowUp: () => nodeBeside(node, all, false),
-    ArrowRight: () => all[all.indexOf(node) + 1],
-    ArrowLeft: () => all[all.indexOf(node) - 1],
-  }[event.key];
-  if (!next || (!node && event.target !== box)) return;
-  const top = box.getBoundingClientRect().top;
-  (node ? next() : all.find((one) => one.getBoundingClientRect().top >= top))?.focus();
+  const tile = event.target.closest(".tile");
+  const all = [...box.querySelectorAll(".tile")];
+  if (!tile && event.target !== box) return;
+  (tile ? tileBeside(tile, all, event.key) : (all.find((one) => one.getBoundingClientRect().top >= 48) ?? all[0]))?.focus();
   event.preventDefault();
 }
 
-function Lines({ fleet, resources, pools, placed, closing, state, change }) {
-  const box = useRef(null);
-  const sight = useSight(box);
-  const isApart = state.view === "apart" || placed.size > 0 || closing.size > 0;
-  const groups = useMemo(() => groupsOf(fleet, state.group, pools, isApart), [fleet, state.group, pools, isApart]);
-  const holders = useMemo(() => holdersOf(fleet, state.colour), [fleet, state.colour]);
-  const marks = useMemo(() => marksOf(holders), [holders]);
-  const lines = useMemo(() => linesOf(groups, sight.width), [groups, sight.width]);
-  // Brings into sight the first node that a manifest was placed on, else the first that is drained or cordoned; and the chosen node.
-  const showFirst = (isWanted) => {
-    const at = lines.findIndex((line) => line.rows?.some((row) => row.nodes.some((node) => isWanted(node.name))));
-    const { scrollTop, clientHeight } = box.current;
-    const isInSight = at * LINE_PX >= scrollTop && (at + 1) * LINE_PX <= scrollTop + clientHeight;
-    if (at >= 0 && !isInSight) box.current.scrollTop = Math.max(0, (at - 2) * LINE_PX);
-  };
-  useEffect(() => {
-    const marked = placed.size > 0 ? placed : closing;
-    if (marked.size > 0) showFirst((name) => marked.has(name));
-  }, [placed, closing]);
-  // Its details make the map narrower, and move the lines.
-  useEffect(() => {
-    if (state.node) showFirst((name) => name === state.node);
-  }, [state.node, sight.width]);
-  const first = Math.max(0, Math.floor(sight.top / LINE_PX) - MARGIN_LINES);
-  const last = Math.min(lines.length, Math.ceil((sight.top + sight.height) / LINE_PX) + MARGIN_LINES);
-  return html`
-    <${Legend} fleet=${fleet} holders=${holders} marks=${marks} state=${state} change=${change} />
-    <div class="lines" ref=${box} onKeyDown=${move} tabindex="0" role="region" aria-label=${t("mapKeys")}>
-      <div class="all" style=${{ height: `${lines.length * LINE_PX}px` }}>
-        ${lines.slice(first, last).flatMap((line, i) => {
-          const top = `${(first + i) * LINE_PX}px`;
-          if (line.group)
-            return html`<div key=${`group ${line.group.key}`} class="line" style=${{ top }}><h3>${groupName(line.group.key, state.group)} <small>${t("groupSum", line.group.free, line.group.total, line.group.nNodes)}</small> ${state.group === "pool" && html`<${OneMore} pool=${pools.groups.get(line.group.key)} change=${change} />`}</h3></div>`;
-          const width = 100 / line.columns;
-          return line.rows.map((row, at) => html`<div key=${`node ${row.nodes[0].name}`} class="line place" data-line=${first + i} style=${{ top, left: `${at * width}%`, width: `${width}%` }}>
-            <${NodeRow} row=${row} marks=${marks} placed=${placed} closing=${closing} state=${state} change=${change} /></div>`);
-        })}
-      </div>
-    </div>
-    ${lines.length === 0 && html`<p>${t("noGpus")} ${resources && t("noGpusHelp", resources.join(", "))}</p>`}`;
+function Heads({ state, isFolded }) {
+  return html`<div class="row heads"><span>${t(`head_${state.group}`)}</span><span class="num">${t("usable")}</span><span class="num" title=${t("wantedHelp")}>${t("wanted")}</span>
+    ${[2, 4, 8].map((size, i) => html`<span class="num room" title=${t("roomForPods", size)}>${i === 0 && html`<i>${t("roomFor")}</i>`}${size}</span>`)}
+    <span class="nodes">${t(isFolded ? "headFolded" : "headNodes")}</span></div>`;
 }
 
 const LEGEND_MAX = 12;
+const IN_CARD = ["used", "free", "stranded", "closed"]; // what the first card explains
 
-function Legend({ fleet, holders, marks, state, change }) {
+function Legend({ fleet, holders, view }) {
+  const { state, change, marks } = view;
   const present = useMemo(() => statesOf(fleet), [fleet]);
-  const states = STATES.filter((one) => one !== "used" && present.has(one));
-  return html`<ul class="legend" aria-label=${t("legend")}>
+  const states = STATES.filter((one) => !IN_CARD.includes(one) && present.has(one));
+  if (holders.length === 0 && states.length === 0) return null;
+  return html`<ul class="keys small legend foot" aria-label=${t("legend")}>
     ${holders.slice(0, LEGEND_MAX).map(({ name, n }) => {
       const mark = marks.get(name) ?? OTHER;
       const isChosen = state.holder === name;
-      return html`<li><button aria-pressed=${isChosen ? "true" : "false"} onClick=${() => change({ holder: isChosen ? "" : name })}>
-        <i class=${`cell used k${mark.colour}`}>${mark.letter}</i> ${name} ${n}</button></li>`;
+      return html`<li><button class="button small" aria-pressed=${String(isChosen)} onClick=${() => change({ holder: isChosen ? "" : name })}>
+        <i class=${`cell used k${mark.colour}`}>${mark.letter}</i> ${name} ${count(n)}</button></li>`;
     })}
     ${holders.length > LEGEND_MAX && html`<li>${t("moreHolders", holders.length - LEGEND_MAX)}</li>`}
-    ${states.map((one) => html`<li><i class=${`cell ${one}`}>${GLYPHS[one] ?? "A"}</i> ${t(`state_${one}`)}</li>`)}
-    ${states.length > 0 && html`<li><span class="count">2/8</span> ${t("legendCount")}</li>`}
+    ${states.map((one) => html`<li><i class=${`cell ${one}`}>${GLYPHS[one]}</i> ${t(`state_${one}`)}</li>`)}
   </ul>`;
 }
 
-// The same as the map for those who do not see it.
-function Twin({ fleet, pools, placed, closing, state, change }) {
-  const groups = useMemo(() => groupsOf(fleet, state.group, pools, true), [fleet, state.group, pools]);
-  const rows = groups.flatMap((group) => group.rows.flatMap((row) => row.gpus.map((gpus) => ({ node: row.nodes[0], gpus, key: group.key }))));
-  const holdersText = ({ gpus }) =>
-    gpus.runs.filter((run) => run.holder).map((run) => `${run.holder.namespace}/${run.holder.pod} (${run.n} ${t(`state_${run.state}`)})`).join(", ");
-  const places = placed.size === 0 ? [] : [[t("wouldGo"), ({ node }) => placed.get(node.name) ?? "", true]];
-  const group = state.group === "model" ? [] : [[t("group"), ({ key }) => groupName(key, state.group)]];
-  return html`<${Table} caption=${t("map")} rows=${rows} columns=${[
-    [t("node"), ({ node }) => html`<button class="link" onClick=${() => change({ node: node.name, pod: "" })}>${node.name}</button>`],
+// The same as the map for those who do not see it: all nodes.
+function Twin({ rows, view }) {
+  const { state, change, placed, closing } = view;
+  const lines = rows.flatMap((row) => row.items.flatMap(({ node, gpus }) => gpus.map((one) => ({ node, gpus: one, row }))));
+  const places = placed.size === 0 ? [] : [{ head: t("wouldGo"), of: ({ node }) => placed.get(node.name), is: "num" }];
+  const group = state.group === "model" ? [] : [{ head: t(`head_${state.group}`), of: ({ row }) => groupName(row.key, state.group) }];
+  const held = ({ gpus }) => gpus.runs.filter((run) => run.holder).map((run) => `${run.holder.namespace}/${run.holder.pod} (${run.n} ${t(`state_${run.state}`)})`).join(", ");
+  return html`<section class="card"><${Table} caption=${t("allNodes")} rows=${lines} columns=${[
+    { head: t("node"), of: ({ node }) => html`<${NodeLink} name=${node.name} change=${change} />` },
     ...group,
     ...places,
-    [t("model"), ({ gpus }) => gpus.model || t("modelUnknown")],
-    [t("resource"), ({ gpus }) => gpus.name],
-    [t("total"), ({ gpus }) => gpus.total, true],
-    [t("used"), ({ gpus }) => gpus.used ?? "?", true],
-    [t("free"), ({ gpus }) => gpus.free ?? "?", true],
-    [t("cells"), ({ gpus }) => cellsText(gpus)],
-    [t("state"), ({ node }) => [stateOf(node), closing.has(node.name) && t(`would_${closing.get(node.name)}`)].filter(Boolean).join(", ")],
-    [t("heldBy"), holdersText],
-  ]} />`;
+    { head: t("head_model"), of: ({ gpus }) => gpus.model || t("modelUnknown") },
+    { head: t("resource"), of: ({ gpus }) => gpus.name, is: "desk" },
+    { head: t("usable"), of: ({ gpus }) => t("nOf", gpus.usable, gpus.total), is: "num" },
+    { head: t("cells"), of: ({ gpus }) => cellsText(gpus), is: "desk" },
+    { head: t("state"), of: (line) => [stateOf(line.node), closing.has(line.node.name) && t(`would_${closing.get(line.node.name)}`)].filter(Boolean).join(", ") },
+    { head: t("heldBy"), of: held, is: "desk wide" },
+  ]} /></section>`;
 }
 
-// Takes the key of any label.
-function LabelKey({ state, change }) {
-  const [text, setText] = useState(state.label);
-  const use = (event) => {
-    event.preventDefault();
-    change({ label: text.trim() });
-  };
-  return html`<form class="inline" onSubmit=${use}><label>${t("labelKey")} <input id="label" value=${text} spellcheck="false" onInput=${(event) => setText(event.target.value)} /></label>
-    <button type="submit">${t("useKey")}</button></form>`;
-}
-
-export function ClusterMap({ inventory, resources, pools, placed, closing, state, change }) {
+// try: {placed, closing, asked}: what a try changes.
+export function ClusterMap({ inventory, pending, policy, pools, tried, state, change }) {
+  const [most, setMost] = useState(ROWS_MOST);
   const { fleet, nWithout } = useMemo(() => fleetOf(inventory), [inventory]);
-  const choose = (name, values, also = {}) => html`<label>${t(name)} <select id=${name} value=${state[name]} onChange=${(event) => change({ [name]: event.target.value, ...also })}>
-    ${values.map((value) => html`<option value=${value} selected=${state[name] === value}>${t(`${name}_${value}`)}</option>`)}</select></label>`;
-  return html`<section>
-    <div class="bar"><h2 id="map-title">${t("map")}</h2>
-      ${choose("group", GROUPINGS)} ${state.group === "label" && html`<${LabelKey} state=${state} change=${change} />`}
-      ${choose("colour", COLOURINGS, { holder: "" })} ${choose("view", VIEWS)}</div>
-    ${state.view === "table"
-      ? html`<${Twin} fleet=${fleet} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />`
-      : html`<${Lines} fleet=${fleet} resources=${resources} pools=${pools} placed=${placed} closing=${closing} state=${state} change=${change} />`}
-    ${nWithout > 0 && html`<p class="aside">${t("withoutGpus", nWithout)}</p>`}
-  </section>`;
+  const wanted = useMemo(() => wantedOf(inventory.models, pending), [inventory, pending]);
+  const found = useMemo(() => (state.find.trim() ? fleet.filter((item) => matches(item, state.find)) : fleet), [fleet, state.find]);
+  const rows = useMemo(() => rowsOf(found, inventory.models, state, pools, wanted), [found, state.group, state.sort, pools, wanted]);
+  const holders = useMemo(() => holdersOf(fleet, state.colour), [fleet, state.colour]);
+  const marks = useMemo(() => marksOf(holders), [holders]);
+  const box = useRef(null);
+  useEffect(() => {
+    box.current?.querySelector(".tile.placed, .tile.changed")?.scrollIntoView({ block: "nearest" });
+  }, [tried.placed, tried.closing]);
+  if (fleet.length === 0) return html`<${Empty} title=${t("noGpus")}>${policy && t("noGpusHelp", inventory.nodes.length, policy.values.gpuResources.join(", "))}</${Empty}>`;
+  if (found.length === 0) return html`<${Empty} title=${t("nothingMatches", state.find)}><button class="button" onClick=${() => change({ find: "" })}>${t("clear")}</button></${Empty}>`;
+  const view = { ...tried, state, change, marks, pools };
+  const isFolded = rows.some((row) => row.items.length >= FOLD_MIN);
+  if (state.show === "table") return html`<${Twin} rows=${rows} view=${view} />`;
+  return html`<section class="card map" ref=${box} onKeyDown=${move} tabindex="0" role="region" aria-label=${t("mapKeys")}>
+      <${Heads} state=${state} isFolded=${isFolded} />
+      ${rows.slice(0, most).map((row) => html`<${Row} key=${row.key} row=${row} view=${view} />`)}
+      ${rows.length > most && html`<p class="acts"><button class="button small" onClick=${() => setMost(most + ROWS_MOST)}>${t("moreRows", rows.length - most)}</button></p>`}
+    </section>
+    <${Legend} fleet=${fleet} holders=${holders} view=${view} />
+    <p class="small soft foot">${[nWithout > 0 && t("withoutGpus", nWithout), isFolded ? t("footFolded") : t("footStranded")].filter(Boolean).join(" ")}</p>`;
 }

@@ -1,70 +1,90 @@
-// The pods that wait, a row for each owner, by what they wait for.
-import { html } from "./vendor/preact-htm.js";
-import { usePolled } from "./fetching.js";
-import { Failed, Notice, Table, age, amounts } from "./parts.js";
+// The pods that wait, a row for each owner, with why and what would help.
+import { html, useState } from "./vendor/preact-htm.js";
+import { stateOfChange } from "./changes.js";
+import { moveAside } from "./keys.js";
+import { Find } from "./overview.js";
+import { Card, Empty, Failed, Loading, NodeLinks, Notice, PodLink, Table, age, gpusText, otherText } from "./parts.js";
+import { UNCHANGED } from "./state.js";
 import { t } from "./words.js";
 
-const RELOAD_MS = 15000;
-export const CATEGORIES = ["room", "quota", "model", "claims", "rules", "gated", "errors", "fits"];
-
-const BY_REASON = {
-  room: ["gpu_free", "gpu_total", "gpu_nominated", "gpu_absent", "gpu_shared", "gpu_mig", "cpu", "memory", "pods", "resource"],
-  quota: ["quota", "quota_claimed", "namespace_unknown"],
-  model: ["model_unknown", "model_excluded", "model_not_wanted", "gpu_memory", "gpu_memory_unknown"],
-  errors: ["pod_invalid"],
+// A chip -> the causes of its workloads, as in kube-scheduler's order of checks. Other causes have a chip of their own.
+const CHIPS = {
+  freeGpus: ["freeGpus", "keptGpus"], total: ["total", "resources"], quota: ["quota"], name: ["name", "missing", "request"],
+  taint: ["taint"], closed: ["closed"], claims: ["claims"], gate: ["gate"], rules: ["pods", "label", "model", "shared", "limit"],
+  scheduler: ["scheduler", ""],
 };
 
-// What would help one of its pods.
-export function categoryOf(pod) {
-  if (pod.gated) return "gated";
-  if (pod.refusal || !pod.judged) return "errors";
-  if (pod.fits > 0) return "fits";
-  const reason = pod.closest?.reason ?? pod.reasons?.[0]?.reason ?? "";
-  if (/claim|device/.test(reason) && reason !== "quota_claimed") return "claims";
-  return Object.keys(BY_REASON).find((category) => BY_REASON[category].includes(reason)) ?? "rules";
+function chipOf(cause) {
+  return Object.keys(CHIPS).find((chip) => CHIPS[chip].includes(cause)) ?? "rules";
 }
 
-function helpOf(pod) {
-  if (pod.gated) return t("gatedHelp");
-  if (pod.refusal) return pod.refusal;
-  if (pod.fits > 0) return t("fitsHelp", pod.fits);
-  const reason = pod.reasons?.find((one) => one.reason === pod.closest?.reason);
-  if (reason) return `${pod.closest.node}: ${pod.closest.message}; ${reason.help}`;
-  // No node lacks only room: what rejects most of them.
-  const most = [...(pod.reasons ?? [])].sort((a, b) => b.nodes - a.nodes)[0];
-  return most ? `${most.message}; ${most.help}` : pod.summary;
+// also: what else is changed to try it.
+export function Remedy({ remedy, change, label, also = {} }) {
+  const applied = remedy.change && stateOfChange(remedy.change);
+  return html`<div class="remedy"><span>${remedy.text}${remedy.nodes.length > 0 && html`${t("fitsOn")} <${NodeLinks} names=${remedy.nodes} nMore=${remedy.nodeCount - remedy.nodes.length} change=${change} />`}
+      ${remedy.kind === "administrator" && html` <span class="tag">${t("administrator")}</span>`}</span>
+    ${applied && html`<button class="button small" onClick=${() => change({ ...UNCHANGED, ...applied, ...also, view: "try" })}>${label}</button>`}</div>`;
+}
+
+function Remedies({ row, isOpen, open, change }) {
+  const all = row.remedies;
+  const shown = isOpen ? all : all.slice(0, 1);
+  return html`${shown.map((remedy) => html`<${Remedy} remedy=${remedy} change=${change} label=${t("tryShort")} also=${{ manifest: "" }} />`)}
+    ${all.length > 1 && html`<button class="link small" aria-expanded=${String(isOpen)} onClick=${open}>${isOpen ? t("fewer") : t("andMore", all.length - 1)}</button>`}`;
 }
 
 function rowsOf(pending) {
-  const byName = new Map(pending.pods.map((pod) => [`${pod.namespace}/${pod.name}`, pod]));
-  const rows = [];
-  for (const owner of pending.owners) {
-    const pod = byName.get(`${owner.namespace}/${owner.firstPod}`);
-    if (pod) rows.push({ owner, pod, category: categoryOf(pod) });
-  }
-  return rows;
+  return pending.owners.map((owner) => {
+    const verdict = owner.verdict;
+    return { owner, verdict, remedies: (owner.remedies ?? []), chip: chipOf(verdict.cause) };
+  });
 }
 
-export function Waiting({ state, change, again }) {
-  const { value, failure } = usePolled("pending", RELOAD_MS, again);
-  if (!value) return html`<${Failed} failure=${failure} />`;
+// Of which nodes one more would let waiting pods run.
+function NodeGroups({ asked, change }) {
+  const groups = asked.value?.groups;
+  if (!groups) return html`<${Failed} failure=${asked.failure} what=${t("see_groups")} />`;
+  const helping = groups.filter(({ wouldRun }) => wouldRun > 0);
+  const other = groups.length - helping.length;
+  return html`<${Card} title=${t("oneMoreNode")} note=${t("oneMoreHelp")}>
+    ${helping.length > 0 && html`<${Table} caption=${t("oneMoreNode")} rows=${helping} columns=${[
+      { head: t("oneMoreLike"), of: (row) => html`<button class="link" onClick=${() => change({ ...UNCHANGED, view: "try", like: row.like, manifest: "" })}>${row.like}</button> <span class="soft">${row.name}</span>` },
+      { head: t("thenRun"), of: (row) => html`<b>${row.wouldRun}</b>`, is: "num" },
+      { head: t("which"), of: (row) => row.pods.map((pod, i) => html`${i > 0 && ", "}<${PodLink} name=${`${pod.namespace}/${pod.name}`} change=${change} />`), is: "wide" },
+    ]} />`}
+    ${other > 0 && html`<p class="soft">${t(helping.length > 0 ? "noOther" : "noGroupHelps", other)}</p>`}</${Card}>`;
+}
+
+export function Waiting({ pending, groups, state, change }) {
+  const [opened, setOpened] = useState("");
+  const { value, failure } = pending;
+  if (!value) return failure ? html`<${Failed} failure=${failure} what=${t("see_pending")} />` : html`<${Loading} />`;
   const rows = rowsOf(value);
-  const shown = state.category ? rows.filter((row) => row.category === state.category) : rows;
-  const button = (category, n, label) => html`<button aria-pressed=${state.category === category ? "true" : "false"} onClick=${() => change({ category })}>${label} ${n}</button>`;
+  if (rows.length === 0) return html`<${Empty} title=${t("nobodyWaits")}>${t("askedAgo", age(Math.max(0, Math.round((Date.now() - pending.answered) / 1000))))}</${Empty}>`;
+  const keyOf = ({ owner }) => `${owner.namespace}/${owner.kind}/${owner.name}`;
+  const chip = state.cause && (CHIPS[state.cause] ? state.cause : chipOf(state.cause));
+  const text = state.find.trim().toLowerCase();
+  const shown = rows.filter((row) => (!chip || row.chip === chip) && keyOf(row).toLowerCase().includes(text)).map((row) => ({ ...row, isOpen: keyOf(row) === opened }));
+  const button = (name, n, label) => n > 0 && html`<button aria-pressed=${String(chip === name)} onClick=${() => change({ cause: name })}>${label} ${n}</button>`;
+  const toggle = (row) => setOpened(keyOf(row) === opened ? "" : keyOf(row));
   return html`
-    <${Failed} failure=${failure} />
-    ${value.omitted > 0 && html`<${Notice}>${t("omitted", value.omitted)}</${Notice}>`}
-    ${rows.length === 0 ? html`<p>${t("nobodyWaits")}</p>` : html`<p class="filters">${button("", rows.length, t("all"))}
-      ${CATEGORIES.map((category) => {
-        const n = rows.filter((row) => row.category === category).length;
-        return n > 0 && button(category, n, t(`category_${category}`));
-      })}</p>
-    <${Table} caption=${t("waitingCaption", value.podCount)} rows=${shown} columns=${[
-      [t("workload"), ({ owner }) => html`<button class="link" onClick=${() => change({ pod: `${owner.namespace}/${owner.firstPod}`, node: "" })}>${owner.namespace}/${owner.name}</button> <small>${owner.kind}</small>`],
-      [t("pods"), ({ owner }) => owner.pods, true],
-      [t("asksFor"), ({ owner }) => amounts(owner.requests)],
-      [t("since"), ({ pod }) => age(pod.ageSeconds)],
-      [t("waitsFor"), ({ category }) => t(`category_${category}`)],
-      [t("wouldHelp"), ({ pod }) => helpOf(pod)],
-    ]} />`}`;
+    <${Failed} failure=${failure} what=${t("see_pending")} />
+    <div class="tools"><h2>${t("waitingHead", value.podCount, rows.length, value.gpuCount)}</h2><span class="soft only-desk">${t("waitingOrder")}</span>
+      <${Find} state=${state} change=${change} label=${t("findWaiting")} /></div>
+    <div class="filters" role="group" aria-label=${t("waitsFor")} onKeyDown=${moveAside}><span class="soft only-desk">${t("waitsFor")}</span>${button("", rows.length, t("all"))}
+      ${Object.keys(CHIPS).map((name) => button(name, rows.filter((row) => row.chip === name).length, t(`cause_${name}`)))}</div>
+    ${value.omitted > 0 && html`<${Notice} title=${t("omitted", value.omitted)} />`}
+    ${shown.length === 0
+      ? html`<${Empty} title=${t("nothingMatches", [chip && t(`cause_${chip}`), state.find].filter(Boolean).join(", "))}>
+        <button class="button" onClick=${() => change({ find: "", cause: "" })}>${t("clear")}</button></${Empty}>`
+      : html`<section class="card"><${Table} kind="waits" caption=${t("tab_waiting")} rows=${shown} columns=${[
+      { head: t("workload"), is: "of", of: ({ owner }) => html`<b><${PodLink} name=${`${owner.namespace}/${owner.firstPod}`} change=${change}>${owner.namespace}/${owner.name}</${PodLink}></b>
+        <span class="soft small block">${owner.kind}${owner.priority !== 0 && `, ${t("priorityOf", owner.priority)}`}</span>` },
+      { head: t("pods"), of: ({ owner }) => owner.pods, is: "num desk" },
+      { head: t("asksEach"), of: ({ owner }) => html`${gpusText(owner.requests, owner.gpuModels?.models[0])} <span class="only-phone soft">× ${t("nPods", owner.pods)}</span> <span class="soft small block">${otherText(owner.requests)}</span>`, is: "each" },
+      { head: t("waits"), of: ({ owner }) => age(owner.waitsSeconds), is: "num since" },
+      { head: t("why"), of: ({ verdict }) => html`<b>${verdict.text}</b>`, is: "wide" },
+      { head: t("wouldHelp"), of: (row) => html`<${Remedies} row=${row} isOpen=${row.isOpen} open=${() => toggle(row)} change=${change} />`, is: "wide" },
+    ]} /></section>`}
+    <${NodeGroups} asked=${groups} change=${change} />`;
 }

@@ -1,0 +1,44 @@
+// The limits of quotas, the full ones first.
+import { html } from "./vendor/preact-htm.js";
+import { limitsText } from "./changes.js";
+import { Card, Empty, Failed, Loading, Meter, Notice, Table, count } from "./parts.js";
+import { UNCHANGED } from "./state.js";
+import { t } from "./words.js";
+
+export function limitsOfAll(value) {
+  return value.quotas.flatMap((quota) => quota.limits.map((limit) => ({ quota, limit })));
+}
+
+export const isFull = ({ limit }) => limit.used >= limit.limit;
+
+function waitsFor(pending, { quota, limit }) {
+  const names = [quota.name, limit.model];
+  const owners = (pending?.owners ?? []).filter(({ verdict }) => verdict.cause === "quota" && names.every((name) => verdict.text.includes(name)));
+  return owners.reduce((sum, owner) => sum + owner.pods, 0);
+}
+
+export function Quotas({ quota, pending, change }) {
+  const { value, failure } = quota;
+  if (!value) return failure ? html`<${Failed} failure=${failure} what=${t("see_quota")} />` : html`<${Loading} />`;
+  const rows = limitsOfAll(value).sort((a, b) => Number(isFull(b)) - Number(isFull(a)));
+  if (rows.length === 0) return html`<${Empty} title=${t("noQuotas")}>${t("noQuotasHelp")}</${Empty}>`;
+  const nFull = rows.filter(isFull).length;
+  const unenforced = value.quotas.flatMap((one) => one.unenforced);
+  const unknown = value.quotas.reduce((sum, one) => sum + Math.max(0, ...one.limits.map((limit) => limit.unknown)), 0);
+  return html`
+    <${Failed} failure=${failure} what=${t("see_quota")} />
+    ${(!value.claimsCounted || value.claimsNote) && html`<${Notice} title=${value.claimsNotCountedBecause || value.claimsNote} />`}
+    <${Card} title=${nFull > 0 ? t("nFull", nFull, rows.length) : t("noneFull")}><${Table} caption=${t("tab_quotas")} rows=${rows} columns=${[
+      { head: t("quota"), of: ({ quota: one }) => html`<b>${one.name}</b>` },
+      { head: t("gpus"), of: ({ limit }) => [limit.model || t("anyModel"), limit.resource === "nvidia.com/gpu" ? "" : limit.resource].filter(Boolean).join(" ") },
+      { head: "", of: ({ limit }) => html`<${Meter} used=${limit.used} limit=${limit.limit} cls=${isFull({ limit }) ? "full" : ""} />`, is: "bars desk" },
+      { head: t("used"), of: ({ limit }) => count(limit.used), is: "num" },
+      { head: t("limit"), of: ({ limit }) => count(limit.limit), is: "num" },
+      { head: t("leftHead"), of: (row) => html`<b class=${isFull(row) ? "part" : ""}>${count(Math.max(0, row.limit.limit - row.limit.used))}</b>`, is: "num" },
+      { head: t("mostUsedBy"), of: ({ limit }) => limit.users.map((user) => `${user.namespace} ${user.used}`).join(", "), is: "wide" },
+      { head: t("waitsForIt"), of: (row) => { const n = waitsFor(pending.value, row); return n > 0 && html`<button class="link" onClick=${() => change({ view: "waiting", cause: "quota" })}>${t("nPods", n)}</button>`; }, is: "desk" },
+      { head: t("whatIf"), of: ({ quota: one }) => html`<button class="link" onClick=${() => change({ ...UNCHANGED, quota: one.name, limits: limitsText(one.limits), view: "try" })}>${t("otherLimits")}</button>` },
+    ]} /></${Card}>
+    ${unenforced.length > 0 && html`<p class="small soft">${t("unenforced", unenforced.slice(0, 6).join(", "), Math.max(0, unenforced.length - 6))}</p>`}
+    ${unknown > 0 && html`<p class="small soft">${t("unknownGpus", unknown)}</p>`}`;
+}
