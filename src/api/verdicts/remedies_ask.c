@@ -1,0 +1,487 @@
+/* remedies_ask: what the pods could ask for instead. See remedies_priv.h. */
+#include "api/verdicts/remedies_priv.h"
+#include "ledger/admit.h"
+#include "types/gpu_worth.h"
+#include "types/quantity.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Alternatives that are compared, tried and named. */
+#define MODELS_SEEN ((size_t)32)
+#define MODELS_TRIED ((size_t)6)
+#define MODELS_NAMED ((size_t)3)
+#define TAINTS_TRIED ((size_t)3)
+
+/* ---- correct a name ---- */
+
+static struct requirement *corrected(const struct remedy_search *search,
+                                     const struct selector_term *term,
+                                     const struct missing_name *missing)
+{
+    struct requirement *requirements =
+        ARENA_ARRAY(search->arena, struct requirement, term->n_requirements);
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        requirements[i] = term->requirements[i];
+        if (strcmp(requirements[i].key, missing->name) != 0)
+            continue;
+        if (missing->kind == MISSING_LABEL)
+            requirements[i].key = missing->meant;
+        else
+            requirements[i].values = arena_copy(search->arena, &missing->meant, 1, sizeof(char *));
+        requirements[i].n_values = missing->kind == MISSING_LABEL ? requirements[i].n_values : 1;
+    }
+    return requirements;
+}
+
+static void correct_labels(const struct remedy_search *search, struct shape_facts *facts)
+{
+    const struct missing_name *missing = &search->question->headline->missing;
+    struct selector_term *terms =
+        ARENA_ARRAY(search->arena, struct selector_term, facts->affinity.n_terms);
+    for (size_t i = 0; i < facts->affinity.n_terms; i++) {
+        terms[i] = facts->affinity.terms[i];
+        terms[i].requirements = corrected(search, &facts->affinity.terms[i], missing);
+    }
+    if (missing->is_in_affinity)
+        facts->affinity.terms = terms;
+    else
+        facts->node_selector.requirements = corrected(search, &facts->node_selector, missing);
+}
+
+static int compare_amounts(const void *a, const void *b)
+{
+    return strcmp(((const struct amount *)a)->resource, ((const struct amount *)b)->resource);
+}
+
+static void correct_resource(const struct remedy_search *search, struct shape_facts *facts)
+{
+    const struct missing_name *missing = &search->question->headline->missing;
+    struct amount *demand =
+        arena_copy(search->arena, facts->demand, facts->n_demand, sizeof *facts->demand);
+    if (shape_demand(facts, missing->meant) > 0)
+        return;
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        if (strcmp(demand[i].resource, missing->name) == 0)
+            demand[i].resource = missing->meant;
+    }
+    if (facts->n_demand > 0)
+        qsort(demand, facts->n_demand, sizeof *demand, compare_amounts);
+    facts->demand = demand;
+}
+
+static void correct_model(const struct remedy_search *search, struct shape_facts *facts)
+{
+    const struct missing_name *missing = &search->question->headline->missing;
+    struct model_wants *wants = &facts->wants;
+    struct gpu_model *accept =
+        arena_copy(search->arena, wants->accept, wants->n_accept, sizeof *wants->accept);
+    for (size_t i = 0; i < wants->n_accept; i++) {
+        if (strcmp(gpu_model_name(&accept[i], search->arena), missing->name) == 0)
+            accept[i] = missing->meant_model;
+    }
+    wants->accept = accept;
+}
+
+void remedies_correct(struct remedy_search *search)
+{
+    const struct missing_name *missing = &search->question->headline->missing;
+    struct shape_facts *facts = remedies_copy_facts(search);
+    const char *where = missing->is_in_affinity ? "the node affinity" : "spec.nodeSelector";
+    struct trial_end end;
+    if (!missing->meant)
+        return;
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        if (missing->kind == MISSING_RESOURCE)
+            correct_resource(search, &facts[i]);
+        else if (missing->kind == MISSING_MODEL)
+            correct_model(search, &facts[i]);
+        else
+            correct_labels(search, &facts[i]);
+    }
+    if (missing->kind == MISSING_RESOURCE)
+        where = "resources.limits";
+    else if (missing->kind == MISSING_MODEL)
+        where = "gpu-extender.io/models";
+    if (remedies_try(search, facts, &end))
+        remedies_offer(search, "correct",
+                       arena_printf(search->arena, "write %s in %s", missing->meant, where), &end,
+                       NULL);
+}
+
+/* ---- accept more ---- */
+
+struct near_model {
+    struct gpu_model model;
+    const char *name;
+    size_t worth; /* gpu_worth() */
+};
+
+static int compare_models(const void *a, const void *b)
+{
+    const size_t left = ((const struct near_model *)a)->worth;
+    const size_t right = ((const struct near_model *)b)->worth;
+    return (left > right) - (left < right);
+}
+
+static bool has_model(const struct near_model *models, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(models[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Models of nodes that only lack the right one, the most wanted first. */
+static size_t near_models(const struct remedy_search *search, struct near_model models[MODELS_SEEN])
+{
+    const struct node *node = NULL;
+    size_t at = 0;
+    size_t n = 0;
+    while (n < MODELS_SEEN && (node = remedies_next_near(search, CAUSE_MODEL, &at))) {
+        const struct gpu_kind *kind = admit_next_kind(node_traits(node), search->shape, NULL);
+        const char *name = gpu_model_name(&kind->model, search->arena);
+        if (fit_judge(node, search->failing) == REASON_MODEL_NOT_WANTED &&
+            !has_model(models, n, name))
+            models[n++] = (struct near_model){kind->model, name, gpu_worth(name)};
+    }
+    if (n > 0)
+        qsort(models, n, sizeof *models, compare_models);
+    return n < MODELS_TRIED ? n : MODELS_TRIED;
+}
+
+static void accept_model(const struct remedy_search *search, struct shape_facts *facts,
+                         const struct gpu_model *model)
+{
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        struct model_wants *wants = &facts[i].wants;
+        struct gpu_model *accept =
+            ARENA_ARRAY(search->arena, struct gpu_model, wants->n_accept + 1);
+        if (wants->n_accept == 0)
+            continue;
+        memcpy(accept, wants->accept, wants->n_accept * sizeof *accept);
+        accept[wants->n_accept++] = *model;
+        wants->accept = accept;
+    }
+}
+
+static bool accept_models(struct remedy_search *search)
+{
+    struct near_model models[MODELS_SEEN];
+    const size_t n = near_models(search, models);
+    struct trial_end all = {0};
+    struct trial_end end;
+    const char *names[MODELS_NAMED];
+    const char *text = "";
+    for (size_t i = 0; i < n && all.n_nodes < MODELS_NAMED; i++) {
+        struct shape_facts *facts = remedies_copy_facts(search);
+        accept_model(search, facts, &models[i].model);
+        if (!remedies_try(search, facts, &end))
+            continue;
+        names[all.n_nodes] = models[i].name;
+        all.nodes[all.n_nodes++] = end.nodes[end.n_nodes < TRIAL_NODES ? end.n_nodes - 1 : 0];
+    }
+    for (size_t i = 0; i < all.n_nodes; i++)
+        text = remedies_join(text, names[i], i + 1 == all.n_nodes, "or", search->arena);
+    if (all.n_nodes > 0)
+        remedies_offer(search, "accept", arena_printf(search->arena, "accept %s too", text), &all,
+                       NULL);
+    return all.n_nodes > 0;
+}
+
+/* All taints of one node that keep the pod off. */
+static bool accept_taints_of(struct remedy_search *search, const struct node *node)
+{
+    const struct node_traits *traits = node_traits(node);
+    const struct shape_facts *asked = &search->shape->facts;
+    struct shape_facts *facts = remedies_copy_facts(search);
+    struct trial_end end;
+    const char *keys = "";
+    for (size_t i = 0; i < traits->n_taints; i++) {
+        const struct taint *taint = &traits->taints[i];
+        if (!taints_first_untolerated(taint, 1, asked->tolerations, asked->n_tolerations))
+            continue;
+        remedies_tolerate(search, facts, taint->key, taint);
+        keys = remedies_join(keys, taint->key, true, "and", search->arena);
+    }
+    if (!remedies_try(search, facts, &end))
+        return false;
+    remedies_offer(search, "accept", arena_printf(search->arena, "add a toleration for %s", keys),
+                   &end, NULL);
+    return true;
+}
+
+static bool accept_taints(struct remedy_search *search)
+{
+    const struct node *node = NULL;
+    size_t at = 0;
+    for (size_t i = 0; i < TAINTS_TRIED && (node = remedies_next_near(search, CAUSE_TAINT, &at));
+         i++) {
+        if (accept_taints_of(search, node))
+            return true;
+    }
+    return false;
+}
+
+static const struct requirement *without(const struct remedy_search *search,
+                                         const struct selector_term *term, size_t i_left_out)
+{
+    struct requirement *rest = ARENA_ARRAY(search->arena, struct requirement, term->n_requirements);
+    size_t n = 0;
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        if (i != i_left_out)
+            rest[n++] = term->requirements[i];
+    }
+    return rest;
+}
+
+static const struct requirement *find_key(const struct selector_term *term, const char *key)
+{
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        if (strcmp(term->requirements[i].key, key) == 0)
+            return &term->requirements[i];
+    }
+    return NULL;
+}
+
+static bool drop_requirement(struct remedy_search *search, const struct requirement *dropped)
+{
+    struct shape_facts *facts = remedies_copy_facts(search);
+    struct trial_end end;
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        struct selector_term *term = &facts[i].node_selector;
+        const struct requirement *same = find_key(term, dropped->key);
+        if (!same)
+            continue;
+        term->requirements = without(search, term, (size_t)(same - term->requirements));
+        term->n_requirements--;
+    }
+    if (!remedies_try(search, facts, &end))
+        return false;
+    remedies_offer(search, "accept",
+                   arena_printf(search->arena, "drop the nodeSelector %s=%s", dropped->key,
+                                dropped->n_values > 0 ? dropped->values[0] : ""),
+                   &end, NULL);
+    return true;
+}
+
+static bool drop_affinity(struct remedy_search *search)
+{
+    struct shape_facts *facts = remedies_copy_facts(search);
+    struct trial_end end;
+    for (size_t i = 0; i < search->trials.n_roles; i++)
+        facts[i].affinity = (struct node_selector){0};
+    if (!remedies_try(search, facts, &end))
+        return false;
+    remedies_offer(search, "accept", "drop the required node affinity", &end, NULL);
+    return true;
+}
+
+static bool accept_labels(struct remedy_search *search)
+{
+    const struct selector_term *selector = &search->shape->facts.node_selector;
+    for (size_t i = 0; i < selector->n_requirements && i < NODES_TRIED; i++) {
+        if (drop_requirement(search, &selector->requirements[i]))
+            return true;
+    }
+    return search->shape->facts.affinity.present && drop_affinity(search);
+}
+
+static bool accept_shares(struct remedy_search *search)
+{
+    struct shape_facts *facts = remedies_copy_facts(search);
+    struct trial_end end;
+    size_t at = 0;
+    for (size_t i = 0; i < search->trials.n_roles; i++)
+        facts[i].allow_shared = ALLOW_SHARED_YES;
+    if (!remedies_next_near(search, CAUSE_SHARED, &at) || !remedies_try(search, facts, &end))
+        return false;
+    remedies_offer(search, "accept", "allow parts of GPUs (gpu-extender.io/allow-shared)", &end,
+                   NULL);
+    return true;
+}
+
+/* What decides comes first. */
+void remedies_accept(struct remedy_search *search)
+{
+    const enum verdict_cause cause = search->question->headline->cause;
+    const bool is_label = cause == CAUSE_LABEL ||
+                          (cause == CAUSE_NAME && search->question->headline->missing.requirement);
+    if ((cause == CAUSE_TAINT && accept_taints(search)) ||
+        (cause == CAUSE_SHARED && accept_shares(search)) || (is_label && accept_labels(search)) ||
+        accept_models(search) || (cause != CAUSE_TAINT && accept_taints(search)) ||
+        (!is_label && accept_labels(search)))
+        return;
+    if (cause != CAUSE_SHARED)
+        (void)accept_shares(search);
+}
+
+/* ---- ask for less ---- */
+
+static void set_demand(const struct remedy_search *search, struct shape_facts *facts,
+                       const char *resource, int64_t amount)
+{
+    struct amount *demand =
+        arena_copy(search->arena, facts->demand, facts->n_demand, sizeof *facts->demand);
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        if (strcmp(demand[i].resource, resource) == 0 && demand[i].amount > amount)
+            demand[i].amount = amount;
+    }
+    facts->demand = demand;
+}
+
+static struct shape_facts *with_gpus(const struct remedy_search *search, const char *resource,
+                                     int64_t n)
+{
+    struct shape_facts *facts = remedies_copy_facts(search);
+    for (size_t i = 0; i < search->trials.n_roles; i++)
+        set_demand(search, &facts[i], resource, n);
+    return facts;
+}
+
+static const char *a_pod(const struct remedy_search *search)
+{
+    return trials_n_pods(&search->trials) > 1 ? " a pod" : "";
+}
+
+/* The most GPUs that fit. */
+static bool ask_less_gpus(struct remedy_search *search, const struct need *need)
+{
+    struct trial_end best = {0};
+    int64_t low = 0; /* fits, or 0 */
+    int64_t high = need->amount;
+    while (high - low > 1 && !search->trials.is_cut) {
+        const int64_t n = low + (high - low) / 2;
+        struct trial_end end;
+        if (remedies_try(search, with_gpus(search, need->resource->name, n), &end)) {
+            low = n;
+            best = end;
+        } else {
+            high = n;
+        }
+    }
+    if (low == 0)
+        return false;
+    remedies_offer(search, "askLess",
+                   arena_printf(search->arena, "ask for %s%s",
+                                headline_amount(need->resource->name, low, search->arena),
+                                a_pod(search)),
+                   &best, NULL);
+    return true;
+}
+
+/* Of the nearest node: what it has left of CPU, memory and so on. */
+static bool ask_less_of_others(struct remedy_search *search)
+{
+    const struct node *node = search->question->headline->node;
+    struct shape_facts *facts = remedies_copy_facts(search);
+    const char *text = "";
+    struct trial_end end;
+    for (size_t i = search->shape->n_gpu_needs; node && i < search->shape->n_needs; i++) {
+        const struct need *need = &search->shape->needs[i];
+        const int64_t lack = fit_lack(node, search->failing, need);
+        if (lack == 0)
+            continue;
+        if (lack >= need->amount || strcmp(need->resource->name, "pods") == 0)
+            return false;
+        for (size_t j = 0; j < search->trials.n_roles; j++)
+            set_demand(search, &facts[j], need->resource->name, need->amount - lack);
+        text = remedies_join(
+            text, headline_amount(need->resource->name, need->amount - lack, search->arena), true,
+            "and", search->arena);
+    }
+    if (!text[0] || !remedies_try(search, facts, &end))
+        return false;
+    remedies_offer(search, "askLess",
+                   arena_printf(search->arena, "ask for %s%s", text, a_pod(search)), &end, NULL);
+    return true;
+}
+
+static void divide(const struct remedy_search *search, struct shape_facts *facts, int64_t by)
+{
+    struct amount *demand =
+        arena_copy(search->arena, facts->demand, facts->n_demand, sizeof *facts->demand);
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        if (strcmp(demand[i].resource, "pods") != 0)
+            demand[i].amount = demand[i].amount >= by ? demand[i].amount / by : 1;
+    }
+    facts->demand = demand;
+}
+
+static const char *part_text(const struct remedy_search *search, const struct shape_facts *facts)
+{
+    const char *text = "";
+    for (size_t i = 0; i < search->shape->n_needs; i++) {
+        const char *resource = search->shape->needs[i].resource->name;
+        if (strcmp(resource, "pods") != 0)
+            text = remedies_join(
+                text, headline_amount(resource, shape_demand(facts, resource), search->arena),
+                false, "", search->arena);
+    }
+    return text;
+}
+
+/* Half of everything, a quarter or an eighth. */
+static bool ask_part(struct remedy_search *search, const struct need *need)
+{
+    static const char *const PARTS[] = {"half", "a quarter", "an eighth"};
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) {
+        const int64_t by = INT64_C(2) << i;
+        struct shape_facts *facts = remedies_copy_facts(search);
+        struct trial_end end;
+        if (need->amount % by != 0)
+            return false;
+        for (size_t j = 0; j < search->trials.n_roles; j++)
+            divide(search, &facts[j], by);
+        if (!remedies_try(search, facts, &end))
+            continue;
+        remedies_offer(search, "askLess",
+                       arena_printf(search->arena, "ask for %s, %s%s", PARTS[i],
+                                    part_text(search, &facts[search->question->i_failing]),
+                                    a_pod(search)),
+                       &end, NULL);
+        return true;
+    }
+    return false;
+}
+
+static bool ask_less_memory(struct remedy_search *search)
+{
+    const struct node *node = NULL;
+    struct shape_facts *facts = remedies_copy_facts(search);
+    struct trial_end end;
+    int64_t most = 0;
+    char text[32];
+    for (size_t at = 0; (node = remedies_next_near(search, CAUSE_MODEL, &at));) {
+        const int64_t there = admit_memory_bytes(node_traits(node), search->shape);
+        if (fit_judge(node, search->failing) == REASON_GPU_MEMORY && there > most)
+            most = there;
+    }
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        int64_t *least = &facts[i].wants.min_memory_bytes;
+        *least = *least > most ? most : *least;
+    }
+    if (most == 0 || !remedies_try(search, facts, &end))
+        return false;
+    remedies_offer(search, "askLess",
+                   arena_printf(search->arena, "ask for at most %s of GPU memory",
+                                quantity_bytes_text(most, text)),
+                   &end, NULL);
+    return true;
+}
+
+void remedies_ask_less(struct remedy_search *search)
+{
+    const enum verdict_cause cause = search->question->headline->cause;
+    const struct need *need = search->shape->n_gpu_needs > 0 ? &search->shape->needs[0] : NULL;
+    if (cause == CAUSE_MODEL && ask_less_memory(search))
+        return;
+    if (cause < CAUSE_QUOTA || cause > CAUSE_TOTAL)
+        return;
+    if (cause == CAUSE_RESOURCES && ask_less_of_others(search))
+        return;
+    if (need && need->amount > 1 && (ask_less_gpus(search, need) || ask_part(search, need)))
+        return;
+}

@@ -1,0 +1,238 @@
+/* remedies_cluster: what could change in the cluster. See remedies_priv.h. */
+#include "api/text.h"
+#include "api/verdicts/remedies_priv.h"
+#include "api/verdicts/room.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- wait ---- */
+
+/* The nodes that lack the least first. */
+static size_t nearest_nodes(const struct remedy_search *search,
+                            const struct node *ret_nodes[NODES_TRIED])
+{
+    static const enum verdict_cause CAUSES[] = {CAUSE_FREE_GPUS, CAUSE_RESOURCES};
+    int64_t lacks[NODES_TRIED];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof CAUSES / sizeof *CAUSES; i++) {
+        const struct node *node = NULL;
+        for (size_t at = 0; (node = remedies_next_near(search, CAUSES[i], &at));) {
+            const int64_t lack = verdict_lacking_gpus(search->failing, node);
+            size_t j = n < NODES_TRIED ? n++ : n;
+            for (; j > 0 && lacks[j - 1] > lack; j--) {
+                if (j < NODES_TRIED) {
+                    ret_nodes[j] = ret_nodes[j - 1];
+                    lacks[j] = lacks[j - 1];
+                }
+            }
+            if (j < NODES_TRIED) {
+                ret_nodes[j] = node;
+                lacks[j] = lack;
+            }
+        }
+    }
+    return n;
+}
+
+static struct room_question room_on(const struct remedy_search *search, const struct node *node)
+{
+    const struct remedy_question *question = search->question;
+    return (struct room_question){question->inventory, question->fork, node, question->only,
+                                  search->arena};
+}
+
+void remedies_wait(struct remedy_search *search)
+{
+    const enum verdict_cause cause = search->question->headline->cause;
+    const struct node *nodes[NODES_TRIED];
+    if (cause != CAUSE_FREE_GPUS && cause != CAUSE_RESOURCES)
+        return;
+    const size_t n = nearest_nodes(search, nodes);
+    for (size_t i = 0; i < n; i++) {
+        const struct room_question room = room_on(search, nodes[i]);
+        const struct room_pods pods = room_pods_to_end(&room, search->failing);
+        const struct trial trial = {
+            .vacated = nodes[i], .needs = pods.needs, .n_needs = pods.n_needs};
+        struct trial_end end;
+        if (!pods.text || !trial_run(&search->trials, &trial, &end))
+            continue;
+        json_t *names = json_array();
+        for (size_t j = 0; j < pods.n; j++)
+            (void)json_array_append_new(names, json_string(pods.names[j]));
+        end.nodes[0] = nodes[i];
+        end.n_nodes = 1;
+        remedies_offer(search, "wait", pods.text, &end, json_pack("{s:o}", "removePods", names));
+        return;
+    }
+}
+
+/* ---- an administrator ---- */
+
+/* The item of the resource, as in a policy: each has all limits of its resource. */
+static json_t *find_limits(json_t *list, const char *resource)
+{
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (list, i, item) {
+        if (strcmp(text_member(item, "resource"), resource ? resource : "") == 0)
+            return item;
+    }
+    item = resource ? json_pack("{s:s}", "resource", resource) : json_object();
+    (void)json_array_append_new(list, item);
+    return item;
+}
+
+static json_t *limits_json(const struct quota *quota, const struct trial_end *end)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < quota->n_limits; i++) {
+        const struct quota_limit *limit = &quota->limits[i];
+        json_t *item = find_limits(list, limit->resource);
+        int64_t gpus = limit->gpus;
+        for (size_t j = 0; j < end->n_raised; j++)
+            gpus = end->raised[j].limit == limit ? end->raised[j].gpus : gpus;
+        if (!limit->model) {
+            (void)json_object_set_new(item, "total", json_integer(gpus));
+            continue;
+        }
+        if (!json_object_get(item, "models"))
+            (void)json_object_set_new(item, "models", json_object());
+        (void)json_object_set_new(json_object_get(item, "models"), limit->model,
+                                  json_integer(gpus));
+    }
+    return list;
+}
+
+static bool raise_quota(struct remedy_search *search)
+{
+    struct arena *arena = search->arena;
+    struct trial_end end;
+    const char *text = "";
+    const struct quota *quota = NULL;
+    bool is_one = true;
+    if (!search->failing->quota ||
+        !trial_run(&search->trials, &(struct trial){.lifts_quota = true}, &end) ||
+        end.n_raised == 0)
+        return false;
+    for (size_t i = 0; i < end.n_raised; i++) {
+        const struct raised_limit *raised = &end.raised[i];
+        const char *limit = headline_limit(raised->limit, raised->gpus, arena);
+        is_one = is_one && (!quota || quota == raised->quota);
+        if (quota != raised->quota)
+            limit = arena_printf(arena, "raise %s to %s", raised->quota->name, limit);
+        quota = raised->quota;
+        text = remedies_join(text, limit, true, "and", arena);
+    }
+    json_t *change = is_one ? json_pack("{s:{s:s, s:o}}", "quota", "name", quota->name, "limits",
+                                        limits_json(quota, &end))
+                            : NULL;
+    remedies_offer(search, "administrator", text, &end, change);
+    return true;
+}
+
+static bool is_closed_to(const struct remedy_search *search, const struct node *node)
+{
+    const enum reason reason = fit_judge(node, search->failing);
+    return cause_of_reason(reason, node, &search->shape->facts) == CAUSE_CLOSED;
+}
+
+/* Tolerates what closes the nodes, as if they were open. */
+static bool reopen(struct remedy_search *search)
+{
+    struct shape_facts *facts = remedies_copy_facts(search);
+    const struct node *node = NULL;
+    struct trial_end end;
+    const char *text = "";
+    for (size_t at = 0; (node = remedies_next_near(search, CAUSE_CLOSED, &at));) {
+        const struct node_traits *traits = node_traits(node);
+        for (size_t i = 0; i < traits->n_taints; i++) {
+            const struct taint *taint = &traits->taints[i];
+            if (strncmp(taint->key, "node.kubernetes.io/", 19) == 0 &&
+                taints_first_untolerated(taint, 1, facts->tolerations, facts->n_tolerations))
+                remedies_tolerate(search, facts, taint->key, NULL);
+        }
+        if (traits->unschedulable && !text[0])
+            remedies_tolerate(search, facts, "node.kubernetes.io/unschedulable", NULL);
+        text = "?";
+    }
+    if (!text[0] || !remedies_try(search, facts, &end) || end.n_nodes > TRIAL_NODES)
+        return false;
+    text = "";
+    for (size_t i = 0; i < end.n_nodes; i++) {
+        if (is_closed_to(search, end.nodes[i]))
+            text = remedies_join(text,
+                                 arena_printf(search->arena,
+                                              node_traits(end.nodes[i])->unschedulable
+                                                  ? "uncordon %s"
+                                                  : "make %s ready",
+                                              node_name(end.nodes[i])),
+                                 true, "and", search->arena);
+    }
+    remedies_offer(search, "administrator", text, &end, NULL);
+    return true;
+}
+
+/* How many nodes like this one the pods without a place need; 0: no number is enough. */
+static int64_t nodes_needed(const struct remedy_search *search, const struct node *like)
+{
+    const struct need *freed = NULL;
+    const struct room_question question = room_on(search, like);
+    const size_t n_freed = room_of_empty(&question, &freed);
+    int64_t n = 0;
+    for (size_t i = 0; i < search->trials.n_roles; i++) {
+        const struct trial_role *role = &search->trials.roles[i];
+        struct fit_question empty = *role->question;
+        const int64_t n_missing = role->n - role->n_placed;
+        empty.freed = freed;
+        empty.n_freed = n_freed;
+        const int64_t each = n_missing > 0 ? fit_count(like, &empty) : 1;
+        empty.quota = NULL;
+        const int64_t room = n_missing > 0 ? fit_count(like, &empty) : 1;
+        if (room == 0 || (each < room && each < n_missing) || role->question->peers)
+            return 0;
+        n += (n_missing + room - 1) / room;
+    }
+    return n;
+}
+
+/* The most that is worth saying, and what /v1/what-if takes. */
+#define NODES_ADDED_MAX 5000
+#define MODEL_NODES_COMPARED ((size_t)8)
+
+static void add_nodes(struct remedy_search *search)
+{
+    const struct candidates *candidates = search->question->candidates;
+    const struct node *like = search->question->headline->node;
+    int64_t n = like ? nodes_needed(search, like) : 0;
+    size_t n_compared = 0;
+    for (size_t i = 0; i < candidates->n && n_compared < MODEL_NODES_COMPARED; i++) {
+        const struct node *node = candidates->items[i].node;
+        const enum reason reason = fit_judge(node, search->failing);
+        if (reason != REASON_FITS && (reason < REASON_GPU_FREE || reason > REASON_RESOURCE))
+            continue;
+        const int64_t more = nodes_needed(search, node);
+        n_compared++;
+        if (more > 0 && (n == 0 || more < n)) {
+            n = more;
+            like = node;
+        }
+    }
+    if (n == 0 || n > NODES_ADDED_MAX)
+        return;
+    const struct trial_end end = {.nodes = {like}, .n_nodes = 0};
+    remedies_offer(
+        search, "administrator",
+        arena_printf(search->arena, "%" PRId64 " more node%s like %s", n, n == 1 ? "" : "s",
+                     node_name(like)),
+        &end,
+        json_pack("{s:{s:s, s:I}}", "addNodes", "like", node_name(like), "count", (json_int_t)n));
+}
+
+void remedies_administer(struct remedy_search *search)
+{
+    const enum verdict_cause cause = search->question->headline->cause;
+    if (raise_quota(search) || reopen(search) || cause < CAUSE_FREE_GPUS || cause > CAUSE_TOTAL)
+        return;
+    add_nodes(search);
+}

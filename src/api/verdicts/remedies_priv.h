@@ -1,0 +1,48 @@
+/*
+ * remedies_priv: the kinds of remedies. Private to remedies*.c.
+ */
+#ifndef API_VERDICTS_REMEDIES_PRIV_H
+#define API_VERDICTS_REMEDIES_PRIV_H
+
+#include "api/verdicts/remedies.h"
+#include "decide/near_miss.h"
+
+struct remedy_search {
+    const struct remedy_question *question;
+    struct trials trials;
+    const struct fit_question *failing;
+    const struct pod_shape *shape; /* of the failing role */
+    struct near_miss *near_miss;
+    json_t *found;
+    struct arena *arena;
+};
+
+/* Nodes, and requirements of a selector, that are tried one by one. */
+#define NODES_TRIED ((size_t)3)
+
+/* Each adds at most one remedy, if a trial shows that it is enough. */
+void remedies_correct(struct remedy_search *search);
+void remedies_accept(struct remedy_search *search);
+void remedies_ask_less(struct remedy_search *search);
+void remedies_wait(struct remedy_search *search);
+void remedies_administer(struct remedy_search *search);
+
+/* Adds one. Takes the change, NULL: none. */
+void remedies_offer(struct remedy_search *search, const char *kind, const char *text,
+                    const struct trial_end *end, json_t *change);
+/* What the roles ask for, to be changed. */
+struct shape_facts *remedies_copy_facts(const struct remedy_search *search);
+/* Whether all pods fit if they ask for this. */
+bool remedies_try(struct remedy_search *search, const struct shape_facts *facts,
+                  struct trial_end *ret_end);
+/* A node that the failing pod would fit but for this cause; NULL: no more. Start with *at 0. */
+const struct node *remedies_next_near(const struct remedy_search *search, enum verdict_cause cause,
+                                      size_t *at);
+/* taint NULL: any effect. */
+void remedies_tolerate(const struct remedy_search *search, struct shape_facts *facts,
+                       const char *key, const struct taint *taint);
+/* "a, b", or "a or b" with the last name. */
+const char *remedies_join(const char *text, const char *name, bool is_last, const char *joint,
+                          struct arena *arena);
+
+#endif
