@@ -25,6 +25,8 @@
 /* Verdicts per answer on pods by themselves; the remaining pods are listed unjudged. An expensive
  * verdict counts as several. */
 #define MAX_VERDICTS ((size_t)1000000)
+/* For the owners whose remedies are tried, besides the trials. */
+#define REMEDY_VERDICTS (MAX_VERDICTS / 4)
 
 struct pending {
     struct pod_report report;
@@ -203,6 +205,7 @@ static json_t *pending_json(struct pod_copies *copies, struct pending *pending)
     struct arena *arena = pending->report.arena;
     const struct policy *policy = cluster_policy(pending->report.fork);
     json_t *pods = pods_json(pending, copies);
+    pending->n_left = REMEDY_VERDICTS;
     const struct pod_owners_help help = {add_remedies, pending};
     json_t *owners = pod_owners_json(pods, policy, &help, arena);
     json_t *answer = provenance_json(&copies->provenance);
