@@ -58,6 +58,7 @@ def default_plugins(plane):
     return {plugin["name"]: plugin["weight"] for plugin in profile["plugins"]["multiPoint"]["enabled"] if plugin["weight"] > 0}
 
 
+@pytest.mark.since("1.34", "the score of DynamicResources, for which the weight of 141 is")
 def test_one_extender_point_outweighs_all_plugins(plane):
     """A plugin's score is at most 100; one point of ours counts weight x 10. A weight one less would not suffice."""
     weights = default_plugins(plane)
