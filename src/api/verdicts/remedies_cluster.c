@@ -8,31 +8,37 @@
 
 /* ---- wait ---- */
 
-/* The nodes that lack the least first. */
-static size_t nearest_nodes(const struct remedy_search *search,
-                            const struct node *ret_nodes[NODES_TRIED])
+/* The first of the nodes that lack the least, in that order. */
+struct nearest {
+    const struct node *nodes[NODES_TRIED];
+    int64_t lacks[NODES_TRIED];
+    size_t n;
+};
+
+static void add_near(struct nearest *nearest, const struct node *node, int64_t lack)
+{
+    size_t i = nearest->n;
+    if (i == NODES_TRIED && nearest->lacks[i - 1] <= lack)
+        return;
+    i = i == NODES_TRIED ? i - 1 : nearest->n++;
+    for (; i > 0 && nearest->lacks[i - 1] > lack; i--) {
+        nearest->nodes[i] = nearest->nodes[i - 1];
+        nearest->lacks[i] = nearest->lacks[i - 1];
+    }
+    nearest->nodes[i] = node;
+    nearest->lacks[i] = lack;
+}
+
+static struct nearest nearest_nodes(const struct remedy_search *search)
 {
     static const enum verdict_cause CAUSES[] = {CAUSE_FREE_GPUS, CAUSE_RESOURCES};
-    int64_t lacks[NODES_TRIED];
-    size_t n = 0;
+    struct nearest nearest = {.n = 0};
     for (size_t i = 0; i < sizeof CAUSES / sizeof *CAUSES; i++) {
         const struct node *node = NULL;
-        for (size_t at = 0; (node = remedies_next_near(search, CAUSES[i], &at));) {
-            const int64_t lack = verdict_lacking_gpus(search->failing, node);
-            size_t j = n < NODES_TRIED ? n++ : n;
-            for (; j > 0 && lacks[j - 1] > lack; j--) {
-                if (j < NODES_TRIED) {
-                    ret_nodes[j] = ret_nodes[j - 1];
-                    lacks[j] = lacks[j - 1];
-                }
-            }
-            if (j < NODES_TRIED) {
-                ret_nodes[j] = node;
-                lacks[j] = lack;
-            }
-        }
+        for (size_t at = 0; (node = remedies_next_near(search, CAUSES[i], &at));)
+            add_near(&nearest, node, verdict_lacking_gpus(search->failing, node));
     }
-    return n;
+    return nearest;
 }
 
 static struct room_question room_on(const struct remedy_search *search, const struct node *node)
@@ -45,22 +51,21 @@ static struct room_question room_on(const struct remedy_search *search, const st
 void remedies_wait(struct remedy_search *search)
 {
     const enum verdict_cause cause = search->question->headline->cause;
-    const struct node *nodes[NODES_TRIED];
     if (cause != CAUSE_FREE_GPUS && cause != CAUSE_RESOURCES)
         return;
-    const size_t n = nearest_nodes(search, nodes);
-    for (size_t i = 0; i < n; i++) {
-        const struct room_question room = room_on(search, nodes[i]);
+    const struct nearest nearest = nearest_nodes(search);
+    for (size_t i = 0; i < nearest.n; i++) {
+        const struct room_question room = room_on(search, nearest.nodes[i]);
         const struct room_pods pods = room_pods_to_end(&room, search->failing);
         const struct trial trial = {
-            .vacated = nodes[i], .needs = pods.needs, .n_needs = pods.n_needs};
+            .vacated = nearest.nodes[i], .needs = pods.needs, .n_needs = pods.n_needs};
         struct trial_end end;
         if (!pods.text || !trial_run(&search->trials, &trial, &end))
             continue;
         json_t *names = json_array();
         for (size_t j = 0; j < pods.n; j++)
             (void)json_array_append_new(names, json_string(pods.names[j]));
-        end.nodes[0] = nodes[i];
+        end.nodes[0] = nearest.nodes[i];
         end.n_nodes = 1;
         remedies_offer(search, "wait", pods.text, &end, json_pack("{s:o}", "removePods", names));
         return;
