@@ -6,7 +6,8 @@ import re
 
 import pytest
 import yaml
-from service import Service, SAMPLE_CLUSTER, read
+from objects import node, pod
+from service import SAMPLE_CLUSTER, Service, read
 
 GPU = "nvidia.com/gpu"
 # The headline has at most 20 words, of which "DOES NOT FIT Pod x: 0 of 1 pod" has eight.
@@ -190,3 +191,18 @@ def test_a_raised_quota_is_enough(quota_service):
     assert kinds_that_help(quota_service, yaml.safe_load(case("fits"))) == ["askLess", "administrator"]
     kinds_that_help(quota_service, yaml.safe_load(case("llama-ft")))
     kinds_that_help(quota_service, yaml.safe_load(case("ddp")))
+
+
+def test_a_job_that_fits_in_part_keeps_its_places(service):
+    """The search for remedies takes its pods back, and places them again."""
+    first, second = service.post("/v1/dry-run", case("llama-ft") + "\n---\n" + case("fits")).json()["jobs"]
+    assert (first["fits"], first["remediesTried"]) == (1, "all")
+    assert (second["fits"], second["verdict"]["cause"]) == (0, "freeGpus")
+
+
+def test_a_closed_node_is_reopened(start_over):
+    service = start_over(node("open", 2), node("closed", 8, spec={"unschedulable": True}))
+    (job,) = service.post("/v1/dry-run", pod("new", 8)).json()["jobs"]
+    assert (job["verdict"]["cause"], job["verdict"]["node"]) == ("total", "open")
+    texts = {remedy["kind"]: remedy["text"] for remedy in job["remedies"]}
+    assert texts == {"askLess": "ask for 2 GPUs", "administrator": "uncordon closed"}
