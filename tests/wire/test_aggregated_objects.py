@@ -267,7 +267,7 @@ def test_explain_is_a_subresource(tenants, tenant):
         assert seen["status"]["nodes"] == direct["nodes"] and seen["status"]["pod"]["uid"] == direct["pod"]["uid"]
         assert "theirs" not in json.dumps(seen)
     table = tenants.forward(tenants.proxy, f"{BASE}/namespaces/ours/gpupods/ours-waits/explain?output=table").text
-    assert table.startswith("ours/ours-waits: ")
+    assert table.startswith("DOES NOT FIT  Pod ours/ours-waits")
     tenants.refuse("namespaces/ours/gpupods/nobody/explain", 404, "NotFound")
 
 
@@ -341,7 +341,7 @@ def test_a_dry_run_is_created_and_answered(tenants, runner):
     (explained,) = create(tenants, dry_run(asking(1), explain=True)).json()["status"]["workloads"]
     assert explained["explain"]["ranking"]
     table = create(tenants, dry_run(asking(1)), 200, query="?output=table&fieldManager=kubectl-create").text
-    assert table.startswith("Pod ours/asks: ")
+    assert table.startswith("FITS  Pod ours/asks: ")
 
 
 def test_a_dry_run_names_no_pods_of_others(api, tenants, runner):

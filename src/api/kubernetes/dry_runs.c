@@ -24,6 +24,7 @@ const struct kind_member DRY_RUN_SPEC[] = {
 
 const struct kind_member DRY_RUN_MEMBERS[] = {
     {"summary", "string", "The result as a sentence."},
+    {"jobs", "objects", "A verdict on each object, and what would help."},
     {"workloads", "objects", "Of each object with pods: where its pods would go, or why not."},
     {"notUnderstood", "objects", "Requests for GPUs outside of pod templates."},
     {"skipped", "objects", "Objects without pods, and unreadable ones."},
