@@ -58,7 +58,7 @@ function Tab({ name, number, look, state, change }) {
     event.preventDefault();
     change({ view: name, node: "", pod: "", find: "" });
   };
-  return html`<a id=${`tab-${name}`} href=${fragmentOf({ ...state, view: name, node: "", pod: "" })} aria-current=${isHere ? "page" : undefined} onClick=${go}>${t(`tab_${name}`)} ${number && html`<span class=${`count ${look}`}>${number}</span>`}</a>`;
+  return html`<a id=${`tab-${name}`} href=${`./${fragmentOf({ ...state, view: name, node: "", pod: "" })}`} aria-current=${isHere ? "page" : undefined} onClick=${go}>${t(`tab_${name}`)} ${number && html`<span class=${`count ${look}`}>${number}</span>`}</a>`;
 }
 
 function Bar({ inventory, answered, failure, policy, pending, quota, state, change }) {
