@@ -130,6 +130,8 @@ static void add_problem(const struct manifest *manifest, const char *problem)
 {
     const struct workload workload = {.kind = manifest->kind,
                                       .name = manifest->name,
+                                      .object_name = manifest->name,
+                                      .template_path = "",
                                       .namespace_ = manifest->namespace_,
                                       .replicas = 1,
                                       .replicas_known = true,

@@ -88,7 +88,7 @@ def lanes(monkeypatch, counted):
     def run_all_of(table, level=run_all.ALL, names=()):
         made = [run_all.Lane(lane, 0, [(f"{lane}{i}", i, do) for i, do in enumerate(steps)]) for lane, steps in table.items()]
         monkeypatch.setattr(run_all, "LANES", made)
-        run = run_all.Run(argparse.Namespace(level=level, names=list(names)))
+        run = run_all.Run(argparse.Namespace(level=level, names=list(names), kubernetes=run_all.KUBERNETES[0]))
         run.results = counted()
         run_all.run_lanes(run)
         return run

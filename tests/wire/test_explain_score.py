@@ -37,7 +37,7 @@ def preferences(service, asking):
     """The column PREFERENCE of the table, row by row."""
     text = service.post("/v1/dry-run?explain=true&output=table&wide=true", asking).text
     rows = text.split("How slot-price ranks them:\n")[1].split("\n\n")[0].splitlines()[1:]
-    return [re.split(r"  +", row)[3] for row in rows]
+    return [re.split(r"  +", row.strip())[3] for row in rows]
 
 
 def test_the_pod_s_own_preferences(start_over):
@@ -89,4 +89,4 @@ def test_explanation_is_given_on_request_only(start_over):
 def test_the_table(start_over):
     text = start_over(node("a")).post("/v1/dry-run?explain=true&output=table", pod("new", 1)).text
     assert "\nHow slot-price ranks them:\n" in text and "MADE OF" in text and "slotsLost 1.000 + drain 0.375 + pressure" in text
-    assert text.rstrip().endswith("8 -> 7   0.000       8 -> 7          1 -> 0")
+    assert text.splitlines()[-1].split()[-3:] == ["1", "->", "0"]  # whole nodes

@@ -451,7 +451,8 @@ def test_pods_that_the_api_server_would_reject_do_not_fit(write, kept):
 
 
 def test_notes_that_are_no_texts_are_left_out():
-    with answering(result(workloads=[{"replicas": 1, "placed": 1, "notEvaluated": [None, 3, "so"]}])) as there:
+    workload = {"replicas": 1, "placed": 1, "notEvaluated": [None, 3, "so"]}
+    with answering(result(workloads=[workload], jobs=[{"verdict": {"result": "fits"}, "workloads": [0]}])) as there:
         shown = said("fit", "-f", "-", "--url", there, text="{}")
     assert re.findall("not evaluated.*", shown) == ["not evaluated: so"]
 

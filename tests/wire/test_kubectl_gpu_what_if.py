@@ -67,7 +67,7 @@ def test_the_table_says_what_changes(write):
     assert "MI300X" in said("what-if", "--drain", "v100-1", *FILE, "-o", "wide", status=1)
     assert "Free GPUs" not in said("what-if", "--cordon", "cp-1", *FILE)
     grown = said("what-if", "--add-nodes", "a", "--cluster-file", write("c.json", list_text(node("a", 4), pod("runs", 4, on="a"), pod("waits", 4))))
-    assert "Pending pods that find a place now:" in grown and re.search(r"^ml/waits .* a-new-1 ", grown, re.MULTILINE)
+    assert "Pending pods that find a place now:" in grown and re.search(r"^ml/waits .* a-new-1$", grown, re.MULTILINE)
 
 
 def test_changes_of_quotas(write):

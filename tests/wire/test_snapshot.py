@@ -189,7 +189,7 @@ def snapshot_of(service):
 def without_age(value):
     """Ages grow while the test runs."""
     if isinstance(value, dict):
-        return {key: without_age(item) for key, item in value.items() if key not in CHANGING | {"ageSeconds"}}
+        return {key: without_age(item) for key, item in value.items() if key not in CHANGING | {"ageSeconds", "waitsSeconds"}}
     return [without_age(item) for item in value] if isinstance(value, list) else value
 
 

@@ -89,23 +89,31 @@ static json_t *not_understood_json(const struct workload_list *list, struct aren
     return json;
 }
 
+/* "1 object is unreadable; 2 parts are not judged (...)"; "": nothing is left out. */
+static const char *left_out(const struct workload_list *list, struct arena *arena)
+{
+    const char *text = "";
+    if (list->n_strays > 0)
+        text = arena_printf(arena, "%zu request%s for GPUs not understood (%s %s: %s)",
+                            list->n_strays, list->n_strays == 1 ? "" : "s", list->strays[0].kind,
+                            list->strays[0].name, list->strays[0].path);
+    if (list->n_unjudged > 0)
+        text = arena_printf(arena, "%s%s%zu part%s not judged (%s)", text, text[0] ? "; " : "",
+                            list->n_unjudged, list->n_unjudged == 1 ? " is" : "s are",
+                            list->first_unjudged);
+    if (list->n_unreadable > 0)
+        text = arena_printf(arena, "%s%s%zu object%s unreadable", text, text[0] ? "; " : "",
+                            list->n_unreadable, list->n_unreadable == 1 ? " is" : "s are");
+    return text;
+}
+
 /* What is left out comes first. */
 static const char *summary(const struct dry_run *dry_run, const struct workload_list *list,
                            const json_t *workloads)
 {
-    struct arena *arena = dry_run->arena;
-    const char *text = summary_of_workloads(dry_run, list, workloads);
-    if (list->n_unreadable > 0)
-        text = arena_printf(arena, "%zu object%s unreadable; %s", list->n_unreadable,
-                            list->n_unreadable == 1 ? " is" : "s are", text);
-    if (list->n_unjudged > 0)
-        text = arena_printf(arena, "%zu part%s not judged (%s); %s", list->n_unjudged,
-                            list->n_unjudged == 1 ? " is" : "s are", list->first_unjudged, text);
-    if (list->n_strays > 0)
-        text = arena_printf(arena, "%zu request%s for GPUs not understood (%s %s: %s); %s",
-                            list->n_strays, list->n_strays == 1 ? "" : "s", list->strays[0].kind,
-                            list->strays[0].name, list->strays[0].path, text);
-    return text;
+    const char *left = left_out(list, dry_run->arena);
+    return arena_printf(dry_run->arena, "%s%s%s", left, left[0] ? "; " : "",
+                        summary_of_workloads(dry_run, list, workloads));
 }
 
 static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
@@ -114,11 +122,11 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     json_t *jobs = json_array();
     jobs_judge(dry_run, list, workloads, jobs);
     json_t *requests = selectors_judge(dry_run, &list->requests);
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "summary",
-                     summary(dry_run, list, workloads), "jobs", jobs, "workloads", workloads,
-                     "notUnderstood", not_understood_json(list, dry_run->arena), "skipped",
-                     skipped_json(list), "deviceRequests", requests, "warnings",
-                     warnings_json(dry_run, list));
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "summary",
+                     summary(dry_run, list, workloads), "leftOut", left_out(list, dry_run->arena),
+                     "jobs", jobs, "workloads", workloads, "notUnderstood",
+                     not_understood_json(list, dry_run->arena), "skipped", skipped_json(list),
+                     "deviceRequests", requests, "warnings", warnings_json(dry_run, list));
 }
 
 /* NULL, or the name of a workload in another namespace. */
@@ -217,24 +225,10 @@ void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct bu
     write_device_requests(answer, arena, out);
 }
 
-/* Nothing was judged of these. */
-static void write_unreadable(const json_t *answer, struct buf *out)
-{
-    static const char UNREADABLE[] = "unreadable";
-    size_t n = 0;
-    size_t i = 0;
-    json_t *skipped = NULL;
-    json_array_foreach (json_object_get(answer, "skipped"), i, skipped)
-        n += strncmp(text_member(skipped, "why"), UNREADABLE, strlen(UNREADABLE)) == 0;
-    if (n > 0)
-        buf_printf(out, "%zu object%s unreadable\n", n, n == 1 ? " is" : "s are");
-}
-
 /* Verdicts come first. */
 void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     provenance_write_warning(answer, arena, out);
-    write_unreadable(answer, out);
     if (json_array_size(json_object_get(answer, "jobs")) == 0)
         buf_printf(out, "%s\n", text_member(answer, "summary"));
     dry_run_write_jobs(answer, wide, arena, out);

@@ -134,7 +134,7 @@ static void write_verdict(const json_t *answer, const json_t *job, struct arena 
     const json_t *verdict = json_object_get(job, "verdict");
     const char *words = headline_words(verdict);
     const json_int_t n = json_integer_value(json_object_get(job, "pods"));
-    const char *asks = asks_text(workload_at(answer, job, 0), arena);
+    const char *asks = text_member(workload_at(answer, job, 0), "understood");
     const char *text = text_member(verdict, "text");
     const bool is_counted = strstr(words, "FIT") != NULL;
     const char *first = arena_printf(
@@ -143,8 +143,8 @@ static void write_verdict(const json_t *answer, const json_t *job, struct arena 
         is_counted ? text_number(job, "fits", arena) : "", is_counted ? " of " : "",
         text_number(job, "pods", arena), n == 1 ? "" : "s", addition(answer, job, arena));
     table_write_sentence(text_one_line(first, arena), 0, out);
-    if (fits(job) && json_array_size(json_object_get(job, "workloads")) == 1)
-        text = arena_printf(arena, "%s Asks for %s.", text, asks[0] ? asks : "nothing");
+    if (fits(job) && asks[0] && json_array_size(json_object_get(job, "workloads")) == 1)
+        text = arena_printf(arena, "%s A%s.", text, asks + 1); /* "asks for ..." */
     table_write_sentence(text_one_line(text, arena), strlen(words) + 2, out);
 }
 
@@ -254,7 +254,8 @@ static void write_job(const json_t *answer, const json_t *job, bool wide, struct
     write_verdict(answer, job, arena, out);
     remedies_write(job, arena, out);
     write_placements(answer, job, wide, arena, out);
-    write_why_not(answer, job, wide, arena, out);
+    if (strcmp(text_member(json_object_get(job, "verdict"), "result"), "mistake") != 0)
+        write_why_not(answer, job, wide, arena, out);
     for (size_t i = 0; i < n; i++) {
         const json_t *workload = workload_at(answer, job, i);
         claim_answers_write(json_object_get(workload, "claims"), "", arena, out);
@@ -269,7 +270,10 @@ void dry_run_write_jobs(const json_t *answer, bool wide, struct arena *arena, st
     const json_t *jobs = json_object_get(answer, "jobs");
     const size_t n = json_array_size(jobs);
     size_t n_fitting = 0;
-    bool is_first = n == 1;
+    const char *left_out = text_member(answer, "leftOut");
+    bool is_first = n == 1 && !left_out[0];
+    if (n > 0 && left_out[0])
+        table_write_sentence(text_one_line(left_out, arena), 0, out);
     for (size_t i = 0; i < n; i++)
         n_fitting += fits(json_array_get(jobs, i));
     if (n > 1)

@@ -9,13 +9,13 @@
 /* ---- wait ---- */
 
 /* The first of the nodes that lack the least, in that order. */
-struct nearest {
+struct near_nodes {
     const struct node *nodes[NODES_TRIED];
     int64_t lacks[NODES_TRIED];
     size_t n;
 };
 
-static void add_near(struct nearest *nearest, const struct node *node, int64_t lack)
+static void add_near(struct near_nodes *nearest, const struct node *node, int64_t lack)
 {
     size_t i = nearest->n;
     if (i == NODES_TRIED && nearest->lacks[i - 1] <= lack)
@@ -29,10 +29,10 @@ static void add_near(struct nearest *nearest, const struct node *node, int64_t l
     nearest->lacks[i] = lack;
 }
 
-static struct nearest nearest_nodes(const struct remedy_search *search)
+static struct near_nodes nearest_nodes(const struct remedy_search *search)
 {
     static const enum verdict_cause CAUSES[] = {CAUSE_FREE_GPUS, CAUSE_RESOURCES};
-    struct nearest nearest = {.n = 0};
+    struct near_nodes nearest = {.n = 0};
     for (size_t i = 0; i < sizeof CAUSES / sizeof *CAUSES; i++) {
         const struct node *node = NULL;
         for (size_t at = 0; (node = remedies_next_near(search, CAUSES[i], &at));)
@@ -53,7 +53,7 @@ void remedies_wait(struct remedy_search *search)
     const enum verdict_cause cause = search->question->headline->cause;
     if (cause != CAUSE_FREE_GPUS && cause != CAUSE_RESOURCES)
         return;
-    const struct nearest nearest = nearest_nodes(search);
+    const struct near_nodes nearest = nearest_nodes(search);
     for (size_t i = 0; i < nearest.n; i++) {
         const struct room_question room = room_on(search, nearest.nodes[i]);
         const struct room_pods pods = room_pods_to_end(&room, search->failing);
