@@ -233,10 +233,14 @@ static void keep_texts(const struct manifest *manifest, const json_t *pod,
                        struct workload *workload)
 {
     const struct model_wants *wants = &workload->pod.shape.wants;
+    const char *models = annotation_of(manifest, pod, ANNOTATION_MODELS);
+    const char *exclude = annotation_of(manifest, pod, ANNOTATION_EXCLUDE_MODELS);
+    workload->chooses_gpus =
+        models || exclude || annotation_of(manifest, pod, ANNOTATION_MIN_GPU_MEMORY);
     if (wants->n_accept > 0)
-        workload->models_text = annotation_of(manifest, pod, ANNOTATION_MODELS);
+        workload->models_text = models;
     if (wants->n_exclude > 0)
-        workload->exclude_models_text = annotation_of(manifest, pod, ANNOTATION_EXCLUDE_MODELS);
+        workload->exclude_models_text = exclude;
 }
 
 static const char *runtime_class_of(const struct manifest *manifest, const json_t *pod)

@@ -206,3 +206,21 @@ def test_a_closed_node_is_reopened(start_over):
     assert (job["verdict"]["cause"], job["verdict"]["node"]) == ("total", "open")
     texts = {remedy["kind"]: remedy["text"] for remedy in job["remedies"]}
     assert texts == {"askLess": "ask for 2 GPUs", "administrator": "uncordon closed"}
+
+
+def test_a_corrected_resource_is_no_remedy_where_annotations_choose_models(service):
+    """The annotations are not read of a pod that asks for no GPU, so that nothing was tried with them."""
+    asking = yaml.safe_load(case("reskey"))
+    asking["metadata"]["annotations"] = {"gpu-extender.io/models": "L40S"}
+    (workload,) = service.post("/v1/dry-run", asking).json()["workloads"]
+    assert (workload["verdict"]["cause"], workload["remedies"]) == ("name", [])
+
+
+def test_roles_of_other_models_do_not_compete(service):
+    job = yaml.safe_load(case("llama-ft"))
+    master = job["spec"]["pytorchReplicaSpecs"]["Master"]["template"]
+    master["metadata"]["annotations"]["gpu-extender.io/models"] = "A10"
+    master["spec"]["containers"][0]["resources"]["limits"] = {GPU: 2}
+    job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] = 1
+    (verdict,) = [job["verdict"] for job in service.post("/v1/dry-run", job).json()["jobs"]]
+    assert (verdict["missing"], "2 A10" in verdict["text"]) == (missing(1, 2), True)

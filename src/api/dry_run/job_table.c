@@ -216,13 +216,13 @@ static void write_placements(const json_t *answer, const json_t *job, bool wide,
 
 /* ---- the rest ---- */
 
-static void write_notes(const json_t *workload, struct buf *out)
+static void write_notes(const json_t *workload, struct arena *arena, struct buf *out)
 {
     size_t i = 0;
     json_t *note = NULL;
     json_array_foreach (json_object_get(workload, "notEvaluated"), i, note) {
         if (json_is_string(note))
-            buf_printf(out, "not evaluated: %s\n", json_string_value(note));
+            buf_printf(out, "not evaluated: %s\n", text_one_line(json_string_value(note), arena));
     }
 }
 
@@ -259,7 +259,7 @@ static void write_job(const json_t *answer, const json_t *job, bool wide, struct
     for (size_t i = 0; i < n; i++) {
         const json_t *workload = workload_at(answer, job, i);
         claim_answers_write(json_object_get(workload, "claims"), "", arena, out);
-        write_notes(workload, out);
+        write_notes(workload, arena, out);
         eviction_write(json_object_get(workload, "preemption"), out);
         write_explanation(json_object_get(workload, "explain"), wide, arena, out);
     }

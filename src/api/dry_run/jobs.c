@@ -34,12 +34,32 @@ static int64_t sum(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* GPUs of that resource that all pods of the job ask for. */
+/* Whether they choose among all nodes by the same models. */
+static bool choose_alike(const struct shape_facts *a, const struct shape_facts *b)
+{
+    const struct model_wants *left = &a->wants;
+    const struct model_wants *right = &b->wants;
+    if (a->node_selector.n_requirements > 0 || a->affinity.present || a->legacy_affinity.present ||
+        b->node_selector.n_requirements > 0 || b->affinity.present || b->legacy_affinity.present ||
+        left->n_accept != right->n_accept || left->n_exclude > 0 || right->n_exclude > 0 ||
+        left->min_memory_bytes != right->min_memory_bytes)
+        return false;
+    for (size_t i = 0; i < left->n_accept; i++) {
+        if (!gpu_model_equal(&left->accept[i], &right->accept[i]))
+            return false;
+    }
+    return true;
+}
+
+/* GPUs of that resource that the pods ask for which compete with those of the deciding role. */
 static int64_t gpus_asked(const struct job *job, const struct resource *resource)
 {
+    const struct shape_facts *deciding = &job->roles[job->i_deciding].question.shape->facts;
     int64_t n = 0;
     for (size_t i = 0; i < job->n_roles; i++) {
         int64_t of_role = 0;
+        if (i != job->i_deciding && !choose_alike(deciding, &job->roles[i].question.shape->facts))
+            continue;
         if (__builtin_mul_overflow(shape_need(job->roles[i].question.shape, resource),
                                    job->roles[i].n_pods, &of_role))
             return INT64_MAX;
@@ -65,8 +85,9 @@ static void tell_total(struct job *job)
         return;
     headline->cause = CAUSE_TOTAL;
     headline->text = arena_printf(
-        arena, "It asks for %s; the cluster has %" PRId64 ", so %" PRId64 " are missing.",
-        headline_gpus(&shape->facts, resource->name, asked, arena), there, asked - there);
+        arena, "It asks for %s; the cluster has %" PRId64 ", so %" PRId64 " %s missing.",
+        headline_gpus(&shape->facts, resource->name, asked, arena), there, asked - there,
+        asked - there == 1 ? "is" : "are");
 }
 
 static bool asks_for_gpus(const struct job *job)
@@ -136,7 +157,10 @@ static bool may_search(const struct job *job)
     bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline);
     for (size_t i = 0; may && i < job->n_roles; i++)
         may = !job->roles[i].workload->per_node && !job->roles[i].question.devices &&
-              !job->roles[i].question.refusal && !job->roles[i].question.node_name[0];
+              !job->roles[i].question.refusal && !job->roles[i].question.node_name[0] &&
+              /* Of a pod whose resource is misspelt they are not read. */
+              !(job->headline.missing.kind == MISSING_RESOURCE &&
+                job->roles[i].workload->chooses_gpus);
     return may;
 }
 

@@ -65,10 +65,10 @@ struct turns *turns_of(struct inventory *inventory, struct arena *arena)
 }
 
 /* "The room on h100-1 goes to ml/train-0, which kube-scheduler takes first." */
-static const char *taken_text(const struct turns *turns, const char *node)
+static const char *taken_text(const struct turns *turns, const char *node, bool has_quotas)
 {
     const struct entry *first = find(turns->by_node, node);
-    if (!first)
+    if (!first || has_quotas)
         return "Pods that kube-scheduler takes first use up what it needs.";
     return arena_printf(turns->arena,
                         "The room on %s goes to %s, which kube-scheduler takes first.", node,
@@ -84,7 +84,7 @@ static json_t *verdict_in_turn(const struct turns *turns, const struct turn *tur
     const char *text =
         turn->node
             ? arena_printf(turns->arena, "It fits on %s, and waits for kube-scheduler.", node)
-            : taken_text(turns, node);
+            : taken_text(turns, node, policy->n_quotas > 0);
     (void)json_object_set_new(verdict, "text", json_string(text));
     (void)json_object_set_new(verdict, "node", json_string(node));
     if (turn->node)

@@ -185,10 +185,13 @@ static bool accept_models(struct remedy_search *search)
     }
     for (size_t i = 0; i < all.n_nodes; i++)
         text = remedies_join(text, names[i], i + 1 == all.n_nodes, "or", search->arena);
-    if (all.n_nodes > 0)
-        remedies_offer(search, "accept", arena_printf(search->arena, "accept %s too", text), &all,
-                       NULL);
-    return all.n_nodes > 0;
+    if (all.n_nodes == 0)
+        return false;
+    if (trials_n_pods(&search->trials) > 1)
+        all.n_nodes = 0; /* no single node is that of all pods */
+    remedies_offer(search, "accept", arena_printf(search->arena, "accept %s too", text), &all,
+                   NULL);
+    return true;
 }
 
 /* All taints of one node that keep the pod off. */
@@ -237,11 +240,14 @@ static const struct requirement *without(const struct remedy_search *search,
     return rest;
 }
 
-static const struct requirement *find_key(const struct selector_term *term, const char *key)
+static const struct requirement *find_same(const struct selector_term *term,
+                                           const struct requirement *wanted)
 {
     for (size_t i = 0; i < term->n_requirements; i++) {
-        if (strcmp(term->requirements[i].key, key) == 0)
-            return &term->requirements[i];
+        const struct requirement *found = &term->requirements[i];
+        if (strcmp(found->key, wanted->key) == 0 && found->n_values == wanted->n_values &&
+            (found->n_values == 0 || strcmp(found->values[0], wanted->values[0]) == 0))
+            return found;
     }
     return NULL;
 }
@@ -252,7 +258,7 @@ static bool drop_requirement(struct remedy_search *search, const struct requirem
     struct trial_end end;
     for (size_t i = 0; i < search->trials.n_roles; i++) {
         struct selector_term *term = &facts[i].node_selector;
-        const struct requirement *same = find_key(term, dropped->key);
+        const struct requirement *same = find_same(term, dropped);
         if (!same)
             continue;
         term->requirements = without(search, term, (size_t)(same - term->requirements));

@@ -2,6 +2,7 @@
 #include "api/text.h"
 #include "api/verdicts/remedies_priv.h"
 #include "api/verdicts/room.h"
+#include "decide/quota.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -178,6 +179,14 @@ static bool reopen(struct remedy_search *search)
     return true;
 }
 
+/* Whether quotas allow as many such pods there as all roles have. */
+static bool quota_allows(const struct remedy_search *search, const struct trial_role *role,
+                         const struct node *node)
+{
+    const struct quota_view *quota = role->question->quota;
+    return !quota || quota_count(quota, node) >= trials_n_pods(&search->trials);
+}
+
 /* How many nodes like this one the pods without a place need; 0: no number is enough. */
 static int64_t nodes_needed(const struct remedy_search *search, const struct node *like)
 {
@@ -191,10 +200,9 @@ static int64_t nodes_needed(const struct remedy_search *search, const struct nod
         const int64_t n_missing = role->n - role->n_placed;
         empty.freed = freed;
         empty.n_freed = n_freed;
-        const int64_t each = n_missing > 0 ? fit_count(like, &empty) : 1;
         empty.quota = NULL;
         const int64_t room = n_missing > 0 ? fit_count(like, &empty) : 1;
-        if (room == 0 || (each < room && each < n_missing) || role->question->peers)
+        if (room == 0 || !quota_allows(search, role, like) || role->question->peers)
             return 0;
         n += (n_missing + room - 1) / room;
     }
