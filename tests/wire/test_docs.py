@@ -24,11 +24,15 @@ COMMANDS = marked.commands("README.md", "commands") + marked.commands("docs/API.
 CALLS = re.findall(r"^\./scripts/.*$", README, re.MULTILINE)
 
 
-def pattern_of(line):
-    """The line verbatim; three dots alone match any number of lines, and at its end the rest of it."""
+def pattern_of_line(line):
     if line == "...\n":
         return "(?:.*\n)*"
     return re.escape(line.removesuffix("...\n")) + ".*\n" if line.endswith("...\n") else re.escape(line)
+
+
+def pattern_of(output):
+    """The output verbatim; a line of three dots matches any number of lines, and at the end of a line its rest."""
+    return "".join(map(pattern_of_line, output.splitlines(keepends=True)))
 
 
 @pytest.mark.parametrize("command, output", COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
@@ -45,7 +49,7 @@ def test_command(service, command, output):
         check=False,
     )
     said = done.stdout if done.stdout.endswith("\n") or not done.stdout else done.stdout + "\n"
-    assert re.fullmatch("".join(map(pattern_of, output.splitlines(keepends=True))), said), f"$ {command}\nsays now:\n{said}"
+    assert re.fullmatch(pattern_of(output), said), f"$ {command}\nsays now:\n{said}"
 
 
 def shape_of(text):
