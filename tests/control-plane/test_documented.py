@@ -21,15 +21,9 @@ LISTENS = "127.0.0.1:8888"
 COMMANDS = marked.commands("docs/INSTALL.md", "commands") + marked.commands("docs/KUBE-SCHEDULER.md", "commands")
 
 
-def pattern_of(line):
-    if line == "...\n":
-        return "(?:.*\n)*"
-    return re.escape(line.removesuffix(" ...\n")) + ".*\n" if line.endswith(" ...\n") else re.escape(line)
-
-
 def matches(output, said):
     whole = said if said.endswith("\n") or not said else said + "\n"
-    return re.fullmatch("".join(map(pattern_of, output.splitlines(keepends=True))), whole)
+    return re.fullmatch(marked.pattern_of(output), whole)
 
 
 def write_kubeconfig(live, folder):

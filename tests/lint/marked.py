@@ -56,6 +56,17 @@ def commands(document, name):
     return [tuple(part.split("\n", 1)) for part in parts]
 
 
+def pattern_of_line(line):
+    if line == "...\n":
+        return "(?:.*\n)*"
+    return re.escape(line.removesuffix(" ...\n")) + ".*\n" if line.endswith(" ...\n") else re.escape(line)
+
+
+def pattern_of(output):
+    """The documented output; a line of three dots matches any number of lines, and " ..." at the end of a line its rest."""
+    return "".join(map(pattern_of_line, output.splitlines(keepends=True)))
+
+
 def table(document, name):
     """The rows below the headings, cell by cell."""
     (text,) = [text for _, mark, text in TABLE.findall(read(document)) if mark == name]

@@ -24,17 +24,6 @@ COMMANDS = marked.commands("README.md", "commands") + marked.commands("docs/API.
 CALLS = re.findall(r"^\./scripts/.*$", README, re.MULTILINE)
 
 
-def pattern_of_line(line):
-    if line == "...\n":
-        return "(?:.*\n)*"
-    return re.escape(line.removesuffix("...\n")) + ".*\n" if line.endswith("...\n") else re.escape(line)
-
-
-def pattern_of(output):
-    """The output verbatim; a line of three dots matches any number of lines, and at the end of a line its rest."""
-    return "".join(map(pattern_of_line, output.splitlines(keepends=True)))
-
-
 @pytest.mark.parametrize("command, output", COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
 def test_command(service, command, output):
     here = command.replace(ADDRESS, service.address).replace(OF_RUN, os.path.dirname(BINARY))
@@ -49,7 +38,7 @@ def test_command(service, command, output):
         check=False,
     )
     said = done.stdout if done.stdout.endswith("\n") or not done.stdout else done.stdout + "\n"
-    assert re.fullmatch(pattern_of(output), said), f"$ {command}\nsays now:\n{said}"
+    assert re.fullmatch(marked.pattern_of(output), said), f"$ {command}\nsays now:\n{said}"
 
 
 def shape_of(text):

@@ -7,7 +7,6 @@ import subprocess
 import marked
 import pytest
 from service import BINARY, ENV, LIMIT_S, ROOT
-from test_docs import pattern_of
 
 COMMANDS = marked.commands("docs/INSTALL.md", "saved")
 
@@ -16,4 +15,4 @@ COMMANDS = marked.commands("docs/INSTALL.md", "saved")
 def test_command(command, output):
     here = command.replace("build/run", os.path.dirname(BINARY))
     done = subprocess.run(["bash", "-c", here], cwd=ROOT, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-    assert re.fullmatch(pattern_of(output), done.stdout), f"$ {command}\nsays now:\n{done.stdout}{done.stderr}"
+    assert re.fullmatch(marked.pattern_of(output), done.stdout), f"$ {command}\nsays now:\n{done.stdout}{done.stderr}"

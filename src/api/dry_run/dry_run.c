@@ -109,9 +109,8 @@ static const char *left_out(const struct workload_list *list, struct arena *aren
 
 /* What is left out comes first. */
 static const char *summary(const struct dry_run *dry_run, const struct workload_list *list,
-                           const json_t *workloads)
+                           const char *left, const json_t *workloads)
 {
-    const char *left = left_out(list, dry_run->arena);
     return arena_printf(dry_run->arena, "%s%s%s", left, left[0] ? "; " : "",
                         summary_of_workloads(dry_run, list, workloads));
 }
@@ -122,9 +121,10 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     json_t *jobs = json_array();
     jobs_judge(dry_run, list, workloads, jobs);
     json_t *requests = selectors_judge(dry_run, &list->requests);
+    const char *left = left_out(list, dry_run->arena);
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "summary",
-                     summary(dry_run, list, workloads), "leftOut", left_out(list, dry_run->arena),
-                     "jobs", jobs, "workloads", workloads, "notUnderstood",
+                     summary(dry_run, list, left, workloads), "leftOut", left, "jobs", jobs,
+                     "workloads", workloads, "notUnderstood",
                      not_understood_json(list, dry_run->arena), "skipped", skipped_json(list),
                      "deviceRequests", requests, "warnings", warnings_json(dry_run, list));
 }

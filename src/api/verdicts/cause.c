@@ -31,7 +31,8 @@ const char *cause_name(enum verdict_cause cause)
     return NAMES[cause];
 }
 
-bool cause_is_closed(const struct node *node, const struct shape_facts *facts)
+/* Whether an untolerated taint says that the node is closed, as Kubernetes itself sets it. */
+static bool is_closed(const struct node *node, const struct shape_facts *facts)
 {
     const struct node_traits *traits = node_traits(node);
     for (size_t i = 0; i < traits->n_taints; i++) {
@@ -63,7 +64,7 @@ enum verdict_cause cause_of_reason(enum reason reason, const struct node *node,
         [REASON_CLAIM_CLASS] = CAUSE_MISSING,
     };
     if (reason == REASON_TAINT)
-        return cause_is_closed(node, facts) ? CAUSE_CLOSED : CAUSE_TAINT;
+        return is_closed(node, facts) ? CAUSE_CLOSED : CAUSE_TAINT;
     if (reason_is_of_peers(reason))
         return CAUSE_PODS;
     if (CAUSES[reason] == CAUSE_NONE && reason_is_of_claims(reason))
@@ -128,8 +129,19 @@ struct variants {
     const struct fit_question *question;
     const struct near_miss *near_miss;
     struct pod_shape roomless;
-    struct fit_question without_needs;
+    struct fit_question without_room;
 };
+
+struct fit_question cause_without_room(const struct fit_question *question,
+                                       struct pod_shape *ret_shape)
+{
+    struct fit_question without = *question;
+    *ret_shape = *question->shape;
+    ret_shape->n_needs = ret_shape->n_gpu_needs = 0;
+    without.shape = ret_shape;
+    without.quota = NULL;
+    return without;
+}
 
 static int step_of(const struct variants *variants, const struct node_verdict *candidate)
 {
@@ -140,7 +152,7 @@ static int step_of(const struct variants *variants, const struct node_verdict *c
         return 3;
     const bool is_amount = cause >= CAUSE_QUOTA && cause <= CAUSE_TOTAL;
     return is_amount && reason != REASON_GPU_ABSENT &&
-                   fit_judge(candidate->node, &variants->without_needs) == REASON_FITS
+                   fit_judge(candidate->node, &variants->without_room) == REASON_FITS
                ? 4
                : 5;
 }
@@ -183,13 +195,10 @@ struct decisive_cause cause_find(const struct candidates *candidates,
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct shape_facts *facts = &question->shape->facts;
-    struct variants variants = {question, near_miss_of(question, arena), *question->shape,
-                                *question};
+    struct variants variants = {.question = question, .near_miss = near_miss_of(question, arena)};
     struct decisive_cause found = {.cause = CAUSE_TOTAL};
     struct distance least = {0};
-    variants.roomless.n_needs = variants.roomless.n_gpu_needs = 0;
-    variants.without_needs.shape = &variants.roomless;
-    variants.without_needs.quota = NULL;
+    variants.without_room = cause_without_room(question, &variants.roomless);
     count(candidates, facts, &found);
     const enum verdict_cause most = found.cause;
     for (size_t i = 0; i < candidates->n; i++) {

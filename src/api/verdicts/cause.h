@@ -35,9 +35,6 @@ const char *cause_name(enum verdict_cause cause);
 /* The cause on a node that rejects the pod for this reason. */
 enum verdict_cause cause_of_reason(enum reason reason, const struct node *node,
                                    const struct shape_facts *facts);
-/* Whether an untolerated taint says that the node is closed, as Kubernetes itself sets it. */
-bool cause_is_closed(const struct node *node, const struct shape_facts *facts);
-
 struct decisive_cause {
     enum verdict_cause cause;
     enum reason reason;
@@ -52,5 +49,9 @@ struct decisive_cause {
  * most of the nodes that have the resource. Of several nodes, the one that lacks the least. */
 struct decisive_cause cause_find(const struct candidates *candidates,
                                  const struct fit_question *question);
+/* The question of a pod that needs nothing and that no quota limits: a node fits if it could, were
+ * it empty and large enough. It points to *ret_shape. */
+struct fit_question cause_without_room(const struct fit_question *question,
+                                       struct pod_shape *ret_shape);
 
 #endif

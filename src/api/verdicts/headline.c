@@ -58,12 +58,9 @@ const char *headline_amount(const char *resource, int64_t n, struct arena *arena
 int64_t headline_gpus_there(const struct candidates *candidates,
                             const struct fit_question *question)
 {
-    struct pod_shape nothing = *question->shape;
-    struct fit_question roomless = *question;
+    struct pod_shape nothing;
+    const struct fit_question roomless = cause_without_room(question, &nothing);
     int64_t sum = 0;
-    nothing.n_needs = nothing.n_gpu_needs = 0;
-    roomless.shape = &nothing;
-    roomless.quota = NULL;
     for (size_t i = 0; i < candidates->n; i++) {
         const struct node *node = candidates->items[i].node;
         const struct node_resource *there =
@@ -75,20 +72,23 @@ int64_t headline_gpus_there(const struct candidates *candidates,
     return sum;
 }
 
+static const struct {
+    const char *name, *words;
+} RESULTS[] = {
+    [RESULT_FITS] = {"fits", "FITS"},
+    [RESULT_PARTLY_FITS] = {"partlyFits", "PARTLY FITS"},
+    [RESULT_DOES_NOT_FIT] = {"doesNotFit", "DOES NOT FIT"},
+    [RESULT_NOT_JUDGED] = {"notJudged", "NOT JUDGED"},
+    [RESULT_MISTAKE] = {"mistake", "MISTAKE"},
+    [RESULT_RUNNING] = {"running", "RUNNING"},
+};
+
 const char *headline_words(const json_t *verdict)
 {
-    static const struct {
-        const char *result, *words;
-    } WORDS[] = {{"fits", "FITS"},
-                 {"partlyFits", "PARTLY FITS"},
-                 {"doesNotFit", "DOES NOT FIT"},
-                 {"notJudged", "NOT JUDGED"},
-                 {"mistake", "MISTAKE"},
-                 {"running", "RUNNING"}};
     const char *result = text_member(verdict, "result");
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
-        if (strcmp(WORDS[i].result, result) == 0)
-            return WORDS[i].words;
+    for (size_t i = 0; i < sizeof RESULTS / sizeof *RESULTS; i++) {
+        if (strcmp(RESULTS[i].name, result) == 0)
+            return RESULTS[i].words;
     }
     return "";
 }
@@ -404,19 +404,6 @@ void headline_count(struct headline *headline, int64_t n_placed, int64_t n_pods)
 
 /* ---- JSON ---- */
 
-static const char *result_name(enum result result)
-{
-    static const char *const NAMES[] = {
-        [RESULT_FITS] = "fits",
-        [RESULT_PARTLY_FITS] = "partlyFits",
-        [RESULT_DOES_NOT_FIT] = "doesNotFit",
-        [RESULT_NOT_JUDGED] = "notJudged",
-        [RESULT_MISTAKE] = "mistake",
-        [RESULT_RUNNING] = "running",
-    };
-    return NAMES[result];
-}
-
 static int64_t gpus_of(const struct pod_shape *shape, int64_t n)
 {
     int64_t sum = 0;
@@ -436,7 +423,7 @@ json_t *headline_json(const struct headline *headline, const struct fit_question
                         ? verdict_lacks(question, headline->node)
                         : json_object();
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:{s:I, s:I}}", "result",
-                     result_name(headline->result), "cause", cause_name(headline->cause), "text",
+                     RESULTS[headline->result].name, "cause", cause_name(headline->cause), "text",
                      headline->text, "node", headline->node ? node_name(headline->node) : "",
                      "lacks", lacks, "missing", "pods", (json_int_t)n_missing, "gpus",
                      (json_int_t)gpus_of(question->shape, n_missing));

@@ -273,13 +273,3 @@ json_t *near_misses_json(const struct pod_query *query, const struct candidates 
     HASH_CLEAR(hh, misses.items);
     return list;
 }
-
-void near_misses_write(const json_t *near_misses, struct buf *out)
-{
-    size_t i = 0;
-    json_t *miss = NULL;
-    if (json_array_size(near_misses) > 0)
-        buf_add_text(out, "\nWhat would have to change:\n");
-    json_array_foreach (near_misses, i, miss)
-        buf_printf(out, "%s\n", text_member(miss, "summary"));
-}

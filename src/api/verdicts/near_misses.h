@@ -5,12 +5,9 @@
 #define API_VERDICTS_NEAR_MISSES_H
 
 #include "api/verdicts/verdict.h"
-#include "base/buf.h"
 
 /* A NearMiss for each such change, smallest first, up to a limit. Judges the nodes again, whatever
  * verdicts the candidates hold. */
 json_t *near_misses_json(const struct pod_query *query, const struct candidates *candidates);
-/* Writes them as text; nothing if there are none. */
-void near_misses_write(const json_t *near_misses, struct buf *out);
 
 #endif
