@@ -38,7 +38,8 @@ static const struct local_parameter *query_of(const struct exchange *exchange, s
 /* The next member that passes with time; NULL: none. No string of JSON contains such text. */
 static const char *next_time(const char *text)
 {
-    static const char *const TIMES[] = {"\"asOf\":", "\"ageSeconds\":", "\"lagSeconds\":"};
+    static const char *const TIMES[] = {
+        "\"asOf\":", "\"ageSeconds\":", "\"lagSeconds\":", "\"waitsSeconds\":"};
     for (; (text = strchr(text, '"')); text++) {
         for (size_t i = 0; i < sizeof TIMES / sizeof *TIMES; i++) {
             if (strncmp(text, TIMES[i], strlen(TIMES[i])) == 0)

@@ -15,7 +15,8 @@ from api import wait_until
 from certificates import Authority
 from cluster import NODES, node, pod
 from guarded import DRY_RUN, PATHS
-from kubectl_gpu import Ui, ageless
+from kubectl_gpu import Ui
+from objects import ageless
 from service import ENV, ROOT
 
 MODEL = "NVIDIA-H100-80GB-HBM3"

@@ -1,25 +1,19 @@
 """GET /v1/snapshot of a live cluster: from that file the service gives the same answers as with the API server."""
 
 from cluster import pod
-from objects import filter_args
+from objects import TIMES, ageless, filter_args
 from service import Service
 
 MODELS = {"a100": "NVIDIA-A100-SXM4-80GB", "h100": "NVIDIA-H100-80GB-HBM3", "t4": "Tesla-T4"}
-CHANGING = {"asOf", "source", "live", "freshness", "ageSeconds"}
-
-
-def without_age(value):
-    if isinstance(value, dict):
-        return {key: without_age(item) for key, item in value.items() if key not in CHANGING}
-    return [without_age(item) for item in value] if isinstance(value, list) else value
+CHANGING = (*TIMES, "source", "live", "freshness")
 
 
 def answers(service):
     asked = pod("asks", 2)
-    found = {path: without_age(service.get(path).json()) for path in ("/v1/inventory", "/v1/pending", "/v1/fragmentation")}
+    found = {path: ageless(service.get(path).json(), CHANGING) for path in ("/v1/inventory", "/v1/pending", "/v1/fragmentation")}
     for verb in ("filter", "prioritize"):
         found[verb] = service.post(f"/scheduler/{verb}", filter_args(asked, list(MODELS))).json()
-    found["dry run"] = without_age(service.post("/v1/dry-run", asked).json())
+    found["dry run"] = ageless(service.post("/v1/dry-run", asked).json(), CHANGING)
     return found
 
 

@@ -147,13 +147,6 @@ class Kubectl:
         return (self.folder / "words").read_text().splitlines()
 
 
-def ageless(value):
-    """Without what passes with time."""
-    if isinstance(value, dict):
-        return {key: ageless(each) for key, each in value.items() if key not in ("asOf", "ageSeconds", "lagSeconds", "waitsSeconds")}
-    return [ageless(each) for each in value] if isinstance(value, list) else value
-
-
 def manifest(resources, **more):
     container = {"name": "main", "image": "example.com/none:1", "resources": {"limits": resources, "requests": {"cpu": "1", "memory": "1Gi"}}}
     return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asked", **more}, "spec": {"containers": [container]}})

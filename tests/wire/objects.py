@@ -111,3 +111,14 @@ def fill(store):
     """The initial objects of a fake API server (fake_store.py)."""
     namespace = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "ml", "uid": "ns-ml"}}
     store.put(namespace, node("a"), node("b", 4), *(pod(f"old-{i}", on="a") for i in range(3)))
+
+
+# Members of answers that pass with time.
+TIMES = ("asOf", "ageSeconds", "lagSeconds", "waitsSeconds")
+
+
+def ageless(value, without=TIMES):
+    """An answer without what passes with time."""
+    if isinstance(value, dict):
+        return {key: ageless(each, without) for key, each in value.items() if key not in without}
+    return [ageless(each, without) for each in value] if isinstance(value, list) else value

@@ -11,8 +11,8 @@ import urllib.parse
 import marked
 import pytest
 import yaml
-from kubectl_gpu import EVERY_FORM, EVIL, FILE, FITS, PLUGIN, TOO_LARGE, Kubectl, ageless, answering, combined, complaint, gpu, has_control, manifest, said
-from objects import list_text, node, pod
+from kubectl_gpu import EVERY_FORM, EVIL, FILE, FITS, PLUGIN, TOO_LARGE, Kubectl, answering, combined, complaint, gpu, has_control, manifest, said
+from objects import ageless, list_text, node, pod
 from service import ENV, LIMIT_S, ROOT, SAMPLE_CLUSTER
 
 CLAIMS = os.path.join(ROOT, "examples/dra-cluster.yaml")

@@ -8,8 +8,8 @@ import subprocess
 import marked
 import pytest
 import yaml
-from kubectl_gpu import EVIL, FILE, PLUGIN, TOO_LARGE, Kubectl, ageless, answering, complaint, gpu, has_control, manifest, said
-from objects import list_text, node, pod
+from kubectl_gpu import EVIL, FILE, PLUGIN, TOO_LARGE, Kubectl, answering, complaint, gpu, has_control, manifest, said
+from objects import ageless, list_text, node, pod
 from service import ENV, LIMIT_S, ROOT
 
 # Words, the changes that they stand for, and the exit status.

@@ -12,6 +12,7 @@ import signal
 import marked
 import pytest
 from kubectl_gpu import FILE, PLUGIN, Kubectl, Ui, answering, complaint
+from objects import TIMES, ageless
 from raw import Raw
 from service import LIMIT_S, SAMPLE_CLUSTER
 
@@ -210,6 +211,10 @@ def test_an_unchanged_answer_is_not_sent_again(ui, kubectl):
     assert status == 200 and tag
     assert ask(tag) == (304, tag)
     assert ask(tag, asOf="u", pods=[{"ageSeconds": 20, "name": "a"}]) == (304, tag)
+    for time in TIMES:
+        kept = ask(owner={time: 1, "name": "a"})[1]
+        assert ask(kept, owner={time: 20, "name": "a"}) == (304, kept), time
+        assert ask(kept, owner={time: 20, "name": "b"})[0] == 200
     for other in ({"pods": [{"ageSeconds": 1, "name": "b"}]}, {"pods": []}, {"more": '"asOf": 1'}):
         assert ask(tag, **other)[0] == 200
     once, twice = ask(more='x "asOf": 1, y')[1], ask(more='x "asOf": 2, y')[1]
@@ -279,10 +284,6 @@ def test_a_signal_ends_all(tmp_path, number):
 # ---- other sources ----
 
 
-def ageless(text):
-    return re.sub(r'"(asOf|ageSeconds|tookMicroseconds)": [^,}\n]*', "", text)
-
-
 @pytest.mark.parametrize("where", ["file", "url"])
 def test_answers_are_those_of_the_api(service, where):
     words = FILE if where == "file" else ("--url", f"http://{service.address}")
@@ -295,7 +296,7 @@ def test_answers_are_those_of_the_api(service, where):
                 continue
             body = manifest if method == "POST" else None
             asked, wanted = (one.ask(method, path, body) for one in (ui, service))
-            assert (asked.status, ageless(asked.text)) == (wanted.status, ageless(wanted.text)), path
+            assert (asked.status, ageless(asked.json())) == (wanted.status, ageless(wanted.json())), path
     finally:
         ui.stop()
 

@@ -8,7 +8,7 @@ import threading
 
 import openapi
 import pytest
-from objects import A100, GPU, annotated, container, filter_args, node, pod
+from objects import A100, GPU, TIMES, ageless, annotated, container, filter_args, node, pod
 from service import ROOT
 
 JUDGE = openapi.Judge(openapi.load())
@@ -171,7 +171,7 @@ quotas:
     namespaceSelector: {matchLabels: {team: ml}}
     limits: [{total: 9, models: {T4: 0}}]
 """
-CHANGING = {"asOf", "source", "live", "freshness"}
+CHANGING = (*TIMES, "source", "live", "freshness")
 
 
 def snapshot_of(service):
@@ -186,24 +186,17 @@ def snapshot_of(service):
     return answer.text
 
 
-def without_age(value):
-    """Ages grow while the test runs."""
-    if isinstance(value, dict):
-        return {key: without_age(item) for key, item in value.items() if key not in CHANGING | {"ageSeconds", "waitsSeconds"}}
-    return [without_age(item) for item in value] if isinstance(value, list) else value
-
-
 def answers(service, asking, names):
     """All answers to users and kube-scheduler."""
     found = {}
     for path in ("/v1/inventory", "/v1/pending"):
-        found[path] = without_age(service.get(path).json())
+        found[path] = ageless(service.get(path).json(), CHANGING)
     for item in asking:
         name = item["metadata"]["name"]
         for verb in ("filter", "prioritize"):
             found[verb, name] = service.post(f"/scheduler/{verb}", filter_args(item, names)).text
         dry_run = service.post("/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": [item]})
-        found["dry run", name] = without_age(dry_run.json())
+        found["dry run", name] = ageless(dry_run.json(), CHANGING)
     return found
 
 
@@ -312,7 +305,7 @@ def test_quotas_are_restored(start_over, read_back, write):
     second = read_back(snapshot_of(first), *options)
     assert "quota" in first.post("/scheduler/filter", filter_args(ASKING[2], ["t4"])).text
     assert_same(first, second, ASKING, [item["metadata"]["name"] for item in NODES])
-    assert without_age(second.get("/v1/quota").json()) == without_age(first.get("/v1/quota").json())
+    assert ageless(second.get("/v1/quota").json(), CHANGING) == ageless(first.get("/v1/quota").json(), CHANGING)
     assert lines_of(snapshot_of(second)) == lines_of(snapshot_of(first))
 
 
