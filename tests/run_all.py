@@ -33,15 +33,16 @@ SIMULATOR = "build/test/tests/sim/sim"
 THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extender/")
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "test_people", "test_slow", "test_tls")
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
-# The longest files of tests/wire begin first, so that no core waits for one of them at the end.
-WIRE_FIRST = ("test_live_binds", "test_people", "test_tls", "test_live_faults", "test_connecting", "test_live_lag", "test_slow")
+# The longest files of tests/wire begin first, so that nothing waits for one of them at the end.
+WIRE_FIRST = ("test_live_binds", "test_slow", "test_live_faults", "test_kubectl_gpu_verbs", "test_claims_judged", "test_people", "test_doctor_live", "test_connecting")
+WIRE_FIRST += ("test_cluster_file", "test_tls", "test_aggregated_objects", "test_kubectl_gpu_what_if", "test_long_answers", "test_snapshot", "test_kubectl_gpu.py")
 # The answers to kube-scheduler and to users, and the documents; not TLS, faults of the API server, and what takes long.
 QUICK_WIRE = ("test_bind", "test_cases", "test_decisions", "test_docs", "test_filter", "test_http", "test_live_rules", "test_openapi")
 QUICK_WIRE += ("test_preempt", "test_prioritize", "test_protocol", "test_refusals")
 # pytests at once: they mostly wait.
-WIRE_PROCESSES = 4 * min(os.cpu_count() or 1, 4)
+WIRE_PROCESSES = 8 * min(os.cpu_count() or 1, 4)
 # Files of tests/wire share this many pytests, because starting one costs a second.
-WIRE_SHARES = 2 * WIRE_PROCESSES
+WIRE_SHARES = WIRE_PROCESSES + WIRE_PROCESSES // 2
 # Each shares one control plane among its files, and mostly waits.
 CONTROL_PLANES = 2
 # Each verb, a burst with a kill, a hand-over, quota, a claim, the aggregated API.
@@ -232,11 +233,11 @@ def thread_control_plane_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/control-plane", wanted or THREADED_CONTROL_PLANE, {**THREADED_BINARY, **run.control_plane})
 
 
-def ui_tests(run, name, wanted):
+def ui_tests(run, name, wanted, marked="not long"):
     if not os.path.exists(os.path.join(commands.ROOT, ".cache/venv-ui")) or not shutil.which("chromium-headless-shell"):
         run.results.skip(name, "chromium-headless-shell or playwright could not be installed")
     elif run.builds.ready("test", name, PROGRAMS):
-        pytests.run(run.results, name, "tests/ui", wanted)
+        pytests.run(run.results, name, "tests/ui", wanted, marked="" if wanted else marked)
 
 
 def image_tests(run, name, wanted):
@@ -302,6 +303,7 @@ LANES = [
         0,
         [
             ("ui", DEFAULT, ui_tests),
+            ("long/ui", ALL, lambda run, name, wanted: ui_tests(run, name, wanted, "long")),
             ("smoke", NAMED, smoke_tests),
             ("control-plane", ALL, control_plane_tests),
             ("thread/control-plane", ALL, thread_control_plane_tests),
@@ -324,7 +326,7 @@ LANES = [
             ("lint/format", QUICK, lambda run, name, _: lint(run, name, "format")),
             ("lint/shell", QUICK, lambda run, name, _: lint(run, name, "shell")),
             ("lint/size", QUICK, lint_size),
-            ("lint/tests", DEFAULT, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
+            ("lint/tests", ALL, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
             ("sim", QUICK, simulation),
             ("sim/replay", ALL, simulation_replayed),
             ("sim/mistakes", ALL, simulated_mistakes),

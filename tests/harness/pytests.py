@@ -56,7 +56,7 @@ def run(results, step, folder, wanted, env=None, processes=1, shares=None, withi
     """Runs all files of the folder, or those whose names begin with one of `wanted`, or the tests FILE::TEST that are in `wanted`.
 
     processes: pytests at once. shares: how many the files are shared out among; without it there is one pytest per file, or one in
-    all if only one runs at once. Files whose names begin with one of `first` begin first. within: a command that runs pytest's command.
+    all if only one runs at once. Files whose names begin with one of `first` begin first, in that order. within: a command that runs pytest's command.
     marked: only tests whose marks (tests/pytest.ini) fit this expression of pytest.
     """
     names = sorted(
@@ -72,7 +72,8 @@ def run(results, step, folder, wanted, env=None, processes=1, shares=None, withi
             f"no file of {folder} is called {' or '.join(wanted)}" if wanted else f"{folder} has no tests",
         )
         return
-    ordered = sorted(files, key=lambda file: not os.path.basename(file).startswith(tuple(first)))
+    rank = {file: i for i, name in reversed(list(enumerate(first))) for file in files if os.path.basename(file).startswith(name)}
+    ordered = sorted(files, key=lambda file: rank.get(file, len(first)))
     shares = min(shares or (1 if processes == 1 else len(ordered)), len(ordered))
     groups = [ordered[i::shares] for i in range(shares)]
     with concurrent.futures.ThreadPoolExecutor(processes) as pool:

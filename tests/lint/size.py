@@ -52,8 +52,12 @@ def faults_of(path, with_extensions):
                 yield f"{path}:{function.start_line}: {function.name}: {what} is {value}, at most {limit}"
 
 
+def is_clean(paths):
+    return tree.report([fault for path in paths for fault in faults_of(path, extensions())]) == 0
+
+
 def main():
-    return tree.report([fault for path in tree.c_files() for fault in faults_of(path, extensions())])
+    return tree.judge_c_files("size", tree.read("", __file__), is_clean)
 
 
 if __name__ == "__main__":

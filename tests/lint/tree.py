@@ -1,8 +1,9 @@
 """The files of this tree, as the lints see them: what git knows or would add, else what lies there.
 
-Only lists and prints; it judges nothing.
+Only lists, prints and remembers; it judges nothing.
 """
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -44,6 +45,21 @@ def c_files(root=ROOT):
 def read(root, path):
     with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
         return file.read()
+
+
+def judge_c_files(name, rules, is_clean):
+    """Exit status of a lint of single C files. What was clean under these rules and has not changed is not looked at again: build/NAME-clean
+    has a line for each such file, a digest of its path, its text and the rules. is_clean(paths) prints faults."""
+    memory = os.path.join(ROOT, "build", f"{name}-clean")
+    known = set(read("", memory).split()) if os.path.exists(memory) else set()
+    digests = {path: hashlib.sha256("\0".join((rules, path, read(ROOT, path))).encode()).hexdigest() for path in c_files()}
+    paths = [path for path, digest in digests.items() if digest not in known]
+    if paths and not is_clean(paths):
+        return 1
+    os.makedirs(os.path.dirname(memory), exist_ok=True)
+    with open(memory, "w", encoding="ascii") as file:
+        file.writelines(f"{digest}\n" for digest in digests.values())
+    return 0
 
 
 def report(faults):

@@ -423,8 +423,9 @@ def violations(page):
 SCREENS = {"desk": DESK, "phone": PHONE}
 
 
-@pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize(("language", "scheme"), [("en", "light"), ("zh", "dark")])
+@pytest.mark.parametrize(("language", "scheme", "screen"), [
+    ("en", "light", "desk"), ("zh", "dark", "phone"), pytest.param("en", "light", "phone", marks=pytest.mark.long), pytest.param("zh", "dark", "desk", marks=pytest.mark.long),
+])  # fmt: skip
 def test_accessible(services, pages, language, scheme, screen):
     """Each view and state, on a desk and on a phone, where nothing scrolls sideways. What a language could break is no colour."""
     pages.expected += ["401", "403"]

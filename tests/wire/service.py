@@ -27,9 +27,10 @@ PACKING = ("--config", os.path.join(ROOT, "tests/wire/packing.yaml"))
 
 SANITIZERS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer")
 FIELD = re.compile(r'(?:^|(?<= ))([a-z_]+)=("(?:[^"\\]|\\.)*"|[^ "]\S*|)(?= |$)')
-# The searches for leaks at the end and for uses of a stack after its return would cost a command a third more: they are for services
-# (below). A command's memory ends with the command, and unit tests search its functions for both.
-ENV = {"ASAN_OPTIONS": "handle_sigill=1:strict_string_checks=1:detect_leaks=0"}
+CHECKED = "handle_sigill=1:strict_string_checks=1"
+# The searches for leaks at the end and for uses of a stack after its return, and the stacks of all allocations, would cost a command
+# half as much again: they are for services (below). A command's memory ends with the command, and unit tests search its functions for both.
+ENV = {"ASAN_OPTIONS": f"{CHECKED}:detect_leaks=0:malloc_context_size=1"}
 
 
 class Answer:
@@ -109,7 +110,7 @@ def fields_of(line):
     return {key: json.loads(value) if value.startswith('"') else value for key, value in FIELD.findall(line)}
 
 
-LEAKS = {"ASAN_OPTIONS": ENV["ASAN_OPTIONS"] + ":detect_leaks=1:detect_stack_use_after_return=1"}
+LEAKS = {"ASAN_OPTIONS": f"{CHECKED}:detect_leaks=1:detect_stack_use_after_return=1"}
 # AddressSanitizer's quarantine of freed memory would hide how much the program uses.
 LITTLE_QUARANTINE = {"ASAN_OPTIONS": LEAKS["ASAN_OPTIONS"] + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
 
