@@ -1,10 +1,5 @@
 /*
- * affinity: decodes a pod's selection of nodes: spec.nodeSelector, and node affinity of the spec or
- * the legacy annotation.
- *
- * -EINVAL: a member has the wrong type. -ENOTSUP: Kubernetes' validation rejects the object
- * (unknown operator, In without values); the pod is rejected, but its demand counts. Messages begin
- * with the path below the given object.
+ * affinity: a pod's selection of nodes, and its terms.
  */
 #ifndef OBJECTS_AFFINITY_H
 #define OBJECTS_AFFINITY_H
@@ -15,6 +10,28 @@
 #include "types/policy.h"
 
 #include <jansson.h>
+
+/* ---- requirement ---- */
+
+/* Decodes a term of a node selector (core/v1 NodeSelectorTerm) and its requirements.
+ *
+ * Errors as in affinity.h. */
+
+/* Combines the term's matchExpressions and matchFields. models_of: see affinity.h. */
+int requirement_read_term(const json_t *term, const struct policy *models_of, struct arena *arena,
+                          struct selector_term *ret_term, struct err *err);
+
+/* "NotIn" */
+const char *requirement_operator_name(enum selector_operator op);
+
+/* ---- affinity ---- */
+
+/* Decodes a pod's selection of nodes: spec.nodeSelector, and node affinity of the spec or
+ * the legacy annotation.
+ *
+ * -EINVAL: a member has the wrong type. -ENOTSUP: Kubernetes' validation rejects the object
+ * (unknown operator, In without values); the pod is rejected, but its demand counts. Messages begin
+ * with the path below the given object. */
 
 /* One In requirement for each key of spec.nodeSelector. -EINVAL. */
 int affinity_read_node_selector(const json_t *spec, struct arena *arena,

@@ -3,11 +3,10 @@
 
 #include "affinity.h"
 #include "base/nearest.h"
+#include "fields.h"
 #include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "label_map.h"
 #include "model_wants.h"
-#include "quoted.h"
 
 #include <stdint.h>
 #include <string.h>

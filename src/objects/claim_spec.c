@@ -3,10 +3,9 @@
 
 #include "affinity.h"
 #include "base/mem.h"
+#include "fields.h"
 #include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "meta.h"
-#include "quantity_json.h"
 #include "types/device_facts.h"
 #include "types/quantity.h"
 

@@ -1,14 +1,15 @@
 /* container_requests: see container_requests.h. */
 #include "container_requests.h"
 
+#include "fields.h"
 #include "formats/json_get.h"
-#include "quantity_json.h"
-#include "quoted.h"
 #include "types/quantity.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+/* ---- container requests ---- */
 
 #define N_MAPS 4
 /* A qualified name: a DNS subdomain of 253 bytes, "/", and 63 bytes
@@ -229,4 +230,34 @@ const char *container_gpu_fault(const struct request_sources *sources, const str
         }
     }
     return NULL;
+}
+
+/* ---- managed ---- */
+
+static bool has_gpu_key(json_t *amounts, const struct policy *policy)
+{
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    json_object_foreach (amounts, resource, amount) {
+        if (policy_is_gpu_resource(policy, resource))
+            return true;
+    }
+    return false;
+}
+
+static bool names_gpus(const json_t *containers, const struct policy *policy)
+{
+    for (size_t i = 0; i < json_array_size(containers); i++) {
+        const json_t *resources = json_member(json_array_get(containers, i), "resources");
+        if (has_gpu_key(json_member(resources, "requests"), policy) ||
+            has_gpu_key(json_member(resources, "limits"), policy))
+            return true;
+    }
+    return false;
+}
+
+bool managed_by_policy(const json_t *spec, const struct policy *policy)
+{
+    return policy->all_pods || names_gpus(json_member(spec, "containers"), policy) ||
+           names_gpus(json_member(spec, "initContainers"), policy);
 }

@@ -1,6 +1,5 @@
 /*
- * container_requests: the requests of one container, or of the pod as a whole (spec.resources): the
- * spec with the API's defaulting, the resources in the status, and the rules for GPUs.
+ * container_requests: requests of containers, and whether they concern us.
  */
 #ifndef OBJECTS_CONTAINER_REQUESTS_H
 #define OBJECTS_CONTAINER_REQUESTS_H
@@ -12,6 +11,11 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+
+/* ---- container requests ---- */
+
+/* The requests of one container, or of the pod as a whole (spec.resources): the
+ * spec with the API's defaulting, the resources in the status, and the rules for GPUs. */
 
 /* Amounts saturate here, so that a node's sum cannot overflow: above any machine (8 PiB; 9 * 10^12
  * cores), far below INT64_MAX. */
@@ -50,5 +54,14 @@ int container_requests(const struct request_sources *sources, const struct polic
  * NULL. In the arena. */
 const char *container_gpu_fault(const struct request_sources *sources, const struct policy *policy,
                                 struct arena *arena);
+
+/* ---- managed ---- */
+
+/* Whether kube-scheduler calls this extender about a pod. */
+
+/* Whether a container or init container names one of the policy's GPU resources in its requests or
+ * limits, whatever the amount; always true with all_pods. Assumes that managedResources lists the
+ * policy's gpuResources. Source: HTTPExtender.IsInterested() in kube-scheduler. */
+bool managed_by_policy(const json_t *spec, const struct policy *policy);
 
 #endif

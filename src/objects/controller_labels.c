@@ -1,8 +1,8 @@
 /* controller_labels: see controller_labels.h. Sources: DefaultDeploymentUniqueLabelKey and its
  * neighbours in k8s.io/api/apps/v1, and k8s.io/api/batch/v1. */
 #include "controller_labels.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "quoted.h"
 
 #include <stdint.h>
 #include <string.h>

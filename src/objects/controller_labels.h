@@ -5,7 +5,7 @@
 #ifndef OBJECTS_CONTROLLER_LABELS_H
 #define OBJECTS_CONTROLLER_LABELS_H
 
-#include "lines.h"
+#include "fields.h"
 
 #include <jansson.h>
 

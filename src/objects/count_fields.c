@@ -1,7 +1,7 @@
 /* count_fields: see count_fields.h. */
 #include "count_fields.h"
 
-#include "quoted.h"
+#include "fields.h"
 
 #include <ctype.h>
 #include <stdbool.h>

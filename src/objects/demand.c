@@ -9,9 +9,8 @@
 #include "base/mem.h"
 #include "base/table.h"
 #include "container_requests.h"
-#include "element.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "quoted.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* device_attributes: see device_attributes.h. */
 #include "device_attributes.h"
-#include "meta.h"
+#include "fields.h"
 
 #include "formats/json_get.h"
 

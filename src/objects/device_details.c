@@ -1,11 +1,10 @@
 /* device_details: see include/objects/device_details.h. */
 #include "objects/device_details.h"
-#include "meta.h"
+#include "fields.h"
 
+#include "affinity.h"
 #include "formats/json_get.h"
 #include "formats/json_parse.h"
-#include "quantity_json.h"
-#include "requirement.h"
 #include "types/quantity.h"
 
 #include <string.h>

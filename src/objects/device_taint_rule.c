@@ -1,10 +1,9 @@
 /* device_taint_rule: see include/objects/device_taint_rule.h. */
 #include "objects/device_taint_rule.h"
 
+#include "fields.h"
 #include "formats/json_get.h"
-#include "meta.h"
 #include "objects/identity.h"
-#include "quoted.h"
 
 #include <errno.h>
 #include <string.h>

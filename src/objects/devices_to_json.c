@@ -6,7 +6,7 @@
 #include "objects/to_json.h"
 
 #include "device_attributes.h"
-#include "meta.h"
+#include "fields.h"
 #include "selector_texts.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* identity: see include/objects/identity.h. */
 #include "objects/identity.h"
 #include "base/mem.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "meta.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* label_text: see include/objects/label_text.h. */
 #include "objects/label_text.h"
 #include "base/buf.h"
-#include "label_map.h"
+#include "fields.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "model_wants.h"
 
 #include "annotations.h"
-#include "quoted.h"
+#include "fields.h"
 #include "types/quantity.h"
 
 #include <ctype.h>

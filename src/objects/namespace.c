@@ -1,8 +1,8 @@
 /* namespace: see include/objects/namespace.h. */
 #include "objects/namespace.h"
 
+#include "fields.h"
 #include "formats/json_get.h"
-#include "label_map.h"
 #include "objects/identity.h"
 
 int namespace_from_json(const json_t *object, struct arena *arena,

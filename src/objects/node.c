@@ -1,13 +1,9 @@
 /* node: see include/objects/node.h. */
 #include "objects/node.h"
 
-#include "element.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "label_map.h"
-#include "meta.h"
-#include "quantity_json.h"
-#include "quoted.h"
-#include "taint_effect.h"
+#include "tolerations.h"
 #include "types/quantity.h"
 
 #include <stdlib.h>

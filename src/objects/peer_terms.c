@@ -2,11 +2,9 @@
  * (pkg/registry/core/pod, applyMatchLabelKeysAndMismatchLabelKeys). */
 #include "peer_terms.h"
 
-#include "element.h"
+#include "affinity.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "label_map.h"
-#include "quoted.h"
-#include "requirement.h"
 #include "types/selector.h"
 
 #include <string.h>

@@ -1,9 +1,8 @@
 /* resource_claim: see include/objects/resource_claim.h. */
 #include "objects/resource_claim.h"
 
-#include "element.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "meta.h"
 #include "objects/claim_spec.h"
 #include "objects/device_details.h"
 #include "objects/identity.h"

@@ -1,11 +1,9 @@
 /* resource_slice: see include/objects/resource_slice.h. */
 #include "objects/resource_slice.h"
 
-#include "counter_sets.h"
 #include "device_attributes.h"
-#include "element.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "meta.h"
 #include "objects/device_details.h"
 #include "objects/identity.h"
 #include "partition.h"

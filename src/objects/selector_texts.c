@@ -2,8 +2,8 @@
 #include "selector_texts.h"
 
 #include "cel/cel.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "meta.h"
 
 #include <string.h>
 

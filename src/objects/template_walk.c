@@ -7,9 +7,9 @@
 #include "template_walk.h"
 
 #include "base/buf.h"
+#include "fields.h"
 #include "formats/json_get.h"
 #include "objects/workload.h"
-#include "quoted.h"
 #include "schema.h"
 #include "types/accelerator.h"
 

@@ -1,10 +1,9 @@
 /* to_json: see include/objects/to_json.h. */
 #include "objects/to_json.h"
 #include "base/text_time.h"
-#include "peer_terms_json.h"
 #include "selector_texts.h"
 #include "shape_json.h"
-#include "taint_effect.h"
+#include "tolerations.h"
 
 #include <inttypes.h>
 #include <string.h>

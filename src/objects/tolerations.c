@@ -1,12 +1,36 @@
 /* tolerations: see tolerations.h. */
 #include "tolerations.h"
 
-#include "element.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "quoted.h"
-#include "taint_effect.h"
 
 #include <string.h>
+
+/* ---- taint effect ---- */
+
+static const char *const NAMES[] = {
+    [TAINT_NO_SCHEDULE] = "NoSchedule",
+    [TAINT_PREFER_NO_SCHEDULE] = "PreferNoSchedule",
+    [TAINT_NO_EXECUTE] = "NoExecute",
+};
+
+const char *taint_effect_name(enum taint_effect effect)
+{
+    return NAMES[effect];
+}
+
+bool taint_effect_from_name(const char *name, enum taint_effect *ret_effect)
+{
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (strcmp(name, NAMES[i]) == 0) {
+            *ret_effect = (enum taint_effect)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- tolerations ---- */
 
 const char *tolerations_unknown_operator(const json_t *toleration)
 {

@@ -1,5 +1,5 @@
 /*
- * tolerations: spec.tolerations, and tolerations that Kubernetes adds.
+ * tolerations: spec.tolerations, and the effects of taints.
  */
 #ifndef OBJECTS_TOLERATIONS_H
 #define OBJECTS_TOLERATIONS_H
@@ -10,6 +10,19 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+
+/* ---- taint effect ---- */
+
+#define TAINT_EFFECT_NAMES "NoSchedule, PreferNoSchedule or NoExecute"
+
+/* False: unknown name; ret_effect is unchanged. */
+bool taint_effect_from_name(const char *name, enum taint_effect *ret_effect);
+
+const char *taint_effect_name(enum taint_effect effect);
+
+/* ---- tolerations ---- */
+
+/* spec.tolerations, and tolerations that Kubernetes adds. */
 
 /* Reads spec.tolerations into the shape. An unknown operator tolerates nothing
  * (tolerations_unknown_operator()). -EINVAL: wrong types; -ENOTSUP: Kubernetes' validation rejects

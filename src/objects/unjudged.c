@@ -8,10 +8,9 @@
 
 #include "annotations.h"
 #include "base/buf.h"
+#include "container_requests.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "lines.h"
-#include "managed.h"
-#include "quoted.h"
 #include "tolerations.h"
 
 #include <string.h>

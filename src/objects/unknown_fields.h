@@ -1,11 +1,11 @@
 /*
- * unknown_fields: finds fields that Kubernetes' API does not have.
+ * unknown_fields: fields of manifests that Kubernetes does not know, and values that it rejects.
  */
 #ifndef OBJECTS_UNKNOWN_FIELDS_H
 #define OBJECTS_UNKNOWN_FIELDS_H
 
 #include "template_walk.h"
-#include "warned.h"
+#include "warnings.h"
 
 /* Appends a warning for each unknown field of an object of a built-in kind. True: it is one. */
 bool unknown_fields_find(const struct warned *object, const char *api_version);

@@ -7,18 +7,15 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "controller_labels.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "given_claims.h"
-#include "meta.h"
-#include "misplaced.h"
-#include "old_claims.h"
+#include "pod_claims.h"
 #include "podless.h"
-#include "quoted.h"
 #include "schema.h"
 #include "template_walk.h"
 #include "tolerations.h"
 #include "unknown_fields.h"
-#include "visible_gpus.h"
+#include "warnings.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,16 +1,161 @@
-/* old_claims: see old_claims.h. Sources: k8s.io/api resource/v1alpha2 (1.30) and v1alpha3, and
- * resource/v1. */
-#include "old_claims.h"
+/* warnings: see warnings.h. */
+#include "warnings.h"
 
+#include "annotations.h"
 #include "base/nearest.h"
+#include "fields.h"
 #include "formats/json_get.h"
-#include "quoted.h"
 #include "schema.h"
 
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
 
+/* ---- warned ---- */
+
+bool warned_is_full(const struct warned *warned)
+{
+    return warned->list->n_warnings == WORKLOAD_WARNINGS_MAX;
+}
+
+static bool is_there(const struct workload_list *list, const struct manifest_warning *warning)
+{
+    for (size_t i = 0; i < list->n_warnings; i++) {
+        const struct manifest_warning *other = &list->warnings[i];
+        if (strcmp(other->path, warning->path) == 0 &&
+            strcmp(other->message, warning->message) == 0 &&
+            strcmp(other->object, warning->object) == 0)
+            return true;
+    }
+    return false;
+}
+
+void warned_add(const struct warned *warned, const char *path, const char *message)
+{
+    struct workload_list *list = warned->list;
+    if (warned_is_full(warned))
+        return;
+    if (!list->warnings)
+        list->warnings = ARENA_ARRAY(warned->arena, struct manifest_warning, WORKLOAD_WARNINGS_MAX);
+    const char *object =
+        arena_printf(warned->arena, "%s %s/%s", warned->kind, warned->namespace_, warned->name);
+    const struct manifest_warning warning = {.object = object, .path = path, .message = message};
+    if (!is_there(list, &warning))
+        list->warnings[list->n_warnings++] = warning;
+}
+
+/* ---- misplaced ---- */
+
+/* Unreadable metadata give no warning; the decoders report them. */
+/* The metadata of one object or template. */
+struct place {
+    const struct warned *object;
+    const char *prefix; /* of paths: "", "spec.template." */
+};
+
+static void add(const struct place *place, const char *map, const char *key, const char *message)
+{
+    struct arena *arena = place->object->arena;
+    warned_add(
+        place->object,
+        arena_printf(arena, "%smetadata.%s[%s]", place->prefix, map, quoted_plain(arena, key)),
+        message);
+}
+
+static bool is_known(const char *name)
+{
+    return name && !annotations_nearest(name);
+}
+
+/* The name after a prefix that is nearly ours, or without any; NULL: the key is not meant for us.
+ * "models" alone may be somebody else's. */
+static const char *name_without_prefix(const char *key)
+{
+    char prefix[sizeof ANNOTATION_PREFIX + 8];
+    const char *slash = strchr(key, '/');
+    if (!slash)
+        return is_known(key) && strcmp(key, "models") != 0 ? key : NULL;
+    const size_t len = (size_t)(slash - key);
+    if (annotations_own_name(key) || !is_known(slash + 1) || len >= sizeof prefix)
+        return NULL;
+    memcpy(prefix, key, len);
+    prefix[len] = '\0';
+    return nearest_distance(prefix, "gpu-extender.io") == SIZE_MAX ? NULL : slash + 1;
+}
+
+static void check_key(const struct place *place, const char *key)
+{
+    if (warned_is_full(place->object))
+        return;
+    const char *name = annotations_own_name(key);
+    const char *meant = name ? annotations_nearest(name) : name_without_prefix(key);
+    if (!meant || (name && strcmp(name, ANNOTATION_BY_BIND) == 0))
+        return;
+    if (*meant == '\0')
+        add(place, "annotations", key, "unknown key");
+    else
+        add(place, "annotations", key,
+            arena_printf(place->object->arena, "unknown key; did you mean " ANNOTATION_PREFIX "%s?",
+                         meant));
+}
+
+/* where: the path of the pod's metadata, with a trailing '.', or "". */
+static void check_labels(const struct place *place, const json_t *metadata, const char *where)
+{
+    const char *key = NULL;
+    const json_t *value = NULL;
+    json_object_foreach (json_member(metadata, "labels"), key, value) {
+        if (!warned_is_full(place->object) && is_known(annotations_own_name(key)))
+            add(place, "labels", key,
+                arena_printf(place->object->arena,
+                             "a label has no effect; write it under %smetadata.annotations",
+                             where));
+    }
+}
+
+static const json_t *metadata_of(const json_t *object)
+{
+    return json_member(object, "metadata");
+}
+
+/* "spec.template."; "" for a pod. */
+static const char *prefix_of(const struct pod_template *template, struct arena *arena)
+{
+    return arena_printf(arena, "%s%s", template->path, *template->path ? "." : "");
+}
+
+void misplaced_find(const struct warned *object, const struct pod_template *template)
+{
+    const struct place place = {object, prefix_of(template, object->arena)};
+    const json_t *metadata = metadata_of(template->object);
+    const char *key = NULL;
+    const json_t *value = NULL;
+    json_object_foreach (json_member(metadata, "annotations"), key, value)
+        check_key(&place, key);
+    check_labels(&place, metadata, place.prefix);
+}
+
+void misplaced_find_outside(const struct warned *object, const struct pod_template *template)
+{
+    const struct place place = {object, ""};
+    const char *prefix = prefix_of(template, object->arena);
+    const json_t *metadata = metadata_of(object->object);
+    const json_t *inside = json_member(metadata_of(template->object), "annotations");
+    const char *key = NULL;
+    const json_t *value = NULL;
+    json_object_foreach (json_member(metadata, "annotations"), key, value) {
+        if (!warned_is_full(object) && is_known(annotations_own_name(key)) &&
+            !json_member(inside, key))
+            add(&place, "annotations", key,
+                arena_printf(object->arena,
+                             "has no effect here; write it under %smetadata.annotations", prefix));
+    }
+    check_labels(&place, metadata, prefix);
+}
+
+/* ---- old claims ---- */
+
+/* Sources: k8s.io/api resource/v1alpha2 (1.30) and v1alpha3, and resource/v1. */
 #define GROUP "resource.k8s.io/"
 
 struct old_form {
@@ -190,4 +335,54 @@ void old_claims_warn(const struct warned *object, const char *api_version)
         warn_of_label(object);
     if (strcasecmp(object->kind, "Pod") == 0)
         warn_of_tolerations(object);
+}
+
+/* ---- visible gpus ---- */
+
+/* Source: NVIDIA container toolkit, "Environment variables". */
+#define VARIABLE "NVIDIA_VISIBLE_DEVICES"
+
+static bool shows_gpus(const json_t *variable)
+{
+    static const char *const NO_GPUS[] = {"", "none", "void"};
+    const char *name = json_string_value(json_member(variable, "name"));
+    const char *value = json_string_value(json_member(variable, "value"));
+    if (!name || strcmp(name, VARIABLE) != 0 || !value)
+        return false;
+    for (size_t i = 0; i < sizeof NO_GPUS / sizeof *NO_GPUS; i++) {
+        if (strcmp(value, NO_GPUS[i]) == 0)
+            return false;
+    }
+    return true;
+}
+
+static void find_in(const struct warned *object, const json_t *container, const char *path)
+{
+    const json_t *variables = json_member(container, "env");
+    for (size_t i = 0; i < json_array_size(variables) && !warned_is_full(object); i++) {
+        const json_t *variable = json_array_get(variables, i);
+        if (!shows_gpus(variable))
+            continue;
+        const char *value = json_string_value(json_member(variable, "value"));
+        warned_add(object, arena_printf(object->arena, "%s.env[%zu]", path, i),
+                   arena_printf(object->arena,
+                                VARIABLE "=%s bypasses the allocation: the container may see GPUs "
+                                         "that other pods use, and nothing counts them; leave it "
+                                         "out, and request nvidia.com/gpu or a resource claim",
+                                quoted_plain(object->arena, value)));
+    }
+}
+
+void visible_gpus_find(const struct warned *object, const struct pod_template *template)
+{
+    static const char *const LISTS[] = {"containers", "initContainers"};
+    const json_t *spec = json_member(template->object, "spec");
+    const char *dot = *template->path ? "." : "";
+    for (size_t i = 0; i < sizeof LISTS / sizeof *LISTS; i++) {
+        const json_t *list = json_member(spec, LISTS[i]);
+        for (size_t j = 0; j < json_array_size(list) && !warned_is_full(object); j++)
+            find_in(
+                object, json_array_get(list, j),
+                arena_printf(object->arena, "%s%sspec.%s[%zu]", template->path, dot, LISTS[i], j));
+    }
 }
