@@ -134,8 +134,7 @@ static inline struct siphash128 siphash_end128(struct siphash *hash, unsigned c,
 void hash_set_key(struct siphash_key key);
 struct siphash_key hash_key(void);
 
-/* Like siphash_add() and siphash_end() for one contiguous piece: filter hashes the names of all
- * nodes in every call. */
+/* Like siphash_add() and siphash_end() for one contiguous piece. */
 static inline uint64_t hash_keyed(struct siphash_key key, const void *data, size_t len)
 {
     const unsigned char *bytes = (const unsigned char *)data;
@@ -154,5 +153,13 @@ static inline uint64_t hash_keyed(struct siphash_key key, const void *data, size
 /* With the process's key. */
 uint64_t hash_bytes(const void *data, size_t len);
 uint64_t hash_text(const char *text);
+
+/* A text with its length and hash_text(), which whoever scans it has anyway. */
+struct hashed_text {
+    const char *text;
+    size_t len;
+    uint64_t hash;
+};
+struct hashed_text hash_of_text(const char *text);
 
 #endif

@@ -9,14 +9,15 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "formats/json_parse.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All in the arena. */
+/* In the arena or the text. */
 struct json_strings {
-    const char **items; /* NULL: the list is not there, or no list, and then in rest */
+    struct hashed_text *items; /* NULL: the list is not there, or no list, and then in rest */
     size_t n;
     const char *rest; /* the object with an empty list in place of the list, and aside null */
     size_t rest_len;
@@ -31,10 +32,10 @@ struct json_strings_keys {
     const char *aside;
 };
 
-/* Scans the text once. Returns false if it is no JSON, has neither member at its top level, or
- * needs a full parser (an escape, a non-string item, a duplicate key): then use json_parse(), which
- * also reports faults. */
-bool json_strings_take(const char *text, size_t len, const struct json_strings_keys *keys,
+/* Scans the text once, and ends each item in it by a NUL. Returns false and leaves the text as it
+ * is if it is no JSON, has neither member at its top level, or needs a full parser (an escape, a
+ * non-string item, a duplicate key): then use json_parse(), which also reports faults. */
+bool json_strings_take(char *text, size_t len, const struct json_strings_keys *keys,
                        struct arena *arena, struct json_strings *ret_strings);
 
 /* Parses the value set aside, which must be there. -EMSGSIZE: over the values of the budget, with

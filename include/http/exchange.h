@@ -44,6 +44,8 @@ void exchange_each_header(const struct exchange *exchange,
                           void *context);
 /* NUL-terminated; ret_len may be NULL. */
 const char *exchange_body(const struct exchange *exchange, size_t *ret_len);
+/* The same for a reader that changes it, within its length, and is the last one. */
+char *exchange_own_body(struct exchange *exchange, size_t *ret_len);
 /* Unique within the process; part of every log line about this request. */
 uint64_t exchange_id(const struct exchange *exchange);
 /* Memory that lives until the answer. */

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "ledger/pod_shape.h"
 #include "types/facts.h"
 #include "types/policy.h"
@@ -340,7 +341,7 @@ struct shape_use cluster_shape_use(const struct cluster *cluster);
 /* NULL if no such node exists, even if pods name it. */
 const struct node *cluster_find_node(const struct cluster *cluster, const char *name);
 /* The same for n names, with memory prefetched. */
-void cluster_find_nodes(const struct cluster *cluster, const char *const *names, size_t n,
+void cluster_find_nodes(const struct cluster *cluster, const struct hashed_text *names, size_t n,
                         const struct node **ret_nodes);
 /* Iterates over the existing nodes in order of arrival: NULL to NULL. */
 const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node);

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "types/reason.h"
 
 #include <stdbool.h>
@@ -47,8 +48,8 @@ void observed_free(struct observed *observed);
 
 struct observed_judgement {
     const char *namespace_, *name, *uid;
-    const char *const *names;    /* offered nodes */
-    const enum reason *verdicts; /* theirs */
+    const struct hashed_text *names; /* offered nodes */
+    const enum reason *verdicts;     /* theirs */
     size_t n_names;
     size_t refusal; /* why none is left; REASON_FITS: some are left */
 };

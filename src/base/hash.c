@@ -24,3 +24,8 @@ uint64_t hash_text(const char *text)
 {
     return hash_bytes(text, strlen(text));
 }
+
+struct hashed_text hash_of_text(const char *text)
+{
+    return (struct hashed_text){text, strlen(text), hash_text(text)};
+}

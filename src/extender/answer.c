@@ -33,11 +33,11 @@ struct decision answer_record_of(enum decision_verb verb, const struct pod_facts
 }
 
 void answer_record_best(struct decision *decision, const struct ranked_node *ranked, size_t n,
-                        const char *const *names)
+                        const struct hashed_text *names)
 {
     for (size_t i = 0; i < n && i < DECISION_BEST_MAX && ranked[i].node; i++)
         decision->best[decision->n_best++] =
-            (struct decision_choice){.node = names[ranked[i].position],
+            (struct decision_choice){.node = names[ranked[i].position].text,
                                      .score = ranked[i].score,
                                      .cost = cost_sum(&ranked[i].cost)};
 }

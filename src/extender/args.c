@@ -62,12 +62,12 @@ static int read_names(struct args *args, json_t *names, struct arena *arena, str
 {
     size_t i = 0;
     json_t *name = NULL;
-    args->names = ARENA_ARRAY(arena, const char *, json_array_size(names));
+    args->names = ARENA_ARRAY_UNSET(arena, struct hashed_text, json_array_size(names));
     json_array_foreach (names, i, name) {
         if (!json_is_string(name))
             return err_set(err, EINVAL, "NodeNames[%zu]: is %s, should be a string", i,
                            json_type_text(name));
-        args->names[i] = json_string_value(name);
+        args->names[i] = hash_of_text(json_string_value(name));
     }
     args->n_names = json_array_size(names);
     return 0;
@@ -77,12 +77,12 @@ static int read_nodes(struct args *args, json_t *items, struct arena *arena, str
 {
     size_t i = 0;
     json_t *node = NULL;
-    args->names = ARENA_ARRAY(arena, const char *, json_array_size(items));
+    args->names = ARENA_ARRAY_UNSET(arena, struct hashed_text, json_array_size(items));
     json_array_foreach (items, i, node) {
         const json_t *name = json_member(json_member(node, "metadata"), "name");
         if (!json_is_string(name))
             return err_set(err, EINVAL, "Nodes.items[%zu].metadata.name: should be a string", i);
-        args->names[i] = json_string_value(name);
+        args->names[i] = hash_of_text(json_string_value(name));
     }
     args->n_names = json_array_size(items);
     args->has_nodes = true;
@@ -239,7 +239,7 @@ int args_read_body(const struct extender *extender, struct exchange *exchange,
     struct args_body body = {.root = NULL};
     struct json_strings names;
     size_t len = 0;
-    const char *text = exchange_body(exchange, &len);
+    char *text = exchange_own_body(exchange, &len);
     int r = 0;
     if (json_strings_take(text, len, &KEYS, arena, &names)) {
         body.names = names.items;

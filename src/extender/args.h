@@ -6,6 +6,7 @@
 #define EXTENDER_ARGS_H
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "decide/fit.h"
 #include "extender/extender.h"
 #include "http/exchange.h"
@@ -15,10 +16,10 @@
 #include <jansson.h>
 
 struct args {
-    json_t *root;            /* owns all JSON below; released by args_fini() */
-    struct pod_facts pod;    /* in the exchange's arena; refusal set if the pod is invalid */
-    const char *pod_version; /* metadata.resourceVersion; "" if absent */
-    const char **names;      /* offered nodes, in the order received */
+    json_t *root;              /* owns all JSON below; released by args_fini() */
+    struct pod_facts pod;      /* in the exchange's arena; refusal set if the pod is invalid */
+    const char *pod_version;   /* metadata.resourceVersion; "" if absent */
+    struct hashed_text *names; /* offered nodes, in the order received */
     size_t n_names;
     bool is_deferred; /* the pod's own preferences let kube-scheduler choose among fitting nodes */
     bool has_nodes;   /* nodeCacheCapable is false: whole Nodes come and go */
@@ -32,7 +33,8 @@ struct args_body {
     bool is_known;          /* by the ledger */
     struct pod_facts known; /* in the arena */
     const char *pod_fault;  /* over the budget: why, in the arena; NULL: it is not */
-    const char **names;     /* NodeNames, in the arena; NULL: they are in root, if at all */
+    /* NodeNames, in the arena and the request's body; NULL: they are in root, if at all. */
+    struct hashed_text *names;
     size_t n_names;
 };
 /* only: the members to read beside the Pod, as in json_stream.h; NULL: all. -EINVAL: no JSON. */

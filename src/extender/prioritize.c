@@ -21,7 +21,7 @@ static struct best_names find_best(const struct args *args, const struct ranked_
         const bool is_best = args->is_deferred ? ranked[i].score == RANK_BEST_SCORE
                                                : rank_compare_alike(&ranked[0], &ranked[i]) == 0;
         if (ranked[i].node && is_best)
-            best.items[best.n++] = args->names[ranked[i].position];
+            best.items[best.n++] = args->names[ranked[i].position].text;
     }
     return best;
 }
@@ -65,7 +65,7 @@ static void add_priorities(const struct args *args, const struct ranked_node *ra
     buf_add_text(out, "[");
     for (size_t i = 0; i < args->n_names; i++) {
         buf_add_text(out, i == 0 ? "{\"Host\":" : ",{\"Host\":");
-        buf_add_quoted(out, args->names[ranked[i].position]);
+        buf_add_quoted(out, args->names[ranked[i].position].text);
         buf_add_text(out, ",\"Score\":");
         buf_add_decimal(out, ranked[i].score);
         buf_add_text(out, "}");

@@ -2,23 +2,11 @@
 #include "json_scan.h"
 #include "base/mem.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define JSON_SCAN_ONES 0x0101010101010101U
-
-#define JSON_SCAN_HIGHS (JSON_SCAN_ONES * 0x80)
-
-static inline uint64_t json_scan_word_at(const char *p)
-{
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-    return le64toh(word);
-}
 
 static inline uint64_t json_scan_offset_of(const struct json_scan *scan, const char *at)
 {
@@ -91,27 +79,16 @@ static void json_scan_end_value(struct json_scan *scan)
 
 /* The states inside a string. */
 
-/* Sets the top bit of each byte that is a quote, a backslash, a control character or not ASCII;
- * exact up to the lowest such byte. */
-static uint64_t special_bytes(uint64_t word)
-{
-    uint64_t quote = word ^ (JSON_SCAN_ONES * '"');
-    uint64_t backslash = word ^ (JSON_SCAN_ONES * '\\');
-    uint64_t found = ((quote - JSON_SCAN_ONES) & ~quote) |
-                     ((backslash - JSON_SCAN_ONES) & ~backslash) |
-                     ((word - JSON_SCAN_ONES * 0x20) & ~word) | word;
-    return found & JSON_SCAN_HIGHS;
-}
-
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
-const char *json_scan_skip_plain(const char *p, const char *end)
+/* The first byte from p that is a quote, backslash, control character or not ASCII; else end. */
+static const char *skip_plain(const char *p, const char *end)
 {
     while (end - p >= 8) {
-        uint64_t special = special_bytes(json_scan_word_at(p));
+        uint64_t special = word_specials(word_at(p));
         if (special)
             return p + __builtin_ctzll(special) / 8;
         p += 8;
@@ -165,7 +142,7 @@ static const char *json_scan_utf8(struct json_scan *scan, const char *p, const c
 
 static const char *json_scan_string(struct json_scan *scan, const char *p, const char *end)
 {
-    p = json_scan_skip_plain(p, end);
+    p = skip_plain(p, end);
     if (p == end)
         return p;
     if (*p == '"')
@@ -277,7 +254,7 @@ static inline bool close_compact(const struct json_scan *scan, struct compact_pl
 /* After the closing quote, or NULL. */
 static inline const char *pass_string(const struct compact_place *place, const char *end)
 {
-    const char *quote = json_scan_skip_plain(place->at + 1, end);
+    const char *quote = skip_plain(place->at + 1, end);
     return quote < end && *quote == '"' ? quote + 1 : NULL;
 }
 
@@ -406,7 +383,7 @@ static const char *skip_space(struct json_scan *scan, const char *p, const char 
         if (*p == '\n') {
             scan->line++;
             scan->line_offset = json_scan_offset_of(scan, p) + 1;
-            while (end - p > 8 && json_scan_word_at(p + 1) == JSON_SCAN_ONES * ' ')
+            while (end - p > 8 && word_at(p + 1) == WORD_ONES * ' ')
                 p += 8;
         } else if (*p != ' ' && *p != '\t' && *p != '\r') {
             break;

@@ -10,6 +10,7 @@
 #define FORMATS_JSON_SCAN_H
 
 #include "base/err.h"
+#include "base/words.h"
 #include "formats/json_stream.h"
 #include "json_cost.h"
 
@@ -84,8 +85,6 @@ void json_scan_piece(struct json_scan *scan, const char *bytes);
 /* Reads from *at to the next event or to end, and moves *at to the first unread byte. After
  * SCAN_FAULT only json_scan_fault() may follow. */
 enum json_scan_event json_scan_run(struct json_scan *scan, const char **at, const char *end);
-/* The first byte from p that is a quote, backslash, control character or not ASCII; else end. */
-const char *json_scan_skip_plain(const char *p, const char *end);
 /* Call when all bytes of the piece are consumed. */
 void json_scan_piece_done(struct json_scan *scan, const char *end);
 

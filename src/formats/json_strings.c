@@ -18,7 +18,8 @@ struct json_strings_span {
 struct finder {
     struct json_scan scan;
     struct arena *arena;
-    char *text; /* a copy, into which NULs are written to end strings */
+    char *text; /* NULs replace the quotes that end the items */
+    size_t len;
     const struct json_strings_keys *keys;
     struct json_strings_span list;  /* with its brackets */
     struct json_strings_span aside; /* a value of any type */
@@ -27,23 +28,31 @@ struct finder {
     char *mark;                                  /* first byte of the current key or item */
     enum { OTHER_KEY, LIST_KEY, ASIDE_KEY } key; /* of the current member */
     bool has_list;
-    bool is_inside;     /* inside the list */
-    const char **items; /* NULL: none so far */
+    bool is_inside;            /* inside the list */
+    struct hashed_text *items; /* NULL: none so far */
     size_t n;
     size_t size; /* capacity of items */
 };
 
-static void add_item(struct finder *finder, const char *item)
+/* Room for all items if those to come are as long as this one. */
+static void make_room(struct finder *finder, const struct hashed_text *item)
 {
-    if (finder->n == finder->size) {
-        const size_t size = finder->size ? finder->size * 2 : 64;
-        const char **items = ARENA_ARRAY_UNSET(finder->arena, const char *, size);
-        if (finder->n > 0)
-            memcpy(items, finder->items, finder->n * sizeof *items);
-        finder->items = items;
-        finder->size = size;
-    }
+    const size_t n_left = finder->len - (size_t)(item->text - finder->text);
+    const size_t size = 2 * finder->n + n_left / (item->len + sizeof "\"\"") + 1;
+    struct hashed_text *items = ARENA_ARRAY_UNSET(finder->arena, struct hashed_text, size);
+    if (finder->n > 0)
+        memcpy(items, finder->items, finder->n * sizeof *items);
+    finder->items = items;
+    finder->size = size;
+}
+
+/* quote: after the item. */
+static void add_item(struct finder *finder, char *quote, struct hashed_text item)
+{
+    if (finder->n == finder->size)
+        make_room(finder, &item);
     finder->items[finder->n++] = item;
+    *quote = '\0';
 }
 
 /* Whether the string from the mark to its closing quote has no escapes. */
@@ -84,7 +93,7 @@ static bool begin_value(struct finder *finder, char *first)
     finder->has_list = true;
     if (*first != '[')
         return true;
-    finder->items = ARENA_NEW(finder->arena, const char *);
+    finder->items = ARENA_NEW(finder->arena, struct hashed_text);
     finder->list.begin = first;
     finder->is_inside = true;
     finder->scan.watch_depth = 2;
@@ -108,8 +117,9 @@ static bool end_value(struct finder *finder, char *after)
     }
     if (!has_no_escape(finder, after - 1))
         return false;
-    add_item(finder, finder->mark);
-    after[-1] = '\0';
+    const size_t len = (size_t)(after - 1 - finder->mark);
+    add_item(finder, after - 1,
+             (struct hashed_text){finder->mark, len, hash_bytes(finder->mark, len)});
     return true;
 }
 
@@ -134,26 +144,51 @@ static bool on_event(struct finder *finder, enum json_scan_event event, char *at
     return true;
 }
 
+/* hash_keyed() of the words that are looked at for the closing quote anyway. Returns the length.
+ * SIZE_MAX: the string has other characters than plain ASCII, or ends within 8 bytes of the end. */
+static size_t hash_plain(const char *text, const char *end, struct siphash_key key,
+                         uint64_t *ret_hash)
+{
+    struct siphash hash = siphash_begin(key, false);
+    const char *at = text;
+    uint64_t word = 0;
+    uint64_t special = 0;
+    for (; end - at >= 8; at += 8) {
+        word = word_at(at);
+        special = word_specials(word);
+        if (special)
+            break;
+        siphash_word(&hash, word, HASH_ROUNDS);
+    }
+    const unsigned n_tail = special ? (unsigned)__builtin_ctzll(special) / 8 : 0;
+    if (!special || at[n_tail] != '"')
+        return SIZE_MAX;
+    hash.len = (size_t)(at - text) + n_tail;
+    hash.tail = word & ((UINT64_C(1) << (8 * n_tail)) - 1);
+    *ret_hash = siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
+    return hash.len;
+}
+
 /* Takes items separated by a comma only. at: after an item; the scan would be in the same state
  * after the last one taken. */
 static char *take_plain_items(struct finder *finder, char *at, const char *end)
 {
+    const struct siphash_key key = hash_key();
     while (end - at > 2 && at[0] == ',' && at[1] == '"') {
-        char *item = at + 2;
-        char *quote = item + (json_scan_skip_plain(item, end) - item);
-        if (quote == end || *quote != '"')
+        struct hashed_text item = {.text = at + 2};
+        item.len = hash_plain(item.text, end, key, &item.hash);
+        if (item.len == SIZE_MAX)
             break;
-        add_item(finder, item);
-        *quote = '\0';
-        at = quote + 1;
+        at += item.len + 3;
+        add_item(finder, at - 1, item);
     }
     return at;
 }
 
-static bool find(struct finder *finder, size_t len)
+static bool find(struct finder *finder)
 {
     const char *at = finder->text;
-    const char *end = finder->text + len;
+    const char *end = finder->text + finder->len;
     bool usual = true;
     json_scan_piece(&finder->scan, finder->text);
     while (usual && at < end) {
@@ -180,14 +215,16 @@ static void replace(struct json_strings *strings, char *rest, const char **from,
     *from = place->end;
 }
 
-static struct json_strings result(const struct finder *finder, size_t len)
+static struct json_strings result(const struct finder *finder)
 {
     static const char NONE[] = "null";
     const char *from = finder->text;
-    const char *end = finder->text + len;
+    const char *end = finder->text + finder->len;
     const bool is_first =
         finder->aside.begin && finder->list.begin && finder->aside.begin < finder->list.begin;
-    char *rest = arena_alloc_unset(finder->arena, len + sizeof NONE);
+    const size_t n_less = (size_t)(finder->list.end - finder->list.begin) +
+                          (size_t)(finder->aside.end - finder->aside.begin);
+    char *rest = arena_alloc_unset(finder->arena, finder->len - n_less + sizeof "[]" + sizeof NONE);
     struct json_strings strings = {.items = finder->items, .n = finder->n, .rest = rest};
     if (is_first)
         replace(&strings, rest, &from, &finder->aside, NONE);
@@ -203,20 +240,18 @@ static struct json_strings result(const struct finder *finder, size_t len)
     return strings;
 }
 
-bool json_strings_take(const char *text, size_t len, const struct json_strings_keys *keys,
+bool json_strings_take(char *text, size_t len, const struct json_strings_keys *keys,
                        struct arena *arena, struct json_strings *ret_strings)
 {
-    struct finder finder = {
-        .arena = arena, .keys = keys, .text = arena_alloc_unset(arena, len + 1)};
-    if (len > 0)
-        memcpy(finder.text, text, len);
-    finder.text[len] = '\0';
+    struct finder finder = {.arena = arena, .keys = keys, .text = text, .len = len};
     json_scan_init(&finder.scan, SCAN_ONE_VALUE, MAX_DEPTH);
     finder.scan.watch_depth = 1;
-    const bool found = find(&finder, len);
+    const bool found = find(&finder);
     json_scan_fini(&finder.scan);
     if (found)
-        *ret_strings = result(&finder, len);
+        *ret_strings = result(&finder);
+    for (size_t i = 0; !found && i < finder.n; i++)
+        text[(size_t)(finder.items[i].text - text) + finder.items[i].len] = '"';
     return found;
 }
 

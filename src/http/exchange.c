@@ -147,6 +147,11 @@ const char *exchange_body(const struct exchange *exchange, size_t *ret_len)
     return buf_text(&exchange->body);
 }
 
+char *exchange_own_body(struct exchange *exchange, size_t *ret_len)
+{
+    return (char *)(uintptr_t)exchange_body(exchange, ret_len);
+}
+
 uint64_t exchange_id(const struct exchange *exchange)
 {
     return exchange->id;

@@ -22,14 +22,10 @@ const struct node *cluster_find_node(const struct cluster *cluster, const char *
     return node && node->traits ? node : NULL;
 }
 
-void cluster_find_nodes(const struct cluster *cluster, const char *const *names, size_t n,
+void cluster_find_nodes(const struct cluster *cluster, const struct hashed_text *names, size_t n,
                         const struct node **ret_nodes)
 {
     node_index_find_all(&cluster->node_index, names, n, ret_nodes);
-    for (size_t i = 0; i < n; i++) {
-        if (ret_nodes[i] && !ret_nodes[i]->traits)
-            ret_nodes[i] = NULL;
-    }
 }
 
 const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node)

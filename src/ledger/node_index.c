@@ -1,6 +1,5 @@
 /* node_index: see node_index.h. */
 #include "node_index.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -9,8 +8,9 @@
 
 #define LEAST_SLOTS ((size_t)16)
 
-/* Names per pipeline step of a lookup. */
-#define ABREAST ((size_t)8)
+/* How many names a step of a lookup is ahead of the next one, which needs the memory that it
+ * fetches: first the slot, then the node. */
+#define AHEAD ((size_t)8)
 
 /* The first slot, starting at from, that is free or has the hash. */
 static size_t probe(const struct node_index *index, uint64_t hash, size_t from)
@@ -88,67 +88,37 @@ struct node *node_index_find(const struct node_index *index, const char *name)
     return index->n > 0 ? find(index, name, hash_text(name)) : NULL;
 }
 
-/* ---- pipelined lookup ---- */
+/* ---- many names ---- */
 
-/* A batch of names between two pipeline steps. */
-struct abreast {
-    const char *const *names;
-    size_t n; /* at most ABREAST */
-    uint64_t hashes[ABREAST];
-};
-
-static void fetch_slots(const struct node_index *index, struct abreast *some)
+/* A node by the hash alone; NULL: there is none. */
+static struct node *fetch_node(const struct node_index *index, uint64_t hash)
 {
-    const struct siphash_key key = hash_key();
-    for (size_t i = 0; i < some->n; i++) {
-        some->hashes[i] = hash_keyed(key, some->names[i], strlen(some->names[i]));
-        __builtin_prefetch(&index->slots[some->hashes[i] & (index->n_slots - 1)]);
-    }
-}
-
-static void fetch_nodes(const struct node_index *index, const struct abreast *some)
-{
-    for (size_t i = 0; i < some->n; i++) {
-        const uint64_t hash = some->hashes[i];
-        const struct node *node = index->slots[probe(index, hash, hash)].node;
-        if (!node)
-            continue;
+    struct node *node = index->slots[probe(index, hash, hash)].node;
+    if (node) {
         __builtin_prefetch(&node->hot);
         __builtin_prefetch(&node->name);
     }
+    return node;
 }
 
-static void find_nodes(const struct node_index *index, const struct abreast *some,
-                       const struct node **ret_nodes)
+static const struct node *checked(const struct node_index *index, const struct hashed_text *name,
+                                  const struct node *node)
 {
-    for (size_t i = 0; i < some->n; i++)
-        ret_nodes[i] = find(index, some->names[i], some->hashes[i]);
+    if (node && strcmp(node->name, name->text) != 0)
+        node = find(index, name->text, name->hash);
+    return node && node->traits ? node : NULL;
 }
 
-static void find_abreast(const struct node_index *index, const char *const *names, size_t n,
+void node_index_find_all(const struct node_index *index, const struct hashed_text *names, size_t n,
                          const struct node **ret_nodes)
 {
-    struct abreast ways[3];
-    for (size_t begin = 0, way = 0; begin < n + 2 * ABREAST; begin += ABREAST, way++) {
-        struct abreast *first = &ways[way % 3];
-        const size_t from = begin < n ? begin : n;
-        first->names = &names[from];
-        first->n = n - from < ABREAST ? n - from : ABREAST;
-        fetch_slots(index, first);
-        if (way >= 1)
-            fetch_nodes(index, &ways[(way - 1) % 3]);
-        if (way >= 2)
-            find_nodes(index, &ways[(way - 2) % 3], &ret_nodes[begin - 2 * ABREAST]);
+    for (size_t i = 0; i < n + 2 * AHEAD; i++) {
+        if (i < n && index->n > 0)
+            __builtin_prefetch(&index->slots[names[i].hash & (index->n_slots - 1)]);
+        if (i >= AHEAD && i - AHEAD < n)
+            ret_nodes[i - AHEAD] = index->n > 0 ? fetch_node(index, names[i - AHEAD].hash) : NULL;
+        if (i >= 2 * AHEAD)
+            ret_nodes[i - 2 * AHEAD] =
+                checked(index, &names[i - 2 * AHEAD], ret_nodes[i - 2 * AHEAD]);
     }
-}
-
-/* Three batches overlap: one is looked up while the nodes of the next and the slots of the third
- * are fetched. */
-void node_index_find_all(const struct node_index *index, const char *const *names, size_t n,
-                         const struct node **ret_nodes)
-{
-    if (index->n > 0)
-        find_abreast(index, names, n, ret_nodes);
-    for (size_t i = 0; index->n == 0 && i < n; i++)
-        ret_nodes[i] = NULL;
 }

@@ -7,6 +7,8 @@
 #ifndef LEDGER_NODE_INDEX_H
 #define LEDGER_NODE_INDEX_H
 
+#include "base/hash.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,8 +32,8 @@ void node_index_add(struct node_index *index, struct node *node);
 /* The node must be listed. */
 void node_index_remove(struct node_index *index, const struct node *node);
 struct node *node_index_find(const struct node_index *index, const char *name);
-/* Looks up many names, prefetching slots and nodes. Stores NULL for each unknown name. */
-void node_index_find_all(const struct node_index *index, const char *const *names, size_t n,
+/* See cluster_find_nodes(). */
+void node_index_find_all(const struct node_index *index, const struct hashed_text *names, size_t n,
                          const struct node **ret_nodes);
 
 #endif

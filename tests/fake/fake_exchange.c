@@ -109,6 +109,12 @@ const char *exchange_body(const struct exchange *exchange, size_t *ret_len)
     return exchange->body;
 }
 
+char *exchange_own_body(struct exchange *exchange, size_t *ret_len)
+{
+    *ret_len = exchange->len;
+    return exchange->body;
+}
+
 uint64_t exchange_id(const struct exchange *exchange)
 {
     (void)exchange;

@@ -38,7 +38,7 @@ static const char *best_name(const struct rule_input *input, const bool *left_ou
             best_add(best, input->nodes[i], i);
     }
     const struct ranked_node *const *kept = best_end(best, &n);
-    return n > 0 ? input->args->names[kept[0]->position] : NULL;
+    return n > 0 ? input->args->names[kept[0]->position].text : NULL;
 }
 
 /* Needs the inventory's lock and a settled ledger that follows an API server. left_out: see
@@ -119,7 +119,7 @@ static const char *find_awaited(const struct args *args, const struct fit_questi
     for (size_t i = 0; i < args->n_names && !question->in_group; i++) {
         if (may_pass(found->verdicts[i]) &&
             nominate_is_being_made(found->nodes[i], &question->asker, question->shape))
-            return args->names[i];
+            return args->names[i].text;
     }
     return NULL;
 }
@@ -243,7 +243,7 @@ static void add_fitting(const struct args *args, const struct filter_result *fou
         if (args->has_nodes)
             json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
         else
-            buf_add_quoted(out, args->names[i]);
+            buf_add_quoted(out, args->names[i].text);
         separator = ",";
     }
     buf_add_text(out, "]");
@@ -266,10 +266,10 @@ static void add_failed_nodes(const struct args *args, const struct filter_result
         args->pod.refusal ? arena_printf(arena, "gpu-extender: %s", args->pod.refusal) : NULL;
     buf_add_text(out, "{");
     for (size_t i = 0; i < args->n_names; i++) {
-        if (found->verdicts[i] == REASON_FITS || is_awaited(found, args->names[i]) != awaited)
+        if (found->verdicts[i] == REASON_FITS || is_awaited(found, args->names[i].text) != awaited)
             continue;
         buf_add_text(out, separator);
-        buf_add_quoted(out, args->names[i]);
+        buf_add_quoted(out, args->names[i].text);
         buf_add_text(out, ":");
         buf_add_quoted(out, refusal ? refusal : found->messages[i]);
         separator = ",";

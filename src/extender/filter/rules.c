@@ -182,8 +182,8 @@ static bool is_room(enum reason verdict)
 static size_t find_nominated(const struct args *args)
 {
     size_t i = 0;
-    while (i < args->n_names &&
-           (!args->pod.nominated_node[0] || strcmp(args->names[i], args->pod.nominated_node) != 0))
+    while (i < args->n_names && (!args->pod.nominated_node[0] ||
+                                 strcmp(args->names[i].text, args->pod.nominated_node) != 0))
         i++;
     return i;
 }
@@ -198,7 +198,7 @@ static void judge_offered(const struct rule_input *input, size_t i, struct arena
         found->cause = CAUSE_QUOTA_ENDING;
     if (is_ending || is_room(verdict)) {
         found->state = POD_OPEN;
-        found->watched = input->args->names[i];
+        found->watched = input->args->names[i].text;
     } else if (is_quota(verdict) && nominate_has_victims(node, &input->question->asker)) {
         found->state = POD_VICTIMS;
     } else {
@@ -214,7 +214,7 @@ static void judge_not_offered(const struct rule_input *input, struct rule_case *
         node && nominate_has_victims(node, &input->question->asker) ? POD_VICTIMS : POD_AWAY;
     for (size_t i = 0; !found->watched && i < args->n_names; i++) {
         if (is_room(input->verdicts[i]))
-            found->watched = args->names[i];
+            found->watched = args->names[i].text;
     }
 }
 
@@ -231,7 +231,7 @@ static void find_nominee(const struct rule_input *input, struct arena *arena,
         if (!blocker || (first && strcmp(blocker->uid, first->uid) >= 0))
             continue;
         first = blocker;
-        found->nominee_node = input->args->names[i];
+        found->nominee_node = input->args->names[i].text;
     }
     found->nominee = first ? arena_strdup(arena, first->uid) : NULL;
 }

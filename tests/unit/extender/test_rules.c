@@ -146,7 +146,7 @@ static void test_a_nominated_pod_is_never_retried(void **state)
 static struct rule_case case_of(struct ruled *ruled, const char *name, enum reason verdict,
                                 const char *nominated_node, int64_t after_ms)
 {
-    const char *names[] = {name};
+    struct hashed_text names[] = {hash_of_text(name)};
     const struct pod_facts pod = {.uid = "u-2", .priority = 10, .nominated_node = nominated_node};
     const struct args args = {.pod = pod, .names = names, .n_names = 1};
     struct arena *arena = arena_new();

@@ -7,15 +7,29 @@
 #include <string.h>
 
 static const struct json_strings_keys KEYS = {.list = "Names", .aside = "Aside"};
+static const char ALPHABET[] = "abcdefghijklmnopqrstuvwxyz0123456789-.ABCDEFG";
+
+/* json_strings_take() of a copy of exactly that length, which stays as it is if it is not taken. */
+static bool take(const char *text, size_t len, struct arena *arena, struct json_strings *strings)
+{
+    char *copy = arena_copy(arena, text, len, 1);
+    const bool is_taken = json_strings_take(copy, len, &KEYS, arena, strings);
+    if (!is_taken && len > 0)
+        assert_memory_equal(copy, text, len);
+    return is_taken;
+}
 
 static void check_taken(const char *text, size_t n, const char *const *items, const char *rest)
 {
     struct arena *arena = arena_new();
     struct json_strings strings;
-    assert_true(json_strings_take(text, strlen(text), &KEYS, arena, &strings));
+    assert_true(take(text, strlen(text), arena, &strings));
     assert_int_equal(strings.n, n);
-    for (size_t i = 0; i < n; i++)
-        assert_string_equal(strings.items[i], items[i]);
+    for (size_t i = 0; i < n; i++) {
+        assert_string_equal(strings.items[i].text, items[i]);
+        assert_int_equal(strings.items[i].len, strlen(items[i]));
+        assert_int_equal(strings.items[i].hash, hash_text(items[i]));
+    }
     assert_non_null(strings.items);
     assert_int_equal(strings.rest_len, strlen(rest));
     assert_memory_equal(strings.rest, rest, strlen(rest));
@@ -26,7 +40,7 @@ static void check_left(const char *text)
 {
     struct arena *arena = arena_new();
     struct json_strings strings;
-    if (json_strings_take(text, strlen(text), &KEYS, arena, &strings))
+    if (take(text, strlen(text), arena, &strings))
         fail_msg("%s", text);
     arena_free(arena);
 }
@@ -77,7 +91,7 @@ static void test_invalid_json_is_left_to_the_full_parser(void **state)
     struct json_strings strings;
     for (size_t len = 0; len < strlen(TEXT); len++) {
         struct arena *arena = arena_new();
-        assert_false(json_strings_take(TEXT, len, &KEYS, arena, &strings));
+        assert_false(take(TEXT, len, arena, &strings));
         arena_free(arena);
     }
     check_left("{\"Names\":[\"a\"]} x");
@@ -94,7 +108,7 @@ static void check_aside(const char *text, int n, const char *aside, size_t n_val
 {
     struct arena *arena = arena_new();
     struct json_strings strings;
-    assert_true(json_strings_take(text, strlen(text), &KEYS, arena, &strings));
+    assert_true(take(text, strlen(text), arena, &strings));
     assert_int_equal(strings.items ? (int)strings.n : -1, n);
     assert_int_equal(strings.aside_len, strlen(aside));
     assert_memory_equal(strings.aside, aside, strlen(aside));
@@ -125,7 +139,7 @@ static void test_what_is_set_aside_has_a_budget(void **state)
     struct json_strings strings;
     struct err err;
     json_t *value = NULL;
-    assert_true(json_strings_take(TEXT, strlen(TEXT), &KEYS, arena, &strings));
+    assert_true(take(TEXT, strlen(TEXT), arena, &strings));
     assert_int_equal(json_strings_read_aside(&strings, &budget, &value, &err), -EMSGSIZE);
     assert_string_equal(err.text, "has 4 values, should have at most 3 (limits.objectValues)");
     budget.max_values = 4;
@@ -134,7 +148,43 @@ static void test_what_is_set_aside_has_a_budget(void **state)
     arena_free(arena);
 }
 
-/* Longer than the initial capacity. */
+/* Of every length, with each character that is not plain at every place. */
+static void test_items_are_hashed_as_they_are_scanned(void **state)
+{
+    (void)state;
+    static const char *const ODD[] = {"x", "\x7f", "é", "\xf0\x9d\x84\x9e"};
+    char item[100];
+    char text[300];
+    for (size_t len = 0; len < 40; len++) {
+        for (size_t at = 0; at <= len; at++) {
+            for (size_t i = 0; i < sizeof ODD / sizeof *ODD; i++) {
+                (void)snprintf(item, sizeof item, "%.*s%s%.*s", (int)at, ALPHABET, ODD[i],
+                               (int)(len - at), ALPHABET);
+                (void)snprintf(text, sizeof text, "{\"Names\":[\"%s\",\"%s\",\"\",\"%s\"]}", item,
+                               item, item);
+                check_taken(text, 4, (const char *[]){item, item, "", item}, "{\"Names\":[]}");
+            }
+        }
+    }
+}
+
+/* The first item is shorter or longer than the others, which the initial capacity assumes. */
+static void test_items_of_other_lengths_than_the_first(void **state)
+{
+    (void)state;
+    char text[4000] = "{\"Names\":[\"0123456789012345678901234567890123456789\"";
+    for (size_t i = 1; i < 1000; i++)
+        (void)strcat(text, ",\"\"");
+    (void)strcat(text, "]}");
+    struct arena *arena = arena_new();
+    struct json_strings strings;
+    assert_true(take(text, strlen(text), arena, &strings));
+    assert_int_equal(strings.n, 1000);
+    assert_int_equal(strings.items[0].len, 40);
+    assert_int_equal(strings.items[999].len, 0);
+    arena_free(arena);
+}
+
 static void test_a_long_list(void **state)
 {
     (void)state;
@@ -145,12 +195,12 @@ static void test_a_long_list(void **state)
     for (int i = 1; i < 5000; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, ",\"n%05d\"", i);
     len += (size_t)snprintf(text + len, sizeof text - len, "]}");
-    assert_true(json_strings_take(text, len, &KEYS, arena, &strings));
+    assert_true(take(text, len, arena, &strings));
     assert_int_equal(strings.n, 5000);
     for (int i = 0; i < 5000; i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "n%05d", i);
-        assert_string_equal(strings.items[i], name);
+        assert_string_equal(strings.items[i].text, name);
     }
     arena_free(arena);
 }
@@ -164,6 +214,8 @@ int main(void)
         cmocka_unit_test(test_invalid_json_is_left_to_the_full_parser),
         cmocka_unit_test(test_a_member_is_set_aside),
         cmocka_unit_test(test_what_is_set_aside_has_a_budget),
+        cmocka_unit_test(test_items_are_hashed_as_they_are_scanned),
+        cmocka_unit_test(test_items_of_other_lengths_than_the_first),
         cmocka_unit_test(test_a_long_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

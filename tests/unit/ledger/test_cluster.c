@@ -283,19 +283,19 @@ static void test_iteration_visits_each_pod_once(void **state)
 static void test_batch_lookup_equals_single_lookup(void **state)
 {
     struct fixture *fixture = *state;
-    const char *names[100];
+    struct hashed_text names[100] = {hash_of_text("n0")};
     const struct node *found[100] = {NULL};
-    cluster_find_nodes(fixture->cluster, (const char *[]){"n0"}, 1, found);
+    cluster_find_nodes(fixture->cluster, names, 1, found);
     assert_null(found[0]);
     for (size_t i = 0; i < 100; i++) {
-        names[i] = arena_printf(fixture->arena, "n%zu", i * 7 % 100);
+        names[i] = hash_of_text(arena_printf(fixture->arena, "n%zu", i * 7 % 100));
         if (i % 3 != 0)
-            fixture_put_node(fixture, names[i], "cpu=1", "");
+            fixture_put_node(fixture, names[i].text, "cpu=1", "");
     }
-    fixture_put_pod(fixture, "p", names[3], "cpu=1");
+    fixture_put_pod(fixture, "p", names[3].text, "cpu=1");
     cluster_find_nodes(fixture->cluster, names, 100, found);
     for (size_t i = 0; i < 100; i++) {
-        assert_ptr_equal(found[i], cluster_find_node(fixture->cluster, names[i]));
+        assert_ptr_equal(found[i], cluster_find_node(fixture->cluster, names[i].text));
         assert_int_equal(found[i] != NULL, i % 3 != 0);
     }
 }

@@ -13,7 +13,8 @@ static const char *name_of(struct fixture *fixture, unsigned i)
                         "gpu-node-with-a-name-of-more-than-a-word", i);
 }
 
-static void assert_found(struct fixture *fixture, const char *const *names, const bool *is_there)
+static void assert_found(struct fixture *fixture, const struct hashed_text *names,
+                         const bool *is_there)
 {
     const struct node *found[N_NAMES];
     size_t n_there = 0;
@@ -21,9 +22,9 @@ static void assert_found(struct fixture *fixture, const char *const *names, cons
     for (size_t i = 0; i < N_NAMES; i++) {
         n_there += is_there[i];
         assert_int_equal(found[i] != NULL, is_there[i]);
-        assert_ptr_equal(cluster_find_node(fixture->cluster, names[i]), found[i]);
+        assert_ptr_equal(cluster_find_node(fixture->cluster, names[i].text), found[i]);
         if (found[i])
-            assert_string_equal(node_name(found[i]), names[i]);
+            assert_string_equal(node_name(found[i]), names[i].text);
     }
     assert_int_equal(cluster_n_nodes(fixture->cluster), n_there);
 }
@@ -33,18 +34,18 @@ static void test_added_and_removed_nodes_are_found(void **state)
 {
     struct fixture *fixture = *state;
     struct dice dice = {1};
-    const char *names[N_NAMES];
+    struct hashed_text names[N_NAMES];
     bool is_there[N_NAMES] = {false};
     for (unsigned i = 0; i < N_NAMES; i++)
-        names[i] = name_of(fixture, i);
+        names[i] = hash_of_text(name_of(fixture, i));
     for (unsigned step = 0; step < N_STEPS; step++) {
         const unsigned i = dice_below(&dice, N_NAMES);
         const bool grows = step / N_NAMES / 3 % 2 == 0;
         is_there[i] = dice_one_in(&dice, 8) != grows;
         if (is_there[i])
-            fixture_put_node(fixture, names[i], "cpu=1", "");
+            fixture_put_node(fixture, names[i].text, "cpu=1", "");
         else
-            cluster_delete_node(fixture->cluster, names[i]);
+            cluster_delete_node(fixture->cluster, names[i].text);
         assert_found(fixture, names, is_there);
     }
 }
@@ -53,16 +54,17 @@ static void test_added_and_removed_nodes_are_found(void **state)
 static void test_colliding_names_stay_separate(void **state)
 {
     static const char *const NAMES[] = {"gpu-nodeapfavaaa", "gpuabdgno58z9ifg"};
+    const struct hashed_text names[] = {hash_of_text(NAMES[0]), hash_of_text(NAMES[1])};
     struct fixture *fixture = *state;
     const struct node *found[2];
     fixture_put_node(fixture, NAMES[0], "cpu=1", "");
     assert_null(cluster_find_node(fixture->cluster, NAMES[1]));
     fixture_put_node(fixture, NAMES[1], "cpu=1", "");
-    cluster_find_nodes(fixture->cluster, NAMES, 2, found);
+    cluster_find_nodes(fixture->cluster, names, 2, found);
     assert_string_equal(node_name(found[0]), NAMES[0]);
     assert_string_equal(node_name(found[1]), NAMES[1]);
     cluster_delete_node(fixture->cluster, NAMES[0]);
-    cluster_find_nodes(fixture->cluster, NAMES, 2, found);
+    cluster_find_nodes(fixture->cluster, names, 2, found);
     assert_null(found[0]);
     assert_string_equal(node_name(found[1]), NAMES[1]);
 }

@@ -23,11 +23,11 @@ static int tear_down(void **state)
 static void judge(struct observed *observed, const char *uid, size_t refusal,
                   const enum reason verdicts[3])
 {
-    static const char *const NODES[] = {"a", "b", "c"};
+    const struct hashed_text nodes[] = {hash_of_text("a"), hash_of_text("b"), hash_of_text("c")};
     const struct observed_judgement judgement = {.namespace_ = "ml",
                                                  .name = uid,
                                                  .uid = uid,
-                                                 .names = NODES,
+                                                 .names = nodes,
                                                  .verdicts = verdicts,
                                                  .n_names = 3,
                                                  .refusal = refusal};
@@ -166,12 +166,12 @@ static void test_rows_are_bounded_and_sums_stay(void **state)
 static void judge_in(struct observed *observed, const char *namespace_, const char *uid,
                      size_t refusal)
 {
-    static const char *const NODES[] = {"a"};
+    const struct hashed_text nodes[] = {hash_of_text("a")};
     static const enum reason VERDICTS[] = {REASON_QUOTA};
     const struct observed_judgement judgement = {.namespace_ = namespace_,
                                                  .name = uid,
                                                  .uid = uid,
-                                                 .names = NODES,
+                                                 .names = nodes,
                                                  .verdicts = VERDICTS,
                                                  .n_names = 1,
                                                  .refusal = refusal};
@@ -218,14 +218,14 @@ static void test_one_namespace_and_the_order_of_all(void **state)
 static void test_details_are_bounded(void **state)
 {
     const size_t n = OBSERVED_DETAIL_BYTES / sizeof(uint64_t) / 2;
-    const char **names = MEM_ARRAY(const char *, n);
+    struct hashed_text *names = MEM_ARRAY(struct hashed_text, n);
     enum reason *verdicts = MEM_ARRAY(enum reason, n);
     for (size_t i = 0; i < n; i++) {
-        names[i] = "b";
+        names[i] = hash_of_text("b");
         verdicts[i] = REASON_TAINT;
     }
     verdicts[0] = FITS;
-    names[0] = "a";
+    names[0] = hash_of_text("a");
     static const char *const UIDS[] = {"1", "2", "3"};
     for (size_t i = 0; i < 3; i++) {
         const struct observed_judgement judgement = {.namespace_ = "ml",
@@ -237,7 +237,7 @@ static void test_details_are_bounded(void **state)
                                                      .refusal = FITS};
         observed_judge(*state, &judgement, 1);
     }
-    observed_rank(*state, "1", names, 1); /* too late */
+    observed_rank(*state, "1", &names[0].text, 1); /* too late */
     for (size_t i = 0; i < 3; i++)
         observed_settle(*state, UIDS[i], "b");
     assert_sums(*state, "3 judged, 0 refused, 2 elsewhere, 0 as judged, 0 waiting, 1 unknown");
