@@ -61,10 +61,15 @@ struct fit_question fit_question_of(const struct cluster *cluster, const char *n
  * returns the first in the order of the enum. */
 enum reason fit_judge(const struct node *node, const struct fit_question *question);
 
-/* The cached verdict of a model, including quotas, which many nodes share. */
+/* What a node has of the one GPU resource that the pod needs: none, fewer than needed, too few free
+ * ones, or enough. */
+enum gpu_room { GPU_ROOM_NONE, GPU_ROOM_SMALL, GPU_ROOM_TAKEN, GPU_ROOM_FREE, N_GPU_ROOMS };
+
+/* The cached verdicts of a model, including quotas, which nearly all of its nodes share. */
 struct known_model {
     const char *model_word; /* as in struct node_traits; NULL: an empty entry */
-    enum reason verdict;
+    enum reason verdicts[N_GPU_ROOMS];
+    bool is_known[N_GPU_ROOMS];
 };
 #define N_KNOWN_MODELS 32
 
@@ -73,8 +78,10 @@ struct known_model {
  * quota must not change. */
 struct fit_round {
     const struct fit_question *question;
-    struct known_model known[N_KNOWN_MODELS]; /* initialize with zeros */
+    const struct need *gpus; /* the only need for GPUs; NULL: a verdict depends on more than it */
+    struct known_model known[N_KNOWN_MODELS];
 };
+struct fit_round fit_round_of(const struct fit_question *question);
 
 /* Like fit_judge(), but faster for many nodes. */
 enum reason fit_judge_next(struct fit_round *round, const struct node *node);

@@ -45,7 +45,7 @@ int rank_compare(const struct ranked_node *a, const struct ranked_node *b);
 /* The same for two existing nodes, ignoring name and position. */
 int rank_compare_alike(const struct ranked_node *a, const struct ranked_node *b);
 /* Whether rank_weigh() reads only the hot part (ledger/node_hot.h) of a node with GPUs of one
- * resource, and without taints and device groups. */
+ * resource, and without soft taints and device groups. */
 bool rank_needs_hot_only(const struct score *score);
 
 /* For pods whose nodes kube-scheduler chooses within a model: scores only by the pod's order of

@@ -18,7 +18,10 @@ struct cost {
     double near;  /* by replicas of the pod's owner on the node and in its zone */
 };
 
-double cost_sum(const struct cost *cost);
+static inline double cost_sum(const struct cost *cost)
+{
+    return cost->own + cost->price + cost->near;
+}
 
 struct zone_replicas;
 

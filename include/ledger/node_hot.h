@@ -10,6 +10,9 @@
 
 #include "ledger/cluster.h"
 
+#include <stddef.h>
+#include <string.h>
+
 struct node_hot {
     const struct cluster *cluster;
     const struct resource
@@ -18,13 +21,14 @@ struct node_hot {
     int64_t free_gpus;                 /* of those GPUs: node_resource_free() */
     int64_t milli_cores, memory_bytes; /* free, likewise; 0 without a row */
     const char *model_word;            /* as in struct node_traits; NULL: no such node */
-    bool has_parts;                    /* as in struct node_traits */
-    bool has_taints;
+    int32_t n_gpus;                    /* of those GPUs: allocatable */
+    bool is_mixed; /* the GPUs are of several resources, parts, or none or too many for n_gpus */
+    bool has_soft_taints; /* PreferNoSchedule */
     bool has_nominations;
     bool has_devices; /* GPUs that come by DRA and are not shadowed */
 };
 
-_Static_assert(sizeof(struct node_hot) <= 64, "it is to be in one line of the cache");
+_Static_assert(sizeof(struct node_hot) == 64, "it is to be one line of the cache, without gaps");
 
 /* The offset of the hot part in a node; the private struct node is checked against it. */
 #define NODE_HOT_OFFSET ((size_t)192)
@@ -35,9 +39,10 @@ static inline const struct node_hot *node_hot(const struct node *node)
 }
 
 /* Whether all fields but the cluster are equal. */
-bool node_hot_is_alike(const struct node_hot *a, const struct node_hot *b);
-/* Equal for nodes that are alike. */
-uint32_t node_hot_hash(const struct node_hot *hot);
+static inline bool node_hot_is_alike(const struct node_hot *a, const struct node_hot *b)
+{
+    return memcmp(&a->gpus, &b->gpus, sizeof *a - offsetof(struct node_hot, gpus)) == 0;
+}
 
 /* Call after each change of the node's traits, rows or nominations. */
 void node_hot_renew(struct node *node);

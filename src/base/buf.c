@@ -1,6 +1,7 @@
 /* buf: see include/base/buf.h. */
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/words.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -229,10 +230,24 @@ static bool add_quoted_text(struct buf *buf, const unsigned char *p)
     return true;
 }
 
-/* Most texts are names, which need no escape. */
+/* Whether no character needs an escape, as in nearly all names and messages. */
+static bool is_plain(const char *text, size_t len)
+{
+    if (len < sizeof(uint64_t))
+        return plain_len((const unsigned char *)text) == len;
+    uint64_t specials = 0;
+    for (size_t i = 0; i < len; i += sizeof(uint64_t)) {
+        const size_t last = len - sizeof(uint64_t);
+        const uint64_t word = word_at(text + (i < last ? i : last));
+        const uint64_t deletes = word ^ (WORD_ONES * 0x7f);
+        specials |= word_specials(word) | ((deletes - WORD_ONES) & ~deletes);
+    }
+    return (specials & (WORD_ONES * 0x80)) == 0;
+}
+
 static bool add_quoted_plain(struct buf *buf, const char *text, size_t len)
 {
-    if (text[len] || !make_room(buf, len + 2))
+    if (!is_plain(text, len) || !make_room(buf, len + 2))
         return false;
     char *end = buf->data + buf->len;
     *end++ = '"';
@@ -246,7 +261,7 @@ static bool add_quoted_plain(struct buf *buf, const char *text, size_t len)
 
 void buf_add_quoted(struct buf *buf, const char *text)
 {
-    if (add_quoted_plain(buf, text, plain_len((const unsigned char *)text)))
+    if (add_quoted_plain(buf, text, strlen(text)))
         return;
     if (add(buf, "\"", 1) && add_quoted_text(buf, (const unsigned char *)text))
         (void)add(buf, "\"", 1);

@@ -1,30 +1,16 @@
 /*
  * best: see include/decide/best.h. The kept nodes are sorted at all times, so the last one rejects
- * most of the others by one comparison. In a large cluster many nodes are alike, empty ones above
- * all, so weights and comparisons are cached by the hot part.
+ * most of the others by one comparison, which alike nodes share.
  */
 #include "decide/best.h"
-#include "ledger/node_hot.h"
+#include "alike.h"
 
 #include <string.h>
 
-/* Cache entry for nodes that are alike. */
-struct alike {
-    struct node_hot hot;       /* gpus NULL: the entry is empty */
-    struct ranked_node ranked; /* the first of them */
-    size_t n_changes;          /* number of changes when order was computed */
-    int order;                 /* against the last one kept, ignoring the name */
-};
-
-/* A power of two. */
-#define N_ALIKE ((size_t)256)
-
 struct best {
-    const struct score *score;
-    struct alike *alike;           /* by hash of the hot part; NULL: the cost needs more than it */
-    const struct resource *wanted; /* the pod's only GPU resource */
-    struct ranked_node *places;    /* of the kept nodes, in no order */
-    struct ranked_node **kept;     /* sorted, the best first */
+    struct alikes alikes; /* seen: the changes when order was computed, against the last one kept */
+    struct ranked_node *places; /* of the kept nodes, in no order */
+    struct ranked_node **kept;  /* sorted, the best first */
     size_t n, n_most;
     size_t n_changes; /* of the last one kept */
     bool saw_twins;
@@ -34,14 +20,10 @@ struct best *best_begin(const struct cluster *cluster, const struct fit_question
                         size_t n_most, struct arena *arena)
 {
     struct best *best = ARENA_NEW(arena, struct best);
-    best->score = score_begin(cluster, question, arena);
+    best->alikes = alikes_begin(score_begin(cluster, question, arena), arena);
     best->places = ARENA_ARRAY_UNSET(arena, struct ranked_node, n_most);
     best->kept = ARENA_ARRAY_UNSET(arena, struct ranked_node *, n_most);
     best->n_most = n_most;
-    if (rank_needs_hot_only(best->score)) {
-        best->alike = ARENA_ARRAY(arena, struct alike, N_ALIKE);
-        best->wanted = question->shape->needs[0].resource;
-    }
     return best;
 }
 
@@ -51,28 +33,14 @@ static const struct ranked_node *last_of(const struct best *best)
     return best->n == best->n_most ? best->kept[best->n - 1] : NULL;
 }
 
-/* Returns the cache entry for nodes like this one, replacing another; NULL: not cached. */
-static struct alike *find_alike(const struct best *best, const struct node *node)
-{
-    const struct node_hot *hot = node_hot(node);
-    if (!best->alike || hot->gpus != best->wanted || hot->has_taints || hot->has_devices)
-        return NULL;
-    struct alike *alike = &best->alike[node_hot_hash(hot) & (N_ALIKE - 1)];
-    if (!alike->hot.gpus || !node_hot_is_alike(&alike->hot, hot)) {
-        *alike = (struct alike){.hot = *hot, .ranked = {.node = node}};
-        rank_weigh(best->score, &alike->ranked);
-    }
-    return alike;
-}
-
 /* Whether the cache alone shows that the node is not wanted. */
 static bool is_worse(const struct best *best, struct alike *alike, const struct node *node)
 {
     const struct ranked_node *last = last_of(best);
     if (!last)
         return false;
-    if (alike->n_changes != best->n_changes) {
-        alike->n_changes = best->n_changes;
+    if (alike->seen != best->n_changes) {
+        alike->seen = best->n_changes;
         alike->order = rank_compare_alike(&alike->ranked, last);
     }
     return alike->order > 0 ||
@@ -114,16 +82,11 @@ static void insert(struct best *best, const struct ranked_node *ranked)
 
 void best_add(struct best *best, const struct node *node, size_t position)
 {
-    struct alike *alike = find_alike(best, node);
+    struct alike *alike = alikes_find(&best->alikes, node);
     if (alike && is_worse(best, alike, node))
         return;
-    struct ranked_node ranked = {0};
-    if (alike)
-        ranked = alike->ranked;
-    ranked.node = node;
-    ranked.position = position;
-    if (!alike)
-        rank_weigh(best->score, &ranked);
+    struct ranked_node ranked = {.node = node, .position = position};
+    alikes_weigh(&best->alikes, alike, &ranked);
     insert(best, &ranked);
 }
 

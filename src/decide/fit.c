@@ -208,21 +208,6 @@ static enum reason judge_model_and_quota(const struct node *node,
     return quota_judge(question->quota, node);
 }
 
-/* The same, cached per model for one round. */
-static enum reason judge_known_model(const struct node *node, const struct fit_question *question,
-                                     struct fit_round *round)
-{
-    const char *word = node_hot(node)->model_word;
-    if (admit_takes_any_model(&question->shape->facts.wants) && !question->quota)
-        return REASON_FITS;
-    if (!round || quota_asks_by_claims(question->quota))
-        return judge_model_and_quota(node, question);
-    struct known_model *known = &round->known[((uintptr_t)word >> 4) % N_KNOWN_MODELS];
-    if (known->model_word != word)
-        *known = (struct known_model){word, judge_model_and_quota(node, question)};
-    return known->verdict;
-}
-
 /* Most pods need whole GPUs of one resource, and most offered nodes have them. Then only the model
  * and nominations remain to be judged. The pod's own reservation and freed GPUs could only add to
  * what is free. */
@@ -230,7 +215,7 @@ static bool has_gpus_by_hot(const struct node *node, const struct pod_shape *sha
 {
     const struct node_hot *hot = node_hot(node);
     return shape->n_gpu_needs == 1 && hot->gpus == shape->needs[0].resource &&
-           hot->free_gpus >= shape->needs[0].amount && !hot->has_parts &&
+           hot->free_gpus >= shape->needs[0].amount && !hot->is_mixed &&
            !shape->facts.legacy_affinity.present;
 }
 
@@ -248,12 +233,11 @@ static enum reason judge_step_by_step(const struct node *node, const struct fit_
     return reason == REASON_FITS ? judge_gpus(node, question) : reason;
 }
 
-static enum reason judge_ours(const struct node *node, const struct fit_question *question,
-                              struct fit_round *round)
+static enum reason judge_ours(const struct node *node, const struct fit_question *question)
 {
     if (!has_gpus_by_hot(node, question->shape))
         return judge_step_by_step(node, question);
-    const enum reason reason = judge_known_model(node, question, round);
+    const enum reason reason = judge_model_and_quota(node, question);
     if ((reason != REASON_FITS && reason != REASON_QUOTA_CLAIMED) ||
         !node_hot(node)->has_nominations)
         return reason;
@@ -266,9 +250,7 @@ static bool is_named_elsewhere(const struct node *node, const char *name)
     return name && name[0] && strcmp(name, node_name(node)) != 0;
 }
 
-/* round: of this question, or NULL. */
-static enum reason judge(const struct node *node, const struct fit_question *question,
-                         struct fit_round *round)
+enum reason fit_judge(const struct node *node, const struct fit_question *question)
 {
     const struct pod_shape *shape = question->shape;
     if (question->refusal)
@@ -276,12 +258,12 @@ static enum reason judge(const struct node *node, const struct fit_question *que
     if (!node)
         return REASON_NODE_UNKNOWN;
     if (question->scope == FIT_OURS)
-        return judge_ours(node, question, round);
+        return judge_ours(node, question);
     if (is_named_elsewhere(node, question->node_name))
         return REASON_NODE_NAME;
     enum reason reason = admit_by_labels(node_traits(node), &shape->facts);
     if (reason == REASON_FITS)
-        reason = judge_ours(node, question, round);
+        reason = judge_ours(node, question);
     if (reason == REASON_FITS)
         reason = judge_other_resources(node, question);
     if (reason == REASON_FITS)
@@ -289,14 +271,38 @@ static enum reason judge(const struct node *node, const struct fit_question *que
     return reason == REASON_FITS ? claim_rules_judge(question->devices, node) : reason;
 }
 
-enum reason fit_judge(const struct node *node, const struct fit_question *question)
+struct fit_round fit_round_of(const struct fit_question *question)
 {
-    return judge(node, question, NULL);
+    const struct pod_shape *shape = question->shape;
+    const bool goes_by_gpus = question->scope == FIT_OURS && !question->refusal && !question->own &&
+                              question->n_freed == 0 && !quota_asks_by_claims(question->quota) &&
+                              shape->n_gpu_needs == 1 && !shape->facts.legacy_affinity.present;
+    return (struct fit_round){.question = question, .gpus = goes_by_gpus ? shape->needs : NULL};
+}
+
+static enum gpu_room gpu_room_of(const struct node_hot *hot, const struct need *gpus)
+{
+    if (hot->gpus != gpus->resource)
+        return GPU_ROOM_NONE;
+    if (hot->n_gpus < gpus->amount)
+        return GPU_ROOM_SMALL;
+    return hot->free_gpus < gpus->amount ? GPU_ROOM_TAKEN : GPU_ROOM_FREE;
 }
 
 enum reason fit_judge_next(struct fit_round *round, const struct node *node)
 {
-    return judge(node, round->question, round);
+    const struct node_hot *hot = node && round->gpus ? node_hot(node) : NULL;
+    if (!hot || hot->is_mixed || hot->has_nominations || hot->has_devices)
+        return fit_judge(node, round->question);
+    const char *word = hot->model_word;
+    struct known_model *known = &round->known[((uintptr_t)word >> 4) % N_KNOWN_MODELS];
+    const enum gpu_room room = gpu_room_of(hot, round->gpus);
+    if (known->model_word != word)
+        *known = (struct known_model){.model_word = word};
+    if (!known->is_known[room])
+        known->verdicts[room] = fit_judge(node, round->question);
+    known->is_known[room] = true;
+    return known->verdicts[room];
 }
 
 int64_t fit_count(const struct node *node, const struct fit_question *question)

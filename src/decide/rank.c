@@ -1,8 +1,8 @@
 /* rank: see include/decide/rank.h. */
 #include "decide/rank.h"
+#include "alike.h"
 #include "base/mem.h"
 #include "ledger/admit.h"
-#include "ledger/node_hot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
     ranked->model_rank = model_rank(traits, score_shape(score));
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
     ranked->unpreferred = 0;
-    if (node_hot(node)->has_taints)
+    if (node_hot(node)->has_soft_taints)
         ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints,
                                                  facts->tolerations, facts->n_tolerations);
     ranked->by_claim = score_knows_claims(score) && fit_by_claim(node, score_shape(score)) != NULL;
@@ -93,11 +93,6 @@ int rank_compare(const struct ranked_node *a, const struct ranked_node *b)
     if (order == 0 && a->node)
         order = strcmp(node_name(a->node), node_name(b->node));
     return order != 0 ? order : COMPARE(a->position, b->position);
-}
-
-static int compare_for_sort(const void *a, const void *b)
-{
-    return rank_compare(a, b);
 }
 
 static size_t tier_end(const struct ranked_node *nodes, size_t n_nodes, size_t begin)
@@ -167,15 +162,136 @@ bool rank_by_models(const struct pod_shape *shape, struct ranked_node *nodes, si
     return n_ranks > 1;
 }
 
+/* ---- sorting ----
+ *
+ * Many nodes compare equal but for their names. So one of each kind is compared with those of the
+ * others, and then all nodes by two numbers: that of the kind, and the name's. */
+
+struct rank_place {
+    const struct ranked_node *ranked;
+    uint64_t name; /* its bytes from the first one in which names differ */
+    size_t kind;   /* the index of the first node of the kind; then its rank among them */
+};
+
+/* Nodes that do not exist have the last kind. */
+static size_t weigh_all(const struct score *score, struct ranked_node *nodes, size_t n_nodes,
+                        struct rank_place *places, const struct ranked_node **kinds,
+                        struct arena *arena)
+{
+    const struct alikes alikes = alikes_begin(score, arena);
+    size_t n_kinds = 0;
+    for (size_t i = 0; i < n_nodes; i++) {
+        places[i] = (struct rank_place){.ranked = &nodes[i], .kind = n_nodes};
+        if (!nodes[i].node)
+            continue;
+        struct alike *alike = alikes_find(&alikes, nodes[i].node);
+        alikes_weigh(&alikes, alike, &nodes[i]);
+        places[i].kind = alike && alike->seen > 0 ? alike->seen - 1 : i;
+        if (places[i].kind == i)
+            kinds[n_kinds++] = &nodes[i];
+        if (alike)
+            alike->seen = places[i].kind + 1;
+    }
+    return n_kinds;
+}
+
+static int compare_kinds(const void *a, const void *b)
+{
+    return rank_compare_alike(*(const struct ranked_node *const *)a,
+                              *(const struct ranked_node *const *)b);
+}
+
+static void number_kinds(const struct ranked_node *nodes, size_t n_nodes, struct rank_place *places,
+                         const struct ranked_node **kinds, size_t n_kinds, struct arena *arena)
+{
+    size_t *numbers = ARENA_ARRAY_UNSET(arena, size_t, n_nodes + 1);
+    size_t number = 0;
+    if (n_kinds > 1)
+        qsort(kinds, n_kinds, sizeof(struct ranked_node *), compare_kinds);
+    for (size_t i = 0; i < n_kinds; i++) {
+        number += i > 0 && rank_compare_alike(kinds[i - 1], kinds[i]) != 0;
+        numbers[kinds[i] - nodes] = number;
+    }
+    numbers[n_nodes] = number + 1;
+    for (size_t i = 0; i < n_nodes; i++)
+        places[i].kind = numbers[places[i].kind];
+}
+
+static uint64_t first_bytes(const char *text)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes = bytes << 8 | (unsigned char)*text;
+        text += *text != '\0';
+    }
+    return bytes;
+}
+
+/* Names often differ only behind a long beginning. */
+static void number_names(struct rank_place *places, size_t n_nodes)
+{
+    const char *beginning = NULL;
+    size_t len = 0;
+    for (size_t i = 0; i < n_nodes; i++) {
+        const char *name = places[i].ranked->node ? node_name(places[i].ranked->node) : beginning;
+        size_t n = 0;
+        if (!beginning && name)
+            len = strlen(beginning = name);
+        while (n < len && name[n] == beginning[n])
+            n++;
+        len = n;
+    }
+    for (size_t i = 0; i < n_nodes; i++) {
+        if (places[i].ranked->node)
+            places[i].name = first_bytes(node_name(places[i].ranked->node) + len);
+    }
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct rank_place *x = a;
+    const struct rank_place *y = b;
+    if (x->kind != y->kind)
+        return COMPARE(x->kind, y->kind);
+    return x->name != y->name ? COMPARE(x->name, y->name) : rank_compare(x->ranked, y->ranked);
+}
+
+/* Moves each node to its place, cycle by cycle. */
+static void permute(struct ranked_node *nodes, size_t n_nodes, struct rank_place *places)
+{
+    for (size_t i = 0; i < n_nodes; i++) {
+        const struct ranked_node first = nodes[i];
+        size_t at = i;
+        while (places[at].ranked != &nodes[i]) {
+            const size_t from = (size_t)(places[at].ranked - nodes);
+            nodes[at] = nodes[from];
+            places[at].ranked = &nodes[at];
+            at = from;
+        }
+        nodes[at] = first;
+        places[at].ranked = &nodes[at];
+    }
+}
+
+static void sort(const struct score *score, struct ranked_node *nodes, size_t n_nodes,
+                 struct arena *arena)
+{
+    struct rank_place *places = ARENA_ARRAY_UNSET(arena, struct rank_place, n_nodes);
+    const struct ranked_node **kinds =
+        ARENA_ARRAY_UNSET(arena, const struct ranked_node *, n_nodes);
+    const size_t n_kinds = weigh_all(score, nodes, n_nodes, places, kinds, arena);
+    number_kinds(nodes, n_nodes, places, kinds, n_kinds, arena);
+    number_names(places, n_nodes);
+    if (n_nodes > 1)
+        qsort(places, n_nodes, sizeof *places, compare_places);
+    permute(nodes, n_nodes, places);
+}
+
 void rank_nodes(const struct cluster *cluster, const struct fit_question *question,
                 struct ranked_node *nodes, size_t n_nodes)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct score *score = score_begin(cluster, question, arena);
-    for (size_t i = 0; i < n_nodes; i++)
-        rank_weigh(score, &nodes[i]);
-    if (n_nodes > 1)
-        qsort(nodes, n_nodes, sizeof *nodes, compare_for_sort);
+    sort(score_begin(cluster, question, arena), nodes, n_nodes, arena);
     size_t n_known = n_nodes;
     while (n_known > 0 && !nodes[n_known - 1].node)
         nodes[--n_known].score = 0;

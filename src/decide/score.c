@@ -102,11 +102,6 @@ void score_place(struct score *score, struct replicas_near *near)
         replicas_place(score->replicas, near);
 }
 
-double cost_sum(const struct cost *cost)
-{
-    return cost->own + cost->price + cost->near;
-}
-
 struct cost score_cost(const struct score *score, const struct node *node)
 {
     const struct replicas_near near = score_near(score, node);

@@ -35,9 +35,10 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
     const struct fit_question question = args_question(view.cluster, &args->pod, arena);
     const struct node **nodes = ARENA_ARRAY_UNSET(arena, const struct node *, args->n_names);
+    struct fit_round round = fit_round_of(&question);
     cluster_find_nodes(view.cluster, args->names, args->n_names, nodes);
     for (size_t i = 0; i < args->n_names; i++) {
-        const enum reason reason = fit_judge(nodes[i], &question);
+        const enum reason reason = fit_judge_next(&round, nodes[i]);
         decision->verdicts[reason]++;
         ranked[i] = (struct ranked_node){
             .node = reason == REASON_FITS ? nodes[i] : NULL,
@@ -60,15 +61,16 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
 
 /* HostPriorityList (PROTOCOL 1.5). */
 static void add_priorities(const struct args *args, const struct ranked_node *ranked,
-                           struct buf *out)
+                           struct arena *arena, struct buf *out)
 {
+    const char *ends[RANK_BEST_SCORE + 1];
+    for (int score = 0; score <= RANK_BEST_SCORE; score++)
+        ends[score] = arena_printf(arena, ",\"Score\":%d}", score);
     buf_add_text(out, "[");
     for (size_t i = 0; i < args->n_names; i++) {
         buf_add_text(out, i == 0 ? "{\"Host\":" : ",{\"Host\":");
         buf_add_quoted(out, args->names[ranked[i].position].text);
-        buf_add_text(out, ",\"Score\":");
-        buf_add_decimal(out, ranked[i].score);
-        buf_add_text(out, "}");
+        buf_add_text(out, ends[ranked[i].score]);
     }
     buf_add_text(out, "]");
 }
@@ -106,7 +108,7 @@ void extender_prioritize(void *context, struct exchange *exchange)
         observed_rank(extender->observed, args.pod.uid, best.items, best.n);
     decision.would_differ = decision.is_observed && result == VERB_OK;
     if (result == VERB_OK && !decision.is_observed)
-        add_priorities(&args, ranked, &text);
+        add_priorities(&args, ranked, arena, &text);
     else
         buf_add_text(&text, "[]");
     answer_count(extender, DECISION_PRIORITIZE, result);

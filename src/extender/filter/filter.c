@@ -151,7 +151,7 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
                       const struct fit_question *question, const struct filter_result *found,
                       struct shortlist *list)
 {
-    struct fit_round round = {.question = question};
+    struct fit_round round = fit_round_of(question);
     for (size_t i = 0; i < args->n_names; i++) {
         if (i % FEW_NAMES == 0)
             cluster_find_nodes(cluster, &args->names[i],
@@ -254,6 +254,27 @@ static bool is_awaited(const struct filter_result *found, const char *name)
     return found->awaited && strcmp(found->awaited, name) == 0;
 }
 
+/* The first message of a reason, quoted. Only quotas have several. */
+struct quoted {
+    const char *message; /* NULL: none so far */
+    const char *text;
+    size_t len;
+};
+
+static void add_message(struct quoted *first, const char *message, struct arena *arena,
+                        struct buf *out)
+{
+    const size_t begin = out->len;
+    if (first->message == message) {
+        buf_add(out, first->text, first->len);
+        return;
+    }
+    buf_add_quoted(out, message);
+    if (!first->message)
+        *first = (struct quoted){message, arena_strndup(arena, out->data + begin, out->len - begin),
+                                 out->len - begin};
+}
+
 /* All rejections are unresolvable: evictions would not help, and FailedNodes would make
  * kube-scheduler try them (PROTOCOL 5.2). One exception: the node where victims of this pod still
  * terminate. Marked unresolvable, it would make kube-scheduler evict others elsewhere. A name
@@ -262,16 +283,18 @@ static void add_failed_nodes(const struct args *args, const struct filter_result
                              bool awaited, struct arena *arena, struct buf *out)
 {
     const char *separator = "";
+    struct quoted quoted[N_REASONS] = {{NULL}};
     const char *refusal =
         args->pod.refusal ? arena_printf(arena, "gpu-extender: %s", args->pod.refusal) : NULL;
     buf_add_text(out, "{");
-    for (size_t i = 0; i < args->n_names; i++) {
+    for (size_t i = 0; i < args->n_names && (found->awaited || !awaited); i++) {
         if (found->verdicts[i] == REASON_FITS || is_awaited(found, args->names[i].text) != awaited)
             continue;
         buf_add_text(out, separator);
         buf_add_quoted(out, args->names[i].text);
         buf_add_text(out, ":");
-        buf_add_quoted(out, refusal ? refusal : found->messages[i]);
+        add_message(&quoted[found->verdicts[i]], refusal ? refusal : found->messages[i], arena,
+                    out);
         separator = ",";
     }
     buf_add_text(out, "}");

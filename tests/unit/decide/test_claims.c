@@ -81,7 +81,7 @@ static const char *judge_of(struct fixture *fixture, const struct pod_facts *fac
     question.quota =
         quota_begin(fixture->cluster, facts->namespace_, question.shape, NULL, fixture->arena);
     quota_promise(question.quota, fixture->cluster, &question.asker, now_ms, fixture->arena);
-    struct fit_round round = {.question = &question};
+    struct fit_round round = fit_round_of(&question);
     const enum reason reason = fit_judge(fixture_find_node(fixture, node), &question);
     assert_int_equal(fit_judge_next(&round, fixture_find_node(fixture, node)), reason);
     return reason_name(reason);

@@ -407,7 +407,7 @@ static void check_round(struct fixture *fixture, const struct shape_facts *facts
 {
     struct fit_question question = fixture_question(fixture, facts);
     question.scope = FIT_OURS;
-    struct fit_round round = {.question = &question};
+    struct fit_round round = fit_round_of(&question);
     for (const struct node *node = cluster_next_node(fixture->cluster, NULL); node;
          node = cluster_next_node(fixture->cluster, node))
         assert_string_equal(reason_name(fit_judge_next(&round, node)),

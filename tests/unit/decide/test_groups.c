@@ -64,7 +64,7 @@ static const char *judge_at(struct fixture *fixture, const char *uid, const char
                             int64_t now_ms)
 {
     const struct fit_question question = question_of(fixture, uid, now_ms);
-    struct fit_round round = {.question = &question};
+    struct fit_round round = fit_round_of(&question);
     const enum reason reason = fit_judge(fixture_find_node(fixture, node), &question);
     assert_int_equal(fit_judge_next(&round, fixture_find_node(fixture, node)), reason);
     return reason_name(reason);
