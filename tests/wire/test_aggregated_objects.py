@@ -271,6 +271,19 @@ def test_explain_is_a_subresource(tenants, tenant):
     tenants.refuse("namespaces/ours/gpupods/nobody/explain", 404, "NotFound")
 
 
+def test_the_pod_that_gets_the_room_is_not_named_to_others(api, tenants, tenant):
+    for i in range(4):
+        first = of("theirs", f"theirs-first-{i}", 4)
+        first["spec"]["priority"] = 5
+        api.store.put(first)
+    api.store.put(of("ours", "ours-last", 4))
+    tenants.wait("the pods are known", lambda: tenants.get("/v1/pending").json()["podCount"] == 7)
+    seen = tenants.see("namespaces/ours/gpupods/ours-last/explain")
+    verdict = seen["status"]["pod"]["verdict"]
+    assert (verdict["result"], verdict["cause"]) == ("doesNotFit", "freeGpus") and "goes to another pod" in verdict["text"]
+    assert "theirs" not in json.dumps(seen)
+
+
 def test_claims(tenants, tenant):
     (one,) = tenants.see("namespaces/ours/gpuclaims")["items"]
     labels = {"app": "ours", "empty": ""}

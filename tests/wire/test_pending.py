@@ -287,6 +287,33 @@ def test_pods_of_other_namespaces_have_their_turn(start_over):
     assert [(item["name"], item["placedOn"]) for item in answer["pods"]] == [("last", None)]
 
 
+QUOTA = """apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas: [{name: small, namespaces: [ml], limits: [{total: 4}]}]
+"""
+
+
+@pytest.mark.parametrize("filters", ["", "?namespace=ml"])
+def test_a_quota_that_pods_before_it_use_up(start_over, write, filters):
+    """The pod fits by itself, and room is left: the cause is the quota, with the amounts."""
+    waiting = [pod(f"p-{i}", 3, spec={"priority": 5 - i}) for i in range(2)]
+    service = start_over(node("a", 8), *waiting, options=["--config", write("quota.yaml", QUOTA)])
+    pods = {item["name"]: item for item in service.get("/v1/pending" + filters).json()["pods"]}
+    verdict = pods["p-1"]["verdict"]
+    assert (pods["p-1"]["fits"], pods["p-1"]["placedOn"], verdict["result"], verdict["cause"]) == (1, None, "doesNotFit", "quota")
+    assert verdict["text"] == "After pods that come first, quota small leaves 1 GPU in all; it asks for 3."
+    assert explanation_of(service, "p-1")["pod"]["verdict"] == verdict
+
+
+def test_a_quota_and_room_that_lack_together(start_over, write):
+    """No node would fit but for one thing: the sentence names both."""
+    waiting = [pod("p", 8), pod("runs", 3, spec={"nodeName": "a"})]
+    service = start_over(node("a", 8), *waiting, options=["--config", write("quota.yaml", QUOTA)])
+    verdict = pods_of(service)["p"]["verdict"]
+    assert verdict["text"] == "Quota small leaves 1 GPU in all; it asks for 8. The nearest node, a, lacks 3 GPUs."
+    assert (verdict["cause"], verdict["lacks"]) == ("quota", {"nvidia.com/gpu": 3})
+
+
 def test_a_workload_has_one_verdict(start_over):
     """Of its first pod without a place; gated pods have no turn."""
     job = {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train", "controller": True}]}

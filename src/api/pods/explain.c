@@ -58,7 +58,7 @@ static json_t *explain_unjudged(const struct pod_report *report, const struct po
 }
 
 static json_t *explain(const struct pod_report *report, struct pod_remedies *remedies,
-                       const struct pod_copy *copy)
+                       struct pod_copy *copy)
 {
     struct models_here models = MODELS_HERE_START;
     struct candidates candidates = candidates_of(report->fork, &models, report->arena);
@@ -67,6 +67,7 @@ static json_t *explain(const struct pod_report *report, struct pod_remedies *rem
     json_t *pod = pod_json(report, copy, &verdicts);
     json_t *near_misses =
         verdicts.n_fits > 0 ? json_array() : near_misses_json(&query, &candidates);
+    copy->headline = verdicts.headline;
     verdicts_fini(&verdicts);
     remedies->candidates = &candidates;
     pod_json_add_remedies(report, remedies, copy, 1, pod);
@@ -86,7 +87,7 @@ static json_t *explanation_json(const struct pod_copies *copies, struct pod_reme
 {
     const struct pod_report report = {remedies->fork, arena, (int64_t)time(NULL), clock_ms(),
                                       claims};
-    const struct pod_copy *copy = &copies->items[0];
+    struct pod_copy *copy = &copies->items[0];
     json_t *answer = provenance_json(&copies->provenance);
     json_t *rest =
         is_judged(copy) ? explain(&report, remedies, copy) : explain_unjudged(&report, copy);
@@ -105,14 +106,27 @@ static void answer_unknown(struct exchange *exchange, const struct pod_path *pat
 }
 
 /* Whether pods that kube-scheduler takes first leave a place to one that fits by itself. */
-static void add_turn(struct inventory *inventory, const struct policy *policy, const char *uid,
+static void add_turn(struct inventory *inventory, const struct policy *policy,
+                     const struct pod_copies *copies, const struct explain_question *question,
                      json_t *pod, struct arena *arena)
 {
-    if (json_integer_value(json_object_get(pod, "fits")) == 0)
-        return;
-    struct turns *turns = turns_of(inventory, arena);
-    turns_add(turns, uid, policy, pod);
+    struct models_here models = MODELS_HERE_START;
+    struct pod_copies all = turns_copy_all(inventory, arena);
+    struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(&all));
+    struct candidates candidates = candidates_of(fork, &models, arena);
+    copies->items[0].alone = ALONE_FITS;
+    struct turns *turns = turns_of(&(struct turns_pods){.inventory = inventory,
+                                                        .policy = policy,
+                                                        .fork = fork,
+                                                        .candidates = &candidates,
+                                                        .listed = copies,
+                                                        .all = &all,
+                                                        .only = question->only},
+                                   arena);
+    turns_add(turns, copies->items[0].pod.uid, pod);
     turns_free(turns);
+    inventory_fork_free(inventory, fork);
+    pod_copy_fini(&all);
 }
 
 json_t *explain_answer(struct inventory *inventory, const struct explain_question *question,
@@ -132,7 +146,8 @@ json_t *explain_answer(struct inventory *inventory, const struct explain_questio
     json_t *answer = explanation_json(&copies, &remedies, claims, arena);
     claim_lookup_free(claims);
     inventory_fork_free(inventory, remedies.fork);
-    add_turn(inventory, policy, copies.items[0].pod.uid, json_object_get(answer, "pod"), arena);
+    if (json_integer_value(json_object_get(json_object_get(answer, "pod"), "fits")) > 0)
+        add_turn(inventory, policy, &copies, question, json_object_get(answer, "pod"), arena);
     pod_copy_fini(&copies);
     return answer;
 }

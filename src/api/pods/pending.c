@@ -32,7 +32,6 @@ struct pending {
     struct pod_report report;
     struct candidates candidates;
     const struct pod_copies *copies;
-    const struct turns *turns;    /* NULL: pods are not placed */
     struct pod_remedies remedies; /* inventory NULL: none are searched */
     size_t n_left;                /* remaining budget of verdicts */
     size_t n_not_judged;
@@ -96,34 +95,32 @@ static bool is_alone(struct pending *pending, const struct pod_copy *copy)
             pay_for_peers(pending, copy->peers) && pay(pending, &copy->shape->facts));
 }
 
-static json_t *judged_json(struct pending *pending, const struct pod_copy *copy)
+static json_t *known_json(struct pending *pending, struct pod_copy *copy,
+                          const struct verdicts *verdicts)
 {
-    if (copy->shape->facts.over) {
-        pending->n_not_judged++;
-        return pod_json(&pending->report, copy, NULL);
+    pending->n_not_judged += verdicts == NULL;
+    if (verdicts) {
+        copy->alone = verdicts->n_fits > 0 ? ALONE_FITS : ALONE_DOES_NOT_FIT;
+        copy->headline = verdicts->headline;
     }
+    return pod_json(&pending->report, copy, verdicts);
+}
+
+static json_t *judged_json(struct pending *pending, struct pod_copy *copy)
+{
+    if (copy->shape->facts.over)
+        return known_json(pending, copy, NULL);
     if (is_alone(pending, copy)) {
         const struct pod_query query = pod_json_query(&pending->report, copy);
         struct verdicts verdicts = verdicts_of(&pending->candidates, &query);
         const bool is_judged =
             verdicts.n_fits > 0 || !claim_lookup_was_spent(query.claims, query.question.devices);
-        json_t *json = pod_json(&pending->report, copy, is_judged ? &verdicts : NULL);
-        pending->n_not_judged += !is_judged;
+        json_t *json = known_json(pending, copy, is_judged ? &verdicts : NULL);
         verdicts_fini(&verdicts);
         return json;
     }
     const bool is_judged = !copy->reserved_node && !is_of_its_own(copy);
-    const struct verdicts *verdicts = is_judged ? judge(pending, copy) : NULL;
-    pending->n_not_judged += verdicts == NULL;
-    return pod_json(&pending->report, copy, verdicts);
-}
-
-static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
-{
-    json_t *json = judged_json(pending, copy);
-    if (pending->turns)
-        turns_add(pending->turns, copy->pod.uid, cluster_policy(pending->report.fork), json);
-    return json;
+    return known_json(pending, copy, is_judged ? judge(pending, copy) : NULL);
 }
 
 static int compare_pods(const void *a, const void *b)
@@ -171,7 +168,7 @@ static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
     json_t *pods = json_array();
     json_t **places = ARENA_ARRAY(pending->report.arena, json_t *, copies->n);
     for (size_t i = 0; i < copies->n; i++)
-        places[copies->items[i].place] = pending_pod_json(pending, &copies->items[i]);
+        places[copies->items[i].place] = judged_json(pending, &copies->items[i]);
     for (size_t i = 0; i < copies->n; i++)
         (void)json_array_append_new(pods, places[i]);
     if (copies->n > 0)
@@ -200,11 +197,36 @@ static void add_remedies(void *context, size_t i, json_int_t n, json_t *owner)
         pod_json_add_remedies(&pending->report, remedies, copy, n, owner);
 }
 
-static json_t *pending_json(struct pod_copies *copies, struct pending *pending)
+/* all NULL: pods are not placed in turn. */
+static void add_turns(struct pending *pending, struct pod_copies *all, json_t *pods)
+{
+    struct arena *arena = pending->report.arena;
+    const struct pod_remedies *remedies = &pending->remedies;
+    const struct turns_pods question = {
+        .inventory = remedies->inventory,
+        .policy = cluster_policy(remedies->fork),
+        .fork = remedies->fork,
+        .candidates = &pending->candidates,
+        .listed = pending->copies,
+        .all = all,
+    };
+    if (!all)
+        return;
+    struct turns *turns = turns_of(&question, arena);
+    size_t i = 0;
+    json_t *pod = NULL;
+    json_array_foreach (pods, i, pod)
+        turns_add(turns, pending->copies->items[i].pod.uid, pod);
+    turns_free(turns);
+}
+
+static json_t *pending_json(struct pod_copies *copies, struct pod_copies *all,
+                            struct pending *pending)
 {
     struct arena *arena = pending->report.arena;
     const struct policy *policy = cluster_policy(pending->report.fork);
     json_t *pods = pods_json(pending, copies);
+    add_turns(pending, all, pods);
     pending->n_left = REMEDY_VERDICTS;
     const struct pod_owners_help help = {add_remedies, pending};
     json_t *owners = pod_owners_json(pods, policy, &help, arena);
@@ -218,24 +240,29 @@ static json_t *pending_json(struct pod_copies *copies, struct pending *pending)
     return answer;
 }
 
+static enum peers_wanted peers_wanted(const struct pod_copies *copies, const struct pod_copies *all)
+{
+    const enum peers_wanted wanted = pod_copy_peers_wanted(copies);
+    return all && pod_copy_peers_wanted(all) > wanted ? pod_copy_peers_wanted(all) : wanted;
+}
+
 static json_t *answer_of(struct inventory *inventory, struct pod_copies *copies,
-                         const struct turns *turns, struct arena *arena)
+                         struct pod_copies *all, struct arena *arena)
 {
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
     struct models_here models = MODELS_HERE_START;
     sort_by_turns(copies);
     struct claim_lookup *claims = pod_json_claims(inventory, policy, copies, arena);
-    struct cluster *fork = inventory_fork(inventory, pod_copy_peers_wanted(copies));
+    struct cluster *fork = inventory_fork(inventory, peers_wanted(copies, all));
     struct pending pending = {
         .report = {fork, arena, (int64_t)time(NULL), clock_ms(), claims},
         .candidates = candidates_of(fork, &models, arena),
         .copies = copies,
-        .turns = turns,
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
-    pending.remedies = (struct pod_remedies){turns ? inventory : NULL, fork, &pending.candidates,
+    pending.remedies = (struct pod_remedies){all ? inventory : NULL, fork, &pending.candidates,
                                              TRIAL_VERDICTS_OF_ANSWER, NULL};
-    json_t *answer = pending_json(copies, &pending);
+    json_t *answer = pending_json(copies, all, &pending);
     claim_lookup_free(claims);
     inventory_fork_free(inventory, fork);
     pod_copy_fini(copies);
@@ -272,9 +299,12 @@ void api_pending(void *context, struct exchange *exchange)
         exchange_defer(exchange))
         return;
     struct pod_copies copies = pod_copy_waiting(api->inventory, is_wanted, &wanted, arena);
-    struct turns *turns = turns_of(api->inventory, arena);
-    json_t *answer = answer_of(api->inventory, &copies, turns, arena);
-    turns_free(turns);
+    const bool lists_all = !wanted.namespace_ && wanted.labels.n_requirements == 0;
+    struct pod_copies others = {.n = 0};
+    if (!lists_all)
+        others = turns_copy_all(api->inventory, arena);
+    json_t *answer = answer_of(api->inventory, &copies, lists_all ? &copies : &others, arena);
+    pod_copy_fini(&others);
     query_names_add(api, exchange, answer);
     node_warnings_add(api, exchange, json_object_get(answer, "warnings"));
     reply_end(api, exchange, tag);

@@ -17,6 +17,7 @@
 #define POD_COPIES_ASKED_MAX ((size_t)256)
 
 struct asked_claims; /* ledger/asked_claims.h */
+struct headline;
 struct verdicts;
 
 /* Both belong to the ledger: compare them only, never dereference. */
@@ -56,6 +57,9 @@ struct shared_peers {
     UT_hash_handle hh;
 };
 
+/* Whether the pod fits now, with no other waiting pod before it. */
+enum fits_alone { ALONE_UNKNOWN, ALONE_FITS, ALONE_DOES_NOT_FIT };
+
 struct pod_copy {
     struct pod pod; /* shape, owner, labels and terms are NULL: the ledger may free them */
     struct shared_shape *shape;
@@ -69,7 +73,9 @@ struct pod_copy {
     bool is_not_asked; /* it may count, but POD_COPIES_ASKED_MAX others came first */
     /* The how-manieth it is of its namespace's pods that wait with claims; 0: it has none. */
     size_t turn;
-    size_t place; /* in the answer; by pending.c */
+    size_t place;                    /* in the answer; by pending.c */
+    enum fits_alone alone;           /* by pending.c and turns.c */
+    const struct headline *headline; /* the verdict; NULL: it was not judged; by pending.c */
 };
 
 struct pod_copies {

@@ -282,11 +282,10 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
 {
     struct pod_query query = pod_json_query(report, copy);
     const struct pod *pod = &copy->pod;
-    const struct headline headline = headline_of(
-        &(struct headline_question){.query = &query, .candidates = remedies->candidates});
     query.question.peer = &copy->peers->pod;
     const struct trial_role role = {pod->namespace_, &query.question, n, 0};
-    if (pod->claims || pod->gated || pod->terminating || !remedies_may_help(&headline))
+    if (pod->claims || pod->gated || pod->terminating || !copy->headline ||
+        !remedies_may_help(copy->headline))
         return;
     cluster_fork_mark(remedies->fork);
     remedies_add(
@@ -295,7 +294,7 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
             .fork = remedies->fork,
             .roles = &role,
             .n_roles = 1,
-            .headline = &headline,
+            .headline = copy->headline,
             .candidates = remedies->candidates,
             .only = remedies->only,
             .answer_left = &remedies->trials_left,

@@ -35,7 +35,8 @@ struct pod_remedies {
     size_t trials_left;            /* of TRIAL_VERDICTS_OF_ANSWER */
     const char *only;              /* names no pods of other namespaces; NULL: all */
 };
-/* Replaces the members of remedies in the JSON of the pod by what would help n pods like it. */
+/* Replaces the members of remedies in the JSON of the pod by what would help n pods like it.
+ * copy->headline: the verdict on it. */
 void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies *remedies,
                            const struct pod_copy *copy, int64_t n, json_t *json);
 /* verdicts NULL: the pod was not judged. Without remedies. */

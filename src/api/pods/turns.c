@@ -1,15 +1,19 @@
 /* turns: see turns.h. */
 #include "api/pods/turns.h"
+#include "api/pods/pod_json.h"
 #include "api/pods/pod_owners.h"
-#include "api/verdicts/cause.h"
 #include "api/what_if/placing.h"
 #include "base/table.h"
 
+#include <ctype.h>
 #include <string.h>
 
 struct turn {
     const char *node; /* NULL: no room is left for it */
     const char *pod;  /* "NAMESPACE/NAME" */
+    const char *reason;
+    enum verdict_cause cause;
+    enum fits_alone alone;
 };
 
 struct entry {
@@ -20,6 +24,7 @@ struct entry {
 
 struct turns {
     struct arena *arena;
+    const struct policy *policy; /* borrowed */
     struct entry *by_pod, *by_node;
 };
 
@@ -38,45 +43,92 @@ static void add(struct entry **table, const char *key, const struct turn *turn, 
     HASH_ADD_KEYPTR(hh, *table, entry->key, strlen(entry->key), entry);
 }
 
-static void add_pod(struct turns *turns, const struct placed_pod *placed, struct arena *arena)
+static const char *name_of(const struct pod *pod, const char *only, struct arena *arena)
 {
-    const struct pod *pod = &placed->copy->pod;
-    const char *node = placed->node ? arena_strdup(arena, placed->node) : NULL;
-    const struct turn turn = {node, arena_printf(arena, "%s/%s", pod->namespace_, pod->name)};
-    add(&turns->by_pod, arena_strdup(arena, pod->uid), &turn, arena);
-    if (node && !find(turns->by_node, node))
-        add(&turns->by_node, node, &turn, arena);
+    if (only && strcmp(pod->namespace_, only) != 0)
+        return "another pod";
+    return arena_printf(arena, "%s/%s", pod->namespace_, pod->name);
 }
 
-struct turns *turns_of(struct inventory *inventory, struct arena *arena)
+static void add_pod(struct turns *turns, const struct placed_pod *placed, const char *only)
 {
-    struct arena *working CLEANUP(arena_free_ptr) = arena_new();
+    struct arena *arena = turns->arena;
+    const struct pod *pod = &placed->copy->pod;
+    const struct turn turn = {placed->node, name_of(pod, only, arena), placed->reason,
+                              placed->cause, placed->copy->alone};
+    add(&turns->by_pod, pod->uid, &turn, arena);
+    if (turn.node && !find(turns->by_node, turn.node))
+        add(&turns->by_node, turn.node, &turn, arena);
+}
+
+static bool is_waiting(void *context, const struct pod *pod)
+{
+    (void)context;
+    return pod_copy_is_pending(pod);
+}
+
+struct pod_copies turns_copy_all(struct inventory *inventory, struct arena *arena)
+{
+    return pod_copy_waiting(inventory, is_waiting, NULL, arena);
+}
+
+/* Copies of the same pods. */
+static void know_alone(const struct turns_pods *pods, struct arena *arena)
+{
+    struct entry *listed = NULL;
+    if (pods->all == pods->listed)
+        return;
+    for (size_t i = 0; i < pods->listed->n; i++) {
+        const struct pod_copy *copy = &pods->listed->items[i];
+        add(&listed, copy->pod.uid, &(struct turn){.alone = copy->alone}, arena);
+    }
+    for (size_t i = 0; i < pods->all->n; i++) {
+        const struct entry *entry = find(listed, pods->all->items[i].pod.uid);
+        pods->all->items[i].alone = entry ? entry->turn.alone : ALONE_UNKNOWN;
+    }
+    HASH_CLEAR(hh, listed);
+}
+
+struct turns *turns_of(const struct turns_pods *pods, struct arena *arena)
+{
     struct turns *turns = ARENA_NEW(arena, struct turns);
     turns->arena = arena;
-    struct cluster *fork = NULL;
-    struct placing placing = placing_within(inventory, TURNS_VERDICTS, working, &fork);
+    turns->policy = pods->policy;
+    know_alone(pods, arena);
+    struct claim_lookup *claims = pod_json_claims(pods->inventory, pods->policy, pods->all, arena);
+    const struct turns_question question = {pods->fork, pods->all, claims, pods->candidates,
+                                            TURNS_VERDICTS};
+    cluster_fork_mark(pods->fork);
+    const struct placing placing = placing_in_turn(&question, arena);
     for (size_t i = 0; i < placing.n; i++) {
         if (placing.items[i].is_tried && !find(turns->by_pod, placing.items[i].copy->pod.uid))
-            add_pod(turns, &placing.items[i], arena);
+            add_pod(turns, &placing.items[i], pods->only);
     }
-    pod_copy_fini(&placing.copies);
-    inventory_fork_free(inventory, fork);
+    cluster_fork_rewind(pods->fork);
+    cluster_fork_keep(pods->fork);
+    claim_lookup_free(claims);
     return turns;
 }
 
-/* "The room on h100-1 goes to ml/train-0, which kube-scheduler takes first." */
-static const char *taken_text(const struct turns *turns, const char *node, bool has_quotas)
+/* "The room on h100-1 goes to ml/train-0, which kube-scheduler takes first.", or what else those
+ * before it use up. */
+static const char *taken_text(const struct turns *turns, const struct turn *turn, const char *node)
 {
     const struct entry *first = find(turns->by_node, node);
-    if (!first || has_quotas)
+    const char *reason = turn->reason;
+    const bool is_room = turn->cause >= CAUSE_FREE_GPUS && turn->cause <= CAUSE_TOTAL;
+    if (is_room && first)
+        return arena_printf(turns->arena,
+                            "The room on %s goes to %s, which kube-scheduler takes first.", node,
+                            first->turn.pod);
+    if (turn->cause == CAUSE_NONE || !*reason)
         return "Pods that kube-scheduler takes first use up what it needs.";
-    return arena_printf(turns->arena,
-                        "The room on %s goes to %s, which kube-scheduler takes first.", node,
-                        first->turn.pod);
+    return arena_printf(turns->arena, "After pods that come first, %c%s", tolower(*reason),
+                        reason + 1);
 }
 
 static json_t *verdict_in_turn(const struct turns *turns, const struct turn *turn,
-                               const struct policy *policy, const json_t *pod)
+                               const json_t *pod)
 {
     json_t *verdict = json_copy(json_object_get(pod, "verdict"));
     const char *best = json_string_value(json_array_get(json_object_get(pod, "fitsOn"), 0));
@@ -84,19 +136,20 @@ static json_t *verdict_in_turn(const struct turns *turns, const struct turn *tur
     const char *text =
         turn->node
             ? arena_printf(turns->arena, "It fits on %s, and waits for kube-scheduler.", node)
-            : taken_text(turns, node, policy->n_quotas > 0);
+            : taken_text(turns, turn, node);
     (void)json_object_set_new(verdict, "text", json_string(text));
     (void)json_object_set_new(verdict, "node", json_string(node));
     if (turn->node)
         return verdict;
-    json_t *rest = json_pack("{s:s, s:s, s:{s:i, s:I}}", "result", "doesNotFit", "cause",
-                             cause_name(CAUSE_FREE_GPUS), "missing", "pods", 1, "gpus",
-                             pod_owners_count_gpus(pod, policy));
+    json_t *rest =
+        json_pack("{s:s, s:s, s:{s:i, s:I}}", "result", "doesNotFit", "cause",
+                  cause_name(turn->cause == CAUSE_NONE ? CAUSE_FREE_GPUS : turn->cause), "missing",
+                  "pods", 1, "gpus", pod_owners_count_gpus(pod, turns->policy));
     (void)json_object_update_new(verdict, rest);
     return verdict;
 }
 
-void turns_add(const struct turns *turns, const char *uid, const struct policy *policy, json_t *pod)
+void turns_add(const struct turns *turns, const char *uid, json_t *pod)
 {
     const struct entry *entry = find(turns->by_pod, uid);
     if (!entry)
@@ -104,7 +157,7 @@ void turns_add(const struct turns *turns, const char *uid, const struct policy *
     const struct turn *turn = &entry->turn;
     (void)json_object_set_new(pod, "placedOn", turn->node ? json_string(turn->node) : json_null());
     if (json_integer_value(json_object_get(pod, "fits")) > 0)
-        (void)json_object_set_new(pod, "verdict", verdict_in_turn(turns, turn, policy, pod));
+        (void)json_object_set_new(pod, "verdict", verdict_in_turn(turns, turn, pod));
 }
 
 void turns_free(struct turns *turns)

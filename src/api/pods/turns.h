@@ -5,20 +5,33 @@
 #ifndef API_PODS_TURNS_H
 #define API_PODS_TURNS_H
 
-#include "base/arena.h"
-#include "inventory/inventory.h"
+#include "api/pods/pod_copy.h"
+#include "api/verdicts/candidates.h"
+#include "api/verdicts/claim_lookup.h"
 
 #include <jansson.h>
 
 struct turns;
 
-/* Places all waiting pods on a fork of its own, in the order of kube-scheduler, for at most
- * TURNS_VERDICTS. All in the arena, but the tables: turns_free(). */
-struct turns *turns_of(struct inventory *inventory, struct arena *arena);
+struct turns_pods {
+    struct inventory *inventory;
+    const struct policy *policy; /* held */
+    struct cluster *fork;        /* of the inventory; unchanged at the end */
+    struct candidates *candidates;
+    struct claim_lookup *claims; /* of the listed pods */
+    const struct pod_copies *listed, *all;
+    const char *only; /* names no pods of other namespaces; NULL: all */
+};
+
+/* All pods that wait, for struct turns_pods. */
+struct pod_copies turns_copy_all(struct inventory *inventory, struct arena *arena);
+/* Places all waiting pods on the fork, in the order of kube-scheduler, for at most TURNS_VERDICTS.
+ * The listed pods, which may be all, have been judged (pod_copy.alone). All in the arena, but the
+ * tables: turns_free(). */
+struct turns *turns_of(const struct turns_pods *pods, struct arena *arena);
 /* Adds to a PodStatus where the pod goes, and changes its verdict if it fits by itself. Nothing if
  * it was not placed: kube-scheduler does not take it, or it came after the verdicts. */
-void turns_add(const struct turns *turns, const char *uid, const struct policy *policy,
-               json_t *pod);
+void turns_add(const struct turns *turns, const char *uid, json_t *pod);
 void turns_free(struct turns *turns);
 
 /* Verdicts for one answer: about a second. */

@@ -177,17 +177,25 @@ static void count(const struct candidates *candidates, const struct shape_facts 
     }
 }
 
-static struct distance distance_of(const struct variants *variants,
-                                   const struct node_verdict *candidate, enum verdict_cause decided)
+/* Whether the candidate is nearer, which it then replaces. Most are too far even if all that they
+ * lack is alone, which is found without judging them again. */
+static bool is_nearer(const struct variants *variants, const struct node_verdict *candidate,
+                      enum verdict_cause decided, struct distance *least)
 {
     const struct shape_facts *facts = &variants->question->shape->facts;
-    struct distance distance = {.step = step_of(variants, candidate)};
     const enum verdict_cause cause = cause_of_reason(candidate->verdict, candidate->node, facts);
-    if (distance.step == 3)
-        distance.cause = cause;
-    distance.step += distance.step == 5 && cause != decided;
+    struct distance distance = {.step = 3, .cause = cause};
     add_lacks(&distance, candidate->node, variants->question);
-    return distance;
+    if (least->step > 0 && compare(&distance, least) >= 0)
+        return false;
+    distance.step = step_of(variants, candidate);
+    if (distance.step > 3)
+        distance.cause = distance.in_total = 0;
+    distance.step += distance.step == 5 && cause != decided;
+    if (least->step > 0 && compare(&distance, least) >= 0)
+        return false;
+    *least = distance;
+    return true;
 }
 
 struct decisive_cause cause_find(const struct candidates *candidates,
@@ -203,16 +211,14 @@ struct decisive_cause cause_find(const struct candidates *candidates,
     const enum verdict_cause most = found.cause;
     for (size_t i = 0; i < candidates->n; i++) {
         const struct node_verdict *candidate = &candidates->items[i];
-        const struct distance distance = distance_of(&variants, candidate, most);
-        if (found.node && compare(&distance, &least) >= 0)
+        if (!is_nearer(&variants, candidate, most, &least))
             continue;
-        least = distance;
         found.node = candidate->node;
         found.reason = candidate->verdict;
-        found.is_alone = distance.step == 3;
-        found.lacks_amounts = distance.step == 4;
     }
-    if (found.node && least.step < 5)
+    found.is_alone = least.step == 3;
+    found.lacks_amounts = least.step == 4;
+    if (found.is_alone || found.lacks_amounts)
         found.cause = cause_of_reason(found.reason, found.node, facts);
     return found;
 }

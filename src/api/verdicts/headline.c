@@ -189,16 +189,6 @@ static const char *lacks_text(const struct teller *teller)
     return text[0] ? arena_printf(teller->arena, "%s and %s", text, last) : last;
 }
 
-static const char *amounts_sentence(const struct teller *teller)
-{
-    const char *lacks = lacks_text(teller);
-    if (!lacks)
-        return NULL;
-    return arena_printf(teller->arena, "The nearest node%s, %s, lacks %s.",
-                        teller->question->is_next ? " for the next" : "",
-                        node_name(teller->found.node), lacks);
-}
-
 const char *headline_limit(const struct quota_limit *limit, int64_t n, struct arena *arena)
 {
     if (limit->model)
@@ -225,6 +215,18 @@ static const char *quota_sentence(const struct teller *teller)
     }
     return text[0] ? arena_printf(teller->arena, "%s; it asks for %" PRId64 ".", text, lack.need)
                    : NULL;
+}
+
+/* All that the nearest node lacks, and what quotas lack there. */
+static const char *amounts_sentence(const struct teller *teller)
+{
+    const char *lacks = lacks_text(teller);
+    const char *quota = quota_sentence(teller);
+    if (!lacks)
+        return quota;
+    return arena_printf(teller->arena, "%s%sThe nearest node%s, %s, lacks %s.", quota ? quota : "",
+                        quota ? " " : "", teller->question->is_next ? " for the next" : "",
+                        node_name(teller->found.node), lacks);
 }
 
 static const char *taint_sentence(const struct teller *teller)
@@ -391,7 +393,7 @@ struct headline headline_of_judged(const struct headline_question *question)
                                   query->arena};
     headline.cause = teller.found.cause;
     headline.node = teller.found.node;
-    headline.lacks_amounts = headline.cause >= CAUSE_FREE_GPUS && headline.cause <= CAUSE_TOTAL;
+    headline.lacks_amounts = headline.cause >= CAUSE_QUOTA && headline.cause <= CAUSE_TOTAL;
     headline.text = sentence_of(&teller);
     return headline;
 }

@@ -93,23 +93,26 @@ static bool has_claims(const struct candidates *candidates, const struct pod_sha
 }
 
 /* The candidates are judged. */
-static json_t *verdict_json(struct candidates *candidates, const struct pod_query *query)
+static const struct headline *find_headline(struct candidates *candidates,
+                                            const struct pod_query *query)
 {
-    struct headline headline =
+    struct headline *headline = ARENA_NEW(query->arena, struct headline);
+    *headline =
         headline_of_judged(&(struct headline_question){.query = query, .candidates = candidates});
-    if (headline.result == RESULT_FITS) {
-        headline.cause = CAUSE_SCHEDULER;
-        headline.text =
+    if (headline->result == RESULT_FITS) {
+        headline->cause = CAUSE_SCHEDULER;
+        headline->text =
             arena_printf(query->arena, "It fits, best on %s, and waits for kube-scheduler.",
                          node_name(candidates->fitting[0].node));
     }
-    return headline_json(&headline, &query->question, headline.result != RESULT_FITS);
+    return headline;
 }
 
 struct verdicts verdicts_of(struct candidates *candidates, const struct pod_query *query)
 {
     size_t counts[N_REASONS] = {0};
     judge(candidates, query, counts);
+    const struct headline *headline = find_headline(candidates, query);
     return (struct verdicts){
         .n_nodes = candidates->n,
         .n_fits = candidates->n_fitting,
@@ -121,7 +124,8 @@ struct verdicts verdicts_of(struct candidates *candidates, const struct pod_quer
         .closest = closest_json(candidates, query),
         .claims =
             claim_answers_json(query->claims, query->question.devices, candidates, query->arena),
-        .verdict = verdict_json(candidates, query),
+        .verdict = headline_json(headline, &query->question, headline->result != RESULT_FITS),
+        .headline = headline,
     };
 }
 

@@ -8,6 +8,8 @@
 
 #include "api/verdicts/verdict.h"
 
+struct headline; /* headline.h */
+
 struct verdicts {
     size_t n_nodes;
     size_t n_fits;
@@ -19,6 +21,7 @@ struct verdicts {
     json_t *closest;    /* {node, reason, message, lacks}: the node lacking least; or null */
     json_t *claims;     /* claim_answers_json() */
     json_t *verdict;    /* headline_json() of one pod */
+    const struct headline *headline; /* of it, in the query's arena */
 };
 
 /* Judges the candidates again. Release with verdicts_fini(). */

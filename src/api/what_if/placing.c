@@ -2,6 +2,7 @@
 #include "api/what_if/placing.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_price.h"
+#include "api/verdicts/headline.h"
 #include "decide/what_if.h"
 
 #include <stdlib.h>
@@ -20,10 +21,16 @@ struct pod_kind {
     const struct shared_peers *peers;
 };
 
+/* Why pods have no place. */
+struct nowhere {
+    const char *reason;
+    enum verdict_cause cause;
+};
+
 struct failed_kind {
     struct pod_kind kind;
     int64_t priority; /* and below */
-    const char *reason;
+    struct nowhere failure;
     UT_hash_handle hh;
 };
 
@@ -33,6 +40,7 @@ struct place_search {
     struct arena *arena;
     struct claim_lookup *claims;
     struct candidates candidates;
+    struct candidates *in_turn; /* of placing_in_turn(), else NULL */
     struct models_here models;
     struct failed_kind *failed;
     size_t n_left;         /* verdicts */
@@ -90,20 +98,24 @@ static const char *untried_because(const struct pod_copy *copy, bool *ret_is_jud
     return *ret_is_judged ? NULL : "was not judged: more of it than the policy's limits allow";
 }
 
-static size_t price_of(const struct place_search *search, const struct pod_copy *copy, size_t n)
+/* Of so many searches for places, and of n pods on them. */
+static size_t price_of(const struct place_search *search, const struct pod_copy *copy,
+                       size_t n_searches, size_t n)
 {
     const size_t n_visited = cluster_n_nodes(search->fork);
     const size_t n_nodes = search->only_node ? 1 : 1 + n_visited;
     size_t n_peers = 0;
     (void)cluster_peers(search->fork, copy->peers->pod.terms ? PEERS_ALL : PEERS_REPELLING,
                         &n_peers);
-    return 2 * pod_price(&copy->shape->facts) * n_nodes + n_visited / WEIGHED_OF_A_VERDICT +
-           n_peers / PEERS_OF_A_VERDICT + n * (1 + n_nodes / WEIGHED_OF_A_VERDICT);
+    return 2 * n_searches * pod_price(&copy->shape->facts) * n_nodes +
+           n_visited / WEIGHED_OF_A_VERDICT + n_peers / PEERS_OF_A_VERDICT +
+           n * (1 + n_nodes / WEIGHED_OF_A_VERDICT);
 }
 
-static bool pay(struct place_search *search, const struct pod_copy *copy, size_t n)
+static bool pay(struct place_search *search, const struct pod_copy *copy, size_t n_searches,
+                size_t n)
 {
-    const size_t price = price_of(search, copy, n);
+    const size_t price = price_of(search, copy, n_searches, n);
     const bool is_affordable = price <= search->n_left;
     search->n_left -= is_affordable ? price : 0;
     return is_affordable;
@@ -122,7 +134,7 @@ static struct pod_query query_of(const struct place_search *search, const struct
     return query;
 }
 
-static const char *why_nowhere(struct place_search *search, const struct pod_query *query)
+static const char *count_reasons(struct place_search *search, const struct pod_query *query)
 {
     if (!search->candidates.items) {
         search->candidates = candidates_of(search->fork, &search->models, search->arena);
@@ -134,22 +146,55 @@ static const char *why_nowhere(struct place_search *search, const struct pod_que
     return arena_strdup(search->arena, verdicts_counts(&search->candidates, query));
 }
 
-static struct failed_kind *find_failed(const struct place_search *search,
-                                       const struct placed_pod *item)
+/* The verdict costs as much as some places. */
+#define PLACES_OF_A_VERDICT ((size_t)4)
+
+/* A pod that fits by itself: whatever those before it took. */
+static struct nowhere tell(struct place_search *search, const struct pod_copy *copy,
+                           const struct pod_query *query)
+{
+    const struct headline_question question = {query, search->in_turn, true};
+    if (copy->alone != ALONE_FITS || !pay(search, copy, PLACES_OF_A_VERDICT, 0))
+        return (struct nowhere){NULL, CAUSE_NONE};
+    const struct headline headline = headline_of(&question);
+    return (struct nowhere){arena_strdup(search->arena, headline.text), headline.cause};
+}
+
+static struct nowhere why_nowhere(struct place_search *search, const struct pod_copy *copy,
+                                  const struct pod_query *query)
+{
+    if (search->in_turn)
+        return tell(search, copy, query);
+    return (struct nowhere){search->only_node ? "" : count_reasons(search, query), CAUSE_NONE};
+}
+
+/* Room only shrinks, so pods that do not fit by themselves do not later, unless beside others. */
+static bool never_fits(const struct pod_copy *copy)
+{
+    return copy->alone == ALONE_DOES_NOT_FIT && !copy->peers->pod.terms && !copy->pod.claims;
+}
+
+/* A failure that need not be told again. */
+static const struct failed_kind *find_failed(const struct place_search *search,
+                                             const struct placed_pod *item)
 {
     const struct pod_kind kind = {item->copy->shape, item->copy->peers};
     struct failed_kind *failed = NULL;
+    if (is_alone(item))
+        return NULL;
     HASH_FIND(hh, search->failed, &kind, sizeof kind, failed);
-    return failed && item->copy->pod.priority <= failed->priority ? failed : NULL;
+    const bool is_told =
+        failed && (item->copy->alone != ALONE_FITS || failed->failure.cause != CAUSE_NONE);
+    return is_told && item->copy->pod.priority <= failed->priority ? failed : NULL;
 }
 
 static void remember_failed(struct place_search *search, const struct placed_pod *item,
-                            const char *reason)
+                            const struct nowhere *failure)
 {
     struct failed_kind *failed = ARENA_NEW(search->arena, struct failed_kind);
     failed->kind = (struct pod_kind){item->copy->shape, item->copy->peers};
     failed->priority = item->copy->pod.priority;
-    failed->reason = reason;
+    failed->failure = *failure;
     HASH_ADD(hh, search->failed, kind, sizeof failed->kind, failed);
 }
 
@@ -179,32 +224,43 @@ static size_t place(const struct place_search *search, const struct pod_query *q
     return n_placed;
 }
 
+/* How many of the alike pods find a place, and why the others do not. */
+static size_t search_places(struct place_search *search, struct placed_pod *items, size_t n,
+                            struct nowhere *ret_failure)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct pod_query query = query_of(search, items->copy, arena);
+    const size_t n_placed = is_nominated(search, items) ? judge_nominated(items, search, &query)
+                                                        : place(search, &query, items, n);
+    if (n_placed < n) {
+        *ret_failure = why_nowhere(search, items->copy, &query);
+        if (!is_alone(items) && !query.question.peers)
+            remember_failed(search, items, ret_failure);
+    }
+    items->copy->peers->has_rules = false; /* they are of this fork, and of now */
+    return n_placed;
+}
+
 /* Alike pods. */
 static void place_kind(struct place_search *search, struct placed_pod *items, size_t n)
 {
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct failed_kind *failed = is_alone(items) ? NULL : find_failed(search, items);
-    const char *reason = failed ? failed->reason : NULL;
+    const struct failed_kind *failed = find_failed(search, items);
+    struct nowhere failure = failed ? failed->failure : (struct nowhere){NULL, CAUSE_NONE};
     size_t n_placed = 0;
-    if (!failed && !pay(search, items->copy, n)) {
-        for (size_t i = 0; i < n; i++)
-            items[i].reason = TOO_MANY;
-        search->placing->n_not_judged += n;
-        return;
-    }
-    if (!failed) {
-        const struct pod_query query = query_of(search, items->copy, arena);
-        n_placed = is_nominated(search, items) ? judge_nominated(items, search, &query)
-                                               : place(search, &query, items, n);
-        if (n_placed < n)
-            reason = search->only_node ? "" : why_nowhere(search, &query);
-        if (n_placed < n && !is_alone(items) && !query.question.peers)
-            remember_failed(search, items, reason);
+    if (!failed && !never_fits(items->copy)) {
+        if (!pay(search, items->copy, 1, n)) {
+            for (size_t i = 0; i < n; i++)
+                items[i].reason = TOO_MANY;
+            search->placing->n_not_judged += n;
+            return;
+        }
+        n_placed = search_places(search, items, n, &failure);
     }
     search->placing->n_placed += n_placed;
     for (size_t i = 0; i < n; i++) {
         items[i].is_judged = items[i].is_tried = true;
-        items[i].reason = i < n_placed ? NULL : reason;
+        items[i].reason = i < n_placed ? NULL : failure.reason;
+        items[i].cause = i < n_placed ? CAUSE_NONE : failure.cause;
     }
 }
 
@@ -246,9 +302,9 @@ static bool is_chosen(void *context, const struct pod *pod)
     return pod_copy_is_pending(pod) || find_displaced(context, pod->uid);
 }
 
-static void queue(struct placing *placing, const struct displaced *displaced, struct arena *arena)
+static void queue(struct placing *placing, const struct pod_copies *copies,
+                  const struct displaced *displaced, struct arena *arena)
 {
-    const struct pod_copies *copies = &placing->copies;
     placing->items = ARENA_ARRAY(arena, struct placed_pod, copies->n);
     placing->n = copies->n;
     for (size_t i = 0; i < copies->n; i++)
@@ -271,7 +327,7 @@ static struct placing place_waiting(struct inventory *copy, const struct displac
     search->fork = inventory_fork(copy, own > wanted ? own : wanted);
     search->claims = pod_json_claims(copy, policy, &placing.copies, search->arena);
     search->models = (struct models_here)MODELS_HERE_START;
-    queue(&placing, displaced, search->arena);
+    queue(&placing, &placing.copies, displaced, search->arena);
     place_all(search);
     claim_lookup_free(search->claims);
     HASH_CLEAR(hh, search->failed);
@@ -287,12 +343,18 @@ struct placing placing_of(struct inventory *copy, const struct displaced *displa
     return placing;
 }
 
-struct placing placing_within(struct inventory *inventory, size_t n_verdicts, struct arena *arena,
-                              struct cluster **ret_fork)
+struct placing placing_in_turn(const struct turns_question *question, struct arena *arena)
 {
-    struct place_search search = {.arena = arena, .n_left = n_verdicts};
-    const struct placing placing = place_waiting(inventory, NULL, PEERS_NONE, &search);
-    *ret_fork = search.fork;
+    struct placing placing = {.n = 0};
+    struct place_search search = {.placing = &placing,
+                                  .fork = question->fork,
+                                  .arena = arena,
+                                  .claims = question->claims,
+                                  .in_turn = question->candidates,
+                                  .n_left = question->n_verdicts};
+    queue(&placing, question->copies, NULL, arena);
+    place_all(&search);
+    HASH_CLEAR(hh, search.failed);
     return placing;
 }
 

@@ -9,6 +9,8 @@
 #define API_WHAT_IF_PLACING_H
 
 #include "api/pods/pod_copy.h"
+#include "api/verdicts/cause.h"
+#include "api/verdicts/claim_lookup.h"
 #include "api/what_if/changes.h"
 #include "ledger/peer.h"
 
@@ -19,6 +21,7 @@ struct placed_pod {
     const char *node;                  /* its place, which lives as long as the fork; NULL: none */
     const char *reason; /* why it has none; NULL: it has one, or it waited already and fits nowhere
                          */
+    enum verdict_cause cause; /* of placing_in_turn(): that of the reason, if it is told */
     bool is_judged;
     bool is_tried; /* it is judged, and only a lack of room may keep it from a place */
 };
@@ -34,9 +37,16 @@ struct placing {
 struct placing placing_of(struct inventory *copy, const struct displaced *displaced,
                           enum peers_wanted wanted, struct arena *arena, struct cluster **ret_fork);
 
-/* The same of the pending pods of any inventory, for so many verdicts. */
-struct placing placing_within(struct inventory *inventory, size_t n_verdicts, struct arena *arena,
-                              struct cluster **ret_fork);
+struct turns_question {
+    struct cluster *fork; /* with the peers of the copies; it changes */
+    const struct pod_copies *copies;
+    struct claim_lookup *claims;   /* of the copies */
+    struct candidates *candidates; /* of the fork; judged again */
+    size_t n_verdicts;             /* at most */
+};
+/* The same of the pending pods of copies, on a fork that is there. A reason is only told of pods
+ * that fit by themselves (pod_copy.alone), as a sentence. */
+struct placing placing_in_turn(const struct turns_question *question, struct arena *arena);
 
 struct more_node_question {
     struct inventory *copy; /* its pods that have a place in `before` must have their nodes */
