@@ -87,11 +87,12 @@ def test_the_legacy_resource_cannot_be_managed(plane):
         plane.start_scheduler("legacy", whole)
 
 
-def add_node(live, resource):
-    """Adds a node with a resource of the policy under that name."""
-    item = node("node", MODEL, 0)
-    for has in (item["status"]["capacity"], item["status"]["allocatable"]):
-        has[resource] = "4"
+def add_legacy_node(live):
+    """Adds a node as Kubernetes 1.6 had it: this resource, and the label that names its model. A label of nvidia.com is not about it."""
+    item = node("node", MODEL, 4)
+    has = item["status"]["allocatable"]  # and its capacity
+    has[LEGACY] = has.pop(GPU)
+    item["metadata"]["labels"] = {LEGACY + "-name": MODEL}
     live.api.create(NODES, item)
 
 
@@ -104,7 +105,7 @@ def ask_for(live, name, resource, models):
 
 
 def test_no_managed_resources_sends_every_pod(live):
-    add_node(live, LEGACY)
+    add_legacy_node(live)
     live.start(shipped=ALL_PODS)
     ask_for(live, "legacy", LEGACY, "H100")
     ask_for(live, "wants-another", LEGACY, "T4")
@@ -134,7 +135,7 @@ def test_only_the_gpu_profile_filters_all_nodes(live):
 
 def test_unlisted_resource_bypasses_gpu_extender(live):
     """As docs/KUBE-SCHEDULER.md warns: the requested model is ignored. Our ledger counts it nevertheless."""
-    add_node(live, LEGACY)
+    add_legacy_node(live)
     live.start()
     ask_for(live, "bypasses", LEGACY, "T4")
     assert live.node_of("bypasses") == "node"
