@@ -17,6 +17,7 @@
 #include "daemon/listening.h"
 #include "daemon/live_mode.h"
 #include "daemon/reload.h"
+#include "decide/topology.h"
 #include "doctor/doctor.h"
 #include "extender/extender.h"
 #include "formats/json_parse.h"
@@ -169,12 +170,25 @@ static size_t count_problems(struct inventory *inventory)
 
 struct counts {
     size_t nodes, pods;
+    struct topology_sums levels[TOPOLOGY_LEVELS_MAX];
 };
 
 static struct counts count(struct inventory *inventory)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
-    return (struct counts){cluster_n_nodes(view.cluster), cluster_n_pods(view.cluster)};
+    struct counts counts = {cluster_n_nodes(view.cluster), cluster_n_pods(view.cluster), {{0}}};
+    for (size_t i = 0; i < cluster_policy(view.cluster)->n_topology_levels; i++)
+        counts.levels[i] = topology_sums(view.cluster, i);
+    return counts;
+}
+
+static void print_levels(const struct policy *policy, const struct counts *counts)
+{
+    for (size_t i = 0; i < policy->n_topology_levels; i++)
+        (void)printf("topology.levels: %s: %zu domains, %zu of them with all GPUs free; %zu of %zu "
+                     "nodes are in one\n",
+                     policy->topology_levels[i], counts->levels[i].n_domains,
+                     counts->levels[i].n_whole, counts->levels[i].n_nodes, counts->nodes);
 }
 
 static void print_checked(const struct program *program)
@@ -189,6 +203,7 @@ static void print_checked(const struct program *program)
         const struct counts counts = count(program->inventory);
         (void)printf("checked: %s: %zu nodes, %zu pods\n", options->cluster_file, counts.nodes,
                      counts.pods);
+        print_levels(&program->settings.policy, &counts);
     } else if (options->kubeconfig || options->context) {
         (void)printf("checked: %s; the API server was not asked\n",
                      options->kubeconfig ? options->kubeconfig : "the kubeconfig");

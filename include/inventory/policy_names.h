@@ -1,6 +1,6 @@
 /*
- * policy_names: names in the policy's quotas and aliases that the cluster does not have, with the
- * nearest that it has. The name may be misspelt, or the nodes do not exist yet.
+ * policy_names: names in the policy's quotas, aliases and topology.levels that the cluster does not
+ * have, with the nearest that it has. The name may be misspelt, or the nodes do not exist yet.
  */
 #ifndef INVENTORY_POLICY_NAMES_H
 #define INVENTORY_POLICY_NAMES_H

@@ -21,11 +21,17 @@ struct node_hot {
     int64_t free_gpus;                 /* of those GPUs: node_resource_free() */
     int64_t milli_cores, memory_bytes; /* free, likewise; 0 without a row */
     const char *model_word;            /* as in struct node_traits; NULL: no such node */
-    int32_t n_gpus;                    /* of those GPUs: allocatable */
-    bool is_mixed; /* the GPUs are of several resources, parts, or none or too many for n_gpus */
-    bool has_soft_taints; /* PreferNoSchedule */
-    bool has_nominations;
-    bool has_devices; /* GPUs that come by DRA and are not shadowed */
+    uint32_t domain;                   /* ledger/domains.h: the innermost; 0: in none */
+    unsigned int n_gpus : 16;          /* of those GPUs: allocatable */
+    unsigned int
+        is_mixed : 1; /* the GPUs are of several resources, parts, or none or too many for n_gpus */
+    unsigned int has_soft_taints : 1; /* PreferNoSchedule */
+    unsigned int has_nominations : 1;
+    unsigned int has_devices : 1; /* GPUs that come by DRA and are not shadowed */
+    /* Of a node in a domain: ready, not cordoned, and with GPUs; and these are all free. */
+    unsigned int has_open_gpus : 1;
+    unsigned int is_whole : 1;
+    unsigned int unused : 10; /* 0: all bytes are compared */
 };
 
 _Static_assert(sizeof(struct node_hot) == 64, "it is to be one line of the cache, without gaps");

@@ -82,6 +82,7 @@ struct quota {
 };
 
 #define DEVICE_DRIVERS_MAX 64
+#define TOPOLOGY_LEVELS_MAX 4
 
 /* A driver of dynamic resource allocation (DRA) whose devices are GPUs. */
 struct device_driver {
@@ -107,6 +108,9 @@ struct policy {
     size_t n_model_labels;
     struct gpu_model_alias *aliases;
     size_t n_aliases;
+    /* Keys of node labels that name domains, such as racks, outer to inner: ledger/domains.h. */
+    char **topology_levels;
+    size_t n_topology_levels; /* at most TOPOLOGY_LEVELS_MAX */
     /* The policy's models.units. */
     struct gpu_label *units;
     size_t n_units; /* at most GPU_LABELS_MAX */

@@ -12,6 +12,7 @@
 #define LIVE .change = SETTING_LIVE
 #define LISTED .change = SETTING_LISTED
 #define FROM_TO(from, to, default_) .least = (from), .most = (to), .number = (default_)
+#define ANY_NAMES .least = 1, .most = SIZE_MAX
 
 static const char *name_of_mode(size_t value)
 {
@@ -52,9 +53,9 @@ const struct setting SETTINGS[] = {
     {"authentication.cacheSeconds", SETTING_COUNT, AT(authentication.cache_s), FROM_TO(0, 300, 10)},
     {"aggregatedAPI.enabled", SETTING_SWITCH, AT(aggregated_api)},
     {"gpuResources", SETTING_NAMES, AT(policy.gpu_resources), N_AT(policy.n_gpu_resources),
-     .check = syntax_resource},
+     .check = syntax_resource, ANY_NAMES},
     {"models.labels", SETTING_NAMES, LISTED, AT(policy.model_labels), N_AT(policy.n_model_labels),
-     .check = syntax_label_key},
+     .check = syntax_label_key, ANY_NAMES},
     {"models.aliases", SETTING_ALIASES, LISTED, AT(policy.aliases), N_AT(policy.n_aliases)},
     {"models.units", SETTING_UNITS, LISTED, AT(policy)},
     {"deviceDrivers", SETTING_DRIVERS, LISTED, AT(policy)},
@@ -63,6 +64,8 @@ const struct setting SETTINGS[] = {
     {"admission.defaultTolerationSeconds", SETTING_SWITCH, LIVE,
      AT(policy.default_toleration_seconds)},
     {"sharing.allow", SETTING_SWITCH, LIVE, AT(policy.allow_shared)},
+    {"topology.levels", SETTING_NAMES, LIVE, AT(policy.topology_levels),
+     N_AT(policy.n_topology_levels), .check = syntax_label_key, .most = TOPOLOGY_LEVELS_MAX},
     {"placement.policy", SETTING_CHOICE, LIVE, AT(policy.placement), .choice = name_of_placement},
     {"placement.softPreferences", SETTING_CHOICE, LIVE, AT(policy.soft_preferences),
      .choice = name_of_soft_preferences},

@@ -16,7 +16,7 @@
 enum setting_kind {
     SETTING_WORD,    /* must equal the row's text; not stored */
     SETTING_TEXT,    /* char * */
-    SETTING_NAMES,   /* char ** and a count: at least one, no duplicates */
+    SETTING_NAMES,   /* char ** and a count: no duplicates */
     SETTING_ALIASES, /* struct gpu_model_alias * and a count */
     SETTING_DRIVERS, /* the policy's device drivers */
     SETTING_SWITCH,  /* bool */
@@ -49,7 +49,7 @@ struct setting {
     size_t n_at;         /* offsetof of the count, if any */
     syntax_check *check; /* for the text, or each name */
     setting_choice *choice;
-    size_t least, most; /* inclusive bounds of a number */
+    size_t least, most; /* inclusive bounds of a number, or of how many names */
     size_t number;      /* default; for policy values see types/policy.c */
     const char *text;   /* default */
 };

@@ -68,11 +68,15 @@ static int check_is_new(const struct mapping_reading *reading, const struct yaml
 static int check_names(const struct mapping_reading *reading, const struct yaml_value *list)
 {
     size_t n = json_array_size(list->value);
-    if (n == 0 && json_is_array(list->value))
+    const struct setting *setting = reading->setting;
+    if (!json_is_array(list->value))
+        return yaml_wrong(reading->file, list, "a list of names", reading->err);
+    if (n < setting->least)
         return yaml_fault(reading->file, list, reading->err,
                           "is empty, should be a list of at least one name");
-    if (n == 0)
-        return yaml_wrong(reading->file, list, "a list of names", reading->err);
+    if (n > setting->most)
+        return yaml_fault(reading->file, list, reading->err,
+                          "has %zu names, should have at most %zu", n, setting->most);
     for (size_t i = 0; i < n; i++) {
         struct mapping_spot spot;
         const char *text = NULL;

@@ -61,7 +61,7 @@ static void print_names(const struct setting *setting, struct settings *settings
 {
     char **const *names = setting_target(setting, settings);
     size_t n = *setting_count(setting, settings);
-    buf_add_text(out, "\n");
+    buf_add_text(out, n > 0 ? "\n" : " []\n");
     for (size_t i = 0; i < n; i++) {
         add_indent(out, setting);
         buf_add_text(out, "  - ");

@@ -2,6 +2,7 @@
 #include "inventory/policy_names.h"
 #include "base/nearest.h"
 #include "decide/quota.h"
+#include "decide/topology.h"
 #include "ledger/model_list.h"
 #include "types/policy.h"
 
@@ -134,10 +135,32 @@ static void check_alias(struct missing_names *search, const struct gpu_model_ali
             near);
 }
 
+/* Equal names in several outer domains are several domains, which is right for numbers of racks. */
+static void check_level(struct missing_names *search, size_t level)
+{
+    const char *const *keys = (const char *const *)search->policy->topology_levels;
+    const struct topology_sums sums = topology_sums(search->cluster, level);
+    if (sums.n_domains == 0)
+        add(search, NULL,
+            arena_printf(search->arena,
+                         "topology.levels: no node has the label %s: the level has no effect",
+                         keys[level]),
+            "write the key of a label that names the nodes' racks, blocks or the like");
+    if (sums.n_repeated == 0)
+        return;
+    add(search, NULL,
+        arena_printf(search->arena,
+                     "topology.levels: %s is not nested in %s: %zu of its values, such as %s, are "
+                     "in several of these, and each counts as several domains",
+                     keys[level], level > 0 ? keys[level - 1] : "", sums.n_repeated,
+                     arena_strdup(search->arena, sums.repeated)),
+        "write the levels outer to inner, or ignore it if these values are numbers that repeat");
+}
+
 /* No more names than this are missing. */
 static size_t count_names(const struct policy *policy)
 {
-    size_t n = policy->n_aliases;
+    size_t n = policy->n_aliases + 2 * policy->n_topology_levels;
     for (size_t i = 0; i < policy->n_quotas; i++)
         n += 2 * policy->quotas[i].n_limits + policy->quotas[i].n_namespaces;
     return n;
@@ -163,6 +186,8 @@ size_t policy_names_missing(const struct cluster *cluster, struct arena *arena,
         check_quota(search, &policy->quotas[i]);
     for (size_t i = 0; i < policy->n_aliases; i++)
         check_alias(search, &policy->aliases[i]);
+    for (size_t i = 0; i < policy->n_topology_levels && cluster_n_nodes(cluster) > 0; i++)
+        check_level(search, i);
     *ret_names = search->names;
     return search->n_names;
 }

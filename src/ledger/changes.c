@@ -3,7 +3,7 @@
  *
  *   1. rows of the node (node_rows), its devices (node_devices), and with each the pool of its GPUs
  *      (model_pool)
- *   2. the hot part of the node (node_hot)
+ *   2. the domains of the node (domains), and its hot part (node_hot)
  *   3. use by namespaces and quotas (namespace_usage)
  *   4. replicas on the node (owners)
  *   5. live pods (gpu_demand)
@@ -100,8 +100,10 @@ void changes_of_node(struct cluster *cluster, struct node *node, struct traits_e
 {
     const struct change_of_node before = begin_change(node);
     const bool is_other = traits != node->traits;
-    if (is_other)
+    if (is_other) {
         node_table_set_traits(cluster, node, traits);
+        domains_move(cluster, node);
+    }
     if (node_rows_advertise(cluster, node, facts) || is_other)
         count_change_of_nodes(cluster, node);
     renew_devices(cluster, node);

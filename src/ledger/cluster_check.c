@@ -624,6 +624,7 @@ static void check_sums(struct check *check, const struct cluster *cluster)
     check_peers(check, cluster);
     check_own_terms(check, cluster);
     check_namespaces(check, cluster);
+    check_unless_same(check, "wrong domains", domains_check(cluster), 0);
     check_unless_same(check, "wrong counts of device classes",
                       cluster_device_classes_check(cluster), 0);
     size_t n_shape_refs = 0;

@@ -28,6 +28,8 @@ static void fork_node(struct cluster *fork, const struct node *node)
     }
     node_devices_fork(fork, copy, node);
     nominate_fork_node(fork, copy, node);
+    copy->hot = node->hot;
+    copy->hot.cluster = fork;
     node_hot_renew(copy);
 }
 
@@ -79,6 +81,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
     fork_resources(fork, cluster);
     cluster_device_classes_fork(fork, cluster); /* before the demands, which it would unsettle */
     gpu_demand_fork_all(fork, cluster);
+    domains_fork(fork, cluster);
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node))
         fork_node(fork, node);

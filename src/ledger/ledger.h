@@ -11,6 +11,7 @@
 #include "ledger/claim_usage.h"
 #include "ledger/claims.h"
 #include "ledger/cluster.h"
+#include "ledger/domains.h"
 #include "ledger/gpu_demand.h"
 #include "ledger/namespace_usage.h"
 #include "ledger/node_hot.h"
@@ -206,6 +207,15 @@ struct check_walk {
     size_t n_tries;
 };
 
+/* domains.c */
+struct domain_entry;
+
+struct domains {
+    struct node_domain *items; /* by id; unused ones are a list by their member outer */
+    domain_id end, n_room, first_unused;
+    struct domain_entry *table; /* empty in a fork, whose nodes keep the names */
+};
+
 struct fork_log;   /* fork_log.c */
 struct fork_peers; /* cluster_peers.c */
 
@@ -233,6 +243,7 @@ struct cluster {
     struct fork_peers *fork_peers;      /* cluster_peers.c; NULL but in a fork */
     struct fork_log *log;               /* fork_log.c; NULL: the fork is not marked */
     struct owners owners;               /* empty in a fork */
+    struct domains domains;
     struct reservation_entry *reservations;
     struct claim_entry *claims;           /* empty in a fork */
     struct nomination_entry *nominations; /* of GPUs; empty without quotas */
@@ -269,6 +280,16 @@ void node_table_set_traits(struct cluster *cluster, struct node *node, struct tr
 void node_table_free(struct cluster *cluster, struct node *node);
 /* Moves the self-check to this node and discards partial sums. */
 void node_table_walk_to(struct check_walk *walk, struct node *node);
+
+/* domains.c */
+/* After a change of its labels; node_hot_renew() must follow. */
+void domains_move(struct cluster *cluster, struct node *node);
+/* Before its hot part becomes this one, with the same domain. */
+void domains_recount(struct node *node, const struct node_hot *now);
+void domains_fork(struct cluster *fork, const struct cluster *cluster);
+void domains_free_all(struct cluster *cluster);
+/* The number of nodes in a wrong domain, and of domains with wrong sums. */
+size_t domains_check(const struct cluster *cluster);
 
 /* node_rows.c */
 /* Stores what the node advertises. Returns whether anything changed. */

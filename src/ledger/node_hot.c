@@ -31,8 +31,9 @@ static void see_gpus(struct node_hot *hot, const struct node *node)
     hot->gpus = only->resource;
     hot->pool = only->pool;
     hot->free_gpus = node_resource_free(only);
-    hot->n_gpus = (int32_t)only->allocatable;
-    hot->is_mixed |= hot->n_gpus <= 0 || hot->n_gpus != only->allocatable;
+    const bool is_counted = only->allocatable > 0 && only->allocatable <= UINT16_MAX;
+    hot->n_gpus = is_counted ? (uint16_t)only->allocatable : 0;
+    hot->is_mixed |= !is_counted;
 }
 
 static void see_others(struct node_hot *hot, const struct node *node)
@@ -55,6 +56,27 @@ static bool has_devices(const struct node *node)
     return false;
 }
 
+/* Parts of GPUs count as GPUs do. */
+static void see_whole(struct node_hot *hot, const struct node *node)
+{
+    bool is_whole = true;
+    for (size_t i = 0; i < node->n_gpu_resources; i++) {
+        const struct node_resource *has = &node->resources[i];
+        if (!model_pool_takes(has))
+            continue;
+        hot->has_open_gpus = true;
+        is_whole &= node_resource_free(has) == has->allocatable;
+    }
+    for (size_t i = 0; i < node->n_devices; i++) {
+        const struct node_device_group *group = &node->devices[i];
+        if (group->is_shadowed || group->total == 0)
+            continue;
+        hot->has_open_gpus = true;
+        is_whole &= group->free == group->total;
+    }
+    hot->is_whole = hot->has_open_gpus && is_whole;
+}
+
 static struct node_hot hot_of(const struct node *node)
 {
     const struct node_traits *traits = node->traits ? &node->traits->traits : NULL;
@@ -64,15 +86,20 @@ static struct node_hot hot_of(const struct node *node)
         .has_soft_taints = traits && has_soft_taints(traits),
         .has_nominations = node->nominations != NULL,
         .has_devices = has_devices(node),
+        .domain = node->hot.domain,
     };
     see_gpus(&hot, node);
     see_others(&hot, node);
+    if (hot.domain && traits && traits->ready && !traits->unschedulable)
+        see_whole(&hot, node);
     return hot;
 }
 
 void node_hot_renew(struct node *node)
 {
-    node->hot = hot_of(node);
+    const struct node_hot now = hot_of(node);
+    domains_recount(node, &now);
+    node->hot = now;
 }
 
 bool node_hot_is_right(const struct node *node)

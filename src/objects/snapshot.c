@@ -243,6 +243,15 @@ static json_t *names_json(const char *const *names, size_t n)
     return list;
 }
 
+/* NULL: no levels, as before there were any. */
+static json_t *topology_json(const struct policy *policy)
+{
+    const char *const *levels = (const char *const *)policy->topology_levels;
+    if (policy->n_topology_levels == 0)
+        return NULL;
+    return json_pack("{s:o}", "levels", names_json(levels, policy->n_topology_levels));
+}
+
 static json_t *units_json(const struct policy *policy)
 {
     json_t *units = json_array();
@@ -329,14 +338,15 @@ static json_t *quotas_json(const struct policy *policy)
 json_t *snapshot_policy(const struct policy *policy)
 {
     const char *const *gpu_resources = (const char *const *)policy->gpu_resources;
-    return json_pack(
-        "{s:o, s:o, s:o, s:{s:b}, s:{s:b}, s:o, s:o, s:o, s:{s:I, s:I}}", "gpuResources",
-        names_json(gpu_resources, policy->n_gpu_resources), "models", models_json(policy),
-        "deviceDrivers", drivers_json(policy), "admission", "extendedResourceToleration",
-        policy->extended_resource_toleration, "sharing", "allow", policy->allow_shared, "placement",
-        placement_json(policy), "slotPrice", slot_price_json(&policy->slot_price), "quotas",
-        quotas_json(policy), "limits", "podShapeBytes", (json_int_t)policy->pod_shape_bytes,
-        "podShapesBytes", (json_int_t)policy->pod_shapes_bytes);
+    return json_pack("{s:o, s:o, s:o*, s:o, s:{s:b}, s:{s:b}, s:o, s:o, s:o, s:{s:I, s:I}}",
+                     "gpuResources", names_json(gpu_resources, policy->n_gpu_resources), "models",
+                     models_json(policy), "topology", topology_json(policy), "deviceDrivers",
+                     drivers_json(policy), "admission", "extendedResourceToleration",
+                     policy->extended_resource_toleration, "sharing", "allow", policy->allow_shared,
+                     "placement", placement_json(policy), "slotPrice",
+                     slot_price_json(&policy->slot_price), "quotas", quotas_json(policy), "limits",
+                     "podShapeBytes", (json_int_t)policy->pod_shape_bytes, "podShapesBytes",
+                     (json_int_t)policy->pod_shapes_bytes);
 }
 
 /* ---- results that a ledger computes, for comparison ---- */

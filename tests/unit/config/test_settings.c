@@ -85,6 +85,8 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
 {
     assert_names_equal(a->gpu_resources, a->n_gpu_resources, b->gpu_resources, b->n_gpu_resources);
     assert_names_equal(a->model_labels, a->n_model_labels, b->model_labels, b->n_model_labels);
+    assert_names_equal(a->topology_levels, a->n_topology_levels, b->topology_levels,
+                       b->n_topology_levels);
     assert_int_equal(a->n_aliases, b->n_aliases);
     for (size_t i = 0; i < a->n_aliases; i++) {
         assert_string_equal(a->aliases[i].from, b->aliases[i].from);
@@ -222,6 +224,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "  gpu.example.com: {model: card_2, resource: example.com/gpu}\n"
     "  'on': {model: 'n', resource: null}\n"
     "admission: {extendedResourceToleration: yes, defaultTolerationSeconds: no}\n"
+    "topology: {levels: [example.com/block, example.com/rack]}\n"
     "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
     "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes,\n"
@@ -310,6 +313,16 @@ static void test_every_key_is_read(void **state)
     const struct settings_limits limits = {2000,  1999, 1001,    3 << 20, 4000, 17,
                                            65536, 4096, 1 << 20, 1,       2,    3};
     assert_memory_equal(&settings->limits, &limits, sizeof limits);
+}
+
+static void test_levels_are_read_in_their_order(void **state)
+{
+    struct settings *settings = *state;
+    assert_reads(settings, OTHER_THAN_DEFAULT);
+    assert_int_equal(settings->policy.n_topology_levels, 2);
+    assert_string_equal(settings->policy.topology_levels[1], "example.com/rack");
+    assert_reads(settings, HEAD "topology: {levels: []}\n");
+    assert_int_equal(settings->policy.n_topology_levels, 0);
 }
 
 static void test_quotas_are_read(void **state)
@@ -519,6 +532,7 @@ int main(int argc, char **argv)
     policy_file = argv[1];
     const struct CMUnitTest tests[] = {
         TEST(test_every_key_is_read),
+        TEST(test_levels_are_read_in_their_order),
         TEST(test_quotas_are_read),
         TEST(test_shipped_policy_file_equals_the_defaults),
         TEST(test_absent_keys_keep_their_defaults),

@@ -70,13 +70,15 @@ static const struct fault UNKNOWN_KEYS[] = {
      "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, "
      "listen, tls, "
      "authentication, aggregatedAPI, gpuResources, "
-     "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
+     "models, deviceDrivers, admission, sharing, topology, placement, slotPrice, quotas, "
+     "scheduler, filter, "
      "kubernetes, "
      "leaderElection, wake, decisions, limits"},
     {HEAD "\"\": 1\n",
      "3:1: \"\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, listen, tls, "
      "authentication, aggregatedAPI, gpuResources, "
-     "models, deviceDrivers, admission, sharing, placement, slotPrice, quotas, scheduler, filter, "
+     "models, deviceDrivers, admission, sharing, topology, placement, slotPrice, quotas, "
+     "scheduler, filter, "
      "kubernetes, "
      "leaderElection, wake, decisions, limits"},
 };
@@ -347,6 +349,14 @@ static const struct fault LISTS[] = {
      "4:11: models.labels: is empty, should be a list of at least one name"},
     {HEAD "models:\n  labels:\n  - a\n  - b\n  - a\n",
      "7:5: models.labels[2]: is \"a\", a duplicate of models.labels[0], should be listed once"},
+    {HEAD "topology: {levels: [a, b, c, d, e]}\n",
+     "3:20: topology.levels: has 5 names, should have at most 4"},
+    {HEAD "topology: {levels: [a, a]}\n",
+     "3:24: topology.levels[1]: is \"a\", a duplicate of topology.levels[0], should be listed "
+     "once"},
+    {HEAD "topology: {levels: [a b]}\n",
+     "3:21: topology.levels[0]: is the string \"a b\", should be a label key, such as "
+     "nvidia.com/gpu.product or accelerator"},
 };
 
 static void test_too_many_drivers(void **state)

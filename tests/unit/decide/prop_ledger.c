@@ -4,6 +4,7 @@
  *
  * LEDGER_EVENTS: number of events. LEDGER_SEED: seed of the dice.
  */
+#include "base/mem.h"
 #include "dice.h"
 #include "oracle_facts.h"
 #include "oracle_harness.h"
@@ -669,6 +670,15 @@ static void live(struct oracle_harness *harness, struct dice *dice, const struct
     oracle_harness_fini(harness);
 }
 
+/* The self-check after each event compares the domains. */
+static void set_levels(struct policy *policy, const char *outer, const char *inner)
+{
+    policy->topology_levels = MEM_ARRAY(char *, 2);
+    policy->topology_levels[0] = mem_strdup(outer);
+    policy->topology_levels[1] = mem_strdup(inner);
+    policy->n_topology_levels = 2;
+}
+
 static void test_the_ledger_equals_the_oracle(void **state)
 {
     (void)state;
@@ -683,6 +693,8 @@ static void test_the_ledger_equals_the_oracle(void **state)
     for (size_t i = 0; i < N_POLICIES; i++)
         assert_int_equal(policy_add_quota(&policies[i], &QUOTA, NULL), 0);
     assert_int_equal(policy_add_quota(&policies[1], &OTHER_QUOTA, NULL), 0);
+    set_levels(&policies[0], "zone", "accelerator");
+    set_levels(&policies[1], "accelerator", "zone");
     while (harness.n_events < n_events) {
         uint64_t left = n_events - harness.n_events;
         uint64_t more = left < EVENTS_OF_A_LIFE ? left : EVENTS_OF_A_LIFE;

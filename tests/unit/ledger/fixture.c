@@ -26,6 +26,17 @@ void fixture_add_quota(struct fixture *fixture, const struct quota *quota)
     fixture->cluster = cluster_new(&fixture->policy);
 }
 
+void fixture_set_levels(struct fixture *fixture, const char *keys)
+{
+    struct policy *policy = &fixture->policy;
+    char *rest = arena_strdup(fixture->arena, keys);
+    policy->topology_levels = MEM_ARRAY(char *, TOPOLOGY_LEVELS_MAX);
+    while (rest)
+        policy->topology_levels[policy->n_topology_levels++] = mem_strdup(strsep(&rest, ","));
+    cluster_free(fixture->cluster);
+    fixture->cluster = cluster_new(policy);
+}
+
 void fixture_check(const struct fixture *fixture)
 {
     struct err err = {""};

@@ -41,6 +41,9 @@ struct node_selector fixture_legacy_selector(struct fixture *fixture, const char
 /* Adds the quota to the policy, and starts a new, empty ledger. */
 void fixture_add_quota(struct fixture *fixture, const struct quota *quota);
 
+/* Sets the policy's topology.levels ("zone,rack"), and starts a new, empty ledger. */
+void fixture_set_levels(struct fixture *fixture, const char *keys);
+
 /* A ready node with these amounts as capacity and allocatable. */
 struct node_facts fixture_node_facts(struct fixture *fixture, const char *name, const char *amounts,
                                      const char *labels);

@@ -170,6 +170,12 @@ static void test_any_changed_choice_makes_the_policy_differ(void **state)
     policy.soft_preferences = SOFT_PREFERENCES_OVERRIDE;
     assert_differs(&policy);
     policy.soft_preferences = SOFT_PREFERENCES_DEFER;
+    char *levels[] = {(char[]){"rack"}};
+    policy.topology_levels = levels;
+    policy.n_topology_levels = 1;
+    assert_differs(&policy);
+    policy.topology_levels = NULL;
+    policy.n_topology_levels = 0;
     policy.n_device_drivers--;
     assert_differs(&policy);
     policy.n_device_drivers++;
