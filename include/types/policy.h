@@ -174,6 +174,8 @@ void policy_succeed(const struct policy *policy, const struct policy *successor)
 /* Equal, or matched by a pattern with a trailing '*'. */
 bool policy_resource_matches(const char *pattern, const char *resource);
 bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
+/* The name by which kube-scheduler sends pods with resource claims: they ask for none of it. */
+#define POLICY_CLAIMS_MARKER "gpu-extender.io/claims"
 /* A resource that every node has, or a GPU resource that the policy names exactly, not by a
  * pattern. Tenants cannot invent such names. So a node has a row for it once one of its pods
  * requests it; for other resources only while the node reports them. */

@@ -27,7 +27,7 @@ struct listed {
 static void check_item(const struct scheduler_checks *checks, const struct yaml_value *at,
                        const char *name)
 {
-    if (scheduler_extenders_may_manage(name) &&
+    if (scheduler_extenders_may_manage(name) && strcmp(name, POLICY_CLAIMS_MARKER) != 0 &&
         !policy_is_gpu_resource(&checks->settings->policy, name))
         scheduler_report_at(checks, FINDING_WARN, LIST, at,
                             "add it to gpuResources of the policy, or remove it here",

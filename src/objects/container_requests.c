@@ -234,23 +234,23 @@ const char *container_gpu_fault(const struct request_sources *sources, const str
 
 /* ---- managed ---- */
 
-static bool has_gpu_key(json_t *amounts, const struct policy *policy)
+static bool has_managed_key(json_t *amounts, const struct policy *policy)
 {
     const char *resource = NULL;
     json_t *amount = NULL;
     json_object_foreach (amounts, resource, amount) {
-        if (policy_is_gpu_resource(policy, resource))
+        if (policy_is_gpu_resource(policy, resource) || strcmp(resource, POLICY_CLAIMS_MARKER) == 0)
             return true;
     }
     return false;
 }
 
-static bool names_gpus(const json_t *containers, const struct policy *policy)
+static bool names_managed(const json_t *containers, const struct policy *policy)
 {
     for (size_t i = 0; i < json_array_size(containers); i++) {
         const json_t *resources = json_member(json_array_get(containers, i), "resources");
-        if (has_gpu_key(json_member(resources, "requests"), policy) ||
-            has_gpu_key(json_member(resources, "limits"), policy))
+        if (has_managed_key(json_member(resources, "requests"), policy) ||
+            has_managed_key(json_member(resources, "limits"), policy))
             return true;
     }
     return false;
@@ -258,6 +258,6 @@ static bool names_gpus(const json_t *containers, const struct policy *policy)
 
 bool managed_by_policy(const json_t *spec, const struct policy *policy)
 {
-    return policy->all_pods || names_gpus(json_member(spec, "containers"), policy) ||
-           names_gpus(json_member(spec, "initContainers"), policy);
+    return policy->all_pods || names_managed(json_member(spec, "containers"), policy) ||
+           names_managed(json_member(spec, "initContainers"), policy);
 }

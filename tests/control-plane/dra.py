@@ -7,6 +7,7 @@ import re
 
 import pytest
 from api import wait_until
+from cluster import PODS
 
 GROUP = "/apis/resource.k8s.io"
 DRIVER = "gpu.nvidia.com"
@@ -80,6 +81,14 @@ def start_controller(plane):
     return plane.start(
         "kube-controller-manager", f"--kubeconfig={plane.kubeconfig()}", f"--controllers={CONTROLLER}", "--leader-elect=false", "--secure-port=0"
     )
+
+
+def free_all(api):
+    """Ends all claims, as if no pod used them: their finalizer would keep them."""
+    api.delete_all(PODS)
+    api.wait_for_all(PODS, lambda items: not items)
+    for claim in api.get(PATHS["resourceclaims"])["items"]:
+        api.merge(f"{PATHS['resourceclaims']}/{claim['metadata']['name']}", {"metadata": {"finalizers": None}})
 
 
 # ---- the truth ----

@@ -10,7 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MANIFESTS = os.path.join(HERE, "..", "..", "manifests")
 # overlays with everything that the service needs
 WHOLE = ("cert-manager", "self-signed")
-OVERLAYS = (*WHOLE, "second-scheduler", "monitoring", "admission", "aggregated-api")
+OVERLAYS = (*WHOLE, "second-scheduler", "monitoring", "admission", "aggregated-api", *(("claims",) if plane.is_since("1.36") else ()))
 QUOTA = "/api/v1/namespaces/gpu-extender/resourcequotas/critical-pods"
 MAKE_CERTIFICATES = "overlays/self-signed/make-certificates"
 

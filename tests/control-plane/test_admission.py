@@ -56,7 +56,7 @@ def refusal(api, item, namespace=ENFORCED, dry=False):
 ESCAPES = {
     "another scheduler": ({"schedulerName": "my-own"}, "spec.schedulerName is my-own"),
     "a node of its own choice": ({"nodeName": "n1"}, "spec.nodeName passes the quotas"),
-    "a claim": ({"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "any"}]}, "spec.resourceClaims pass the quotas"),
+    "a claim": ({"containers": [container()], "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "any"}]}, "spec.resourceClaims pass the quotas"),
     "MIG": ({"containers": [container(**asking("nvidia.com/mig-1g.5gb"))]}, "should be one of nvidia.com/gpu,"),
     "a renamed resource": ({"containers": [container(**asking("nvidia.com/gpu.shared"))]}, "should be one of nvidia.com/gpu,"),
     "a device class": ({"containers": [container(**asking("deviceclass.resource.kubernetes.io/gpu"))]}, "resources deviceclass.resource.kubernetes.io/"),
@@ -75,6 +75,12 @@ def test_pods_that_escape_a_quota_are_rejected(api, escape):
     said = refusal(api, pod(**spec), dry=True)
     assert said and "422" in said and "gpu-extender-quota" in said and why in said, said
     assert refusal(api, pod(**spec), FREE, dry=True) is None, "in a namespace without the label"
+
+
+def test_claims_with_the_marker_are_admitted(api):
+    """They come to us, and quotas count them."""
+    marked = pod("marked", containers=[container(limits={"gpu-extender.io/claims": "0"})], resourceClaims=ESCAPES["a claim"][0]["resourceClaims"])
+    assert refusal(api, marked, dry=True) is None
 
 
 def test_api_server_rejects_gpus_of_pods_and_ephemeral_containers(api):

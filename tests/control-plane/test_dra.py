@@ -20,7 +20,7 @@ def claiming(proxied):
     proxied.add_nodes("node", NODES, "NVIDIA-H100-80GB-HBM3", 0)
     for kind in ("resourceclaims", "resourceclaimtemplates", "resourceslices", "deviceclasses"):
         proxied.ends.callback(api.delete_all, dra.PATHS[kind])
-    proxied.ends.callback(free_all, api)
+    proxied.ends.callback(dra.free_all, api)
     proxied.ends.callback(dra.start_controller(proxied.plane).kill)
     api.create(dra.PATHS["deviceclasses"], dra.device_class())
     for number in range(NODES):
@@ -29,14 +29,6 @@ def claiming(proxied):
         template = {"metadata": {"name": f"of-{count}"}, "spec": {"spec": dra.wanted(count)}}
         api.create(dra.PATHS["resourceclaimtemplates"], template)
     return proxied
-
-
-def free_all(api):
-    """Ends all claims, as if no pod used them: their finalizer would keep them."""
-    api.delete_all(PODS)
-    api.wait_for_all(PODS, lambda items: not items)
-    for claim in api.get(dra.PATHS["resourceclaims"])["items"]:
-        api.merge(f"{dra.PATHS['resourceclaims']}/{claim['metadata']['name']}", {"metadata": {"finalizers": None}})
 
 
 def burst(live, prefix, count, template):

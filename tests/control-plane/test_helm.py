@@ -26,7 +26,7 @@ HELMS_LABELS = ("helm.sh/chart", "app.kubernetes.io/managed-by", "app.kubernetes
 HASHED = re.compile(r"(gpu-scheduler-configuration)-\w{10}\b")
 CERT_MANAGER = {"tls": {"certManager": True}}
 OWN_SECRETS = {"tls": {"secretName": "server", "clientSecretName": "client"}}
-EVERYTHING = {part: {"enabled": True} for part in ("monitoring", "secondScheduler", "aggregatedAPI", "admission")}
+EVERYTHING = {part: {"enabled": True} for part in ("monitoring", "secondScheduler", "aggregatedAPI", "admission", "claims")}
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +80,7 @@ FORMS = {
     "second-scheduler": ({"secondScheduler": {"enabled": True}}, ["cert-manager", "second-scheduler"], {}),
     "aggregated-api": ({"aggregatedAPI": {"enabled": True}}, ["cert-manager", "aggregated-api"], {"aggregatedAPI": {"enabled": True}}),
     "admission": ({"admission": {"enabled": True}}, ["cert-manager", "admission"], {}),
+    "claims": ({"claims": {"enabled": True}}, ["cert-manager", "claims"], {}),
 }
 
 

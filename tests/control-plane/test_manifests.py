@@ -30,7 +30,7 @@ def test_both_configurations_differ_only_in_resources():
     usual, every = yaml.safe_load(read(USUAL)), yaml.safe_load(read(ALL_PODS))
     managed = extender(usual).pop("managedResources")
     assert usual == every
-    assert [item["name"] for item in managed] == [GPU, "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"]
+    assert [item["name"] for item in managed] == [GPU, "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "gpu-extender.io/claims"]
     assert not any(item["ignoredByScheduler"] for item in managed)
     assert (extender(usual)["weight"], usual["percentageOfNodesToScore"]) == (141, 100)
 
