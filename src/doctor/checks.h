@@ -78,8 +78,8 @@ void rights_checks_run(const struct live_checks *checks);
 /* The objects that we write: those of the leader, and that of wake. */
 void leader_checks_run(const struct live_checks *checks);
 
-/* Whether the objects of manifests/overlays/claims and kube-scheduler's file agree. file: NULL if it
- * is not given. */
+/* Whether the objects of manifests/overlays/claims and kube-scheduler's file agree. file: NULL if
+ * it is not given. */
 void claims_checks_run(const struct live_checks *checks, const struct scheduler_file *file);
 
 /* Lists everything that the service lists, in at most a minute. False: a kind without which nothing
