@@ -106,6 +106,8 @@ int device_taint_rule_from_json(const json_t *object, struct arena *arena,
         err_prefix(err, "spec.");
     if (r < 0)
         return r;
+    if (!*ret_taints)
+        facts = (struct device_taint_facts){0};
     facts.name = identity.name;
     *ret_facts = facts;
     return 0;
