@@ -39,6 +39,7 @@ struct claims_of_pod {
     struct pod_claim *const *claims;
     size_t n;
     const char *uid; /* "": a new pod */
+    int minor;       /* cluster_minor() */
 };
 
 /* Pods that may use a claim: resourceapi.ResourceClaimReservedForMaxSize. */

@@ -30,8 +30,9 @@ struct peer_rules *peer_rules_of(const struct cluster *fork, const struct peer_p
                                  const struct pod_shape *shape, struct arena *arena);
 /* Whether counting took more comparisons than are allowed: then not all pods are counted. */
 bool peer_rules_are_cut(const struct peer_rules *rules);
-/* Whether a spread constraint has an empty selector, which counts no pod here (PROTOCOL 4.4). */
-bool peer_rules_spread_over_all(const struct peer_rules *rules);
+/* Whether a spread constraint has an empty selector, and the version of Kubernetes is unknown: then
+ * it counts no pod here (PROTOCOL 4.4). */
+bool peer_rules_may_spread_over_all(const struct peer_rules *rules);
 
 /* REASON_FITS, or one of the reasons from REASON_TOPOLOGY_SPREAD on. rules NULL: fits. One thread
  * at a time. */

@@ -196,6 +196,7 @@ struct allocate_results {
 struct allocate_answer {
     enum allocate_verdict verdict;
     const char *message; /* "" if it fits */
+    bool is_of_node;     /* ALLOCATE_ERROR: from 1.38 on it rejects this node alone */
     /* If it fits: one entry per claim; n is 0 if the claim was allocated before. In the arena. */
     const struct allocate_results *results;
     uint64_t steps; /* work done, as counted against max_steps */

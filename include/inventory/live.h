@@ -11,6 +11,7 @@
 
 #include "inventory/inventory.h"
 #include "kube/reflector.h"
+#include "kube/request.h"
 
 /* Makes the inventory follow an API server ("https://10.0.0.1:6443"); it is ready once every kind
  * has been listed. Call it before any store is used, and instead of inventory_load_file(). */
@@ -45,6 +46,11 @@ void inventory_on_help(struct inventory *inventory,
 
 /* Checks the sums of the next nodes; returns when to be called again. A kube_task. */
 int64_t inventory_self_check(void *inventory, int64_t now_ms);
+
+/* Who asks the API server for its version, and the kube_task that makes it ask: on the thread of
+ * the stores. */
+void inventory_ask_with(struct inventory *inventory, struct kube_sender sender);
+int64_t inventory_ask_version(void *inventory, int64_t now_ms);
 
 /* Relists by cause, watches, events, age of the data and self-check differences of all kinds:
  * Prometheus text. Nothing if the inventory is not live. */

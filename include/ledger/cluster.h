@@ -318,6 +318,11 @@ uint64_t cluster_version(const struct cluster *cluster);
 /* Grows with every change of what the ledger keeps; also for some that change nothing. */
 uint64_t cluster_edition(const struct cluster *cluster);
 
+/* The minor version of the cluster's Kubernetes, 38 of 1.38; 0 until set: unknown. Rules of
+ * kube-scheduler depend on it (PROTOCOL 4.4, 11.6). */
+void cluster_set_minor(struct cluster *cluster, int minor);
+int cluster_minor(const struct cluster *cluster);
+
 /* The owner's time (milliseconds, any origin) for later changes of nodes; 0 until set. */
 void cluster_set_now(struct cluster *cluster, int64_t now_ms);
 /* When a node last appeared, disappeared or changed (labels, taints, resources), as

@@ -226,6 +226,8 @@ static void create_watches(struct live_mode *live, const struct settings *settin
         live->watches[live->n_watches++] = kube_watch_new(live->reading, &reflector, &store);
     }
     kube_loop_add_task(live->reading, inventory_self_check, live->inventory);
+    inventory_ask_with(live->inventory, kube_loop_sender(live->reading));
+    kube_loop_add_task(live->reading, inventory_ask_version, live->inventory);
     hand_in_init(&live->hand_in, live->inventory, live->reading, live->watches, live->n_watches);
 }
 

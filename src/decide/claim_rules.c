@@ -34,6 +34,7 @@ struct claim_rules {
     size_t n_pinned;
     const char *error; /* the pod is given up; NULL: it is not */
     const char *uid;   /* of the pod; "": it is new */
+    int minor;         /* cluster_minor() */
     bool is_cut;
     /* Of a trial. */
     struct claim_rules *origin;
@@ -61,6 +62,7 @@ struct claim_rules *claim_rules_of(const struct claims_of_pod *pod, struct devic
         .claims = arena_copy(arena, pod->claims, pod->n, sizeof(struct pod_claim *)),
         .n = pod->n,
         .uid = pod->uid,
+        .minor = pod->minor,
         .steps_left = steps_left,
         .own_steps_left = *steps_left - *steps_left / OTHERS_SHARE,
         .is_cut = *steps_left == 0,
@@ -320,6 +322,16 @@ static bool have_alternatives(const struct claim_rules *rules)
     return false;
 }
 
+/* The first minor version where All beside an incomplete pool rejects that node alone. */
+#define MINOR_POOL_REJECTS_NODE 38
+
+static enum reason reason_of_error(const struct claim_rules *rules,
+                                   const struct allocate_answer *answer)
+{
+    return answer->is_of_node && rules->minor >= MINOR_POOL_REJECTS_NODE ? REASON_CLAIM_TOTAL
+                                                                         : REASON_CLAIM_ERROR;
+}
+
 static void judge(struct claim_rules *rules, const struct claims_on_node *question,
                   struct arena *arena, struct claim_verdict *verdict)
 {
@@ -350,7 +362,7 @@ static void judge(struct claim_rules *rules, const struct claims_on_node *questi
         set(verdict, REASON_CLAIM_ELSEWHERE, "");
         break;
     case ALLOCATE_ERROR:
-        set(verdict, REASON_CLAIM_ERROR, arena_strdup(rules->arena, answer.message));
+        set(verdict, reason_of_error(rules, &answer), arena_strdup(rules->arena, answer.message));
         break;
     case ALLOCATE_NOT_JUDGED:
         set(verdict, REASON_CLAIM_NOT_JUDGED, arena_strdup(rules->arena, answer.message));

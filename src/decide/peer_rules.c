@@ -181,12 +181,19 @@ static bool counts_here(const struct peer_rules *rules, const struct peer_rule *
     return has_all_spread_keys(rules, node) && takes_node(rules, rule->spread, node);
 }
 
-/* An empty selector counts nothing, as in kube-scheduler up to 1.37 (countPodsMatchSelector). */
+/* The first minor version where an empty selector counts all pods (countPodsMatchSelector()). */
+#define MINOR_SPREAD_OVER_ALL 38
+
+static bool counts_all(const struct peer_rules *rules)
+{
+    return cluster_minor(rules->fork) >= MINOR_SPREAD_OVER_ALL;
+}
+
 static bool spread_counts(struct peer_rules *rules, const struct peer_rule *rule,
                           const struct peer *other)
 {
     const struct spread_constraint *spread = rule->spread;
-    if (other->terminating || spread->selector.n_requirements == 0 ||
+    if (other->terminating || (spread->selector.n_requirements == 0 && !counts_all(rules)) ||
         strcmp(other->namespace_, rules->pod.namespace_) != 0)
         return false;
     rules->comparisons_left -= (int64_t)(rules->n_spread + term_comparisons(&spread->selector));
@@ -476,9 +483,10 @@ bool peer_rules_are_cut(const struct peer_rules *rules)
     return rules && rules->comparisons_left <= 0;
 }
 
-bool peer_rules_spread_over_all(const struct peer_rules *rules)
+bool peer_rules_may_spread_over_all(const struct peer_rules *rules)
 {
-    for (size_t i = 0; rules && i < rules->n_spread; i++) {
+    const bool is_known = rules && cluster_minor(rules->fork) > 0;
+    for (size_t i = 0; rules && !is_known && i < rules->n_spread; i++) {
         const struct spread_constraint *spread = rules->items[i].spread;
         if (!spread->selects_none && spread->selector.n_requirements == 0)
             return true;

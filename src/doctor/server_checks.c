@@ -4,6 +4,7 @@
 #include "base/text_time.h"
 #include "checks.h"
 #include "formats/json_get.h"
+#include "kube/version.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,20 +23,10 @@
 /* More than limits.nodes allows. */
 #define PAGES_MAX 10100
 
-/* The minor version of "v1.36.3", 36; -1: not such a version. */
-static long minor_of(const char *version)
-{
-    char *end = NULL;
-    if (!version || strncmp(version, "v1.", 3) != 0)
-        return -1;
-    const long minor = strtol(version + 3, &end, 10);
-    return end == version + 3 || minor < 0 || minor > 10000 ? -1 : minor;
-}
-
 static long check_server(const struct live_checks *checks, const struct api_reply *reply)
 {
     const char *version = json_string_value(json_member(reply->object, "gitVersion"));
-    const long minor = minor_of(version);
+    const long minor = kube_minor_of(version);
     if (!reply->object)
         findings_not_checked(checks->findings, SERVER, "", "GET /version: %s", reply->why);
     else if (minor < 0)
@@ -65,7 +56,7 @@ static void take_nodes(struct kubelets *kubelets, const json_t *list)
         const char *version = json_string_value(json_object_get(info, "kubeletVersion"));
         const char *name =
             json_string_value(json_object_get(json_object_get(node, "metadata"), "name"));
-        const long minor = minor_of(version);
+        const long minor = kube_minor_of(version);
         kubelets->n++;
         if (minor > kubelets->server_minor)
             first_names_add(&kubelets->newer, "%s (%s)", name ? name : "?", version);

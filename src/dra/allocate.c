@@ -24,6 +24,7 @@ static enum attempt collect_from(struct run *run, struct want_state *want,
     if (pool->state == POOL_UNORDERED)
         return allocate_do_not_judge(run, "slices of pool %s/%s disagree about resourceSliceCount",
                                      pool->driver, pool->name);
+    run->answer.is_of_node = pool->state != POOL_USABLE;
     if (pool->state != POOL_USABLE)
         return allocate_fail(run,
                              "%s: asks for all devices, but resource pool %s/%s is currently %s",

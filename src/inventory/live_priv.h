@@ -10,6 +10,7 @@
 #include "live_status.h"
 #include "refused_pods.h"
 #include "self_check.h"
+#include "server_version.h"
 
 struct live {
     struct live_problems *problems; /* guarded by the inventory's lock */
@@ -17,6 +18,7 @@ struct live {
     struct live_status status;
     struct live_feed feeds[N_CLUSTER_KINDS];
     struct self_check check;
+    struct server_version version;
     atomic_bool was_complete;      /* every kind was listed at least once */
     void (*turned)(void *context); /* called when usability changes; NULL: none */
     void *turned_context;

@@ -91,6 +91,17 @@ uint64_t cluster_edition(const struct cluster *cluster)
 
 /* Nodes. */
 
+void cluster_set_minor(struct cluster *cluster, int minor)
+{
+    cluster->n_other_changes += cluster->minor != minor;
+    cluster->minor = minor;
+}
+
+int cluster_minor(const struct cluster *cluster)
+{
+    return cluster->minor;
+}
+
 void cluster_set_now(struct cluster *cluster, int64_t now_ms)
 {
     cluster->now_ms = now_ms;

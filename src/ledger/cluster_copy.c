@@ -30,6 +30,7 @@ struct cluster_copy *cluster_copy_new(const struct cluster *from, const struct p
     devices_continue_relists(copy->to->devices, from->devices);
     memcpy(copy->to->is_unknown, from->is_unknown, sizeof from->is_unknown);
     copy->to->now_ms = from->now_ms;
+    copy->to->minor = from->minor;
     return copy;
 }
 

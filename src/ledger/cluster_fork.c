@@ -91,6 +91,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
     fork->version = cluster->version;
     fork->is_unknown[CLUSTER_CLAIMS] = cluster->is_unknown[CLUSTER_CLAIMS];
     fork->has_devices_of_several = cluster->has_devices_of_several;
+    fork->minor = cluster->minor;
     return fork;
 }
 

@@ -225,6 +225,7 @@ struct cluster {
     struct kept_objects kept[N_LEDGER_KINDS];
     bool is_unknown[N_LEDGER_KINDS]; /* cluster_set_known() */
     bool has_devices_of_several;     /* several nodes reach some devices */
+    int minor;                       /* cluster_minor() */
     struct shapes *shapes;           /* shared with forks; use only under the origin's lock */
     bool is_fork;
     const struct resource **fork_resources; /* forks only: all resource names it knows */

@@ -62,6 +62,7 @@ struct claim_lookup {
     struct named_claim *claims;
     struct named_class *classes;
     struct device_copy *copy;
+    int minor; /* cluster_minor() at the time of the copy */
     size_t bytes_left, lines_left, names_left;
     uint64_t steps_left, count_steps_left;
     /* The devices by kind, when n_taken were taken. */
@@ -630,6 +631,7 @@ static bool read_some(struct claim_lookup *lookup)
 {
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(lookup->sources.inventory);
+    lookup->minor = cluster_minor(view.cluster);
     device_copy_read_some(lookup->copy, cluster_devices(view.cluster),
                           cluster_knows(view.cluster, CLUSTER_CLAIMS));
     return true;
@@ -703,7 +705,7 @@ static struct claim_rules *make_rules(struct claim_lookup *lookup, const struct 
     }
     if (n == POD_CLAIMS_MAX) /* the ledger may have left out some */
         named[0] = &lookup->beyond;
-    const struct claims_of_pod of_pod = {named, n, pod->uid};
+    const struct claims_of_pod of_pod = {named, n, pod->uid, lookup->minor};
     return claim_rules_of(&of_pod, lookup->copy, &lookup->steps_left, lookup->arena);
 }
 

@@ -10,7 +10,7 @@ void peer_notes_add(const struct cluster *fork, const struct peer_rules *rules, 
         (void)json_array_append_new(
             notes, json_string("affinity between pods: not judged against all pods, as that would "
                                "take too many comparisons"));
-    if (peer_rules_spread_over_all(rules))
+    if (peer_rules_may_spread_over_all(rules))
         (void)json_array_append_new(
             notes, json_string("topology spread: an empty labelSelector counts no pod here, as in "
                                "kube-scheduler up to 1.37; from 1.38 on, all of the namespace"));

@@ -17,6 +17,7 @@ struct asking {
     struct pod_claim claim;
     struct pod_claim *claims[1];
     uint64_t steps_left;
+    int minor;
     struct claim_rules *rules;
 };
 
@@ -44,7 +45,7 @@ static void ask(struct asking *asking, struct fixture *fixture, int64_t n)
 
 static enum reason judge(struct asking *asking, const char *node)
 {
-    const struct claims_of_pod pod = {asking->claims, 1, ""};
+    const struct claims_of_pod pod = {asking->claims, 1, "", asking->minor};
     bool is_read = asking->rules != NULL;
     while (!is_read) {
         device_copy_read_some(asking->copy, cluster_devices(asking->fixture->cluster),
@@ -131,7 +132,7 @@ static void test_an_error_ends_when_another_pod_takes_the_device(void **state)
     ask(&other, fixture, 2);
     device_copy_free(other.copy);
     other.copy = asking.copy;
-    other.rules = claim_rules_of(&(struct claims_of_pod){other.claims, 1, ""}, other.copy,
+    other.rules = claim_rules_of(&(struct claims_of_pod){other.claims, 1, "", 0}, other.copy,
                                  &other.steps_left, fixture->arena);
     place(&other, "n1");
     assert_int_equal(judge(&asking, "n1"), REASON_CLAIM_TOTAL);
@@ -257,6 +258,35 @@ static void test_a_pod_leaves_steps_to_others(void **state)
     assert_true(asking.steps_left > 0);
 }
 
+/* All devices, where a slice of the pool is missing. */
+static enum reason verdict_beside_incomplete(struct fixture *fixture, int minor)
+{
+    struct asking asking CLEANUP(asking_end);
+    ask(&asking, fixture, 0);
+    asking.want.wants_all = true;
+    asking.minor = minor;
+    return judge(&asking, "n1");
+}
+
+static void test_an_incomplete_pool_rejects_all_nodes_by_version(void **state)
+{
+    struct fixture *fixture = two_nodes(state);
+    const struct device_facts device = {
+        .name = "gpu-0", .model = "", .profile = "", .physical = "", .node_name = ""};
+    const struct slice_facts one_of_two = {.name = "of-two",
+                                           .driver = NVIDIA_DRIVER,
+                                           .pool = "of-two",
+                                           .generation = 1,
+                                           .n_slices = 2,
+                                           .node_name = "n1",
+                                           .devices = &device,
+                                           .n_devices = 1};
+    cluster_upsert_slice(fixture->cluster, &one_of_two);
+    assert_int_equal(verdict_beside_incomplete(fixture, 0), REASON_CLAIM_ERROR);
+    assert_int_equal(verdict_beside_incomplete(fixture, 37), REASON_CLAIM_ERROR);
+    assert_int_equal(verdict_beside_incomplete(fixture, 38), REASON_CLAIM_TOTAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +303,7 @@ int main(void)
         TEST(test_a_trial_gives_back_what_it_took),
         TEST(test_without_steps_nothing_is_judged),
         TEST(test_a_pod_leaves_steps_to_others),
+        TEST(test_an_incomplete_pool_rejects_all_nodes_by_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

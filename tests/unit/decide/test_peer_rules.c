@@ -126,6 +126,22 @@ static void test_spread_counts_empty_domains_and_no_terminating_pods(void **stat
                         "a1 fits, a2 fits, b1 fits, none topology_spread");
 }
 
+static void test_an_empty_selector_of_spread_counts_by_version(void **state)
+{
+    static const struct spread_constraint OVER_ALL = {
+        .topology_key = "zone", .max_skew = 1, .min_domains = 1};
+    static const struct peer_facts SPREADS = {.spread = &OVER_ALL, .n_spread = 1};
+    struct fixture *fixture = *state;
+    four_nodes(fixture);
+    put(fixture, "p", "a1", &PLAIN);
+    cluster_set_minor(fixture->cluster, 37);
+    assert_string_equal(judged(fixture, &SPREADS),
+                        "a1 fits, a2 fits, b1 fits, none topology_spread");
+    cluster_set_minor(fixture->cluster, 38);
+    assert_string_equal(judged(fixture, &SPREADS),
+                        "a1 topology_spread, a2 topology_spread, b1 fits, none topology_spread");
+}
+
 /* How many of ten replicas are placed; how many more the dry run counted before. */
 static void check_placed(struct fixture *fixture, const struct peer_facts *facts, size_t expected)
 {
@@ -289,6 +305,7 @@ int main(void)
         TEST(test_the_first_pod_of_a_group_may_go_anywhere_with_the_key),
         TEST(test_anti_affinity_counts_in_both_directions),
         TEST(test_spread_counts_empty_domains_and_no_terminating_pods),
+        TEST(test_an_empty_selector_of_spread_counts_by_version),
         TEST(test_replicas_count_against_each_other),
         TEST(test_replicas_spread_over_a_large_and_a_small_zone),
         TEST(test_a_nominated_pod_counts_on_its_node_for_pods_of_its_priority),
