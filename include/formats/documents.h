@@ -1,8 +1,9 @@
 /*
  * documents: objects from JSON or YAML input, one or several documents, read in pieces.
  *
- * JSON if the first non-blank byte is '{' or '[', else YAML, to the end: neither JSON documents
- * separated by "---" nor YAML that starts with a brace are supported. A byte order mark is skipped.
+ * JSON if the first non-blank byte is '{' or '[', else YAML, to the end. YAML that starts with a
+ * brace is only read from a text in memory, if a line "---" separates its documents (as kubectl
+ * reads manifests). A byte order mark is skipped.
  * UTF-16 is read, too.
  * Memory holds one object at a time (and leading white space).
  */

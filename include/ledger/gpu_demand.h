@@ -76,6 +76,11 @@ const struct gpu_demand *gpu_demand_next(const struct cluster *cluster,
  * once. The shape must live as long as the fork. Other pods of the shape count only if the fork's
  * origin has it as a class. */
 void gpu_demand_expect(struct cluster *fork, const struct pod_shape *shape, int64_t n);
+/* The classes of a fork as they are now, and back to them. Freed with gpu_demand_drop_saved(). */
+struct gpu_demand_entry;
+struct gpu_demand_entry *gpu_demand_save(const struct cluster *fork);
+void gpu_demand_restore(struct cluster *fork, const struct gpu_demand_entry *saved);
+void gpu_demand_drop_saved(struct gpu_demand_entry *saved);
 
 /* Whether kube-scheduler asks about a pod that the watch has not shown yet, so that no class counts
  * it. False for uid NULL, and for a fork. */

@@ -18,6 +18,7 @@ struct workload {
     const char *kind; /* as written */
     const char *name; /* of the object; with the path to the template if it has several */
     const char *object_name;
+    size_t object; /* which object of the manifest has the template: from 1, equal names or not */
     const char *template_path; /* "spec.template"; "" for a Pod */
     bool is_inline;            /* the template is an inline pod (src/objects/inline_pods.c) */
     const char *namespace_;

@@ -1,5 +1,6 @@
 /* provenance: see provenance.h. */
 #include "api/provenance.h"
+#include "api/table.h"
 #include "api/text.h"
 #include "base/text_time.h"
 
@@ -43,7 +44,9 @@ static void write_unusable(const json_t *answer, struct arena *arena, struct buf
     int64_t as_of_s = 0;
     if (json_is_true(json_object_get(answer, "usable")))
         return;
-    buf_printf(out, "NO DECISIONS ARE MADE: %s\n", text_member(answer, "unusableBecause"));
+    table_write_line(
+        arena_printf(arena, "NO DECISIONS ARE MADE: %s", text_member(answer, "unusableBecause")), 0,
+        TABLE_MORE, out);
     (void)text_time_read(as_of, &as_of_s);
     const int64_t age_s = (int64_t)time(NULL) - as_of_s;
     if (as_of_s > 0)
@@ -57,6 +60,8 @@ void provenance_write_warning(const json_t *answer, struct arena *arena, struct 
     const char *uncounted = text_member(answer, "claimsNotCountedBecause");
     const char *said = uncounted[0] ? uncounted : text_member(answer, "claimsNote");
     write_unusable(answer, arena, out);
-    if (said[0])
-        buf_printf(out, "%s\n\n", said);
+    if (!said[0])
+        return;
+    table_write_line(said, 0, 0, out);
+    buf_add_text(out, "\n");
 }

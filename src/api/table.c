@@ -323,7 +323,7 @@ static void write_headings(const struct table *table, const struct layout *layou
     }
 }
 
-void table_write_sentence(const char *text, size_t indent, struct buf *out)
+static void write_wrapped(const char *text, size_t indent, size_t more, struct buf *out)
 {
     const size_t width = line_width(false);
     while (*text) {
@@ -331,7 +331,23 @@ void table_write_sentence(const char *text, size_t indent, struct buf *out)
         write_spaces(indent, out);
         buf_add(out, line, take_line(&text, width - smaller(indent, width)));
         buf_add_text(out, "\n");
+        indent += more;
+        more = 0;
     }
+}
+
+void table_write_sentence(const char *text, size_t indent, struct buf *out)
+{
+    write_wrapped(text, indent, 0, out);
+}
+
+void table_write_line(const char *text, size_t indent, size_t more, struct buf *out)
+{
+    struct buf line;
+    buf_init(&line, BUF_UNBOUNDED); /* at most three times the text */
+    buf_add_one_line(&line, text);
+    write_wrapped(buf_text(&line), indent, more, out);
+    buf_fini(&line);
 }
 
 /* "The same in each row: USED 0, STATE Ready." */

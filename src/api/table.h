@@ -36,6 +36,9 @@ bool table_is_empty(const struct table *table);
 void table_add_note(struct table *table, const char *text);
 /* Of lines that are no table: wraps at spaces, and indents by so many of them. */
 void table_write_sentence(const char *text, size_t indent, struct buf *out);
+/* The same for a text with any bytes; its further lines have so many more spaces. */
+void table_write_line(const char *text, size_t indent, size_t more, struct buf *out);
+#define TABLE_MORE ((size_t)2)
 void table_write(const struct table *table, struct buf *out);
 
 #endif

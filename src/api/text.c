@@ -1,5 +1,6 @@
 /* text: see text.h. */
 #include "api/text.h"
+#include "api/table.h"
 #include "base/buf.h"
 #include "base/text_time.h"
 
@@ -112,8 +113,19 @@ void text_write_warnings(const json_t *answer, struct arena *arena, struct buf *
                                         text_member(warning, "message"));
         if (json_object_get(warning, "line"))
             text = arena_printf(arena, "%s (line %s)", text, text_number(warning, "line", arena));
-        buf_add_text(out, text_one_line(text, arena));
-        buf_add_text(out, "\n");
+        table_write_line(text, 0, TABLE_MORE, out);
+    }
+}
+
+void text_write_list(const json_t *list, const char *beginning, struct arena *arena,
+                     struct buf *out)
+{
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (list, i, item) {
+        if (json_is_string(item))
+            table_write_line(arena_printf(arena, "%s%s", beginning, json_string_value(item)), 0,
+                             TABLE_MORE, out);
     }
 }
 

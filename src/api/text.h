@@ -37,6 +37,9 @@ const char *text_moment(int64_t at_ms, struct arena *arena);
 
 /* The warnings of an answer, a line each. */
 void text_write_warnings(const json_t *answer, struct arena *arena, struct buf *out);
+/* The strings of a list, a line each, which begins so. */
+void text_write_list(const json_t *list, const char *beginning, struct arena *arena,
+                     struct buf *out);
 /* A copy of foreign text by buf_add_one_line(). */
 const char *text_one_line(const char *text, struct arena *arena);
 

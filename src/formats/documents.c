@@ -116,8 +116,10 @@ static int each_yaml(struct source *source, const struct document_options *optio
     return yaml_each(pass_on, source, &yaml_options, handler, err);
 }
 
-int documents_each(bytes_read *read, void *context, const struct document_options *options,
-                   const struct json_stream_handler *handler, struct err *err)
+/* has_separators: it is YAML, whatever it begins with. */
+static int each(bytes_read *read, void *context, bool has_separators,
+                const struct document_options *options, const struct json_stream_handler *handler,
+                struct err *err)
 {
     struct utf16 utf16;
     struct source source = {.read = utf16_read, .context = &utf16};
@@ -127,17 +129,38 @@ int documents_each(bytes_read *read, void *context, const struct document_option
     while (r == 0 && !source.ended && first_byte(&source) < 0)
         r = read_piece(&source, err);
     const int first = first_byte(&source);
+    const bool is_json = !has_separators && (first == '{' || first == '[');
     if (r == 0)
-        r = first == '{' || first == '[' ? each_json(&source, options, handler, err)
-                                         : each_yaml(&source, options, handler, err);
+        r = is_json ? each_json(&source, options, handler, err)
+                    : each_yaml(&source, options, handler, err);
     buf_fini(&source.beginning);
     utf16_fini(&utf16);
     return r;
+}
+
+int documents_each(bytes_read *read, void *context, const struct document_options *options,
+                   const struct json_stream_handler *handler, struct err *err)
+{
+    return each(read, context, false, options, handler, err);
+}
+
+/* Whether the text has a line "---", which is in no string of JSON. */
+static bool has_separators(const char *text, size_t len)
+{
+    static const char LINE[] = "\n---";
+    const char *end = text + len;
+    const char *at = text;
+    while (len > 0 && (at = memmem(at, (size_t)(end - at), LINE, strlen(LINE)))) {
+        at += strlen(LINE);
+        if (at == end || memchr(" \t\r\n", *at, 4))
+            return true;
+    }
+    return false;
 }
 
 int documents_each_text(const char *text, size_t len, const struct document_options *options,
                         const struct json_stream_handler *handler, struct err *err)
 {
     struct bytes_at_hand bytes = {text, len};
-    return documents_each(bytes_read_at_hand, &bytes, options, handler, err);
+    return each(bytes_read_at_hand, &bytes, has_separators(text, len), options, handler, err);
 }

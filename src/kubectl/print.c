@@ -90,13 +90,12 @@ static void add_table(const struct session *session, const json_t *answer, print
     const struct shown_style style = {
         .has_headings = with_headings && !session->arguments.no_headers,
         .has_colour = print_has_colour(),
-        .width = wide ? 0 : width_of_output(),
     };
     struct buf table;
     buf_init(&table, SOURCE_BYTES_MAX);
     tables_mark_headings();
     if (!wide)
-        tables_set_width(style.width);
+        tables_set_width(width_of_output());
     write(answer, wide, session->arena, &table);
     shown_add_table(buf_text(&table), &style, out);
     buf_fini(&table);

@@ -14,44 +14,6 @@
 #define BOLD "\x1b[1m"
 #define PLAIN "\x1b[0m"
 
-static size_t n_characters(const char *text, size_t len)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < len; i++)
-        n += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return n;
-}
-
-/* Bytes of the line's beginning that fit, up to a space; all if no space is where it could end. */
-static size_t fitting(const char *line, size_t indent, size_t width)
-{
-    size_t end = 0;
-    size_t n = indent;
-    for (size_t at = 0; line[at];) {
-        const size_t word =
-            strspn(line + at, " ") + strcspn(line + at + strspn(line + at, " "), " ");
-        n += n_characters(line + at, word);
-        if (end > 0 && n > width)
-            return end;
-        at += word;
-        end = at;
-    }
-    return end;
-}
-
-/* The next lines of a sentence are indented further than its first. */
-static void add_wrapped(const char *line, size_t width, struct buf *out)
-{
-    const size_t indent = strspn(line, " ") + strlen("  ");
-    size_t len = fitting(line, 0, width);
-    buf_add(out, line, len);
-    for (line += len; *line; line += len) {
-        line += strspn(line, " ");
-        len = fitting(line, indent, width);
-        buf_printf(out, "\n%*s%.*s", (int)indent, "", (int)len, line);
-    }
-}
-
 /* Verdicts begin a line, and two spaces follow. */
 static const struct {
     const char *word, *colour;
@@ -78,9 +40,8 @@ static void add_line(const char *line, size_t len, const struct shown_style *sty
 {
     char *copy CLEANUP(mem_free_ptr) = mem_strndup(line, len);
     char *hint = strstr(copy, WIDE_HINT);
-    struct buf text, wrapped;
+    struct buf text;
     buf_init(&text, BUF_UNBOUNDED); /* a line of a bounded answer */
-    buf_init(&wrapped, BUF_UNBOUNDED);
     if (hint)
         *hint = '\0';
     buf_add_one_line(&text, copy);
@@ -88,10 +49,8 @@ static void add_line(const char *line, size_t len, const struct shown_style *sty
         buf_add_text(&text, "--output=wide");
         buf_add_one_line(&text, hint + strlen(WIDE_HINT));
     }
-    add_wrapped(buf_text(&text), style->width > 0 ? style->width : SIZE_MAX, &wrapped);
-    const size_t n_shown = style->has_colour ? add_verdict(buf_text(&wrapped), out) : 0;
-    buf_add_text(out, buf_text(&wrapped) + n_shown);
-    buf_fini(&wrapped);
+    const size_t n_shown = style->has_colour ? add_verdict(buf_text(&text), out) : 0;
+    buf_add_text(out, buf_text(&text) + n_shown);
     buf_fini(&text);
 }
 

@@ -12,7 +12,6 @@
 struct shown_style {
     bool has_headings;
     bool has_colour; /* bold headings, verdicts in colours */
-    size_t width;    /* at which sentences wrap; 0: nowhere */
 };
 
 /* Tables of the API, with marked headings. */

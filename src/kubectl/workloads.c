@@ -46,15 +46,15 @@ static bool is_dry_run(const json_t *result)
     return json_is_array(workloads);
 }
 
-/* Some of the list: the data do not say whether they fit. */
-static bool is_not_judged(const json_t *result, const char *list)
+/* Whether some of the list have one of these results. */
+static bool has_result(const json_t *result, const char *list, const char *one, const char *other)
 {
     size_t i = 0;
     json_t *item = NULL;
     json_array_foreach (json_member(result, list), i, item) {
         const char *verdict = "";
         (void)json_get_string(json_member(item, "verdict"), "result", &verdict, NULL);
-        if (strcmp(verdict, "notJudged") == 0)
+        if (strcmp(verdict, one) == 0 || strcmp(verdict, other) == 0)
             return true;
     }
     return false;
@@ -69,8 +69,11 @@ int workloads_judge(const json_t *result, bool are_asked)
     if (has_items(result, "notUnderstood") || has_items(result, "warnings") ||
         has_unreadable(result) || (are_asked && !has_items(result, "workloads")))
         return EXIT_MISTAKE;
-    if (is_not_judged(result, "jobs") || is_not_judged(result, "workloads"))
+    if (has_result(result, "jobs", "notJudged", "mistake") ||
+        has_result(result, "workloads", "notJudged", "mistake"))
         return EXIT_MISTAKE;
+    if (has_result(result, "workloads", "doesNotFit", "partlyFits"))
+        return EXIT_NOT;
     json_array_foreach (json_member(result, "workloads"), i, workload) {
         const json_t *placed = json_member(workload, "placed");
         const json_t *replicas = json_member(workload, "replicas");

@@ -2,6 +2,7 @@
  * include/ledger/cluster.h. Each entry has the values from before; the last are put back first. */
 #include "base/mem.h"
 #include "ledger.h"
+#include "ledger/gpu_demand.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ struct log_entry {
 struct fork_log {
     struct log_entry *items;
     size_t n, n_room;
-    int64_t *quota_used; /* from before; NULL: no quotas */
+    int64_t *quota_used;              /* from before; NULL: no quotas */
+    struct gpu_demand_entry *demands; /* from before */
 };
 
 static size_t quota_bytes(const struct cluster *fork)
@@ -30,6 +32,8 @@ void cluster_fork_mark(struct cluster *fork)
     if (!fork->log)
         fork->log = MEM_NEW(struct fork_log);
     fork->log->n = 0;
+    gpu_demand_drop_saved(fork->log->demands);
+    fork->log->demands = gpu_demand_save(fork);
     if (quota_bytes(fork) == 0)
         return;
     if (!fork->log->quota_used)
@@ -90,6 +94,7 @@ void cluster_fork_rewind(struct cluster *fork)
         put_back(fork, &log->items[--log->n]);
     if (log->quota_used)
         memcpy(fork->quota_used, log->quota_used, quota_bytes(fork));
+    gpu_demand_restore(fork, log->demands);
     fork->version++;
 }
 
@@ -99,6 +104,7 @@ void cluster_fork_keep(struct cluster *fork)
         return;
     free(fork->log->items);
     free(fork->log->quota_used);
+    gpu_demand_drop_saved(fork->log->demands);
     free(fork->log);
     fork->log = NULL;
 }

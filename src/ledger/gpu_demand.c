@@ -277,6 +277,17 @@ static const struct pod_shape *shape_of_fork(struct cluster *fork, const struct 
     return copy;
 }
 
+static void copy_classes(struct gpu_demand *to, const struct gpu_demand *from)
+{
+    to->n_classes = from->n_classes;
+    to->n_pools = from->n_pools;
+    memcpy(to->classes, from->classes, sizeof from->classes);
+    for (size_t i = 0; i < from->n_classes; i++) {
+        to->classes[i].admitted = MEM_ARRAY(bool, from->n_pools);
+        memcpy(to->classes[i].admitted, from->classes[i].admitted, from->n_pools * sizeof(bool));
+    }
+}
+
 static struct gpu_demand copy_of(struct cluster *fork, const struct gpu_demand *demand)
 {
     struct gpu_demand copy = *demand;
@@ -286,10 +297,8 @@ static struct gpu_demand copy_of(struct cluster *fork, const struct gpu_demand *
         *copy.pools[i] = *demand->pools[i];
         copy.pools[i]->model = mem_strdup(demand->pools[i]->model);
     }
+    copy_classes(&copy, demand);
     for (size_t i = 0; i < demand->n_classes; i++) {
-        copy.classes[i].admitted = MEM_ARRAY(bool, demand->n_pools);
-        memcpy(copy.classes[i].admitted, demand->classes[i].admitted,
-               demand->n_pools * sizeof(bool));
         copy.classes[i].shape = is_dear(&demand->classes[i].shape->facts)
                                     ? NULL
                                     : shape_of_fork(fork, demand->classes[i].shape);
@@ -394,6 +403,44 @@ void gpu_demand_expect(struct cluster *fork, const struct pod_shape *shape, int6
             continue;
         struct demand_class class = class_of(shape, shape->needs[i].amount, n);
         expect(fork, &entry->demand, &class);
+    }
+}
+
+static void free_classes(struct gpu_demand *demand)
+{
+    for (size_t i = 0; i < demand->n_classes; i++)
+        free(demand->classes[i].admitted);
+}
+
+struct gpu_demand_entry *gpu_demand_save(const struct cluster *fork)
+{
+    struct gpu_demand_entry *saved = NULL;
+    const struct gpu_demand_entry *entry = NULL;
+    LL_FOREACH (fork->demands, entry) {
+        struct gpu_demand_entry *copy = MEM_NEW(struct gpu_demand_entry);
+        copy_classes(&copy->demand, &entry->demand);
+        LL_APPEND(saved, copy);
+    }
+    return saved;
+}
+
+void gpu_demand_restore(struct cluster *fork, const struct gpu_demand_entry *saved)
+{
+    struct gpu_demand_entry *entry = NULL;
+    LL_FOREACH (fork->demands, entry) {
+        free_classes(&entry->demand);
+        copy_classes(&entry->demand, &saved->demand);
+        saved = saved->next;
+    }
+}
+
+void gpu_demand_drop_saved(struct gpu_demand_entry *saved)
+{
+    while (saved) {
+        struct gpu_demand_entry *next = saved->next;
+        free_classes(&saved->demand);
+        free(saved);
+        saved = next;
     }
 }
 

@@ -112,6 +112,7 @@ static void add_workload(const struct manifest *manifest, const struct workload 
     list->items = make_room(list->items, list->n, sizeof *list->items, manifest->arena);
     struct workload *added = &list->items[list->n++];
     *added = *workload;
+    added->object = list->n_objects;
     if (!added->problem && manifest->policy->default_toleration_seconds)
         tolerations_add_default(&added->pod.shape, manifest->arena);
 }

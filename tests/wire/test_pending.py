@@ -338,7 +338,7 @@ def test_the_table_of_one_pod(service):
 
 def test_totals_and_current_lacks_are_distinguished(service):
     """The pod requests 16: b has 4 in total, all free; a has 8, of which 2 are free."""
-    lines = service.get("/v1/pods/ml/huge/explain?output=table&wide=true").text.splitlines()
+    lines = service.get("/v1/pods/ml/huge/explain?output=table&wide=true&width=400").text.splitlines()
     assert f"  closest         b lacks 12 {GPU} now: the node has too few GPUs in total: 4 {GPU}" in lines
 
 

@@ -224,3 +224,83 @@ def test_roles_of_other_models_do_not_compete(service):
     job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] = 1
     (verdict,) = [job["verdict"] for job in service.post("/v1/dry-run", job).json()["jobs"]]
     assert (verdict["missing"], "2 A10" in verdict["text"]) == (missing(1, 2), True)
+
+
+def jobs_of(service, *manifests):
+    return service.post("/v1/dry-run", "\n---\n".join(json.dumps(manifest) for manifest in manifests)).json()["jobs"]
+
+
+def table_of(service, manifest, width=80):
+    return service.post(f"/v1/dry-run?output=table&width={width}", json.dumps(manifest)).text
+
+
+def of_kind(kind, name, template, **spec):
+    labels = {"app": name}
+    template = {"metadata": {**template["metadata"], "labels": labels}, "spec": template["spec"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "ml-training"},
+        "spec": {"selector": {"matchLabels": labels}, "template": template, **spec},
+    }
+
+
+def template_of(gpus=1, **spec):
+    return {"metadata": {}, "spec": {"containers": [{"name": "c", "image": "x", "resources": {"limits": {GPU: gpus}}}], **spec}}
+
+
+def test_a_daemon_set_that_no_node_takes_does_not_fit(service):
+    asking = of_kind("DaemonSet", "agent", template_of(nodeSelector={"nvidia.com/gpu.prodct": "x"}))
+    (job,) = jobs_of(service, asking)
+    assert (job["pods"], job["verdict"]["result"], job["verdict"]["cause"]) == (0, "doesNotFit", "name")
+    assert table_of(service, asking).startswith("DOES NOT FIT  DaemonSet ml-training/agent: runs on no node\n")
+
+
+def test_without_its_namespace_no_pod_fits(service):
+    """The amounts agree; what would help is to make it, if nothing else lacks."""
+    asking = of_kind("Deployment", "web", template_of(), replicas=2)
+    asking["metadata"]["namespace"] = "nowhere"
+    (job,) = jobs_of(service, asking)
+    assert (job["fits"], job["verdict"]["cause"], job["verdict"]["missing"]) == (0, "missing", missing(2, 2))
+    assert [remedy["text"] for remedy in job["remedies"]] == ["create the namespace nowhere"]
+    text = table_of(service, asking)
+    assert "0 of 2 pods" in text and "GOES TO" not in text
+    asking["spec"]["template"] = template_of(64)
+    assert [job["remedies"] for job in jobs_of(service, asking)] == [[]]
+
+
+@pytest.mark.parametrize("kind, field", [("Namespace", None), ("PriorityClass", "priorityClassName"), ("RuntimeClass", "runtimeClassName")])
+def test_what_the_manifest_makes_is_not_missing(service, kind, field):
+    asking = of_kind("Deployment", "web", template_of(**({field: "new"} if field else {})))
+    asking["metadata"]["namespace"] = "ml-training" if field else "new"
+    made = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "new"}}
+    assert [job["verdict"]["result"] for job in jobs_of(service, made, asking)] == ["fits"]
+
+
+def test_objects_of_one_name_are_apart(service):
+    """As in two files: each has its verdict."""
+    jobs = jobs_of(service, of_kind("Deployment", "web", template_of()), of_kind("Deployment", "web", template_of(64)))
+    assert [(job["workloads"], job["verdict"]["result"]) for job in jobs] == [([0], "fits"), ([1], "doesNotFit")]
+
+
+def test_json_documents_are_separated_as_in_yaml(service):
+    """kubectl reads them, too."""
+    text = json.dumps(pod("a", 1, metadata={"namespace": "ml-training"}), indent=1)
+    answer = service.post("/v1/dry-run", f"{text}\n---\n{text}\n---\nkind: ConfigMap\napiVersion: v1\nmetadata: {{name: b}}\n").json()
+    assert (len(answer["jobs"]), [skipped["kind"] for skipped in answer["skipped"]]) == (2, ["ConfigMap"])
+
+
+def test_a_missing_class_of_one_role_decides(service):
+    """What would help the other role is not enough."""
+    job = yaml.safe_load(case("llama-ft"))
+    job["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["priorityClassName"] = "nobody"
+    (found,) = jobs_of(service, job)
+    assert (found["verdict"]["cause"], found["remedies"]) == ("missing", [])
+
+
+@pytest.mark.parametrize("name", ["full", "typo", "selkey", "llama-ft", "ddp", "web"])
+@pytest.mark.parametrize("width", [80, 120])
+def test_lines_obey_the_width(service, name, width):
+    """Remedies, notes and warnings, too; only one word may be longer."""
+    for line in table_of(service, yaml.safe_load(case(name)), width).splitlines():
+        assert len(line) <= width or " " not in line.strip(), line

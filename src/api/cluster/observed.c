@@ -125,7 +125,9 @@ static void write_table(const json_t *answer, bool wide, struct arena *arena, st
     size_t i = 0;
     json_t *namespace_ = NULL;
     text_write_warnings(answer, arena, out);
-    buf_printf(out, "since %s: %s\n", text_member(answer, "since"), text_member(answer, "summary"));
+    table_write_line(arena_printf(arena, "since %s: %s", text_member(answer, "since"),
+                                  text_member(answer, "summary")),
+                     0, TABLE_MORE, out);
     write_examples(answer, wide, arena, out);
     buf_add_text(out, "\n");
     add_sums(table, "(all)", answer, arena);

@@ -36,16 +36,21 @@ static void write_table(const json_t *answer, bool wide, struct arena *arena, st
     json_t *item = NULL;
     const json_t *fault = json_object_get(answer, "fault");
     const json_t *file = json_object_get(answer, "file");
-    buf_printf(out, "digest %s, in force since %s, file %s\n", text_member(answer, "digest"),
-               text_member(answer, "inForceSince"),
-               json_is_string(file) ? json_string_value(file) : "-");
+    table_write_line(arena_printf(arena, "digest %s, in force since %s, file %s",
+                                  text_member(answer, "digest"),
+                                  text_member(answer, "inForceSince"),
+                                  json_is_string(file) ? json_string_value(file) : "-"),
+                     0, TABLE_MORE, out);
     if (json_is_string(fault))
-        buf_printf(out, "the file is unusable, and the next start will fail: %s\n",
-                   text_one_line(json_string_value(fault), arena));
+        table_write_line(arena_printf(arena,
+                                      "the file is unusable, and the next start will fail: %s",
+                                      json_string_value(fault)),
+                         0, TABLE_MORE, out);
     json_array_foreach (json_object_get(answer, "needsRestart"), i, item)
-        buf_printf(out, "restart needed: %s: %s in force, %s in the file\n",
-                   text_member(item, "key"), text_member(item, "inForce"),
-                   text_member(item, "inFile"));
+        table_write_line(arena_printf(arena, "restart needed: %s: %s in force, %s in the file",
+                                      text_member(item, "key"), text_member(item, "inForce"),
+                                      text_member(item, "inFile")),
+                         0, TABLE_MORE, out);
     buf_add_text(out, "\n");
     add_rows(table, "", json_object_get(answer, "values"), arena);
     table_write(table, out);

@@ -182,13 +182,14 @@ bool dry_run_is_too_much(const struct workload_list *list, const struct cluster 
     return true;
 }
 
-static void write_skipped(const json_t *result, struct buf *out)
+static void write_skipped(const json_t *result, struct arena *arena, struct buf *out)
 {
     size_t i = 0;
     json_t *skipped = NULL;
     json_array_foreach (json_object_get(result, "skipped"), i, skipped)
-        buf_printf(out, "skipped: %s %s: %s\n", text_member(skipped, "kind"),
-                   text_member(skipped, "name"), text_member(skipped, "why"));
+        table_write_line(arena_printf(arena, "skipped: %s %s: %s", text_member(skipped, "kind"),
+                                      text_member(skipped, "name"), text_member(skipped, "why")),
+                         0, TABLE_MORE, out);
 }
 
 static void write_device_requests(const json_t *result, struct arena *arena, struct buf *out)
@@ -199,8 +200,7 @@ static void write_device_requests(const json_t *result, struct arena *arena, str
         const char *text =
             arena_printf(arena, "%s: %s: %s", text_member(request, "object"),
                          text_member(request, "path"), text_member(request, "message"));
-        buf_add_text(out, text_one_line(text, arena));
-        buf_add_text(out, "\n");
+        table_write_line(text, 0, TABLE_MORE, out);
     }
 }
 
@@ -212,14 +212,13 @@ static void write_not_understood(const json_t *result, struct arena *arena, stru
         const char *text = arena_printf(arena, "not understood: %s %s: %s: %s",
                                         text_member(entry, "kind"), text_member(entry, "name"),
                                         text_member(entry, "path"), text_member(entry, "message"));
-        buf_add_text(out, text_one_line(text, arena));
-        buf_add_text(out, "\n");
+        table_write_line(text, 0, TABLE_MORE, out);
     }
 }
 
 void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct buf *out)
 {
-    write_skipped(answer, out);
+    write_skipped(answer, arena, out);
     write_not_understood(answer, arena, out);
     text_write_warnings(answer, arena, out);
     write_device_requests(answer, arena, out);
@@ -230,7 +229,7 @@ void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, 
 {
     provenance_write_warning(answer, arena, out);
     if (json_array_size(json_object_get(answer, "jobs")) == 0)
-        buf_printf(out, "%s\n", text_member(answer, "summary"));
+        table_write_line(text_member(answer, "summary"), 0, 0, out);
     dry_run_write_jobs(answer, wide, arena, out);
     dry_run_write_warnings(answer, arena, out);
 }
@@ -267,7 +266,7 @@ json_t *dry_run_judge(const struct workloads_question *question, struct arena *a
         .provenance = question->provenance,
         .fork = question->fork,
         .arena = arena,
-        .given = &list->given,
+        .list = list,
         .n_replicas_left = question->api->max_replicas,
         .counts_only = question->counts_only,
         .n_evictions_left = MAX_EVICTIONS,

@@ -1,6 +1,7 @@
 /* eviction: see eviction.h. Victims are found and copied under the ledger's lock. */
 #include "api/dry_run/eviction.h"
 #include "api/pod_gpus.h"
+#include "api/table.h"
 #include "api/text.h"
 #include "decide/claim_rules.h"
 #include "decide/evict.h"
@@ -142,8 +143,11 @@ json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
     return json_of(&victims, priority, summary);
 }
 
-void eviction_write(const json_t *preemption, struct buf *out)
+void eviction_write(const json_t *preemption, struct arena *arena, struct buf *out)
 {
-    if (json_is_string(json_object_get(preemption, "node")))
-        buf_printf(out, "\nPreemption: %s\n", text_member(preemption, "summary"));
+    if (!json_is_string(json_object_get(preemption, "node")))
+        return;
+    buf_add_text(out, "\n");
+    table_write_line(arena_printf(arena, "Preemption: %s", text_member(preemption, "summary")), 0,
+                     TABLE_MORE, out);
 }

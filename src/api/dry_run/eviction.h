@@ -17,6 +17,6 @@ json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
 /* A Preemption for a pod that never preempts. */
 json_t *eviction_json_of_never(const struct fit_question *question);
 /* Writes it as text if it helps. */
-void eviction_write(const json_t *preemption, struct buf *out);
+void eviction_write(const json_t *preemption, struct arena *arena, struct buf *out);
 
 #endif

@@ -128,20 +128,27 @@ static const char *addition(const json_t *answer, const json_t *job, struct aren
     return text;
 }
 
+/* "1 of 4 pods"; "2 pods" that are not judged. */
+static const char *pods_text(const json_t *job, const char *words, struct arena *arena)
+{
+    const json_int_t n = json_integer_value(json_object_get(job, "pods"));
+    const bool is_counted = strstr(words, "FIT") != NULL;
+    if (n == 0 && !fits(job)) /* a DaemonSet */
+        return "runs on no node";
+    return arena_printf(arena, "%s%s%lld pod%s", is_counted ? text_number(job, "fits", arena) : "",
+                        is_counted ? " of " : "", (long long)n, n == 1 ? "" : "s");
+}
+
 static void write_verdict(const json_t *answer, const json_t *job, struct arena *arena,
                           struct buf *out)
 {
     const json_t *verdict = json_object_get(job, "verdict");
     const char *words = headline_words(verdict);
-    const json_int_t n = json_integer_value(json_object_get(job, "pods"));
     const char *asks = text_member(workload_at(answer, job, 0), "understood");
     const char *text = text_member(verdict, "text");
-    const bool is_counted = strstr(words, "FIT") != NULL;
-    const char *first = arena_printf(
-        arena, "%s  %s %s/%s: %s%s%s pod%s%s", words, text_member(job, "kind"),
-        text_member(job, "namespace"), text_member(job, "name"),
-        is_counted ? text_number(job, "fits", arena) : "", is_counted ? " of " : "",
-        text_number(job, "pods", arena), n == 1 ? "" : "s", addition(answer, job, arena));
+    const char *first = arena_printf(arena, "%s  %s %s/%s: %s%s", words, text_member(job, "kind"),
+                                     text_member(job, "namespace"), text_member(job, "name"),
+                                     pods_text(job, words, arena), addition(answer, job, arena));
     table_write_sentence(text_one_line(first, arena), 0, out);
     if (fits(job) && asks[0] && json_array_size(json_object_get(job, "workloads")) == 1)
         text = arena_printf(arena, "%s A%s.", text, asks + 1); /* "asks for ..." */
@@ -208,23 +215,14 @@ static void write_placements(const json_t *answer, const json_t *job, bool wide,
         for (size_t i = 0; i < n; i++)
             add_placements(table, workload_at(answer, job, i), pass == 1, arena);
     }
-    if (table_is_empty(table) || json_integer_value(json_object_get(job, "pods")) == 1)
+    if (table_is_empty(table) || json_integer_value(json_object_get(job, "pods")) == 1 ||
+        strcmp(text_member(json_object_get(job, "verdict"), "cause"), "missing") == 0)
         return;
     buf_add_text(out, "\n");
     table_write(table, out);
 }
 
 /* ---- the rest ---- */
-
-static void write_notes(const json_t *workload, struct arena *arena, struct buf *out)
-{
-    size_t i = 0;
-    json_t *note = NULL;
-    json_array_foreach (json_object_get(workload, "notEvaluated"), i, note) {
-        if (json_is_string(note))
-            buf_printf(out, "not evaluated: %s\n", text_one_line(json_string_value(note), arena));
-    }
-}
 
 static bool is_failing(const json_t *workload)
 {
@@ -258,9 +256,9 @@ static void write_job(const json_t *answer, const json_t *job, bool wide, struct
         write_why_not(answer, job, wide, arena, out);
     for (size_t i = 0; i < n; i++) {
         const json_t *workload = workload_at(answer, job, i);
-        claim_answers_write(json_object_get(workload, "claims"), "", arena, out);
-        write_notes(workload, arena, out);
-        eviction_write(json_object_get(workload, "preemption"), out);
+        claim_answers_write(json_object_get(workload, "claims"), 0, arena, out);
+        text_write_list(json_object_get(workload, "notEvaluated"), "not evaluated: ", arena, out);
+        eviction_write(json_object_get(workload, "preemption"), arena, out);
         write_explanation(json_object_get(workload, "explain"), wide, arena, out);
     }
 }

@@ -2,6 +2,7 @@
 #include "api/dry_run/jobs.h"
 #include "api/verdicts/remedies.h"
 #include "decide/what_if.h"
+#include "ledger/gpu_demand.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,13 +20,17 @@ struct job {
 
 /* ---- the verdict ---- */
 
-static int rank_of(enum result result)
+enum { RANK_OF_MISSING = 2, RANK_OF_FITTING = 4 };
+
+/* What decides comes first: an object that is missing, before what the pods lack. */
+static int rank_of(const struct headline *headline)
 {
     static const int RANKS[] = {
-        [RESULT_MISTAKE] = 0,     [RESULT_NOT_JUDGED] = 1, [RESULT_DOES_NOT_FIT] = 2,
-        [RESULT_PARTLY_FITS] = 2, [RESULT_FITS] = 3,       [RESULT_RUNNING] = 3,
+        [RESULT_MISTAKE] = 0,     [RESULT_NOT_JUDGED] = 1, [RESULT_DOES_NOT_FIT] = 3,
+        [RESULT_PARTLY_FITS] = 3, [RESULT_FITS] = 4,       [RESULT_RUNNING] = 4,
     };
-    return RANKS[result];
+    const bool is_missing = headline->cause == CAUSE_MISSING;
+    return is_missing ? RANK_OF_MISSING : RANKS[headline->result];
 }
 
 static int64_t sum(int64_t a, int64_t b)
@@ -138,11 +143,11 @@ static void decide(struct job *job)
     for (size_t i = 0; i < job->n_roles; i++) {
         const struct placed_workload *role = &job->roles[i];
         job->n_pods = sum(job->n_pods, role->n_pods);
-        job->n_placed = sum(job->n_placed, role->n_placed);
-        if (rank_of(role->headline.result) < rank_of(job->roles[job->i_deciding].headline.result))
+        job->n_placed = sum(job->n_placed, role->lacks ? 0 : role->n_placed);
+        if (rank_of(&role->headline) < rank_of(&job->roles[job->i_deciding].headline))
             job->i_deciding = i;
     }
-    if (rank_of(job->roles[job->i_deciding].headline.result) == rank_of(RESULT_FITS))
+    if (rank_of(&job->roles[job->i_deciding].headline) == RANK_OF_FITTING)
         job->i_deciding = job->n_roles - 1;
     job->headline = job->roles[job->i_deciding].headline;
     headline_count(&job->headline, job->n_placed, job->n_pods);
@@ -170,6 +175,7 @@ static void place_again(const struct job *job)
     for (size_t i = 0; i < job->n_roles; i++) {
         const struct placed_workload *role = &job->roles[i];
         const struct fit_question question = placement_run_ask_again(job->dry_run, role);
+        gpu_demand_expect(job->dry_run->fork, question.shape, role->n_pods);
         for (size_t j = 0; j < role->n_nodes; j++)
             what_if_put(job->dry_run->fork, &question, role->nodes[j]);
         (void)what_if_fill(job->dry_run->fork, &question, role->n_placed - (int64_t)role->n_nodes);
@@ -186,13 +192,14 @@ static void search(const struct job *job, json_t *json)
         const struct placed_workload *role = &job->roles[i];
         questions[i] = placement_run_ask_again(dry_run, role);
         roles[i] = (struct trial_role){role->workload->namespace_, &questions[i], role->n_pods,
-                                       role->n_placed};
+                                       role->n_placed, true};
     }
     const struct remedy_question question = {
         .inventory = dry_run->api->inventory,
         .fork = dry_run->fork,
         .roles = roles,
         .n_roles = job->n_roles,
+        .n_listed = dry_run->api->max_replicas,
         .headline = &job->headline,
         .i_failing = job->i_deciding,
         .candidates = &dry_run->candidates,
@@ -204,13 +211,23 @@ static void search(const struct job *job, json_t *json)
     place_again(job);
 }
 
-/* ---- all ---- */
-
-static bool is_same_object(const struct workload *a, const struct workload *b)
+/* If it is all that the pods of the job lack. */
+static void offer_missing(const struct job *job, json_t *json)
 {
-    return strcmp(a->kind, b->kind) == 0 && strcmp(a->namespace_, b->namespace_) == 0 &&
-           strcmp(a->object_name, b->object_name) == 0;
+    const struct placed_workload *deciding = &job->roles[job->i_deciding];
+    const char *lacks = deciding->lacks;
+    bool is_enough = lacks != NULL;
+    for (size_t i = 0; is_enough && i < job->n_roles; i++) {
+        const struct placed_workload *role = &job->roles[i];
+        is_enough = role->n_placed == role->n_pods && role->n_nodes > 0 && role->lacks &&
+                    strcmp(role->lacks, lacks) == 0;
+    }
+    if (is_enough)
+        remedies_add_one(json, arena_printf(job->dry_run->arena, "create the %s", lacks),
+                         deciding->nodes[0], job->n_pods);
 }
+
+/* ---- all ---- */
 
 static json_t *job_json(const struct job *job, size_t first)
 {
@@ -241,7 +258,7 @@ static void share_remedies(const struct job *job, const json_t *json)
         remedies_add_none(workload);
         if (job->headline.result == RESULT_MISTAKE)
             (void)json_object_set(workload, "verdict", json_object_get(json, "verdict"));
-        if (rank_of(job->roles[i].headline.result) == 3)
+        if (rank_of(&job->roles[i].headline) == RANK_OF_FITTING)
             continue;
         (void)json_object_set(workload, "remedies", json_object_get(json, "remedies"));
         (void)json_object_set(workload, "remediesTried", json_object_get(json, "remediesTried"));
@@ -259,6 +276,7 @@ static void judge(struct job *job, size_t first, json_t *workloads, json_t *jobs
         search(job, json);
     else
         remedies_add_none(json);
+    offer_missing(job, json);
     cluster_fork_keep(job->dry_run->fork);
     share_remedies(job, json);
     for (size_t i = 0; i < job->n_roles; i++)
@@ -271,7 +289,7 @@ void jobs_judge(struct dry_run *dry_run, const struct workload_list *list, json_
 {
     for (size_t first = 0, n = 0; first < list->n; first += n) {
         for (n = 1; first + n < list->n; n++) {
-            if (!is_same_object(&list->items[first], &list->items[first + n]))
+            if (list->items[first].object != list->items[first + n].object)
                 break;
         }
         struct job job = {.dry_run = dry_run,

@@ -46,7 +46,8 @@ struct placement_run {
     json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
     const struct node *full_node; /* of a DaemonSet: the first without room; NULL: none */
     enum reason full_reason;
-    const char *refused_because; /* why the API server would reject the pods; NULL: it would not */
+    const char
+        *lacks; /* "namespace ml": the API server would reject the pods; NULL: it would not */
     const char *unknown_templates; /* asked_claims_unknown() */
     const char
         *unsaved; /* the resource that the saved cluster lacks, so that pods are not judged on
@@ -104,9 +105,10 @@ static const char *why_no_more(struct placement_run *run)
 /* An obstacle for pods that fit. */
 static const char *caveat_of(const struct placement_run *run)
 {
-    if (run->refused_because)
-        return arena_printf(run->dry_run->arena, ", but the API server would reject the pods (%s)",
-                            run->refused_because);
+    if (run->lacks)
+        return arena_printf(run->dry_run->arena,
+                            ", but the API server would reject the pods (there is no %s)",
+                            run->lacks);
     if (run->n_by_claim > 0)
         return arena_printf(run->dry_run->arena, "; on %zu nodes " CLAIMS_JUDGED, run->n_by_claim);
     return run->workload->pod.gated ? ", after its scheduling gates are removed" : "";
@@ -150,15 +152,26 @@ static void note(json_t *notes, const char *text)
     (void)json_array_append_new(notes, json_string(text));
 }
 
+/* Whether the manifest makes that object, too. */
+static bool makes(const struct placement_run *run, const char *kind, const char *name)
+{
+    const struct workload_list *list = run->dry_run->list;
+    for (size_t i = 0; i < list->n_skipped; i++) {
+        if (strcmp(list->skipped[i].kind, kind) == 0 && strcmp(list->skipped[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void note_namespace(struct placement_run *run, json_t *notes)
 {
     const struct cluster *fork = run->dry_run->fork;
     struct arena *arena = run->dry_run->arena;
     const char *name = run->workload->namespace_;
-    if (cluster_has_namespace(fork, name))
+    if (cluster_has_namespace(fork, name) || makes(run, "Namespace", name))
         return;
     if (cluster_n_namespaces(fork) > 0) {
-        run->refused_because = arena_printf(arena, "there is no namespace %s", name);
+        run->lacks = arena_printf(arena, "namespace %s", name);
         note(notes,
              arena_printf(
                  arena, "namespace %s: is not in the cluster, the API server would reject the pods",
@@ -178,11 +191,13 @@ static void note_priority(struct placement_run *run, json_t *notes)
     const char *what = NULL;
     if (!class[0] || cluster_has_object(fork, CLUSTER_PRIORITY_CLASSES, class))
         return;
-    if (cluster_n_objects(fork, CLUSTER_PRIORITY_CLASSES) == 0) {
+    if (makes(run, "PriorityClass", class)) {
+        what = "not checked, as the manifest makes it";
+    } else if (cluster_n_objects(fork, CLUSTER_PRIORITY_CLASSES) == 0) {
         what = "not checked, the cluster file has no priority classes";
     } else {
         what = "is not in the cluster, the API server would reject the pods";
-        run->refused_because = arena_printf(arena, "there is no priority class %s", class);
+        run->lacks = arena_printf(arena, "priority class %s", class);
     }
     note(notes, arena_printf(arena, "priorityClassName %s: %s", class, what));
 }
@@ -193,11 +208,12 @@ static void note_runtime_class(struct placement_run *run, json_t *notes)
     struct arena *arena = run->dry_run->arena;
     const char *class = run->workload->runtime_class;
     const char *what = "not checked, the runtime classes of the cluster are unknown";
-    if (!class[0] || cluster_has_object(fork, CLUSTER_RUNTIME_CLASSES, class))
+    if (!class[0] || cluster_has_object(fork, CLUSTER_RUNTIME_CLASSES, class) ||
+        makes(run, "RuntimeClass", class))
         return;
     if (cluster_n_objects(fork, CLUSTER_RUNTIME_CLASSES) > 0) {
         what = "is not in the cluster, the API server would reject the pods";
-        run->refused_because = arena_printf(arena, "there is no runtime class %s", class);
+        run->lacks = arena_printf(arena, "runtime class %s", class);
     }
     note(notes, arena_printf(arena, "runtimeClassName %s: %s", class, what));
 }
@@ -478,7 +494,7 @@ static const struct asked_claims *asked_of(struct placement_run *run, const stru
                                              .asker = asker,
                                              .except =
                                                  except_of(run->dry_run, workload->namespace_),
-                                             .given = run->dry_run->given};
+                                             .given = &run->dry_run->list->given};
     if (workload->problem || !workload->pod.claims)
         return NULL;
     const struct inventory_view view CLEANUP(inventory_done) =
@@ -559,10 +575,9 @@ static const char *fault_of(const struct placement_run *run, struct headline *re
         *ret_headline =
             headline_new(RESULT_NOT_JUDGED, CAUSE_CLAIMS,
                          arena_printf(arena, "The saved cluster has no %s.", run->unsaved));
-    else if (run->refused_because)
-        *ret_headline =
-            headline_new(RESULT_DOES_NOT_FIT, CAUSE_MISSING,
-                         arena_printf(arena, "T%s.", run->refused_because + strlen("t")));
+    else if (run->lacks)
+        *ret_headline = headline_new(RESULT_DOES_NOT_FIT, CAUSE_MISSING,
+                                     arena_printf(arena, "There is no %s.", run->lacks));
     else
         return NULL;
     return ret_headline->text;
@@ -613,7 +628,7 @@ static json_t *preemption_json(const struct placement_run *run)
     struct dry_run *dry_run = run->dry_run;
     const struct workload *workload = run->workload;
     const struct pod_facts *pod = &workload->pod;
-    if (run->n_placed >= run->n_replicas || workload->per_node || run->refused_because ||
+    if (run->n_placed >= run->n_replicas || workload->per_node || run->lacks ||
         run->query.question.refusal || dry_run->counts_only || dry_run->n_evictions_left == 0)
         return json_null();
     dry_run->n_evictions_left--;
@@ -695,7 +710,7 @@ struct placed_workload placement_run(struct dry_run *dry_run, const struct workl
     quota_json_update(quotas, dry_run->fork, workload->namespace_, asked, dry_run->arena);
     if (run.n_placed > 0)
         remember_claims(dry_run, workload);
-    dry_run->n_placed_whole += !run.no_more[0] && !run.refused_because;
+    dry_run->n_placed_whole += !run.no_more[0] && !run.lacks;
     dry_run->n_unsaved += run.unsaved != NULL;
     warn_of_unsaved(&run);
     json_t *json = json_pack(
@@ -704,14 +719,23 @@ struct placed_workload placement_run(struct dry_run *dry_run, const struct workl
         "kind", workload->kind, "name", workload->name, "namespace", workload->namespace_,
         "summary", summary_of(&run), "replicas", (json_int_t)run.n_replicas, "placed",
         (json_int_t)run.n_placed, "moreReplicas", (json_int_t)run.n_more, "refusedBecause",
-        run.refused_because, "placements", placements, "nodes", nodes, "nearMisses",
-        run.near_misses ? run.near_misses : json_array(), "notEvaluated", notes, "preemption",
-        preemption_json(&run), "quotas", quotas, "claims", claims, "explain", explain);
+        run.lacks ? arena_printf(dry_run->arena, "there is no %s", run.lacks) : NULL, "placements",
+        placements, "nodes", nodes, "nearMisses", run.near_misses ? run.near_misses : json_array(),
+        "notEvaluated", notes, "preemption", preemption_json(&run), "quotas", quotas, "claims",
+        claims, "explain", explain);
     const struct headline headline = headline_of_run(&run);
     (void)json_object_set_new(
         json, "verdict",
-        headline_json(&headline, &run.query.question, run.n_replicas - run.n_placed));
+        headline_json(&headline, &run.query.question,
+                      run.lacks ? run.n_replicas : run.n_replicas - run.n_placed));
     add_understood(&run, json);
-    return (struct placed_workload){workload,       json,         headline,  run.query.question,
-                                    run.n_replicas, run.n_placed, run.nodes, run.n_nodes};
+    return (struct placed_workload){.workload = workload,
+                                    .json = json,
+                                    .headline = headline,
+                                    .question = run.query.question,
+                                    .n_pods = run.n_replicas,
+                                    .n_placed = run.n_placed,
+                                    .lacks = run.lacks,
+                                    .nodes = run.nodes,
+                                    .n_nodes = run.n_nodes};
 }

@@ -29,8 +29,8 @@ struct dry_run {
     const struct provenance *provenance;
     struct cluster *fork; /* earlier workloads are placed on it */
     struct arena *arena;
-    size_t n_replicas_left; /* limit on replicas placed one by one */
-    const struct given_claims *given;
+    size_t n_replicas_left;           /* limit on replicas placed one by one */
+    const struct workload_list *list; /* the manifest */
     struct claim_lookup *claims;
     const struct placed_claims *placed_claims; /* the last first */
     size_t n_placed_claims;
@@ -57,6 +57,7 @@ struct placed_workload {
     struct headline headline;
     struct fit_question question; /* of the fork before its first pod was placed */
     int64_t n_pods, n_placed;
+    const char *lacks; /* "namespace ml": without it the API server rejects the pods; or NULL */
     const struct node *const *nodes; /* of the first pods, in order; not of a DaemonSet */
     size_t n_nodes;
 };

@@ -283,7 +283,7 @@ void pod_json_add_remedies(const struct pod_report *report, struct pod_remedies 
     struct pod_query query = pod_json_query(report, copy);
     const struct pod *pod = &copy->pod;
     query.question.peer = &copy->peers->pod;
-    const struct trial_role role = {pod->namespace_, &query.question, n, 0};
+    const struct trial_role role = {pod->namespace_, &query.question, n, 0, false};
     if (pod->claims || pod->gated || pod->terminating || !copy->headline ||
         !remedies_may_help(copy->headline))
         return;

@@ -17,9 +17,7 @@
 
 static void write_line(const char *name, const char *text, struct arena *arena, struct buf *out)
 {
-    buf_printf(out, "  %-15s ", name);
-    buf_add_text(out, text_one_line(text, arena));
-    buf_add_text(out, "\n");
+    table_write_line(arena_printf(arena, "%-15s %s", name, text), strlen("  "), 16, out);
 }
 
 static void write_age(const json_t *pod, struct arena *arena, struct buf *out)
@@ -119,7 +117,7 @@ static void write_facts(const json_t *pod, struct arena *arena, struct buf *out)
 {
     write_scheduler(pod, arena, out);
     write_requests(pod, arena, out);
-    claim_answers_write(json_object_get(pod, "claims"), "  ", arena, out);
+    claim_answers_write(json_object_get(pod, "claims"), strlen("  "), arena, out);
     write_group(pod, arena, out);
     write_notes(pod, arena, out);
     write_fits_on(pod, arena, out);

@@ -1,5 +1,6 @@
 /* claim_answers: see claim_answers.h. First one want, then one claim, then the lines. */
 #include "api/verdicts/claim_answers.h"
+#include "api/table.h"
 #include "api/text.h"
 
 #include <inttypes.h>
@@ -256,13 +257,6 @@ json_t *claim_answers_json(struct claim_lookup *lookup, struct claim_rules *rule
 
 /* ---- lines ---- */
 
-static void write_line(const char *indent, const char *text, struct arena *arena, struct buf *out)
-{
-    buf_add_text(out, indent);
-    buf_add_text(out, text_one_line(text, arena));
-    buf_add_text(out, "\n");
-}
-
 static const char *request_name(const json_t *request, struct arena *arena)
 {
     const char *alternative = text_member(request, "alternative");
@@ -270,39 +264,35 @@ static const char *request_name(const json_t *request, struct arena *arena)
                         alternative);
 }
 
-static void write_request(const json_t *request, const char *indent, struct arena *arena,
+static void write_request(const json_t *request, size_t indent, struct arena *arena,
                           struct buf *out)
 {
     size_t i = 0;
     json_t *removal = NULL;
-    write_line(indent,
-               arena_printf(arena, "  request %s: %s", request_name(request, arena),
-                            text_member(request, "message")),
-               arena, out);
+    table_write_line(arena_printf(arena, "request %s: %s", request_name(request, arena),
+                                  text_member(request, "message")),
+                     indent + 2, TABLE_MORE, out);
     json_array_foreach (json_object_get(request, "removed"), i, removal) {
         const char *nearest = text_member(removal, "nearest");
-        write_line(indent,
-                   arena_printf(arena, "    %s ruled out by %s: %s%s%s%s",
-                                text_number(removal, "devices", arena),
-                                text_member(removal, "selector"), text_member(removal, "term"),
-                                nearest[0] ? " (the nearest value is " : "", nearest,
-                                nearest[0] ? ")" : ""),
-                   arena, out);
+        table_write_line(
+            arena_printf(arena, "%s ruled out by %s: %s%s%s%s",
+                         text_number(removal, "devices", arena), text_member(removal, "selector"),
+                         text_member(removal, "term"), nearest[0] ? " (the nearest value is " : "",
+                         nearest, nearest[0] ? ")" : ""),
+            indent + 4, TABLE_MORE, out);
     }
 }
 
-void claim_answers_write(const json_t *answers, const char *indent, struct arena *arena,
-                         struct buf *out)
+void claim_answers_write(const json_t *answers, size_t indent, struct arena *arena, struct buf *out)
 {
     size_t i = 0;
     size_t j = 0;
     json_t *claim = NULL;
     json_t *request = NULL;
     json_array_foreach (answers, i, claim) {
-        write_line(indent,
-                   arena_printf(arena, "%s: %s", text_member(claim, "claim"),
-                                text_member(claim, "message")),
-                   arena, out);
+        table_write_line(arena_printf(arena, "%s: %s", text_member(claim, "claim"),
+                                      text_member(claim, "message")),
+                         indent, TABLE_MORE, out);
         json_array_foreach (json_object_get(claim, "requests"), j, request)
             write_request(request, indent, arena, out);
     }

@@ -15,8 +15,8 @@
 /* A ClaimAnswer (docs/openapi.yaml) for each claim of the pod, as the candidates are judged now. */
 json_t *claim_answers_json(struct claim_lookup *lookup, struct claim_rules *rules,
                            const struct candidates *candidates, struct arena *arena);
-/* A line for each claim and request, with this before it. */
-void claim_answers_write(const json_t *answers, const char *indent, struct arena *arena,
+/* A line for each claim and request, indented by so many spaces. */
+void claim_answers_write(const json_t *answers, size_t indent, struct arena *arena,
                          struct buf *out);
 
 #endif

@@ -1,4 +1,5 @@
 /* remedies: see remedies.h. The search; remedies_priv.h has the kinds. */
+#include "api/table.h"
 #include "api/text.h"
 #include "api/verdicts/remedies_priv.h"
 #include "base/mem.h"
@@ -108,8 +109,12 @@ void remedies_add(const struct remedy_question *question, json_t *json)
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct remedy_search search = {
         .question = question,
-        .trials = trials_of(question->fork, question->roles, question->n_roles,
-                            question->answer_left, arena),
+        .trials = {.fork = question->fork,
+                   .roles = question->roles,
+                   .n_roles = question->n_roles,
+                   .n_listed = question->n_listed,
+                   .answer_left = question->answer_left,
+                   .left = TRIAL_VERDICTS_MAX},
         .failing = question->roles[question->i_failing].question,
         .shape = question->roles[question->i_failing].question->shape,
         .found = json_array(),
@@ -128,6 +133,16 @@ void remedies_add_none(json_t *json)
 {
     (void)json_object_set_new(json, "remedies", json_array());
     (void)json_object_set_new(json, "remediesTried", json_string("none"));
+}
+
+void remedies_add_one(json_t *json, const char *text, const struct node *node, int64_t n)
+{
+    const size_t n_nodes = n == 1 ? 1 : 0;
+    json_t *remedy = json_pack("{s:s, s:s, s:o, s:i, s:I, s:n}", "kind", "administrator", "text",
+                               text, "nodes", names_json(&node, n_nodes), "nodeCount", (int)n_nodes,
+                               "fits", (json_int_t)n, "change");
+    (void)json_object_set_new(json, "remedies", json_pack("[o]", remedy));
+    (void)json_object_set_new(json, "remediesTried", json_string("all"));
 }
 
 /* ---- text ---- */
@@ -165,8 +180,9 @@ void remedies_write(const json_t *json, struct arena *arena, struct buf *out)
         buf_add_text(out, "\nWhat would help, each one alone:\n");
     json_array_foreach (remedies, i, remedy) {
         const bool is_admin = strcmp(text_member(remedy, "kind"), "administrator") == 0;
-        buf_printf(out, "  %s%s%s\n", is_admin ? "administrator: " : "",
-                   text_member(remedy, "text"), places_text(remedy, arena));
+        table_write_line(arena_printf(arena, "%s%s%s", is_admin ? "administrator: " : "",
+                                      text_member(remedy, "text"), places_text(remedy, arena)),
+                         strlen("  "), TABLE_MORE, out);
     }
     if (json_array_size(remedies) == 0 && is_tried)
         buf_add_text(out, "\nNo single change is enough.\n");

@@ -18,6 +18,7 @@ struct remedy_question {
     struct cluster *fork;        /* marked, as it is before the workload */
     const struct trial_role *roles;
     size_t n_roles;
+    size_t n_listed;                 /* as in struct trials */
     const struct headline *headline; /* why it does not fit */
     size_t i_failing;                /* the role that this is about */
     const struct candidates *candidates;
@@ -32,6 +33,8 @@ bool remedies_may_help(const struct headline *headline);
 void remedies_add(const struct remedy_question *question, json_t *json);
 /* The same for a workload that fits, or whose remedies are not searched. */
 void remedies_add_none(json_t *json);
+/* The same for one that is known without a trial: n pods fit with it, the first on the node. */
+void remedies_add_one(json_t *json, const char *text, const struct node *node, int64_t n);
 /* Writes them under a heading; nothing if there is nothing to say. */
 void remedies_write(const json_t *json, struct arena *arena, struct buf *out);
 

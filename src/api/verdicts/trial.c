@@ -5,19 +5,15 @@
 #include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "decide/what_if.h"
+#include "ledger/gpu_demand.h"
 
 #include <string.h>
 
-/* Pods that are placed one by one, each on its best node. Only room counts for the others. */
-#define PLACED_ONE_BY_ONE ((int64_t)100)
+/* Pods that are placed one by one, each on its best node. Of the others only the number counts: of
+ * several roles it depends on the order, so they have as many as the dry run that follows. */
+#define PLACED_ONE_BY_ONE ((size_t)100)
 /* Nodes that are weighed again in the time of a verdict. */
 #define WEIGHED_OF_A_VERDICT 16
-
-struct trials trials_of(struct cluster *fork, const struct trial_role *roles, size_t n_roles,
-                        size_t *answer_left, struct arena *arena)
-{
-    return (struct trials){fork, roles, n_roles, answer_left, TRIAL_VERDICTS_MAX, 0, false, arena};
-}
 
 int64_t trials_n_pods(const struct trials *trials)
 {
@@ -29,9 +25,10 @@ int64_t trials_n_pods(const struct trials *trials)
     return n;
 }
 
-static int64_t one_by_one(int64_t n)
+static size_t one_by_one(const struct trials *trials, int64_t n)
 {
-    return n < PLACED_ONE_BY_ONE ? n : PLACED_ONE_BY_ONE;
+    const size_t most = trials->n_roles > 1 ? trials->n_listed : PLACED_ONE_BY_ONE;
+    return (uint64_t)n < most ? (size_t)n : most;
 }
 
 static bool pay(struct trials *trials)
@@ -42,7 +39,7 @@ static bool pay(struct trials *trials)
     (void)cluster_peers(trials->fork, PEERS_REPELLING, &n_peers);
     for (size_t i = 0; i < trials->n_roles; i++)
         price += 2 * pod_price(&trials->roles[i].question->shape->facts) * n_nodes +
-                 (size_t)one_by_one(trials->roles[i].n) * (1 + n_nodes / WEIGHED_OF_A_VERDICT) +
+                 one_by_one(trials, trials->roles[i].n) * (1 + n_nodes / WEIGHED_OF_A_VERDICT) +
                  n_peers / PEERS_OF_A_VERDICT;
     trials->is_cut = trials->is_cut || trials->n_run == TRIALS_MAX || price > trials->left ||
                      price > *trials->answer_left;
@@ -68,6 +65,8 @@ static struct fit_question question_of(const struct trials *trials, const struct
         fit_question_of(trials->fork, role->namespace_, &wanted, QUOTA_NO_CLAIMS, arena);
     if (trial->lifts_quota)
         quota_lift(question.quota);
+    if (trial->facts || role->is_new) /* as a dry run of the changed workload */
+        gpu_demand_expect(trials->fork, wanted.shape, role->n);
     return question;
 }
 
@@ -112,8 +111,9 @@ static void note_limits(struct trial_end *end, const struct quota_view *view,
 static bool place_role(struct trials *trials, const struct fit_question *question, int64_t n,
                        struct trial_end *end)
 {
-    const size_t n_listed = (size_t)one_by_one(n);
-    const struct node *nodes[PLACED_ONE_BY_ONE];
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const size_t n_listed = one_by_one(trials, n);
+    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, n_listed);
     const size_t n_placed = what_if_place(trials->fork, question, n_listed, nodes);
     note_nodes(end, nodes, n_placed);
     if (n_placed < n_listed)

@@ -20,21 +20,19 @@ struct trial_role {
     const struct fit_question *question; /* of the fork; `peer` is set if it has peers. No claims */
     int64_t n;
     int64_t n_placed; /* that fit as they are */
+    bool is_new;      /* they do not wait yet */
 };
 
 struct trials {
     struct cluster *fork; /* marked, as it is before the workload */
     const struct trial_role *roles;
     size_t n_roles;
+    size_t n_listed;     /* pods of a role that a dry run places one by one */
     size_t *answer_left; /* of TRIAL_VERDICTS_OF_ANSWER; lowered */
-    size_t left;         /* of TRIAL_VERDICTS_MAX */
+    size_t left;         /* of TRIAL_VERDICTS_MAX, to begin with */
     size_t n_run;        /* at most TRIALS_MAX */
     bool is_cut;         /* a limit prevented a trial */
-    struct arena *arena;
 };
-
-struct trials trials_of(struct cluster *fork, const struct trial_role *roles, size_t n_roles,
-                        size_t *answer_left, struct arena *arena);
 
 struct trial {
     /* What the pods ask for instead, one for each role; NULL: as they do. */

@@ -357,8 +357,9 @@ void tables_write_node_groups(const json_t *answer, bool wide, struct arena *are
     size_t i = 0;
     json_t *group = NULL;
     provenance_write_warning(answer, arena, out);
-    buf_printf(out, "%s\n%s: how many of the others one more node like LIKE would let run\n\n",
-               text_member(answer, "summary"), wide ? WIDE[5] : NARROW[3]);
+    table_write_line(text_member(answer, "summary"), 0, 0, out);
+    buf_printf(out, "%s: how many of the others one more node like LIKE would let run\n\n",
+               wide ? WIDE[5] : NARROW[3]);
     json_array_foreach (json_object_get(answer, "groups"), i, group)
         (wide ? add_wide : add_narrow)(table, group, arena);
     table_write(table, out);

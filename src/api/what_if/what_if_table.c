@@ -140,16 +140,6 @@ static void write_quota(const json_t *change, bool wide, struct arena *arena, st
     json_decref(changes);
 }
 
-static void write_not_checked(const json_t *answer, struct arena *arena, struct buf *out)
-{
-    size_t i = 0;
-    json_t *line = NULL;
-    json_array_foreach (json_object_get(answer, "notChecked"), i, line) {
-        if (json_is_string(line))
-            buf_printf(out, "%s\n", text_one_line(json_string_value(line), arena));
-    }
-}
-
 static const char *change_text(const json_t *change, struct arena *arena)
 {
     static const char *const NAMES[] = {"node", "pod", "quota"};
@@ -195,8 +185,8 @@ void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, 
     const json_t *pending = json_object_get(answer, "pending");
     provenance_write_warning(answer, arena, out);
     write_head(answer, wide, arena, out);
-    buf_printf(out, "%s\n", text_member(answer, "summary"));
-    write_not_checked(answer, arena, out);
+    table_write_line(text_member(answer, "summary"), 0, 0, out);
+    text_write_list(json_object_get(answer, "notChecked"), "", arena, out);
     write_budgets(json_object_get(answer, "disruptionBudgets"), wide, arena, out);
     write_pods(json_object_get(answer, "displaced"), "Displaced", wide, arena, out);
     write_pods(json_object_get(pending, "nowRun"), "Pending pods that find a place now", wide,
