@@ -1,5 +1,6 @@
 /*
- * topology: sums of the domains of a level (ledger/domains.h), for people.
+ * topology: sums of the domains of a level (ledger/domains.h), and the choice of domains for a
+ * group of equal pods.
  */
 #ifndef DECIDE_TOPOLOGY_H
 #define DECIDE_TOPOLOGY_H
@@ -18,5 +19,21 @@ struct topology_sums topology_sums(const struct cluster *cluster, size_t level);
 
 /* Whether the domain has GPUs on ready, uncordoned nodes, and these are all free. */
 bool topology_is_whole(const struct node_domain *domain);
+
+/* Room of a domain for a group. */
+struct topology_room {
+    domain_id id;
+    const char *name;  /* decides between equals */
+    int64_t n_members; /* that have room at the same time */
+    int64_t free_gpus; /* before: the best fit leaves the fewest */
+    int64_t n_taken;   /* the choice: members that go there */
+};
+
+/* "require": all n > 0 members to the one domain with room for them that has the fewest GPUs free.
+ * False: none has room for all, and nothing is taken. */
+bool topology_require(struct topology_room *rooms, size_t n_rooms, int64_t n);
+/* "prefer": to the fewest domains: those with the most room, and for the rest the domain with room
+ * for it that has the fewest GPUs free. Returns their number; 0: all have too little together. */
+size_t topology_prefer(struct topology_room *rooms, size_t n_rooms, int64_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /* score: the table of placement policies and shared code. See include/decide/score.h. */
 #include "decide/score.h"
+#include "ledger/domains.h"
 #include "replicas.h"
 #include "score_policy.h"
 
@@ -45,6 +46,7 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
     find_demands(score, question->asker.uid, arena);
     score->replicas = replicas_begin(cluster, question, arena);
     score->policy = POLICIES[cluster_policy(cluster)->placement];
+    score->has_domains = score->policy->domains.compute && cluster_end_of_domains(cluster) > 0;
     score->milli_cores = shape_demand(&shape->facts, "cpu");
     score->memory_bytes = shape_demand(&shape->facts, "memory");
     score->wanted = ARENA_ARRAY(arena, struct wanted_gpus, shape->n_gpu_needs);
@@ -83,7 +85,9 @@ void score_reprice(struct score *score)
 
 double score_price(const struct score *score, const struct node *node)
 {
-    return score->policy->price.compute ? score->policy->price.compute(score, node) : 0;
+    const double price =
+        score->policy->price.compute ? score->policy->price.compute(score, node) : 0;
+    return score->has_domains ? price + score->policy->domains.compute(score, node) : price;
 }
 
 struct replicas_near score_near(const struct score *score, const struct node *node)
@@ -118,7 +122,11 @@ size_t score_terms(const struct score *score, const struct node *node,
     for (const struct score_part *part = score->policy->own; part->compute; part++)
         ret_terms[n++] = (struct score_term){part->name, part->compute(score, node)};
     if (score->policy->price.compute)
-        ret_terms[n++] = (struct score_term){score->policy->price.name, score_price(score, node)};
+        ret_terms[n++] = (struct score_term){score->policy->price.name,
+                                             score->policy->price.compute(score, node)};
+    if (score->has_domains)
+        ret_terms[n++] = (struct score_term){score->policy->domains.name,
+                                             score->policy->domains.compute(score, node)};
     const struct replicas_near near = score_near(score, node);
     if (score->replicas)
         ret_terms[n++] = (struct score_term){"replicasNear", score_near_cost(score, &near)};

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool topology_is_whole(const struct node_domain *domain)
 {
@@ -46,4 +47,72 @@ struct topology_sums topology_sums(const struct cluster *cluster, size_t level)
     count_repeated(names, sums.n_domains, &sums);
     free(names);
     return sums;
+}
+
+/* Whether a, whose room is enough, is the better fit. */
+static bool fits_better(const struct topology_room *a, const struct topology_room *b)
+{
+    if (a->free_gpus != b->free_gpus)
+        return a->free_gpus < b->free_gpus;
+    if (a->n_members != b->n_members)
+        return a->n_members < b->n_members;
+    return strcmp(a->name, b->name) < 0;
+}
+
+/* NULL: no free room is enough. */
+static struct topology_room *best_fit(struct topology_room *rooms, size_t n_rooms, int64_t n)
+{
+    struct topology_room *best = NULL;
+    for (size_t i = 0; i < n_rooms; i++) {
+        if (rooms[i].n_taken == 0 && rooms[i].n_members >= n &&
+            (!best || fits_better(&rooms[i], best)))
+            best = &rooms[i];
+    }
+    return best;
+}
+
+static struct topology_room *largest(struct topology_room *rooms, size_t n_rooms)
+{
+    struct topology_room *most = NULL;
+    for (size_t i = 0; i < n_rooms; i++) {
+        if (rooms[i].n_taken > 0 || rooms[i].n_members <= 0)
+            continue;
+        if (!most || rooms[i].n_members > most->n_members ||
+            (rooms[i].n_members == most->n_members && fits_better(&rooms[i], most)))
+            most = &rooms[i];
+    }
+    return most;
+}
+
+static void take_nothing(struct topology_room *rooms, size_t n_rooms)
+{
+    for (size_t i = 0; i < n_rooms; i++)
+        rooms[i].n_taken = 0;
+}
+
+bool topology_require(struct topology_room *rooms, size_t n_rooms, int64_t n)
+{
+    take_nothing(rooms, n_rooms);
+    struct topology_room *best = best_fit(rooms, n_rooms, n);
+    if (best)
+        best->n_taken = n;
+    return best != NULL;
+}
+
+size_t topology_prefer(struct topology_room *rooms, size_t n_rooms, int64_t n)
+{
+    size_t n_chosen = 0;
+    take_nothing(rooms, n_rooms);
+    for (int64_t n_left = n; n_left > 0; n_chosen++) {
+        struct topology_room *next = best_fit(rooms, n_rooms, n_left);
+        if (!next)
+            next = largest(rooms, n_rooms);
+        if (!next) {
+            take_nothing(rooms, n_rooms);
+            return 0;
+        }
+        next->n_taken = next->n_members < n_left ? next->n_members : n_left;
+        n_left -= next->n_taken;
+    }
+    return n_chosen;
 }

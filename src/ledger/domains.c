@@ -81,7 +81,8 @@ static void drop(struct cluster *cluster, domain_id id)
     const struct domain_key key = {domain->name, domain->outer, domain->level};
     struct domain_entry *entry = NULL;
     HASH_FIND(hh, domains->table, &key, sizeof key, entry);
-    HASH_DEL(domains->table, entry);
+    if (entry)
+        HASH_DEL(domains->table, entry);
     free(entry);
     string_table_unref(&cluster->shapes->strings, domain->name);
     *domain = (struct node_domain){.outer = domains->first_unused};

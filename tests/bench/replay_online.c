@@ -1,6 +1,7 @@
 /* replay_online: see replay.h. */
 #include "base/mem.h"
 #include "replay.h"
+#include "replay_groups.h"
 #include "replay_queue.h"
 
 #include <inttypes.h>
@@ -13,6 +14,9 @@
 #define END_S (16 * DAY_S)
 #define DURATION_MAX_S (3 * DAY_S)
 #define LOAD 0.95 /* average share of the cluster's GPUs */
+/* The same with groups: of the pods, and of the groups. */
+#define LOAD_BESIDE 0.55
+#define LOAD_OF_GROUPS 0.2
 #define GPUS_MAX 64
 
 struct running {
@@ -40,6 +44,9 @@ struct online {
     struct waits waits, waits_whole; /* of GPU pods; of pods with 8 GPUs */
     uint64_t n_waited;
     size_t n_warm_up_services;
+    struct groups *groups; /* NULL: none */
+    struct waits waits_groups;
+    double group_comes_s, between_groups_s;
 };
 
 /* The heap. */
@@ -165,6 +172,36 @@ static void count_wait(struct online *online, const struct waiting *pod, double 
         add_wait(&online->waits_whole, waited_s);
 }
 
+static bool start_group(struct online *online, const struct group *group)
+{
+    const struct node *nodes[GROUP_NODES_MAX];
+    if (!groups_place(online->groups, group, nodes))
+        return false;
+    for (size_t i = 0; i < group->n_nodes; i++)
+        start(online,
+              &(struct waiting){group->since_s,
+                                group->duration_s,
+                                {&online->groups->pod, group->first_id + i, 0, 0}},
+              nodes[i]);
+    if (group->since_s >= WARM_UP_S)
+        add_wait(&online->waits_groups, online->now_s - group->since_s);
+    return true;
+}
+
+/* Groups go before single pods. */
+static void start_groups(struct online *online, const struct node *freer)
+{
+    struct groups *groups = online->groups;
+    if (!groups || node_free_gpus(freer) < groups->pod.gpus)
+        return;
+    for (size_t i = 0; i < groups->n_waiting;) {
+        if (start_group(online, &groups->waiting[i]))
+            groups_stop_waiting(groups, i);
+        else
+            i++;
+    }
+}
+
 /* Tries waiting pods on the node that became freer, longest wait first. */
 static void depart(struct online *online)
 {
@@ -172,6 +209,7 @@ static void depart(struct online *online)
     pass(online, gone.ends_s);
     replay_leave(online->replay, gone.id);
     online->gpus_used -= gone.pod->gpus;
+    start_groups(online, gone.node);
     for (struct waiting pod; replay_queue_take(&online->queue, gone.node, &pod);) {
         replay_bind(online->replay, &pod.coming, gone.node);
         count_wait(online, &pod, online->now_s);
@@ -189,6 +227,30 @@ static void come(struct online *online, const struct waiting *pod)
     }
     count_wait(online, pod, pod->since_s);
     start(online, pod, node);
+}
+
+static void depart_until(struct online *online, double until_s)
+{
+    while (online->n_running > 0 && online->running[0].ends_s <= until_s &&
+           online->running[0].ends_s <= END_S)
+        depart(online);
+}
+
+/* The groups that come before a time. */
+static void come_groups(struct online *online, double until_s)
+{
+    struct groups *groups = online->groups;
+    while (groups && online->group_comes_s <= until_s && online->group_comes_s <= END_S) {
+        const double comes_s = online->group_comes_s;
+        depart_until(online, comes_s);
+        pass(online, comes_s);
+        const struct group group = groups_next(groups, comes_s);
+        if (comes_s > WARM_UP_S)
+            groups_look(groups, &group);
+        if (!start_group(online, &group))
+            groups_wait(groups, &group);
+        online->group_comes_s -= online->between_groups_s * log(replay_random(&groups->random));
+    }
 }
 
 static int compare_waits(const void *a, const void *b)
@@ -225,6 +287,22 @@ static int64_t end_waits(struct online *online)
     return pending_gpus;
 }
 
+static void print_groups(struct online *online)
+{
+    struct groups *groups = online->groups;
+    if (!groups)
+        return;
+    for (size_t i = 0; i < groups->n_waiting; i++) {
+        if (groups->waiting[i].since_s >= WARM_UP_S)
+            add_wait(&online->waits_groups, END_S - groups->waiting[i].since_s);
+    }
+    (void)printf(",\"groups\":%zu,\"meanWaitOfGroups\":%.1f,\"p99WaitOfGroups\":%.0f,"
+                 "\"wholeRacks\":%.3f,\"wholeInBest\":%.3f",
+                 online->waits_groups.n, mean_s(&online->waits_groups),
+                 p99_s(&online->waits_groups), groups->whole_racks / (double)groups->n_seen,
+                 groups->whole_in_best / (double)groups->n_seen);
+}
+
 static void report(struct online *online)
 {
     const int64_t pending_gpus = end_waits(online);
@@ -237,15 +315,20 @@ static void report(struct online *online)
                  100 * (double)online->n_waited / (double)online->waits.n, pending_gpus,
                  online->waits.n);
     services_print(&services);
+    print_groups(online);
     (void)puts("}");
 }
 
-void replay_online(struct replay *replay)
+static void run(struct replay *replay, struct groups *groups)
 {
     const struct trace *trace = &replay->trace;
     struct durations durations = known_durations(trace);
-    const double between_s = mean_gpu_s(trace, &durations) / (LOAD * (double)replay->trace.n_gpus);
-    struct online online = {.replay = replay};
+    const double between_s = mean_gpu_s(trace, &durations) /
+                             ((groups ? LOAD_BESIDE : LOAD) * (double)replay->trace.n_gpus);
+    struct online online = {.replay = replay, .groups = groups};
+    if (groups)
+        online.between_groups_s =
+            GROUP_MEAN_GPU_S / (LOAD_OF_GROUPS * (double)replay->trace.n_gpus);
     double comes_s = 0;
     double gap_s = 0;
     double duration_s = 0;
@@ -257,9 +340,8 @@ void replay_online(struct replay *replay)
             gap_s = 0;
             duration_s = duration_of(replay, &durations, coming.pod);
         }
-        while (online.n_running > 0 && online.running[0].ends_s <= comes_s &&
-               online.running[0].ends_s <= END_S)
-            depart(&online);
+        come_groups(&online, comes_s);
+        depart_until(&online, comes_s);
         if (comes_s > END_S)
             break;
         if (comes_s < WARM_UP_S)
@@ -275,4 +357,18 @@ void replay_online(struct replay *replay)
     replay_queue_fini(&online.queue);
     free(online.waits.items_s);
     free(online.waits_whole.items_s);
+    free(online.waits_groups.items_s);
+}
+
+void replay_online(struct replay *replay)
+{
+    run(replay, NULL);
+}
+
+void replay_with_groups(struct replay *replay)
+{
+    struct groups groups;
+    groups_init(&groups, replay);
+    run(replay, &groups);
+    groups_fini(&groups);
 }

@@ -3,11 +3,11 @@
  * the wire, and kube-scheduler's arithmetic. tests/bench/replay builds and runs it, and explains
  * the figures.
  *
- *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online [SPREAD]
+ *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online|groups [SPREAD]
  *
  * POLICY "kube" and "kube-packing": no extender; kube-scheduler with its defaults, and configured
- * to pack. SPREAD: placement.replicaSpread in thousandths, with replicas of services among the pods
- * (replay_services.h); without it there are none.
+ * to pack. POLICY+racks: with topology.levels. SPREAD: placement.replicaSpread in thousandths, with
+ * replicas of services among the pods (replay_services.h); without it there are none.
  *
  * Prints one line of JSON; for arrivals, one per pod. replay_static.c and replay_online.c implement
  * the kinds of run.
@@ -157,6 +157,13 @@ struct coming replay_next(struct replay *replay)
     return services_next(&replay->services, &replay->trace, &replay->arrivals);
 }
 
+void replay_pend(struct replay *replay, const struct coming *coming)
+{
+    struct uids uids;
+    const struct pod_facts facts = facts_of(coming, &uids);
+    cluster_upsert_pod(replay->cluster, &facts);
+}
+
 const struct node *replay_arrive(struct replay *replay, const struct coming *coming)
 {
     struct uids uids;
@@ -221,8 +228,18 @@ static void forget_impossible_pods(struct replay *replay)
     replay->trace.n_pods = n;
 }
 
-static int set_policy(struct replay *replay, const char *name, int64_t weight)
+#define RACKS "+racks"
+
+/* "slot-price+racks": with the racks of trace.h as topology.levels. */
+static int set_policy(struct replay *replay, char *name, int64_t weight)
 {
+    char *racks = strstr(name, RACKS);
+    if (racks) {
+        *racks = '\0';
+        replay->policy.topology_levels = MEM_ARRAY(char *, 1);
+        replay->policy.topology_levels[0] = mem_strdup(TRACE_RACK_LABEL);
+        replay->policy.n_topology_levels = 1;
+    }
     replay->most_allocated = strcmp(name, "kube-packing") == 0;
     if (replay->most_allocated || strcmp(name, "kube") == 0)
         return 0;
@@ -243,8 +260,10 @@ static replay_kind *kind_of(const char *name)
     const struct {
         const char *name;
         replay_kind *run;
-    } kinds[] = {
-        {"static", replay_static}, {"arrivals", replay_arrivals}, {"online", replay_online}};
+    } kinds[] = {{"static", replay_static},
+                 {"arrivals", replay_arrivals},
+                 {"online", replay_online},
+                 {"groups", replay_with_groups}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(name, kinds[i].name) == 0)
             return kinds[i].run;
@@ -256,7 +275,7 @@ int main(int argc, char **argv)
 {
     if (argc < 7 || argc > 8 || !kind_of(argv[6])) {
         (void)fprintf(stderr, "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED "
-                              "static|arrivals|online [SPREAD]\n");
+                              "static|arrivals|online|groups [SPREAD]\n");
         return 2;
     }
     struct replay replay = {.arrivals = strtoull(argv[5], NULL, 10)};
