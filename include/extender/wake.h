@@ -35,6 +35,7 @@ enum wake_cause {
     WAKE_POLICY,      /* another policy is in force */
     WAKE_NAMESPACE,   /* a namespace has other labels, by which quotas select */
     WAKE_CLAIMS,      /* resource claims are counted again */
+    WAKE_QUARANTINE,  /* a quarantine or a shape trap has ended */
     WAKE_QUOTA_CLAIM, /* soft claims on quotas have ended (ledger/claims.h) */
     N_WAKE_CAUSES
 };

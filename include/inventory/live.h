@@ -19,6 +19,13 @@ void inventory_go_live(struct inventory *inventory, const char *server);
 /* The store of INVENTORY_KINDS[i]; call its functions from one thread at a time. */
 struct reflector_store inventory_store(struct inventory *inventory, size_t i);
 
+/* The kind and the store of pods in phase Failed, of which only the reason is read: they tell which
+ * nodes are sick (ledger/quarantine.h). Without them all else goes on. */
+extern const struct reflector_kind INVENTORY_FAILED_PODS;
+struct reflector_store inventory_failed_pods(struct inventory *inventory);
+/* Ends quarantines whose time is over; returns when to be called again. A kube_task. */
+int64_t inventory_quarantine(void *inventory, int64_t now_ms);
+
 /* turned() is called when the result of inventory_usable() changes, on the thread of the store that
  * caused it. Set it before any store is used. */
 void inventory_on_turn(struct inventory *inventory, void (*turned)(void *context), void *context);
@@ -39,8 +46,9 @@ void inventory_on_pods(struct inventory *inventory,
                        void *context);
 
 /* helped() is called after a change that may help rejected pods, and that kube-scheduler does not
- * see. CLUSTER_NAMESPACES: a namespace has other labels, and the policy selects by label. Another
- * kind: claims are counted again. As seen() above. */
+ * see. CLUSTER_NAMESPACES: a namespace has other labels, and the policy selects by label.
+ * CLUSTER_NODES: a node is not avoided any more. Another kind: claims are counted again. As seen()
+ * above. */
 void inventory_on_help(struct inventory *inventory,
                        void (*helped)(void *context, enum cluster_kind kind), void *context);
 

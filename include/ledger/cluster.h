@@ -140,6 +140,7 @@ struct pod {
     const char *not_evaluated;                            /* the same */
     bool finished, terminating, gated;
     bool ready, unstarted; /* as in pod_facts */
+    enum pod_qos qos;      /* the same */
     int64_t priority;
     int64_t created_s;
     int64_t started_s; /* 0: not yet */

@@ -27,11 +27,12 @@ struct node_hot {
         is_mixed : 1; /* the GPUs are of several resources, parts, or none or too many for n_gpus */
     unsigned int has_soft_taints : 1; /* PreferNoSchedule */
     unsigned int has_nominations : 1;
+    unsigned int has_mark : 1;    /* node_mark() */
     unsigned int has_devices : 1; /* GPUs that come by DRA and are not shadowed */
     /* Of a node in a domain: ready, not cordoned, and with GPUs; and these are all free. */
     unsigned int has_open_gpus : 1;
     unsigned int is_whole : 1;
-    unsigned int unused : 10; /* 0: all bytes are compared */
+    unsigned int unused : 9; /* 0: all bytes are compared */
 };
 
 _Static_assert(sizeof(struct node_hot) == 64, "it is to be one line of the cache, without gaps");

@@ -40,8 +40,10 @@ struct asker {
     const char *uid; /* NULL: a pod that does not exist yet */
     int64_t priority;
     int64_t created_s;
-    const char *nominated_node; /* NULL or "": none */
-    const char *extended_claim; /* as in pod_facts */
+    const char *nominated_node;          /* NULL or "": none */
+    const char *extended_claim;          /* as in pod_facts */
+    const char *namespace_, *controller; /* the same; NULL: unknown, or none */
+    enum pod_qos qos;
 };
 
 struct asker asker_from_pod(const struct pod *pod);

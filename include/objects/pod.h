@@ -41,6 +41,9 @@ struct text_list {
     size_t n;
 };
 
+/* The annotation that our bindings give a pod. */
+#define POD_BOUND_BY "gpu-extender.io/bound-by"
+
 /* Tells users how far pods are judged that get extended resources by a claim (DeviceClass). */
 #define CLAIMS_JUDGED "claims are judged by quotas only, not by devices"
 
@@ -65,10 +68,5 @@ bool pod_group_around(const json_t *object);
  */
 const char *pod_not_evaluated_text(const json_t *object, const struct policy *policy,
                                    struct arena *arena);
-
-/* last: the last state of a pod that has finished or is gone. Returns the node whose kubelet
- * rejected it: it was bound there, was not being deleted, and no kubelet had ever reported its
- * containers. NULL: otherwise. Borrowed from last. */
-const char *pod_refused_by(const json_t *last);
 
 #endif

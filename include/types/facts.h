@@ -159,6 +159,26 @@ struct peer_facts {
 
 #define POD_CLAIMS_MAX 32
 
+/* status.qosClass. */
+enum pod_qos { QOS_UNKNOWN, QOS_GUARANTEED, QOS_BURSTABLE, QOS_BEST_EFFORT };
+
+/* Why a kubelet rejected a pod. */
+enum refusal {
+    REFUSAL_OTHER,    /* CPU, memory, the pod's own requirements */
+    REFUSAL_DEVICES,  /* UnexpectedAdmissionError: devices could not be allocated */
+    REFUSAL_GPUS,     /* OutOf a GPU resource: the kubelet has fewer than the Node reports */
+    REFUSAL_TOPOLOGY, /* TopologyAffinityError: the shape does not fit the NUMA layout now */
+    N_REFUSALS
+};
+
+/* A pod in phase Failed. No ledger keeps it. */
+struct failed_pod_facts {
+    const char *uid;
+    enum refusal refusal;
+    bool has_run;        /* a kubelet had accepted it: it has reported containers */
+    bool is_bound_by_us; /* it has the annotation of our bindings */
+};
+
 struct pod_facts {
     const char *uid; /* the key of the pod */
     const char *namespace_;
@@ -171,6 +191,7 @@ struct pod_facts {
     bool gated;                 /* has scheduling gates */
     /* For disruption budgets, if the pod has a node: condition Ready is True; phase Pending. */
     bool ready, unstarted;
+    enum pod_qos qos;
     bool never_preempts;   /* preemptionPolicy Never; no ledger keeps it */
     bool soft_preferences; /* its spec has preferences that kube-scheduler scores by */
     /* Hash of its resourceVersion: the same object. 0: none, or a verb may read the object
@@ -223,6 +244,9 @@ struct node_facts {
     size_t n_allocatable;
     bool unschedulable; /* spec.unschedulable: cordoned */
     bool ready;         /* condition Ready is True */
+    /* Hashes, 0 if absent: status.nodeInfo.bootID, and the annotation by which an operator ends a
+     * quarantine. The ledger only notices their changes. */
+    uint64_t boot_id, lifted;
 };
 
 /* A PodDisruptionBudget (policy/v1). */

@@ -81,6 +81,35 @@ struct quota {
     const char *refusal_of_model;
 };
 
+/* Whether sick nodes are avoided: docs/PLACEMENT.md. */
+enum avoidance {
+    AVOIDANCE_OBSERVE, /* only counted and shown */
+    AVOIDANCE_AVOID,
+    AVOIDANCE_OFF,
+    N_AVOIDANCES
+};
+
+/* At most so many nodes of a model: the larger of the two. */
+struct avoidance_cap {
+    int64_t share_milli; /* of the model's nodes, in thousandths */
+    size_t nodes;
+};
+
+/* Nodes whose kubelets reject pods of several tenants. */
+struct quarantine_policy {
+    enum avoidance mode;
+    size_t owners, namespaces; /* that many must have lost pods within window_s */
+    size_t window_s;
+    size_t first_min, longest_min; /* minutes; each further time is twice as long */
+    struct avoidance_cap cap;
+};
+
+/* Nodes whose NUMA layout does not fit pods of some shape now. */
+struct shape_trap_policy {
+    enum avoidance mode;
+    struct avoidance_cap cap;
+};
+
 #define DEVICE_DRIVERS_MAX 64
 #define TOPOLOGY_LEVELS_MAX 4
 
@@ -132,6 +161,8 @@ struct policy {
     enum placement_policy placement;
     enum soft_preferences soft_preferences;
     struct slot_price_policy slot_price;
+    struct quarantine_policy quarantine;
+    struct shape_trap_policy shape_trap;
     int64_t replica_spread_milli; /* cost, in GPUs, of all replicas on one node */
     size_t object_values;         /* most values of one object that is decoded */
     size_t pod_shape_bytes;       /* most bytes kept of one pod's shape: ledger/shape_limits.h */
@@ -210,6 +241,8 @@ bool policy_enforces(const struct policy *policy, const struct label *labels, si
 
 /* "observe"; NULL past the end. */
 const char *policy_mode_name(enum policy_mode mode);
+/* "avoid"; NULL past the end. */
+const char *avoidance_name(enum avoidance avoidance);
 /* "binpack"; NULL past the end. */
 const char *placement_policy_name(enum placement_policy placement);
 /* "defer"; NULL past the end. */

@@ -19,6 +19,8 @@ enum reason {
     REASON_NODE_SELECTOR,
     REASON_NODE_AFFINITY,
     REASON_LEGACY_AFFINITY,
+    REASON_QUARANTINE, /* both: ledger/quarantine.h */
+    REASON_SHAPE_TRAP,
     REASON_GPU_ABSENT,
     REASON_GPU_SHARED, /* the node's GPUs are not whole, and the pod requires whole ones */
     REASON_GPU_MIG,

@@ -24,6 +24,11 @@ static const char *name_of_placement(size_t value)
     return placement_policy_name((enum placement_policy)value);
 }
 
+static const char *name_of_avoidance(size_t value)
+{
+    return avoidance_name((enum avoidance)value);
+}
+
 static const char *name_of_soft_preferences(size_t value)
 {
     return soft_preferences_name((enum soft_preferences)value);
@@ -79,6 +84,27 @@ const struct setting SETTINGS[] = {
      .least = 1000, .most = 1000000000},
     {"slotPrice.priorConfined", SETTING_DECIMAL, LIVE, AT(policy.slot_price.prior_confined_milli),
      .most = 1000},
+    {"quarantine.mode", SETTING_CHOICE, LIVE, AT(policy.quarantine.mode),
+     .choice = name_of_avoidance},
+    {"quarantine.owners", SETTING_COUNT, LIVE, AT(policy.quarantine.owners), FROM_TO(2, 16, 3)},
+    {"quarantine.namespaces", SETTING_COUNT, LIVE, AT(policy.quarantine.namespaces),
+     FROM_TO(1, 16, 2)},
+    {"quarantine.windowSeconds", SETTING_COUNT, LIVE, AT(policy.quarantine.window_s),
+     FROM_TO(60, 86400, 600)},
+    {"quarantine.firstMinutes", SETTING_COUNT, LIVE, AT(policy.quarantine.first_min),
+     FROM_TO(1, 1440, 10)},
+    {"quarantine.longestMinutes", SETTING_COUNT, LIVE, AT(policy.quarantine.longest_min),
+     FROM_TO(1, 1440, 60)},
+    {"quarantine.capShare", SETTING_DECIMAL, LIVE, AT(policy.quarantine.cap.share_milli),
+     .most = 1000},
+    {"quarantine.capNodes", SETTING_COUNT, LIVE, AT(policy.quarantine.cap.nodes),
+     FROM_TO(0, 1000, 1)},
+    {"shapeTrap.mode", SETTING_CHOICE, LIVE, AT(policy.shape_trap.mode),
+     .choice = name_of_avoidance},
+    {"shapeTrap.capShare", SETTING_DECIMAL, LIVE, AT(policy.shape_trap.cap.share_milli),
+     .most = 1000},
+    {"shapeTrap.capNodes", SETTING_COUNT, LIVE, AT(policy.shape_trap.cap.nodes),
+     FROM_TO(0, 1000, 1)},
     {"quotas", SETTING_QUOTAS, LIVE, AT(policy)},
     {"scheduler.weight", SETTING_COUNT, LIVE, AT(scheduler.weight),
      FROM_TO(1, 1000000, SCHEDULER_WEIGHT_THAT_DECIDES)},

@@ -195,7 +195,8 @@ static int read_choice(const struct mapping_reading *reading, const struct yaml_
                        void *target)
 {
     const struct setting *setting = reading->setting;
-    const char *text = json_string_value(at->value);
+    /* YAML reads off as false. */
+    const char *text = json_is_false(at->value) ? "off" : json_string_value(at->value);
     struct buf right;
     buf_init(&right, ERR_TEXT_MAX);
     for (size_t i = 0; setting->choice(i); i++) {

@@ -124,6 +124,7 @@ struct live_mode {
     struct kube_loop *reviewing; /* NULL: no TLS, so no tokens */
     struct kube_watch *watches[N_CLUSTER_KINDS];
     size_t n_watches;
+    struct kube_watch *failed_pods;
     struct kube_watch *front;  /* NULL: no aggregated API */
     struct election *election; /* NULL: the only replica */
     struct hold *hold;         /* NULL: with a Lease */
@@ -210,6 +211,20 @@ static int create_loops(struct live_mode *live, const struct settings *settings,
     return r;
 }
 
+static void create_failed_pods(struct live_mode *live, const struct settings *settings)
+{
+    const struct reflector_settings reflector = {
+        .kind = &INVENTORY_FAILED_PODS,
+        .page_size = REFLECTOR_PAGE_SIZE,
+        .silence_ms = (int64_t)settings->kubernetes.watch_silence_s * SECOND_MS,
+        .max_object_bytes = settings->limits.object_bytes,
+        .max_object_values = settings->policy.object_values,
+        .seed = random_seed(),
+    };
+    const struct reflector_store store = inventory_failed_pods(live->inventory);
+    live->failed_pods = kube_watch_new(live->reading, &reflector, &store);
+}
+
 static void create_watches(struct live_mode *live, const struct settings *settings)
 {
     inventory_go_live(live->inventory, live->target.server);
@@ -225,9 +240,11 @@ static void create_watches(struct live_mode *live, const struct settings *settin
         const struct reflector_store store = inventory_store(live->inventory, i);
         live->watches[live->n_watches++] = kube_watch_new(live->reading, &reflector, &store);
     }
+    create_failed_pods(live, settings);
     kube_loop_add_task(live->reading, inventory_self_check, live->inventory);
     inventory_ask_with(live->inventory, kube_loop_sender(live->reading));
     kube_loop_add_task(live->reading, inventory_ask_version, live->inventory);
+    kube_loop_add_task(live->reading, inventory_quarantine, live->inventory);
     hand_in_init(&live->hand_in, live->inventory, live->reading, live->watches, live->n_watches);
 }
 
@@ -320,7 +337,12 @@ static void create_binds(struct live_mode *live, const struct settings *settings
 static void helped(void *context, enum cluster_kind kind)
 {
     const struct live_mode *live = context;
-    wake_note(live->wake, kind == CLUSTER_NAMESPACES ? WAKE_NAMESPACE : WAKE_CLAIMS, clock_ms());
+    enum wake_cause cause = WAKE_CLAIMS;
+    if (kind == CLUSTER_NODES)
+        cause = WAKE_QUARANTINE;
+    if (kind == CLUSTER_NAMESPACES)
+        cause = WAKE_NAMESPACE;
+    wake_note(live->wake, cause, clock_ms());
 }
 
 static int create_wake(struct live_mode *live, const struct settings *settings, struct err *err)
@@ -454,6 +476,8 @@ void live_mode_free(struct live_mode *live)
     election_free(live->election);
     for (size_t i = 0; i < live->n_watches; i++)
         kube_watch_free(live->watches[i]);
+    if (live->failed_pods)
+        kube_watch_free(live->failed_pods);
     if (live->front)
         kube_watch_free(live->front);
     kube_credentials_free(live->credentials); /* first: a plugin may wake the loops */

@@ -6,6 +6,7 @@
 #include "ledger/admit.h"
 #include "ledger/node_hot.h"
 #include "ledger/pod_groups.h"
+#include "ledger/quarantine.h"
 #include "ledger/reservation.h"
 
 #include <string.h>
@@ -215,8 +216,18 @@ static bool has_gpus_by_hot(const struct node *node, const struct pod_shape *sha
 {
     const struct node_hot *hot = node_hot(node);
     return shape->n_gpu_needs == 1 && hot->gpus == shape->needs[0].resource &&
-           hot->free_gpus >= shape->needs[0].amount && !hot->is_mixed &&
+           hot->free_gpus >= shape->needs[0].amount && !hot->is_mixed && !hot->has_mark &&
            !shape->facts.legacy_affinity.present;
+}
+
+/* kube-scheduler has chosen the node for a pod that is about to be bound; a pod that names it has
+ * no other. */
+static enum reason judge_mark(const struct node *node, const struct fit_question *question)
+{
+    if (!node_hot(node)->has_mark || question->binds ||
+        (question->node_name && question->node_name[0]))
+        return REASON_FITS;
+    return quarantine_judge(node, question->shape, &question->asker);
 }
 
 static enum reason judge_step_by_step(const struct node *node, const struct fit_question *question)
@@ -225,9 +236,12 @@ static enum reason judge_step_by_step(const struct node *node, const struct fit_
     const struct node_traits *traits = node_traits(node);
     if (!node_selector_holds(&shape->facts.legacy_affinity, &traits->view))
         return REASON_LEGACY_AFFINITY;
+    enum reason reason = judge_mark(node, question);
+    if (reason != REASON_FITS)
+        return reason;
     if (lacks_any_gpu_resource(node, shape))
         return REASON_GPU_ABSENT;
-    enum reason reason = admit_wholeness(node, shape);
+    reason = admit_wholeness(node, shape);
     if (reason == REASON_FITS)
         reason = admit_model(node, shape);
     return reason == REASON_FITS ? judge_gpus(node, question) : reason;
@@ -292,7 +306,7 @@ static enum gpu_room gpu_room_of(const struct node_hot *hot, const struct need *
 enum reason fit_judge_next(struct fit_round *round, const struct node *node)
 {
     const struct node_hot *hot = node && round->gpus ? node_hot(node) : NULL;
-    if (!hot || hot->is_mixed || hot->has_nominations || hot->has_devices)
+    if (!hot || hot->is_mixed || hot->has_mark || hot->has_nominations || hot->has_devices)
         return fit_judge(node, round->question);
     const char *word = hot->model_word;
     struct known_model *known = &round->known[((uintptr_t)word >> 4) % N_KNOWN_MODELS];

@@ -1,6 +1,7 @@
 /* near_miss: see include/decide/near_miss.h. */
 #include "decide/near_miss.h"
 #include "base/arena.h"
+#include "ledger/quarantine.h"
 
 struct near_miss {
     /* For each reason, the question without its cause; shape NULL: no change helps. */
@@ -23,6 +24,8 @@ static bool drop_fact(struct shape_facts *facts, enum reason reason, struct aren
 {
     static const struct toleration CORDON = {
         .key = "node.kubernetes.io/unschedulable", .op = TOLERATION_EXISTS, .any_effect = true};
+    static const struct toleration QUARANTINE = {
+        .key = QUARANTINE_TOLERATION, .op = TOLERATION_EXISTS, .any_effect = true};
     static const struct toleration ALL = {.op = TOLERATION_EXISTS, .any_effect = true};
     if (reason == REASON_UNSCHEDULABLE)
         tolerate(facts, &CORDON, arena);
@@ -34,6 +37,8 @@ static bool drop_fact(struct shape_facts *facts, enum reason reason, struct aren
         facts->affinity.present = false;
     else if (reason == REASON_LEGACY_AFFINITY)
         facts->legacy_affinity.present = false;
+    else if (reason == REASON_QUARANTINE || reason == REASON_SHAPE_TRAP)
+        tolerate(facts, &QUARANTINE, arena);
     else if (reason == REASON_GPU_SHARED || reason == REASON_GPU_MIG)
         facts->allow_shared = ALLOW_SHARED_YES;
     else if (reason == REASON_MODEL_UNKNOWN)

@@ -29,10 +29,8 @@ static const char *const FAILURES[N_FAILURES] = {
 };
 
 static const char *const CAUSES[N_WAKE_CAUSES] = {
-    [WAKE_POLICY] = "policy",
-    [WAKE_NAMESPACE] = "namespace",
-    [WAKE_CLAIMS] = "claims",
-    [WAKE_QUOTA_CLAIM] = "quota_claim",
+    [WAKE_POLICY] = "policy",         [WAKE_NAMESPACE] = "namespace",     [WAKE_CLAIMS] = "claims",
+    [WAKE_QUARANTINE] = "quarantine", [WAKE_QUOTA_CLAIM] = "quota_claim",
 };
 
 /* The table is in order of the last rejection, so all old pods are at its beginning. */

@@ -56,10 +56,9 @@ static const struct kind_use FOR_WORDS = {.is_optional = true};
     "metadata.managedFields", "metadata.ownerReferences", "metadata.labels",                       \
         "metadata.annotations", "metadata.finalizers"
 static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
-                                           "metadata.annotations",   "metadata.finalizers",
-                                           "status.images",          "status.volumesAttached",
-                                           "status.volumesInUse",    "status.addresses",
-                                           "status.nodeInfo",        "status.runtimeHandlers",
+                                           "metadata.finalizers",    "status.images",
+                                           "status.volumesAttached", "status.volumesInUse",
+                                           "status.addresses",       "status.runtimeHandlers",
                                            "status.features",        NULL};
 /* Most of a pod is in its containers. */
 #define CONTAINERS_UNREAD(list)                                                                    \
@@ -105,7 +104,6 @@ static const char *const PODS_UNREAD[] = {"metadata.managedFields",
                                           "status.hostIPs",
                                           "status.podIP",
                                           "status.podIPs",
-                                          "status.qosClass",
                                           NULL};
 /* A pod over limits.objectValues keeps its name, its state, and what counts as used (demand.c,
  * pod_claims.c, pod.c). */
@@ -144,6 +142,7 @@ static const char *const PODS_COUNTED[] = {"apiVersion",
                                            "status.extendedResourceClaimStatus",
                                            "status.nominatedNodeName",
                                            "status.phase",
+                                           "status.qosClass",
                                            "status.resourceClaimStatuses",
                                            "status.resources.requests",
                                            "status.startTime",

@@ -1,6 +1,7 @@
 /* live: see include/inventory/live.h. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "ledger/quarantine.h"
 #include "live_priv.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@ void inventory_go_live(struct inventory *inventory, const char *server)
 {
     struct live *live = MEM_NEW(struct live);
     live->problems = live_problems_new();
-    live->refused = refused_pods_new();
+    quarantine_begin(inventory->state.cluster);
+    failed_pods_init(&live->failed_pods, inventory);
     live_status_init(&live->status, inventory->limits.max_lag_ms);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         live_feed_init(&live->feeds[i], inventory, (enum cluster_kind)i);
@@ -28,7 +30,7 @@ void live_free(struct live *live)
         live_feed_fini(&live->feeds[i]);
     live_status_fini(&live->status);
     live_problems_free(live->problems);
-    refused_pods_free(live->refused);
+    failed_pods_fini(&live->failed_pods);
     free(live);
 }
 

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "live_priv.h"
-#include "objects/pod.h"
 
 /* Work per hold of the lock at the end of a list: about a millisecond. */
 #define SWEEP_WORK ((size_t)8000)
@@ -77,12 +76,8 @@ static void put_in(struct live_feed *feed, struct change *change)
 
 static void take_out(struct live_feed *feed, const struct change *change)
 {
-    struct live *live = feed->inventory->live;
-    struct cluster *cluster = feed->inventory->state.cluster;
-    live_problems_resolve(live->problems, feed->kind, change->key.id);
-    cluster_delete(cluster, feed->kind, change->key.id);
-    if (change->refused_by)
-        refused_pods_add(live->refused, cluster, change->refused_by);
+    live_problems_resolve(feed->inventory->live->problems, feed->kind, change->key.id);
+    cluster_delete(feed->inventory->state.cluster, feed->kind, change->key.id);
 }
 
 static void begin_list(struct live_feed *feed)
@@ -193,9 +188,12 @@ static void take_over(struct live_feed *feed)
         apply(feed, &feed->changes[i]);
     count(feed);
     const bool helps = has_new_labels(feed);
+    const bool is_lifted = failed_pods_settle(feed->inventory);
     inventory_unlock(feed->inventory);
     if (helps)
         report_help(feed);
+    if (is_lifted)
+        failed_pods_report_lift(feed->inventory);
     for (size_t i = 0; i < feed->n_changes; i++) {
         report_unreadable(feed, &feed->changes[i]);
         report_pod(feed, &feed->changes[i]);
@@ -277,13 +275,6 @@ static void on_too_large(void *context, const json_t *part, const struct json_ov
         change->type = CHANGE_UNREADABLE;
 }
 
-static void note_refusal(struct live_feed *feed, const json_t *last, struct change *change)
-{
-    const char *node = pod_refused_by(last);
-    if (node)
-        change->refused_by = arena_strdup(feed->arena, node);
-}
-
 static void on_removed(void *context, const json_t *object)
 {
     struct live_feed *feed = context;
@@ -291,8 +282,6 @@ static void on_removed(void *context, const json_t *object)
     struct err why;
     if (read_key(feed, object, change, &why) < 0)
         make_unreadable(feed, change, &why);
-    else if (feed->kind == CLUSTER_PODS)
-        note_refusal(feed, object, change);
 }
 
 static void on_list_end(void *context)

@@ -27,10 +27,9 @@ enum change_type {
 struct change {
     enum change_type type;
     struct kind_key key;
-    const char *why;        /* CHANGE_UNREADABLE, or a CHANGE_UPSERT of the counted part */
-    bool is_news;           /* set on applying a change with a reason: log it */
-    void *facts;            /* CHANGE_UPSERT: see kinds_read() */
-    const char *refused_by; /* CHANGE_REMOVE, of a pod: pod_refused_by() */
+    const char *why; /* CHANGE_UNREADABLE, or a CHANGE_UPSERT of the counted part */
+    bool is_news;    /* set on applying a change with a reason: log it */
+    void *facts;     /* CHANGE_UPSERT: see kinds_read() */
 };
 
 struct live_feed {

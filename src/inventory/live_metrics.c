@@ -2,6 +2,7 @@
  */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "ledger/quarantine.h"
 #include "live_priv.h"
 
 /* No value, so no sample. */
@@ -114,21 +115,88 @@ static void write_claims(struct live *live, struct buf *out)
                   live_status_counts_claims(&live->status, &why));
 }
 
-/* Copies the names under the lock, and writes them after it. */
-static void write_refused(struct inventory *inventory, struct buf *out)
+static const char *const REFUSALS[N_REFUSALS] = {
+    [REFUSAL_OTHER] = "other",
+    [REFUSAL_DEVICES] = "unexpected_admission",
+    [REFUSAL_GPUS] = "out_of_gpus",
+    [REFUSAL_TOPOLOGY] = "topology",
+};
+
+/* What is known of sick nodes, copied under the lock. */
+struct sick_numbers {
+    struct sick_refused *nodes;
+    struct sick_model_nodes *models;
+    size_t n_nodes, n_models, n_capped;
+    uint64_t n_marked[N_REFUSALS];
+    uint64_t n_in_quarantine, n_in_trap;
+};
+
+static struct sick_numbers read_sick(struct inventory *inventory, struct arena *arena)
+{
+    struct sick_numbers numbers = {0};
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    const struct sick_nodes *sick = quarantine_nodes(view.cluster);
+    numbers.n_nodes = sick_nodes_refused(sick, arena, &numbers.nodes);
+    numbers.n_models = sick_nodes_models(sick, arena, &numbers.models);
+    numbers.n_capped = sick_nodes_n_capped(sick);
+    for (size_t i = 0; i < N_REFUSALS; i++)
+        numbers.n_marked[i] = sick_nodes_n_marked(sick, (enum refusal)i);
+    numbers.n_in_quarantine = quarantine_n_let_pass(view.cluster, REASON_QUARANTINE);
+    numbers.n_in_trap = quarantine_n_let_pass(view.cluster, REASON_SHAPE_TRAP);
+    return numbers;
+}
+
+static void write_refused(const struct sick_numbers *numbers, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_node_pods_refused_total";
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    struct refused_count *counts = NULL;
-    inventory_lock_to_read(inventory);
-    const size_t n =
-        refused_pods_copy(inventory->live->refused, inventory->state.cluster, arena, &counts);
-    inventory_unlock(inventory);
     metrics_head(out, NAME, "counter", "Pods bound to the node that its kubelet rejected.");
-    for (size_t i = 0; i < n; i++) {
-        const struct metric_label labels[] = {{"node", counts[i].node}, {0}};
-        metrics_sample(out, NAME, labels, (double)counts[i].n);
+    for (size_t i = 0; i < numbers->n_nodes; i++) {
+        for (size_t cause = 0; cause < N_REFUSALS; cause++) {
+            const struct metric_label labels[] = {
+                {"node", numbers->nodes[i].node}, {"cause", REFUSALS[cause]}, {0}};
+            if (numbers->nodes[i].n[cause] > 0)
+                metrics_sample(out, NAME, labels, (double)numbers->nodes[i].n[cause]);
+        }
     }
+}
+
+static void write_by_cause(struct buf *out, const char *name, const char *cause, uint64_t n)
+{
+    const struct metric_label labels[] = {{"cause", cause}, {0}};
+    metrics_sample(out, name, labels, (double)n);
+}
+
+static void write_quarantines(const struct sick_numbers *numbers, struct buf *out)
+{
+    static const char NODES[] = "gpu_extender_quarantined_nodes";
+    static const char TIMES[] = "gpu_extender_quarantine_total";
+    static const char PODS[] = "gpu_extender_quarantine_let_pass_total";
+    metrics_head(out, NODES, "gauge", "Nodes in quarantine or on probation, by GPU model.");
+    for (size_t i = 0; i < numbers->n_models; i++) {
+        const char *model = numbers->models[i].model;
+        const struct metric_label labels[] = {{"model", model[0] ? model : "unknown"}, {0}};
+        metrics_sample(out, NODES, labels, (double)numbers->models[i].n_kept);
+    }
+    metrics_head(out, TIMES, "counter",
+                 "Times that a node was put in quarantine, by the cause of the last evidence; "
+                 "topology: that a shape trap was set.");
+    for (size_t cause = REFUSAL_OTHER + 1; cause < N_REFUSALS; cause++)
+        write_by_cause(out, TIMES, REFUSALS[cause], numbers->n_marked[cause]);
+    metrics_gauge(out, "gpu_extender_quarantine_capped",
+                  "Nodes that should be in quarantine, but too many of their model are.",
+                  (double)numbers->n_capped);
+    metrics_head(out, PODS, "counter",
+                 "Pods bound to a node that mode avoid would have kept them from.");
+    write_by_cause(out, PODS, "quarantine", numbers->n_in_quarantine);
+    write_by_cause(out, PODS, "shape_trap", numbers->n_in_trap);
+}
+
+static void write_sick(struct inventory *inventory, struct buf *out)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct sick_numbers numbers = read_sick(inventory, arena);
+    write_refused(&numbers, out);
+    write_quarantines(&numbers, out);
 }
 
 void inventory_live_metrics(struct inventory *inventory, struct buf *out)
@@ -150,7 +218,7 @@ void inventory_live_metrics(struct inventory *inventory, struct buf *out)
             sample(out, ROWS[i].name, &kinds[j], ROWS[i].value(&kinds[j]));
     }
     write_claims(live, out);
-    write_refused(inventory, out);
+    write_sick(inventory, out);
     metrics_counter(out, "gpu_extender_self_checks_total",
                     "Self-checks: times that all sums of the ledger were recomputed.",
                     &live->check.checks);

@@ -4,19 +4,19 @@
 #ifndef INVENTORY_LIVE_PRIV_H
 #define INVENTORY_LIVE_PRIV_H
 
+#include "failed_pods.h"
 #include "inventory_priv.h"
 #include "live_feed.h"
 #include "live_problems.h"
 #include "live_status.h"
-#include "refused_pods.h"
 #include "self_check.h"
 #include "server_version.h"
 
 struct live {
     struct live_problems *problems; /* guarded by the inventory's lock */
-    struct refused_pods *refused;   /* the same */
     struct live_status status;
     struct live_feed feeds[N_CLUSTER_KINDS];
+    struct failed_pods failed_pods;
     struct self_check check;
     struct server_version version;
     atomic_bool was_complete;      /* every kind was listed at least once */

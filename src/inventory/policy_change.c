@@ -1,6 +1,7 @@
 /* policy_change: puts another policy in force. See include/inventory/live.h. */
 #include "inventory/live.h"
 #include "ledger/cluster_copy.h"
+#include "ledger/quarantine.h"
 #include "live_priv.h"
 
 /* Objects per hold of the lock: about a millisecond. */
@@ -24,9 +25,12 @@ static void replace_ledger(struct inventory *inventory, struct cluster_copy *cop
     inventory_lock_to_write(inventory);
     struct cluster *old = inventory->state.cluster;
     inventory->state.cluster = cluster_copy_end(copy);
+    quarantine_move(inventory->state.cluster, old);
     policy_succeed(cluster_policy(old), cluster_policy(inventory->state.cluster));
     inventory->replaced = old;
     inventory->n_ledgers++;
+    if (inventory->live)
+        inventory->live->failed_pods.due_ms = 0;
     inventory_unlock(inventory);
 }
 

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "ledger.h"
 #include "ledger/claims.h"
+#include "quarantine_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ void cluster_free(struct cluster *cluster)
 {
     if (!cluster)
         return;
+    quarantine_free(cluster);
     struct pod_entry *pod = NULL;
     struct pod_entry *next_pod = NULL;
     HASH_ITER (hh, cluster->pods, pod, next_pod) {
@@ -122,11 +124,13 @@ void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts
     }
     node->seen = cluster->relists[CLUSTER_NODES];
     changes_of_node(cluster, node, traits, facts);
+    quarantine_see_node(cluster, node, facts);
 }
 
 static void delete_node(struct cluster *cluster, struct node *node)
 {
     const struct node_facts nothing = {.name = node->name};
+    quarantine_lose_node(cluster, node->name);
     changes_of_node(cluster, node, NULL, &nothing);
     node_table_release(cluster, node);
 }
@@ -182,7 +186,7 @@ static bool rest_equal(const struct pod *pod, const struct pod_facts *facts,
            pod->lacks_own_terms == kept->lacks_own_terms &&
            text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
            text_equal(pod->unscheduled_message, facts->unscheduled_message) &&
-           text_equal(pod->controller, facts->controller) &&
+           text_equal(pod->controller, facts->controller) && pod->qos == facts->qos &&
            text_equal(pod->not_evaluated, facts->not_evaluated);
 }
 
@@ -239,6 +243,7 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->terminating = facts->terminating;
     pod->gated = facts->gated;
     pod->made_claims = facts->made_claims;
+    pod->qos = facts->qos;
     pod->ready = facts->ready;
     pod->unstarted = facts->unstarted;
     pod->priority = facts->priority;
@@ -277,8 +282,8 @@ static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
     free_pod(cluster, entry);
 }
 
-static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
-                    const struct pod_shape *shape, const struct kept_peers *kept)
+static const struct pod *add_pod(struct cluster *cluster, const struct pod_facts *facts,
+                                 const struct pod_shape *shape, const struct kept_peers *kept)
 {
     struct pod_entry *entry = new_entry(cluster, facts, shape, kept);
     HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
@@ -286,11 +291,13 @@ static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
     cluster->n_pods_over[shape->facts.over]++;
     cluster_peers_added(cluster, entry);
     changes_pod_added(cluster, entry);
+    return &entry->pod;
 }
 
 /* The pod's reservation is deleted with it. */
 static void delete_pod(struct cluster *cluster, struct pod_entry *entry)
 {
+    quarantine_lose_pod(cluster, &entry->pod);
     reservation_forget(cluster, entry->pod.uid);
     claims_end(cluster, entry->pod.uid);
     remove_pod(cluster, entry);
@@ -316,12 +323,12 @@ static void update_progress(struct cluster *cluster, struct pod *pod, const stru
     pod->soft_preferences = facts->soft_preferences;
 }
 
-void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
+static const struct pod *upsert_pod(struct cluster *cluster, struct pod_entry *entry,
+                                    const struct pod_facts *facts)
 {
     const struct pod_shape *shape =
         shapes_intern(cluster->shapes, facts->namespace_, &facts->shape);
     const struct kept_peers kept = cluster_peers_keep(cluster, facts);
-    struct pod_entry *entry = find_pod(cluster, facts->uid);
     const bool same = entry && pod_equal(&entry->pod, facts, shape);
     if (same && rest_equal(&entry->pod, facts, &kept)) {
         shapes_unref_shape(cluster->shapes, facts->namespace_, shape);
@@ -329,7 +336,7 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
         cluster_peers_unref_own(cluster, facts->namespace_, kept.own_terms);
         update_progress(cluster, &entry->pod, facts);
         entry->seen = cluster->relists[CLUSTER_PODS];
-        return;
+        return &entry->pod;
     }
     if (entry)
         remove_pod(cluster, entry);
@@ -341,9 +348,17 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
         reservation_forget(cluster, facts->uid);
         claims_end(cluster, facts->uid);
     }
-    add_pod(cluster, facts, shape, &kept);
+    const struct pod *added = add_pod(cluster, facts, shape, &kept);
     cluster->version += same ? 0 : 1;
     cluster->n_other_changes += same ? 1 : 0;
+    return added;
+}
+
+void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
+{
+    struct pod_entry *entry = find_pod(cluster, facts->uid);
+    const struct pod_stage before = quarantine_stage_of(entry ? &entry->pod : NULL);
+    quarantine_see_pod(cluster, before, upsert_pod(cluster, entry, facts));
 }
 
 void cluster_delete_pod(struct cluster *cluster, const char *uid)

@@ -1,6 +1,7 @@
 /* cluster_fork: a copy of nodes and sums for simulated placements. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger.h"
+#include "quarantine_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ static void fork_node(struct cluster *fork, const struct node *node)
     nominate_fork_node(fork, copy, node);
     copy->hot = node->hot;
     copy->hot.cluster = fork;
+    quarantine_fork_node(fork, copy, node);
     node_hot_renew(copy);
 }
 

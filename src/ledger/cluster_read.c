@@ -79,6 +79,7 @@ struct pod_facts cluster_pod_facts(const struct pod *pod)
                               .gated = pod->gated,
                               .ready = pod->ready,
                               .unstarted = pod->unstarted,
+                              .qos = pod->qos,
                               .priority = pod->priority,
                               .created_s = pod->created_s,
                               .started_s = pod->started_s,

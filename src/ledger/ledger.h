@@ -123,6 +123,10 @@ struct claim_use;
 struct extended_claim;
 struct holding_pod;
 
+/* quarantine.c */
+struct node_mark;
+struct quarantine;
+
 /* pod_groups.c */
 struct group_member;
 struct member_group;
@@ -143,6 +147,7 @@ struct node {
     uint64_t n_changes;             /* changes of its rows, pods and reservations */
     struct reservation_entry *reservations;
     struct nomination_entry *nominations;
+    const struct node_mark *mark;      /* ledger/quarantine.h; NULL: the node is healthy */
     struct node_device_group *devices; /* by driver and model */
     size_t n_devices;
     struct asked_models claim_models; /* of the node's own devices */
@@ -241,6 +246,7 @@ struct cluster {
     size_t n_pods_over[N_SHAPE_LIMITS]; /* pods whose shape exceeds each limit */
     size_t n_repelling;                 /* unfinished pods with required anti-affinity */
     size_t n_lacking_peers;             /* cluster_n_lacking_peers() */
+    struct quarantine *quarantine;      /* NULL: not of an API server, or a fork */
     struct fork_peers *fork_peers;      /* cluster_peers.c; NULL but in a fork */
     struct fork_log *log;               /* fork_log.c; NULL: the fork is not marked */
     struct owners owners;               /* empty in a fork */

@@ -85,6 +85,7 @@ static struct node_hot hot_of(const struct node *node)
         .model_word = traits ? traits->model_word : NULL,
         .has_soft_taints = traits && has_soft_taints(traits),
         .has_nominations = node->nominations != NULL,
+        .has_mark = node->mark != NULL,
         .has_devices = has_devices(node),
         .domain = node->hot.domain,
     };

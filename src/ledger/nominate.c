@@ -104,14 +104,26 @@ const struct node *nomination_node(const struct nomination *nomination)
 
 struct asker asker_from_pod(const struct pod *pod)
 {
-    return (struct asker){pod->uid, pod->priority, pod->created_s, pod->nominated_node,
-                          pod->extended_claim};
+    return (struct asker){.uid = pod->uid,
+                          .priority = pod->priority,
+                          .created_s = pod->created_s,
+                          .nominated_node = pod->nominated_node,
+                          .extended_claim = pod->extended_claim,
+                          .namespace_ = pod->namespace_,
+                          .controller = pod->controller,
+                          .qos = pod->qos};
 }
 
 struct asker asker_from_facts(const struct pod_facts *facts)
 {
-    return (struct asker){facts->uid, facts->priority, facts->created_s, facts->nominated_node,
-                          facts->extended_claim};
+    return (struct asker){.uid = facts->uid,
+                          .priority = facts->priority,
+                          .created_s = facts->created_s,
+                          .nominated_node = facts->nominated_node,
+                          .extended_claim = facts->extended_claim,
+                          .namespace_ = facts->namespace_,
+                          .controller = facts->controller,
+                          .qos = facts->qos};
 }
 
 static bool was_promised(const struct node *node, const struct asker *asker)

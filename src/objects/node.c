@@ -1,6 +1,7 @@
 /* node: see include/objects/node.h. */
 #include "objects/node.h"
 
+#include "base/hash.h"
 #include "fields.h"
 #include "formats/json_get.h"
 #include "tolerations.h"
@@ -8,6 +9,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* 0: it is absent or empty. */
+static uint64_t hash_of(const json_t *object, const char *member)
+{
+    const char *text = json_string_value(json_member(object, member));
+    return text && text[0] ? hash_text(text) | 1 : 0;
+}
 
 static int read_metadata(const json_t *object, struct arena *arena, struct node_facts *facts,
                          struct err *err)
@@ -27,6 +35,7 @@ static int read_metadata(const json_t *object, struct arena *arena, struct node_
         return err_set(err, EINVAL, "metadata.name: is missing");
     facts->labels = labels.labels;
     facts->n_labels = labels.n;
+    facts->lifted = hash_of(json_member(metadata, "annotations"), NODE_QUARANTINE_LIFTED);
     return 0;
 }
 
@@ -184,6 +193,7 @@ static int read_status(const json_t *object, const struct policy *policy, struct
     }
     facts->capacity = capacity.items;
     facts->n_capacity = capacity.n;
+    facts->boot_id = hash_of(json_member(status, "nodeInfo"), "bootID");
     facts->allocatable = allocatable.items;
     facts->n_allocatable = allocatable.n;
     return 0;

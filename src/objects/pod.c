@@ -242,6 +242,15 @@ static const char *read_extended_claim(const struct pod_reading *reading, const 
                : NULL;
 }
 
+static enum pod_qos read_qos(const json_t *status)
+{
+    if (is_text(status, "qosClass", "Guaranteed"))
+        return QOS_GUARANTEED;
+    if (is_text(status, "qosClass", "Burstable"))
+        return QOS_BURSTABLE;
+    return is_text(status, "qosClass", "BestEffort") ? QOS_BEST_EFFORT : QOS_UNKNOWN;
+}
+
 static int read_status(struct pod_reading *reading, const json_t *status, struct err *err)
 {
     struct pod_facts *facts = reading->facts;
@@ -254,6 +263,7 @@ static int read_status(struct pod_reading *reading, const json_t *status, struct
         (r = json_get_string(status, "startTime", &started, err)) < 0)
         err_prefix(err, "status.");
     facts->started_s = meta_time_s(started);
+    facts->qos = read_qos(status);
     facts->extended_claim = read_extended_claim(reading, status);
     facts->finished = strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
     if (facts->node_name[0] == '\0' && !facts->finished)
@@ -443,30 +453,4 @@ int pod_from_json_kept(const json_t *object, const struct policy *policy, struct
     const struct pod_reading kept = {
         .policy = policy, .arena = arena, .is_asked = true, .needs_peers = true};
     return read_pod(kept, object, ret_facts, err);
-}
-
-/* ---- pods that a kubelet refused ---- */
-
-static bool is_there(const json_t *object, const char *member)
-{
-    const json_t *value = json_member(object, member);
-    return value && !json_is_null(value);
-}
-
-/* A kubelet that accepts a pod reports its containers before starting any. */
-static bool was_taken(const json_t *status)
-{
-    return is_there(status, "containerStatuses") || is_there(status, "initContainerStatuses");
-}
-
-const char *pod_refused_by(const json_t *last)
-{
-    const json_t *status = json_member(last, "status");
-    const char *phase = json_string_value(json_member(status, "phase"));
-    const char *node = json_string_value(json_member(json_member(last, "spec"), "nodeName"));
-    if (!node || !node[0] || !phase || strcmp(phase, "Pending") != 0)
-        return NULL;
-    if (was_taken(status) || is_there(json_member(last, "metadata"), "deletionTimestamp"))
-        return NULL;
-    return node;
 }

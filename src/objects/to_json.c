@@ -163,6 +163,10 @@ static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy 
     return spec;
 }
 
+static const char *const QOS_CLASSES[] = {[QOS_GUARANTEED] = "Guaranteed",
+                                          [QOS_BURSTABLE] = "Burstable",
+                                          [QOS_BEST_EFFORT] = "BestEffort"};
+
 static json_t *pod_status_json(const struct pod_facts *facts)
 {
     const char *phase = facts->node_name[0] && !facts->unstarted ? "Running" : "Pending";
@@ -176,6 +180,8 @@ static json_t *pod_status_json(const struct pod_facts *facts)
                                             facts->extended_claim, "requestMappings"));
     if (facts->claims && facts->made_claims)
         (void)json_object_set_new(status, "resourceClaimStatuses", claim_statuses_json(facts));
+    if (facts->qos != QOS_UNKNOWN)
+        set_text(status, "qosClass", QOS_CLASSES[facts->qos]);
     if (facts->started_s != 0)
         set_text(status, "startTime", text_time(facts->started_s, text));
     if (facts->unscheduled_reason)

@@ -55,6 +55,8 @@ static const struct {
     {"gpu.intel.com", "model", "gpu.intel.com/xe"},
 };
 
+static const char *const AVOIDANCE_NAMES[N_AVOIDANCES] = {
+    [AVOIDANCE_OBSERVE] = "observe", [AVOIDANCE_AVOID] = "avoid", [AVOIDANCE_OFF] = "off"};
 static const char *const MODE_NAMES[N_POLICY_MODES] = {
     [MODE_ENFORCE] = "enforce",
     [MODE_OBSERVE] = "observe",
@@ -95,6 +97,13 @@ void policy_init(struct policy *ret_policy)
                        .drain_weight_milli = 200,
                        .prior_gpus_milli = 500000,
                        .prior_confined_milli = 330},
+        .quarantine = {.owners = 3,
+                       .namespaces = 2,
+                       .window_s = 600,
+                       .first_min = 10,
+                       .longest_min = 60,
+                       .cap = {.share_milli = 50, .nodes = 1}},
+        .shape_trap = {.cap = {.share_milli = 250, .nodes = 1}},
         .replica_spread_milli = 1000,
         .object_values = 50000,
         .pod_shape_bytes = (size_t)64 * 1024,
@@ -277,6 +286,11 @@ void policy_clear_units(struct policy *policy)
 const char *policy_mode_name(enum policy_mode mode)
 {
     return mode < N_POLICY_MODES ? MODE_NAMES[mode] : NULL;
+}
+
+const char *avoidance_name(enum avoidance avoidance)
+{
+    return avoidance < N_AVOIDANCES ? AVOIDANCE_NAMES[avoidance] : NULL;
 }
 
 const char *placement_policy_name(enum placement_policy placement)

@@ -33,6 +33,14 @@ static const struct reason_row REASONS[N_REASONS] = {
                                 PREFIX "the node does not match the pod's annotation "
                                        "scheduler.alpha.kubernetes.io/affinity",
                                 "correct the annotation, or label the node"},
+    [REASON_QUARANTINE] = {"quarantine", PREFIX "the node is in quarantine",
+                           "wait: pods of several namespaces failed on the node, and it is tried "
+                           "again later; an operator can lift the quarantine (docs/RUNBOOKS.md)"},
+    [REASON_SHAPE_TRAP] = {"shape_trap",
+                           PREFIX "the node just rejected such pods, as they do not fit its NUMA "
+                                  "layout",
+                           "wait until a GPU pod there starts or ends, or ask for fewer GPUs or "
+                           "CPUs"},
     [REASON_GPU_ABSENT] = {"gpu_absent", PREFIX "the node has no GPUs of the requested resource",
                            "request a GPU resource that the node has, or check its device plugin"},
     [REASON_GPU_SHARED] = {"gpu_shared", PREFIX "the node shares its GPUs among pods",

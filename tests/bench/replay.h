@@ -21,6 +21,8 @@ struct replay {
     const struct resource *cpu, *memory, *gpus;
     struct ranked_node *ranked;
     struct services services;
+    const char *hole;    /* the node whose kubelet rejects pods with GPUs; NULL: none */
+    bool hole_is_active; /* now */
 };
 
 /* From one of the two states: below n; and strictly between 0 and 1. */
@@ -43,9 +45,15 @@ void replay_leave(struct replay *replay, uint64_t id);
 void replay_static(struct replay *replay);
 /* The same until 100 %, printing a line of JSON per pod: its request and its node. */
 void replay_arrivals(struct replay *replay);
+/* The pod's kubelet has rejected it. It is gone, and comes again later. */
+void replay_reject(struct replay *replay, const struct coming *coming);
+
 /* Pods arrive at random times, run and leave; pods that do not fit wait. */
 void replay_online(struct replay *replay);
 /* The same with groups among them: replay_groups.h. */
 void replay_with_groups(struct replay *replay);
+/* The same, and for two hours of the measured time the kubelet of the busiest kind of node rejects
+ * every pod with GPUs, which comes again ten seconds later. Ends six hours after that. */
+void replay_hole(struct replay *replay);
 
 #endif

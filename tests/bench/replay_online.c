@@ -1,5 +1,6 @@
 /* replay_online: see replay.h. */
 #include "base/mem.h"
+#include "ledger/quarantine.h"
 #include "replay.h"
 #include "replay_groups.h"
 #include "replay_queue.h"
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DAY_S 86400.0
 #define WARM_UP_S (6 * DAY_S)
@@ -19,11 +21,13 @@
 #define LOAD_OF_GROUPS 0.2
 #define GPUS_MAX 64
 
+/* A pod that ends, is rejected by its kubelet, or comes again (node NULL). */
 struct running {
     double ends_s;
-    uint64_t id;
-    const struct trace_pod *pod;
+    double duration_s;
+    struct coming coming;
     const struct node *node;
+    bool is_rejected;
 };
 
 /* Waits of pods that arrived in the measured time, in the order in which they ended. */
@@ -47,6 +51,8 @@ struct online {
     struct groups *groups; /* NULL: none */
     struct waits waits_groups;
     double group_comes_s, between_groups_s;
+    double end_s;
+    uint64_t n_rejected, n_lifted;
 };
 
 /* The heap. */
@@ -136,18 +142,36 @@ static double mean_gpu_s(const struct trace *trace, const struct durations *dura
 
 /* Events. */
 
+#define HOLE_S (2 * 3600.0)
+#define HOLE_END_S (WARM_UP_S + HOLE_S)
+#define REJECTED_AFTER_S 2.0
+#define COMES_AGAIN_S 10.0
+
 static void pass(struct online *online, double to_s)
 {
+    struct replay *replay = online->replay;
     const double from_s = online->now_s > WARM_UP_S ? online->now_s : WARM_UP_S;
     if (to_s > from_s)
         online->gpu_s += (to_s - from_s) * (double)online->gpus_used;
     online->now_s = to_s;
+    replay->hole_is_active = replay->hole && to_s >= WARM_UP_S && to_s < HOLE_END_S;
+    cluster_set_now(replay->cluster, (int64_t)(to_s * 1000));
+    (void)quarantine_tick(replay->cluster);
+}
+
+static bool rejects(const struct replay *replay, const struct coming *coming,
+                    const struct node *node)
+{
+    return replay->hole_is_active && coming->pod->gpus > 0 &&
+           strcmp(node_name(node), replay->hole) == 0;
 }
 
 static void start(struct online *online, const struct waiting *pod, const struct node *node)
 {
-    push_running(online, (struct running){online->now_s + pod->duration_s, pod->coming.id,
-                                          pod->coming.pod, node});
+    const bool is_rejected = rejects(online->replay, &pod->coming, node);
+    const double lasts_s = is_rejected ? REJECTED_AFTER_S : pod->duration_s;
+    push_running(online, (struct running){online->now_s + lasts_s, pod->duration_s, pod->coming,
+                                          node, is_rejected});
     online->gpus_used += pod->coming.pod->gpus;
 }
 
@@ -203,36 +227,62 @@ static void start_groups(struct online *online, const struct node *freer)
 }
 
 /* Tries waiting pods on the node that became freer, longest wait first. */
-static void depart(struct online *online)
+static void take_waiting(struct online *online, const struct node *node)
 {
-    const struct running gone = pop_running(online);
-    pass(online, gone.ends_s);
-    replay_leave(online->replay, gone.id);
-    online->gpus_used -= gone.pod->gpus;
-    start_groups(online, gone.node);
-    for (struct waiting pod; replay_queue_take(&online->queue, gone.node, &pod);) {
-        replay_bind(online->replay, &pod.coming, gone.node);
+    start_groups(online, node);
+    for (struct waiting pod; replay_queue_take(&online->queue, node, &pod);) {
+        replay_bind(online->replay, &pod.coming, node);
         count_wait(online, &pod, online->now_s);
-        start(online, &pod, gone.node);
+        start(online, &pod, node);
     }
 }
 
 static void come(struct online *online, const struct waiting *pod)
 {
-    pass(online, pod->since_s);
     const struct node *node = replay_arrive(online->replay, &pod->coming);
     if (!node) {
         replay_queue_add(&online->queue, pod, replay_shape(online->replay, pod->coming.id));
         return;
     }
-    count_wait(online, pod, pod->since_s);
+    count_wait(online, pod, online->now_s);
     start(online, pod, node);
+}
+
+static void reject(struct online *online, struct running gone)
+{
+    replay_reject(online->replay, &gone.coming);
+    online->n_rejected++;
+    gone.node = NULL;
+    gone.is_rejected = false;
+    gone.ends_s += COMES_AGAIN_S;
+    push_running(online, gone);
+}
+
+static void depart(struct online *online)
+{
+    const struct running gone = pop_running(online);
+    const struct waiting again = {gone.ends_s, gone.duration_s, gone.coming};
+    const struct sick_nodes *sick = quarantine_nodes(online->replay->cluster);
+    pass(online, gone.ends_s);
+    if (gone.node) {
+        if (gone.is_rejected)
+            reject(online, gone);
+        else
+            replay_leave(online->replay, gone.coming.id);
+        online->gpus_used -= gone.coming.pod->gpus;
+        take_waiting(online, gone.node);
+    } else {
+        come(online, &again);
+    }
+    if (online->replay->hole && sick_nodes_n_lifted(sick) != online->n_lifted)
+        take_waiting(online, cluster_find_node(online->replay->cluster, online->replay->hole));
+    online->n_lifted = sick_nodes_n_lifted(sick);
 }
 
 static void depart_until(struct online *online, double until_s)
 {
     while (online->n_running > 0 && online->running[0].ends_s <= until_s &&
-           online->running[0].ends_s <= END_S)
+           online->running[0].ends_s <= online->end_s)
         depart(online);
 }
 
@@ -240,7 +290,7 @@ static void depart_until(struct online *online, double until_s)
 static void come_groups(struct online *online, double until_s)
 {
     struct groups *groups = online->groups;
-    while (groups && online->group_comes_s <= until_s && online->group_comes_s <= END_S) {
+    while (groups && online->group_comes_s <= until_s && online->group_comes_s <= online->end_s) {
         const double comes_s = online->group_comes_s;
         depart_until(online, comes_s);
         pass(online, comes_s);
@@ -280,7 +330,7 @@ static int64_t end_waits(struct online *online)
     for (size_t i = 0; i < online->queue.n_lines; i++) {
         const struct replay_line *line = &online->queue.lines[i];
         for (size_t k = line->first; k < line->end; k++) {
-            count_wait(online, &line->pods[k], END_S);
+            count_wait(online, &line->pods[k], online->end_s);
             pending_gpus += line->pods[k].coming.pod->gpus;
         }
     }
@@ -294,7 +344,7 @@ static void print_groups(struct online *online)
         return;
     for (size_t i = 0; i < groups->n_waiting; i++) {
         if (groups->waiting[i].since_s >= WARM_UP_S)
-            add_wait(&online->waits_groups, END_S - groups->waiting[i].since_s);
+            add_wait(&online->waits_groups, online->end_s - groups->waiting[i].since_s);
     }
     (void)printf(",\"groups\":%zu,\"meanWaitOfGroups\":%.1f,\"p99WaitOfGroups\":%.0f,"
                  "\"wholeRacks\":%.3f,\"wholeInBest\":%.3f",
@@ -308,24 +358,25 @@ static void report(struct online *online)
     const int64_t pending_gpus = end_waits(online);
     const struct service_counts services =
         services_count(&online->replay->services, online->n_warm_up_services);
-    (void)printf("{\"utilised\":%.3f,\"meanWait\":%.1f,\"p99Wait\":%.0f,\"meanWaitOf8\":%.1f,"
-                 "\"waited\":%.3f,\"pendingGpus\":%" PRId64 ",\"pods\":%zu,",
-                 100 * online->gpu_s / (END_S - WARM_UP_S) / (double)online->replay->trace.n_gpus,
-                 mean_s(&online->waits), p99_s(&online->waits), mean_s(&online->waits_whole),
-                 100 * (double)online->n_waited / (double)online->waits.n, pending_gpus,
-                 online->waits.n);
+    (void)printf(
+        "{\"utilised\":%.3f,\"meanWait\":%.1f,\"p99Wait\":%.0f,\"meanWaitOf8\":%.1f,"
+        "\"waited\":%.3f,\"pendingGpus\":%" PRId64 ",\"pods\":%zu,\"rejected\":%" PRIu64 ",",
+        100 * online->gpu_s / (online->end_s - WARM_UP_S) / (double)online->replay->trace.n_gpus,
+        mean_s(&online->waits), p99_s(&online->waits), mean_s(&online->waits_whole),
+        100 * (double)online->n_waited / (double)online->waits.n, pending_gpus, online->waits.n,
+        online->n_rejected);
     services_print(&services);
     print_groups(online);
     (void)puts("}");
 }
 
-static void run(struct replay *replay, struct groups *groups)
+static void run(struct replay *replay, struct groups *groups, double end_s)
 {
     const struct trace *trace = &replay->trace;
     struct durations durations = known_durations(trace);
     const double between_s = mean_gpu_s(trace, &durations) /
                              ((groups ? LOAD_BESIDE : LOAD) * (double)replay->trace.n_gpus);
-    struct online online = {.replay = replay, .groups = groups};
+    struct online online = {.replay = replay, .groups = groups, .end_s = end_s};
     if (groups)
         online.between_groups_s =
             GROUP_MEAN_GPU_S / (LOAD_OF_GROUPS * (double)replay->trace.n_gpus);
@@ -342,14 +393,15 @@ static void run(struct replay *replay, struct groups *groups)
         }
         come_groups(&online, comes_s);
         depart_until(&online, comes_s);
-        if (comes_s > END_S)
+        if (comes_s > end_s)
             break;
         if (comes_s < WARM_UP_S)
             online.n_warm_up_services = replay->services.n;
         const struct waiting pod = {comes_s, duration_s, coming};
+        pass(&online, comes_s);
         come(&online, &pod);
     }
-    pass(&online, END_S);
+    pass(&online, end_s);
     report(&online);
     for (size_t i = 0; i < GPUS_MAX; i++)
         free(durations.items[i]);
@@ -362,13 +414,28 @@ static void run(struct replay *replay, struct groups *groups)
 
 void replay_online(struct replay *replay)
 {
-    run(replay, NULL);
+    run(replay, NULL, END_S);
 }
 
 void replay_with_groups(struct replay *replay)
 {
     struct groups groups;
     groups_init(&groups, replay);
-    run(replay, &groups);
+    run(replay, &groups, END_S);
     groups_fini(&groups);
+}
+
+/* The first node with the most GPUs. */
+void replay_hole(struct replay *replay)
+{
+    int64_t most = 0;
+    for (const struct node *node = cluster_next_node(replay->cluster, NULL); node;
+         node = cluster_next_node(replay->cluster, node)) {
+        const struct node_resource *gpus = node_find_resource(node, replay->gpus);
+        if (gpus && gpus->allocatable > most) {
+            most = gpus->allocatable;
+            replay->hole = node_name(node);
+        }
+    }
+    run(replay, NULL, HOLE_END_S + 6 * 3600);
 }

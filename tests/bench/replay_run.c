@@ -3,11 +3,12 @@
  * the wire, and kube-scheduler's arithmetic. tests/bench/replay builds and runs it, and explains
  * the figures.
  *
- *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online|groups [SPREAD]
+ *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online|groups|hole [SPREAD|MODE]
  *
  * POLICY "kube" and "kube-packing": no extender; kube-scheduler with its defaults, and configured
  * to pack. POLICY+racks: with topology.levels. SPREAD: placement.replicaSpread in thousandths, with
- * replicas of services among the pods (replay_services.h); without it there are none.
+ * replicas of services among the pods (replay_services.h); without it there are none. MODE, of hole:
+ * quarantine.mode.
  *
  * Prints one line of JSON; for arrivals, one per pod. replay_static.c and replay_online.c implement
  * the kinds of run.
@@ -15,6 +16,7 @@
 #include "base/mem.h"
 #include "decide/fit.h"
 #include "decide/rank.h"
+#include "ledger/quarantine.h"
 #include "replay.h"
 
 #include <errno.h>
@@ -136,14 +138,21 @@ static void write_uid(uint64_t id, char *ret_uid)
 struct uids {
     char pod[REPLAY_UID_MAX];
     char service[REPLAY_UID_MAX];
+    char namespace_[REPLAY_UID_MAX];
+    char controller[REPLAY_UID_MAX];
 };
+
+#define N_TENANTS 20
 
 static struct pod_facts facts_of(const struct coming *coming, struct uids *ret_uids)
 {
     write_uid(coming->id, ret_uids->pod);
     (void)snprintf(ret_uids->service, REPLAY_UID_MAX, "service-%zu", coming->service);
+    (void)snprintf(ret_uids->namespace_, REPLAY_UID_MAX, "team-%" PRIu64, coming->id % N_TENANTS);
+    (void)snprintf(ret_uids->controller, REPLAY_UID_MAX, "Job/%" PRIu64, coming->id);
     return (struct pod_facts){.uid = ret_uids->pod,
-                              .namespace_ = "trace",
+                              .namespace_ = ret_uids->namespace_,
+                              .controller = ret_uids->controller,
                               .name = ret_uids->pod,
                               .node_name = "",
                               .nominated_node = "",
@@ -180,8 +189,20 @@ void replay_bind(struct replay *replay, const struct coming *coming, const struc
     struct uids uids;
     struct pod_facts facts = facts_of(coming, &uids);
     facts.node_name = node_name(node);
+    facts.unstarted = replay->hole_is_active && coming->pod->gpus > 0 &&
+                      strcmp(node_name(node), replay->hole) == 0;
     cluster_upsert_pod(replay->cluster, &facts);
     services_place(&replay->services, coming, node);
+}
+
+void replay_reject(struct replay *replay, const struct coming *coming)
+{
+    char uid[REPLAY_UID_MAX];
+    write_uid(coming->id, uid);
+    cluster_delete_pod(replay->cluster, uid);
+    quarantine_see_failed(
+        replay->cluster,
+        &(struct failed_pod_facts){.uid = uid, .refusal = REFUSAL_DEVICES, .is_bound_by_us = true});
 }
 
 void replay_leave(struct replay *replay, uint64_t id)
@@ -201,6 +222,7 @@ const struct pod_shape *replay_shape(const struct replay *replay, uint64_t id)
 static void fill(struct replay *replay)
 {
     replay->cluster = cluster_new(&replay->policy);
+    quarantine_begin(replay->cluster);
     for (size_t i = 0; i < replay->trace.n_nodes; i++)
         cluster_upsert_node(replay->cluster, &replay->trace.nodes[i]);
     replay->cpu = cluster_find_resource(replay->cluster, "cpu");
@@ -263,7 +285,8 @@ static replay_kind *kind_of(const char *name)
     } kinds[] = {{"static", replay_static},
                  {"arrivals", replay_arrivals},
                  {"online", replay_online},
-                 {"groups", replay_with_groups}};
+                 {"groups", replay_with_groups},
+                 {"hole", replay_hole}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(name, kinds[i].name) == 0)
             return kinds[i].run;
@@ -275,7 +298,7 @@ int main(int argc, char **argv)
 {
     if (argc < 7 || argc > 8 || !kind_of(argv[6])) {
         (void)fprintf(stderr, "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED "
-                              "static|arrivals|online|groups [SPREAD]\n");
+                              "static|arrivals|online|groups|hole [SPREAD|MODE]\n");
         return 2;
     }
     struct replay replay = {.arrivals = strtoull(argv[5], NULL, 10)};
@@ -287,7 +310,10 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "replay_run: no policy %s\n", argv[3]);
         return 2;
     }
-    if (argc == 8) {
+    if (argc == 8 && strcmp(argv[6], "hole") == 0) {
+        replay.policy.quarantine.mode =
+            strcmp(argv[7], "avoid") == 0 ? AVOIDANCE_AVOID : AVOIDANCE_OBSERVE;
+    } else if (argc == 8) {
         replay.services.wanted = true;
         replay.policy.replica_spread_milli = strtoll(argv[7], NULL, 10);
     }

@@ -7,7 +7,7 @@ from real import BUSYBOX, NODE
 from service import Service
 
 PODS = "/api/v1/namespaces/refused/pods"
-COUNT = re.compile(rf'^gpu_extender_node_pods_refused_total{{node="{NODE}"}} (\d+)$', re.MULTILINE)
+COUNT = re.compile(rf'^gpu_extender_node_pods_refused_total{{node="{NODE}",cause="other"}} (\d+)$', re.MULTILINE)
 
 
 def pod(name, cpu, *command):

@@ -120,6 +120,17 @@ static inline void live_remove(struct live_cluster *live, enum cluster_kind kind
     live_flush(live, kind);
 }
 
+/* The pod of the text is in phase Failed now. */
+static inline void live_fail(struct live_cluster *live, const char *text)
+{
+    const struct reflector_store store = inventory_failed_pods(live->inventory);
+    const struct reflector_status status = {.synced = true};
+    json_t *object = live_object(text);
+    store.upsert(store.context, object);
+    store.flush(store.context, &status);
+    json_decref(object);
+}
+
 static inline void live_begin(struct live_cluster *live, enum cluster_kind kind)
 {
     live->stores[kind].list_begin(live->stores[kind].context);

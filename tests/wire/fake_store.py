@@ -11,6 +11,7 @@ import threading
 from objects import merged
 
 UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
+FAILED = "status.phase=Failed"
 KINDS = {
     "nodes": "Node",
     "pods": "Pod",
@@ -49,7 +50,8 @@ def stamped(item, version):
 
 
 def matches(item, selector):
-    return not selector or item.get("status", {}).get("phase") not in ("Succeeded", "Failed")
+    phase = item.get("status", {}).get("phase")
+    return not selector or (phase == "Failed" if selector == FAILED else phase not in ("Succeeded", "Failed"))
 
 
 class Store:

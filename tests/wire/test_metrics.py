@@ -163,7 +163,7 @@ def test_pods_rejected_by_a_kubelet_are_counted(api, follower):
     for name in ("crashed", "refused"):
         api.store.change("pods", name, "ml", status={"phase": "Failed", "reason": "UnexpectedAdmissionError"})
     follower.settle()
-    assert samples(follower)["gpu_extender_node_pods_refused_total", (("node", "b"),)] == 1
+    assert samples(follower)["gpu_extender_node_pods_refused_total", (("cause", "unexpected_admission"), ("node", "b"))] == 1
 
 
 def test_the_process_is_this_one(service):

@@ -20,6 +20,7 @@
 #include "api/tables.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/verdict.h"
+#include "ledger/quarantine.h"
 #include "types/gpu_worth.h"
 
 #include <stdlib.h>
@@ -127,6 +128,8 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
     row->label_value = arena_strdup(copy->arena, traits->gpus.value);
     row->ready = traits->ready;
     row->unschedulable = traits->unschedulable;
+    row->quarantine = node_mark_word(node_mark(node));
+    row->n_shape_traps = node_mark(node) ? node_mark(node)->n_traps : 0;
     row->taints = ARENA_ARRAY(copy->arena, const char *, traits->n_taints);
     for (; row->n_taints < traits->n_taints; row->n_taints++)
         row->taints[row->n_taints] =
@@ -435,6 +438,10 @@ static json_t *node_json(const struct node_row *row, bool has_label)
     (void)json_object_set_new(json, "nominations", holders_json_nominations(&holders->nominations));
     (void)json_object_set_new(json, "reservations",
                               holders_json_reservations(&holders->reservations));
+    if (row->quarantine)
+        (void)json_object_set_new(json, "quarantine", json_string(row->quarantine));
+    if (row->n_shape_traps > 0)
+        (void)json_object_set_new(json, "shapeTraps", json_integer((json_int_t)row->n_shape_traps));
     if (has_label)
         (void)json_object_set_new(json, "label",
                                   row->label ? json_string(row->label) : json_null());

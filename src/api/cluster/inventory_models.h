@@ -17,6 +17,8 @@ struct node_row {
     const char *model_label;             /* "KEY=VALUE" */
     const char *sharing;
     bool ready, unschedulable;
+    const char *quarantine; /* node_mark_word(); NULL: none */
+    size_t n_shape_traps;
     const char **taints; /* "KEY=VALUE:EFFECT" */
     size_t n_taints;
     size_t worth;         /* gpu_worth() of its first GPUs */

@@ -19,6 +19,8 @@ static const char *state_of(const json_t *node, const json_t *gpus)
         return ready ? "cordoned" : "NotReady, cordoned";
     if (!ready)
         return "NotReady";
+    if (json_object_get(node, "quarantine"))
+        return text_member(node, "quarantine");
     return json_integer_value(json_object_get(gpus, "stranded")) > 0 ? "stranded" : "Ready";
 }
 

@@ -141,6 +141,8 @@ static const char *change_of(const struct misses *misses, const struct node *nod
         [REASON_NODE_AFFINITY] = "if the pod's required node affinity allowed that",
         [REASON_LEGACY_AFFINITY] =
             "if the pod's annotation scheduler.alpha.kubernetes.io/affinity allowed that",
+        [REASON_QUARANTINE] = "if its quarantine were lifted",
+        [REASON_SHAPE_TRAP] = "if it had not just rejected such pods",
         [REASON_GPU_SHARED] = "if the pod allowed shared GPUs (gpu-extender.io/allow-shared)",
         [REASON_GPU_MIG] = "if the pod allowed slices of GPUs (gpu-extender.io/allow-shared)",
         [REASON_MODEL_UNKNOWN] = "if the pod did not choose GPU models",

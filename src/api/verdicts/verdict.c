@@ -260,7 +260,7 @@ static void write_fitting_nodes(const json_t *nodes, struct arena *arena, struct
 /* ---- why not ---- */
 
 /* Nodes that reject the pod for one reason. */
-struct refusal {
+struct why_row {
     const char *why;
     struct name_list nodes;
     int64_t lack; /* of GPUs; INT64_MAX: it is no amount */
@@ -323,12 +323,12 @@ static const char *why_text(const json_t *node, struct arena *arena)
                                                                     : "taint not tolerated";
 }
 
-static struct refusal *find_refusal(struct refusal **refusals, const char *why, struct arena *arena)
+static struct why_row *find_refusal(struct why_row **refusals, const char *why, struct arena *arena)
 {
-    struct refusal *refusal = NULL;
+    struct why_row *refusal = NULL;
     HASH_FIND_STR(*refusals, why, refusal);
     if (!refusal) {
-        refusal = ARENA_NEW(arena, struct refusal);
+        refusal = ARENA_NEW(arena, struct why_row);
         refusal->why = why;
         refusal->nodes.text = "";
         refusal->lack = INT64_MAX;
@@ -338,7 +338,7 @@ static struct refusal *find_refusal(struct refusal **refusals, const char *why, 
 }
 
 /* The nodes that lack the fewest GPUs first, then the most frequent reasons. */
-static int compare_refusals(const struct refusal *a, const struct refusal *b)
+static int compare_refusals(const struct why_row *a, const struct why_row *b)
 {
     if (a->lack != b->lack)
         return a->lack < b->lack ? -1 : 1;
@@ -349,16 +349,16 @@ static int compare_refusals(const struct refusal *a, const struct refusal *b)
 
 #define WHICH_SHOWN ((size_t)3)
 
-static struct refusal *collect_refusals(const json_t *nodes, bool wide, struct arena *arena)
+static struct why_row *collect_refusals(const json_t *nodes, bool wide, struct arena *arena)
 {
-    struct refusal *refusals = NULL;
+    struct why_row *refusals = NULL;
     size_t i = 0;
     json_t *node = NULL;
     json_array_foreach (nodes, i, node) {
         if (fits(node))
             continue;
         const char *why = text_one_line(why_text(node, arena), arena);
-        struct refusal *refusal = find_refusal(&refusals, why, arena);
+        struct why_row *refusal = find_refusal(&refusals, why, arena);
         const char *name = text_member(node, "node");
         if (strstr(why, " lacking"))
             refusal->lack = lacking_gpus(node);
@@ -374,11 +374,11 @@ static struct refusal *collect_refusals(const json_t *nodes, bool wide, struct a
 static void write_refusals(const json_t *nodes, bool wide, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"NODES", "WHY NOT ELSEWHERE", "WHICH", NULL};
-    struct refusal *refusals = collect_refusals(nodes, wide, arena);
+    struct why_row *refusals = collect_refusals(nodes, wide, arena);
     struct table *table = table_new(arena, wide, HEADINGS);
     if (!refusals)
         return;
-    for (const struct refusal *refusal = refusals; refusal; refusal = refusal->hh.next) {
+    for (const struct why_row *refusal = refusals; refusal; refusal = refusal->hh.next) {
         const char *which = refusal->nodes.text;
         if (refusal->nodes.n > WHICH_SHOWN && !wide)
             which = arena_printf(arena, "%s, +%zu", which, refusal->nodes.n - WHICH_SHOWN);

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#define ANNOTATION "gpu-extender.io/bound-by"
 /* RFC 1123: a label, and a subdomain as Kubernetes allows it. */
 #define LABEL_BYTES_MAX 63
 #define SUBDOMAIN_BYTES_MAX 253
@@ -94,7 +93,7 @@ const char *bind_wire_body(const struct bind_args *args, const char *bound_by, s
                "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":", args->name);
     add_member(&text, ",\"namespace\":", args->namespace_);
     add_member(&text, ",\"uid\":", args->uid);
-    add_member(&text, ",\"annotations\":{\"" ANNOTATION "\":", bound_by);
+    add_member(&text, ",\"annotations\":{\"" POD_BOUND_BY "\":", bound_by);
     add_member(&text,
                "}},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":", args->node_name);
     buf_add_text(&text, "}}");
@@ -236,7 +235,7 @@ static void see_pod(const json_t *root, const struct bind_args *args, const stru
         sight->why = arena_printf(arena, "the API server's answer for the pod: %s", err.text);
         return;
     }
-    (void)json_get_string(json_member(metadata, "annotations"), ANNOTATION, &bound_by, NULL);
+    (void)json_get_string(json_member(metadata, "annotations"), POD_BOUND_BY, &bound_by, NULL);
     sight->bound_by = arena_printf(arena, "%.*s", TOLD_BYTES_MAX, bound_by);
     see_facts(facts, args, arena, sight);
 }

@@ -59,6 +59,7 @@ function tagOf({ node, gpus }, how, isOne) {
   if (how) return [t(`would_${how}`), "part"];
   if (!node.ready) return [t("notReady"), "bad"];
   if (node.unschedulable) return [t("cordoned"), "part"];
+  if (node.quarantine) return [t(`mark_${node.quarantine}`), "bad"];
   if (gpus.some((one) => one.stranded > 0)) return [strandedText(node, gpus, isOne), "part"];
   const [taint] = node.taints;
   return taint ? [t("tainted", taint.replace(/[=:].*$/, "")), ""] : null;

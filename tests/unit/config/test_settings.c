@@ -81,6 +81,24 @@ static void assert_quotas_equal(const struct quota *a, const struct quota *b)
     }
 }
 
+static void assert_caps_equal(const struct avoidance_cap *a, const struct avoidance_cap *b)
+{
+    assert_int_equal(a->share_milli, b->share_milli);
+    assert_int_equal(a->nodes, b->nodes);
+}
+
+static void assert_quarantines_equal(const struct quarantine_policy *a,
+                                     const struct quarantine_policy *b)
+{
+    assert_int_equal(a->mode, b->mode);
+    assert_int_equal(a->owners, b->owners);
+    assert_int_equal(a->namespaces, b->namespaces);
+    assert_int_equal(a->window_s, b->window_s);
+    assert_int_equal(a->first_min, b->first_min);
+    assert_int_equal(a->longest_min, b->longest_min);
+    assert_caps_equal(&a->cap, &b->cap);
+}
+
 static void assert_policies_equal(const struct policy *a, const struct policy *b)
 {
     assert_names_equal(a->gpu_resources, a->n_gpu_resources, b->gpu_resources, b->n_gpu_resources);
@@ -127,6 +145,9 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     assert_int_equal(a->driver_slices_bytes, b->driver_slices_bytes);
     assert_int_equal(a->slices_bytes, b->slices_bytes);
     assert_memory_equal(&a->slot_price, &b->slot_price, sizeof a->slot_price);
+    assert_quarantines_equal(&a->quarantine, &b->quarantine);
+    assert_int_equal(a->shape_trap.mode, b->shape_trap.mode);
+    assert_caps_equal(&a->shape_trap.cap, &b->shape_trap.cap);
 }
 
 static void assert_clients_equal(const struct settings_clients *a, const struct settings_clients *b)
@@ -227,6 +248,9 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "topology: {levels: [example.com/block, example.com/rack]}\n"
     "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
+    "quarantine: {mode: avoid, owners: 4, namespaces: 3, windowSeconds: 90, firstMinutes: 2,\n"
+    "             longestMinutes: 50, capShare: 0.1, capNodes: 7}\n"
+    "shapeTrap: {mode: off, capShare: 0.001, capNodes: 0}\n"
     "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes,\n"
     "            beside: no, leaseDurationSeconds: 60, renewDeadlineSeconds: 40}\n"
     "filter: {shortlist: 0, quotaClaimSeconds: 7}\n"
@@ -253,6 +277,15 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "  driverSlicesBytes: 7Ki\n"
     "  slicesBytes: 8Ki\n"
     "  dryRunReplicas: 3\n";
+
+static void assert_sick_rules_are_read(const struct policy *policy)
+{
+    const struct quarantine_policy quarantine = {AVOIDANCE_AVOID, 4, 3, 90, 2, 50, {100, 7}};
+    assert_quarantines_equal(&policy->quarantine, &quarantine);
+    assert_int_equal(policy->shape_trap.mode, AVOIDANCE_OFF);
+    assert_int_equal(policy->shape_trap.cap.share_milli, 1);
+    assert_int_equal(policy->shape_trap.cap.nodes, 0);
+}
 
 static void test_every_key_is_read(void **state)
 {
@@ -289,6 +322,7 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->policy.replica_spread_milli, 125);
     const struct slot_price_policy slot_price = {1500, 0, 1000000000, 1};
     assert_memory_equal(&settings->policy.slot_price, &slot_price, sizeof slot_price);
+    assert_sick_rules_are_read(&settings->policy);
     assert_int_equal(settings->authentication.cache_s, 300);
     assert_true(settings->aggregated_api);
     assert_true(settings->election.enabled);

@@ -70,14 +70,18 @@ static const struct fault UNKNOWN_KEYS[] = {
      "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, "
      "listen, tls, "
      "authentication, aggregatedAPI, gpuResources, "
-     "models, deviceDrivers, admission, sharing, topology, placement, slotPrice, quotas, "
+     "models, deviceDrivers, admission, sharing, topology, placement, slotPrice, quarantine, "
+     "shapeTrap, "
+     "quotas, "
      "scheduler, filter, "
      "kubernetes, "
      "leaderElection, wake, decisions, limits"},
     {HEAD "\"\": 1\n",
      "3:1: \"\": unknown key; known here: apiVersion, kind, mode, enforceNamespaces, listen, tls, "
      "authentication, aggregatedAPI, gpuResources, "
-     "models, deviceDrivers, admission, sharing, topology, placement, slotPrice, quotas, "
+     "models, deviceDrivers, admission, sharing, topology, placement, slotPrice, quarantine, "
+     "shapeTrap, "
+     "quotas, "
      "scheduler, filter, "
      "kubernetes, "
      "leaderElection, wake, decisions, limits"},

@@ -53,19 +53,37 @@ static const struct row {
     const char *verdict;
 } ROWS[] = {
     {"of no priority, nobody's", {.priority = 0}, KEPT},
-    {"a little lower", {"q", 9, 50, "", NULL}, KEPT},
-    {"as high", {"q", 10, 50, "", NULL}, KEPT},
-    {"as high, promised elsewhere", {"q", 10, 50, "n2", NULL}, KEPT},
-    {"higher", {"q", 11, 500, "", NULL}, ALL_FREE},
-    {"negative", {"q", -5, 50, "n1", NULL}, KEPT},
-    {"the pod itself", {"p", 10, 100, "n1", NULL}, ALL_FREE},
-    {"the pod itself, as it is read now", {"p", 0, 0, "", NULL}, ALL_FREE},
-    {"of two that were promised it, the older", {"q", 10, 99, "n1", NULL}, ALL_FREE},
-    {"of two that were promised it, the younger", {"q", 10, 101, "n1", NULL}, KEPT},
-    {"equally old, the lower UID", {"o", 10, 100, "n1", NULL}, ALL_FREE},
-    {"equally old, the higher UID", {"q", 10, 100, "n1", NULL}, KEPT},
-    {"promised it at a lower priority", {"o", 9, 1, "n1", NULL}, KEPT},
-    {"promised it at a higher priority", {"q", 11, 999, "n1", NULL}, ALL_FREE},
+    {"a little lower", {.uid = "q", .priority = 9, .created_s = 50, .nominated_node = ""}, KEPT},
+    {"as high", {.uid = "q", .priority = 10, .created_s = 50, .nominated_node = ""}, KEPT},
+    {"as high, promised elsewhere",
+     {.uid = "q", .priority = 10, .created_s = 50, .nominated_node = "n2"},
+     KEPT},
+    {"higher", {.uid = "q", .priority = 11, .created_s = 500, .nominated_node = ""}, ALL_FREE},
+    {"negative", {.uid = "q", .priority = -5, .created_s = 50, .nominated_node = "n1"}, KEPT},
+    {"the pod itself",
+     {.uid = "p", .priority = 10, .created_s = 100, .nominated_node = "n1"},
+     ALL_FREE},
+    {"the pod itself, as it is read now",
+     {.uid = "p", .priority = 0, .created_s = 0, .nominated_node = ""},
+     ALL_FREE},
+    {"of two that were promised it, the older",
+     {.uid = "q", .priority = 10, .created_s = 99, .nominated_node = "n1"},
+     ALL_FREE},
+    {"of two that were promised it, the younger",
+     {.uid = "q", .priority = 10, .created_s = 101, .nominated_node = "n1"},
+     KEPT},
+    {"equally old, the lower UID",
+     {.uid = "o", .priority = 10, .created_s = 100, .nominated_node = "n1"},
+     ALL_FREE},
+    {"equally old, the higher UID",
+     {.uid = "q", .priority = 10, .created_s = 100, .nominated_node = "n1"},
+     KEPT},
+    {"promised it at a lower priority",
+     {.uid = "o", .priority = 9, .created_s = 1, .nominated_node = "n1"},
+     KEPT},
+    {"promised it at a higher priority",
+     {.uid = "q", .priority = 11, .created_s = 999, .nominated_node = "n1"},
+     ALL_FREE},
 };
 
 static void test_room_is_kept_from_pods_of_no_higher_priority(void **state)
@@ -286,7 +304,8 @@ static void test_a_fork_gives_the_same_verdicts(void **state)
 static bool is_being_made(struct fixture *fixture, const char *node, const char *demand)
 {
     const struct shape_facts facts = fixture_shape_facts(fixture, demand);
-    const struct asker asker = {"p", 10, 100, "n1", NULL};
+    const struct asker asker = {
+        .uid = "p", .priority = 10, .created_s = 100, .nominated_node = "n1"};
     return nominate_is_being_made(fixture_find_node(fixture, node), &asker,
                                   fixture_resolve(fixture, &facts));
 }
@@ -317,7 +336,8 @@ static void test_terminating_victims_count_as_room_in_progress(void **state)
 static void test_victims_have_a_lower_priority(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
-    const struct asker asker = {"p", 10, 100, "n1", NULL};
+    const struct asker asker = {
+        .uid = "p", .priority = 10, .created_s = 100, .nominated_node = "n1"};
     struct pod_facts victim = fixture_pod_facts(fixture, "v", "n1", "cpu=1");
     victim.priority = 9;
     fixture_put_pod_facts(fixture, &victim);
@@ -334,7 +354,8 @@ static void test_victims_have_a_lower_priority(void **state)
 static const char *blocker_of(struct fixture *fixture, int64_t priority, const char *demand)
 {
     const struct shape_facts facts = fixture_shape_facts(fixture, demand);
-    const struct asker asker = {"q", priority, 500, "", NULL};
+    const struct asker asker = {
+        .uid = "q", .priority = priority, .created_s = 500, .nominated_node = ""};
     const struct nomination *blocker = nominate_blocker(fixture_find_node(fixture, "n1"), &asker,
                                                         fixture_resolve(fixture, &facts));
     return blocker ? blocker->uid : "nobody";

@@ -204,7 +204,8 @@ static void test_a_nominated_pod_counts_on_its_node_for_pods_of_its_priority(voi
     assert_string_equal(judged_for(fixture, &PLAIN, &(struct asker){.priority = 4}), REPELLED);
     assert_string_equal(judged_for(fixture, &PLAIN, &(struct asker){.priority = 5}), REPELLED);
     assert_string_equal(judged_for(fixture, &PLAIN, &(struct asker){.priority = 6}), FREE);
-    assert_string_equal(judged_for(fixture, &APART, &(struct asker){"p", .priority = 5}), FREE);
+    assert_string_equal(judged_for(fixture, &APART, &(struct asker){.uid = "p", .priority = 5}),
+                        FREE);
     nominate(fixture, "p", "a1", &PLAIN);
     assert_string_equal(judged(fixture, &APART), APART_FROM_IT);
 }

@@ -18,7 +18,7 @@ static const char *judge(struct fixture *fixture, const char *node, const char *
 {
     const struct shape_facts facts = fixture_shape_facts(fixture, demand);
     struct fit_question question = fixture_question(fixture, &facts);
-    question.asker = (struct asker){"p", 10, 0, "", NULL};
+    question.asker = (struct asker){.uid = "p", .priority = 10};
     return reason_name(preempt_judge(fixture->cluster, cluster_find_node(fixture->cluster, node),
                                      &question, victims, n_victims, fixture->arena));
 }
@@ -75,7 +75,7 @@ static void test_a_victims_reservation_is_subtracted(void **state)
     const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=8");
     struct fit_question question = fixture_question(fixture, &facts);
     const char *const victims[] = {"p"};
-    question.asker = (struct asker){"q", 10, 0, "", NULL};
+    question.asker = (struct asker){.uid = "q", .priority = 10};
     assert_int_equal(preempt_judge(fixture->cluster, fixture_find_node(fixture, "n1"), &question,
                                    victims, 1, fixture->arena),
                      REASON_FITS);
@@ -192,7 +192,7 @@ static void test_only_victims_on_the_node_free_its_quota(void **state)
     fixture_put_pod(fixture, "small", "s", GPU "=1");
     const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=4");
     struct fit_question question = fixture_question(fixture, &facts);
-    question.asker = (struct asker){"p", 10, 0, "", NULL};
+    question.asker = (struct asker){.uid = "p", .priority = 10};
     question.quota = quota_begin(fixture->cluster, "default", question.shape, NULL, fixture->arena);
     for (size_t i = 0; i < 2 * COUNT(ROWS); i++) {
         const size_t row = i % COUNT(ROWS);

@@ -40,9 +40,10 @@ static const char POD_WITH_ALL[] =
 
 static const char NODE_WITH_ALL[] =
     "{'metadata':{'name':'n','labels':{'nvidia.com/gpu.product':'Tesla-T4'},'managedFields':[{}],"
-    "'annotations':{'a':'b'}},"
+    "'annotations':{'gpu-extender.io/quarantine-lifted':'b'}},"
     "'spec':{'unschedulable':true,'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]},"
     "'status':{'conditions':[{'type':'Ready','status':'True'}],'images':[{}],"
+    "'nodeInfo':{'bootID':'6f'},"
     "'capacity':{'cpu':'8','nvidia.com/gpu':'4'},'allocatable':{'cpu':'7','nvidia.com/gpu':'3'}}}";
 
 static const char CLAIM_WITH_ALL[] =

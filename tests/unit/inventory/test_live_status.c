@@ -207,6 +207,7 @@ static void refuse_pod(struct live_cluster *live, const char *pod)
 {
     live_upsert(live, CLUSTER_PODS, pod);
     live_remove(live, CLUSTER_PODS, pod);
+    live_fail(live, pod);
 }
 
 static bool has_metric(struct live_cluster *live, const char *line)
@@ -231,15 +232,15 @@ static void test_pods_rejected_by_a_kubelet_are_counted_by_node(void **state)
     refuse_pod(live, BOUND_POD("three", "gone"));
     live_remove(live, CLUSTER_PODS, POD("ran", "ran", "b", "1"));
     live_remove(live, CLUSTER_NODES, BOUND_POD("no pod", "b"));
-    check_metric(live, "\ngpu_extender_node_pods_refused_total{node=\"a\"} 2\n");
-    assert_false(has_metric(live, "{node=\"b\"}"));
-    assert_false(has_metric(live, "{node=\"gone\"}"));
+    check_metric(live, "\ngpu_extender_node_pods_refused_total{node=\"a\",cause=\"other\"} 2\n");
+    assert_false(has_metric(live, "{node=\"b\""));
+    assert_false(has_metric(live, "{node=\"gone\""));
     live_remove(live, CLUSTER_NODES, NODE("a", "8"));
-    assert_false(has_metric(live, "{node=\"a\"}"));
+    assert_false(has_metric(live, "{node=\"a\""));
     refuse_pod(live, BOUND_POD("four", "b"));
     live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
-    check_metric(live, "\ngpu_extender_node_pods_refused_total{node=\"b\"} 1\n");
-    assert_false(has_metric(live, "{node=\"a\"}"));
+    check_metric(live, "\ngpu_extender_node_pods_refused_total{node=\"b\",cause=\"other\"} 1\n");
+    assert_false(has_metric(live, "{node=\"a\""));
 }
 
 static void test_a_file_has_no_live_metrics(void **state)

@@ -429,33 +429,6 @@ static void test_errors(void **state)
     }
 }
 
-static const char *refused_by(struct fixture *fixture, const char *metadata, const char *spec,
-                              const char *status)
-{
-    return pod_refused_by(fixture_json(
-        fixture, arena_printf(fixture->arena, "{'metadata': {%s}, 'spec': {%s}, 'status': {%s}}",
-                              metadata, spec, status)));
-}
-
-#define ON_A "'nodeName': 'a'"
-#define BOUND "'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'True'}]"
-
-static void test_pods_rejected_by_a_kubelet_are_recognised(void **state)
-{
-    struct fixture *fixture = *state;
-    assert_string_equal(refused_by(fixture, "", ON_A, BOUND), "a");
-    assert_string_equal(refused_by(fixture, "'deletionTimestamp': null", ON_A, BOUND), "a");
-    assert_null(refused_by(fixture, "", "", BOUND));
-    assert_null(refused_by(fixture, "", "'nodeName': ''", BOUND));
-    assert_null(refused_by(fixture, "'deletionTimestamp': 'now'", ON_A, BOUND));
-    assert_null(refused_by(fixture, "", ON_A, "'phase': 'Running'"));
-    assert_null(refused_by(fixture, "", ON_A, ""));
-    assert_null(refused_by(fixture, "", ON_A, BOUND ", 'containerStatuses': [{'name': 'c'}]"));
-    assert_null(refused_by(fixture, "", ON_A, BOUND ", 'initContainerStatuses': [{'name': 'c'}]"));
-    assert_null(refused_by(fixture, "", "'nodeName': 7", "'phase': 7"));
-    assert_null(pod_refused_by(fixture_json(fixture, "[]")));
-}
-
 /* A newer Kubernetes may allow more; a pod of a manifest is judged by this one's rules. */
 static void test_stored_pods_with_unknown_terms_are_kept(void **state)
 {
@@ -498,7 +471,6 @@ int main(void)
         FIXTURE_TEST(test_an_invalid_pod_keeps_its_demand),
         FIXTURE_TEST(test_a_gpu_fault_is_reported_first),
         FIXTURE_TEST(test_errors),
-        FIXTURE_TEST(test_pods_rejected_by_a_kubelet_are_recognised),
         FIXTURE_TEST(test_stored_pods_with_unknown_terms_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
