@@ -1,6 +1,6 @@
 /* quarantine: see include/ledger/quarantine.h. */
-#include "quarantine_priv.h"
 #include "base/mem.h"
+#include "quarantine_priv.h"
 
 #include <stdlib.h>
 #include <string.h>

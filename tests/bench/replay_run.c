@@ -7,8 +7,8 @@
  *
  * POLICY "kube" and "kube-packing": no extender; kube-scheduler with its defaults, and configured
  * to pack. POLICY+racks: with topology.levels. SPREAD: placement.replicaSpread in thousandths, with
- * replicas of services among the pods (replay_services.h); without it there are none. MODE, of hole:
- * quarantine.mode.
+ * replicas of services among the pods (replay_services.h); without it there are none. MODE, of
+ * hole: quarantine.mode.
  *
  * Prints one line of JSON; for arrivals, one per pod. replay_static.c and replay_online.c implement
  * the kinds of run.
