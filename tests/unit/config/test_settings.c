@@ -294,7 +294,7 @@ static void test_every_key_is_read(void **state)
     assert_string_equal(settings->listen_verbs, "10.0.0.1:1");
     assert_string_equal(settings->listen_people, "[::1]:2");
     assert_string_equal(settings->listen_probes, "0.0.0.0:0");
-    assert_true(settings->insecure_verbs && settings->insecure_people);
+    assert_true(settings->insecure_verbs && settings->insecure_people && settings->aggregated_api);
     assert_string_equal(settings->tls.certificate_file, "/etc/tls/tls.crt");
     assert_string_equal(settings->tls.private_key_file, "keys/a b.key");
     assert_string_equal(settings->tls.client_ca_file, "12");
@@ -324,7 +324,6 @@ static void test_every_key_is_read(void **state)
     assert_memory_equal(&settings->policy.slot_price, &slot_price, sizeof slot_price);
     assert_sick_rules_are_read(&settings->policy);
     assert_int_equal(settings->authentication.cache_s, 300);
-    assert_true(settings->aggregated_api);
     assert_true(settings->election.enabled);
     assert_string_equal(settings->election.namespace_, "gpus");
     assert_string_equal(settings->election.lease_name, "one");
