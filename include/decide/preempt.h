@@ -2,7 +2,8 @@
  * preempt: would the pod fit the node if these pods were gone from it?
  *
  * kube-scheduler chooses victims by its own filters alone (PROTOCOL 4.1), which know neither GPU
- * models nor quotas. So each node is judged here before pods are evicted in vain.
+ * models nor quotas. So each node is judged here before pods are evicted in vain. It knows no
+ * borrowers either: a pod that takes back what its quota guarantees should evict these first.
  */
 #ifndef DECIDE_PREEMPT_H
 #define DECIDE_PREEMPT_H
@@ -26,5 +27,10 @@ enum reason preempt_judge(const struct cluster *cluster, const struct node *node
  * that no more (PROTOCOL 4.2). */
 const char *preempt_untouchable(const struct cluster *cluster, int64_t priority,
                                 const char *const *victims, size_t n_victims);
+
+/* Whether the ledger knows each of these pods on the node as one that borrows its GPUs. If a quota
+ * guarantees the asking pod its GPUs (quota_takes_back()), such nodes come before the others. */
+bool preempt_all_borrow(const struct cluster *cluster, const struct node *node,
+                        const char *const *victims, size_t n_victims);
 
 #endif

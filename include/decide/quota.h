@@ -4,8 +4,11 @@
  * Use is the ledger's: by unfinished pods on a node, also terminating ones and those of other
  * schedulers, and by reservations. It counts under the node's model, or the last one known of it.
  * GPUs on a node that does not exist count only in totals. Allocated claims count, too
- * (ledger/claim_usage.h). If several quotas cover a namespace, all
- * must hold. A quota that is exceeded rejects new pods and evicts none.
+ * (ledger/claim_usage.h). If several quotas cover a namespace, all must hold. A quota that is
+ * exceeded rejects new pods and evicts none.
+ *
+ * A limit with `borrow` is two limits: of the pods above borrow.max_priority and of the others.
+ * Together they must hold, too, as pods may have got past them (a lowered limit, other schedulers).
  */
 #ifndef DECIDE_QUOTA_H
 #define DECIDE_QUOTA_H
@@ -22,10 +25,10 @@
  * the cluster changes, except by quota_place(). */
 struct quota_view;
 
-/* For a pod of that namespace and shape. own: its reservation, which it may use; NULL: none.
+/* For such a pod of that namespace. own: its reservation, which it may use; NULL: none.
  * Returns NULL if no quota limits the pod; all functions below accept that. */
 struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
-                               const struct pod_shape *shape, const struct reservation *own,
+                               struct quota_pod pod, const struct reservation *own,
                                struct arena *arena);
 /* A pod that asks for quota, with its resource claims. */
 struct quota_asked {
@@ -66,11 +69,10 @@ void quota_promise(struct quota_view *view, const struct cluster *cluster,
 #define QUOTA_NO_CLAIMS INT64_MAX
 #define QUOTA_NOMINATIONS_MAX 1024
 struct quota_view *quota_copy(const struct quota_view *view, struct arena *arena);
-/* Adds back the use of a pod of that namespace and shape, or of its reservation, on the node, to
- * judge an eviction. cluster: the ledger, not a fork. */
+/* Adds back the use of such a pod of that namespace, or of its reservation, on the node, to judge
+ * an eviction. cluster: the ledger, not a fork. */
 void quota_give_back(struct quota_view *view, const struct cluster *cluster,
-                     const struct node *node, const char *namespace_,
-                     const struct pod_shape *shape);
+                     const struct node *node, const char *namespace_, struct quota_pod pod);
 
 /* REASON_FITS: the quotas leave enough for one more pod on the node. REASON_QUOTA: they do not.
  * REASON_QUOTA_CLAIMED: only the claims of other pods prevent it. REASON_NAMESPACE_UNKNOWN: quotas
@@ -83,6 +85,8 @@ const char *quota_refusal(const struct quota_view *view, const struct node *node
 struct quota_short {
     const struct quota *quota;
     const struct quota_limit *limit;
+    bool borrows; /* the pod counts to limit->borrow */
+    int64_t most; /* GPUs of such pods */
     int64_t left; /* negative: it is exceeded */
     int64_t need;
     size_t next; /* private */
@@ -96,6 +100,9 @@ bool quota_next_exceeded(const struct quota_view *view, const struct cluster *fo
                          struct quota_short *lack);
 /* From now on the quotas allow any number of pods. quota_place() still counts them. */
 void quota_lift(struct quota_view *view);
+/* Whether the pod's GPUs are guaranteed by a limit, and some quota lends: the pod may take them
+ * back from pods that borrow. */
+bool quota_takes_back(const struct quota_view *view);
 /* How many more such pods the quotas allow on the node; INT64_MAX if none limits it. */
 int64_t quota_count(const struct quota_view *view, const struct node *node);
 /* Whether the pod counts against that limit of the policy. */
@@ -106,13 +113,22 @@ void quota_take(struct quota_view *view, const struct node *node, int64_t n);
 /* The same, also in the fork that the view was made from. Call it with cluster_place(). */
 void quota_place(struct cluster *fork, struct quota_view *view, const struct node *node, int64_t n);
 
-/* GPUs used under a limit of that quota. */
+/* GPUs used under a limit of that quota: with `borrow`, of its guarantee. */
 int64_t quota_used(const struct cluster *cluster, const struct quota *quota,
                    const struct quota_limit *limit);
+/* GPUs of its pods that count to the limit's `borrow`; 0 without. */
+int64_t quota_borrowed(const struct cluster *cluster, const struct quota *quota,
+                       const struct quota_limit *limit);
 /* GPUs of the limit's resource that the quota's pods use on nodes of unknown model: totals count
  * them, limits of a model do not. */
 int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
                       const struct quota_limit *limit);
+/* GPUs of device plugins that the limit counts on all nodes: those that are free, or all. */
+int64_t quota_gpus_there(const struct cluster *cluster, const struct quota_limit *limit,
+                         bool only_free);
+/* GPUs of the limit's kind that the other quota's pods borrow by any of its limits. */
+int64_t quota_borrowed_of(const struct cluster *cluster, const struct quota_limit *limit,
+                          const struct quota *borrower);
 /* The number of nodes that quotas count under each of policy.quota_models. */
 void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MODELS_MAX]);
 /* GPUs that a pod of the shape adds to a limit that counts it. */

@@ -1,6 +1,7 @@
 /*
  * policy_names: names in the policy's quotas, aliases and topology.levels that the cluster does not
- * have, with the nearest that it has. The name may be misspelt, or the nodes do not exist yet.
+ * have, with the nearest that it has. The name may be misspelt, or the nodes do not exist yet. Also
+ * GPUs that quotas with `borrow` guarantee and the nodes do not have.
  */
 #ifndef INVENTORY_POLICY_NAMES_H
 #define INVENTORY_POLICY_NAMES_H

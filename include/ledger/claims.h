@@ -37,6 +37,7 @@ struct claim {
     /* GPUs that resource claims will get for it at least, until these count themselves. */
     int64_t by_claims[QUOTA_SCOPES_MAX];
     bool names_claims; /* the pod names resource claims */
+    int64_t priority;  /* of the pod */
 };
 
 struct claim_question {

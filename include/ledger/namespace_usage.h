@@ -2,15 +2,30 @@
  * namespace_usage: the GPUs that each namespace uses, and the quotas that cover it.
  *
  * GPUs are counted in cells. Each scope of the policy's quotas has one cell for all models (column
- * 0), one for each of policy.quota_models, and one for GPUs of unknown model.
+ * 0), one for each of policy.quota_models, and one for GPUs of unknown model. These cells, for all
+ * users, are layer 0. Each of policy.quota_priorities has a layer of its own after it: only of pods
+ * of at most this priority. Resource claims have no priority, so they are in layer 0 alone.
  */
 #ifndef LEDGER_NAMESPACE_USAGE_H
 #define LEDGER_NAMESPACE_USAGE_H
 
 #include "ledger/cluster.h"
 
+/* A pod as quotas count it. */
+struct quota_pod {
+    const struct pod_shape *shape;
+    int64_t priority;
+};
+/* The pods that a sum counts for a limit with `borrow`. */
+enum quota_count {
+    QUOTA_GUARANTEED, /* above borrow.max_priority; also claims */
+    QUOTA_BORROWED,
+    QUOTA_ALL, /* whether or not the limit has it */
+    N_QUOTA_COUNTS
+};
+
 size_t namespace_usage_n_cells(const struct policy *policy);
-/* A cell within such an array. */
+/* A cell within such an array, in layer 0. */
 size_t namespace_usage_cell_index(const struct policy *policy, size_t scope, size_t column);
 int64_t *namespace_usage_cell(const struct policy *policy, int64_t *cells, size_t scope,
                               size_t column);
@@ -18,9 +33,15 @@ int64_t *namespace_usage_unknown_cell(const struct policy *policy, int64_t *cell
 /* The sums over a quota's namespaces; quota: its index in the policy's list. */
 int64_t *namespace_usage_quota_cells(const struct cluster *cluster, size_t quota);
 
-/* The GPUs that the namespace itself uses in that cell; 0 in a fork. */
-int64_t namespace_usage_in(const struct cluster *cluster, const char *namespace_, size_t scope,
-                           size_t column);
+/* Whether a pod of the priority is one of those. */
+bool namespace_usage_counts(const struct quota_limit *limit, enum quota_count count,
+                            int64_t priority);
+/* What the cells count for the limit. */
+int64_t namespace_usage_of(const struct policy *policy, const int64_t *cells,
+                           const struct quota_limit *limit, enum quota_count count);
+/* The GPUs that the namespace itself uses; 0 in a fork. */
+int64_t namespace_usage_in(const struct cluster *cluster, const char *namespace_,
+                           const struct quota_limit *limit, enum quota_count count);
 
 /* The GPUs of the scope that a pod of the shape uses. */
 int64_t namespace_usage_need(const struct pod_shape *shape, size_t scope);
@@ -51,8 +72,19 @@ struct namespace_user {
 bool namespace_usage_next_user(const struct cluster *cluster, const char *before,
                                struct namespace_user *ret_user);
 
-/* Adds the use of n pods of the shape on that node to these quotas of a fork. */
+/* How quotas count a pod. */
+struct quota_standing {
+    const struct quota *quota;
+    const struct quota_limit *limit; /* that counts it; NULL: none does */
+    bool borrows;                    /* to its `borrow` */
+};
+/* Of several limits the first to which it borrows, else the first. node NULL: wherever it goes. */
+struct quota_standing namespace_usage_standing(const struct cluster *cluster,
+                                               const char *namespace_, struct quota_pod pod,
+                                               const struct node *node);
+
+/* Adds the use of n such pods on that node to these quotas of a fork. */
 void namespace_usage_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,
-                           const struct pod_shape *shape, const struct node *node, int64_t n);
+                           struct quota_pod pod, const struct node *node, int64_t n);
 
 #endif

@@ -16,6 +16,7 @@ struct reservation {
     const char *name;
     const char *node_name;
     const struct pod_shape *shape;
+    int64_t priority;
     struct owner *owner; /* as in struct pod */
     int64_t made_ms;     /* when the room was first held; renewal keeps it */
     uint64_t serial;
@@ -28,6 +29,7 @@ struct reservation_draft {
     const char *name;
     const char *replica_of; /* as in pod_facts */
     const char *node_name;
+    int64_t priority;
     int64_t made_ms;
     const struct pod_shape
         *shape; /* one of the ledger's; before reservation_begin() NULL: none yet */

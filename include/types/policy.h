@@ -55,12 +55,22 @@ struct slot_price_policy {
 #define QUOTA_MODEL_UNKNOWN (UINT64_C(1) << QUOTA_MODELS_MAX)
 #define QUOTA_SCOPES_MAX 16 /* different resource names, likewise */
 #define QUOTA_GPUS_MAX 1000000
+#define QUOTA_PRIORITIES_MAX 4 /* different borrow.max_priority, likewise */
+
+/* GPUs that pods may use beyond the guarantee, while they are idle. */
+struct quota_borrow {
+    bool is_set;
+    int64_t gpus;
+    int64_t max_priority; /* pods of at most this priority count here, and not to the guarantee */
+    size_t layer;         /* as scope: 1 + index in policy.quota_priorities; 0: not set */
+};
 
 /* At most so many GPUs, of one model or of all. */
 struct quota_limit {
     const char *resource; /* as in gpu_resources, also with '*'; NULL: all GPU resources together */
     const char *model;    /* as written; NULL: all models together */
     int64_t gpus;
+    struct quota_borrow borrow;
     /* Set by policy_add_quota(): the cell that counts its GPUs. */
     size_t scope;  /* in policy.quota_scopes */
     size_t column; /* 0: all models; else 1 + index in policy.quota_models */
@@ -77,8 +87,8 @@ struct quota {
     const struct quota_limit *limits;
     size_t n_limits;
     /* Set by policy_add_quota(): messages of rejections (decide/fit.h). */
-    const char *refusal_in_total;
-    const char *refusal_of_model;
+    const char *refusal_in_total[2]; /* [1]: of pods that may only borrow */
+    const char *refusal_of_model[2];
 };
 
 /* Whether sick nodes are avoided: docs/PLACEMENT.md. */
@@ -178,6 +188,8 @@ struct policy {
     size_t n_quota_models;
     const char *quota_scopes[QUOTA_SCOPES_MAX];
     size_t n_quota_scopes;
+    int64_t quota_priorities[QUOTA_PRIORITIES_MAX]; /* of borrow.max_priority, each once */
+    size_t n_quota_priorities;
     struct arena
         *arena;       /* memory of the quotas; callers of policy_add_quota() allocate parts here */
     size_t shortlist; /* most nodes that filter returns; 0: all that fit, the default */

@@ -23,21 +23,77 @@ static int read_selector(const struct mapping_reading *reading, const struct yam
 struct limits {
     const char *resource; /* NULL: all resources together */
     bool has_total;
-    int64_t total;
+    struct quota_limit total;
     struct quota_limit *models;
     size_t n_models;
 };
 
-static int read_gpus(const struct mapping_reading *reading, const struct yaml_value *at,
-                     int64_t *ret_gpus)
+static int read_number(const struct mapping_reading *reading, const struct yaml_value *at,
+                       const char *of_what, int64_t least, int64_t most, int64_t *ret_number)
 {
     char right[60];
-    (void)snprintf(right, sizeof right, "a whole number of GPUs from 0 to %d", QUOTA_GPUS_MAX);
-    const int64_t gpus = json_is_integer(at->value) ? json_integer_value(at->value) : -1;
-    if (gpus < 0 || gpus > QUOTA_GPUS_MAX)
+    (void)snprintf(right, sizeof right, "a whole number%s from %lld to %lld", of_what,
+                   (long long)least, (long long)most);
+    const int64_t number = json_integer_value(at->value);
+    if (!json_is_integer(at->value) || number < least || number > most)
         return yaml_wrong(reading->file, at, right, reading->err);
-    *ret_gpus = gpus;
+    *ret_number = number;
     return 0;
+}
+
+static int read_gpus(const struct mapping_reading *reading, const struct yaml_value *at,
+                     void *target)
+{
+    return read_number(reading, at, " of GPUs", 0, QUOTA_GPUS_MAX, target);
+}
+
+/* Of a limit with `borrow`. Until they are read, the numbers are below their ranges. */
+
+static int read_guarantee(const struct mapping_reading *reading, const struct yaml_value *at,
+                          void *target)
+{
+    return read_gpus(reading, at, &((struct quota_limit *)target)->gpus);
+}
+
+static int read_borrowed(const struct mapping_reading *reading, const struct yaml_value *at,
+                         void *target)
+{
+    return read_gpus(reading, at, &((struct quota_borrow *)target)->gpus);
+}
+
+static int read_priority(const struct mapping_reading *reading, const struct yaml_value *at,
+                         void *target)
+{
+    return read_number(reading, at, "", INT32_MIN, INT32_MAX,
+                       &((struct quota_borrow *)target)->max_priority);
+}
+
+static int read_borrow(const struct mapping_reading *reading, const struct yaml_value *at,
+                       void *target)
+{
+    static const struct mapping_key MEMBERS[] = {{.key = "limit", .read = read_borrowed},
+                                                 {.key = "maxPriority", .read = read_priority}};
+    struct quota_borrow borrow = {.is_set = true, .gpus = -1, .max_priority = INT64_MIN};
+    int r = mapping_read(reading, at, MEMBERS, N_OF(MEMBERS), &borrow);
+    if (r == 0 && (borrow.gpus < 0 || borrow.max_priority == INT64_MIN))
+        r = yaml_fault(reading->file, at, reading->err, "should have limit and maxPriority");
+    ((struct quota_limit *)target)->borrow = borrow;
+    return r;
+}
+
+/* A number, or {limit, borrow}. */
+static int read_amount(const struct mapping_reading *reading, const struct yaml_value *at,
+                       struct quota_limit *limit)
+{
+    static const struct mapping_key MEMBERS[] = {{.key = "limit", .read = read_guarantee},
+                                                 {.key = "borrow", .read = read_borrow}};
+    if (!json_is_object(at->value))
+        return read_gpus(reading, at, &limit->gpus);
+    limit->gpus = -1;
+    int r = mapping_read(reading, at, MEMBERS, N_OF(MEMBERS), limit);
+    if (r == 0 && limit->gpus < 0)
+        r = yaml_fault(reading->file, at, reading->err, "should have limit, the guaranteed GPUs");
+    return r;
 }
 
 static bool is_gpu_resource(const struct policy *policy, const char *pattern)
@@ -65,7 +121,7 @@ static int read_total(const struct mapping_reading *reading, const struct yaml_v
 {
     struct limits *limits = target;
     limits->has_total = true;
-    return read_gpus(reading, at, &limits->total);
+    return read_amount(reading, at, &limits->total);
 }
 
 static bool same_model(const struct policy *policy, const char *a, const char *b)
@@ -110,15 +166,14 @@ static int read_models(const struct mapping_reading *reading, const struct yaml_
     limits->models = ARENA_ARRAY(arena, struct quota_limit, json_object_size(at->value));
     json_object_foreach (at->value, key, value) {
         struct mapping_spot spot;
-        int64_t gpus = 0;
+        struct quota_limit limit = {.model = arena_strdup(arena, key)};
         mapping_member(at, key, &spot);
         int r = check_model(reading, &spot.at, limits);
         if (r == 0)
-            r = read_gpus(reading, &spot.at, &gpus);
+            r = read_amount(reading, &spot.at, &limit);
         if (r < 0)
             return r;
-        limits->models[limits->n_models++] =
-            (struct quota_limit){.model = arena_strdup(arena, key), .gpus = gpus};
+        limits->models[limits->n_models++] = limit;
     }
     return 0;
 }
@@ -137,7 +192,7 @@ static void add_limits(struct arena *arena, const struct limits *limits, struct 
     for (size_t i = 0; i < quota->n_limits; i++)
         all[n++] = quota->limits[i];
     if (limits->has_total)
-        all[n++] = (struct quota_limit){.gpus = limits->total};
+        all[n++] = limits->total;
     for (size_t i = 0; i < limits->n_models; i++)
         all[n++] = limits->models[i];
     for (size_t i = quota->n_limits; i < n; i++)

@@ -206,6 +206,16 @@ static void print_selector(const struct selector_term *selector, const char *ind
     }
 }
 
+static void print_amount(const struct quota_limit *limit, struct buf *out)
+{
+    if (limit->borrow.is_set)
+        buf_printf(out,
+                   "{limit: %" PRId64 ", borrow: {limit: %" PRId64 ", maxPriority: %" PRId64 "}}",
+                   limit->gpus, limit->borrow.gpus, limit->borrow.max_priority);
+    else
+        buf_printf(out, "%" PRId64, limit->gpus);
+}
+
 /* Groups limits by resource, with the total before the models. */
 static size_t print_limits(const struct quota *quota, size_t first, struct buf *out)
 {
@@ -218,8 +228,10 @@ static size_t print_limits(const struct quota *quota, size_t first, struct buf *
         separator = ", ";
     }
     for (; i < quota->n_limits && limits[i].scope == limits[first].scope; i++) {
-        if (!limits[i].model)
-            buf_printf(out, "%stotal: %lld", separator, (long long)limits[i].gpus);
+        if (!limits[i].model) {
+            buf_printf(out, "%stotal: ", separator);
+            print_amount(&limits[i], out);
+        }
         separator = limits[i].model ? separator : ", ";
     }
     const size_t end = i;
@@ -229,7 +241,8 @@ static size_t print_limits(const struct quota *quota, size_t first, struct buf *
             continue;
         buf_printf(out, "%s%s", separator, before);
         buf_add_quoted(out, limits[i].model);
-        buf_printf(out, ": %lld", (long long)limits[i].gpus);
+        buf_add_text(out, ": ");
+        print_amount(&limits[i], out);
         separator = ", ";
         before = "";
     }

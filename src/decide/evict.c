@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "decide/claim_rules.h"
 #include "decide/peer_rules.h"
+#include "decide/preempt.h"
 #include "decide/quota.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct search {
     int64_t *change; /* by rule of question->peers: what these pods took with them */
     int64_t *weight; /* by rule: of one pod */
     int64_t comparisons_left;
+    bool takes_back; /* quota_takes_back() */
 };
 
 /* A node's victims, with the keys that compare nodes. */
@@ -32,6 +34,7 @@ struct choice {
     const struct node *node;
     const struct pod **victims;
     size_t n_victims;
+    bool all_borrow; /* preempt_all_borrow(), and quota_takes_back() */
     int64_t sum;
     int64_t began_s; /* earliest start of those with the highest priority */
 };
@@ -165,6 +168,16 @@ static size_t choose_victims(struct search *search, const struct node *room)
     return n;
 }
 
+/* preempt leaves the other nodes out. */
+static bool all_borrow(const struct search *search, const struct cluster *ledger,
+                       const struct node *node, size_t n)
+{
+    bool all = search->takes_back;
+    for (size_t i = 0; all && i < n; i++)
+        all = preempt_all_borrow(ledger, node, &search->pods[i]->uid, 1);
+    return all;
+}
+
 static struct choice choice_of(const struct search *search, const struct node *room, size_t n)
 {
     struct choice choice = {.node = room, .victims = search->pods, .n_victims = n};
@@ -178,6 +191,8 @@ static bool is_better(const struct choice *a, const struct choice *b)
 {
     const int64_t highest_a = a->victims[0]->priority;
     const int64_t highest_b = b->victims[0]->priority;
+    if (a->all_borrow != b->all_borrow)
+        return a->all_borrow;
     if (highest_a != highest_b)
         return highest_a < highest_b;
     if (a->sum != b->sum)
@@ -205,7 +220,8 @@ static bool quota_allows(const struct search *search, const struct cluster *ledg
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct quota_view *left = quota_copy(search->question->quota, arena);
     for (size_t i = 0; i < n_victims; i++)
-        quota_give_back(left, ledger, room, search->pods[i]->namespace_, search->pods[i]->shape);
+        quota_give_back(left, ledger, room, search->pods[i]->namespace_,
+                        (struct quota_pod){search->pods[i]->shape, search->pods[i]->priority});
     return quota_judge(left, room) == REASON_FITS;
 }
 
@@ -233,7 +249,8 @@ static void look_at(struct search *search, const struct cluster *ledger, const s
     const size_t n = choose_victims(search, room);
     if (n == 0 || search->comparisons_left <= 0 || !quota_allows(search, ledger, room, n))
         return;
-    const struct choice choice = choice_of(search, room, n);
+    struct choice choice = choice_of(search, room, n);
+    choice.all_borrow = all_borrow(search, ledger, node, n);
     if (!best->node || is_better(&choice, best))
         keep(best, &choice);
 }
@@ -241,7 +258,9 @@ static void look_at(struct search *search, const struct cluster *ledger, const s
 struct eviction evict_for(const struct cluster *ledger, const struct cluster *room,
                           const struct fit_question *question, struct arena *arena)
 {
-    struct search search = {.question = question, .comparisons_left = COMPARISONS_MAX};
+    struct search search = {.question = question,
+                            .comparisons_left = COMPARISONS_MAX,
+                            .takes_back = quota_takes_back(question->quota)};
     struct choice best = {0};
     search.spare = MEM_ARRAY(int64_t, question->shape->n_needs);
     search.n_rules = peer_rules_n(question->peers);

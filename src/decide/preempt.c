@@ -33,13 +33,15 @@ static void add_victim(struct gain *gain, const struct cluster *cluster, const s
     const struct pod *pod = cluster_find_pod(cluster, uid);
     if (pod && !pod->finished && strcmp(pod->node_name, node_name(node)) == 0) {
         give_back(gain, pod->shape);
-        quota_give_back(gain->quota, cluster, node, pod->namespace_, pod->shape);
+        quota_give_back(gain->quota, cluster, node, pod->namespace_,
+                        (struct quota_pod){pod->shape, pod->priority});
         return;
     }
     const struct reservation *held = cluster_find_reservation(cluster, uid);
     if (held && strcmp(held->node_name, node_name(node)) == 0) {
         give_back(gain, held->shape);
-        quota_give_back(gain->quota, cluster, node, held->namespace_, held->shape);
+        quota_give_back(gain->quota, cluster, node, held->namespace_,
+                        (struct quota_pod){held->shape, held->priority});
     }
 }
 
@@ -89,4 +91,25 @@ const char *preempt_untouchable(const struct cluster *cluster, int64_t priority,
             return victims[i];
     }
     return NULL;
+}
+
+static bool borrows_on(const struct cluster *cluster, const struct node *node, const char *uid)
+{
+    const struct pod *pod = cluster_find_pod(cluster, uid);
+    const struct reservation *held = cluster_find_reservation(cluster, uid);
+    if (!pod || strcmp(held ? held->node_name : pod->node_name, node_name(node)) != 0)
+        return false;
+    return namespace_usage_standing(cluster, pod->namespace_,
+                                    (struct quota_pod){pod->shape, pod->priority}, node)
+        .borrows;
+}
+
+bool preempt_all_borrow(const struct cluster *cluster, const struct node *node,
+                        const char *const *victims, size_t n_victims)
+{
+    for (size_t i = 0; i < n_victims; i++) {
+        if (!node || !borrows_on(cluster, node, victims[i]))
+            return false;
+    }
+    return true;
 }

@@ -6,10 +6,13 @@
 
 #include <string.h>
 
-/* A limit that the pod counts against. */
+/* A limit that the pod counts against. One with `borrow` has up to three rows: for the pods that it
+ * guarantees GPUs, for those that borrow, and for all together. */
 struct quota_row {
     size_t quota; /* index in the policy */
     const struct quota_limit *limit;
+    enum quota_count count;
+    int64_t most;      /* GPUs of those pods */
     int64_t need;      /* > 0, or 0 with one of the last three */
     int64_t left;      /* negative if use and nominations exceed the limit */
     int64_t nominated; /* subtracted from left */
@@ -32,6 +35,7 @@ struct exhausted {
 struct quota_view {
     const struct policy *policy;
     const struct pod_shape *shape;
+    int64_t priority; /* of the pod */
     const size_t *quotas;
     size_t n_quotas;
     struct quota_row *rows; /* in policy order */
@@ -46,11 +50,22 @@ struct quota_view {
     const struct cluster *cluster;
 };
 
-static int64_t *cell_of(const struct cluster *cluster, size_t quota,
-                        const struct quota_limit *limit)
+static int64_t used_of(const struct cluster *cluster, size_t quota, const struct quota_limit *limit,
+                       enum quota_count count)
 {
-    int64_t *cells = namespace_usage_quota_cells(cluster, quota);
-    return namespace_usage_cell(cluster_policy(cluster), cells, limit->scope, limit->column);
+    return namespace_usage_of(cluster_policy(cluster), namespace_usage_quota_cells(cluster, quota),
+                              limit, count);
+}
+
+static bool counts_pod(const struct quota_row *row, int64_t priority)
+{
+    return namespace_usage_counts(row->limit, row->count, priority);
+}
+
+/* They have no priority, so they use up the guarantee. */
+static bool counts_claims(const struct quota_row *row)
+{
+    return row->count != QUOTA_BORROWED;
 }
 
 static bool counts(const struct quota_limit *limit, uint64_t models)
@@ -111,7 +126,8 @@ static int64_t cell_or_0(const struct policy *policy, int64_t *cells,
 static void add_other(struct quota_row *row, const struct group_other *other)
 {
     const struct quota_limit *limit = row->limit;
-    const int64_t need = quota_need(other->pod->shape, limit);
+    const int64_t need =
+        counts_pod(row, other->pod->priority) ? quota_need(other->pod->shape, limit) : 0;
     const bool is_placed = limit->column == 0 || other->claim;
     if (need == 0)
         return;
@@ -129,34 +145,56 @@ static void add_others(const struct quota_view *view, struct quota_row *row)
         add_other(row, &view->others.items[i]);
 }
 
-static void add_rows(const struct cluster *cluster, struct quota_view *view, size_t quota,
-                     const struct asked_claims *asked)
+static void add_claims(const struct quota_view *view, const struct asked_claims *asked,
+                       struct quota_row *row)
 {
-    const struct quota *of = &cluster_policy(cluster)->quotas[quota];
+    const struct quota_limit *limit = row->limit;
+    row->least = asked->least[limit->scope];
+    row->each = asked->each[limit->scope];
+    row->refused = cell_or_0(view->policy, asked->refused, limit);
+    row->used = cell_or_0(view->policy, asked->used, limit);
+}
+
+static int64_t most_of(const struct quota_limit *limit, enum quota_count count)
+{
+    if (count == QUOTA_GUARANTEED)
+        return limit->gpus;
+    return count == QUOTA_BORROWED ? limit->borrow.gpus : limit->gpus + limit->borrow.gpus;
+}
+
+static void add_row(struct quota_view *view, struct quota_row row, const struct asked_claims *asked)
+{
+    if (counts_pod(&row, view->priority))
+        row.need = quota_need(view->shape, row.limit);
+    if (counts_claims(&row))
+        add_claims(view, asked, &row);
+    row.most = most_of(row.limit, row.count);
+    row.left = row.most - used_of(view->cluster, row.quota, row.limit, row.count);
+    const bool by_claims = row.least > 0 || row.refused > 0 || row.used > 0;
+    add_others(view, &row);
+    if (row.need == 0 && !by_claims && row.here + row.elsewhere == 0)
+        return;
+    view->asks_by_claims |= by_claims;
+    view->rows[view->n_rows++] = row;
+}
+
+static void add_rows(struct quota_view *view, size_t quota, const struct asked_claims *asked)
+{
+    const struct quota *of = &view->policy->quotas[quota];
     for (size_t i = 0; i < of->n_limits; i++) {
-        const struct quota_limit *limit = &of->limits[i];
-        struct quota_row row = {.quota = quota,
-                                .limit = limit,
-                                .need = quota_need(view->shape, limit),
-                                .left = limit->gpus - *cell_of(cluster, quota, limit),
-                                .least = asked->least[limit->scope],
-                                .each = asked->each[limit->scope],
-                                .refused = cell_or_0(view->policy, asked->refused, limit),
-                                .used = cell_or_0(view->policy, asked->used, limit)};
-        const bool by_claims = row.least > 0 || row.refused > 0 || row.used > 0;
-        add_others(view, &row);
-        if (row.need == 0 && !by_claims && row.here + row.elsewhere == 0)
-            continue;
-        view->asks_by_claims |= by_claims;
-        view->rows[view->n_rows++] = row;
+        struct quota_row row = {.quota = quota, .limit = &of->limits[i]};
+        for (row.count = row.limit->borrow.is_set ? QUOTA_GUARANTEED : QUOTA_ALL;
+             row.count < N_QUOTA_COUNTS; row.count++)
+            add_row(view, row, asked);
     }
 }
 
-static size_t count_limits(const struct quota_view *view)
+/* At most so many. */
+static size_t count_rows(const struct quota_view *view)
 {
     size_t n = 0;
     for (size_t i = 0; i < view->n_quotas; i++)
-        n += view->policy->quotas[view->quotas[i]].n_limits;
+        n += N_QUOTA_COUNTS * view->policy->quotas[view->quotas[i]].n_limits;
     return n;
 }
 
@@ -169,29 +207,37 @@ static bool is_covered(const size_t *quotas, size_t n, size_t quota)
     return false;
 }
 
-static int64_t need_of_shape(const struct pod_shape *shape, const struct node *node,
-                             const struct quota_limit *limit)
+static int64_t need_of_pod(const struct quota_row *row, struct quota_pod pod,
+                           const struct node *node)
 {
-    return namespace_usage_need_on(node, shape->needs, shape->n_gpu_needs, limit);
+    return counts_pod(row, pod.priority)
+               ? namespace_usage_need_on(node, pod.shape->needs, pod.shape->n_gpu_needs, row->limit)
+               : 0;
+}
+
+/* Of the pod that asks. */
+static int64_t need_of_shape(const struct quota_view *view, const struct quota_row *row,
+                             const struct node *node)
+{
+    return need_of_pod(row, (struct quota_pod){view->shape, view->priority}, node);
 }
 
 /* Subtracts a pod of that namespace from the node. */
 static void give_back(struct quota_view *view, const struct cluster *cluster,
-                      const char *namespace_, const struct pod_shape *shape,
-                      const struct node *node)
+                      const char *namespace_, struct quota_pod pod, const struct node *node)
 {
     size_t n = 0;
     const size_t *quotas = namespace_usage_covering(cluster, namespace_, &n);
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
         if (is_covered(quotas, n, row->quota))
-            row->left += need_of_shape(shape, node, row->limit);
+            row->left += need_of_pod(row, pod, node);
     }
 }
 
 /* others: of its group; NULL: none. */
 static struct quota_view *begin(const struct cluster *cluster, const char *namespace_,
-                                const struct pod_shape *shape, const struct asked_claims *asked,
+                                struct quota_pod pod, const struct asked_claims *asked,
                                 const struct group_others *others, struct arena *arena)
 {
     const struct policy *policy = cluster_policy(cluster);
@@ -199,14 +245,15 @@ static struct quota_view *begin(const struct cluster *cluster, const char *names
     if (others)
         view->others = *others;
     view->policy = policy;
-    view->shape = shape;
+    view->shape = pod.shape;
+    view->priority = pod.priority;
     view->cluster = cluster;
     view->waits_for_namespace = policy->quotas_select && cluster_lists_namespaces(cluster) &&
                                 !cluster_has_namespace(cluster, namespace_);
     view->n_quotas = namespace_usage_find_quotas(cluster, namespace_, arena, &view->quotas);
-    view->rows = ARENA_ARRAY(arena, struct quota_row, count_limits(view));
+    view->rows = ARENA_ARRAY(arena, struct quota_row, count_rows(view));
     for (size_t i = 0; i < view->n_quotas; i++)
-        add_rows(cluster, view, view->quotas[i], asked);
+        add_rows(view, view->quotas[i], asked);
     return view->n_rows > 0 || view->waits_for_namespace ? view : NULL;
 }
 
@@ -214,20 +261,21 @@ static struct quota_view *begin_with(struct quota_view *view, const struct clust
                                      const struct reservation *own)
 {
     if (view && own)
-        give_back(view, cluster, own->namespace_, own->shape, reservation_node(own));
+        give_back(view, cluster, own->namespace_, (struct quota_pod){own->shape, own->priority},
+                  reservation_node(own));
     if (view)
         sum_up(view);
     return view;
 }
 
 struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
-                               const struct pod_shape *shape, const struct reservation *own,
+                               struct quota_pod pod, const struct reservation *own,
                                struct arena *arena)
 {
     const struct asked_claims none = {0};
-    if (cluster_policy(cluster)->n_quotas == 0 || shape->n_gpu_needs == 0)
+    if (cluster_policy(cluster)->n_quotas == 0 || pod.shape->n_gpu_needs == 0)
         return NULL;
-    return begin_with(begin(cluster, namespace_, shape, &none, NULL, arena), cluster, own);
+    return begin_with(begin(cluster, namespace_, pod, &none, NULL, arena), cluster, own);
 }
 
 /* ---- the pod's resource claims ---- */
@@ -239,10 +287,9 @@ static void disregard(struct quota_view *view, const int64_t *yielding)
     const size_t n_cells = namespace_usage_n_cells(view->policy);
     for (size_t i = 0; yielding && i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
-        const struct quota_limit *limit = row->limit;
-        row->left +=
-            yielding[row->quota * n_cells +
-                     namespace_usage_cell_index(view->policy, limit->scope, limit->column)];
+        if (counts_claims(row))
+            row->left += namespace_usage_of(view->policy, &yielding[row->quota * n_cells],
+                                            row->limit, QUOTA_ALL);
     }
 }
 
@@ -296,7 +343,8 @@ struct quota_view *quota_begin_asked(const struct cluster *cluster, const struct
     if (asked->shape->n_gpu_needs == 0 && !counts_claims && others.n == 0)
         return NULL;
     struct quota_view *view =
-        begin(cluster, question->namespace_, asked->shape, &claims, &others, arena);
+        begin(cluster, question->namespace_,
+              (struct quota_pod){asked->shape, question->asker->priority}, &claims, &others, arena);
     if (view && lacks_for_claims(view))
         disregard(view, is_known ? claims.yielding
                                  : asked_claims_yielding(cluster, question, &claims, arena));
@@ -337,7 +385,7 @@ static const struct quota_row *find_short(const struct quota_view *view, const s
     const uint64_t models = namespace_usage_models(node, view->shape);
     for (size_t i = 0; i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
-        const int64_t need = need_on(row, need_of_shape(view->shape, node, row->limit), &devices);
+        const int64_t need = need_on(row, need_of_shape(view, row, node), &devices);
         const int64_t here = counts(row->limit, models) ? row->here : 0;
         const int64_t more = amount_add(here, need > 0 && claims ? row->claimed : 0);
         const int64_t left = need > 0 ? row->left : amount_add(row->left, row->nominated);
@@ -360,6 +408,8 @@ void quota_own_claim(struct quota_view *view, const struct cluster *cluster, con
         return;
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
+        if (!counts_claims(row))
+            continue;
         const int64_t counted =
             claim_usage_for(cluster, namespace_, asker, row->limit->scope, row->limit->column);
         row->left += counted < row->need ? counted : row->need;
@@ -388,7 +438,8 @@ static void promise_nominated(struct quota_view *view, const struct nomination *
 {
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
-        if (!is_covered(coverage->quotas, coverage->n, row->quota))
+        if (!is_covered(coverage->quotas, coverage->n, row->quota) ||
+            !counts_pod(row, nomination->priority))
             continue;
         const int64_t gpus = namespace_usage_need_on(nomination_node(nomination), nomination->needs,
                                                      nomination->n_needs, row->limit);
@@ -399,6 +450,11 @@ static void promise_nominated(struct quota_view *view, const struct nomination *
 }
 
 /* At most CLAIMS_MAX times 2^32 GPUs: the sum cannot overflow. */
+static int64_t claimed_of(const struct quota_row *row, const struct claim *claim)
+{
+    return counts_pod(row, claim->priority) ? claim->gpus[row->limit->scope] : 0;
+}
+
 static void promise_claimed(struct quota_view *view, const struct claim *claim,
                             const int64_t by_claims[QUOTA_SCOPES_MAX],
                             const struct coverage *coverage)
@@ -407,7 +463,8 @@ static void promise_claimed(struct quota_view *view, const struct claim *claim,
         struct quota_row *row = &view->rows[i];
         if (counts(row->limit, claim->models) &&
             is_covered(coverage->quotas, coverage->n, row->quota))
-            row->claimed += claim->gpus[row->limit->scope] + by_claims[row->limit->scope];
+            row->claimed +=
+                claimed_of(row, claim) + (counts_claims(row) ? by_claims[row->limit->scope] : 0);
     }
 }
 
@@ -444,7 +501,7 @@ static void give_back_claims(struct quota_view *view, int64_t now_ms)
         const struct claim *claim = view->others.items[n / view->n_rows].claim;
         struct quota_row *row = &view->rows[n % view->n_rows];
         if (claim && is_in_force(view, claim, now_ms) && counts(row->limit, claim->models))
-            row->claimed -= claim->gpus[row->limit->scope];
+            row->claimed -= claimed_of(row, claim);
     }
 }
 
@@ -484,11 +541,11 @@ struct quota_view *quota_copy(const struct quota_view *view, struct arena *arena
 }
 
 void quota_give_back(struct quota_view *view, const struct cluster *cluster,
-                     const struct node *node, const char *namespace_, const struct pod_shape *shape)
+                     const struct node *node, const char *namespace_, struct quota_pod pod)
 {
     if (!view)
         return;
-    give_back(view, cluster, namespace_, shape, node);
+    give_back(view, cluster, namespace_, pod, node);
     sum_up(view);
 }
 
@@ -526,12 +583,31 @@ static const struct quota_row *find_exhausted(const struct quota_view *view,
     return row;
 }
 
+static bool may_borrow(const struct quota_view *view, const struct quota_limit *limit)
+{
+    return namespace_usage_counts(limit, QUOTA_BORROWED, view->priority);
+}
+
 const char *quota_refusal(const struct quota_view *view, const struct node *node)
 {
     const struct quota_row *row =
         goes_by_rows(view, node) ? find_short(view, node, false) : find_exhausted(view, node);
     const struct quota *quota = &view->policy->quotas[row->quota];
-    return row->limit->column == 0 ? quota->refusal_in_total : quota->refusal_of_model;
+    const bool borrows = may_borrow(view, row->limit);
+    return row->limit->column == 0 ? quota->refusal_in_total[borrows]
+                                   : quota->refusal_of_model[borrows];
+}
+
+static struct quota_short short_of(const struct quota_view *view, size_t i, int64_t left)
+{
+    const struct quota_limit *limit = view->rows[i].limit;
+    const bool borrows = may_borrow(view, limit);
+    return (struct quota_short){.quota = &view->policy->quotas[view->rows[i].quota],
+                                .limit = limit,
+                                .borrows = borrows,
+                                .most = borrows ? limit->borrow.gpus : limit->gpus,
+                                .left = left,
+                                .next = i + 1};
 }
 
 bool quota_next_short(const struct quota_view *view, const struct node *node,
@@ -540,12 +616,12 @@ bool quota_next_short(const struct quota_view *view, const struct node *node,
     for (size_t i = lack->next; view && i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
         const struct asked_models devices = asked_claims_models(view->cluster, node);
-        const int64_t need = need_on(row, need_of_shape(view->shape, node, row->limit), &devices);
+        const int64_t need = need_on(row, need_of_shape(view, row, node), &devices);
         const int64_t left = row->left - row->claimed;
-        if (need <= 0 || left >= need)
+        if (need <= 0 || left >= need || lack->limit == row->limit)
             continue;
-        *lack =
-            (struct quota_short){&view->policy->quotas[row->quota], row->limit, left, need, i + 1};
+        *lack = short_of(view, i, left);
+        lack->need = need;
         return true;
     }
     return false;
@@ -557,11 +633,11 @@ bool quota_next_exceeded(const struct quota_view *view, const struct cluster *fo
     for (size_t i = lack->next; view && i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
         const int64_t promised = amount_add(row->nominated, row->claimed);
-        const int64_t used = amount_add(*cell_of(fork, row->quota, row->limit), promised);
-        if (used <= row->limit->gpus)
+        const int64_t used =
+            amount_add(used_of(fork, row->quota, row->limit, row->count), promised);
+        if (used <= row->most)
             continue;
-        *lack = (struct quota_short){&view->policy->quotas[row->quota], row->limit,
-                                     row->limit->gpus - used, 0, i + 1};
+        *lack = short_of(view, i, row->most - used);
         return true;
     }
     return false;
@@ -573,6 +649,18 @@ void quota_lift(struct quota_view *view)
         view->rows[i].left = INT64_MAX / 2;
     if (view)
         sum_up(view);
+}
+
+bool quota_takes_back(const struct quota_view *view)
+{
+    bool is_limited = false;
+    for (size_t i = 0; view && i < view->n_rows; i++) {
+        const struct quota_row *row = &view->rows[i];
+        if (row->need > 0 && row->count == QUOTA_BORROWED)
+            return false;
+        is_limited |= row->need > 0;
+    }
+    return is_limited && view->policy->n_quota_priorities > 0;
 }
 
 /* The GPUs that each pod after the first adds to the limit on the node. */
@@ -599,7 +687,7 @@ int64_t quota_count(const struct quota_view *view, const struct node *node)
     const struct asked_models devices = asked_claims_models(view->cluster, node);
     for (size_t i = 0; i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
-        const int64_t of_shape = need_of_shape(view->shape, node, row->limit);
+        const int64_t of_shape = need_of_shape(view, row, node);
         const int64_t more =
             count_of(row, need_on(row, of_shape, &devices), next_need_on(row, of_shape, &devices));
         count = more < count ? more : count;
@@ -633,12 +721,13 @@ static void take(struct quota_view *view, struct cluster *fork, const struct nod
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
         const int64_t by_claims = taken_by_claims(row, &devices, n);
-        row->left -= need_of_shape(view->shape, node, row->limit) * n;
+        row->left -= need_of_shape(view, row, node) * n;
         row->left -= by_claims;
         row->least = row->each;
         row->refused = 0;
-        if (fork)
-            *cell_of(fork, row->quota, row->limit) += by_claims;
+        if (fork && row->count == QUOTA_ALL)
+            *namespace_usage_cell(view->policy, namespace_usage_quota_cells(fork, row->quota),
+                                  row->limit->scope, row->limit->column) += by_claims;
     }
     sum_up(view);
 }
@@ -653,41 +742,9 @@ void quota_place(struct cluster *fork, struct quota_view *view, const struct nod
 {
     if (!view || n == 0)
         return;
-    namespace_usage_place(fork, view->quotas, view->n_quotas, view->shape, node, n);
+    namespace_usage_place(fork, view->quotas, view->n_quotas,
+                          (struct quota_pod){view->shape, view->priority}, node, n);
     take(view, fork, node, n);
-}
-
-int64_t quota_used(const struct cluster *cluster, const struct quota *quota,
-                   const struct quota_limit *limit)
-{
-    return *cell_of(cluster, (size_t)(quota - cluster_policy(cluster)->quotas), limit);
-}
-
-int64_t quota_need(const struct pod_shape *shape, const struct quota_limit *limit)
-{
-    return namespace_usage_need(shape, limit->scope);
-}
-
-int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
-                      const struct quota_limit *limit)
-{
-    int64_t *cells =
-        namespace_usage_quota_cells(cluster, (size_t)(quota - cluster_policy(cluster)->quotas));
-    return *namespace_usage_unknown_cell(cluster_policy(cluster), cells, limit->scope);
-}
-
-void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MODELS_MAX])
-{
-    memset(ret_counts, 0, QUOTA_MODELS_MAX * sizeof *ret_counts);
-    for (const struct node *node = cluster_next_node(cluster, NULL); node;
-         node = cluster_next_node(cluster, node)) {
-        uint64_t models = 0;
-        for (const struct gpu_kind *kind = NULL;
-             (kind = node_traits_next_kind(node_traits(node), kind));)
-            models |= kind->quota_models;
-        for (size_t i = 0; i < cluster_policy(cluster)->n_quota_models; i++)
-            ret_counts[i] += models >> i & 1;
-    }
 }
 
 void quota_hold(struct cluster *cluster, const struct group_others *others, const struct node *node,

@@ -29,6 +29,7 @@ static struct known known_of(const struct pod *pod)
     return (struct known){.draft = {.namespace_ = pod->namespace_,
                                     .name = pod->name,
                                     .replica_of = owners_uid(pod->owner),
+                                    .priority = pod->priority,
                                     .shape = pod->shape},
                           .node_name = pod->node_name,
                           .refusal = pod->refusal,
@@ -43,7 +44,8 @@ static struct known known_of_facts(const struct pod_facts *facts)
 {
     return (struct known){.draft = {.namespace_ = facts->namespace_,
                                     .name = facts->name,
-                                    .replica_of = facts->replica_of},
+                                    .replica_of = facts->replica_of,
+                                    .priority = facts->priority},
                           .node_name = facts->node_name,
                           .refusal = facts->refusal,
                           .gone = facts->finished || facts->terminating,

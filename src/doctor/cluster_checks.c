@@ -306,6 +306,7 @@ static void check_limit(struct quota_check *check, const struct quota *quota,
                         const struct quota_limit *limit)
 {
     const int64_t used = quota_used(check->cluster, quota, limit);
+    const int64_t borrowed = quota_borrowed(check->cluster, quota, limit);
     const char *model = limit->model ? limit->model : "all models";
     const char *resource = limit->resource ? limit->resource : "all GPU resources";
     if (used > limit->gpus) {
@@ -314,6 +315,13 @@ static void check_limit(struct quota_check *check, const struct quota *quota,
                      "raise the limit, or end pods: until then new ones are rejected",
                      "quota %s: its pods use %" PRId64 " GPUs of %s, %s; the limit is %" PRId64,
                      quota->name, used, resource, model, limit->gpus);
+    }
+    if (borrowed > limit->borrow.gpus) {
+        check->n_bad++;
+        findings_add(check->findings, FINDING_WARN, USE,
+                     "raise borrow.limit, or end pods: until then new ones are rejected",
+                     "quota %s: its pods borrow %" PRId64 " GPUs of %s, %s; the limit is %" PRId64,
+                     quota->name, borrowed, resource, model, limit->borrow.gpus);
     }
 }
 

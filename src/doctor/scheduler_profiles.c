@@ -423,6 +423,24 @@ static void check_ignored(const struct plugins_walk *walk)
                             "ignoredByScheduler");
 }
 
+/* Pods that borrow are evicted where kube-scheduler looks for victims; a model in an annotation is
+ * unknown to it. */
+static void check_preemption(const struct plugins_walk *walk)
+{
+    static const char PREEMPTION[] = "DefaultPreemption";
+    json_t *args =
+        json_member(item_of(json_member(walk->profile->value, CONFIG), PREEMPTION), "args");
+    const json_t *percentage = json_member(args, "minCandidateNodesPercentage");
+    if (walk->checks->settings->policy.n_quota_priorities > 0 &&
+        json_integer_value(percentage) != 100)
+        scheduler_report_at(
+            walk->checks, FINDING_WARN, "preemption", walk->profile,
+            "set minCandidateNodesPercentage: 100 in the args of DefaultPreemption, "
+            "or give pods of a GPU model a nodeSelector",
+            "quotas of the policy lend GPUs, and kube-scheduler looks for pods to "
+            "evict on a sample of the nodes");
+}
+
 /* A fail for what keeps kube-scheduler from starting, a warn for plugins that 1.36 does not have.
  * at: the profile. first: the first profile of the file. */
 static void scheduler_plugins_check(const struct scheduler_checks *checks,
@@ -437,6 +455,7 @@ static void scheduler_plugins_check(const struct scheduler_checks *checks,
     check_sorter(&walk, first);
     check_configs(&walk);
     check_ignored(&walk);
+    check_preemption(&walk);
 }
 
 #define PROFILES "profiles"

@@ -7,9 +7,10 @@ static void add_candidates(const struct extender *extender, struct buf *out)
     static const char NAME[] = "gpu_extender_preempt_candidates_total";
     static const struct metric_label KEPT[] = {{"verdict", "kept"}, {0}};
     static const struct metric_label VETOED[] = {{"verdict", "vetoed"}, {0}};
-    metrics_head(out, NAME, "counter",
-                 "Nodes that kube-scheduler proposed for preemption, by verdict: vetoed if "
-                 "evictions there would not help.");
+    metrics_head(
+        out, NAME, "counter",
+        "Nodes that kube-scheduler proposed for preemption, by verdict: vetoed if "
+        "evictions there would not help, or if others take GPUs back from pods that borrow.");
     metrics_sample(out, NAME, KEPT, (double)counter_value(&extender->n_preempt_kept));
     metrics_sample(out, NAME, VETOED, (double)counter_value(&extender->n_preempt_vetoed));
     metrics_counter(out, "gpu_extender_preempt_dropped_total",

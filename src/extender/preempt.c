@@ -3,6 +3,7 @@
 #include "decide/preempt.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "decide/quota.h"
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
@@ -15,6 +16,7 @@ struct node_victims {
     const char **uids;
     size_t n_uids;
     int64_t n_pdb_violations;
+    bool all_borrow;         /* preempt_all_borrow() */
     const char *untouchable; /* preempt_untouchable(), if only that speaks against the node */
     bool is_kept;
 };
@@ -117,6 +119,17 @@ static int read_args(json_t **ret_root, const struct extender *extender, struct 
     return r;
 }
 
+/* Of the kept nodes: those whose victims all borrow, if there are any. */
+static void prefer_borrowers(struct victims_by_node *candidates, struct decision *decision)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < candidates->n; i++)
+        n += candidates->items[i].is_kept && candidates->items[i].all_borrow;
+    for (size_t i = 0; n > 0 && i < candidates->n; i++)
+        candidates->items[i].is_kept &= candidates->items[i].all_borrow;
+    decision->n_handed_on = n > 0 ? n : decision->n_handed_on;
+}
+
 /* A candidate without victims, as 1.38 offers some, is not kept (PROTOCOL 4.2). */
 static void judge(struct extender *extender, const struct pod_facts *pod,
                   struct victims_by_node *candidates, struct decision *decision,
@@ -124,19 +137,24 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(extender->inventory);
     const struct fit_question question = args_question(view.cluster, pod, arena);
+    const bool takes_back = quota_takes_back(question.quota);
     for (size_t i = 0; i < candidates->n; i++) {
         struct node_victims *candidate = &candidates->items[i];
+        const struct node *node = cluster_find_node(view.cluster, candidate->node);
         const enum reason reason =
-            preempt_judge(view.cluster, cluster_find_node(view.cluster, candidate->node), &question,
-                          candidate->uids, candidate->n_uids, arena);
+            preempt_judge(view.cluster, node, &question, candidate->uids, candidate->n_uids, arena);
         const bool helps = reason == REASON_FITS && candidate->n_uids > 0;
         if (helps)
             candidate->untouchable = preempt_untouchable(view.cluster, pod->priority,
                                                          candidate->uids, candidate->n_uids);
         candidate->is_kept = helps && !candidate->untouchable;
+        candidate->all_borrow =
+            takes_back &&
+            preempt_all_borrow(view.cluster, node, candidate->uids, candidate->n_uids);
         decision->verdicts[reason]++;
         decision->n_handed_on += candidate->is_kept;
     }
+    prefer_borrowers(candidates, decision);
     decision->ledger_version = cluster_version(view.cluster);
     decision->n_asked = candidates->n;
 }

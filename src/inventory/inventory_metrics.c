@@ -1,10 +1,13 @@
 /* inventory_metrics: the ledger as Prometheus gauges. See include/inventory/inventory.h. */
+#include "base/arena.h"
+#include "base/clock.h"
 #include "base/metrics.h"
 #include "dra/devices.h"
 #include "fragmentation_metrics.h"
 #include "gpu_metrics.h"
 #include "inventory/inventory.h"
 #include "inventory_priv.h"
+#include "ledger/gpu_time.h"
 #include "ledger/shape_limits.h"
 #include "quota_metrics.h"
 
@@ -47,9 +50,25 @@ struct totals {
     size_t n_claims[N_CLAIM_STATES];
     int64_t as_of_s;
     struct shape_use shapes;
+    struct gpu_time *times;
+    size_t n_times;
 };
 
-static struct totals totals_of(struct inventory *inventory)
+static void time_metrics(const struct totals *totals, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_gpu_seconds_total";
+    metrics_head(out, NAME, "counter",
+                 "Time for which pods have had GPUs since this process knows of them, in "
+                 "GPU-seconds.");
+    for (size_t i = 0; i < totals->n_times; i++) {
+        const struct gpu_time *time = &totals->times[i];
+        const struct metric_label labels[] = {
+            {"namespace", time->namespace_}, {"model", time->model}, {"kind", time->kind}, {0}};
+        metrics_sample(out, NAME, labels, (double)time->gpu_ms / 1000);
+    }
+}
+
+static struct totals totals_of(struct inventory *inventory, struct arena *arena)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     struct totals totals = {.n_pods = cluster_n_pods(view.cluster),
@@ -58,17 +77,20 @@ static struct totals totals_of(struct inventory *inventory)
                             .shapes = cluster_shape_use(view.cluster)};
     for (enum claim_state state = 0; state < N_CLAIM_STATES; state++)
         totals.n_claims[state] = devices_count_claims(cluster_devices(view.cluster), state);
+    totals.n_times = gpu_time_copy(view.cluster, clock_ms(), arena, &totals.times);
     return totals;
 }
 
 void inventory_metrics(struct inventory *inventory, struct buf *out)
 {
-    const struct totals totals = totals_of(inventory);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct totals totals = totals_of(inventory, arena);
     struct cluster *fork =
         inventory_fork(inventory, PEERS_NONE); /* all text is written without the lock */
     gpu_metrics(fork, out);
     fragmentation_metrics(fork, out);
     quota_metrics(fork, out);
+    time_metrics(&totals, out);
     metrics_gauge(out, "gpu_extender_nodes", "Nodes in the inventory.",
                   (double)cluster_n_nodes(fork));
     metrics_gauge(out, "gpu_extender_pods", "Pods in the inventory.", (double)totals.n_pods);

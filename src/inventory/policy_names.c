@@ -125,6 +125,40 @@ static void check_quota(struct missing_names *search, const struct quota *quota)
         check_namespace(search, quota, quota->namespaces[i]);
 }
 
+/* Of a limit with `borrow`, together with all others of the same kind: once for all of them. */
+static void check_guarantee(struct missing_names *search, const struct quota_limit *limit)
+{
+    int64_t guaranteed = 0;
+    const struct quota_limit *first = NULL;
+    for (size_t i = 0; i < search->policy->n_quotas; i++) {
+        const struct quota *quota = &search->policy->quotas[i];
+        for (size_t k = 0; k < quota->n_limits; k++) {
+            const struct quota_limit *other = &quota->limits[k];
+            if (!other->borrow.is_set || other->scope != limit->scope ||
+                other->column != limit->column)
+                continue;
+            first = first ? first : other;
+            guaranteed += other->gpus;
+        }
+    }
+    const int64_t there =
+        first == limit ? quota_gpus_there(search->cluster, limit, false) : INT64_MAX;
+    if (guaranteed > there)
+        add(search, NULL,
+            arena_printf(search->arena, "quotas guarantee %lld GPUs of %s, and the nodes have %lld",
+                         (long long)guaranteed, limit->model ? limit->model : "all models",
+                         (long long)there),
+            "lower the limits that have borrow, or add nodes: some guarantees cannot be kept");
+}
+
+static void check_guarantees(struct missing_names *search, const struct quota *quota)
+{
+    for (size_t i = 0; i < quota->n_limits; i++) {
+        if (quota->limits[i].borrow.is_set)
+            check_guarantee(search, &quota->limits[i]);
+    }
+}
+
 static void check_alias(struct missing_names *search, const struct gpu_model_alias *alias)
 {
     const char *near = near_model(search, alias->to);
@@ -162,7 +196,7 @@ static size_t count_names(const struct policy *policy)
 {
     size_t n = policy->n_aliases + 2 * policy->n_topology_levels;
     for (size_t i = 0; i < policy->n_quotas; i++)
-        n += 2 * policy->quotas[i].n_limits + policy->quotas[i].n_namespaces;
+        n += 3 * policy->quotas[i].n_limits + policy->quotas[i].n_namespaces;
     return n;
 }
 
@@ -184,6 +218,8 @@ size_t policy_names_missing(const struct cluster *cluster, struct arena *arena,
     model_list_seal(&search->models);
     for (size_t i = 0; i < policy->n_quotas; i++)
         check_quota(search, &policy->quotas[i]);
+    for (size_t i = 0; i < policy->n_quotas; i++)
+        check_guarantees(search, &policy->quotas[i]);
     for (size_t i = 0; i < policy->n_aliases; i++)
         check_alias(search, &policy->aliases[i]);
     for (size_t i = 0; i < policy->n_topology_levels && cluster_n_nodes(cluster) > 0; i++)

@@ -3,8 +3,40 @@
 #include "base/metrics.h"
 #include "decide/quota.h"
 
-static void write_gauge(const struct cluster *fork, const char *name, bool is_use, struct buf *out)
+enum quota_gauge { LIMIT, USED, BORROW_LIMIT, BORROWED, N_GAUGES };
+
+static const struct {
+    const char *name, *help;
+    bool of_borrow; /* only limits that have it */
+} GAUGES[N_GAUGES] = {
+    [LIMIT] = {"gpu_extender_quota_limit_gpus", "GPUs that the quota allows.", false},
+    [USED] = {"gpu_extender_quota_used_gpus",
+              "GPUs of the quota that pods and bindings in progress use.", false},
+    [BORROW_LIMIT] = {"gpu_extender_quota_borrow_limit_gpus",
+                      "GPUs that the quota's pods may borrow.", true},
+    [BORROWED] = {"gpu_extender_quota_borrowed_gpus", "GPUs that the quota's pods borrow.", true},
+};
+
+static int64_t value_of(const struct cluster *fork, const struct quota *quota,
+                        const struct quota_limit *limit, enum quota_gauge gauge)
 {
+    switch (gauge) {
+    case LIMIT:
+        return limit->gpus;
+    case USED:
+        return quota_used(fork, quota, limit);
+    case BORROW_LIMIT:
+        return limit->borrow.gpus;
+    case BORROWED:
+    case N_GAUGES:
+        break;
+    }
+    return quota_borrowed(fork, quota, limit);
+}
+
+static void write_gauge(const struct cluster *fork, enum quota_gauge gauge, struct buf *out)
+{
+    metrics_head(out, GAUGES[gauge].name, "gauge", GAUGES[gauge].help);
     const struct policy *policy = cluster_policy(fork);
     for (size_t q = 0; q < policy->n_quotas; q++) {
         const struct quota *quota = &policy->quotas[q];
@@ -15,8 +47,9 @@ static void write_gauge(const struct cluster *fork, const char *name, bool is_us
                 {"resource", limit->resource ? limit->resource : ""},
                 {"model", limit->model ? limit->model : ""},
                 {0}};
-            const int64_t gpus = is_use ? quota_used(fork, quota, limit) : limit->gpus;
-            metrics_sample(out, name, labels, (double)gpus);
+            if (limit->borrow.is_set || !GAUGES[gauge].of_borrow)
+                metrics_sample(out, GAUGES[gauge].name, labels,
+                               (double)value_of(fork, quota, limit, gauge));
         }
     }
 }
@@ -63,12 +96,8 @@ static void write_nodes(const struct cluster *fork, struct buf *out)
 
 void quota_metrics(const struct cluster *fork, struct buf *out)
 {
-    static const char LIMIT[] = "gpu_extender_quota_limit_gpus";
-    static const char USED[] = "gpu_extender_quota_used_gpus";
-    metrics_head(out, LIMIT, "gauge", "GPUs that the quota allows.");
-    write_gauge(fork, LIMIT, false, out);
-    metrics_head(out, USED, "gauge", "GPUs of the quota that pods and bindings in progress use.");
-    write_gauge(fork, USED, true, out);
+    for (enum quota_gauge gauge = 0; gauge < N_GAUGES; gauge++)
+        write_gauge(fork, gauge, out);
     write_unknown(fork, out);
     write_nodes(fork, out);
 }

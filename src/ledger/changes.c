@@ -7,7 +7,8 @@
  *   3. use by namespaces and quotas (namespace_usage)
  *   4. replicas on the node (owners)
  *   5. live pods (gpu_demand)
- *   6. nominations (nominate), claims (claims), claims of devices (claim_usage), members of groups
+ *   6. the time for which pods have GPUs (gpu_time)
+ *   7. nominations (nominate), claims (claims), claims of devices (claim_usage), members of groups
  *      (pod_groups)
  */
 #include "ledger.h"
@@ -19,7 +20,7 @@ static void usage_change(struct cluster *cluster, struct node *node, const struc
 {
     node_rows_change(cluster, node, usage, is_added);
     node_hot_renew(node);
-    namespace_usage_count(cluster, usage->namespace_, usage->shape, namespace_usage_traits(node),
+    namespace_usage_count(cluster, usage->namespace_, usage->pod, namespace_usage_traits(node),
                           is_added ? 1 : -1);
     if (is_added)
         owners_add(usage->owner, node);
@@ -92,6 +93,8 @@ static void end_change(struct cluster *cluster, struct node *node,
     model_pool_enter(cluster, node);
     node_hot_renew(node);
     namespace_usage_move(cluster, node, before->traits);
+    if (before->traits != namespace_usage_traits(node))
+        gpu_time_renew_node(cluster, node);
     node_traits_unref(cluster, before->held);
 }
 
@@ -150,7 +153,9 @@ bool pod_is_placed_replica(const struct pod *pod)
 
 static struct usage usage_of_pod(const struct pod *pod)
 {
-    return (struct usage){USE_BY_PODS, pod->namespace_, pod->shape,
+    return (struct usage){USE_BY_PODS,
+                          pod->namespace_,
+                          {pod->shape, pod->priority},
                           pod_is_placed_replica(pod) ? pod->owner : NULL};
 }
 
@@ -166,6 +171,7 @@ void changes_pod_added(struct cluster *cluster, struct pod_entry *entry)
         claim_floating_moved(cluster, pod->uid);
     }
     gpu_demand_count(cluster, pod, 1);
+    gpu_time_add_pod(cluster, entry);
     nominate_renew(cluster, entry);
     claim_usage_add_pod(cluster, entry);
     pod_groups_add_pod(cluster, entry);
@@ -174,6 +180,7 @@ void changes_pod_added(struct cluster *cluster, struct pod_entry *entry)
 void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry)
 {
     struct node *node = entry->node;
+    gpu_time_remove_pod(cluster, entry);
     if (node) {
         const struct usage usage = usage_of_pod(&entry->pod);
         DL_DELETE(node->pods, entry);
@@ -192,7 +199,9 @@ void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry)
 
 static struct usage usage_of_reservation(const struct reservation *reservation)
 {
-    return (struct usage){USE_BY_RESERVATIONS, reservation->namespace_, reservation->shape,
+    return (struct usage){USE_BY_RESERVATIONS,
+                          reservation->namespace_,
+                          {reservation->shape, reservation->priority},
                           reservation->owner};
 }
 

@@ -165,7 +165,7 @@ static const struct pod_entry *pod_of(const struct cluster *cluster, const struc
 }
 
 struct pod_use {
-    const struct pod_shape *shape; /* NULL: it counts nowhere */
+    struct quota_pod pod; /* shape NULL: it counts nowhere */
     const struct node *node;
 };
 
@@ -174,22 +174,21 @@ static struct pod_use use_of_pod(const struct cluster *cluster, const struct pod
     if (!pod)
         return (struct pod_use){0};
     if (pod->node)
-        return (struct pod_use){pod->pod.shape, pod->node};
+        return (struct pod_use){{pod->pod.shape, pod->pod.priority}, pod->node};
     const struct reservation *held = cluster_find_reservation(cluster, pod->pod.uid);
     if (!held)
         return (struct pod_use){0};
-    return (struct pod_use){held->shape, reservation_node(held)};
+    return (struct pod_use){{held->shape, held->priority}, reservation_node(held)};
 }
 
 /* The caller frees them. NULL: there is no such pod. */
 static int64_t *cells_of_pod(const struct cluster *cluster, const struct claim_use *use)
 {
     const struct pod_use of_pod = use_of_pod(cluster, pod_of(cluster, use));
-    if (!of_pod.shape)
+    if (!of_pod.pod.shape)
         return NULL;
     int64_t *cells = MEM_ARRAY(int64_t, namespace_usage_n_cells(cluster->policy));
-    namespace_usage_add(cluster->policy, cells, of_pod.shape, namespace_usage_traits(of_pod.node),
-                        1);
+    namespace_usage_add(cluster->policy, cells, of_pod.pod, namespace_usage_traits(of_pod.node), 1);
     return cells;
 }
 
@@ -320,7 +319,8 @@ static bool is_same_text(const char *a, const char *b)
 /* Whether cells of one policy mean the same in the other. */
 static bool has_same_cells(const struct policy *a, const struct policy *b)
 {
-    if (a->n_quota_models != b->n_quota_models || a->n_quota_scopes != b->n_quota_scopes)
+    if (a->n_quota_models != b->n_quota_models || a->n_quota_scopes != b->n_quota_scopes ||
+        a->n_quota_priorities != b->n_quota_priorities)
         return false;
     for (size_t i = 0; i < a->n_quota_models; i++) {
         if (!is_same_text(a->quota_model_names[i], b->quota_model_names[i]))

@@ -139,6 +139,7 @@ static void make(struct cluster *cluster, const struct claim_question *question,
     struct claim claim = {.uid = facts->uid,
                           .namespace_ = facts->namespace_,
                           .node_name = question->node_name,
+                          .priority = facts->priority,
                           .models = namespace_usage_models(node, shape),
                           .until_ms = question->until_ms,
                           .firm_until_ms = firm_until_ms};
@@ -182,6 +183,7 @@ void claims_hold(struct cluster *cluster, const struct pod *pod, const struct no
     struct claim claim = {.uid = pod->uid,
                           .namespace_ = pod->namespace_,
                           .node_name = node ? node_name(node) : "",
+                          .priority = pod->priority,
                           .models = node ? namespace_usage_models(node, pod->shape) : 0,
                           .until_ms = firm_until_ms,
                           .firm_until_ms = firm_until_ms};

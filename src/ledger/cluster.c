@@ -62,6 +62,7 @@ void cluster_free(struct cluster *cluster)
     cluster_fork_keep(cluster);
     gpu_demand_free_all(cluster);
     domains_free_all(cluster);
+    gpu_time_free_all(cluster);
     namespace_usage_free_all(cluster);
     kept_free_all(cluster);
     claim_usage_free_all(cluster);

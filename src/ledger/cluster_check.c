@@ -491,12 +491,12 @@ static struct uses *find_or_add_uses(struct uses **table, const struct policy *p
 }
 
 static void add_use(struct uses **table, const struct policy *policy, const char *namespace_,
-                    const struct pod_shape *shape, const struct node_traits *traits)
+                    struct quota_pod pod, const struct node_traits *traits)
 {
-    if (shape->n_gpu_needs == 0)
+    if (pod.shape->n_gpu_needs == 0)
         return;
     struct uses *uses = find_or_add_uses(table, policy, namespace_);
-    namespace_usage_add(policy, uses->cells, shape, traits, 1);
+    namespace_usage_add(policy, uses->cells, pod, traits, 1);
     uses->n++;
 }
 
@@ -516,11 +516,13 @@ static struct uses *add_up(const struct cluster *cluster)
         return NULL;
     for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next) {
         if (pod->node)
-            add_use(&table, policy, pod->pod.namespace_, pod->pod.shape,
+            add_use(&table, policy, pod->pod.namespace_,
+                    (struct quota_pod){pod->pod.shape, pod->pod.priority},
                     namespace_usage_traits(pod->node));
     }
     for (const struct reservation_entry *held = cluster->reservations; held; held = held->hh.next)
-        add_use(&table, policy, held->reservation.namespace_, held->reservation.shape,
+        add_use(&table, policy, held->reservation.namespace_,
+                (struct quota_pod){held->reservation.shape, held->reservation.priority},
                 namespace_usage_traits(held->node));
     for (const struct claim_use *use = claim_usage_next(cluster, NULL); use;
          use = claim_usage_next(cluster, use)) {
@@ -608,6 +610,7 @@ static void check_namespaces(struct check *check, const struct cluster *cluster)
     }
     check_cells(check, "quotas", cluster->quota_used, quota_cells, policy->n_quotas * n_cells);
     check_unless_same(check, "namespaces", cluster->n_present_namespaces, n_there);
+    check_unless_same(check, "GPUs whose time is summed", gpu_time_is_right(cluster), true);
     check_unless_same(check, "namespaces that use GPUs", n_using, HASH_COUNT(table));
     free_uses(table);
     free(quota_cells);

@@ -216,6 +216,7 @@ struct cluster *cluster_copy_end(struct cluster_copy *copy)
     end_old_claims(copy);
     (void)cluster_copy_claims(copy, SIZE_MAX);
     continue_versions(copy);
+    gpu_time_continue(to, copy->from);
     free(copy);
     return to;
 }

@@ -94,6 +94,7 @@ struct pod_entry {
     struct nomination_entry *nomination; /* NULL: none */
     struct extended_claim *extended;     /* claim_usage.c; NULL: its status names no claim */
     struct group_member *member;         /* pod_groups.c; NULL: it is in no group */
+    struct gpu_time_entry *timed;        /* gpu_time.c; NULL: it has no GPUs */
     uint64_t seen;                       /* number of the last relist that upserted it */
     uint64_t order;                      /* grows along cluster.pods */
     struct pod_entry *prev, *next;       /* in the node's list */
@@ -126,6 +127,9 @@ struct holding_pod;
 /* quarantine.c */
 struct node_mark;
 struct quarantine;
+
+/* gpu_time.c */
+struct gpu_time_entry;
 
 /* pod_groups.c */
 struct group_member;
@@ -163,7 +167,7 @@ enum use { USE_BY_PODS, USE_BY_RESERVATIONS };
 struct usage {
     enum use use;
     const char *namespace_;
-    const struct pod_shape *shape;
+    struct quota_pod pod;
     struct owner *owner; /* owner that counts a replica here; NULL: none */
 };
 
@@ -259,6 +263,7 @@ struct cluster {
     struct claim_use *claim_uses; /* empty in a fork, and without quotas */
     struct claim_use *floating;   /* of these: claim_usage_floats() */
     struct holding_pod *holding_pods;
+    struct gpu_time_entry *gpu_times;   /* empty in a fork */
     struct member_group *member_groups; /* that have members; empty in a fork */
     int64_t *quota_used; /* namespace_usage_n_cells() GPU counts per quota; NULL: no quotas */
     size_t template_spec_bytes;            /* at most CLAIM_TEXTS_BYTES_MAX */
@@ -459,12 +464,11 @@ const void *cluster_priority_classes_facts(const struct kept *object, struct are
 /* namespace_usage.c */
 /* The node's traits; without a Node object, some with GPUs of unknown model. */
 const struct node_traits *namespace_usage_traits(const struct node *node);
-/* Adds n pods of the shape (n < 0: subtracts) on a node of these traits. */
-void namespace_usage_count(struct cluster *cluster, const char *namespace_,
-                           const struct pod_shape *shape, const struct node_traits *traits,
-                           int64_t n);
+/* Adds n such pods (n < 0: subtracts) on a node of these traits. */
+void namespace_usage_count(struct cluster *cluster, const char *namespace_, struct quota_pod pod,
+                           const struct node_traits *traits, int64_t n);
 /* The same for the cells only. */
-void namespace_usage_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
+void namespace_usage_add(const struct policy *policy, int64_t *cells, struct quota_pod pod,
                          const struct node_traits *traits, int64_t n);
 /* The same for cells of a user of another kind: n is 1 or -1. */
 void namespace_usage_count_cells(struct cluster *cluster, const char *namespace_,
@@ -539,6 +543,17 @@ void pod_groups_renew_pod(const struct cluster *cluster, struct pod_entry *entry
  * now_ms: it may make none. entry NULL: a pod that the ledger does not have. */
 int64_t pod_groups_claim_until(const struct cluster *cluster, const struct pod_entry *entry,
                                int64_t now_ms, int64_t until_ms);
+
+/* gpu_time.c */
+/* Call after adding the pod to the ledger's tables, and before removing it. */
+void gpu_time_add_pod(struct cluster *cluster, struct pod_entry *pod);
+void gpu_time_remove_pod(const struct cluster *cluster, struct pod_entry *pod);
+/* Call after a change of the node's traits. */
+void gpu_time_renew_node(struct cluster *cluster, const struct node *node);
+/* Gives the sums to a copy of the ledger, up to the present time. */
+void gpu_time_continue(struct cluster *to, const struct cluster *from);
+bool gpu_time_is_right(const struct cluster *cluster);
+void gpu_time_free_all(struct cluster *cluster);
 
 /* cluster_claim_templates.c */
 const void *cluster_claim_templates_facts(const struct kept *object, struct arena *arena);

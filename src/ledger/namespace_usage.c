@@ -21,9 +21,14 @@ static size_t n_columns(const struct policy *policy)
     return 1 + policy->n_quota_models + 1;
 }
 
-size_t namespace_usage_n_cells(const struct policy *policy)
+static size_t n_cells_of_layer(const struct policy *policy)
 {
     return policy->n_quota_scopes * n_columns(policy);
+}
+
+size_t namespace_usage_n_cells(const struct policy *policy)
+{
+    return (1 + policy->n_quota_priorities) * n_cells_of_layer(policy);
 }
 
 size_t namespace_usage_cell_index(const struct policy *policy, size_t scope, size_t column)
@@ -40,6 +45,24 @@ int64_t *namespace_usage_cell(const struct policy *policy, int64_t *cells, size_
 int64_t *namespace_usage_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope)
 {
     return namespace_usage_cell(policy, cells, scope, 1 + policy->n_quota_models);
+}
+
+bool namespace_usage_counts(const struct quota_limit *limit, enum quota_count count,
+                            int64_t priority)
+{
+    const bool may_borrow = limit->borrow.is_set && priority <= limit->borrow.max_priority;
+    return count == QUOTA_ALL || may_borrow == (count == QUOTA_BORROWED);
+}
+
+int64_t namespace_usage_of(const struct policy *policy, const int64_t *cells,
+                           const struct quota_limit *limit, enum quota_count count)
+{
+    const size_t at = namespace_usage_cell_index(policy, limit->scope, limit->column);
+    const int64_t borrowed =
+        limit->borrow.is_set ? cells[limit->borrow.layer * n_cells_of_layer(policy) + at] : 0;
+    if (count == QUOTA_BORROWED)
+        return borrowed;
+    return count == QUOTA_ALL ? cells[at] : cells[at] - borrowed;
 }
 
 const struct node_traits *namespace_usage_traits(const struct node *node)
@@ -119,7 +142,7 @@ static void add_to_models(const struct policy *policy, int64_t *cells, size_t sc
     }
 }
 
-void namespace_usage_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
+static void add_to_layer(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
                          const struct node_traits *traits, int64_t n)
 {
     for (size_t scope = 0; scope < policy->n_quota_scopes; scope++) {
@@ -129,6 +152,16 @@ void namespace_usage_add(const struct policy *policy, int64_t *cells, const stru
             add_to_models(
                 policy, cells, scope, kind->quota_models,
                 times(sum_needs(shape->needs, shape->n_gpu_needs, scope, traits, kind), n));
+    }
+}
+
+void namespace_usage_add(const struct policy *policy, int64_t *cells, struct quota_pod pod,
+                         const struct node_traits *traits, int64_t n)
+{
+    add_to_layer(policy, cells, pod.shape, traits, n);
+    for (size_t i = 0; i < policy->n_quota_priorities; i++) {
+        if (pod.priority <= policy->quota_priorities[i])
+            add_to_layer(policy, &cells[(1 + i) * n_cells_of_layer(policy)], pod.shape, traits, n);
     }
 }
 
@@ -228,12 +261,12 @@ void namespace_usage_free_all(struct cluster *cluster)
     free(cluster->quota_used);
 }
 
-int64_t namespace_usage_in(const struct cluster *cluster, const char *namespace_, size_t scope,
-                           size_t column)
+int64_t namespace_usage_in(const struct cluster *cluster, const char *namespace_,
+                           const struct quota_limit *limit, enum quota_count count)
 {
     const struct namespace_entry *entry = namespace_usage_find(cluster, namespace_);
-    const size_t cell = namespace_usage_cell_index(cluster->policy, scope, column);
-    return entry && entry->used ? entry->used[cell] : 0;
+    return entry && entry->used ? namespace_usage_of(cluster->policy, entry->used, limit, count)
+                                : 0;
 }
 
 void namespace_usage_release(struct cluster *cluster, struct namespace_entry *entry)
@@ -263,6 +296,35 @@ size_t namespace_usage_find_quotas(const struct cluster *cluster, const char *na
     return find_quotas(cluster->policy, &unknown, quotas);
 }
 
+static void find_standing(const struct quota *quota, struct quota_pod pod, const struct node *node,
+                          struct quota_standing *standing)
+{
+    for (size_t i = 0; i < quota->n_limits && !standing->borrows; i++) {
+        const struct quota_limit *limit = &quota->limits[i];
+        const int64_t need =
+            node ? namespace_usage_need_on(node, pod.shape->needs, pod.shape->n_gpu_needs, limit)
+                 : namespace_usage_need(pod.shape, limit->scope);
+        const bool borrows = namespace_usage_counts(limit, QUOTA_BORROWED, pod.priority);
+        if (need > 0 && (borrows || !standing->limit))
+            *standing = (struct quota_standing){quota, limit, borrows};
+    }
+}
+
+struct quota_standing namespace_usage_standing(const struct cluster *cluster,
+                                               const char *namespace_, struct quota_pod pod,
+                                               const struct node *node)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct quota_standing standing = {0};
+    const size_t *quotas = NULL;
+    const size_t n = cluster->policy->n_quotas > 0
+                         ? namespace_usage_find_quotas(cluster, namespace_, arena, &quotas)
+                         : 0;
+    for (size_t i = 0; i < n; i++)
+        find_standing(&cluster->policy->quotas[quotas[i]], pod, node, &standing);
+    return standing;
+}
+
 bool namespace_usage_next_user(const struct cluster *cluster, const char *before,
                                struct namespace_user *ret_user)
 {
@@ -277,29 +339,28 @@ bool namespace_usage_next_user(const struct cluster *cluster, const char *before
 }
 
 void namespace_usage_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,
-                           const struct pod_shape *shape, const struct node *node, int64_t n)
+                           struct quota_pod pod, const struct node *node, int64_t n)
 {
     for (size_t i = 0; i < n_quotas; i++)
-        namespace_usage_add(fork->policy, namespace_usage_quota_cells(fork, quotas[i]), shape,
+        namespace_usage_add(fork->policy, namespace_usage_quota_cells(fork, quotas[i]), pod,
                             namespace_usage_traits(node), n);
 }
 
 /* Pods and nodes. */
 
-void namespace_usage_count(struct cluster *cluster, const char *namespace_,
-                           const struct pod_shape *shape, const struct node_traits *traits,
-                           int64_t n)
+void namespace_usage_count(struct cluster *cluster, const char *namespace_, struct quota_pod pod,
+                           const struct node_traits *traits, int64_t n)
 {
     const struct policy *policy = cluster->policy;
-    if (policy->n_quotas == 0 || shape->n_gpu_needs == 0)
+    if (policy->n_quotas == 0 || pod.shape->n_gpu_needs == 0)
         return;
     struct namespace_entry *entry = namespace_usage_find_or_add(cluster, namespace_);
     if (!entry->used)
         entry->used = MEM_ARRAY(int64_t, namespace_usage_n_cells(policy));
     entry->n_users += (size_t)n;
-    namespace_usage_add(policy, entry->used, shape, traits, n);
+    namespace_usage_add(policy, entry->used, pod, traits, n);
     for (size_t i = 0; i < entry->n_quotas; i++)
-        namespace_usage_add(policy, namespace_usage_quota_cells(cluster, entry->quotas[i]), shape,
+        namespace_usage_add(policy, namespace_usage_quota_cells(cluster, entry->quotas[i]), pod,
                             traits, n);
     namespace_usage_release(cluster, entry);
 }
@@ -340,14 +401,16 @@ void namespace_usage_move(struct cluster *cluster, const struct node *node,
     if (have_same_models(before, now))
         return;
     for (const struct pod_entry *pod = node->pods; pod; pod = pod->next) {
-        namespace_usage_count(cluster, pod->pod.namespace_, pod->pod.shape, now, 1);
-        namespace_usage_count(cluster, pod->pod.namespace_, pod->pod.shape, before, -1);
+        const struct quota_pod counted = {pod->pod.shape, pod->pod.priority};
+        namespace_usage_count(cluster, pod->pod.namespace_, counted, now, 1);
+        namespace_usage_count(cluster, pod->pod.namespace_, counted, before, -1);
         claim_usage_renew_pod(cluster, pod);
     }
     for (const struct reservation_entry *held = node->reservations; held; held = held->next) {
         const struct reservation *reservation = &held->reservation;
-        namespace_usage_count(cluster, reservation->namespace_, reservation->shape, now, 1);
-        namespace_usage_count(cluster, reservation->namespace_, reservation->shape, before, -1);
+        const struct quota_pod counted = {reservation->shape, reservation->priority};
+        namespace_usage_count(cluster, reservation->namespace_, counted, now, 1);
+        namespace_usage_count(cluster, reservation->namespace_, counted, before, -1);
         claim_usage_renew_pod(cluster, find_pod(cluster, reservation->uid));
     }
 }

@@ -181,8 +181,8 @@ static void change_row(struct node_resource *row, const struct usage *usage, int
 void node_rows_change(struct cluster *cluster, struct node *node, const struct usage *usage,
                       bool is_added)
 {
-    for (size_t i = 0; i < usage->shape->n_needs; i++) {
-        const struct need *need = &usage->shape->needs[i];
+    for (size_t i = 0; i < usage->pod.shape->n_needs; i++) {
+        const struct need *need = &usage->pod.shape->needs[i];
         struct node_resource *row = is_added && need->resource->is_always_kept && need->amount > 0
                                         ? resource_made(node, need->resource)
                                         : node_rows_find(node, need->resource);

@@ -46,6 +46,7 @@ uint64_t reservation_commit(struct cluster *cluster, const struct reservation_dr
     copy_strings(&entry->reservation, draft);
     entry->reservation.node_name = node->name;
     entry->reservation.shape = draft->shape;
+    entry->reservation.priority = draft->priority;
     entry->reservation.owner = owners_ref(&cluster->owners, draft->replica_of);
     entry->reservation.made_ms = draft->made_ms;
     entry->reservation.serial = ++cluster->n_serials;
@@ -73,6 +74,7 @@ void reservation_restore(struct cluster *cluster, const struct pod_facts *facts,
                                       .name = facts->name,
                                       .replica_of = facts->replica_of,
                                       .node_name = node_name,
+                                      .priority = facts->priority,
                                       .made_ms = made_ms};
     reservation_begin(cluster, &draft, &facts->shape);
     (void)reservation_commit(cluster, &draft);
@@ -85,6 +87,7 @@ void reservation_copy(struct cluster *cluster, const struct reservation *reserva
                                       .name = reservation->name,
                                       .replica_of = owners_uid(reservation->owner),
                                       .node_name = reservation->node_name,
+                                      .priority = reservation->priority,
                                       .made_ms = reservation->made_ms};
     reservation_begin(cluster, &draft, &reservation->shape->facts);
     (void)reservation_commit(cluster, &draft);

@@ -310,9 +310,14 @@ static json_t *limits_json(const struct quota *quota)
     json_t *list = json_array();
     for (size_t i = 0; i < quota->n_limits; i++) {
         const struct quota_limit *limit = &quota->limits[i];
-        (void)json_array_append_new(list, json_pack("{s:s?, s:s?, s:I}", "resource",
-                                                    limit->resource, "model", limit->model, "gpus",
-                                                    (json_int_t)limit->gpus));
+        json_t *json = json_pack("{s:s?, s:s?, s:I}", "resource", limit->resource, "model",
+                                 limit->model, "gpus", (json_int_t)limit->gpus);
+        if (limit->borrow.is_set)
+            (void)json_object_set_new(json, "borrow",
+                                      json_pack("{s:I, s:I}", "limit",
+                                                (json_int_t)limit->borrow.gpus, "maxPriority",
+                                                (json_int_t)limit->borrow.max_priority));
+        (void)json_array_append_new(list, json);
     }
     return list;
 }

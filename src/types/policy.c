@@ -351,6 +351,39 @@ static int place_model(struct policy *policy, struct quota_limit *limit, struct 
     return 0;
 }
 
+static int place_priority(struct policy *policy, struct quota_limit *limit, struct err *err)
+{
+    size_t i = 0;
+    if (!limit->borrow.is_set)
+        return 0;
+    while (i < policy->n_quota_priorities &&
+           policy->quota_priorities[i] != limit->borrow.max_priority)
+        i++;
+    limit->borrow.layer = 1 + i;
+    if (i < policy->n_quota_priorities)
+        return 0;
+    if (i == QUOTA_PRIORITIES_MAX)
+        return err_set(err, E2BIG,
+                       "maxPriority %lld is over the limit of %d different ones in all quotas "
+                       "together",
+                       (long long)limit->borrow.max_priority, QUOTA_PRIORITIES_MAX);
+    policy->quota_priorities[policy->n_quota_priorities++] = limit->borrow.max_priority;
+    return 0;
+}
+
+static void set_refusals(struct policy *policy, struct quota *quota)
+{
+    static const char *const ENDS[] = {"", " to borrow"};
+    for (size_t i = 0; i < 2; i++) {
+        quota->refusal_in_total[i] =
+            arena_printf(policy->arena, "gpu-extender: quota %s leaves too few GPUs in total%s",
+                         quota->name, ENDS[i]);
+        quota->refusal_of_model[i] = arena_printf(
+            policy->arena, "gpu-extender: quota %s leaves too few GPUs of the node's model%s",
+            quota->name, ENDS[i]);
+    }
+}
+
 int policy_add_quota(struct policy *policy, const struct quota *quota, struct err *err)
 {
     if (policy->n_quotas == QUOTAS_MAX)
@@ -359,19 +392,17 @@ int policy_add_quota(struct policy *policy, const struct quota *quota, struct er
     struct quota_limit *limits =
         arena_copy(policy->arena, quota->limits, quota->n_limits, sizeof *limits);
     for (size_t i = 0; i < quota->n_limits; i++) {
-        limits[i].scope = limits[i].column = 0;
+        limits[i].scope = limits[i].column = limits[i].borrow.layer = 0;
         int r = place_scope(policy, &limits[i], err);
         if (r == 0)
             r = place_model(policy, &limits[i], err);
+        if (r == 0)
+            r = place_priority(policy, &limits[i], err);
         if (r < 0)
             return r;
     }
     added.limits = limits;
-    added.refusal_in_total = arena_printf(
-        policy->arena, "gpu-extender: quota %s leaves too few GPUs in total", quota->name);
-    added.refusal_of_model =
-        arena_printf(policy->arena,
-                     "gpu-extender: quota %s leaves too few GPUs of the node's model", quota->name);
+    set_refusals(policy, &added);
     policy->quotas = mem_grow(policy->quotas, policy->n_quotas + 1, sizeof *policy->quotas);
     policy->quotas[policy->n_quotas++] = added;
     policy->quotas_select |= added.has_selector && added.selector.n_requirements > 0;
@@ -381,6 +412,7 @@ int policy_add_quota(struct policy *policy, const struct quota *quota, struct er
 void policy_clear_quotas(struct policy *policy)
 {
     policy->n_quotas = policy->n_quota_models = policy->n_quota_scopes = 0;
+    policy->n_quota_priorities = 0;
     policy->quotas_select = false;
     arena_free(policy->arena);
     policy->arena = arena_new();

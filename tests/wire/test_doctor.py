@@ -491,6 +491,9 @@ ODD = [
     ([NAMESPACE, node("a")], QUOTA.format("namespaces: [ml]", "{resource: amd.com/gpu, total: 1}"), "quotas.matches", "warn", ["amd.com/gpu"]),
     ([NAMESPACE, node("a"), pod("p", 3, on="a")], QUOTA.format("namespaces: [ml]", "{total: 2}"), "quotas.use", "warn", ["use 3 GPUs", "limit is 2"]),
     ([node("a"), pod("p", 3, on="a")], QUOTA.format("namespaces: [ml]", "{total: 3}"), "quotas.matches", "warn", ["not checked"]),
+    ([NAMESPACE, node("a")], QUOTA.format("namespaces: [ml]", "{models: {A100: {limit: 9, borrow: {limit: 1, maxPriority: 0}}}}"), "quotas.matches", "warn", ["guarantee 9 GPUs of A100", "have 8"]),
+    ([NAMESPACE, node("a"), pod("p", 3, on="a")], QUOTA.format("namespaces: [ml]", "{total: {limit: 8, borrow: {limit: 2, maxPriority: 0}}}"), "quotas.use", "warn", ["borrow 3 GPUs", "limit is 2"]),
+    ([NAMESPACE, node("a")], QUOTA.format("namespaces: [ml]", "{total: {limit: 8, borrow: {limit: 2, maxPriority: 0}}}"), "scheduler.preemption", "warn", ["sample of the nodes"]),
     ([node("a"), pod("p", 1, on="a", metadata={"annotations": {"gpu-extender.io/models": "T4"}})], "", "pods.refused", "warn", ["1 running", "ml/p on a"]),
     ([node("a", model="T4-SHARED"), pod("p", 1, on="a")], "", "pods.refused", "warn", ["shares its GPUs", "ml/p on a"]),
     ([node("a"), pod("p", 1, on="a", metadata={"annotations": {"gpu-extender.io/models": ","}})], "", "pods.refused", "warn", ["invalid", "ml/p"]),
@@ -504,6 +507,13 @@ def test_odd_clusters(diagnose_cluster, items, policy, check, level, words):
     found = diagnose_cluster(*items, policy=policy)
     levels = [one["level"] for one in found.of(check) if all(word in one["seen"] for word in words)]
     assert levels == [level], found.answer
+
+
+def test_all_nodes_are_candidates(diagnose_cluster):
+    quota = QUOTA.format("namespaces: [ml]", "{total: {limit: 8, borrow: {limit: 2, maxPriority: 0}}}")
+    everywhere = "profiles: [{pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesPercentage: 100}}]}]\nextenders:\n"
+    found = diagnose_cluster(NAMESPACE, node("a"), policy=quota, scheduler=SHIPPED.replace("extenders:\n", everywhere, 1))
+    assert not found.of("scheduler.preemption"), found.answer
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,10 @@
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const char *or_all(const char *name)
 {
@@ -19,12 +23,70 @@ static json_t *limits_json(const struct cluster *cluster, const struct quota *qu
     json_t *limits = json_array();
     for (size_t i = 0; i < quota->n_limits; i++) {
         const struct quota_limit *limit = &quota->limits[i];
-        (void)json_array_append_new(
-            limits, json_pack("{s:s, s:s, s:I, s:I}", "resource", or_all(limit->resource), "model",
-                              or_all(limit->model), "limit", (json_int_t)limit->gpus, "used",
-                              (json_int_t)quota_used(cluster, quota, limit)));
+        json_t *json = json_pack("{s:s, s:s, s:I, s:I}", "resource", or_all(limit->resource),
+                                 "model", or_all(limit->model), "limit", (json_int_t)limit->gpus,
+                                 "used", (json_int_t)quota_used(cluster, quota, limit));
+        if (limit->borrow.is_set)
+            (void)json_object_set_new(json, "borrow",
+                                      json_pack("{s:I, s:I, s:I}", "limit",
+                                                (json_int_t)limit->borrow.gpus, "maxPriority",
+                                                (json_int_t)limit->borrow.max_priority, "used",
+                                                (json_int_t)quota_borrowed(cluster, quota, limit)));
+        (void)json_array_append_new(limits, json);
     }
     return limits;
+}
+
+struct borrower {
+    const struct quota *quota;
+    int64_t gpus;
+};
+
+static int compare_borrowers(const void *a, const void *b)
+{
+    const struct borrower *x = a;
+    const struct borrower *y = b;
+    return x->gpus != y->gpus ? (x->gpus < y->gpus) - (x->gpus > y->gpus)
+                              : strcmp(x->quota->name, y->quota->name);
+}
+
+#define BORROWERS_MAX ((size_t)10)
+
+/* Who borrows GPUs of the limit's kind, most first. Returns their sum. */
+static int64_t add_borrowers(const struct cluster *cluster, const struct quota_limit *limit,
+                             json_t *json)
+{
+    const struct policy *policy = cluster_policy(cluster);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct borrower *found = ARENA_ARRAY(arena, struct borrower, policy->n_quotas);
+    json_t *list = json_array();
+    int64_t sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < policy->n_quotas; i++) {
+        found[n] = (struct borrower){&policy->quotas[i],
+                                     quota_borrowed_of(cluster, limit, &policy->quotas[i])};
+        sum += found[n].gpus;
+        n += found[n].gpus > 0;
+    }
+    qsort(found, n, sizeof *found, compare_borrowers);
+    for (size_t i = 0; i < n && i < BORROWERS_MAX; i++)
+        (void)json_array_append_new(list, json_pack("{s:s, s:I}", "quota", found[i].quota->name,
+                                                    "gpus", (json_int_t)found[i].gpus));
+    (void)json_object_set_new(json, "borrowers", list);
+    return sum;
+}
+
+/* lent: the part of the guarantee that is neither used nor free, as far as pods borrow. */
+static void add_lent(const struct cluster *cluster, const struct quota *quota,
+                     const struct quota_limit *limit, json_t *json)
+{
+    if (cluster_policy(cluster)->n_quota_priorities == 0)
+        return;
+    const int64_t borrowed = add_borrowers(cluster, limit, json);
+    const int64_t idle = limit->gpus - quota_used(cluster, quota, limit);
+    const int64_t taken = borrowed > 0 ? idle - quota_gpus_there(cluster, limit, true) : 0;
+    const int64_t lent = taken < borrowed ? taken : borrowed;
+    (void)json_object_set_new(json, "lent", json_integer(lent > 0 ? lent : 0));
 }
 
 /* Members of limits that only GET /v1/quota has. */
@@ -48,6 +110,7 @@ static json_t *limits_with(const struct limit_context *context, size_t at)
         (void)json_object_set_new(json, "unknown",
                                   json_integer((json_int_t)quota_unknown(cluster, quota, limit)));
         (void)json_object_set_new(json, "nodes", json_integer((json_int_t)n));
+        add_lent(cluster, quota, limit, json);
         (void)json_object_set_new(json, "users", quota_users_json(context->users, at, i));
     }
     return limits;
@@ -69,6 +132,15 @@ json_t *quota_json_all(const struct cluster *fork)
     return list;
 }
 
+static void set_would_use(json_t *json, const json_t *after)
+{
+    json_t *borrow = json_object_get(json, "borrow");
+    (void)json_object_set(json, "wouldUse", json_object_get(after, "used"));
+    if (borrow)
+        (void)json_object_set(borrow, "wouldUse",
+                              json_object_get(json_object_get(after, "borrow"), "used"));
+}
+
 static void add_needed(const struct cluster *fork, const struct quota *quota,
                        const struct quota_view *asked, json_t *list)
 {
@@ -79,7 +151,7 @@ static void add_needed(const struct cluster *fork, const struct quota *quota,
         if (!quota_counts(asked, &quota->limits[i]))
             continue;
         (void)json_object_set_new(json, "quota", json_string(quota->name));
-        (void)json_object_set(json, "wouldUse", json_object_get(json, "used"));
+        set_would_use(json, json);
         (void)json_array_append(list, json);
     }
     json_decref(limits);
@@ -103,7 +175,7 @@ void quota_json_update(json_t *list, const struct cluster *fork, const char *nam
     json_t *json = NULL;
     json_t *after = quota_json_of_workload(fork, namespace_, asked, arena);
     json_array_foreach (after, i, json)
-        (void)json_object_set(json_array_get(list, i), "wouldUse", json_object_get(json, "used"));
+        set_would_use(json_array_get(list, i), json);
     json_decref(after);
 }
 
@@ -203,21 +275,70 @@ static const char *most_used_by(const json_t *limit, struct arena *arena)
                 : "";
 }
 
-static void add_rows(const json_t *quota, struct table *table, struct arena *arena)
+/* The two columns of lending begin here. */
+#define LENDING 5
+
+/* Whether the table has them. */
+static bool any_lends(const json_t *quotas)
+{
+    size_t i = 0;
+    size_t j = 0;
+    json_t *quota = NULL;
+    json_t *limit = NULL;
+    json_array_foreach (quotas, i, quota) {
+        json_array_foreach (json_object_get(quota, "limits"), j, limit) {
+            if (json_object_get(limit, "lent"))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* "12 of 40" */
+static const char *borrowed_text(const json_t *limit, struct arena *arena)
+{
+    const json_t *borrow = json_object_get(limit, "borrow");
+    return borrow ? arena_printf(arena, "%s of %s", text_number(borrow, "used", arena),
+                                 text_number(borrow, "limit", arena))
+                  : "-";
+}
+
+/* "12 to team-b, team-c" */
+static const char *lent_text(const json_t *limit, struct arena *arena)
+{
+    struct name_list names = {.text = ""};
+    size_t i = 0;
+    json_t *borrower = NULL;
+    json_array_foreach (json_object_get(limit, "borrowers"), i, borrower)
+        text_names_add(&names, text_member(borrower, "quota"), arena);
+    return number(limit, "lent") > 0
+               ? arena_printf(arena, "%s to %s", text_number(limit, "lent", arena),
+                              text_names(&names, arena))
+               : "0";
+}
+
+static void add_rows(const json_t *quota, bool lends, struct table *table, struct arena *arena)
 {
     const json_t *limits = json_object_get(quota, "limits");
     size_t i = 0;
     json_t *limit = NULL;
     json_array_foreach (limits, i, limit) {
         const json_int_t left = number(limit, "limit") - number(limit, "used");
-        table_add(table,
-                  (const char *[]){
-                      text_member(quota, "name"),
-                      gpus_of(limit, json_array_get(limits, i > 0 ? i - 1 : i), arena),
-                      text_number(limit, "used", arena), text_number(limit, "limit", arena),
-                      arena_printf(arena, "%lld", (long long)(left > 0 ? left : 0)),
-                      text_number(limit, "unknown", arena), most_used_by(limit, arena),
-                      text_number(limit, "nodes", arena), text_number(quota, "namespaces", arena)});
+        const char *cells[] = {text_member(quota, "name"),
+                               gpus_of(limit, json_array_get(limits, i > 0 ? i - 1 : i), arena),
+                               text_number(limit, "used", arena),
+                               text_number(limit, "limit", arena),
+                               arena_printf(arena, "%lld", (long long)(left > 0 ? left : 0)),
+                               borrowed_text(limit, arena),
+                               lent_text(limit, arena),
+                               text_number(limit, "unknown", arena),
+                               most_used_by(limit, arena),
+                               text_number(limit, "nodes", arena),
+                               text_number(quota, "namespaces", arena)};
+        if (!lends)
+            memmove(&cells[LENDING], &cells[LENDING + 2],
+                    sizeof cells - (LENDING + 2) * sizeof *cells);
+        table_add(table, cells);
     }
 }
 
@@ -275,19 +396,24 @@ static void write_unenforced(const json_t *quotas, struct arena *arena, struct b
 
 void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    const char *const HEADINGS[] = {"QUOTA",        "GPUS",
-                                    "USED",         "LIMIT",
-                                    "LEFT",         TABLE_MAY_GO "UNKNOWN",
-                                    "MOST USED BY", wide ? "NODES" : NULL,
-                                    "NAMESPACES",   NULL};
     const json_t *quotas = json_object_get(answer, "quotas");
-    struct table *table = table_new(arena, wide, HEADINGS);
+    const bool lends = any_lends(quotas);
+    const char *headings[] = {"QUOTA",        "GPUS",
+                              "USED",         "LIMIT",
+                              "LEFT",         "BORROWED",
+                              "LENT",         TABLE_MAY_GO "UNKNOWN",
+                              "MOST USED BY", wide ? "NODES" : NULL,
+                              "NAMESPACES",   NULL};
+    if (!lends)
+        memmove(&headings[LENDING], &headings[LENDING + 2],
+                sizeof headings - (LENDING + 2) * sizeof *headings);
+    struct table *table = table_new(arena, wide, headings);
     size_t i = 0;
     json_t *quota = NULL;
     provenance_write_warning(answer, arena, out);
     text_write_warnings(answer, arena, out);
     json_array_foreach (quotas, i, quota)
-        add_rows(quota, table, arena);
+        add_rows(quota, lends, table, arena);
     if (table_is_empty(table)) {
         buf_add_text(out, "no quotas: none is in the policy file, or none covers the namespace\n");
         return;

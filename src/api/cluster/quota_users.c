@@ -42,8 +42,7 @@ static void add_user(struct quota_users *users, const struct policy *policy,
         const struct quota *quota = &policy->quotas[user->quotas[i]];
         for (size_t k = 0; k < quota->n_limits; k++) {
             const struct quota_limit *limit = &quota->limits[k];
-            const int64_t used =
-                user->cells[namespace_usage_cell_index(policy, limit->scope, limit->column)];
+            const int64_t used = namespace_usage_of(policy, user->cells, limit, QUOTA_ALL);
             if (used > 0)
                 insert(&users->quotas[user->quotas[i]][k], &(struct quota_user){user->name, used});
         }

@@ -12,7 +12,8 @@ const struct kind_member QUOTA_MEMBERS[] = {
     {"used", "string", "The use by all its namespaces, of each limit, as text."},
     {"usedHere", "string", "The use by this namespace, as text."},
     {"limits", "objects",
-     "Its limits: resource and model (empty: all), limit, used by all its namespaces, usedHere."},
+     "Its limits: resource and model (empty: all), limit, used by all its namespaces, usedHere, "
+     "borrowed."},
     {"claimsCounted", "boolean",
      "true: the use includes GPUs that resource claims hold. false: claims are unknown."},
     {0},
@@ -22,7 +23,7 @@ const struct kind_column QUOTA_COLUMNS[] = {{"Used", "used", 0}, {"Here", "usedH
 
 struct limit_copy {
     const char *resource, *model; /* "": all */
-    int64_t limit, used, used_here;
+    int64_t limit, used, used_here, borrowed;
 };
 
 /* A quota in one namespace that it covers. */
@@ -63,7 +64,8 @@ static void copy_quota(const struct cluster *cluster, const struct quota *quota,
             .model = copy_or_all(limit->model, arena),
             .limit = limit->gpus,
             .used = quota_used(cluster, quota, limit),
-            .used_here = namespace_usage_in(cluster, namespace_, limit->scope, limit->column),
+            .used_here = namespace_usage_in(cluster, namespace_, limit, QUOTA_GUARANTEED),
+            .borrowed = quota_borrowed(cluster, quota, limit),
         };
     }
     LL_PREPEND(copies->items, copy);
@@ -167,9 +169,10 @@ static void add_quota(const struct objects_query *query, const struct quota_copy
         here = arena_printf(query->arena, "%s%s%lld %s", here, comma, (long long)limit->used_here,
                             counted);
         (void)json_array_append_new(
-            limits, json_pack("{s:s, s:s, s:I, s:I, s:I}", "resource", limit->resource, "model",
-                              limit->model, "limit", (json_int_t)limit->limit, "used",
-                              (json_int_t)limit->used, "usedHere", (json_int_t)limit->used_here));
+            limits, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "resource", limit->resource,
+                              "model", limit->model, "limit", (json_int_t)limit->limit, "used",
+                              (json_int_t)limit->used, "usedHere", (json_int_t)limit->used_here,
+                              "borrowed", (json_int_t)limit->borrowed));
     }
     objects_add(objects, query, &metadata,
                 json_pack("{s:s, s:s, s:o, s:b}", "used", used, "usedHere", here, "limits", limits,

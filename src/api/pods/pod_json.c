@@ -43,6 +43,41 @@ const char *pod_json_gpus(const struct pod_report *report, const struct shape_fa
     return text;
 }
 
+static struct quota_standing standing_of(const struct pod_report *report,
+                                         const struct pod_copy *copy)
+{
+    const struct pod *pod = &copy->pod;
+    const struct quota_pod counted = {
+        cluster_resolve(report->fork, &copy->shape->facts, report->arena), pod->priority};
+    return namespace_usage_standing(report->fork, pod->namespace_, counted,
+                                    cluster_find_node(report->fork, pod->node_name));
+}
+
+/* "; it borrows H100 by quota team-a: ...": what a borrower risks. */
+static const char *borrows_text(const struct pod_report *report, const struct pod_copy *copy)
+{
+    const struct quota_standing standing = standing_of(report, copy);
+    if (!standing.borrows || copy->pod.finished)
+        return "";
+    return arena_printf(report->arena,
+                        "; it %s %s by quota %s: a pod with a priority above %" PRId64
+                        " may evict it",
+                        copy->pod.node_name[0] ? "borrows" : "would borrow",
+                        standing.limit->model ? standing.limit->model : "GPUs",
+                        standing.quota->name, copy->pod.priority);
+}
+
+static json_t *borrows_json(const struct pod_report *report, const struct pod_copy *copy)
+{
+    const struct quota_standing standing = standing_of(report, copy);
+    if (!standing.borrows)
+        return json_null();
+    return json_pack("{s:s, s:s, s:s, s:I}", "quota", standing.quota->name, "resource",
+                     standing.limit->resource ? standing.limit->resource : "", "model",
+                     standing.limit->model ? standing.limit->model : "", "maxPriority",
+                     (json_int_t)standing.limit->borrow.max_priority);
+}
+
 static const char *bound_text(const struct pod_report *report, const struct pod_copy *copy)
 {
     const struct pod *pod = &copy->pod;
@@ -112,7 +147,8 @@ static const char *summary_of(const struct pod_report *report, const struct pod_
         text = pending_text(report, copy, verdicts);
     else if (!pod->finished)
         text = bound_text(report, copy);
-    return arena_printf(report->arena, "%s/%s: %s", pod->namespace_, pod->name, text);
+    return arena_printf(report->arena, "%s/%s: %s%s", pod->namespace_, pod->name, text,
+                        borrows_text(report, copy));
 }
 
 /* A pod's kind is counted once. */
@@ -318,6 +354,7 @@ json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
     set_creation(object, report, pod);
     set(object, "controller", pod_json_controller(pod->controller));
     set(object, "group", group_json(copy));
+    set(object, "borrows", borrows_json(report, copy));
     set(object, "gated", json_boolean(pod->gated));
     set(object, "terminating", json_boolean(pod->terminating));
     set(object, "refusal", text_or_null(pod->refusal));

@@ -189,11 +189,19 @@ static const char *lacks_text(const struct teller *teller)
     return text[0] ? arena_printf(teller->arena, "%s and %s", text, last) : last;
 }
 
-const char *headline_limit(const struct quota_limit *limit, int64_t n, struct arena *arena)
+const char *headline_limit(const struct quota_limit *limit, bool borrows, int64_t n,
+                           struct arena *arena)
 {
+    const char *end = borrows ? " to borrow" : "";
     if (limit->model)
-        return arena_printf(arena, "%" PRId64 " %s", n, limit->model);
-    return arena_printf(arena, "%" PRId64 " GPU%s in all", n, n == 1 ? "" : "s");
+        return arena_printf(arena, "%" PRId64 " %s%s", n, limit->model, end);
+    return arena_printf(arena, "%" PRId64 " GPU%s in all%s", n, n == 1 ? "" : "s", end);
+}
+
+static const char *left_text(const struct teller *teller, const struct quota_short *lack)
+{
+    return headline_limit(lack->limit, lack->borrows, lack->left > 0 ? lack->left : 0,
+                          teller->arena);
 }
 
 static const char *quota_sentence(const struct teller *teller)
@@ -202,15 +210,12 @@ static const char *quota_sentence(const struct teller *teller)
     const char *text = "";
     const char *quota = "";
     while (quota_next_short(teller->asked->quota, teller->found.node, &lack)) {
-        const int64_t left = lack.left > 0 ? lack.left : 0;
         if (text[0] && strcmp(quota, lack.quota->name) != 0)
             return arena_printf(teller->arena, "%s, quota %s %s; it asks for %" PRId64 ".", text,
-                                lack.quota->name, headline_limit(lack.limit, left, teller->arena),
-                                lack.need);
-        text = text[0] ? arena_printf(teller->arena, "%s and %s", text,
-                                      headline_limit(lack.limit, left, teller->arena))
+                                lack.quota->name, left_text(teller, &lack), lack.need);
+        text = text[0] ? arena_printf(teller->arena, "%s and %s", text, left_text(teller, &lack))
                        : arena_printf(teller->arena, "Quota %s leaves %s", lack.quota->name,
-                                      headline_limit(lack.limit, left, teller->arena));
+                                      left_text(teller, &lack));
         quota = lack.quota->name;
     }
     return text[0] ? arena_printf(teller->arena, "%s; it asks for %" PRId64 ".", text, lack.need)

@@ -56,8 +56,9 @@ const char *headline_gpus(const struct shape_facts *facts, const char *resource,
 /* GPUs of the first resource that the pod asks for on nodes that allow it, in use or not. */
 int64_t headline_gpus_there(const struct candidates *candidates,
                             const struct fit_question *question);
-/* "4 H100", "7 GPUs in all": so many under the limit. */
-const char *headline_limit(const struct quota_limit *limit, int64_t n, struct arena *arena);
+/* "4 H100", "7 GPUs in all", "4 H100 to borrow": so many under the limit. */
+const char *headline_limit(const struct quota_limit *limit, bool borrows, int64_t n,
+                           struct arena *arena);
 /* "8 CPU", "64Gi of memory" */
 const char *headline_amount(const char *resource, int64_t n, struct arena *arena);
 

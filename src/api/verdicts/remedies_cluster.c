@@ -89,23 +89,35 @@ static json_t *find_limits(json_t *list, const char *resource)
     return item;
 }
 
+/* As the policy file has it. */
+static json_t *amount_json(const struct quota_limit *limit, const struct trial_end *end)
+{
+    int64_t gpus = limit->gpus;
+    int64_t borrowed = limit->borrow.gpus;
+    for (size_t i = 0; i < end->n_raised; i++) {
+        if (end->raised[i].limit == limit)
+            *(end->raised[i].borrows ? &borrowed : &gpus) = end->raised[i].gpus;
+    }
+    return limit->borrow.is_set ? json_pack("{s:I, s:{s:I, s:I}}", "limit", (json_int_t)gpus,
+                                            "borrow", "limit", (json_int_t)borrowed, "maxPriority",
+                                            (json_int_t)limit->borrow.max_priority)
+                                : json_integer(gpus);
+}
+
 static json_t *limits_json(const struct quota *quota, const struct trial_end *end)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < quota->n_limits; i++) {
         const struct quota_limit *limit = &quota->limits[i];
         json_t *item = find_limits(list, limit->resource);
-        int64_t gpus = limit->gpus;
-        for (size_t j = 0; j < end->n_raised; j++)
-            gpus = end->raised[j].limit == limit ? end->raised[j].gpus : gpus;
         if (!limit->model) {
-            (void)json_object_set_new(item, "total", json_integer(gpus));
+            (void)json_object_set_new(item, "total", amount_json(limit, end));
             continue;
         }
         if (!json_object_get(item, "models"))
             (void)json_object_set_new(item, "models", json_object());
         (void)json_object_set_new(json_object_get(item, "models"), limit->model,
-                                  json_integer(gpus));
+                                  amount_json(limit, end));
     }
     return list;
 }
@@ -123,7 +135,7 @@ static bool raise_quota(struct remedy_search *search)
         return false;
     for (size_t i = 0; i < end.n_raised; i++) {
         const struct raised_limit *raised = &end.raised[i];
-        const char *limit = headline_limit(raised->limit, raised->gpus, arena);
+        const char *limit = headline_limit(raised->limit, raised->borrows, raised->gpus, arena);
         is_one = is_one && (!quota || quota == raised->quota);
         if (quota != raised->quota)
             limit = arena_printf(arena, "raise %s to %s", raised->quota->name, limit);

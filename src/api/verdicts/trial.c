@@ -102,8 +102,9 @@ static void note_limits(struct trial_end *end, const struct quota_view *view,
             i++;
         if (i == TRIAL_LIMITS)
             return;
-        end->raised[i] =
-            (struct raised_limit){lack.quota, lack.limit, lack.limit->gpus - lack.left};
+        const int64_t gpus = lack.most - lack.left;
+        if (i == end->n_raised || gpus > end->raised[i].gpus)
+            end->raised[i] = (struct raised_limit){lack.quota, lack.limit, lack.borrows, gpus};
         end->n_raised += i == end->n_raised;
     }
 }

@@ -55,6 +55,7 @@ struct trial_end {
     struct raised_limit {
         const struct quota *quota;
         const struct quota_limit *limit;
+        bool borrows; /* its `borrow` */
         int64_t gpus;
     } raised[TRIAL_LIMITS];
     size_t n_raised;

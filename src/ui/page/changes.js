@@ -10,14 +10,23 @@ function namesOf(text) {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-// "[RESOURCE:][MODEL=]N, ..." -> limits as in the policy file. What is no number stays a text, for the API to name it.
+// "N" or "N+BORROWED@PRIORITY" -> a limit as in the policy file. What is no number stays a text, for the API to name it.
+function amountOf(text) {
+  const [, limit, borrowed, priority] = /^(\d+)(?:\+(\d+)@(-?\d+))?$/.exec(text) ?? [];
+  if (borrowed !== undefined) return { limit: Number(limit), borrow: { limit: Number(borrowed), maxPriority: Number(priority) } };
+  return limit === undefined ? text : Number(limit);
+}
+
+const amountText = (limit, borrow) => (borrow ? `${limit}+${borrow.limit}@${borrow.maxPriority}` : `${limit}`);
+
+// "[RESOURCE:][MODEL=]N, ..." -> limits as in the policy file.
 function limitsOf(text) {
   const byResource = new Map();
   for (const item of text.split(",").map((one) => one.trim()).filter(Boolean)) {
     const [, resource, model, n] = /^(?:([^:=]*):)?(?:(.*)=)?([^=]*)$/.exec(item) ?? ["", undefined, undefined, item];
     const limit = byResource.get(resource) ?? (resource ? { resource } : {});
     byResource.set(resource, limit);
-    const number = /^\d+$/.test(n.trim()) ? Number(n) : n;
+    const number = amountOf(n.trim());
     if (model) limit.models = { ...limit.models, [model.trim()]: number };
     else limit.total = number;
   }
@@ -26,12 +35,13 @@ function limitsOf(text) {
 
 // From the limits of /v1/quota to that text.
 export function limitsText(limits) {
-  return limits.map(({ resource, model, limit }) => `${resource && `${resource}:`}${model && `${model}=`}${limit}`).join(", ");
+  return limits.map(({ resource, model, limit, borrow }) => `${resource && `${resource}:`}${model && `${model}=`}${amountText(limit, borrow)}`).join(", ");
 }
 
 // From limits of a change to it.
 function limitsTextOf(limits) {
-  const flat = limits.flatMap(({ resource = "", total, models = {} }) => [...(total === undefined ? [] : [{ resource, model: "", limit: total }]), ...Object.entries(models).map(([model, limit]) => ({ resource, model, limit }))]);
+  const amounts = (limit) => (typeof limit === "object" ? limit : { limit });
+  const flat = limits.flatMap(({ resource = "", total, models = {} }) => [...(total === undefined ? [] : [{ resource, model: "", ...amounts(total) }]), ...Object.entries(models).map(([model, limit]) => ({ resource, model, ...amounts(limit) }))]);
   return limitsText(flat);
 }
 

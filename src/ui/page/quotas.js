@@ -22,6 +22,7 @@ export function Quotas({ quota, pending, change }) {
   if (!value) return failure ? html`<${Failed} failure=${failure} what=${t("see_quota")} />` : html`<${Loading} />`;
   const rows = limitsOfAll(value).sort((a, b) => Number(isFull(b)) - Number(isFull(a)));
   if (rows.length === 0) return html`<${Empty} title=${t("noQuotas")}>${t("noQuotasHelp")}</${Empty}>`;
+  const lends = rows.some(({ limit }) => limit.borrow);
   const nFull = rows.filter(isFull).length;
   const unenforced = value.quotas.flatMap((one) => one.unenforced);
   const unknown = value.quotas.reduce((sum, one) => sum + Math.max(0, ...one.limits.map((limit) => limit.unknown)), 0);
@@ -35,6 +36,10 @@ export function Quotas({ quota, pending, change }) {
       { head: t("used"), of: ({ limit }) => count(limit.used), is: "num" },
       { head: t("limit"), of: ({ limit }) => count(limit.limit), is: "num" },
       { head: t("leftHead"), of: (row) => html`<b class=${isFull(row) ? "part" : ""}>${count(Math.max(0, row.limit.limit - row.limit.used))}</b>`, is: "num" },
+      ...(lends ? [
+        { head: t("borrowed"), of: ({ limit: { borrow } }) => borrow && html`<span title=${t("borrowRisk", borrow.maxPriority)}>${t("ofMost", borrow.used, borrow.limit)}</span>`, is: "num" },
+        { head: t("lent"), of: ({ limit }) => limit.lent > 0 && t("lentTo", limit.lent, limit.borrowers.map((one) => one.quota).join(", ")), is: "wide" },
+      ] : []),
       { head: t("mostUsedBy"), of: ({ limit }) => limit.users.map((user) => `${user.namespace} ${user.used}`).join(", "), is: "wide" },
       { head: t("waitsForIt"), of: (row) => { const n = waitsFor(pending.value, row); return n > 0 && html`<button class="link" onClick=${() => change({ view: "waiting", cause: "quota" })}>${t("nPods", n)}</button>`; }, is: "desk" },
       { head: t("whatIf"), of: ({ quota: one }) => html`<button class="link" onClick=${() => change({ ...UNCHANGED, quota: one.name, limits: limitsText(one.limits), view: "try" })}>${t("otherLimits")}</button>` },

@@ -76,6 +76,7 @@ static void assert_quotas_equal(const struct quota *a, const struct quota *b)
         assert_texts_equal(a->limits[i].resource, b->limits[i].resource);
         assert_texts_equal(a->limits[i].model, b->limits[i].model);
         assert_int_equal(a->limits[i].gpus, b->limits[i].gpus);
+        assert_memory_equal(&a->limits[i].borrow, &b->limits[i].borrow, sizeof a->limits[i].borrow);
         assert_int_equal(a->limits[i].scope, b->limits[i].scope);
         assert_int_equal(a->limits[i].column, b->limits[i].column);
     }
@@ -208,7 +209,8 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     "  namespaces: [a, a-dev]\n"                                                                   \
     "  limits:\n"                                                                                  \
     "  - {models: {H100: 4, 'Rack 12': 0}, total: 8, resource: example.com/gpu}\n"                 \
-    "  - {models: {A100: 1000000}}\n"                                                              \
+    "  - total: {limit: 8, borrow: {limit: 3, maxPriority: -1}}\n"                                 \
+    "    models: {A100: {borrow: {maxPriority: 100, limit: 7}, limit: 1000000}, L4: {limit: 2}}\n" \
     "- name: all\n"                                                                                \
     "  namespaceSelector: {}\n"                                                                    \
     "  limits: [{resource: example.com/slice-1*, total: 7}]\n"                                     \
@@ -366,13 +368,19 @@ static void test_quotas_are_read(void **state)
     assert_int_equal(policy->n_quotas, 3);
     const struct quota *team = &policy->quotas[0];
     assert_string_equal(team->name, "team-a");
-    assert_int_equal(team->n_limits, 4);
+    assert_int_equal(team->n_limits, 6);
     assert_null(team->limits[0].model); /* the total comes first */
     assert_int_equal(team->limits[0].gpus, 8);
     assert_string_equal(team->limits[2].model, "Rack 12");
     assert_int_equal(team->limits[2].gpus, 0);
     assert_string_equal(policy->quota_models[team->limits[2].column - 1].chip, "A100");
     assert_null(team->limits[3].resource);
+    assert_int_equal(team->limits[3].borrow.gpus, 3);
+    assert_int_equal(team->limits[3].borrow.max_priority, -1);
+    assert_int_equal(team->limits[4].borrow.layer, 2);
+    assert_int_equal(policy->quota_priorities[1], 100);
+    assert_int_equal(team->limits[5].gpus, 2);
+    assert_false(team->limits[5].borrow.is_set);
     assert_true(policy_quota_covers(team, "a-dev", NULL, 0));
     assert_false(policy_quota_covers(team, "a-test", NULL, 0));
     assert_true(policy_quota_covers(&policy->quotas[1], "any", NULL, 0));

@@ -133,6 +133,16 @@ static const struct fault QUOTAS[] = {
      "7:5: quotas[0].limits[0]: limits nothing, should have total or models"},
     {LIMITS("{total: -1}"), "7:13: quotas[0].limits[0].total: is the number -1, should be a "
                             "whole number of GPUs from 0 to 1000000"},
+    {LIMITS("{total: {borrow: {limit: 1, maxPriority: 0}}}"),
+     "7:13: quotas[0].limits[0].total: should have limit, the guaranteed GPUs"},
+    {LIMITS("{total: {limit: 1, borrow: {limit: 1}}}"),
+     "7:32: quotas[0].limits[0].total.borrow: should have limit and maxPriority"},
+    {LIMITS("{total: {limit: 1, borrow: {limit: 1, maxPriority: 3000000000}}}"),
+     "7:56: quotas[0].limits[0].total.borrow.maxPriority: is the number 3000000000, should be a "
+     "whole number from -2147483648 to 2147483647"},
+    {LIMITS("{models: {H100: {limit: 1, borrow: {limit: -1, maxPriority: 0}}}}"),
+     "7:48: quotas[0].limits[0].models.H100.borrow.limit: is the number -1, should be a whole "
+     "number of GPUs from 0 to 1000000"},
     {LIMITS("{models: {H100: 1.5}}"), "7:21: quotas[0].limits[0].models.H100: is the number "
                                       "1.5, should be a whole number of "
                                       "GPUs from 0 to 1000000"},

@@ -141,7 +141,8 @@ static struct cluster *fork_for(const struct world *world, const struct shape_fa
     struct cluster *fork = cluster_fork(world->fixture->cluster);
     question->asker.priority = world->priority;
     question->shape = cluster_resolve(fork, facts, world->fixture->arena);
-    question->quota = quota_begin(fork, "default", question->shape, NULL, world->fixture->arena);
+    question->quota = quota_begin(fork, "default", (struct quota_pod){question->shape, 0}, NULL,
+                                  world->fixture->arena);
     return fork;
 }
 

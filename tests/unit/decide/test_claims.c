@@ -78,8 +78,8 @@ static const char *judge_of(struct fixture *fixture, const struct pod_facts *fac
     struct fit_question question = fixture_question(fixture, &facts->shape);
     question.scope = FIT_OURS;
     question.asker = asker_from_facts(facts);
-    question.quota =
-        quota_begin(fixture->cluster, facts->namespace_, question.shape, NULL, fixture->arena);
+    question.quota = quota_begin(fixture->cluster, facts->namespace_,
+                                 (struct quota_pod){question.shape, 0}, NULL, fixture->arena);
     quota_promise(question.quota, fixture->cluster, &question.asker, now_ms, fixture->arena);
     struct fit_round round = fit_round_of(&question);
     const enum reason reason = fit_judge(fixture_find_node(fixture, node), &question);
@@ -276,7 +276,8 @@ static void test_a_fork_has_nominations_and_no_claims(void **state)
     const struct pod_facts facts = facts_of(fixture, "a/3", GPU "=8");
     const struct asker asker = asker_from_facts(&facts);
     const struct pod_shape *shape = cluster_resolve(fork, &facts.shape, fixture->arena);
-    struct quota_view *view = quota_begin(fork, "a", shape, NULL, fixture->arena);
+    struct quota_view *view =
+        quota_begin(fork, "a", (struct quota_pod){shape, 0}, NULL, fixture->arena);
     quota_promise(view, fork, &asker, 1, fixture->arena);
     assert_int_equal(quota_count(view, cluster_find_node(fork, "t")), 1);
     cluster_fork_free(fork);

@@ -25,11 +25,11 @@ static const char *evicted_on(struct fixture *fixture, const struct cluster *roo
 {
     const struct shape_facts facts = fixture_shape_facts(fixture, demand);
     const struct pod_shape *shape = cluster_resolve(room, &facts, fixture->arena);
-    const struct fit_question question = {.shape = shape,
-                                          .scope = FIT_ALL,
-                                          .asker = {.priority = priority},
-                                          .quota =
-                                              quota_begin(room, "ml", shape, NULL, fixture->arena)};
+    const struct fit_question question = {
+        .shape = shape,
+        .scope = FIT_ALL,
+        .asker = {.priority = priority},
+        .quota = quota_begin(room, "ml", (struct quota_pod){shape, 0}, NULL, fixture->arena)};
     const struct eviction eviction = evict_for(fixture->cluster, room, &question, fixture->arena);
     if (!eviction.node)
         return "";

@@ -98,8 +98,8 @@ static bool is_near_in(struct fixture *fixture, const char *namespace_, enum rea
 {
     const struct shape_facts facts = tolerant(fixture, GPU "=1");
     struct fit_question question = fixture_question(fixture, &facts);
-    question.quota =
-        quota_begin(fixture->cluster, namespace_, question.shape, NULL, fixture->arena);
+    question.quota = quota_begin(fixture->cluster, namespace_,
+                                 (struct quota_pod){question.shape, 0}, NULL, fixture->arena);
     quota_promise(question.quota, fixture->cluster, &question.asker, 0, fixture->arena);
     assert_int_equal(fit_judge(fixture_find_node(fixture, "n"), &question), expected);
     return is_near(fixture, &question);

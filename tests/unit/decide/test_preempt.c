@@ -193,7 +193,8 @@ static void test_only_victims_on_the_node_free_its_quota(void **state)
     const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=4");
     struct fit_question question = fixture_question(fixture, &facts);
     question.asker = (struct asker){.uid = "p", .priority = 10};
-    question.quota = quota_begin(fixture->cluster, "default", question.shape, NULL, fixture->arena);
+    question.quota = quota_begin(fixture->cluster, "default", (struct quota_pod){question.shape, 0},
+                                 NULL, fixture->arena);
     for (size_t i = 0; i < 2 * COUNT(ROWS); i++) {
         const size_t row = i % COUNT(ROWS);
         const char *const *victims = ROWS[row].victims;
@@ -216,7 +217,8 @@ static void test_a_victims_reservation_frees_its_quota(void **state)
     struct fit_question question = fixture_question(fixture, &facts);
     const char *const victims[] = {"held"};
     const struct node *node = fixture_find_node(fixture, "h1");
-    question.quota = quota_begin(fixture->cluster, "default", question.shape, NULL, fixture->arena);
+    question.quota = quota_begin(fixture->cluster, "default", (struct quota_pod){question.shape, 0},
+                                 NULL, fixture->arena);
     assert_int_equal(preempt_judge(fixture->cluster, node, &question, victims, 0, fixture->arena),
                      REASON_QUOTA);
     assert_int_equal(preempt_judge(fixture->cluster, node, &question, victims, 1, fixture->arena),
@@ -335,7 +337,7 @@ static void test_kept_nodes_fit_without_victims_and_vetoed_nodes_do_not(void **s
         question.asker.priority = priority;
         const bool is_ours = dice_one_in(&world.dice, 2);
         question.quota = quota_begin(fixture->cluster, is_ours ? "default" : "others",
-                                     question.shape, NULL, fixture->arena);
+                                     (struct quota_pod){question.shape, 0}, NULL, fixture->arena);
         for (unsigned node = 0; node < N_NODES; node++) {
             const bool fits =
                 preempt_judge(fixture->cluster, fixture_find_node(fixture, NAMES[node]), &question,

@@ -52,8 +52,8 @@ static struct fit_question question(struct fixture *fixture, const char *namespa
     const struct shape_facts facts = fixture_shape_facts(fixture, demand);
     struct fit_question question = fixture_question(fixture, &facts);
     question.scope = FIT_OURS;
-    question.quota =
-        quota_begin(fixture->cluster, namespace_, question.shape, NULL, fixture->arena);
+    question.quota = quota_begin(fixture->cluster, namespace_,
+                                 (struct quota_pod){question.shape, 0}, NULL, fixture->arena);
     return question;
 }
 
@@ -206,7 +206,8 @@ static void test_a_pods_own_reservation_does_not_count_against_it(void **state)
     const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=3");
     const struct pod_shape *shape = fixture_resolve(fixture, &facts);
     const struct reservation *own = cluster_find_reservation(fixture->cluster, "a/1");
-    const struct quota_view *view = quota_begin(fixture->cluster, "a", shape, own, fixture->arena);
+    const struct quota_view *view =
+        quota_begin(fixture->cluster, "a", (struct quota_pod){shape, 0}, own, fixture->arena);
     assert_int_equal(quota_judge(view, fixture_find_node(fixture, "h")), REASON_FITS);
 }
 
@@ -365,9 +366,9 @@ static void test_a_quota_view_without_victims_has_their_share(void **state)
     const struct node *node = fixture_find_node(fixture, "h");
     const struct pod *own = cluster_find_pod(fixture->cluster, "a/1");
     struct quota_view *freed = quota_copy(asked.quota, fixture->arena);
-    quota_give_back(freed, fixture->cluster, node, "b", own->shape);
+    quota_give_back(freed, fixture->cluster, node, "b", (struct quota_pod){own->shape, 0});
     assert_int_equal(quota_judge(freed, node), REASON_QUOTA);
-    quota_give_back(freed, fixture->cluster, node, "a", own->shape);
+    quota_give_back(freed, fixture->cluster, node, "a", (struct quota_pod){own->shape, 0});
     assert_int_equal(quota_judge(freed, node), REASON_FITS);
     assert_int_equal(quota_count(freed, node), 4);
     assert_int_equal(quota_judge(asked.quota, node), REASON_QUOTA); /* unchanged */
@@ -382,11 +383,12 @@ static void test_a_fork_consumes_the_quota(void **state)
     const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=2");
     struct fit_question asked = {.shape = cluster_resolve(fork, &facts, fixture->arena),
                                  .scope = FIT_OURS};
-    asked.quota = quota_begin(fork, "a", asked.shape, NULL, fixture->arena);
+    asked.quota = quota_begin(fork, "a", (struct quota_pod){asked.shape, 0}, NULL, fixture->arena);
     assert_int_equal(what_if_more(fork, &asked).n, 3);
     const struct node *nodes[5];
     assert_int_equal(what_if_place(fork, &asked, 2, nodes), 2);
-    asked.quota = quota_begin(fork, "a-dev", asked.shape, NULL, fixture->arena);
+    asked.quota =
+        quota_begin(fork, "a-dev", (struct quota_pod){asked.shape, 0}, NULL, fixture->arena);
     assert_int_equal(what_if_more(fork, &asked).n, 1);
     assert_int_equal(what_if_place(fork, &asked, 3, nodes), 1);
     assert_null(nodes[1]);

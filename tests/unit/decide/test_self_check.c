@@ -119,6 +119,7 @@ static struct nomination_entry *no_nomination;
 static struct pod_entry *no_pods;
 static struct reservation_entry *no_reservations;
 static struct model_pool *no_pool;
+static struct gpu_time_entry *no_time;
 static int64_t *no_cells;
 static const char *other_text = "other";
 
@@ -180,6 +181,7 @@ SPOIL(free_gpus_of_claims, devices_of(fixture)->free ^= 2)
 SPOIL(devices_model, SWAP(const char *, devices_of(fixture)->model, other_text))
 SPOIL(devices_shadowed, devices_of(fixture)->is_shadowed ^= true)
 SPOIL(devices_pool, SWAP(struct model_pool *, devices_of(fixture)->pool, no_pool))
+SPOIL(timed, SWAP(struct gpu_time_entry *, pod_of(fixture, "a/1")->timed, no_time))
 SPOIL(users, namespace_of(fixture)->n_users ^= 8)
 SPOIL(used_by_namespace, namespace_of(fixture)->used[0] ^= 8)
 SPOIL(used_of_quota, fixture->cluster->quota_used[0] ^= 8)
@@ -206,7 +208,7 @@ static const struct {
     {traits, 7, "h: being there is 0, should be 1"},
     {pods, 5, "gone: nvidia.com/gpu is 1, should be 0"},
     {reservations, 4, "h: what is reserved is 1, should be 0"},
-    {node_of_pod, 4, "h: a/1 is 1, should be 0"},
+    {node_of_pod, 5, "h: a/1 is 1, should be 0"},
     {finished, 5, "h: a/1 is 1, should be 0"},
     {settled, 1, "a/3: a reservation of a pod that is settled is 1, should be 0"},
     {node_of_nomination, 2, "h: a/4 is 1, should be 0"},
@@ -238,6 +240,7 @@ static const struct {
     {used_of_quota, 1, "quotas: what quotas count is 12, should be 4"},
     {quotas, 1, "a: covered by a quota is 0, should be 1"},
     {cells, 1, "a: what quotas count is 0, should be 1"},
+    {timed, 1, "cluster: GPUs whose time is summed is 0, should be 1"},
     {there, 1, "cluster: namespaces is 1, should be 0"},
     {n_namespaces, 1, "cluster: namespaces is 3, should be 1"},
     {live, 1, "cluster: live pods is 14, should be 6"},

@@ -1,0 +1,91 @@
+/* quota_use: how much of the quotas is used, and what there is. See include/decide/quota.h. */
+#include "decide/quota.h"
+#include "types/quantity.h"
+
+#include <string.h>
+
+static int64_t *cells_of(const struct cluster *cluster, const struct quota *quota)
+{
+    return namespace_usage_quota_cells(cluster, (size_t)(quota - cluster_policy(cluster)->quotas));
+}
+
+static int64_t used_of(const struct cluster *cluster, const struct quota *quota,
+                       const struct quota_limit *limit, enum quota_count count)
+{
+    return namespace_usage_of(cluster_policy(cluster), cells_of(cluster, quota), limit, count);
+}
+
+int64_t quota_used(const struct cluster *cluster, const struct quota *quota,
+                   const struct quota_limit *limit)
+{
+    return used_of(cluster, quota, limit, QUOTA_GUARANTEED);
+}
+
+int64_t quota_borrowed(const struct cluster *cluster, const struct quota *quota,
+                       const struct quota_limit *limit)
+{
+    return used_of(cluster, quota, limit, QUOTA_BORROWED);
+}
+
+int64_t quota_need(const struct pod_shape *shape, const struct quota_limit *limit)
+{
+    return namespace_usage_need(shape, limit->scope);
+}
+
+int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
+                      const struct quota_limit *limit)
+{
+    return *namespace_usage_unknown_cell(cluster_policy(cluster), cells_of(cluster, quota),
+                                         limit->scope);
+}
+
+int64_t quota_borrowed_of(const struct cluster *cluster, const struct quota_limit *limit,
+                          const struct quota *borrower)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < borrower->n_limits; i++) {
+        struct quota_limit counted = *limit;
+        counted.borrow = borrower->limits[i].borrow;
+        const int64_t borrowed = used_of(cluster, borrower, &counted, QUOTA_BORROWED);
+        most = borrowed > most ? borrowed : most;
+    }
+    return most;
+}
+
+static int64_t gpus_on(const struct node *node, const struct quota_limit *limit, bool only_free)
+{
+    size_t n = 0;
+    int64_t gpus = 0;
+    const struct node_resource *resources = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t free = node_resource_free(&resources[i]);
+        const struct need there = {resources[i].resource,
+                                   only_free ? free : resources[i].allocatable};
+        if (there.resource->is_gpu && there.amount > 0)
+            gpus = amount_add(gpus, namespace_usage_need_on(node, &there, 1, limit));
+    }
+    return gpus;
+}
+
+int64_t quota_gpus_there(const struct cluster *cluster, const struct quota_limit *limit,
+                         bool only_free)
+{
+    int64_t gpus = 0;
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));)
+        gpus = amount_add(gpus, gpus_on(node, limit, only_free));
+    return gpus;
+}
+
+void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MODELS_MAX])
+{
+    memset(ret_counts, 0, QUOTA_MODELS_MAX * sizeof *ret_counts);
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        uint64_t models = 0;
+        for (const struct gpu_kind *kind = NULL;
+             (kind = node_traits_next_kind(node_traits(node), kind));)
+            models |= kind->quota_models;
+        for (size_t i = 0; i < cluster_policy(cluster)->n_quota_models; i++)
+            ret_counts[i] += models >> i & 1;
+    }
+}
