@@ -10,7 +10,7 @@
 #ifndef DECIDE_CLAIM_RULES_H
 #define DECIDE_CLAIM_RULES_H
 
-#include "dra/device_copy.h"
+#include "decide/claim_takes.h"
 #include "ledger/cluster.h"
 #include "types/reason.h"
 
@@ -68,6 +68,12 @@ const struct pod_claim *claim_rules_claim(const struct claim_rules *rules, size_
 /* The want that a request gets on the node by the last verdict; SIZE_MAX: unknown. */
 size_t claim_rules_alternative(const struct claim_rules *rules, const struct node *node,
                                size_t claim, size_t request);
+/* What they take on the node by the last verdict; NULL: unknown, or the pod does not fit. */
+const struct claim_takes *claim_rules_takes(const struct claim_rules *rules,
+                                            const struct node *node);
+/* Sets it, for a node where the claims take the same as on one that was judged; NULL: unknown. */
+void claim_rules_know(struct claim_rules *rules, const struct node *node,
+                      const struct claim_takes *takes);
 /* Binding conditions of the devices that the claim gets on the node by the last verdict, for users:
  * kube-scheduler waits before it binds the pod until the driver has set them. NULL: none, or the
  * pod does not fit. */

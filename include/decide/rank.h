@@ -1,11 +1,12 @@
 /*
  * rank: which of the fitting nodes is best?
  *
- * Order: the pod's own preferences (models in the order of its annotation; preferred node affinity
- * and PreferNoSchedule taints); room that is known before resource claims; for a pod without GPUs,
- * nodes without GPUs; the cost by the placement policy (src/decide/score_*.c); fewer free GPUs; the
- * name. kube-scheduler takes integers 0..10. The first node gets 10, the others at most 9, in order
- * as far as ten levels allow: one point must dominate, and only the very best may win.
+ * Order: the pod's own preferences (firstAvailable of its claims; models in the order of its
+ * annotation; preferred node affinity and PreferNoSchedule taints); room that is known before
+ * resource claims; for a pod without GPUs, nodes without GPUs; the cost by the placement policy
+ * (src/decide/score_*.c); fewer free GPUs; the name. kube-scheduler takes integers 0..10. The first
+ * node gets 10, the others at most 9, in order as far as ten levels allow: one point must dominate,
+ * and only the very best may win.
  */
 #ifndef DECIDE_RANK_H
 #define DECIDE_RANK_H
@@ -26,6 +27,7 @@ enum gpu_work {
 struct ranked_node {
     const struct node *node; /* set by the caller; NULL gets score 0 and sorts last */
     size_t position;         /* set by the caller, kept: the index before sorting */
+    size_t claim_order;      /* claim_takes.order; SIZE_MAX: unknown; 0 without claims */
     size_t model_rank;       /* index in the pod's list of models; 0 without a list */
     int64_t preferred;       /* sum of the weights of matching preferred terms */
     size_t unpreferred;      /* PreferNoSchedule taints that are not tolerated */

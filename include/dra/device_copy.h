@@ -75,11 +75,22 @@ void device_copy_give(struct device_copy *copy, const struct given_devices *give
 void device_copy_name_drivers(struct device_copy *copy, const struct policy *policy,
                               bool has_others);
 
+/* Nodes of which the slices are read; "": those of devices that several nodes may reach. */
+struct device_copy_nodes {
+    const char *const *names;
+    size_t n, n_read;
+    size_t work; /* devices and attributes that may be read, as struct slices_walk counts */
+};
+
 /* Copies some slices: about a millisecond. The caller holds the ledger's lock for reading. After
  * each call, call device_copy_end_step(). Of another ledger's devices than before, the copy begins
  * anew. knows_claims: whether the claims in the cluster are known. */
 void device_copy_read_some(struct device_copy *copy, const struct devices *devices,
                            bool knows_claims);
+/* The same for the slices of these nodes alone. Returns false, in the last step, if it is too much:
+ * then some are missing. */
+bool device_copy_read_nodes(struct device_copy *copy, const struct devices *devices,
+                            bool knows_claims, struct device_copy_nodes *nodes);
 /* Takes in what was read. Call it without the lock. Returns true after the last slice. */
 bool device_copy_end_step(struct device_copy *copy);
 
@@ -117,6 +128,18 @@ struct device_copy_kinds {
 /* All devices of the newest generations, as placed replicas have left them. Takes a visit to each
  * device. In the arena. */
 struct device_copy_kinds device_copy_kinds(const struct device_copy *copy, struct arena *arena);
+
+/* What a device is that the allocator gave, by device_copy_on_node(). */
+struct device_copy_gpu {
+    const char *resource; /* that stands for devices of its driver; NULL: it is no GPU */
+    int64_t memory_bytes; /* 0: unknown */
+    /* The GPU that it is a part of, or is. */
+    const void *pool;
+    const char *gpu;
+    bool is_whole_now; /* no part of that GPU is in use */
+};
+struct device_copy_gpu device_copy_gpu_of(const struct device_copy *copy,
+                                          const struct allocate_result *result);
 
 /* The nodes from which a claim reaches the devices that it got on a node, by
  * device_copy_on_node(). */

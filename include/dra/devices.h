@@ -104,6 +104,14 @@ struct device_group {
 const struct device_group *devices_on_node(const struct devices *devices, const char *node_name,
                                            size_t *ret_n);
 
+/* Nodes with the same number are alike to the allocator: claims get devices of the same kinds
+ * there, and as many, unless they read an attribute of devices_is_place_within_node(). 0: like no
+ * other. Only drivers that the policy names count; of devices that several nodes may reach,
+ * nothing. As of devices_take_changed(). */
+uint64_t devices_alike(const struct devices *devices, const char *node_name);
+/* An attribute that tells devices of one node apart, such as "gpu.nvidia.com/uuid". */
+bool devices_is_place_within_node(const char *attribute);
+
 /* A claim. Pointers to it are valid until the next change of a claim. */
 struct device_claim {
     const char *namespace_, *name, *uid;
@@ -239,6 +247,12 @@ struct slices_walk {
 };
 /* Returns true after the last slice. */
 bool devices_each_slice_some(const struct devices *devices, struct slices_walk *walk);
+
+/* The same for the slices of the node's pools, and of pools that several nodes may reach, until
+ * walk->work is less than what was visited. Returns what is left of it; 0: some were not visited.
+ */
+size_t devices_each_slice_on(const struct devices *devices, const char *node_name,
+                             const struct slices_walk *walk);
 
 /* Copies at most `room` rules after *at, and moves it; begin with 0. Returns how many; fewer than
  * `room`: these are the last. Rules may change between two calls: one that is replaced comes

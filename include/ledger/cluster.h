@@ -434,6 +434,9 @@ void cluster_fork_free(struct cluster *fork);
  * fork. */
 void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,
                    int64_t n);
+/* The same for n GPUs by resource claims, of the extended resource that stands for them. */
+void cluster_place_devices(struct cluster *fork, const struct node *node, const char *resource,
+                           int64_t n);
 
 /* Takes these amounts back on a node of a fork, as if pods there had ended. */
 void cluster_vacate(struct cluster *fork, const struct node *node, const struct need *needs,

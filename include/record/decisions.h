@@ -56,6 +56,8 @@ struct decision {
     size_t verdicts[N_REASONS];
     struct decision_choice best[DECISION_BEST_MAX]; /* prioritize: best first */
     size_t n_best;
+    const char *claims; /* prioritize: whether its resource claims ranked the nodes, static; NULL:
+                           it has none, or kube-scheduler ranks by its soft preferences */
     bool is_observed;  /* mode: observe. n_handed_on is what was answered; the rest is the judgement
                         */
     bool would_differ; /* under mode: enforce the answer would have been another */

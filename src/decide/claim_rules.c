@@ -17,7 +17,8 @@ struct claim_verdict {
     bool is_outdated; /* a pod was placed there since */
     /* If it fits: the want that each request of each claim gets. NULL: not kept. */
     const size_t *wants;
-    const char *const *waits; /* of each claim. NULL: none waits */
+    const char *const *waits;        /* of each claim. NULL: none waits */
+    const struct claim_takes *takes; /* if it fits */
 };
 #define TOO_MUCH "too many combinations for one answer"
 /* Of all claims together; the wants of more are not kept. */
@@ -353,6 +354,7 @@ static void judge(struct claim_rules *rules, const struct claims_on_node *questi
         set(verdict, REASON_FITS, "");
         verdict->waits = waits_of(rules, question, &answer);
         verdict->wants = have_alternatives(rules) ? wants_of(rules, &answer) : NULL;
+        verdict->takes = claim_takes_of(rules->copy, &question->asked, &answer, rules->arena);
         break;
     case ALLOCATE_NO:
     case ALLOCATE_INVALID_POOLS:
@@ -553,6 +555,21 @@ size_t claim_rules_alternative(const struct claim_rules *rules, const struct nod
     if (!verdict || verdict->reason != REASON_FITS || !verdict->wants)
         return SIZE_MAX;
     return verdict->wants[first_request(rules, claim) + request];
+}
+
+const struct claim_takes *claim_rules_takes(const struct claim_rules *rules,
+                                            const struct node *node)
+{
+    const struct claim_verdict *verdict = find(rules, node);
+    return verdict && verdict->reason == REASON_FITS ? verdict->takes : NULL;
+}
+
+void claim_rules_know(struct claim_rules *rules, const struct node *node,
+                      const struct claim_takes *takes)
+{
+    struct claim_verdict *verdict = find_or_add(rules, node);
+    verdict->reason = REASON_FITS;
+    verdict->takes = takes;
 }
 
 const char *claim_rules_waits(const struct claim_rules *rules, const struct node *node,

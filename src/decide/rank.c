@@ -2,6 +2,7 @@
 #include "decide/rank.h"
 #include "alike.h"
 #include "base/mem.h"
+#include "decide/claim_takes.h"
 #include "ledger/admit.h"
 
 #include <stdlib.h>
@@ -49,6 +50,8 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
         return;
     const struct node_traits *traits = node_traits(node);
     const struct shape_facts *facts = &score_shape(score)->facts;
+    const struct claim_takes *takes = score_takes(score, node);
+    ranked->claim_order = takes ? takes->order : score_has_claims(score) ? SIZE_MAX : 0;
     ranked->model_rank = model_rank(traits, score_shape(score));
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
     ranked->unpreferred = 0;
@@ -56,7 +59,8 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
         ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints,
                                                  facts->tolerations, facts->n_tolerations);
     ranked->by_claim = score_knows_claims(score) && fit_by_claim(node, score_shape(score)) != NULL;
-    ranked->gpu_work = gpu_work_of(node, score_shape(score));
+    ranked->gpu_work =
+        score_has_claims(score) ? GPU_WORK_NONE : gpu_work_of(node, score_shape(score));
     ranked->cost = score_cost(score, node);
     ranked->near = score_near(score, node);
     ranked->free_gpus = node_free_gpus(node);
@@ -68,6 +72,8 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
  * then the GPU work the pod would block. */
 static int compare_tier(const struct ranked_node *a, const struct ranked_node *b)
 {
+    if (a->claim_order != b->claim_order)
+        return COMPARE(a->claim_order, b->claim_order);
     if (a->model_rank != b->model_rank)
         return COMPARE(a->model_rank, b->model_rank);
     if (a->preferred != b->preferred)

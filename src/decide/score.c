@@ -1,8 +1,12 @@
 /* score: the table of placement policies and shared code. See include/decide/score.h. */
 #include "decide/score.h"
+#include "decide/claim_rules.h"
 #include "ledger/domains.h"
 #include "replicas.h"
 #include "score_policy.h"
+
+#include <stdint.h>
+#include <string.h>
 
 static const struct score_policy *const POLICIES[N_PLACEMENT_POLICIES] = {
     [PLACEMENT_SLOT_PRICE] = &SCORE_SLOT_PRICE,
@@ -36,8 +40,14 @@ static const struct gpu_demand *find_demand(const struct score *score,
     return NULL;
 }
 
-struct score *score_begin(const struct cluster *cluster, const struct fit_question *question,
-                          struct arena *arena)
+static void reprice(struct score *score)
+{
+    if (score->policy->reprice)
+        score->policy->reprice(score);
+}
+
+static struct score *begin(const struct cluster *cluster, const struct fit_question *question,
+                           struct arena *arena)
 {
     const struct pod_shape *shape = question->shape;
     struct score *score = ARENA_NEW(arena, struct score);
@@ -58,8 +68,108 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
             ARENA_ARRAY(arena, double, wanted->demand ? wanted->demand->n_pools : 0);
     }
     score->known_losses = score_loss_begin(arena);
-    score_reprice(score);
+    reprice(score);
     return score;
+}
+
+/* ---- resource claims ---- */
+
+/* Further choices count as those of the last. */
+#define CLAIMED_MAX 16
+
+struct claimed_scores {
+    struct fit_question question;
+    struct arena *arena;
+    struct score *items[CLAIMED_MAX];
+    size_t n;
+};
+
+struct score *score_begin(const struct cluster *cluster, const struct fit_question *question,
+                          struct arena *arena)
+{
+    struct score *score = begin(cluster, question, arena);
+    if (!question->devices)
+        return score;
+    score->devices = question->devices;
+    score->claimed = ARENA_NEW(arena, struct claimed_scores);
+    score->claimed->question = *question;
+    score->claimed->arena = arena;
+    return score;
+}
+
+static void add_amount(struct shape_facts *facts, struct amount *demand,
+                       const struct claim_take *take)
+{
+    size_t i = 0;
+    while (i < facts->n_demand && strcmp(demand[i].resource, take->resource) < 0)
+        i++;
+    if (i < facts->n_demand && strcmp(demand[i].resource, take->resource) == 0) {
+        demand[i].amount += take->gpus;
+        return;
+    }
+    memmove(&demand[i + 1], &demand[i], (facts->n_demand - i) * sizeof *demand);
+    facts->n_demand++;
+    demand[i] = (struct amount){.resource = take->resource, .amount = take->gpus};
+}
+
+/* The pod's shape as if it requested the GPUs by name. */
+static const struct pod_shape *shape_with(const struct score *score,
+                                          const struct claim_takes *takes)
+{
+    struct arena *arena = score->claimed->arena;
+    struct shape_facts *facts = arena_copy(arena, &score->shape->facts, 1, sizeof *facts);
+    struct amount *demand = ARENA_ARRAY(arena, struct amount, facts->n_demand + takes->n);
+    for (size_t i = 0; i < facts->n_demand; i++)
+        demand[i] = facts->demand[i];
+    for (size_t i = 0; i < takes->n; i++)
+        add_amount(facts, demand, &takes->items[i]);
+    facts->demand = demand;
+    return cluster_resolve(score->cluster, facts, arena);
+}
+
+static const struct score *add_claimed(const struct score *score, const struct claim_takes *takes)
+{
+    struct claimed_scores *claimed = score->claimed;
+    struct fit_question question = claimed->question;
+    if (claimed->n == CLAIMED_MAX)
+        return claimed->items[CLAIMED_MAX - 1];
+    question.shape = shape_with(score, takes);
+    struct score *own = begin(score->cluster, &question, claimed->arena);
+    own->takes = takes;
+    claimed->items[claimed->n++] = own;
+    return own;
+}
+
+/* The score for what the claims take on the node. */
+static const struct score *score_on(const struct score *score, const struct node *node)
+{
+    const struct claim_takes *takes = score_takes(score, node);
+    if (!takes)
+        return score;
+    for (size_t i = 0; i < score->claimed->n; i++) {
+        if (claim_takes_are_alike(score->claimed->items[i]->takes, takes))
+            return score->claimed->items[i];
+    }
+    return add_claimed(score, takes);
+}
+
+const struct claim_takes *score_takes(const struct score *score, const struct node *node)
+{
+    return score->devices ? claim_rules_takes(score->devices, node) : NULL;
+}
+
+bool score_has_claims(const struct score *score)
+{
+    return score->devices != NULL;
+}
+
+/* Memory that the pod may not need: 0.2 GPUs for 128 GiB. */
+#define MEMORY_WEIGHT 0.2
+#define MEMORY_BYTES ((double)(INT64_C(128) << 30))
+
+static double memory_taken(const struct score *score)
+{
+    return score->takes ? MEMORY_WEIGHT * (double)score->takes->memory_bytes / MEMORY_BYTES : 0;
 }
 
 const struct pod_shape *score_shape(const struct score *score)
@@ -74,20 +184,26 @@ bool score_knows_claims(const struct score *score)
 
 bool score_needs_hot_only(const struct score *score)
 {
-    return !score->replicas && !score_knows_claims(score);
+    return !score->replicas && !score->devices && !score_knows_claims(score);
 }
 
 void score_reprice(struct score *score)
 {
-    if (score->policy->reprice)
-        score->policy->reprice(score);
+    reprice(score);
+    for (size_t i = 0; score->claimed && i < score->claimed->n; i++)
+        reprice(score->claimed->items[i]);
+}
+
+static double price_of(const struct score *own, const struct node *node)
+{
+    const struct score_policy *policy = own->policy;
+    const double price = policy->price.compute ? policy->price.compute(own, node) : 0;
+    return own->has_domains ? price + policy->domains.compute(own, node) : price;
 }
 
 double score_price(const struct score *score, const struct node *node)
 {
-    const double price =
-        score->policy->price.compute ? score->policy->price.compute(score, node) : 0;
-    return score->has_domains ? price + score->policy->domains.compute(score, node) : price;
+    return price_of(score_on(score, node), node);
 }
 
 struct replicas_near score_near(const struct score *score, const struct node *node)
@@ -109,9 +225,10 @@ void score_place(struct score *score, struct replicas_near *near)
 struct cost score_cost(const struct score *score, const struct node *node)
 {
     const struct replicas_near near = score_near(score, node);
-    struct cost cost = {0, score_price(score, node), score_near_cost(score, &near)};
-    for (const struct score_part *part = score->policy->own; part->compute; part++)
-        cost.own += part->compute(score, node);
+    const struct score *own = score_on(score, node);
+    struct cost cost = {memory_taken(own), price_of(own, node), score_near_cost(score, &near)};
+    for (const struct score_part *part = own->policy->own; part->compute; part++)
+        cost.own += part->compute(own, node);
     return cost;
 }
 
@@ -119,14 +236,17 @@ size_t score_terms(const struct score *score, const struct node *node,
                    struct score_term ret_terms[SCORE_TERMS_MAX])
 {
     size_t n = 0;
-    for (const struct score_part *part = score->policy->own; part->compute; part++)
-        ret_terms[n++] = (struct score_term){part->name, part->compute(score, node)};
-    if (score->policy->price.compute)
-        ret_terms[n++] = (struct score_term){score->policy->price.name,
-                                             score->policy->price.compute(score, node)};
-    if (score->has_domains)
-        ret_terms[n++] = (struct score_term){score->policy->domains.name,
-                                             score->policy->domains.compute(score, node)};
+    const struct score *own = score_on(score, node);
+    for (const struct score_part *part = own->policy->own; part->compute; part++)
+        ret_terms[n++] = (struct score_term){part->name, part->compute(own, node)};
+    if (own->takes)
+        ret_terms[n++] = (struct score_term){"memoryTaken", memory_taken(own)};
+    if (own->policy->price.compute)
+        ret_terms[n++] =
+            (struct score_term){own->policy->price.name, own->policy->price.compute(own, node)};
+    if (own->has_domains)
+        ret_terms[n++] =
+            (struct score_term){own->policy->domains.name, own->policy->domains.compute(own, node)};
     const struct replicas_near near = score_near(score, node);
     if (score->replicas)
         ret_terms[n++] = (struct score_term){"replicasNear", score_near_cost(score, &near)};

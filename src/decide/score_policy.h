@@ -29,6 +29,11 @@ struct score {
     /* The pod's needs besides GPUs. */
     int64_t milli_cores, memory_bytes;
     struct known_loss *known_losses; /* score_loss.c */
+    /* With resource claims: one score for each different choice of GPUs, as if the pod requested
+     * them by name. */
+    const struct claim_rules *devices; /* NULL: none */
+    struct claimed_scores *claimed;
+    const struct claim_takes *takes; /* of such a score; else NULL */
 };
 
 /* One term of a cost; compute NULL: no term. For a node with GPUs of one resource and without

@@ -98,7 +98,11 @@ static bool place(struct cluster *fork, const struct node *node,
                   const struct fit_question *question, int64_t n)
 {
     const struct peer_pod *peer = question->peer;
+    const struct claim_takes *takes =
+        question->devices ? claim_rules_takes(question->devices, node) : NULL;
     cluster_place(fork, node, question->shape, n);
+    for (size_t i = 0; takes && i < takes->n; i++)
+        cluster_place_devices(fork, node, takes->items[i].resource, n * takes->items[i].gpus);
     quota_place(fork, question->quota, node, n);
     if (peer)
         cluster_add_peers(

@@ -196,8 +196,7 @@ static void read_given(struct device_copy *copy, const struct devices *devices)
     }
 }
 
-void device_copy_read_some(struct device_copy *copy, const struct devices *devices,
-                           bool knows_claims)
+static void begin_step(struct device_copy *copy, const struct devices *devices, bool knows_claims)
 {
     if (copy->devices != devices) {
         clear(copy);
@@ -211,12 +210,38 @@ void device_copy_read_some(struct device_copy *copy, const struct devices *devic
     copy->walk.has_others = copy->has_others;
     copy->walk.visit = on_slice;
     copy->walk.context = copy;
+}
+
+void device_copy_read_some(struct device_copy *copy, const struct devices *devices,
+                           bool knows_claims)
+{
+    begin_step(copy, devices, knows_claims);
     if (!copy->has_rules) /* they taint the given slices, too */
         read_rules(copy, devices);
     else if (copy->given && copy->n_given < copy->given->n_slices)
         read_given(copy, devices);
     else
         copy->is_done = devices_each_slice_some(devices, &copy->walk);
+}
+
+bool device_copy_read_nodes(struct device_copy *copy, const struct devices *devices,
+                            bool knows_claims, struct device_copy_nodes *nodes)
+{
+    if (copy->devices != devices)
+        nodes->n_read = 0;
+    begin_step(copy, devices, knows_claims);
+    if (!copy->has_rules)
+        read_rules(copy, devices);
+    if (!copy->has_rules)
+        nodes->work = 0;
+    const size_t step = nodes->work < STEP_WORK ? nodes->work : STEP_WORK;
+    const size_t least = nodes->work - step;
+    while (nodes->n_read < nodes->n && nodes->work > least) {
+        copy->walk.work = nodes->work;
+        nodes->work = devices_each_slice_on(devices, nodes->names[nodes->n_read++], &copy->walk);
+    }
+    copy->is_done = nodes->n_read == nodes->n || nodes->work == 0;
+    return nodes->work > 0;
 }
 
 bool device_copy_end_step(struct device_copy *copy)

@@ -188,6 +188,37 @@ bool device_copy_reaches(const struct device_copy *copy, const struct claims_pla
     return true;
 }
 
+static bool is_whole(const struct copied_pool *pool, const char *gpu)
+{
+    const struct copied_slice *slice = NULL;
+    LL_FOREACH2(pool->slices, slice, next_of_pool)
+    {
+        for (size_t i = 0; i < slice->shown.n_devices; i++) {
+            const struct allocate_device *device = &slice->devices[i];
+            if ((device->is_allocated || device->is_shared) && strcmp(slice->gpus[i].gpu, gpu) == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+struct device_copy_gpu device_copy_gpu_of(const struct device_copy *copy,
+                                          const struct allocate_result *result)
+{
+    struct copied_slice *slice = NULL;
+    HASH_FIND_STR(copy->slices, result->slice->name, slice);
+    const struct device_driver *driver =
+        slice && copy->policy ? policy_device_driver(copy->policy, slice->shown.driver) : NULL;
+    if (!driver)
+        return (struct device_copy_gpu){.resource = NULL};
+    const struct copied_gpu *gpu = &slice->gpus[result->device - slice->shown.devices];
+    return (struct device_copy_gpu){.resource = driver->resource,
+                                    .memory_bytes = gpu->memory_bytes,
+                                    .pool = slice->pool,
+                                    .gpu = gpu->gpu,
+                                    .is_whole_now = is_whole(slice->pool, gpu->gpu)};
+}
+
 /* ---- what replicas take ---- */
 
 /* A device that claims take, and the name's other devices in its pool with it. */

@@ -37,6 +37,10 @@ struct copied_slice {
     UT_hash_handle hh; /* by its name */
     struct allocate_slice shown;
     struct allocate_device *devices;
+    struct copied_gpu {
+        const char *gpu; /* equal in parts of one GPU */
+        int64_t memory_bytes;
+    } * gpus; /* of each device */
     struct copied_reach reach;
     const struct copied_reach *device_reach; /* perDeviceNodeSelection; else NULL */
     const char *not_judged;

@@ -243,6 +243,13 @@ static void share(const struct device_copy *copy, const struct device_status *st
     device->capacities = capacities;
 }
 
+static const char *gpu_name(struct arena *arena, const struct device_facts *facts)
+{
+    if (facts->physical && facts->physical[0])
+        return arena_strdup(arena, facts->physical);
+    return arena_strdup(arena, facts->n_consumes > 0 ? facts->consumes[0].name : facts->name);
+}
+
 static void copy_device(struct device_copy *copy, struct copied_slice *slice,
                         const struct read_slice *read, size_t i)
 {
@@ -267,6 +274,7 @@ static void copy_device(struct device_copy *copy, struct copied_slice *slice,
         .not_judged = group->not_judged};
     device_copy_set_taints(copy, slice->drivers, &read->facts, details, device);
     share(copy, status, device);
+    slice->gpus[i] = (struct copied_gpu){gpu_name(arena, facts), facts->memory_bytes};
     if (fault && !slice->not_judged)
         slice->not_judged = fault;
 }
@@ -277,6 +285,7 @@ static void copy_devices(struct device_copy *copy, struct copied_slice *slice,
     const struct slice_facts *facts = &read->facts;
     struct copied_reach *reach = NULL;
     slice->devices = ARENA_ARRAY(copy->arena, struct allocate_device, facts->n_devices);
+    slice->gpus = ARENA_ARRAY(copy->arena, struct copied_gpu, facts->n_devices);
     slice->shown.devices = slice->devices;
     slice->shown.n_devices = facts->n_devices;
     if (facts->per_device)

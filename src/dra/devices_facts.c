@@ -224,6 +224,24 @@ bool devices_each_slice_some(const struct devices *devices, struct slices_walk *
     return true;
 }
 
+size_t devices_each_slice_on(const struct devices *devices, const char *node_name,
+                             const struct slices_walk *walk)
+{
+    const struct device_place *place = NULL;
+    const struct node_pool *node_pool = NULL;
+    const struct kept_slice *slice = NULL;
+    size_t work = 0;
+    HASH_FIND_STR(devices->places, node_name, place);
+    DL_FOREACH2 (place ? place->node_pools : NULL, node_pool, next_here) {
+        DL_FOREACH (node_pool->pool->slices, slice) {
+            if (work >= walk->work)
+                return 0;
+            work += visit_slice(slice, walk);
+        }
+    }
+    return work < walk->work ? walk->work - work : 0;
+}
+
 static struct device_taint_facts facts_of_rule(struct arena *arena, const struct taint_rule *rule)
 {
     return (struct device_taint_facts){.name = text_copy(arena, rule->name),

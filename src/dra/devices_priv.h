@@ -85,6 +85,7 @@ struct device_place {
     struct node_pool *node_pools; /* list: prev_here, next_here */
     struct device_row *rows;      /* sorted: driver, GPUs before partitions, name, memory */
     struct published published;
+    uint64_t alike; /* devices_alike(), as of the last publishing */
     bool is_queued;
     struct device_place *next_queued;
     char name[];
@@ -400,6 +401,10 @@ struct device_kind *gpus_kind(const struct gpu *gpu);
 /* places.c */
 struct device_place *places_ref(struct devices *devices, const char *name);
 void places_unref(struct devices *devices, struct device_place *place);
+/* Publishes it, later. */
+void places_queue(struct devices *devices, struct device_place *place);
+/* places_alike.c: of a settled place; see devices_alike(). */
+uint64_t places_alike(const struct device_place *place);
 /* kind NULL: nowhere. */
 void places_count(struct devices *devices, struct counted *counted,
                   const struct node_pool *node_pool, struct device_kind *kind,

@@ -175,6 +175,7 @@ void gpus_unlink(struct devices *devices, struct device *device)
     LL_DELETE2(device->gpu->devices, device, next_of_gpu);
     mark(devices, device->gpu);
     places_count(devices, &device->counted, NULL, NULL, DEVICE_FREE);
+    places_queue(devices, device->node_pool->place);
     device->gpu = NULL;
     device->is_current = false;
 }
@@ -196,6 +197,7 @@ void gpus_refresh(struct devices *devices, struct device *device)
 {
     gpus_regroup(devices, device);
     device->state = gpus_state_of_device(device);
+    places_queue(devices, device->node_pool->place);
     if (gpus_is_partition(device))
         places_count(devices, &device->counted, device->node_pool, device->kind, device->state);
     mark(devices, device->gpu);

@@ -37,7 +37,7 @@ void places_unref(struct devices *devices, struct device_place *place)
     free(place);
 }
 
-static void places_queue(struct devices *devices, struct device_place *place)
+void places_queue(struct devices *devices, struct device_place *place)
 {
     if (place->is_queued)
         return;
@@ -232,7 +232,7 @@ bool places_is_published(struct devices *devices, const struct device_place *pla
     struct published published = publish(place);
     const bool is_same = places_equal(&published, &place->published);
     places_unpublish(devices, &published);
-    return place->is_queued || is_same;
+    return place->is_queued || (is_same && place->alike == places_alike(place));
 }
 
 bool places_publish(struct devices *devices, struct device_place *place)
@@ -241,5 +241,6 @@ bool places_publish(struct devices *devices, struct device_place *place)
     const bool is_same = places_equal(&published, &place->published);
     places_unpublish(devices, &place->published);
     place->published = published;
+    place->alike = places_alike(place);
     return !is_same;
 }

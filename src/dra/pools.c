@@ -374,6 +374,7 @@ void node_pools_judge(struct devices *devices)
         LL_DELETE2(devices->dirty_node_pools, node_pool, next_dirty);
         node_pool->is_dirty = false;
         judge(devices, node_pool);
+        places_queue(devices, node_pool->place);
         node_pools_unref(devices, node_pool);
     }
 }

@@ -126,6 +126,19 @@ void cluster_vacate(struct cluster *fork, const struct node *node, const struct 
     fork->version++;
 }
 
+void cluster_place_devices(struct cluster *fork, const struct node *node, const char *resource,
+                           int64_t n)
+{
+    const struct resource *found = cluster_find_resource(fork, resource);
+    struct node *mine = node_index_find(&fork->node_index, node->name);
+    if (!found)
+        return;
+    fork_log_devices(fork, mine);
+    node_devices_place(mine, found, n);
+    node_hot_renew(mine);
+    fork->version++;
+}
+
 void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,
                    int64_t n)
 {

@@ -48,14 +48,12 @@ static bool spreads_softly(const json_t *spec)
 }
 
 /* Preferred node affinity, preferred pod affinity or anti-affinity, a topology spread constraint
- * with whenUnsatisfiable ScheduleAnyway, or a claim, which may prefer some devices
- * (firstAvailable). Ignores members of a wrong type. */
+ * with whenUnsatisfiable ScheduleAnyway. Ignores members of a wrong type. */
 static bool has_soft_preferences(const json_t *spec)
 {
     const json_t *affinity = json_member(spec, "affinity");
     return prefers(affinity, "nodeAffinity") || prefers(affinity, "podAffinity") ||
-           prefers(affinity, "podAntiAffinity") || spreads_softly(spec) ||
-           json_array_size(json_member(spec, "resourceClaims")) > 0;
+           prefers(affinity, "podAntiAffinity") || spreads_softly(spec);
 }
 
 /* ---- owner of the replica ---- */

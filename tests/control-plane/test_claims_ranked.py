@@ -67,6 +67,33 @@ def test_a_pod_with_a_claim_comes_to_us(marking):
     assert {"filter", "bind"} <= set(verbs_of(marking, "claims"))
 
 
+QUOTA = """
+apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas:
+- name: team
+  namespaces: [gpu]
+  limits: [{resource: nvidia.com/gpu, total: 5}]
+"""
+
+
+def test_the_node_with_the_best_score_is_taken(marking):
+    """kube-scheduler alone spreads the pods. Ours begins no further node, and quotas count the claims."""
+    for number in range(3):
+        marking.api.create(dra.PATHS["resourceslices"], dra.resource_slice(f"node-{number}", range(4)))
+    marking.start("--config", marking.plane.write("claims-quota.yaml", QUOTA))
+    nodes = []
+    for number in range(4):
+        marking.create(f"one-{number}", 0, **dra.asks_by_template("of-1"))
+        nodes.append(marking.node_of(f"one-{number}"))
+        dra.wait_until_counted(marking.service, marking.api)
+    assert len(set(nodes)) == 1, nodes
+    (last,) = [each for each in marking.service.get("/v1/decisions?namespace=gpu&name=one-3&verb=prioritize&limit=1").json()["decisions"]]
+    assert (last["claims"], last["best"][0]["node"]) == ("ranked", nodes[0])
+    marking.create("four", 0, **dra.asks_by_template("of-4"))
+    assert "quota team" in marking.refusal_of("four")["message"]
+
+
 def test_critical_and_other_pods_get_no_marker(marking):
     api = marking.api
     assert not gets_marker(api, priorityClassName="system-node-critical")

@@ -59,6 +59,8 @@ static json_t *decision_json(const struct decision *decision, struct arena *aren
         (void)json_object_set_new(json, "group", json_string(decision->group));
         (void)json_object_set_new(json, "repeats", json_integer((json_int_t)decision->n_repeats));
     }
+    if (decision->claims)
+        (void)json_object_set_new(json, "claims", json_string(decision->claims));
     if (decision->is_observed) {
         (void)json_object_set_new(json, "observed", json_true());
         (void)json_object_set_new(json, "wouldDiffer", json_boolean(decision->would_differ));

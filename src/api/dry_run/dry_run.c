@@ -246,8 +246,11 @@ enum peers_wanted dry_run_peers_wanted(const struct workload_list *list)
 static struct claim_lookup *look_up_claims(const struct api *api, const struct policy *policy,
                                            const struct workload_list *list, struct arena *arena)
 {
-    const struct claim_sources sources = {api->inventory, policy, &list->given,
-                                          &list->given_devices, &list->requests};
+    const struct claim_sources sources = {.inventory = api->inventory,
+                                          .policy = policy,
+                                          .given = &list->given,
+                                          .devices = &list->given_devices,
+                                          .requests = &list->requests};
     struct claim_lookup *lookup = claim_lookup_new(&sources, arena);
     for (size_t i = 0; i < list->n; i++) {
         const struct workload *workload = &list->items[i];

@@ -8,8 +8,8 @@
 #include "api/api.h"
 #include "api/provenance.h"
 #include "api/verdicts/candidates.h"
-#include "api/verdicts/claim_lookup.h"
 #include "api/verdicts/headline.h"
+#include "inventory/claim_lookup.h"
 #include "objects/workload.h"
 
 #include <jansson.h>

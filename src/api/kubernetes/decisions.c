@@ -19,6 +19,7 @@ const struct kind_member DECISION_MEMBERS[] = {
     {"best", "objects", "The best nodes: node, score, costMillionths."},
     {"node", "string", "The node of a binding; else empty."},
     {"error", "string", "What failed, or why no node can run the pod; else empty."},
+    {"claims", "string", "Whether resource claims ranked the nodes, for prioritize."},
     {"observed", "boolean", "It had no effect, because of mode: observe."},
     {"wouldDiffer", "boolean", "With mode: enforce the answer would have been another."},
     {0},

@@ -5,8 +5,8 @@
 #define API_PODS_POD_JSON_H
 
 #include "api/pods/pod_copy.h"
-#include "api/verdicts/claim_lookup.h"
 #include "api/verdicts/verdicts.h"
+#include "inventory/claim_lookup.h"
 
 /* Context shared by all pods of an answer. */
 struct pod_report {

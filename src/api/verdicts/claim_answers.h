@@ -7,8 +7,8 @@
 #define API_VERDICTS_CLAIM_ANSWERS_H
 
 #include "api/verdicts/candidates.h"
-#include "api/verdicts/claim_lookup.h"
 #include "base/buf.h"
+#include "inventory/claim_lookup.h"
 
 #include <jansson.h>
 

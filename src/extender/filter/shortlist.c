@@ -13,7 +13,9 @@ struct shortlist *shortlist_begin(const struct cluster *cluster, const struct ar
                                   const struct fit_question *question, size_t n_most,
                                   struct arena *arena)
 {
-    if (n_most == 0 || args->n_names <= n_most || args->pod.nominated_node[0] || args->is_deferred)
+    const bool has_claims = args->pod.claims && args->pod.claims[0];
+    if (n_most == 0 || args->n_names <= n_most || args->pod.nominated_node[0] ||
+        args->is_deferred || has_claims)
         return NULL;
     struct shortlist *list = ARENA_NEW(arena, struct shortlist);
     list->best = best_begin(cluster, question, n_most, arena);

@@ -3,7 +3,8 @@
 The service has the cluster from a file, and the claims and templates from the manifest of the dry run; or it follows the API server, where the
 claims and templates are created first, and is asked by a dry run that only names them, or to explain the pod while a scheduling gate holds it.
 
-kube-scheduler runs without us: the node that it chooses must be one that fits, with the devices that allocate/ gives the pod there
+kube-scheduler runs without us, or with us if the pods have the marker (is_marked): then it must take the node that the dry run ranks first.
+The node that it chooses must be one that fits, with the devices that allocate/ gives the pod there
 (tests/allocate/answer.c), and a pod that fits nowhere must be refused. The test makes the claims of templates and ends pods as
 kube-controller-manager does, so that no case begins before the one before it has ended.
 """
@@ -19,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from agreement.rounds import HARMLESS, NODES, PODS, Seen, dry_run_over, is_decided, keep_parts, pods_path, read_part, without_generated  # noqa: E402
 from api import wait_until  # noqa: E402
-from cluster import scheduled  # noqa: E402
+from cluster import configuration, scheduled  # noqa: E402
 from clusters import API, EXTENDED, NAMESPACES, POLICY, State, as_ready, question_of, template_of  # noqa: E402
 from compare import answers  # noqa: E402
 from plane import Plane  # noqa: E402
@@ -42,6 +43,7 @@ GATE = "--feature-gates=DRADeviceTaintRules=true"
 TAKES_BACK = "kube-scheduler takes the devices back"
 DEALLOCATED = "deallocation of ResourceClaim completed"
 GATE_OF_POD = "example.com/asked"
+MARKER = "gpu-extender.io/claims"
 ANSWER = os.path.join(ROOT, "build/test/tests/allocate/allocate_answer")
 
 
@@ -89,22 +91,32 @@ class Plan:
     items: list
     cases: list
     dice: random.Random | None = None
+    is_marked: bool = False  # the pods come to the service, which binds them
 
     @property
     def is_live(self):
         return self.cases[0].way != "manifest"
 
 
-def plan_of(seed, n_cases):
-    """The service follows every other cluster. There, many claims have constraints, which it has to keep."""
+def mark(pod):
+    """As manifests/overlays/claims does."""
+    container = pod["spec"]["containers"][0]
+    container.setdefault("resources", {}).setdefault("limits", {})[MARKER] = "0"
+
+
+def plan_of(seed, n_cases, is_marked=False):
+    """The service follows every other cluster, and all if the pods are marked. There, many claims have constraints, which it has to keep."""
     dice = random.Random(f"claims {seed}")
     state = State(dice)
     items = state.objects()
-    ways = ("names", "explain") if seed % 2 else ("manifest",)
-    if seed % 2:
+    is_live = seed % 2 or is_marked
+    ways = ("names",) if is_marked else ("names", "explain") if is_live else ("manifest",)
+    if is_live:
         state.devices.rates["constraint"] = 0.6
     cases = [Case(number, *state.case(number), ways[number % len(ways)]) for number in range(n_cases)]
-    return Plan(f"claims-{seed}", items, cases, dice)
+    for case in cases if is_marked else ():
+        mark(case.pod)
+    return Plan(f"claims-{seed}", items, cases, dice, is_marked)
 
 
 def read_plan(folder):
@@ -124,6 +136,7 @@ class Asked:
         unjudged = [f"{item['node']}: {item['message']}" for item in self.workload["nodes"] if item["reason"] == "claim_not_judged"]
         freed = [item["message"] for item in self.workload["nodes"] if not self.fits and TAKES_BACK in item["message"]]
         self.unjudged = notes + unjudged + freed
+        self.best = next((item["node"] for item in self.workload.get("placements", ())), None)
         self.waits = max((claim["bindingWaits"] for claim in self.workload["claims"]), default=0)  # on so many nodes that fit
 
 
@@ -217,7 +230,9 @@ class Round:
         self.answers = Service(*source, "--config", policy)
         self.ends.callback(self.answers.stop)
         wait_until(lambda: self.answers.get("/readyz").status == 200, lambda: self.answers.get("/readyz"))
-        scheduler = self.plane.start_scheduler(f"kube-scheduler-{self.plan.name}", {"percentageOfNodesToScore": 100}, options=(GATE,))
+        alone = {"percentageOfNodesToScore": 100}
+        asked = configuration(self.answers.address) if self.plan.is_marked else alone
+        scheduler = self.plane.start_scheduler(f"kube-scheduler-{self.plan.name}", asked, options=(GATE,))
         self.ends.callback(scheduler.kill)
 
     # ---- one case ----
@@ -416,6 +431,8 @@ def difference(running, case, asked, seen, tally):
         return f"refused, but it fits {sorted(asked.fits)}: {running.message}" if asked.fits else None
     if seen.node not in asked.fits:
         return f"bound to {seen.node}, which is said not to fit: {asked.reasons[seen.node]}"
+    if running.plan.is_marked and seen.node != asked.best:
+        return f"bound to {seen.node}, and {asked.best} is ranked first: {asked.workload['nodes']}"
     given, expected = running.given(case), running.expected(case, seen.node)
     tally.devices += sum(map(len, given.values()))
     if given != expected:

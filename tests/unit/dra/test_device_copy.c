@@ -1,5 +1,6 @@
 /* The copy of the devices, beside the allocator. */
 #include "device_copy_fixture.h"
+#include "dra/devices.h"
 #include "objects/device_details.h"
 
 #include "types/device_facts.h"
@@ -227,6 +228,60 @@ static void test_too_many_devices_spoil_only_the_answers_about_their_drivers(voi
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, device_copy_fixture_teardown)
 
+static uint64_t alike(struct fixture *fixture, const char *name)
+{
+    return devices_alike(cluster_devices(fixture->cluster), name);
+}
+
+/* Which of equal devices is in use makes no difference. */
+static void test_nodes_with_equal_devices_are_alike(void **state)
+{
+    struct fixture *fixture = *state;
+    add_slice(fixture, "a", 3);
+    add_slice(fixture, "b", 3);
+    add_slice(fixture, "c", 2);
+    assert_int_equal(alike(fixture, "a"), alike(fixture, "b"));
+    assert_int_not_equal(alike(fixture, "a"), alike(fixture, "c"));
+    assert_int_equal(alike(fixture, "none"), alike(fixture, "neither"));
+    use(fixture, "a", "gpu-0");
+    assert_int_not_equal(alike(fixture, "a"), alike(fixture, "b"));
+    use(fixture, "b", "gpu-2");
+    assert_int_equal(alike(fixture, "a"), alike(fixture, "b"));
+    cluster_delete_resource_claim(fixture->cluster, "ml", "a");
+    assert_int_not_equal(alike(fixture, "a"), alike(fixture, "b"));
+}
+
+static void test_a_taint_makes_a_node_like_no_other(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct device_taint_facts rule = {
+        .name = "r", .driver = DRIVER, .pool = "a", .key = "k", .effect = "NoSchedule"};
+    add_slice(fixture, "a", 3);
+    use(fixture, "a", "gpu-0");
+    cluster_upsert_device_taint(fixture->cluster, &rule);
+    assert_int_equal(alike(fixture, "a"), 0);
+    cluster_delete_device_taint(fixture->cluster, "r");
+    assert_int_not_equal(alike(fixture, "a"), 0);
+}
+
+static void test_some_nodes_are_read_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const NAMES[] = {"b"};
+    struct device_copy_nodes nodes = {.names = NAMES, .n = 1, .work = 1000};
+    struct device_copy_nodes too_much = {.names = NAMES, .n = 1, .work = 1};
+    add_slice(fixture, "a", 3);
+    add_slice(fixture, "b", 3);
+    assert_true(
+        device_copy_read_nodes(fixture->copy, cluster_devices(fixture->cluster), true, &nodes));
+    assert_true(device_copy_end_step(fixture->copy));
+    assert_int_equal(on_node(fixture, "a").n, 0);
+    assert_int_equal(ask(fixture, "b").verdict, ALLOCATE_FITS);
+    assert_false(
+        device_copy_read_nodes(fixture->copy, cluster_devices(fixture->cluster), true, &too_much));
+    assert_true(device_copy_end_step(fixture->copy));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +289,9 @@ int main(void)
         TEST(test_equal_devices_share_their_facts),
         TEST(test_taken_devices_are_allocated_until_given_back),
         TEST(test_unknown_claims_are_not_judged),
+        TEST(test_nodes_with_equal_devices_are_alike),
+        TEST(test_a_taint_makes_a_node_like_no_other),
+        TEST(test_some_nodes_are_read_alone),
         TEST(test_many_devices_of_others_spoil_only_the_answers_about_them),
         TEST(test_too_many_devices_spoil_only_the_answers_about_their_drivers),
     };

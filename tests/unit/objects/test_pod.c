@@ -284,7 +284,7 @@ static const struct {
     {"'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule'}]", false},
     {"'topologySpreadConstraints': [{}, {'whenUnsatisfiable': 'ScheduleAnyway'}]", true},
     {"'topologySpreadConstraints': ['ScheduleAnyway', {'whenUnsatisfiable': 1}]", false},
-    {"'resourceClaims': [{'name': 'gpu', 'resourceClaimName': 'one'}]", true},
+    {"'resourceClaims': [{'name': 'gpu', 'resourceClaimName': 'one'}]", false},
     {"'resourceClaims': []", false},
 };
 

@@ -1,7 +1,9 @@
-/* claim_lookup: see claim_lookup.h. First the claims, then their classes, then the devices. */
-#include "api/verdicts/claim_lookup.h"
+/* claim_lookup: see include/inventory/claim_lookup.h. First the claims, then their classes, then
+ * the devices. */
+#include "inventory/claim_lookup.h"
 #include "base/nearest.h"
 #include "base/table.h"
+#include "claim_nodes.h"
 #include "dra/devices.h"
 #include "objects/claim_spec.h"
 #include "objects/device_details.h"
@@ -11,6 +13,7 @@
 /* Limits of an answer. */
 #define NAMED_CLAIMS_MAX ((size_t)2000)
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
+#define RANKED_TEXT_BYTES_MAX ((size_t)64 << 10)
 /* Steps of counting devices in an answer; one step visits DEVICES_OF_A_STEP devices. */
 #define COUNT_STEPS_MAX UINT64_C(3000000)
 #define DEVICES_OF_A_STEP 4
@@ -73,6 +76,7 @@ struct claim_lookup {
     struct shared_rules *rules;
     struct asked_request *requests; /* those of the manifest come first */
     size_t n_requests;
+    size_t *stands_for;      /* of each of the sources' nodes */
     struct pod_claim beyond; /* for the claims that are not looked up */
 };
 
@@ -82,10 +86,10 @@ struct claim_lookup *claim_lookup_new(const struct claim_sources *sources, struc
     *lookup = (struct claim_lookup){
         .sources = *sources,
         .arena = arena,
-        .bytes_left = TEXT_BYTES_MAX,
+        .bytes_left = sources->nodes ? RANKED_TEXT_BYTES_MAX : TEXT_BYTES_MAX,
         .lines_left = LINES_MAX,
-        .names_left = NAMES_MAX,
-        .steps_left = CLAIM_RULES_STEPS_MAX,
+        .names_left = sources->nodes ? 0 : NAMES_MAX,
+        .steps_left = sources->nodes ? CLAIM_LOOKUP_RANK_STEPS : CLAIM_RULES_STEPS_MAX,
         .count_steps_left = COUNT_STEPS_MAX,
         .beyond = {.fault = REASON_CLAIM_NOT_JUDGED, .cause = "there are too many claims"}};
     return lookup;
@@ -184,8 +188,6 @@ static const char *fault_of_given(const struct claim_lookup *lookup,
     }
     return NULL;
 }
-
-/* ---- did you mean? ---- */
 
 /* Takes a look at the next name; false: no look is left. */
 static bool may_look(struct claim_lookup *lookup)
@@ -361,8 +363,6 @@ static struct named_claim *find_some(struct claim_lookup *lookup, struct named_c
     }
     return claim;
 }
-
-/* ---- classes ---- */
 
 static struct allocate_selectors compile(const struct device_request *request, struct arena *arena)
 {
@@ -627,14 +627,13 @@ static struct claims_reads reads_of(const struct claim_lookup *lookup)
     return reads;
 }
 
-static bool read_some(struct claim_lookup *lookup)
+static void read_some(struct claim_lookup *lookup)
 {
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read(lookup->sources.inventory);
     lookup->minor = cluster_minor(view.cluster);
     device_copy_read_some(lookup->copy, cluster_devices(view.cluster),
                           cluster_knows(view.cluster, CLUSTER_CLAIMS));
-    return true;
 }
 
 static bool needs_others(const struct claim_lookup *lookup)
@@ -650,6 +649,11 @@ static bool needs_others(const struct claim_lookup *lookup)
     return false;
 }
 
+size_t claim_lookup_stands_for(const struct claim_lookup *lookup, size_t i)
+{
+    return lookup->stands_for ? lookup->stands_for[i] : 0;
+}
+
 static void read_devices(struct claim_lookup *lookup)
 {
     const struct claims_reads reads = reads_of(lookup);
@@ -657,8 +661,15 @@ static void read_devices(struct claim_lookup *lookup)
     device_copy_name_drivers(lookup->copy, lookup->sources.policy, needs_others(lookup));
     if (lookup->sources.devices)
         device_copy_give(lookup->copy, lookup->sources.devices);
-    while (read_some(lookup) && !device_copy_end_step(lookup->copy)) {
+    if (lookup->sources.nodes) {
+        lookup->stands_for = ARENA_ARRAY(lookup->arena, size_t, lookup->sources.n_nodes);
+        if (!claim_nodes_read(&lookup->sources, &reads, lookup->copy, lookup->stands_for))
+            lookup->steps_left = 0;
+        return;
     }
+    do
+        read_some(lookup);
+    while (!device_copy_end_step(lookup->copy));
 }
 
 void claim_lookup_run(struct claim_lookup *lookup)
@@ -734,8 +745,6 @@ bool claim_lookup_was_spent(const struct claim_lookup *lookup, const struct clai
         is_beyond |= claim_rules_claim(rules, i) == &lookup->beyond;
     return is_beyond;
 }
-
-/* ---- counts ---- */
 
 /* Keeps those of before when too much work was done. */
 static void find_kinds(struct claim_lookup *lookup)

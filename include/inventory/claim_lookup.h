@@ -1,12 +1,12 @@
 /*
  * claim_lookup: the resource claims that the pods of an answer name, and the devices of the
- * cluster, for decide/claim_rules.h. Private to api.
+ * cluster, for decide/claim_rules.h.
  *
  * Texts are copied under the ledger's lock, in short holds, and read without it. What one answer
  * reads is bounded: beyond, claims are not judged.
  */
-#ifndef API_VERDICTS_CLAIM_LOOKUP_H
-#define API_VERDICTS_CLAIM_LOOKUP_H
+#ifndef INVENTORY_CLAIM_LOOKUP_H
+#define INVENTORY_CLAIM_LOOKUP_H
 
 #include "decide/claim_rules.h"
 #include "dra/claims_count.h"
@@ -42,7 +42,15 @@ struct claim_sources {
     const struct given_claims *given;
     const struct given_devices *devices;
     const struct device_request_list *requests;
+    /* For ranking: only these nodes are asked about, and of those that are alike, the first stands
+     * for all. NULL: all nodes. */
+    const char *const *nodes;
+    size_t n_nodes;
 };
+/* Work of such a question, so that it takes at most 20 ms: devices and attributes that are read,
+ * and steps of the allocator. Beyond it nothing is judged. */
+#define CLAIM_LOOKUP_RANK_WORK ((size_t)60000)
+#define CLAIM_LOOKUP_RANK_STEPS UINT64_C(1000000)
 
 /* All in the arena; claim_lookup_free() frees its tables. */
 struct claim_lookup *claim_lookup_new(const struct claim_sources *sources, struct arena *arena);
@@ -51,6 +59,8 @@ void claim_lookup_free(struct claim_lookup *lookup);
 void claim_lookup_add(struct claim_lookup *lookup, const char *namespace_, const char *claims);
 /* Finds all that are named, and copies the devices. Once, without the ledger's lock. */
 void claim_lookup_run(struct claim_lookup *lookup);
+/* Of the sources' nodes, the one that stands for nodes[i]. */
+size_t claim_lookup_stands_for(const struct claim_lookup *lookup, size_t i);
 /* A pod that was added, as in pod_facts. uid "": a new one, which has no claims made from
  * templates. */
 struct claims_user {

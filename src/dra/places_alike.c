@@ -1,0 +1,215 @@
+/*
+ * places_alike: which nodes have devices that the allocator cannot tell apart, but by names and
+ * places within a node. Each node has a digest of its devices in the allocator's order, made anew
+ * with each change there. Of neighbours that are equal, only the number in use counts.
+ *
+ * Texts are interned, so their addresses stand for them while the devices exist.
+ */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "devices_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_DEVICES 1
+
+bool devices_is_place_within_node(const char *attribute)
+{
+    static const char *const NAMES[] = {
+        "uuid",     "parentUUID", "pciBusID", "pciAddr",     "pciAddress", "parentPciAddr",
+        "deviceID", "index",      "minor",    "cardIndex",   "pciRoot",    "parentDeviceID",
+        "pcieRoot", "numaNode",   "serial",   "renderIndex", "cpuNode",    NULL};
+    const char *slash = strrchr(attribute, '/');
+    for (size_t i = 0; NAMES[i]; i++) {
+        if (strcmp(slash ? slash + 1 : attribute, NAMES[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The digest of a place, and the run of equal devices at its end. */
+struct digest {
+    struct siphash hash;
+    uint64_t device; /* of each of the run */
+    uint64_t n, n_in_use;
+};
+
+static void add(struct siphash *hash, const void *data, size_t len)
+{
+    siphash_add(hash, data, len, HASH_ROUNDS);
+}
+
+static void add_pointer(struct siphash *hash, const void *pointer)
+{
+    add(hash, &pointer, sizeof pointer);
+}
+
+static void add_counters(struct siphash *hash, const struct set *set,
+                         const struct counter_part *counters, size_t n)
+{
+    add_pointer(hash, set->key.second);
+    for (size_t i = 0; i < n; i++) {
+        add_pointer(hash, counters[i].name);
+        add(hash, &counters[i].amount, sizeof counters[i].amount);
+    }
+}
+
+/* The first device of the slice that is of the same GPU. */
+static uint64_t gpu_of(const struct device *device)
+{
+    uint64_t i = 0;
+    while (device->slice->devices[i].gpu != device->gpu)
+        i++;
+    return i;
+}
+
+static uint64_t digest_of(const struct device *device)
+{
+    struct siphash hash = siphash_begin(hash_key(), false);
+    const uint64_t flags[] = {device->allows_multiple, device->lacks_attributes,
+                              device->not_judged};
+    add(&hash, flags, sizeof flags);
+    add_pointer(&hash, device->kind);
+    add_pointer(&hash, device->details);
+    for (size_t i = 0; i < device->n_attributes; i++) {
+        if (devices_is_place_within_node(device->attributes[i].name))
+            continue;
+        add_pointer(&hash, device->attributes[i].name);
+        add_pointer(&hash, device->attributes[i].value);
+    }
+    for (size_t i = 0; i < device->n_consumptions; i++) {
+        const struct consumption *consumption = &device->consumptions[i];
+        add_counters(&hash, consumption->set, consumption->counters, consumption->n);
+    }
+    if (device->n_consumptions > 0) {
+        const uint64_t own[] = {gpu_of(device), device->named->n_uses > 0};
+        add(&hash, own, sizeof own);
+    }
+    return siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
+}
+
+static void end_run(struct digest *digest)
+{
+    const uint64_t run[] = {digest->device, digest->n, digest->n_in_use};
+    add(&digest->hash, run, sizeof run);
+    digest->n = digest->n_in_use = 0;
+}
+
+static bool is_plain(const struct device *device)
+{
+    const struct device_use *use = NULL;
+    DL_FOREACH (device->named->uses, use) {
+        if (use->is_shared)
+            return false;
+    }
+    return device->is_current && device->n_rules == 0;
+}
+
+static bool add_devices(const struct kept_slice *slice, struct digest *digest)
+{
+    for (size_t i = 0; i < slice->n_devices; i++) {
+        const struct device *device = &slice->devices[i];
+        if (!is_plain(device))
+            return false;
+        const uint64_t own = digest_of(device);
+        if (digest->n > 0 && own != digest->device)
+            end_run(digest);
+        digest->device = own;
+        digest->n++;
+        digest->n_in_use += device->named->n_uses > 0;
+    }
+    end_run(digest);
+    return true;
+}
+
+static bool add_slice(const struct kept_slice *slice, struct digest *digest)
+{
+    if (slice->per_device || slice->is_unreadable)
+        return false;
+    add_pointer(&digest->hash, slice->pool->key.first);
+    add_pointer(&digest->hash, slice->details);
+    for (size_t i = 0; i < slice->n_publications; i++) {
+        const struct publication *publication = &slice->publications[i];
+        add_counters(&digest->hash, publication->set, publication->counters, publication->n);
+    }
+    return add_devices(slice, digest);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct kept_slice *one = *(const struct kept_slice *const *)a;
+    const struct kept_slice *other = *(const struct kept_slice *const *)b;
+    int order = strcmp(one->pool->key.first, other->pool->key.first);
+    if (order == 0)
+        order = strcmp(one->pool->key.second, other->pool->key.second);
+    return order != 0 ? order : strcmp(one->name, other->name);
+}
+
+static bool has_devices(const struct device_place *place)
+{
+    const struct node_pool *node_pool = NULL;
+    DL_FOREACH2 (place->node_pools, node_pool, next_here) {
+        if (node_pool->pool->driver)
+            return true;
+    }
+    return false;
+}
+
+/* All of one generation, and for no other node. */
+static bool is_own(const struct node_pool *node_pool)
+{
+    const struct kept_slice *slice = NULL;
+    DL_FOREACH (node_pool->pool->slices, slice) {
+        if (slice->generation != node_pool->generation)
+            return false;
+    }
+    return node_pool->state == NODE_POOL_USABLE && node_pool->has_generation &&
+           node_pool->pool->node_pools == node_pool && !node_pool->next;
+}
+
+#define SLICES_MAX 64
+
+/* Returns how many; SLICES_MAX: there are too many, or not only its own. */
+static size_t slices_of(const struct device_place *place, const struct kept_slice **slices)
+{
+    const struct node_pool *node_pool = NULL;
+    const struct kept_slice *slice = NULL;
+    size_t n = 0;
+    DL_FOREACH2 (place->node_pools, node_pool, next_here) {
+        if (!node_pool->pool->driver)
+            continue;
+        if (!is_own(node_pool))
+            return SLICES_MAX;
+        DL_FOREACH (node_pool->pool->slices, slice) {
+            if (n == SLICES_MAX)
+                return n;
+            slices[n++] = slice;
+        }
+    }
+    return n;
+}
+
+uint64_t places_alike(const struct device_place *place)
+{
+    const struct kept_slice *slices[SLICES_MAX];
+    const size_t n = slices_of(place, slices);
+    struct digest digest = {.hash = siphash_begin(hash_key(), false)};
+    if (n == SLICES_MAX)
+        return 0;
+    if (n > 1)
+        qsort(slices, n, sizeof *slices, compare);
+    for (size_t i = 0; i < n; i++) {
+        if (!add_slice(slices[i], &digest))
+            return 0;
+    }
+    const uint64_t alike = siphash_end(&digest.hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
+    return alike > NO_DEVICES ? alike : NO_DEVICES + 1;
+}
+
+uint64_t devices_alike(const struct devices *devices, const char *node_name)
+{
+    const struct device_place *place = NULL;
+    HASH_FIND_STR(devices->places, node_name, place);
+    return place && has_devices(place) ? place->alike : NO_DEVICES;
+}

@@ -1,0 +1,88 @@
+/* claim_nodes: see claim_nodes.h. */
+#include "claim_nodes.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include "dra/devices.h"
+
+struct alike_nodes {
+    UT_hash_handle hh; /* by the number */
+    uint64_t number;
+    size_t first;
+};
+
+static bool may_be_alike(const struct claims_reads *reads)
+{
+    for (size_t i = 0; i < reads->n; i++) {
+        const char *name = reads->items[i].name;
+        if (!reads->items[i].is_capacity &&
+            (!name || !name[0] || devices_is_place_within_node(name)))
+            return false;
+    }
+    return true;
+}
+
+/* Takes the nodes that stand for others. devices NULL: none does. */
+static struct device_copy_nodes find_alike(const struct claim_sources *sources,
+                                           const struct devices *devices, size_t *stands_for,
+                                           struct arena *arena)
+{
+    const char **names = ARENA_ARRAY(arena, const char *, sources->n_nodes + 1);
+    struct device_copy_nodes nodes = {.names = names, .work = CLAIM_LOOKUP_RANK_WORK};
+    names[nodes.n++] = "";
+    struct alike_nodes *seen = NULL;
+    for (size_t i = 0; i < sources->n_nodes; i++) {
+        const uint64_t number = devices ? devices_alike(devices, sources->nodes[i]) : 0;
+        struct alike_nodes *alike = NULL;
+        HASH_FIND(hh, seen, &number, sizeof number, alike);
+        stands_for[i] = alike && number > 0 ? alike->first : i;
+        if (stands_for[i] != i)
+            continue;
+        names[nodes.n++] = sources->nodes[i];
+        if (alike || number == 0)
+            continue;
+        alike = ARENA_NEW(arena, struct alike_nodes);
+        *alike = (struct alike_nodes){.number = number, .first = i};
+        HASH_ADD(hh, seen, number, sizeof number, alike);
+    }
+    HASH_CLEAR(hh, seen);
+    return nodes;
+}
+
+/* Devices that several nodes may reach depend on the node's labels. */
+static bool have_own_devices(const struct devices *devices)
+{
+    size_t n_of_several = 0;
+    (void)devices_on_node(devices, "", &n_of_several);
+    return n_of_several == 0;
+}
+
+/* The names are the sources'. */
+static struct device_copy_nodes choose(const struct claim_sources *sources,
+                                       const struct claims_reads *reads, size_t *stands_for,
+                                       struct arena *arena)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(sources->inventory);
+    const struct devices *devices = cluster_devices(view.cluster);
+    const bool may_be = may_be_alike(reads) && have_own_devices(devices);
+    return find_alike(sources, may_be ? devices : NULL, stands_for, arena);
+}
+
+static bool read_some(const struct claim_sources *sources, struct device_copy *copy,
+                      struct device_copy_nodes *nodes)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(sources->inventory);
+    return device_copy_read_nodes(copy, cluster_devices(view.cluster),
+                                  cluster_knows(view.cluster, CLUSTER_CLAIMS), nodes);
+}
+
+bool claim_nodes_read(const struct claim_sources *sources, const struct claims_reads *reads,
+                      struct device_copy *copy, size_t *ret_stands_for)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct device_copy_nodes nodes = choose(sources, reads, ret_stands_for, arena);
+    bool is_all = false;
+    do
+        is_all = read_some(sources, copy, &nodes);
+    while (!device_copy_end_step(copy));
+    return is_all;
+}
