@@ -170,13 +170,16 @@ bool rank_by_models(const struct pod_shape *shape, struct ranked_node *nodes, si
 
 /* ---- sorting ----
  *
- * Many nodes compare equal but for their names. So one of each kind is compared with those of the
- * others, and then all nodes by two numbers: that of the kind, and the name's. */
+ * Many nodes compare equal but for their names. So only one of each kind is compared with the
+ * others. Then all nodes are sorted by numbers, byte by byte, the least significant one first. */
+
+enum { KEY_NAME, KEY_KIND, N_KEYS };
 
 struct rank_place {
     const struct ranked_node *ranked;
-    uint64_t name; /* its bytes from the first one in which names differ */
-    size_t kind;   /* the index of the first node of the kind; then its rank among them */
+    /* The name's bytes from the first one in which names differ; and the index of the kind's first
+     * node, then the kind's rank. */
+    uint64_t keys[N_KEYS];
 };
 
 /* Nodes that do not exist have the last kind. */
@@ -187,16 +190,16 @@ static size_t weigh_all(const struct score *score, struct ranked_node *nodes, si
     const struct alikes alikes = alikes_begin(score, arena);
     size_t n_kinds = 0;
     for (size_t i = 0; i < n_nodes; i++) {
-        places[i] = (struct rank_place){.ranked = &nodes[i], .kind = n_nodes};
+        places[i] = (struct rank_place){&nodes[i], {[KEY_KIND] = n_nodes}};
         if (!nodes[i].node)
             continue;
         struct alike *alike = alikes_find(&alikes, nodes[i].node);
         alikes_weigh(&alikes, alike, &nodes[i]);
-        places[i].kind = alike && alike->seen > 0 ? alike->seen - 1 : i;
-        if (places[i].kind == i)
+        places[i].keys[KEY_KIND] = alike && alike->seen > 0 ? alike->seen - 1 : i;
+        if (places[i].keys[KEY_KIND] == i)
             kinds[n_kinds++] = &nodes[i];
         if (alike)
-            alike->seen = places[i].kind + 1;
+            alike->seen = places[i].keys[KEY_KIND] + 1;
     }
     return n_kinds;
 }
@@ -220,7 +223,7 @@ static void number_kinds(const struct ranked_node *nodes, size_t n_nodes, struct
     }
     numbers[n_nodes] = number + 1;
     for (size_t i = 0; i < n_nodes; i++)
-        places[i].kind = numbers[places[i].kind];
+        places[i].keys[KEY_KIND] = numbers[places[i].keys[KEY_KIND]];
 }
 
 static uint64_t first_bytes(const char *text)
@@ -249,17 +252,57 @@ static void number_names(struct rank_place *places, size_t n_nodes)
     }
     for (size_t i = 0; i < n_nodes; i++) {
         if (places[i].ranked->node)
-            places[i].name = first_bytes(node_name(places[i].ranked->node) + len);
+            places[i].keys[KEY_NAME] = first_bytes(node_name(places[i].ranked->node) + len);
     }
+}
+
+static void sort_by_byte(const struct rank_place *from, struct rank_place *to, size_t n, int key,
+                         unsigned shift)
+{
+    size_t begins[UINT8_MAX + 2] = {0};
+    for (size_t i = 0; i < n; i++)
+        begins[(from[i].keys[key] >> shift & UINT8_MAX) + 1]++;
+    for (size_t byte = 0; byte < UINT8_MAX; byte++)
+        begins[byte + 1] += begins[byte];
+    for (size_t i = 0; i < n; i++)
+        to[begins[from[i].keys[key] >> shift & UINT8_MAX]++] = from[i];
 }
 
 static int compare_places(const void *a, const void *b)
 {
-    const struct rank_place *x = a;
-    const struct rank_place *y = b;
-    if (x->kind != y->kind)
-        return COMPARE(x->kind, y->kind);
-    return x->name != y->name ? COMPARE(x->name, y->name) : rank_compare(x->ranked, y->ranked);
+    return rank_compare(((const struct rank_place *)a)->ranked,
+                        ((const struct rank_place *)b)->ranked);
+}
+
+/* Nodes with equal keys: of the same kind, with names that differ only further behind. */
+static void sort_equal(struct rank_place *places, size_t n)
+{
+    for (size_t begin = 0, end = 0; begin < n; begin = end) {
+        while (end < n && memcmp(places[begin].keys, places[end].keys, sizeof places->keys) == 0)
+            end++;
+        if (end - begin > 1)
+            qsort(&places[begin], end - begin, sizeof *places, compare_places);
+    }
+}
+
+/* Returns places or spare, whichever has the result. */
+static struct rank_place *sort_places(struct rank_place *places, struct rank_place *spare, size_t n)
+{
+    for (int key = 0; key < N_KEYS; key++) {
+        uint64_t differ = 0;
+        for (size_t i = 0; i < n; i++)
+            differ |= places[i].keys[key] ^ places[0].keys[key];
+        for (unsigned shift = 0; shift < 64; shift += 8) {
+            struct rank_place *from = places;
+            if ((differ >> shift & UINT8_MAX) == 0)
+                continue;
+            sort_by_byte(from, spare, n, key, shift);
+            places = spare;
+            spare = from;
+        }
+    }
+    sort_equal(places, n);
+    return places;
 }
 
 /* Moves each node to its place, cycle by cycle. */
@@ -288,9 +331,8 @@ static void sort(const struct score *score, struct ranked_node *nodes, size_t n_
     const size_t n_kinds = weigh_all(score, nodes, n_nodes, places, kinds, arena);
     number_kinds(nodes, n_nodes, places, kinds, n_kinds, arena);
     number_names(places, n_nodes);
-    if (n_nodes > 1)
-        qsort(places, n_nodes, sizeof *places, compare_places);
-    permute(nodes, n_nodes, places);
+    struct rank_place *spare = ARENA_ARRAY_UNSET(arena, struct rank_place, n_nodes);
+    permute(nodes, n_nodes, sort_places(places, spare, n_nodes));
 }
 
 void rank_nodes(const struct cluster *cluster, const struct fit_question *question,

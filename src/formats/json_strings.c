@@ -146,10 +146,8 @@ static bool on_event(struct finder *finder, enum json_scan_event event, char *at
 
 /* hash_keyed() of the words that are looked at for the closing quote anyway. Returns the length.
  * SIZE_MAX: the string has other characters than plain ASCII, or ends within 8 bytes of the end. */
-static size_t hash_plain(const char *text, const char *end, struct siphash_key key,
-                         uint64_t *ret_hash)
+static size_t hash_plain(const char *text, const char *end, struct siphash hash, uint64_t *ret_hash)
 {
-    struct siphash hash = siphash_begin(key, false);
     const char *at = text;
     uint64_t word = 0;
     uint64_t special = 0;
@@ -173,10 +171,10 @@ static size_t hash_plain(const char *text, const char *end, struct siphash_key k
  * after the last one taken. */
 static char *take_plain_items(struct finder *finder, char *at, const char *end)
 {
-    const struct siphash_key key = hash_key();
+    const struct siphash begun = siphash_begin(hash_key(), false);
     while (end - at > 2 && at[0] == ',' && at[1] == '"') {
         struct hashed_text item = {.text = at + 2};
-        item.len = hash_plain(item.text, end, key, &item.hash);
+        item.len = hash_plain(item.text, end, begun, &item.hash);
         if (item.len == SIZE_MAX)
             break;
         at += item.len + 3;

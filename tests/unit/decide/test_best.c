@@ -16,12 +16,19 @@ struct asked {
     size_t n;
 };
 
+/* Some differ in the first character, others only behind twenty. */
+static const char *name_of(struct fixture *fixture, unsigned i)
+{
+    return arena_printf(fixture->arena, "%.*s%02u", i % 3 == 0 ? (int)(i % 20) : 20,
+                        "gpu-node-of-the-pool", i);
+}
+
 static struct asked random_asked(struct fixture *fixture, struct dice *dice, bool with_twins)
 {
     struct asked asked = {.n = 0};
     const unsigned n_nodes = 1 + dice_below(dice, MAX_NODES);
     for (unsigned i = 0; i < n_nodes; i++)
-        fixture_random_node(fixture, dice, arena_printf(fixture->arena, "n%02u", i));
+        fixture_random_node(fixture, dice, name_of(fixture, i));
     for (const struct node *node = cluster_next_node(fixture->cluster, NULL); node;
          node = cluster_next_node(fixture->cluster, node)) {
         asked.nodes[asked.n++] = node;
