@@ -7,7 +7,7 @@
 
 #include "api/pods/pod_copy.h"
 #include "api/verdicts/candidates.h"
-#include "api/verdicts/claim_lookup.h"
+#include "inventory/claim_lookup.h"
 
 #include <jansson.h>
 

@@ -10,7 +10,7 @@
 
 #include "api/pods/pod_copy.h"
 #include "api/verdicts/cause.h"
-#include "api/verdicts/claim_lookup.h"
+#include "inventory/claim_lookup.h"
 #include "api/what_if/changes.h"
 #include "ledger/peer.h"
 
