@@ -423,24 +423,6 @@ static void check_ignored(const struct plugins_walk *walk)
                             "ignoredByScheduler");
 }
 
-/* Pods that borrow are evicted where kube-scheduler looks for victims; a model in an annotation is
- * unknown to it. */
-static void check_preemption(const struct plugins_walk *walk)
-{
-    static const char PREEMPTION[] = "DefaultPreemption";
-    json_t *args =
-        json_member(item_of(json_member(walk->profile->value, CONFIG), PREEMPTION), "args");
-    const json_t *percentage = json_member(args, "minCandidateNodesPercentage");
-    if (walk->checks->settings->policy.n_quota_priorities > 0 &&
-        json_integer_value(percentage) != 100)
-        scheduler_report_at(
-            walk->checks, FINDING_WARN, "preemption", walk->profile,
-            "set minCandidateNodesPercentage: 100 in the args of DefaultPreemption, "
-            "or give pods of a GPU model a nodeSelector",
-            "quotas of the policy lend GPUs, and kube-scheduler looks for pods to "
-            "evict on a sample of the nodes");
-}
-
 /* A fail for what keeps kube-scheduler from starting, a warn for plugins that 1.36 does not have.
  * at: the profile. first: the first profile of the file. */
 static void scheduler_plugins_check(const struct scheduler_checks *checks,
@@ -455,7 +437,6 @@ static void scheduler_plugins_check(const struct scheduler_checks *checks,
     check_sorter(&walk, first);
     check_configs(&walk);
     check_ignored(&walk);
-    check_preemption(&walk);
 }
 
 #define PROFILES "profiles"
@@ -557,6 +538,37 @@ static void check_profiles(const struct scheduler_checks *checks)
         check_profile_weights(checks, at);
         scheduler_plugins_check(checks, at, json_array_get(profiles, 0));
     }
+}
+
+/* Pods that borrow are evicted where kube-scheduler looks for victims; a model in an annotation is
+ * unknown to it. at: a profile, or the file if it has none. */
+static void check_preemption(const struct scheduler_checks *checks, const struct yaml_value *at)
+{
+    static const char PREEMPTION[] = "DefaultPreemption";
+    json_t *args = json_member(item_of(json_member(at->value, CONFIG), PREEMPTION), "args");
+    if (json_integer_value(json_member(args, "minCandidateNodesPercentage")) != 100)
+        scheduler_report_at(
+            checks, FINDING_WARN, "preemption", at,
+            "set minCandidateNodesPercentage: 100 in the args of DefaultPreemption, "
+            "or give pods of a GPU model a nodeSelector",
+            "quotas of the policy lend GPUs, and kube-scheduler looks for pods to "
+            "evict on a sample of the nodes");
+}
+
+static void check_preemptions(const struct scheduler_checks *checks)
+{
+    json_t *root = checks->file->root;
+    json_t *profiles = json_member(root, PROFILES);
+    struct scheduler_item profile;
+    const struct yaml_value none = {root, PROFILES, PROFILES, NULL};
+    if (checks->settings->policy.n_quota_priorities == 0)
+        return;
+    for (size_t i = 0; i < json_array_size(profiles); i++) {
+        scheduler_item_place(&profile, profiles, i, PROFILES);
+        check_preemption(checks, &profile.at);
+    }
+    if (json_array_size(profiles) == 0)
+        check_preemption(checks, &none);
 }
 
 /* The defaults are 1 and 10 seconds. */
@@ -666,6 +678,7 @@ void scheduler_profiles_check(const struct scheduler_checks *checks)
 {
     check_percentage(checks);
     check_profiles(checks);
+    check_preemptions(checks);
     check_backoff(checks);
     check_election(checks);
     check_lease(checks);
