@@ -14,6 +14,7 @@
 #include "http/server.h"
 #include "inventory/inventory.h"
 #include "record/decisions.h"
+#include "record/groups.h"
 #include "record/observed.h"
 #include "types/policy.h"
 
@@ -25,6 +26,7 @@ struct api {
     struct inventory *inventory; /* and the policy in force */
     struct decisions *decisions; /* NULL: none are kept */
     struct observed *observed;
+    struct groups *groups;             /* NULL: over a file, where none are planned */
     size_t max_object_bytes;           /* of a manifest */
     size_t max_object_values;          /* the same */
     struct json_budget request_budget; /* of one body */
@@ -54,7 +56,7 @@ struct api {
 };
 
 /* The paths /v1/..., as rows of a server's table. people: who may use them; NULL: everybody. */
-#define API_N_ROUTES 13
+#define API_N_ROUTES 14
 void api_routes(struct api *api, const struct gate *people, struct route ret_routes[API_N_ROUTES]);
 
 /* Routes; context is the struct api. */
@@ -65,6 +67,7 @@ void api_inventory(void *context, struct exchange *exchange);   /* GET */
 void api_pending(void *context, struct exchange *exchange);     /* GET */
 void api_decisions(void *context, struct exchange *exchange);   /* GET */
 void api_observed(void *context, struct exchange *exchange);    /* GET */
+void api_groups(void *context, struct exchange *exchange);      /* GET */
 void api_snapshot(void *context, struct exchange *exchange);    /* GET */
 void api_explain(void *context, struct exchange *exchange);     /* GET .../NAMESPACE/NAME/explain */
 void api_explain_named(void *context, struct exchange *exchange); /* GET ?namespace=&name= */
@@ -82,7 +85,7 @@ extern const struct parameter API_DECISIONS[];
 extern const struct parameter API_INVENTORY[];
 extern const struct parameter API_EXPLAIN[];
 extern const struct parameter API_PENDING[];
-extern const struct parameter API_NAMESPACE[]; /* of observed and quota */
+extern const struct parameter API_NAMESPACE[]; /* of groups, observed and quota */
 extern const struct parameter API_FRAGMENTATION[];
 extern const struct parameter API_NONE[];
 

@@ -106,7 +106,7 @@ struct settings_tls {
 };
 
 #define SETTINGS_FILE_BYTES_MAX ((size_t)1024 * 1024)
-#define SETTINGS_WARNINGS_MAX 5
+#define SETTINGS_WARNINGS_MAX 6
 
 struct settings {
     /* ADDR:PORT, owned. */

@@ -48,6 +48,8 @@ struct binds *live_mode_binds(struct live_mode *live);
 struct waits *live_mode_waits(struct live_mode *live);
 /* NULL: the policy names no object. */
 struct wake *live_mode_wake(struct live_mode *live);
+struct gang_plans *live_mode_gang_plans(struct live_mode *live);
+struct groups *live_mode_groups(struct live_mode *live);
 /* Follows the ConfigMap with the front proxy's authorities; needs live_mode_reviewer(). Call before
  * live_mode_start(). Borrows the store until live_mode_free(). */
 void live_mode_follow_front(struct live_mode *live, const struct reflector_store *store);

@@ -20,6 +20,7 @@ struct reservation;  /* ledger/reservation.h */
 struct quota_view;   /* decide/quota.h */
 struct asked_claims; /* ledger/asked_claims.h */
 struct claim_rules;  /* decide/claim_rules.h */
+struct gang_hold;    /* ledger/gangs.h */
 
 struct fit_question {
     const struct pod_shape *shape;
@@ -30,11 +31,13 @@ struct fit_question {
     const char *claims;               /* as in pod_facts: quotas count them, too */
     const struct asked_claims *asked; /* of these claims, for a fork: asked_claims_for_fork() */
     const char *group;                /* as in pod_facts */
+    const char *gang;                 /* the same; NULL: no plan of a group restricts it */
     bool binds;                       /* the pod is about to be bound */
     /* fit_question_of(): its PodGroup is known, so kube-scheduler places it with others, on a state
      * that only it knows. */
     bool in_group;
-    const char *replica_of; /* as in pod_facts: its best node depends on the other replicas */
+    const struct gang_hold *hold; /* of the gang, by fit_question_of(); NULL: as any other pod */
+    const char *replica_of;       /* as in pod_facts: its best node depends on the other replicas */
     /* The amounts that victims would free on the judged node (decide/preempt.h); each resource
      * once. */
     const struct need *freed;

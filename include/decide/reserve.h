@@ -21,6 +21,7 @@ enum reserve_verdict {
     RESERVE_HELD_ELSEWHERE, /* its reservation on another node is still open */
     RESERVE_CLAIMS_UNSEEN,  /* a quota must judge its resource claims, and the ledger does not show
                                yet that they are allocated and reserved for it */
+    RESERVE_AWAITS_FIRST,   /* the first binding of its group (ledger/gangs.h) is under way */
     RESERVE_REFUSED,        /* does not fit: see reason */
 };
 
@@ -46,9 +47,9 @@ struct reserve_result {
 };
 
 /* Returns the first that applies: unknown, bound here or elsewhere, gone, held elsewhere or
- * already, unknown shape, claims unseen, refused (FIT_OURS; the node must exist), newly held. Room
- * held already stays held, even if the node is gone, as that binding may still take effect. Needs
- * the write lock. */
+ * already, unknown shape, claims unseen, awaits first, refused (FIT_OURS; the node must exist),
+ * newly held. Room held already stays held, even if the node is gone, as that binding may still
+ * take effect. Needs the write lock. */
 enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_question *question,
                                   struct reserve_result *ret_result);
 

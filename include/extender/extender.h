@@ -13,6 +13,7 @@
 #include "base/metrics.h"
 #include "extender/binds.h"
 #include "extender/budgets.h"
+#include "extender/gang_plans.h"
 #include "extender/waits.h"
 #include "extender/wake.h"
 #include "http/exchange.h"
@@ -40,6 +41,7 @@ enum retry {
     RETRY_REPEAT,  /* the same question again: the ledger may be late */
     RETRY_CLAIMED, /* other pods have claimed the rest of the quota: ledger/claims.h */
     RETRY_GROUP, /* a quota leaves too little for a group, which a rejection brings back at once */
+    RETRY_GANGS, /* too many pods of groups wait (ledger/gangs.h) */
     RETRY_NAMESPACE, /* quotas select by label, and the watch has not shown the pod's namespace */
     N_RETRIES
 };
@@ -49,6 +51,7 @@ struct extender {
     struct binds *binds;                 /* NULL: over a file */
     struct waits *waits;                 /* NULL: no call waits, as over a file */
     struct budgets *budgets;             /* NULL: only RETRY_BEHIND and RETRY_NAMESPACE occur */
+    struct gang_plans *gang_plans;       /* NULL: groups are not planned, as over a file */
     struct wake *wake;                   /* NULL: kube-scheduler is told nothing */
     struct decisions *decisions;         /* records answers; NULL: none are recorded */
     struct observed *observed;           /* records what observed pods are spared; NULL: nothing */

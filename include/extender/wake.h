@@ -36,6 +36,7 @@ enum wake_cause {
     WAKE_NAMESPACE,   /* a namespace has other labels, by which quotas select */
     WAKE_CLAIMS,      /* resource claims are counted again */
     WAKE_QUARANTINE,  /* a quarantine or a shape trap has ended */
+    WAKE_GROUP,       /* places are kept for a group, or no more (ledger/gangs.h) */
     WAKE_QUOTA_CLAIM, /* soft claims on quotas have ended (ledger/claims.h) */
     N_WAKE_CAUSES
 };
@@ -60,6 +61,10 @@ int64_t wake_tick(void *wake, int64_t now_ms);
 /* At that time our answers change in favour of pods. Of several times of a cause the first counts
  * until its wake. */
 void wake_note(struct wake *wake, enum wake_cause cause, int64_t at_ms);
+
+/* When a cause that is noted now would wake at the earliest. wake NULL: now, as pods come by
+ * themselves or not at all. */
+int64_t wake_earliest_ms(struct wake *wake, int64_t now_ms);
 
 /* kube-scheduler asks about a pod. Gaps between calls tell how long an attempt takes. */
 void wake_asked(struct wake *wake, int64_t now_us);

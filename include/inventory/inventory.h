@@ -113,6 +113,10 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
                                        struct reserve_result *ret_result);
 void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial);
 
+/* Calls change() with the write lock. */
+void inventory_write(struct inventory *inventory,
+                     void (*change)(struct cluster *cluster, void *context), void *context);
+
 /* Calls decide/quota.h and ledger/claims.h with the write lock. */
 bool inventory_claim(struct inventory *inventory, const struct claim_question *question);
 void inventory_end_claim(struct inventory *inventory, const char *uid);

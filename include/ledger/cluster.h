@@ -129,6 +129,7 @@ struct pod {
     const char *name;
     const char *node_name;
     const char *nominated_node;
+    const char *planned_node; /* of its place: ledger/gangs.h; "": none */
     const char *priority_class;
     const char *refusal;                                  /* NULL: none */
     const char *extended_claim;                           /* NULL: none */
@@ -137,6 +138,8 @@ struct pod {
     const char *unscheduled_reason, *unscheduled_message; /* as in pod_facts */
     const char *controller;                               /* the same */
     const char *group;                                    /* the same */
+    const char *gang;                                     /* the same */
+    int64_t gang_size;                                    /* the same */
     const char *not_evaluated;                            /* the same */
     bool finished, terminating, gated;
     bool ready, unstarted; /* as in pod_facts */

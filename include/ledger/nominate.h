@@ -23,6 +23,9 @@ struct nomination {
     int64_t created_s;
     const struct need *needs;
     size_t n_needs;
+    /* Of a place that a plan keeps (ledger/gangs.h): its group, only to be compared. NULL: of
+     * kube-scheduler. */
+    const void *group;
 };
 
 /* Iterates over those on the node: NULL to NULL. Works in a fork. */
@@ -44,7 +47,11 @@ struct asker {
     const char *extended_claim;          /* as in pod_facts */
     const char *namespace_, *controller; /* the same; NULL: unknown, or none */
     enum pod_qos qos;
+    const void *group; /* places of this group are its own: gang_hold.group; NULL: none */
 };
+
+/* Where the pod is to go: its place by a plan, else status.nominatedNodeName; "": nowhere yet. */
+const char *nominate_place(const struct pod *pod);
 
 struct asker asker_from_pod(const struct pod *pod);
 struct asker asker_from_facts(const struct pod_facts *facts);
@@ -57,6 +64,10 @@ struct asker asker_from_facts(const struct pod_facts *facts);
  * Otherwise the two could block each other for ever where one of them fits. */
 int64_t nominate_kept(const struct node *node, const struct asker *asker,
                       const struct resource *resource);
+
+/* Whether plans of groups keep some of that. */
+bool nominate_is_kept_by_plans(const struct node *node, const struct asker *asker,
+                               const struct resource *resource);
 
 /* The order of nominate_kept() on any node: whether the nomination is kept from the asker. Of two
  * pods at most one outranks the other. */

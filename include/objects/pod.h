@@ -55,7 +55,8 @@ struct text_list pod_not_evaluated(const json_t *object, const struct policy *po
 
 /* The same for an object that makes pods: suspended, volumeClaimTemplates, Kueue's queue ... At
  * most ten. */
-struct text_list pod_not_evaluated_around(const json_t *object, struct arena *arena);
+struct text_list pod_not_evaluated_around(const json_t *object, const struct policy *policy,
+                                          struct arena *arena);
 
 /* Whether the pod is in a group whose pods should start together; the same for an object that makes
  * such pods. */

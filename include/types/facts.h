@@ -224,6 +224,10 @@ struct pod_facts {
     /* The controlling owner: "Job/train". NULL: none, or the pod is finished. */
     const char *controller;
     const char *group; /* spec.schedulingGroup.podGroupName; NULL: none */
+    /* Annotations gpu-extender.io/gang and gang-size, of a pod without such a group. NULL and 0:
+     * none, or the policy has no gangs. */
+    const char *gang;
+    int64_t gang_size;
     /* Features of a pod without a node that are not judged, each line ended by a newline. NULL:
      * none, or the pod has a node or is finished. */
     const char *not_evaluated;

@@ -39,6 +39,22 @@ enum policy_mode {
     N_POLICY_MODES
 };
 
+/* Groups of pods by annotation (ledger/gangs.h). */
+enum gangs_mode {
+    GANGS_OFF,
+    GANGS_OBSERVE, /* their states are shown, and nothing else */
+    GANGS_PLAN,    /* only with MODE_ENFORCE */
+    N_GANGS_MODES
+};
+
+struct gangs_policy {
+    enum gangs_mode mode;
+    size_t max_size;          /* at most GANG_SIZE_MAX */
+    int64_t kept_share_milli; /* of a model's GPUs that plans may keep together */
+    size_t forming_s;         /* an incomplete group is awaited for so long */
+};
+#define GANG_SIZE_MAX 512
+
 /* Formula: docs/PLACEMENT.md. In thousandths, so that printed values equal parsed ones. */
 struct slot_price_policy {
     int64_t pressure_weight_milli; /* lambda */
@@ -191,8 +207,9 @@ struct policy {
     int64_t quota_priorities[QUOTA_PRIORITIES_MAX]; /* of borrow.max_priority, each once */
     size_t n_quota_priorities;
     struct arena
-        *arena;       /* memory of the quotas; callers of policy_add_quota() allocate parts here */
-    size_t shortlist; /* most nodes that filter returns; 0: all that fit, the default */
+        *arena; /* memory of the quotas; callers of policy_add_quota() allocate parts here */
+    struct gangs_policy gangs;
+    size_t shortlist;     /* most nodes that filter returns; 0: all that fit, the default */
     size_t quota_claim_s; /* lifetime of filter's claims on quotas; 0: no claims, the default */
 
     size_t n_holders;         /* changed by atomic builtins only */
@@ -255,6 +272,8 @@ bool policy_enforces(const struct policy *policy, const struct label *labels, si
 const char *policy_mode_name(enum policy_mode mode);
 /* "avoid"; NULL past the end. */
 const char *avoidance_name(enum avoidance avoidance);
+/* "plan"; NULL past the end. */
+const char *gangs_mode_name(enum gangs_mode mode);
 /* "binpack"; NULL past the end. */
 const char *placement_policy_name(enum placement_policy placement);
 /* "defer"; NULL past the end. */

@@ -13,6 +13,9 @@ enum reason {
     REASON_FITS,
     REASON_POD_INVALID, /* its message is the pod's refusal */
     REASON_NODE_UNKNOWN,
+    REASON_GANG_FORMING, /* of its group: ledger/gangs.h */
+    REASON_GANG_WAITING,
+    REASON_GANG_PLACE, /* its group has a place for it on another node */
     REASON_NODE_NAME,
     REASON_UNSCHEDULABLE,
     REASON_TAINT,
@@ -34,6 +37,7 @@ enum reason {
     REASON_QUOTA,             /* of the pod's namespace: decide/quota.h */
     REASON_GPU_FREE,          /* too few are free now */
     REASON_GPU_NOMINATED,     /* free, but promised to another pod */
+    REASON_GPU_KEPT,          /* free, but kept for a group by a plan: ledger/gangs.h */
     REASON_QUOTA_CLAIMED,     /* the rest of the quota is claimed by other pods: ledger/claims.h */
     REASON_CPU,
     REASON_MEMORY,

@@ -15,6 +15,7 @@ void api_routes(struct api *api, const struct gate *people, struct route ret_rou
         {"GET", "/v1/pending", LISTEN_PEOPLE, "pending", api_pending, api, people, API_PENDING},
         {"GET", "/v1/decisions", LISTEN_PEOPLE, "decisions", api_decisions, api, people,
          API_DECISIONS},
+        {"GET", "/v1/groups", LISTEN_PEOPLE, "groups", api_groups, api, people, API_NAMESPACE},
         {"GET", "/v1/observed", LISTEN_PEOPLE, "observed", api_observed, api, people,
          API_NAMESPACE},
         {"GET", "/v1/fragmentation", LISTEN_PEOPLE, "fragmentation", api_fragmentation, api, people,

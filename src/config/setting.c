@@ -19,6 +19,11 @@ static const char *name_of_mode(size_t value)
     return policy_mode_name((enum policy_mode)value);
 }
 
+static const char *name_of_gangs_mode(size_t value)
+{
+    return gangs_mode_name((enum gangs_mode)value);
+}
+
 static const char *name_of_placement(size_t value)
 {
     return placement_policy_name((enum placement_policy)value);
@@ -118,6 +123,12 @@ const struct setting SETTINGS[] = {
     {"filter.quotaClaimSeconds", SETTING_COUNT, LIVE, AT(policy.quota_claim_s),
      FROM_TO(0, 3600, 60)},
     {"filter.shortlist", SETTING_COUNT, LIVE, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
+    {"gangs.mode", SETTING_CHOICE, LISTED, AT(policy.gangs.mode), .choice = name_of_gangs_mode},
+    {"gangs.maxSize", SETTING_COUNT, LISTED, AT(policy.gangs.max_size),
+     FROM_TO(1, GANG_SIZE_MAX, 64)},
+    {"gangs.maxKeptShare", SETTING_DECIMAL, LIVE, AT(policy.gangs.kept_share_milli), .most = 1000},
+    {"gangs.formingSeconds", SETTING_COUNT, LIVE, AT(policy.gangs.forming_s),
+     FROM_TO(10, 3600, 300)},
     {"kubernetes.watchSilenceSeconds", SETTING_COUNT, AT(kubernetes.watch_silence_s),
      FROM_TO(5, 3600, 120)},
     {"kubernetes.watchLagSeconds", SETTING_COUNT, AT(kubernetes.watch_lag_s), FROM_TO(2, 600, 10)},

@@ -190,7 +190,7 @@ static int read_switch(const struct mapping_reading *reading, const struct yaml_
     return 0;
 }
 
-/* All enums in the settings have the size of unsigned. */
+/* All enums in the settings have the size of unsigned. YAML reads off without quotes as false. */
 static int read_choice(const struct mapping_reading *reading, const struct yaml_value *at,
                        void *target)
 {

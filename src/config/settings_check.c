@@ -227,6 +227,21 @@ static void warn_of_aggregated_api(const struct yaml_file *file, json_t *root,
                          "tls.privateKeyFile and tls.clientCAFile");
 }
 
+static void warn_of_gangs(const struct yaml_file *file, json_t *root, struct settings *settings)
+{
+    const struct yaml_value at = setting_place(root, "gangs", "mode", "gangs.mode");
+    if (settings->policy.gangs.mode != GANGS_PLAN)
+        return;
+    if (settings->policy.mode == MODE_OBSERVE)
+        (void)yaml_fault(file, &at, new_warning(settings),
+                         "is plan, and mode is observe: groups are only observed");
+    else if (!*settings->wake_object)
+        (void)yaml_fault(file, &at, new_warning(settings),
+                         "is plan, should come with wake.objectName: without it kube-scheduler "
+                         "may ask about a waiting group only after minutes, and its plans end "
+                         "unused");
+}
+
 void settings_find_warnings(const struct yaml_file *file, json_t *root, struct settings *settings)
 {
     settings->n_warnings = 0;
@@ -235,6 +250,7 @@ void settings_find_warnings(const struct yaml_file *file, json_t *root, struct s
     warn_of_verb_clients(file, root, settings);
     warn_of_old_weight(file, root, settings);
     warn_of_aggregated_api(file, root, settings);
+    warn_of_gangs(file, root, settings);
 }
 
 const char *settings_warning(const struct settings *settings, size_t i)

@@ -94,7 +94,9 @@ static void print_switch(const struct setting *setting, struct settings *setting
 static void print_choice(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     const unsigned *value = setting_target(setting, settings);
-    buf_printf(out, " %s\n", setting->choice(*value));
+    buf_add_text(out, " ");
+    add_text(out, setting->choice(*value));
+    buf_add_text(out, "\n");
 }
 
 static void print_count(const struct setting *setting, struct settings *settings, struct buf *out)

@@ -6,6 +6,7 @@
 #include "base/mutex.h"
 #include "config/timing.h"
 #include "daemon/election.h"
+#include "extender/gang_plans.h"
 #include "inventory/inventory.h"
 #include "inventory/kinds.h"
 #include "inventory/live.h"
@@ -132,6 +133,8 @@ struct live_mode {
     struct binds *binds;
     struct waits *waits;
     struct wake *wake; /* NULL: the policy names no object */
+    struct groups *groups;
+    struct gang_plans *gang_plans;
     struct hand_in hand_in;
     int64_t bind_timeout_ms;
     bool started;
@@ -364,6 +367,20 @@ static int create_wake(struct live_mode *live, const struct settings *settings, 
     return 0;
 }
 
+/* After the wake, which it notes. */
+static void create_gang_plans(struct live_mode *live)
+{
+    live->groups = groups_new();
+    live->gang_plans = gang_plans_new(&(struct gang_plans_settings){.inventory = live->inventory,
+                                                                    .wake = live->wake,
+                                                                    .groups = live->groups,
+                                                                    .may_plan = may_post,
+                                                                    .context = live,
+                                                                    .clock_ms = clock_ms,
+                                                                    .wall_ms = clock_wall_ms});
+    kube_loop_add_task(live->writing, gang_plans_tick, live->gang_plans);
+}
+
 static void log_target(const struct kube_target *target)
 {
     LOG(LOG_INFO, "main", LOG_MSG("following an API server"), LOG_STR("server", target->server),
@@ -395,6 +412,7 @@ int live_mode_new(const struct settings *settings, struct inventory *inventory,
         live_mode_free(live);
         return r;
     }
+    create_gang_plans(live);
     create_hold(live, settings);
     create_beside(live, settings);
     kube_loop_add_task(live->writing, binds_tick, live->binds);
@@ -484,6 +502,8 @@ void live_mode_free(struct live_mode *live)
     kube_loop_free(live->writing);
     kube_loop_free(live->reading);
     kube_loop_free(live->reviewing);
+    gang_plans_free(live->gang_plans);
+    groups_free(live->groups);
     wake_free(live->wake);
     beside_free(live->beside);
     kube_target_fini(&live->target);
@@ -521,6 +541,16 @@ struct waits *live_mode_waits(struct live_mode *live)
 struct wake *live_mode_wake(struct live_mode *live)
 {
     return live ? live->wake : NULL;
+}
+
+struct gang_plans *live_mode_gang_plans(struct live_mode *live)
+{
+    return live ? live->gang_plans : NULL;
+}
+
+struct groups *live_mode_groups(struct live_mode *live)
+{
+    return live ? live->groups : NULL;
 }
 
 void live_mode_follow_front(struct live_mode *live, const struct reflector_store *store)

@@ -4,6 +4,7 @@
 #include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "ledger/admit.h"
+#include "ledger/gangs.h"
 #include "ledger/node_hot.h"
 #include "ledger/pod_groups.h"
 #include "ledger/quarantine.h"
@@ -16,6 +17,10 @@ struct fit_question fit_question_of(const struct cluster *cluster, const char *n
                                     struct arena *arena)
 {
     struct fit_question question = *wanted;
+    question.hold = question.gang
+                        ? gangs_hold(cluster, namespace_, question.gang, question.asker.uid, arena)
+                        : NULL;
+    question.asker.group = question.hold ? question.hold->group : NULL;
     const struct quota_asked asked = {
         .shape = question.shape,
         .own = question.own,
@@ -131,6 +136,13 @@ static enum reason judge_kept(const struct node *node, const struct fit_question
     return REASON_FITS;
 }
 
+static enum reason reason_of_kept(const struct node *node, const struct fit_question *question,
+                                  const struct resource *resource)
+{
+    return nominate_is_kept_by_plans(node, &question->asker, resource) ? REASON_GPU_KEPT
+                                                                       : REASON_GPU_NOMINATED;
+}
+
 static enum reason judge_room(const struct node *node, const struct fit_question *question)
 {
     const struct pod_shape *shape = question->shape;
@@ -145,7 +157,7 @@ static enum reason judge_room(const struct node *node, const struct fit_question
         if (free < need->amount)
             return REASON_GPU_FREE;
         if (!question->in_group && less_kept(free, node, question, need->resource) < need->amount)
-            reason = REASON_GPU_NOMINATED;
+            reason = reason_of_kept(node, question, need->resource);
     }
     return reason;
 }
@@ -264,6 +276,17 @@ static bool is_named_elsewhere(const struct node *node, const char *name)
     return name && name[0] && strcmp(name, node_name(node)) != 0;
 }
 
+static enum reason judge_hold(const struct node *node, const struct gang_hold *hold)
+{
+    if (hold->reason != REASON_FITS)
+        return hold->reason;
+    for (size_t i = 0; i < hold->n_nodes; i++) {
+        if (strcmp(hold->nodes[i], node_name(node)) == 0)
+            return REASON_FITS;
+    }
+    return REASON_GANG_PLACE;
+}
+
 enum reason fit_judge(const struct node *node, const struct fit_question *question)
 {
     const struct pod_shape *shape = question->shape;
@@ -271,11 +294,14 @@ enum reason fit_judge(const struct node *node, const struct fit_question *questi
         return REASON_POD_INVALID;
     if (!node)
         return REASON_NODE_UNKNOWN;
+    enum reason reason = question->hold ? judge_hold(node, question->hold) : REASON_FITS;
+    if (reason != REASON_FITS)
+        return reason;
     if (question->scope == FIT_OURS)
         return judge_ours(node, question);
     if (is_named_elsewhere(node, question->node_name))
         return REASON_NODE_NAME;
-    enum reason reason = admit_by_labels(node_traits(node), &shape->facts);
+    reason = admit_by_labels(node_traits(node), &shape->facts);
     if (reason == REASON_FITS)
         reason = judge_ours(node, question);
     if (reason == REASON_FITS)
@@ -288,9 +314,10 @@ enum reason fit_judge(const struct node *node, const struct fit_question *questi
 struct fit_round fit_round_of(const struct fit_question *question)
 {
     const struct pod_shape *shape = question->shape;
-    const bool goes_by_gpus = question->scope == FIT_OURS && !question->refusal && !question->own &&
-                              question->n_freed == 0 && !quota_asks_by_claims(question->quota) &&
-                              shape->n_gpu_needs == 1 && !shape->facts.legacy_affinity.present;
+    const bool goes_by_gpus = question->scope == FIT_OURS && !question->refusal &&
+                              !question->hold && !question->own && question->n_freed == 0 &&
+                              !quota_asks_by_claims(question->quota) && shape->n_gpu_needs == 1 &&
+                              !shape->facts.legacy_affinity.present;
     return (struct fit_round){.question = question, .gpus = goes_by_gpus ? shape->needs : NULL};
 }
 

@@ -5,6 +5,7 @@
 #include "decide/quota.h"
 #include "ledger/asked_claims.h"
 #include "ledger/claim_usage.h"
+#include "ledger/gangs.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct known {
     bool gone;
     bool needs_facts; /* the ledger keeps only the demand, so the facts are judged */
     struct asker asker;
-    const char *claims, *group; /* as in pod_facts */
+    const char *claims, *group, *gang; /* as in pod_facts */
 };
 
 static bool are_facts_of(const struct pod_facts *facts, const char *uid)
@@ -37,7 +38,8 @@ static struct known known_of(const struct pod *pod)
                           .needs_facts = pod->shape->facts.demand_only,
                           .asker = asker_from_pod(pod),
                           .claims = pod->claims,
-                          .group = pod->group};
+                          .group = pod->group,
+                          .gang = pod->gang};
 }
 
 static struct known known_of_facts(const struct pod_facts *facts)
@@ -51,7 +53,8 @@ static struct known known_of_facts(const struct pod_facts *facts)
                           .gone = facts->finished || facts->terminating,
                           .asker = asker_from_facts(facts),
                           .claims = facts->claims,
-                          .group = facts->group};
+                          .group = facts->group,
+                          .gang = facts->gang};
 }
 
 static bool find_known(const struct cluster *cluster, const struct reserve_question *question,
@@ -82,6 +85,7 @@ static enum reason judge(const struct cluster *cluster, const struct reserve_que
                                         .asker = known->asker,
                                         .claims = known->claims,
                                         .group = known->group,
+                                        .gang = known->gang,
                                         .binds = true};
     struct fit_question fit =
         fit_question_of(cluster, known->draft.namespace_, &wanted, question->now_ms, arena);
@@ -121,6 +125,7 @@ static void commit(struct cluster *cluster, const struct reserve_question *quest
                                          .uid = question->uid,
                                          .now_ms = question->now_ms};
     const struct group_others others = pod_groups_others(cluster, &group, arena);
+    gangs_take_place(cluster, question->uid, question->node_name);
     result->serial = reservation_commit(cluster, &known->draft);
     if (others.n > 0 &&
         namespace_usage_find_quotas(cluster, known->draft.namespace_, arena, &quotas) > 0)
@@ -185,5 +190,7 @@ enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_
     const struct claims_question claims = claims_of(&known);
     if (!question->has_waited_for_claims && quota_waits_for_claims(cluster, &claims))
         return RESERVE_CLAIMS_UNSEEN;
+    if (gangs_await_first(cluster, known.draft.namespace_, known.gang))
+        return RESERVE_AWAITS_FIRST;
     return reserve_if_it_fits(cluster, question, &known, ret_result);
 }

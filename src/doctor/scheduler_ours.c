@@ -305,8 +305,12 @@ static void check_switches(const struct scheduler_checks *checks)
                          "is not true: GPU pods wait while gpu-extender is down, although "
                          "the policy only observes");
     else if (is_true(checks->ours, "ignorable") && !observes(checks))
-        scheduler_report(checks, FINDING_FAIL, "ignorable", "set it to false",
-                         "is true: while gpu-extender is down, GPU pods are bound without it");
+        scheduler_report(
+            checks, FINDING_FAIL, "ignorable", "set it to false",
+            checks->settings->policy.gangs.mode == GANGS_PLAN
+                ? "is true: after an Error of gpu-extender kube-scheduler goes on "
+                  "without it, so groups of pods are split"
+                : "is true: while gpu-extender is down, GPU pods are bound without it");
     else if (is_true(checks->ours, "ignorable") && enforces(checks))
         scheduler_report(checks, FINDING_WARN, "ignorable",
                          "set it to false once these pods may wait instead",

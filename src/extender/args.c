@@ -53,6 +53,7 @@ struct fit_question args_question(const struct cluster *cluster, const struct po
         .asker = asker_from_facts(pod),
         .claims = pod->claims,
         .group = pod->group,
+        .gang = pod->gang,
         .own = cluster_find_reservation(cluster, pod->uid),
     };
     return fit_question_of(cluster, pod->namespace_, &wanted, clock_ms(), arena);

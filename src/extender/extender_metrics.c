@@ -82,4 +82,5 @@ void extender_metrics(const struct extender *extender, struct buf *out)
     add_candidates(extender, out);
     binds_metrics(extender->binds, out);
     wake_metrics(extender->wake, out);
+    gang_plans_metrics(extender->gang_plans, out);
 }

@@ -130,7 +130,8 @@ static void prefer_borrowers(struct victims_by_node *candidates, struct decision
     decision->n_handed_on = n > 0 ? n : decision->n_handed_on;
 }
 
-/* A candidate without victims, as 1.38 offers some, is not kept (PROTOCOL 4.2). */
+/* Nothing is evicted for a group (ledger/gangs.h). A candidate without victims, as 1.38 offers
+ * some, is not kept (PROTOCOL 4.2). */
 static void judge(struct extender *extender, const struct pod_facts *pod,
                   struct victims_by_node *candidates, struct decision *decision,
                   struct arena *arena)
@@ -143,7 +144,7 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
         const struct node *node = cluster_find_node(view.cluster, candidate->node);
         const enum reason reason =
             preempt_judge(view.cluster, node, &question, candidate->uids, candidate->n_uids, arena);
-        const bool helps = reason == REASON_FITS && candidate->n_uids > 0;
+        const bool helps = reason == REASON_FITS && candidate->n_uids > 0 && !question.hold;
         if (helps)
             candidate->untouchable = preempt_untouchable(view.cluster, pod->priority,
                                                          candidate->uids, candidate->n_uids);

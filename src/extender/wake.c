@@ -29,8 +29,9 @@ static const char *const FAILURES[N_FAILURES] = {
 };
 
 static const char *const CAUSES[N_WAKE_CAUSES] = {
-    [WAKE_POLICY] = "policy",         [WAKE_NAMESPACE] = "namespace",     [WAKE_CLAIMS] = "claims",
-    [WAKE_QUARANTINE] = "quarantine", [WAKE_QUOTA_CLAIM] = "quota_claim",
+    [WAKE_POLICY] = "policy", [WAKE_NAMESPACE] = "namespace",
+    [WAKE_CLAIMS] = "claims", [WAKE_QUARANTINE] = "quarantine",
+    [WAKE_GROUP] = "group",   [WAKE_QUOTA_CLAIM] = "quota_claim",
 };
 
 /* The table is in order of the last rejection, so all old pods are at its beginning. */
@@ -184,6 +185,17 @@ static int64_t pace_ms(size_t n_pods, double attempt_us)
 {
     const double ms = TIMES_COST * (double)n_pods * attempt_us / US_PER_MS;
     return ms > (double)WAKE_LEAST_MS ? (int64_t)ms : WAKE_LEAST_MS;
+}
+
+int64_t wake_earliest_ms(struct wake *wake, int64_t now_ms)
+{
+    if (!wake)
+        return now_ms;
+    mutex_lock(&wake->lock);
+    const int64_t gap_ms = pace_ms(count_pods(wake, now_ms), wake->attempt_us);
+    const int64_t next_ms = wake->last_ms > 0 ? wake->last_ms + gap_ms : now_ms;
+    mutex_unlock(&wake->lock);
+    return next_ms > now_ms ? next_ms : now_ms;
 }
 
 /* Returns whether to send; else when to look again. */

@@ -177,6 +177,14 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
     return verdict;
 }
 
+void inventory_write(struct inventory *inventory,
+                     void (*change)(struct cluster *cluster, void *context), void *context)
+{
+    inventory_lock_to_write(inventory);
+    change(inventory->state.cluster, context);
+    inventory_unlock(inventory);
+}
+
 bool inventory_claim(struct inventory *inventory, const struct claim_question *question)
 {
     inventory_lock_to_write(inventory);

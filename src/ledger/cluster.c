@@ -28,6 +28,8 @@ static void free_pod(struct cluster *cluster, struct pod_entry *entry)
     string_table_unref(strings, entry->pod.namespace_);
     string_table_unref(strings, entry->pod.node_name);
     string_table_unref(strings, entry->pod.nominated_node);
+    if (entry->pod.planned_node[0])
+        string_table_unref(strings, entry->pod.planned_node);
     string_table_unref(strings, entry->pod.priority_class);
     free(entry->nomination);
     free(entry->extended);
@@ -161,7 +163,8 @@ static bool texts_equal(const struct pod *pod, const struct pod_facts *facts)
 {
     return text_equal(pod->refusal, facts->refusal) &&
            text_equal(pod->extended_claim, facts->extended_claim) &&
-           text_equal(pod->group, facts->group) && text_equal(pod->claims, facts->claims) &&
+           text_equal(pod->group, facts->group) && text_equal(pod->gang, facts->gang) &&
+           pod->gang_size == facts->gang_size && text_equal(pod->claims, facts->claims) &&
            pod->made_claims == facts->made_claims;
 }
 
@@ -202,6 +205,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                    facts->unscheduled_message,
                                    facts->controller,
                                    facts->group,
+                                   facts->gang,
                                    facts->not_evaluated};
     const size_t n = sizeof sources / sizeof *sources;
     size_t size = 0;
@@ -218,6 +222,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                     &pod->unscheduled_message,
                                     &pod->controller,
                                     &pod->group,
+                                    &pod->gang,
                                     &pod->not_evaluated};
     char *at = entry->texts;
     for (size_t i = 0; i < n; i++) {
@@ -240,6 +245,8 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->node_name = string_table_intern(strings, facts->node_name);
     pod->nominated_node = string_table_intern(strings, facts->nominated_node);
     pod->priority_class = string_table_intern(strings, facts->priority_class);
+    pod->planned_node = "";
+    pod->gang_size = facts->gang_size;
     pod->finished = facts->finished;
     pod->terminating = facts->terminating;
     pod->gated = facts->gated;
@@ -339,6 +346,7 @@ static const struct pod *upsert_pod(struct cluster *cluster, struct pod_entry *e
         entry->seen = cluster->relists[CLUSTER_PODS];
         return &entry->pod;
     }
+    const char *planned_node = entry ? gangs_take_planned(entry) : "";
     if (entry)
         remove_pod(cluster, entry);
     struct pod_entry *predecessor =
@@ -350,6 +358,7 @@ static const struct pod *upsert_pod(struct cluster *cluster, struct pod_entry *e
         claims_end(cluster, facts->uid);
     }
     const struct pod *added = add_pod(cluster, facts, shape, &kept);
+    gangs_return_planned(cluster, facts->uid, planned_node);
     cluster->version += same ? 0 : 1;
     cluster->n_other_changes += same ? 1 : 0;
     return added;

@@ -234,7 +234,7 @@ static void check_nomination(struct check *check, const struct cluster *cluster,
         check_differs(check, pod->pod.uid, "a nomination", held != NULL, is_due);
     if (!held)
         return;
-    if (strcmp(held->node->name, pod->pod.nominated_node) != 0)
+    if (strcmp(held->node->name, nominate_place(&pod->pod)) != 0)
         check_differs(check, pod->pod.uid, held->node->name, 1, 0);
     if (held->nomination.uid != pod->pod.uid || held->nomination.needs != pod->pod.shape->needs)
         check_differs(check, pod->pod.uid, "a nomination of its own", 0, 1);

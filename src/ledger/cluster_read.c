@@ -91,6 +91,8 @@ struct pod_facts cluster_pod_facts(const struct pod *pod)
                               .unscheduled_message = pod->unscheduled_message,
                               .controller = pod->controller,
                               .group = pod->group,
+                              .gang = pod->gang,
+                              .gang_size = pod->gang_size,
                               .not_evaluated = pod->not_evaluated,
                               .lacks_peers = pod->lacks_peers,
                               .lacks_own_terms = pod->lacks_own_terms};
@@ -159,6 +161,7 @@ struct pod cluster_copy_pod(const struct pod *pod, struct arena *arena)
     copy.name = arena_strdup(arena, pod->name);
     copy.node_name = arena_strdup(arena, pod->node_name);
     copy.nominated_node = arena_strdup(arena, pod->nominated_node);
+    copy.planned_node = arena_strdup(arena, pod->planned_node);
     copy.priority_class = arena_strdup(arena, pod->priority_class);
     copy.refusal = copy_text(pod->refusal, arena);
     copy.extended_claim = copy_text(pod->extended_claim, arena);
@@ -167,6 +170,7 @@ struct pod cluster_copy_pod(const struct pod *pod, struct arena *arena)
     copy.unscheduled_message = copy_text(pod->unscheduled_message, arena);
     copy.controller = copy_text(pod->controller, arena);
     copy.group = copy_text(pod->group, arena);
+    copy.gang = copy_text(pod->gang, arena);
     copy.not_evaluated = copy_text(pod->not_evaluated, arena);
     return copy;
 }

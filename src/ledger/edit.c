@@ -55,6 +55,7 @@ static struct pod_facts copy_facts(const struct pod *pod, struct arena *arena)
     facts.claims = copy_text(facts.claims, arena);
     facts.controller = copy_text(facts.controller, arena);
     facts.group = copy_text(facts.group, arena);
+    facts.gang = copy_text(facts.gang, arena);
     facts.node_name = facts.nominated_node = "";
     facts.extended_claim = facts.not_evaluated = NULL;
     facts.unscheduled_reason = facts.unscheduled_message = NULL;

@@ -265,6 +265,7 @@ struct cluster {
     struct holding_pod *holding_pods;
     struct gpu_time_entry *gpu_times;   /* empty in a fork */
     struct member_group *member_groups; /* that have members; empty in a fork */
+    struct member_group *gangs;         /* the same of gangs.h */
     int64_t *quota_used; /* namespace_usage_n_cells() GPU counts per quota; NULL: no quotas */
     size_t template_spec_bytes;            /* at most CLAIM_TEXTS_BYTES_MAX */
     struct shape_accounts budget_accounts; /* bytes of those that are not cut */
@@ -539,6 +540,9 @@ void pod_groups_add_pod(struct cluster *cluster, struct pod_entry *entry);
 void pod_groups_remove_pod(struct cluster *cluster, struct pod_entry *entry);
 /* Call after the pod got or lost its reservation. */
 void pod_groups_renew_pod(const struct cluster *cluster, struct pod_entry *entry);
+/* Of a member: the node of its place, "" for none; interned, and taken over. */
+void pod_groups_move_pod(const struct cluster *cluster, struct pod_entry *entry,
+                         const char *planned_node);
 /* When a claim ends that the pod makes now and that would last until until_ms; not later than
  * now_ms: it may make none. entry NULL: a pod that the ledger does not have. */
 int64_t pod_groups_claim_until(const struct cluster *cluster, const struct pod_entry *entry,
@@ -554,6 +558,12 @@ void gpu_time_renew_node(struct cluster *cluster, const struct node *node);
 void gpu_time_continue(struct cluster *to, const struct cluster *from);
 bool gpu_time_is_right(const struct cluster *cluster);
 void gpu_time_free_all(struct cluster *cluster);
+
+/* gangs.c */
+const void *gangs_group_of(const struct pod_entry *entry);
+/* A change of a pod removes it and adds it again: in between its place is kept apart, interned. */
+const char *gangs_take_planned(struct pod_entry *entry);
+void gangs_return_planned(struct cluster *cluster, const char *uid, const char *planned_node);
 
 /* cluster_claim_templates.c */
 const void *cluster_claim_templates_facts(const struct kept *object, struct arena *arena);

@@ -7,9 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *nominate_place(const struct pod *pod)
+{
+    return pod->planned_node[0] ? pod->planned_node : pod->nominated_node;
+}
+
 bool nominate_is_due(const struct cluster *cluster, const struct pod *pod)
 {
-    return pod->nominated_node[0] && !pod->node_name[0] && !pod->finished && !pod->terminating &&
+    return nominate_place(pod)[0] && !pod->node_name[0] && !pod->finished && !pod->terminating &&
            !pod->gated && !pod->refusal && !cluster_find_reservation(cluster, pod->uid);
 }
 
@@ -22,11 +27,11 @@ static void list_for_quotas(struct cluster *cluster, struct nomination_entry *en
 static void begin(struct cluster *cluster, struct pod_entry *entry)
 {
     const struct pod *pod = &entry->pod;
-    struct node *node = node_table_find_or_add(cluster, pod->nominated_node);
+    struct node *node = node_table_find_or_add(cluster, nominate_place(pod));
     entry->nomination = MEM_NEW(struct nomination_entry);
     *entry->nomination = (struct nomination_entry){
         .nomination = {pod->uid, pod->namespace_, pod->priority, pod->created_s, pod->shape->needs,
-                       pod->shape->n_needs},
+                       pod->shape->n_needs, pod->planned_node[0] ? gangs_group_of(entry) : NULL},
         .node = node,
         .counts_for_quotas = cluster->policy->n_quotas > 0 && pod->shape->n_gpu_needs > 0,
     };
@@ -107,7 +112,7 @@ struct asker asker_from_pod(const struct pod *pod)
     return (struct asker){.uid = pod->uid,
                           .priority = pod->priority,
                           .created_s = pod->created_s,
-                          .nominated_node = pod->nominated_node,
+                          .nominated_node = nominate_place(pod),
                           .extended_claim = pod->extended_claim,
                           .namespace_ = pod->namespace_,
                           .controller = pod->controller,
@@ -146,6 +151,8 @@ static bool is_kept_from(const struct node *node, const struct nomination *nomin
 {
     if (asker->uid && strcmp(nomination->uid, asker->uid) == 0)
         return false;
+    if (nomination->group && nomination->group == asker->group)
+        return false;
     if (nomination->priority != asker->priority)
         return nomination->priority > asker->priority;
     return !was_promised(node, asker) || is_older(nomination, asker);
@@ -171,6 +178,18 @@ int64_t nominate_kept(const struct node *node, const struct asker *asker,
             kept = amount_add(kept, needs_find(other->needs, other->n_needs, resource));
     }
     return kept;
+}
+
+bool nominate_is_kept_by_plans(const struct node *node, const struct asker *asker,
+                               const struct resource *resource)
+{
+    for (const struct nomination *other = nomination_next_on(node, NULL); other;
+         other = nomination_next_on(node, other)) {
+        if (other->group && is_kept_from(node, other, asker) &&
+            needs_find(other->needs, other->n_needs, resource) > 0)
+            return true;
+    }
+    return false;
 }
 
 static bool needs_any(const struct pod_shape *shape, const struct nomination *other)

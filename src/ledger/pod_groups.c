@@ -3,6 +3,8 @@
 #include "ledger/pod_groups.h"
 #include "base/mem.h"
 #include "ledger.h"
+#include "ledger/gangs.h"
+#include "members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,67 +64,73 @@ const void *pod_groups_facts(const struct kept *object, struct arena *arena)
 
 /* ---- members ---- */
 
-struct member_group {
-    size_t n_members, n_bound;
-    int64_t claims_from_ms;       /* the first claim since a member was bound; 0: none */
-    struct group_member *waiting; /* may be scheduled now; in the order in which they began to */
-    UT_hash_handle hh;
-    char key[]; /* as of kept_group */
-};
+/* Of a gang the name is that of its annotation; a pod is in one of both at most. */
+static struct member_group **table_of(struct cluster *cluster, bool is_gang)
+{
+    return is_gang ? &cluster->gangs : &cluster->member_groups;
+}
 
-struct group_member {
-    struct pod_entry *pod;
-    struct member_group *group;
-    bool is_bound, waits;
-    struct group_member *prev, *next; /* in waiting */
-};
-
-static struct member_group *find_members(const struct cluster *cluster, const char *namespace_,
-                                         const char *name)
+struct member_group *pod_groups_members(const struct cluster *cluster, bool is_gang,
+                                        const char *namespace_, const char *name)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct member_group *table = is_gang ? cluster->gangs : cluster->member_groups;
     struct member_group *group = NULL;
-    HASH_FIND_STR(cluster->member_groups, key_of(namespace_, name, arena), group);
+    HASH_FIND_STR(table, key_of(namespace_, name, arena), group);
     return group;
 }
 
 static struct member_group *find_or_add_members(struct cluster *cluster, const struct pod *pod)
 {
-    struct member_group *group = find_members(cluster, pod->namespace_, pod->group);
+    const bool is_gang = !pod->group;
+    const char *name = is_gang ? pod->gang : pod->group;
+    struct member_group **table = table_of(cluster, is_gang);
+    struct member_group *group = pod_groups_members(cluster, is_gang, pod->namespace_, name);
     if (group)
         return group;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    group = MEM_NEW_WITH_TEXT(struct member_group, key, key_of(pod->namespace_, pod->group, arena));
-    HASH_ADD_KEYPTR(hh, cluster->member_groups, group->key, strlen(group->key), group);
+    group = MEM_NEW_WITH_TEXT(struct member_group, key, key_of(pod->namespace_, name, arena));
+    group->is_gang = is_gang;
+    HASH_ADD_KEYPTR(hh, *table, group->key, strlen(group->key), group);
     return group;
 }
 
 static void count(const struct cluster *cluster, struct group_member *member)
 {
     const struct pod *pod = &member->pod->pod;
+    struct member_group *group = member->group;
     member->is_bound = pod->node_name[0] || cluster_find_reservation(cluster, pod->uid);
     member->waits = !member->is_bound && !pod->gated && !pod->refusal;
-    member->group->n_bound += member->is_bound;
+    group->n_bound += member->is_bound;
+    group->n_placed += pod->node_name[0] != '\0';
+    group->n_waiting += member->waits;
+    group->n_planned += member->waits && pod->planned_node[0];
     if (member->waits)
-        DL_APPEND(member->group->waiting, member);
+        DL_APPEND(group->waiting, member);
 }
 
 static void uncount(struct group_member *member)
 {
-    member->group->n_bound -= member->is_bound;
+    const struct pod *pod = &member->pod->pod;
+    struct member_group *group = member->group;
+    group->n_bound -= member->is_bound;
+    group->n_placed -= pod->node_name[0] != '\0';
+    group->n_waiting -= member->waits;
+    group->n_planned -= member->waits && pod->planned_node[0];
     if (member->waits)
-        DL_DELETE(member->group->waiting, member);
+        DL_DELETE(group->waiting, member);
 }
 
 void pod_groups_add_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     const struct pod *pod = &entry->pod;
-    if (!pod->group || pod->finished || pod->terminating)
+    if ((!pod->group && !pod->gang) || pod->finished || pod->terminating)
         return;
     entry->member = MEM_NEW(struct group_member);
     entry->member->pod = entry;
     entry->member->group = find_or_add_members(cluster, pod);
     entry->member->group->n_members++;
+    DL_APPEND2(entry->member->group->members, entry->member, all_prev, all_next);
     count(cluster, entry->member);
 }
 
@@ -132,8 +140,12 @@ void pod_groups_remove_pod(struct cluster *cluster, struct pod_entry *entry)
     if (!member)
         return;
     uncount(member);
+    DL_DELETE2(member->group->members, member, all_prev, all_next);
     if (--member->group->n_members == 0) {
-        HASH_DEL(cluster->member_groups, member->group);
+        if (member->group->is_gang)
+            HASH_DEL(cluster->gangs, member->group);
+        else
+            HASH_DEL(cluster->member_groups, member->group);
         free(member->group);
     }
     free(member);
@@ -148,6 +160,14 @@ void pod_groups_renew_pod(const struct cluster *cluster, struct pod_entry *entry
     count(cluster, entry->member);
     if (entry->member->is_bound)
         entry->member->group->claims_from_ms = 0;
+}
+
+void pod_groups_move_pod(const struct cluster *cluster, struct pod_entry *entry,
+                         const char *planned_node)
+{
+    uncount(entry->member);
+    entry->pod.planned_node = planned_node;
+    count(cluster, entry->member);
 }
 
 /* members NULL: it has none. */
@@ -168,7 +188,7 @@ struct pod_group pod_groups_find(const struct cluster *cluster, const char *name
         return (struct pod_group){0};
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     return group_at(cluster, key_of(namespace_, name, arena),
-                    find_members(cluster, namespace_, name));
+                    pod_groups_members(cluster, false, namespace_, name));
 }
 
 const char *pod_groups_next(const struct cluster *cluster, const char *key,
@@ -271,7 +291,8 @@ struct group_others pod_groups_others(const struct cluster *cluster,
 {
     struct group_others others = {0};
     const struct member_group *group =
-        question->group ? find_members(cluster, question->namespace_, question->group) : NULL;
+        question->group ? pod_groups_members(cluster, false, question->namespace_, question->group)
+                        : NULL;
     const size_t n_most = group ? n_needed(cluster, group, question) : 0;
     if (n_most == 0)
         return others;

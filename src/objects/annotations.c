@@ -8,6 +8,7 @@
 #include "formats/json_parse.h"
 #include "model_wants.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -27,6 +28,73 @@ const char *annotations_nearest(const char *name)
     if (!nearest.found)
         return "";
     return strcmp(nearest.found, name) == 0 ? NULL : nearest.found;
+}
+
+/* As Kubernetes' label values. */
+#define GANG_NAME_MAX ((size_t)63)
+
+static bool is_gang_name(const char *text)
+{
+    const size_t len = strlen(text);
+    for (size_t i = 0; i < len; i++) {
+        const bool is_edge = i == 0 || i + 1 == len;
+        if (!isalnum((unsigned char)text[i]) && (is_edge || !strchr("-_.", text[i])))
+            return false;
+    }
+    return len > 0 && len <= GANG_NAME_MAX;
+}
+
+/* 0: no whole number above 0 of at most six digits. */
+static int64_t size_from_text(const char *text)
+{
+    int64_t size = 0;
+    size_t i = 0;
+    for (; i < 6 && text[i] >= '0' && text[i] <= '9'; i++)
+        size = size * 10 + (text[i] - '0');
+    return text[i] == '\0' ? size : 0;
+}
+
+static int read_gang_size(const char *text, const struct policy *policy, struct arena *arena,
+                          int64_t *ret_size, struct err *err)
+{
+    const int64_t most = (int64_t)policy->gangs.max_size;
+    const int64_t size = size_from_text(text);
+    if (size < 1)
+        return err_set(err, EINVAL,
+                       "annotation " ANNOTATION_GANG_SIZE
+                       ": is %s, should be the number of the group's pods",
+                       quoted(arena, text));
+    if (size > most)
+        return err_set(err, EINVAL,
+                       "annotation " ANNOTATION_GANG_SIZE
+                       ": is %lld, should be at most %lld (the policy's gangs.maxSize)",
+                       (long long)size, (long long)most);
+    *ret_size = size;
+    return 0;
+}
+
+int annotations_read_gang(const json_t *metadata, const struct policy *policy, struct arena *arena,
+                          const char **ret_gang, int64_t *ret_size, struct err *err)
+{
+    const json_t *annotations = json_member(metadata, "annotations");
+    const char *gang = json_string_value(json_member(annotations, ANNOTATION_GANG));
+    const char *size = json_string_value(json_member(annotations, ANNOTATION_GANG_SIZE));
+    if (policy->gangs.mode == GANGS_OFF || (!gang && !size))
+        return 0;
+    if (!gang || !size)
+        return err_set(err, EINVAL, "annotation %s: is missing, and %s is set: set both or none",
+                       gang ? ANNOTATION_GANG_SIZE : ANNOTATION_GANG,
+                       gang ? ANNOTATION_GANG : ANNOTATION_GANG_SIZE);
+    if (!is_gang_name(gang))
+        return err_set(err, EINVAL,
+                       "annotation " ANNOTATION_GANG
+                       ": is %s, should have 1 to 63 letters, digits, '-', '_' or '.', and begin "
+                       "and end with a letter or digit",
+                       quoted(arena, gang));
+    int r = read_gang_size(size, policy, arena, ret_size, err);
+    if (r == 0)
+        *ret_gang = arena_strdup(arena, gang);
+    return r;
 }
 
 json_t *annotations_legacy_affinity(const json_t *metadata)

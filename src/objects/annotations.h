@@ -22,6 +22,8 @@
 #define ANNOTATION_EXCLUDE_MODELS ANNOTATION_PREFIX "exclude-models"
 #define ANNOTATION_MIN_GPU_MEMORY ANNOTATION_PREFIX "min-gpu-memory"
 #define ANNOTATION_ALLOW_SHARED ANNOTATION_PREFIX "allow-shared"
+#define ANNOTATION_GANG ANNOTATION_PREFIX "gang"
+#define ANNOTATION_GANG_SIZE ANNOTATION_PREFIX "gang-size"
 
 /* Written by our bindings and sometimes copied by a pod's owner; not a request. Without the prefix.
  */
@@ -38,6 +40,11 @@ const char *annotations_nearest(const char *name);
  * annotations is no object, or a value is no string. */
 int annotations_read(const json_t *metadata, const struct policy *policy, struct arena *arena,
                      struct shape_facts *shape, const char **ret_refusal, struct err *err);
+
+/* The pod's group (ledger/gangs.h), if the policy has groups. -EINVAL: one of the annotations is
+ * missing or unreadable, or the size exceeds the policy's; then there is no group. */
+int annotations_read_gang(const json_t *metadata, const struct policy *policy, struct arena *arena,
+                          const char **ret_gang, int64_t *ret_size, struct err *err);
 
 /* The legacy affinity annotation as JSON; NULL: absent, empty or unreadable. The caller owns it
  * (json_decref()). */

@@ -350,6 +350,20 @@ static int read_tolerations(struct pod_reading *reading, const json_t *spec, str
     return 0;
 }
 
+/* Only pods that kube-scheduler asks us about can be held together. Those of a PodGroup are its
+ * own. */
+static void read_gang(struct pod_reading *reading, const json_t *metadata, const json_t *spec)
+{
+    struct pod_facts *facts = reading->facts;
+    struct err why = {""};
+    if (facts->group || !managed_by_policy(spec, reading->policy))
+        return;
+    if (annotations_read_gang(metadata, reading->policy, reading->arena, &facts->gang,
+                              &facts->gang_size, &why) < 0 &&
+        reading->policy->gangs.mode == GANGS_PLAN)
+        refuse(reading, arena_strdup(reading->arena, why.text));
+}
+
 static int read_annotations(struct pod_reading *reading, const json_t *metadata, const json_t *spec,
                             struct err *err)
 {
@@ -363,6 +377,7 @@ static int read_annotations(struct pod_reading *reading, const json_t *metadata,
         refuse(reading, refusal);
     else
         reading->facts->version = 0;
+    read_gang(reading, metadata, spec);
     if (r < 0)
         err_prefix(err, "metadata.");
     return r;

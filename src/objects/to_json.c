@@ -1,5 +1,6 @@
 /* to_json: see include/objects/to_json.h. */
 #include "objects/to_json.h"
+#include "annotations.h"
 #include "base/text_time.h"
 #include "selector_texts.h"
 #include "shape_json.h"
@@ -93,6 +94,12 @@ static json_t *pod_metadata_json(const struct pod_facts *facts, const struct pol
     char text[TEXT_TIME_SIZE];
     json_t *metadata = json_pack("{s:s, s:s}", "namespace", facts->namespace_, "name", facts->name);
     json_t *annotations = shape_to_annotations(&facts->shape, policy);
+    if (facts->gang) {
+        annotations = annotations ? annotations : json_object();
+        set_text(annotations, ANNOTATION_GANG, facts->gang);
+        (void)json_object_set_new(annotations, ANNOTATION_GANG_SIZE,
+                                  json_sprintf("%" PRId64, facts->gang_size));
+    }
     if (has_own_uid(facts))
         set_text(metadata, "uid", facts->uid);
     if (facts->created_s != 0)

@@ -13,6 +13,7 @@
 #include "formats/json_get.h"
 #include "tolerations.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* The ledger keeps this text for each waiting pod. */
@@ -137,12 +138,15 @@ static void add_legacy(const json_t *metadata, bool is_managed, struct lines *li
 }
 
 /* name: the key without ANNOTATION_PREFIX. */
-static void add_ours(const char *key, const char *name, bool is_managed, struct lines *lines)
+static void add_ours(const char *key, const char *name, bool is_managed, bool has_gangs,
+                     struct lines *lines)
 {
     const char *nearest = annotations_nearest(name);
+    const bool is_of_gangs =
+        has_gangs && (strcmp(key, ANNOTATION_GANG) == 0 || strcmp(key, ANNOTATION_GANG_SIZE) == 0);
     if (strcmp(name, ANNOTATION_BY_BIND) == 0)
         return;
-    if (!nearest) {
+    if (!nearest || is_of_gangs) {
         if (!is_managed)
             add_without_effect(key, lines);
         return;
@@ -157,7 +161,8 @@ static void add_ours(const char *key, const char *name, bool is_managed, struct 
 
 /* Adds legacy annotations that are not node affinity, unknown names with our prefix, and
  * annotations without effect. */
-static void add_annotations(const json_t *metadata, bool is_managed, struct lines *lines)
+static void add_annotations(const json_t *metadata, bool is_managed, bool has_gangs,
+                            struct lines *lines)
 {
     add_legacy(metadata, is_managed, lines);
     const char *key = NULL;
@@ -165,7 +170,7 @@ static void add_annotations(const json_t *metadata, bool is_managed, struct line
     json_object_foreach (json_member(metadata, "annotations"), key, value) {
         const char *name = annotations_own_name(key);
         if (name)
-            add_ours(key, name, is_managed, lines);
+            add_ours(key, name, is_managed, has_gangs, lines);
     }
 }
 
@@ -369,7 +374,8 @@ static struct text_list collect(const json_t *object, const struct policy *polic
     add_volumes(spec, &lines);
     add_containers(spec, admitted, &lines);
     add_tolerations(spec, &lines);
-    add_annotations(json_member(object, "metadata"), managed_by_policy(spec, policy), &lines);
+    add_annotations(json_member(object, "metadata"), managed_by_policy(spec, policy),
+                    policy->gangs.mode != GANGS_OFF, &lines);
     if (!admitted) {
         add_queue(text_of(labels_of(object), QUEUE_LABEL), &lines);
         add_admission(spec, &lines);
@@ -427,7 +433,43 @@ static void add_suspension(const json_t *spec, struct lines *lines)
         lines_add(lines, "spec.runPolicy.suspend: %s", SUSPENDED);
 }
 
-struct text_list pod_not_evaluated_around(const json_t *object, struct arena *arena)
+/* Kinds whose pods mostly run together or not at all, and whose size only they know. */
+static const char *const TOGETHER[] = {"JAXJob",     "JobSet",     "MPIJob", "PaddleJob",
+                                       "PyTorchJob", "RayCluster", "RayJob", "TFJob",
+                                       "TrainJob",   "XGBoostJob", NULL};
+
+/* The parser bounds the depth. */
+static bool has_key(const json_t *value, const char *key)
+{
+    size_t i = 0;
+    const char *name = NULL;
+    json_t *member = NULL;
+    json_array_foreach (value, i, member) {
+        if (has_key(member, key))
+            return true;
+    }
+    json_object_foreach ((json_t *)(uintptr_t)value, name, member) {
+        if (strcmp(name, key) == 0 || has_key(member, key))
+            return true;
+    }
+    return false;
+}
+
+static void add_gang_hint(const json_t *object, struct lines *lines)
+{
+    const char *kind = text_of(object, "kind");
+    for (size_t i = 0; TOGETHER[i]; i++) {
+        if (strcmp(kind, TOGETHER[i]) == 0 && !has_key(object, ANNOTATION_GANG))
+            lines_add(lines,
+                      "%s: its pods are not bound together; if they should be, set the "
+                      "annotations " ANNOTATION_GANG " and " ANNOTATION_GANG_SIZE
+                      " in their templates",
+                      kind);
+    }
+}
+
+struct text_list pod_not_evaluated_around(const json_t *object, const struct policy *policy,
+                                          struct arena *arena)
 {
     struct lines lines = {.arena = arena};
     const json_t *spec = json_member(object, "spec");
@@ -443,6 +485,8 @@ struct text_list pod_not_evaluated_around(const json_t *object, struct arena *ar
                   "minAvailable %" JSON_INTEGER_FORMAT ": nothing here holds these pods together",
                   group);
     add_scheduler(spec, &lines);
+    if (policy->gangs.mode != GANGS_OFF)
+        add_gang_hint(object, &lines);
     return lines_list(&lines);
 }
 

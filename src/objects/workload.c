@@ -446,7 +446,8 @@ static void add_no_template(const struct manifest *manifest, bool must_hold_pods
 
 static void add_templates(struct manifest *manifest)
 {
-    manifest->around = pod_not_evaluated_around(manifest->object, manifest->arena);
+    manifest->around =
+        pod_not_evaluated_around(manifest->object, manifest->policy, manifest->arena);
     const struct workload_kind *known = kind_of(manifest->kind, manifest->api_version);
     const struct workload_kind row = known ? *known : (struct workload_kind){0};
     const struct inline_pods *rows = inline_pods_of_kind(manifest->kind, manifest->api_version);

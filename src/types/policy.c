@@ -62,6 +62,8 @@ static const char *const MODE_NAMES[N_POLICY_MODES] = {
     [MODE_OBSERVE] = "observe",
 };
 
+static const char *const GANGS_MODE_NAMES[N_GANGS_MODES] = {
+    [GANGS_OFF] = "off", [GANGS_OBSERVE] = "observe", [GANGS_PLAN] = "plan"};
 static const char *const PLACEMENT_NAMES[N_PLACEMENT_POLICIES] = {
     [PLACEMENT_SLOT_PRICE] = "slot-price",
     [PLACEMENT_BINPACK] = "binpack",
@@ -105,6 +107,7 @@ void policy_init(struct policy *ret_policy)
                        .cap = {.share_milli = 50, .nodes = 1}},
         .shape_trap = {.cap = {.share_milli = 250, .nodes = 1}},
         .replica_spread_milli = 1000,
+        .gangs = {.max_size = 64, .kept_share_milli = 250, .forming_s = 300},
         .object_values = 50000,
         .pod_shape_bytes = (size_t)64 * 1024,
         .pod_shapes_bytes = (size_t)128 * 1024 * 1024,
@@ -291,6 +294,11 @@ const char *policy_mode_name(enum policy_mode mode)
 const char *avoidance_name(enum avoidance avoidance)
 {
     return avoidance < N_AVOIDANCES ? AVOIDANCE_NAMES[avoidance] : NULL;
+}
+
+const char *gangs_mode_name(enum gangs_mode mode)
+{
+    return mode < N_GANGS_MODES ? GANGS_MODE_NAMES[mode] : NULL;
 }
 
 const char *placement_policy_name(enum placement_policy placement)

@@ -17,6 +17,15 @@ static const struct reason_row REASONS[N_REASONS] = {
                             "correct the field that the message names, and recreate the pod"},
     [REASON_NODE_UNKNOWN] = {"node_unknown", PREFIX "the node is not in the inventory",
                              "wait until the node has registered with the API server"},
+    [REASON_GANG_FORMING] = {"gang_forming", PREFIX "the group is not complete",
+                             "wait until all pods of the group exist, or correct the annotation "
+                             "gpu-extender.io/gang-size"},
+    [REASON_GANG_WAITING] = {"gang_waiting", PREFIX "the group does not fit now",
+                             "wait: no pod of the group is bound before there is room for all"},
+    [REASON_GANG_PLACE] = {"gang_place",
+                           PREFIX "the pod's place in the plan of its group is on "
+                                  "another node",
+                           "wait until kube-scheduler offers that node"},
     [REASON_NODE_NAME] = {"node_name", PREFIX "the pod's spec.nodeName names another node",
                           "remove spec.nodeName, or set it to this node"},
     [REASON_UNSCHEDULABLE] = {"unschedulable", PREFIX "the node is cordoned",
@@ -79,6 +88,8 @@ static const struct reason_row REASONS[N_REASONS] = {
                               PREFIX "the node's free GPUs are kept for a nominated pod",
                               "wait, or give the pod a higher priority than that of the "
                               "nominated one"},
+    [REASON_GPU_KEPT] = {"gpu_kept", PREFIX "the node's free GPUs are kept for a group",
+                         "wait, or give the pod a higher priority than that of the group"},
     [REASON_QUOTA_CLAIMED] = {"quota_claimed",
                               PREFIX
                               "the rest of the quota is claimed by pods that are being bound",

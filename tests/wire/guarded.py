@@ -19,6 +19,7 @@ PATHS = (
     ("GET", "/v1/node-groups"),
     ("GET", "/v1/pending"),
     ("GET", "/v1/decisions"),
+    ("GET", "/v1/groups"),
     ("GET", "/v1/observed"),
     ("GET", "/v1/fragmentation"),
     ("GET", "/v1/quota"),

@@ -120,7 +120,7 @@ def test_case(name, service_for):
 
 
 # These never occur over a file: tests/wire/test_quota_live.py and test_quota_claims.py show them.
-LIVE_ONLY = {"namespace_unknown", "quota_claimed", "quarantine", "shape_trap"}
+LIVE_ONLY = {"namespace_unknown", "quota_claimed", "quarantine", "shape_trap", "gang_forming", "gang_waiting", "gang_place", "gpu_kept"}
 USERS_ONLY = {name for name in REASONS["enum"] if name.startswith("claim_")}
 
 

@@ -147,6 +147,7 @@ static const char *change_of(const struct misses *misses, const struct node *nod
         [REASON_GPU_MIG] = "if the pod allowed slices of GPUs (gpu-extender.io/allow-shared)",
         [REASON_MODEL_UNKNOWN] = "if the pod did not choose GPU models",
         [REASON_GPU_NOMINATED] = "if its free GPUs were not kept for a nominated pod",
+        [REASON_GPU_KEPT] = "if its free GPUs were not kept for a group",
         [REASON_QUOTA_CLAIMED] = "if the quota were not claimed by other pods",
         [REASON_PODS] = "with a free pod slot",
         [REASON_TOPOLOGY_SPREAD] = "if the pod's topology spread constraints allowed that",

@@ -137,7 +137,7 @@ const char *verdict_message(const struct pod_query *query, const struct node *no
     if (reason_is_of_claims(reason))
         return claim_message(query, node, reason);
     if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_FREE ||
-        reason == REASON_GPU_NOMINATED || reason == REASON_RESOURCE)
+        reason == REASON_GPU_NOMINATED || reason == REASON_GPU_KEPT || reason == REASON_RESOURCE)
         return resource_message(query, node, reason);
     return fit_text(node, &query->question, reason);
 }

@@ -211,7 +211,7 @@ struct bind_step bind_attempt_reserved(struct bind_attempt *attempt, int64_t now
         attempt->wants_facts = true;
         return ask(attempt, now_ms);
     }
-    if (verdict == RESERVE_CLAIMS_UNSEEN)
+    if (verdict == RESERVE_CLAIMS_UNSEEN || verdict == RESERVE_AWAITS_FIRST)
         return post_later(attempt, now_ms, 0);
     if (verdict == RESERVE_BOUND_HERE) {
         attempt->holds = false; /* counted as usage now */

@@ -104,6 +104,10 @@ static struct bind_step reserve(struct bind_event *event, struct bind_entry *ent
             "a quota covers the pod, and the watch does not show yet that its resource "
             "claims are allocated and reserved for it: retry");
         break;
+    case RESERVE_AWAITS_FIRST:
+        bind_entry_fails(entry, BIND_OUTCOME_FAILED,
+                         "the first pod of the group is being bound: retry");
+        break;
     case RESERVE_POD_UNKNOWN:
         break;
     case RESERVE_POD_GONE:

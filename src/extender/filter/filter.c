@@ -93,6 +93,7 @@ struct filter_call {
     /* Of the last judgement. */
     struct rule_case judged_case;
     struct claim_wish wish;
+    const struct gang_hold *hold;
     uint64_t seen_version; /* ledger version last judged while waiting */
 };
 
@@ -206,6 +207,7 @@ static void judge_once(struct filter_call *call, struct filter_result *ret_found
     judge_all(view.cluster, args, &question, ret_found, list);
     ret_found->left_out = shortlist_left_out(list, ret_found->nodes);
     ret_found->awaited = find_awaited(args, &question, ret_found);
+    call->hold = question.hold;
     find_case(call, &view, &question, ret_found);
     call->decision = answer_record_of(DECISION_FILTER, &args->pod);
     call->decision.ledger_version = cluster_version(view.cluster);
@@ -350,12 +352,25 @@ static void tell_wake(const struct filter_call *call, enum retry retry)
                   now_ms + (int64_t)call->policy->quota_claim_s * SECOND_MS);
 }
 
+static void tell_gang_plans(const struct filter_call *call)
+{
+    gang_plans_filtered(call->extender->gang_plans,
+                        &(struct gang_filtered){.namespace_ = call->args.pod.namespace_,
+                                                .gang = call->args.pod.gang,
+                                                .uid = call->args.pod.uid,
+                                                .hold = call->hold,
+                                                .names = call->args.names,
+                                                .n_names = call->args.n_names,
+                                                .is_handed_on = call->decision.n_handed_on > 0});
+}
+
 static void answer(struct filter_call *call, enum retry retry, const struct filter_result *found)
 {
     struct extender *extender = call->extender;
     struct buf text;
     count_metrics(extender, &call->decision, retry);
     tell_wake(call, retry);
+    tell_gang_plans(call);
     if (retry) {
         answer_retry(call, retry);
         return;

@@ -1,6 +1,7 @@
 /* rules: see rules.h. The table, the lookup, then the texts. */
 #include "extender/filter/rules.h"
 #include "decide/preempt.h"
+#include "ledger/gangs.h"
 
 #include <string.h>
 
@@ -83,6 +84,11 @@ static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] = {
     [CAUSE_GROUP] =
         {
             [POD_NONE] = {false, RETRY_GROUP, LIMIT_NONE},
+        },
+    /* Each waiting pod costs kube-scheduler an attempt at every wake, and after an Error none. */
+    [CAUSE_GANGS] =
+        {
+            [POD_NONE] = {false, RETRY_GANGS, LIMIT_NONE},
         },
     /* kube-scheduler assumes a pod before binding it, which a quota counts as a claim. If such
      * pods are bound, their end wakes waiting pods. If not, the claims expire without an event:
@@ -255,6 +261,9 @@ struct rule_case rules_case_of(const struct rule_input *input, struct arena *are
 {
     if (input->question->in_group)
         return case_of_group(input);
+    if (input->question->hold && input->question->hold->is_beyond &&
+        input->question->hold->reason != REASON_FITS)
+        return (struct rule_case){.cause = CAUSE_GANGS};
     struct rule_case found = {.cause = strongest_of(input)};
     if (found.cause == CAUSE_FITS || found.cause == CAUSE_OURS)
         return found;
@@ -352,6 +361,9 @@ static const struct retry_row {
     [RETRY_GROUP] = {"gpu-extender: a quota leaves too few GPUs for the pod's group: retry",
                      "gpu_extender_filter_group_quota_total",
                      "Calls of filter answered with: a quota leaves too few GPUs for the group."},
+    [RETRY_GANGS] = {"gpu-extender: too many pods of groups wait: retry",
+                     "gpu_extender_filter_gangs_beyond_total",
+                     "Calls of filter answered with: too many pods of groups wait."},
     [RETRY_NAMESPACE] =
         {"gpu-extender: the pod's namespace is not in the inventory yet, and quotas select by "
          "label: retry",

@@ -25,6 +25,7 @@ enum cause {
     CAUSE_FREE,         /* gpu_free */
     CAUSE_QUOTA_ENDING, /* on the pod's nominated node the quota counts terminating pods */
     CAUSE_GROUP,        /* a quota, for a pod of a group that a rejection brings back at once */
+    CAUSE_GANGS,        /* too many pods of groups wait */
     CAUSE_NAMESPACE,    /* the namespace is unknown, and quotas select by label */
     CAUSE_FITS,         /* some node fits */
     N_CAUSES

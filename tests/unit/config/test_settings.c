@@ -180,6 +180,10 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->scheduler.renew_s, b->scheduler.renew_s);
     assert_int_equal(a->scheduler.shortlist, b->scheduler.shortlist);
     assert_int_equal(a->policy.quota_claim_s, b->policy.quota_claim_s);
+    assert_int_equal(a->policy.gangs.mode, b->policy.gangs.mode);
+    assert_int_equal(a->policy.gangs.max_size, b->policy.gangs.max_size);
+    assert_int_equal(a->policy.gangs.kept_share_milli, b->policy.gangs.kept_share_milli);
+    assert_int_equal(a->policy.gangs.forming_s, b->policy.gangs.forming_s);
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
     assert_int_equal(a->kubernetes.watch_lag_s, b->kubernetes.watch_lag_s);
     assert_int_equal(a->kubernetes.bind_timeout_s, b->kubernetes.bind_timeout_s);
@@ -256,6 +260,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes,\n"
     "            beside: no, leaseDurationSeconds: 60, renewDeadlineSeconds: 40}\n"
     "filter: {shortlist: 0, quotaClaimSeconds: 7}\n"
+    "gangs: {mode: plan, maxSize: 16, maxKeptShare: 0.5, formingSeconds: 60}\n"
     "kubernetes: {watchSilenceSeconds: 5, watchLagSeconds: 600, bindTimeoutSeconds: 3}\n"
     "leaderElection: {enabled: yes, namespace: gpus, leaseName: one, serviceName: '',\n"
     "                 leaseDurationSeconds: 9, renewDeadlineSeconds: 5, retryPeriodSeconds: 2}\n"
@@ -343,6 +348,7 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->scheduler.renew_s, 40);
     assert_int_equal(settings->scheduler.shortlist, 0);
     assert_int_equal(settings->policy.quota_claim_s, 7);
+    assert_int_equal(settings->policy.gangs.mode, GANGS_PLAN);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
     assert_int_equal(settings->kubernetes.bind_timeout_s, 3);
     const struct settings_limits limits = {2000,  1999, 1001,    3 << 20, 4000, 17,

@@ -73,7 +73,7 @@ static const struct fault UNKNOWN_KEYS[] = {
      "models, deviceDrivers, admission, sharing, topology, placement, slotPrice, quarantine, "
      "shapeTrap, "
      "quotas, "
-     "scheduler, filter, "
+     "scheduler, filter, gangs, "
      "kubernetes, "
      "leaderElection, wake, decisions, limits"},
     {HEAD "\"\": 1\n",
@@ -82,7 +82,7 @@ static const struct fault UNKNOWN_KEYS[] = {
      "models, deviceDrivers, admission, sharing, topology, placement, slotPrice, quarantine, "
      "shapeTrap, "
      "quotas, "
-     "scheduler, filter, "
+     "scheduler, filter, gangs, "
      "kubernetes, "
      "leaderElection, wake, decisions, limits"},
 };

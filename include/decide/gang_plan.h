@@ -1,0 +1,58 @@
+/*
+ * gang_plan: a place for each member that a group (ledger/gangs.h) lacks: chosen on a fork, by the
+ * rules of a dry run; then kept in the ledger, if all places are still there.
+ */
+#ifndef DECIDE_GANG_PLAN_H
+#define DECIDE_GANG_PLAN_H
+
+#include "decide/peer_rules.h"
+#include "ledger/gangs.h"
+
+struct gang_member {
+    const char *uid, *namespace_;
+    struct asker asker;
+    const char *claims;           /* as in pod_facts */
+    const struct pod_shape *like; /* of the ledger, only to be compared */
+    const struct shape_facts *shape;
+    struct peer_pod peer;
+    struct peer_facts labels, terms;
+    int64_t gpus;
+    const char *node; /* its place; NULL: not chosen yet */
+};
+
+struct gang_plan {
+    const char *key;
+    int64_t priority; /* the highest of the members */
+    struct gang_member *members;
+    size_t n;
+    bool has_terms; /* the fork must have all peers */
+};
+
+/* The members that need a place: the oldest unbound ones, as many as the group lacks, those that
+ * need most GPUs first. All in the arena. Under the ledger's lock. */
+struct gang_plan gang_plan_members(const struct cluster *cluster, const char *key,
+                                   struct arena *arena);
+
+enum gang_choice { GANG_CHOSEN, GANG_NO_ROOM, GANG_NEVER_FITS };
+/* Chooses a node for each member, and uses the room on the fork. A rule about domains of nodes
+ * belongs here. avoids: nodes that must not be used. */
+enum gang_choice gang_plan_choose(struct cluster *fork, struct gang_plan *plan,
+                                  bool (*avoids)(const void *context, const char *node),
+                                  const void *context, struct arena *arena);
+
+struct gang_model {
+    const char *model; /* as in struct node_traits */
+    int64_t gpus;      /* of the plan's places */
+    int64_t total;     /* of all nodes of the model */
+};
+/* By model. Returns their number. In the arena. */
+size_t gang_plan_models(const struct cluster *fork, const struct gang_plan *plan,
+                        struct arena *arena, struct gang_model **ret_models);
+
+/* Keeps the places, if the group still needs them and each is still free, under quotas for all.
+ * Else keeps none. Needs the write lock. */
+bool gang_plan_keep(struct cluster *cluster, const struct gang_plan *plan, int64_t now_ms);
+/* Whether all places that the group keeps still have room. */
+bool gang_plan_holds(const struct cluster *cluster, const char *key, int64_t now_ms);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * groups: the groups of pods that wait to be bound together, as last looked at: extender/ writes,
+ * api/ reads. groups.lock guards the list. Callers pass the time, milliseconds since 1970.
+ */
+#ifndef RECORD_GROUPS_H
+#define RECORD_GROUPS_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct waiting_group {
+    const char *namespace_, *name;
+    const char *state; /* "waiting" */
+    size_t size, n_bound, n_unbound, n_planned;
+    const char *why;       /* it waits: a word; "": it does not */
+    const char *text;      /* the same for users */
+    int64_t since_ms;      /* when it was first seen; 0: not yet */
+    int64_t not_before_ms; /* no plan is made before; 0: no pause */
+    int64_t plan_ends_ms;  /* 0: no plan */
+};
+
+struct groups;
+
+struct groups *groups_new(void);
+void groups_free(struct groups *groups);
+/* Replaces all rows, which are copied. */
+void groups_set(struct groups *groups, const struct waiting_group *rows, size_t n);
+/* Sorted by namespace and name; namespace_ NULL: all. In the arena. */
+size_t groups_list(struct groups *groups, const char *namespace_, struct arena *arena,
+                   struct waiting_group **ret_rows);
+
+#endif

@@ -1,0 +1,314 @@
+/* gangs: what a group's state allows its pods, and the places that a plan keeps for them. */
+#include "decide/fit.h"
+#include "decide/gang_plan.h"
+#include "decide/reserve.h"
+#include "fixture.h"
+#include "ledger/reservation.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define GPU "nvidia.com/gpu"
+#define KEY "ml/train"
+#define NOW 1000
+
+/* n1 and n2 with 8 GPUs each. */
+static int setup(void **state)
+{
+    (void)fixture_setup(state);
+    struct fixture *fixture = *state;
+    fixture->policy.gangs.mode = GANGS_PLAN;
+    fixture_put_node(fixture, "n1", "cpu=64000 pods=100 " GPU "=8", "");
+    fixture_put_node(fixture, "n2", "cpu=64000 pods=100 " GPU "=8", "");
+    return 0;
+}
+
+#define GANG_TEST(function) cmocka_unit_test_setup_teardown(function, setup, fixture_teardown)
+
+static void put(struct fixture *fixture, const char *uid, int gpus, int64_t size)
+{
+    struct pod_facts facts = fixture_facts_in_namespace(
+        fixture, uid, "", arena_printf(fixture->arena, "cpu=1000 " GPU "=%d", gpus));
+    facts.gang = "train";
+    facts.gang_size = size;
+    fixture_put_pod_facts(fixture, &facts);
+}
+
+static void put_four(struct fixture *fixture)
+{
+    for (int i = 0; i < 4; i++)
+        put(fixture, arena_printf(fixture->arena, "ml/%d", i), 4, 4);
+}
+
+static struct gang gang(const struct fixture *fixture)
+{
+    return gangs_find(fixture->cluster, "ml", "train");
+}
+
+static enum reason judge(struct fixture *fixture, const char *uid, const char *node)
+{
+    const struct pod *pod = cluster_find_pod(fixture->cluster, uid);
+    const struct fit_question wanted = {.shape = pod->shape,
+                                        .scope = FIT_OURS,
+                                        .asker = asker_from_pod(pod),
+                                        .gang = pod->gang,
+                                        .own = cluster_find_reservation(fixture->cluster, uid)};
+    const struct fit_question question =
+        fit_question_of(fixture->cluster, pod->namespace_, &wanted, NOW, fixture->arena);
+    return fit_judge(fixture_find_node(fixture, node), &question);
+}
+
+static enum reserve_verdict reserve(struct fixture *fixture, const char *uid, const char *node,
+                                    struct reserve_result *ret_result)
+{
+    const struct reserve_question question = {.uid = uid, .node_name = node, .now_ms = NOW};
+    return reserve_room(fixture->cluster, &question, ret_result);
+}
+
+static bool avoids_node(const void *context, const char *node)
+{
+    return context && strcmp(context, node) == 0;
+}
+
+static enum gang_choice choose(struct fixture *fixture, const char *avoided,
+                               struct gang_plan *ret_plan)
+{
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    (void)cluster_fork_peers(fork, fixture->cluster, PEERS_REPELLING);
+    *ret_plan = gang_plan_members(fixture->cluster, KEY, fixture->arena);
+    const enum gang_choice choice =
+        gang_plan_choose(fork, ret_plan, avoids_node, avoided, fixture->arena);
+    cluster_fork_free(fork);
+    return choice;
+}
+
+static void plan(struct fixture *fixture)
+{
+    struct gang_plan plan = {0};
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
+    assert_true(gang_plan_keep(fixture->cluster, &plan, NOW));
+    fixture_check(fixture);
+}
+
+static const char *place_of(const struct fixture *fixture, const char *uid)
+{
+    return cluster_find_pod(fixture->cluster, uid)->planned_node;
+}
+
+static void put_stranger(struct fixture *fixture, int gpus, int64_t priority)
+{
+    struct pod_facts facts = fixture_facts_in_namespace(
+        fixture, "ml/stranger", "", arena_printf(fixture->arena, GPU "=%d", gpus));
+    facts.priority = priority;
+    fixture_put_pod_facts(fixture, &facts);
+}
+
+static void test_a_group_without_a_plan(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reserve_result result = {0};
+    put(fixture, "ml/0", 4, 2);
+    assert_int_equal(judge(fixture, "ml/0", "n1"), REASON_GANG_FORMING);
+    put(fixture, "ml/1", 4, 2);
+    assert_int_equal(judge(fixture, "ml/0", "n1"), REASON_GANG_WAITING);
+    assert_int_equal(reserve(fixture, "ml/0", "n1", &result), RESERVE_REFUSED);
+    assert_string_equal(result.why, "the group does not fit now");
+    put_stranger(fixture, 8, 0);
+    assert_int_equal(judge(fixture, "ml/stranger", "n1"), REASON_FITS);
+}
+
+static void test_the_greatest_size_counts(void **state)
+{
+    struct fixture *fixture = *state;
+    put(fixture, "ml/0", 4, 1);
+    put(fixture, "ml/1", 4, 3);
+    assert_int_equal(judge(fixture, "ml/0", "n1"), REASON_GANG_FORMING);
+    fixture_remove_pod(fixture, "ml/1");
+    assert_int_equal(judge(fixture, "ml/0", "n1"), REASON_GANG_WAITING);
+}
+
+static void test_a_plan_keeps_a_place_for_each(void **state)
+{
+    struct fixture *fixture = *state;
+    put_four(fixture);
+    plan(fixture);
+    assert_int_equal(gang_state_of(&(struct gang){.size = 4, .n_unbound = 4, .n_planned = 4}),
+                     GANG_PLANNED);
+    assert_int_equal(gang(fixture).n_planned, 4);
+    put_stranger(fixture, 1, 0);
+    assert_int_equal(judge(fixture, "ml/stranger", "n1"), REASON_GPU_KEPT);
+    put_stranger(fixture, 1, 10);
+    assert_int_equal(judge(fixture, "ml/stranger", "n1"), REASON_FITS);
+    gangs_drop(fixture->cluster, KEY);
+    fixture_check(fixture);
+    put_stranger(fixture, 8, 0);
+    assert_int_equal(judge(fixture, "ml/stranger", "n1"), REASON_FITS);
+}
+
+static void test_a_change_of_a_pod_keeps_its_place(void **state)
+{
+    struct fixture *fixture = *state;
+    put_four(fixture);
+    plan(fixture);
+    struct pod_facts facts = fixture_facts_in_namespace(fixture, "ml/0", "", "cpu=1000 " GPU "=4");
+    facts.gang = "train";
+    facts.gang_size = 4;
+    facts.unscheduled_reason = facts.unscheduled_message = "other";
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(gang(fixture).n_planned, 4);
+    facts.terminating = true;
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(gang(fixture).n_planned, 3);
+    put_stranger(fixture, 4, 0);
+    const bool fits = judge(fixture, "ml/stranger", "n1") == REASON_FITS ||
+                      judge(fixture, "ml/stranger", "n2") == REASON_FITS;
+    assert_true(fits);
+}
+
+static void test_places_of_equal_pods_are_exchanged(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reserve_result result = {0};
+    put_four(fixture);
+    plan(fixture);
+    const char *mine = place_of(fixture, "ml/0");
+    const char *other = strcmp(mine, "n1") == 0 ? "n2" : "n1";
+    assert_int_equal(judge(fixture, "ml/0", other), REASON_FITS);
+    assert_int_equal(reserve(fixture, "ml/0", other, &result), RESERVE_HELD);
+    fixture_check(fixture);
+    const struct gang after = gang(fixture);
+    assert_int_equal(after.n_bound, 1);
+    assert_int_equal(after.n_planned, 3);
+    assert_true(gang_plan_holds(fixture->cluster, KEY, NOW));
+}
+
+static void test_the_first_is_bound_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reserve_result first = {0};
+    struct reserve_result result = {0};
+    put_four(fixture);
+    plan(fixture);
+    const char *node = place_of(fixture, "ml/1");
+    assert_int_equal(reserve(fixture, "ml/0", place_of(fixture, "ml/0"), &first), RESERVE_HELD);
+    assert_int_equal(reserve(fixture, "ml/1", node, &result), RESERVE_AWAITS_FIRST);
+    fixture_put_pod(fixture, "other", "", GPU "=1");
+    /* It failed: its place is kept again. */
+    reservation_release(fixture->cluster, "ml/0", first.serial);
+    assert_int_equal(gang(fixture).n_planned, 4);
+    assert_int_equal(reserve(fixture, "ml/1", node, &result), RESERVE_HELD);
+    struct pod_facts facts =
+        fixture_facts_in_namespace(fixture, "ml/1", node, "cpu=1000 " GPU "=4");
+    facts.gang = "train";
+    facts.gang_size = 4;
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(reserve(fixture, "ml/0", place_of(fixture, "ml/0"), &first), RESERVE_HELD);
+    assert_int_equal(reserve(fixture, "ml/2", place_of(fixture, "ml/2"), &first), RESERVE_HELD);
+}
+
+static void test_a_plan_that_others_took(void **state)
+{
+    struct fixture *fixture = *state;
+    put_four(fixture);
+    plan(fixture);
+    assert_true(gang_plan_holds(fixture->cluster, KEY, NOW));
+    fixture_put_pod(fixture, "ml/thief", "n1", GPU "=1");
+    assert_false(gang_plan_holds(fixture->cluster, KEY, NOW));
+}
+
+static void test_a_choice_that_is_late_is_not_kept(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gang_plan plan = {0};
+    put_four(fixture);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
+    fixture_put_pod(fixture, "thief", "n2", GPU "=8");
+    assert_false(gang_plan_keep(fixture->cluster, &plan, NOW));
+    assert_int_equal(gang(fixture).n_planned, 0);
+    fixture_remove_pod(fixture, "thief");
+    fixture_remove_pod(fixture, "ml/3");
+    assert_false(gang_plan_keep(fixture->cluster, &plan, NOW));
+    assert_int_equal(gang(fixture).n_planned, 0);
+}
+
+static void test_no_room(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gang_plan plan = {0};
+    put_four(fixture);
+    assert_int_equal(choose(fixture, "n2", &plan), GANG_NO_ROOM);
+    fixture_put_pod(fixture, "other", "n1", GPU "=1");
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NO_ROOM);
+    put(fixture, "ml/4", 4, 5);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NEVER_FITS);
+}
+
+static void test_a_running_group_is_as_other_pods(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pod_facts facts = fixture_facts_in_namespace(fixture, "ml/0", "n1", GPU "=4");
+    facts.gang = "train";
+    facts.gang_size = 4;
+    fixture_put_pod_facts(fixture, &facts);
+    put(fixture, "ml/1", 4, 4);
+    assert_int_equal(judge(fixture, "ml/1", "n1"), REASON_FITS);
+    put(fixture, "ml/2", 4, 4);
+    put(fixture, "ml/3", 4, 4);
+    assert_int_equal(judge(fixture, "ml/1", "n1"), REASON_GANG_WAITING);
+    gangs_treat(fixture->cluster, KEY, GANG_ORDINARY);
+    assert_int_equal(judge(fixture, "ml/1", "n1"), REASON_FITS);
+}
+
+static void test_observing_has_no_effect(void **state)
+{
+    struct fixture *fixture = *state;
+    put(fixture, "ml/0", 4, 2);
+    fixture->policy.gangs.mode = GANGS_OBSERVE;
+    assert_int_equal(judge(fixture, "ml/0", "n1"), REASON_FITS);
+    fixture->policy.gangs.mode = GANGS_PLAN;
+    fixture->policy.mode = MODE_OBSERVE;
+    assert_int_equal(judge(fixture, "ml/0", "n1"), REASON_FITS);
+}
+
+static void test_a_quota_counts_for_the_sum(void **state)
+{
+    static const char *const NAMES[] = {"ml"};
+    static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 12}};
+    (void)fixture_setup(state);
+    struct fixture *fixture = *state;
+    struct gang_plan plan = {0};
+    const struct quota quota = {
+        .name = "ml", .namespaces = NAMES, .n_namespaces = 1, .limits = LIMITS, .n_limits = 1};
+    fixture->policy.gangs.mode = GANGS_PLAN;
+    fixture_add_quota(fixture, &quota);
+    fixture_put_node(fixture, "n1", "cpu=64000 pods=100 " GPU "=8", "");
+    fixture_put_node(fixture, "n2", "cpu=64000 pods=100 " GPU "=8", "");
+    put_four(fixture);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NO_ROOM);
+    for (int i = 0; i < 3; i++)
+        put(fixture, arena_printf(fixture->arena, "ml/%d", i), 4, 3);
+    fixture_remove_pod(fixture, "ml/3");
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
+    assert_true(gang_plan_keep(fixture->cluster, &plan, NOW));
+    put_stranger(fixture, 1, 0);
+    assert_int_equal(judge(fixture, "ml/stranger", "n1"), REASON_QUOTA);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        GANG_TEST(test_a_group_without_a_plan),
+        GANG_TEST(test_the_greatest_size_counts),
+        GANG_TEST(test_a_plan_keeps_a_place_for_each),
+        GANG_TEST(test_a_change_of_a_pod_keeps_its_place),
+        GANG_TEST(test_places_of_equal_pods_are_exchanged),
+        GANG_TEST(test_the_first_is_bound_alone),
+        GANG_TEST(test_a_plan_that_others_took),
+        GANG_TEST(test_a_choice_that_is_late_is_not_kept),
+        GANG_TEST(test_no_room),
+        GANG_TEST(test_a_running_group_is_as_other_pods),
+        GANG_TEST(test_observing_has_no_effect),
+        cmocka_unit_test_teardown(test_a_quota_counts_for_the_sum, fixture_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

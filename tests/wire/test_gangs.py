@@ -1,0 +1,144 @@
+"""Groups by annotation over a fake API server: no pod is bound before there is room for all, and a group that waits holds nothing."""
+
+import pytest
+from objects import annotated, filter_args, pod, preempt_args
+from test_live_binds import arrive
+
+NODES = ["a", "b"]  # with 5 and 4 free GPUs
+
+
+def members(n, size=None, gpus=1, group="train"):
+    return [annotated(f"{group}-{i}", gpus, gang=group, gang_size=str(size or n)) for i in range(n)]
+
+
+@pytest.fixture
+def planning(follow):
+    """A service that plans groups. Kept: a plan needs most of the two nodes, so the share is the whole."""
+    return follow(more={"gangs": {"mode": "plan", "maxKeptShare": 1}})
+
+
+def groups(service):
+    return service.get("/v1/groups").json()["groups"]
+
+
+def wait_until(service, **expected):
+    def is_so():
+        shown = groups(service)
+        return shown and all(shown[0][key] == value for key, value in expected.items())
+
+    service.wait(f"the group is {expected}", is_so, lambda: groups(service))
+
+
+def said(service, asking, names=NODES):
+    return service.post("/scheduler/filter", filter_args(asking, names)).json()
+
+
+def handed_on(service, asking, names=NODES):
+    return said(service, asking, names)["NodeNames"]
+
+
+def reasons(service, asking):
+    answer = said(service, asking)
+    assert not answer["Error"] and not answer["FailedNodes"]
+    return set(answer["FailedAndUnresolvableNodes"].values())
+
+
+def test_a_group_waits_whole_and_is_bound_whole(api, planning):
+    four = members(4, gpus=2)
+    arrive(api, planning, *four[:3])
+    wait_until(planning, state="forming", waiting=3, size=4)
+    assert reasons(planning, four[0]) == {"gpu-extender: the group is not complete"}
+    assert "the group is not complete" in planning.bind(four[0], "a")
+    api.store.put(four[3])
+    wait_until(planning, state="planned", planned=4, reason="")
+    assert reasons(planning, pod("other", 2)) == {"gpu-extender: the node's free GPUs are kept for a group"}
+    for one in four:
+        nodes = handed_on(planning, one)
+        assert nodes
+        assert planning.bind(one, nodes[0]) is None
+    planning.wait("it runs", lambda: not groups(planning))
+    bound = sorted(api.store.get("pods", one["metadata"]["name"], "ml")["spec"]["nodeName"] for one in four)
+    assert bound == ["a", "a", "b", "b"]
+    assert planning.metric("gpu_extender_group_plans_total") == 1
+    assert planning.metric("gpu_extender_groups", state="running") == 1
+
+
+def test_a_group_that_does_not_fit_holds_nothing(api, planning):
+    arrive(api, planning, *members(3, gpus=4))
+    wait_until(planning, state="waiting", reason="room")
+    assert reasons(planning, members(3, gpus=4)[0]) == {"gpu-extender: the group does not fit now"}
+    assert "the group does not fit now" in planning.bind(members(3, gpus=4)[0], "b")
+    assert handed_on(planning, pod("other", 4)) == ["a", "b"]
+    assert api.faults.count("bind") == 0
+
+
+def test_a_deleted_group_frees_its_places_at_once(api, planning):
+    two = members(2, gpus=4)
+    arrive(api, planning, *two)
+    wait_until(planning, state="planned")
+    api.store.remove(*two)
+    planning.wait("the pods are gone", lambda: not {"pod-train-0", "pod-train-1"} & planning.ledger()[1])
+    assert handed_on(planning, pod("other", 4)) == ["a", "b"]
+
+
+def test_nothing_is_evicted_for_a_group(api, planning):
+    arrive(api, planning, *members(3, gpus=4))
+    wait_until(planning, state="waiting")
+    answer = planning.post("/scheduler/preempt", preempt_args(members(3, gpus=4)[0], {"a": ["pod-old-0", "pod-old-1", "pod-old-2"]}))
+    assert answer.json() == {"NodeNameToMetaVictims": {}}
+
+
+def test_a_node_that_is_not_offered_is_done_without(api, planning):
+    two = members(2, gpus=2)
+    arrive(api, planning, *two)
+    wait_until(planning, state="planned")
+    first = {*handed_on(planning, two[0])}
+    (other,) = {"a", "b"} - first if len(first) == 1 else ({"b"},)
+    planning.wait("another plan", lambda: handed_on(planning, two[0], [other]))
+
+
+WRONG = [
+    ({"gang": "t"}, "annotation gpu-extender.io/gang-size: is missing, and gpu-extender.io/gang is set: set both or none"),
+    ({"gang_size": "2"}, "annotation gpu-extender.io/gang: is missing"),
+    ({"gang": "t", "gang_size": "many"}, "should be the number of the group's pods"),
+    ({"gang": "t", "gang_size": "0"}, "should be the number of the group's pods"),
+    ({"gang": "t", "gang_size": "65"}, "is 65, should be at most 64 (the policy's gangs.maxSize)"),
+    ({"gang": "a b", "gang_size": "2"}, "should have 1 to 63 letters"),
+    ({"gang": "x" * 64, "gang_size": "2"}, "should have 1 to 63 letters"),
+]
+
+
+def test_what_is_wrong_is_said(planning):
+    for annotations, fault in WRONG:
+        (why,) = reasons(planning, annotated("wrong", 1, **annotations))
+        assert fault in why
+
+
+def test_observed_groups_have_no_effect(api, follow):
+    service = follow(more={"gangs": {"mode": "observe"}})
+    four = members(4, gpus=2)
+    arrive(api, service, *four[:3])
+    wait_until(service, state="forming")
+    assert handed_on(service, four[0]) == ["a", "b"]
+    api.store.put(four[3])
+    wait_until(service, state="waiting", reason="observed")
+    assert handed_on(service, pod("other", 4)) == ["a", "b"]
+    assert service.bind(four[0], "b") is None
+    assert handed_on(service, annotated("wrong", 1, gang="t")) == ["a", "b"]
+
+
+def test_without_groups_the_annotations_have_no_effect(api, follower):
+    four = members(4, gpus=2)
+    arrive(api, follower, four[0])
+    assert handed_on(follower, four[0]) == ["a", "b"]
+    assert handed_on(follower, annotated("wrong", 1, gang="a b")) == ["a", "b"]
+    assert follower.bind(four[0], "b") is None
+    assert follower.get("/v1/groups").json() == {"mode": "off", "groups": [], "warnings": []}
+
+
+def test_as_a_table(api, planning):
+    arrive(api, planning, *members(3, size=4))
+    wait_until(planning, state="forming")
+    lines = planning.get("/v1/groups?output=table").text.splitlines()
+    assert lines[0] == "gangs.mode: plan"
+    assert lines[2].split(maxsplit=6) == ["ml", "train", "forming", "4", "0", "3", "3 of 4 pods wait; some of its pods do not exist yet"]
