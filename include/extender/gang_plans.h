@@ -12,6 +12,7 @@
 #ifndef EXTENDER_GANG_PLANS_H
 #define EXTENDER_GANG_PLANS_H
 
+#include "base/hash.h"
 #include "base/buf.h"
 #include "decide/fit.h"
 #include "extender/wake.h"
@@ -43,7 +44,7 @@ int64_t gang_plans_tick(void *plans, int64_t now_ms);
 struct gang_filtered {
     const char *namespace_, *gang, *uid;
     const struct gang_hold *hold; /* NULL: nothing is noted */
-    const char *const *names;
+    const struct hashed_text *names;
     size_t n_names;
     bool is_handed_on;
 };

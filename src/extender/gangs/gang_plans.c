@@ -76,7 +76,7 @@ static void note(struct gang_plans *plans, const struct gang_filtered *filtered,
 static bool is_offered(const struct gang_filtered *filtered, const char *node)
 {
     for (size_t i = 0; i < filtered->n_names; i++) {
-        if (strcmp(filtered->names[i], node) == 0)
+        if (strcmp(filtered->names[i].text, node) == 0)
             return true;
     }
     return false;
