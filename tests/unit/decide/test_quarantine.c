@@ -99,6 +99,8 @@ static void test_the_node_is_left_out(void **state)
     make_sick(fixture);
     assert_string_equal(on_n1(fixture), "quarantine");
     assert_true(cluster_version(fixture->cluster) > version);
+    assert_string_equal(node_mark_word(node_mark(fixture_find_node(fixture, "n1"))), "quarantine");
+    assert_null(node_mark_word(node_mark(fixture_find_node(fixture, "n2"))));
     const struct asker nominated = {.uid = "c/9", .nominated_node = "n1"};
     assert_string_equal(verdict_of(fixture, "n1", &nominated, ""), "fits");
     assert_string_equal(verdict_of(fixture, "n2", &(struct asker){.uid = "c/9"}, ""), "fits");
