@@ -34,11 +34,15 @@ struct finder {
     size_t size; /* capacity of items */
 };
 
+/* What follows the list may be long. */
+#define ITEMS_AHEAD_MAX ((size_t)8192)
+
 /* Room for all items if those to come are as long as this one. */
 static void make_room(struct finder *finder, const struct hashed_text *item)
 {
     const size_t n_left = finder->len - (size_t)(item->text - finder->text);
-    const size_t size = 2 * finder->n + n_left / (item->len + sizeof "\"\"") + 1;
+    const size_t n_ahead = n_left / (item->len + sizeof "\"\"");
+    const size_t size = 2 * finder->n + 1 + (n_ahead < ITEMS_AHEAD_MAX ? n_ahead : ITEMS_AHEAD_MAX);
     struct hashed_text *items = ARENA_ARRAY_UNSET(finder->arena, struct hashed_text, size);
     if (finder->n > 0)
         memcpy(items, finder->items, finder->n * sizeof *items);

@@ -51,7 +51,7 @@ const struct hostile_body BODIES[] = {
      63 * MB, 0, 413, "values, should have at most 200000", 2 * MIB, 0},
     {"body-filter", "a Pod of 740,000 terms, 15 MB, for filter", READ_FILTER,
      "{\"NodeNames\":[\"node-0\"],\"Pod\":" POD_HEAD, ",{\"topologyKey\":\"a\"}", POD_TAIL "}",
-     15 * MB, 0, 200, "values, should have at most 50000", 60 * MIB, 0},
+     15 * MB, 0, 200, "values, should have at most 50000", 4 * MIB, 0},
     {"body-preempt", "a victim of 740,000 terms, 15 MB, for preempt", READ_PREEMPT,
      "{\"Pod\":{\"metadata\":{\"uid\":\"a\"}},\"NodeNameToVictims\":{\"node-0\":{\"Pods\":"
      "[" POD_HEAD,
