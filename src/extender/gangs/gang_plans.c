@@ -19,7 +19,7 @@
 #define KEY_BYTES 320
 
 /* What filter told: a member was given a place, or the node of a place was not offered. */
-struct note {
+struct filter_note {
     char key[KEY_BYTES];
     uint64_t uid, node; /* hashes; one is 0 */
 };
@@ -31,7 +31,7 @@ struct gang_plans {
     int64_t due_ms;
     struct counter n_plans, n_ends[N_GANG_ENDS];
     struct mutex lock; /* guards the rest; innermost */
-    struct note *notes;
+    struct filter_note *notes;
     size_t n_notes;
     size_t n_groups[N_GANG_STATES];
     int64_t kept_s; /* GPU-seconds */
@@ -43,7 +43,7 @@ struct gang_plans *gang_plans_new(const struct gang_plans_settings *settings)
     plans->settings = *settings;
     plans->turns = gang_turns_new();
     plans->is_idle = true;
-    plans->notes = MEM_ARRAY(struct note, NOTES_MAX);
+    plans->notes = MEM_ARRAY(struct filter_note, NOTES_MAX);
     mutex_init(&plans->lock);
     return plans;
 }
@@ -61,11 +61,11 @@ void gang_plans_free(struct gang_plans *plans)
 /* ---- what filter tells ---- */
 
 static void note(struct gang_plans *plans, const struct gang_filtered *filtered,
-                 const struct note *note)
+                 const struct filter_note *note)
 {
     mutex_lock(&plans->lock);
     if (plans->n_notes < NOTES_MAX) {
-        struct note *added = &plans->notes[plans->n_notes++];
+        struct filter_note *added = &plans->notes[plans->n_notes++];
         *added = *note;
         (void)snprintf(added->key, sizeof added->key, "%s/%s", filtered->namespace_,
                        filtered->gang);
@@ -88,12 +88,12 @@ void gang_plans_filtered(struct gang_plans *plans, const struct gang_filtered *f
     if (!plans || !hold || hold->reason != REASON_FITS)
         return;
     if (filtered->is_handed_on) {
-        note(plans, filtered, &(struct note){.uid = hash_text(filtered->uid)});
+        note(plans, filtered, &(struct filter_note){.uid = hash_text(filtered->uid)});
         return;
     }
     for (size_t i = 0; i < hold->n_nodes; i++) {
         if (!is_offered(filtered, hold->nodes[i]))
-            note(plans, filtered, &(struct note){.node = hash_text(hold->nodes[i])});
+            note(plans, filtered, &(struct filter_note){.node = hash_text(hold->nodes[i])});
     }
 }
 
@@ -101,7 +101,7 @@ static void take_notes(struct gang_plans *plans, int64_t now_ms)
 {
     mutex_lock(&plans->lock);
     for (size_t i = 0; i < plans->n_notes; i++) {
-        const struct note *note = &plans->notes[i];
+        const struct filter_note *note = &plans->notes[i];
         if (note->uid)
             gang_turns_offered(plans->turns, note->key, note->uid, now_ms);
         else

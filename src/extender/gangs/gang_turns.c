@@ -70,13 +70,13 @@ const char *gang_end_name(enum gang_end end)
     return ENDS[end];
 }
 
-struct hashes {
+struct known_hashes {
     uint64_t items[HASHES_MAX];
     size_t n;
 };
 
 /* A group's. */
-struct turn {
+struct group_turn {
     const char *namespace_; /* in texts */
     struct gang gang;       /* as last seen */
     int64_t priority;
@@ -95,7 +95,7 @@ struct turn {
     int64_t planned_ms, dropped_ms;
     struct gang_kept kept[GANG_MODELS_MAX];
     size_t n_kept, n_places;
-    struct hashes offered, avoided;
+    struct known_hashes offered, avoided;
     UT_hash_handle hh; /* by key */
     char texts[];      /* the key, then the namespace */
 };
@@ -115,7 +115,7 @@ struct account {
 
 struct gang_turns {
     struct gang_limits limits;
-    struct turn *turns;
+    struct group_turn *turns;
     struct account *accounts;
     uint64_t n_seen, round;
     int64_t seen_ms;      /* 0: never */
@@ -130,7 +130,7 @@ struct gang_turns *gang_turns_new(void)
     return turns;
 }
 
-static void forget(struct gang_turns *turns, struct turn *turn)
+static void forget(struct gang_turns *turns, struct group_turn *turn)
 {
     HASH_DEL(turns->turns, turn);
     free(turn);
@@ -158,14 +158,14 @@ void gang_turns_limit(struct gang_turns *turns, const struct gang_limits *limits
     turns->limits = *limits;
 }
 
-static struct turn *find(const struct gang_turns *turns, const char *key)
+static struct group_turn *find(const struct gang_turns *turns, const char *key)
 {
-    struct turn *turn = NULL;
+    struct group_turn *turn = NULL;
     HASH_FIND_STR(turns->turns, key, turn);
     return turn;
 }
 
-static bool add_hash(struct hashes *hashes, uint64_t hash)
+static bool add_hash(struct known_hashes *hashes, uint64_t hash)
 {
     for (size_t i = 0; i < hashes->n; i++) {
         if (hashes->items[i] == hash)
@@ -227,7 +227,7 @@ static struct account *open_account(struct gang_turns *turns, const char *namesp
     return account;
 }
 
-static void charge_model(struct gang_turns *turns, const struct turn *turn,
+static void charge_model(struct gang_turns *turns, const struct group_turn *turn,
                          const struct gang_kept *kept, int64_t now_ms)
 {
     const int64_t places = turn->n_places > 0 ? (int64_t)turn->n_places : 1;
@@ -245,7 +245,8 @@ static void charge_model(struct gang_turns *turns, const struct turn *turn,
 /* For what was kept since the last sight. */
 static void charge(struct gang_turns *turns, int64_t now_ms)
 {
-    for (const struct turn *turn = turns->turns; turn && turns->seen_ms > 0; turn = turn->hh.next) {
+    for (const struct group_turn *turn = turns->turns; turn && turns->seen_ms > 0;
+         turn = turn->hh.next) {
         for (size_t i = 0; turn->has_plan && i < turn->n_kept; i++)
             charge_model(turns, turn, &turn->kept[i], now_ms);
     }
@@ -254,11 +255,12 @@ static void charge(struct gang_turns *turns, int64_t now_ms)
 
 /* ---- what the ledger shows ---- */
 
-static struct turn *add(struct gang_turns *turns, const struct gang_sight *sight, int64_t now_ms)
+static struct group_turn *add(struct gang_turns *turns, const struct gang_sight *sight,
+                              int64_t now_ms)
 {
     const size_t key_size = strlen(sight->key) + 1;
     const size_t len = strlen(sight->namespace_);
-    struct turn *turn = mem_new(sizeof *turn + key_size + len + 1);
+    struct group_turn *turn = mem_new(sizeof *turn + key_size + len + 1);
     memcpy(turn->texts, sight->key, key_size);
     memcpy(turn->texts + key_size, sight->namespace_, len + 1);
     turn->namespace_ = turn->texts + key_size;
@@ -268,7 +270,7 @@ static struct turn *add(struct gang_turns *turns, const struct gang_sight *sight
     return turn;
 }
 
-static void see(struct turn *turn, const struct gang_sight *sight, int64_t now_ms)
+static void see(struct group_turn *turn, const struct gang_sight *sight, int64_t now_ms)
 {
     const bool is_forming = gang_state_of(&sight->gang) == GANG_FORMING;
     if (turn->has_plan && sight->gang.n_bound > turn->gang.n_bound)
@@ -284,7 +286,7 @@ static void see(struct turn *turn, const struct gang_sight *sight, int64_t now_m
 }
 
 /* Of two groups, the first in the order of planning. */
-static int compare(const struct turn *a, const struct turn *b)
+static int compare(const struct group_turn *a, const struct group_turn *b)
 {
     const bool a_partial = a->gang.n_bound > 0;
     const bool b_partial = b->gang.n_bound > 0;
@@ -297,7 +299,7 @@ static int compare(const struct turn *a, const struct turn *b)
 
 static int compare_turns(const void *a, const void *b)
 {
-    return compare(*(const struct turn *const *)a, *(const struct turn *const *)b);
+    return compare(*(const struct group_turn *const *)a, *(const struct group_turn *const *)b);
 }
 
 /* The first groups wait; the members of others come again by themselves. */
@@ -305,8 +307,8 @@ static void find_beyond(struct gang_turns *turns)
 {
     size_t n = 0;
     size_t n_members = 0;
-    struct turn **waiting = MEM_ARRAY(struct turn *, HASH_COUNT(turns->turns) + 1);
-    for (struct turn *turn = turns->turns; turn; turn = turn->hh.next) {
+    struct group_turn **waiting = MEM_ARRAY(struct group_turn *, HASH_COUNT(turns->turns) + 1);
+    for (struct group_turn *turn = turns->turns; turn; turn = turn->hh.next) {
         turn->is_beyond = false;
         if (!turn->has_plan && turn->gang.n_unbound > 0)
             waiting[n++] = turn;
@@ -323,8 +325,8 @@ static void find_beyond(struct gang_turns *turns)
 void gang_turns_see(struct gang_turns *turns, const struct gang_sight *sights, size_t n,
                     int64_t now_ms)
 {
-    struct turn *turn = NULL;
-    struct turn *next = NULL;
+    struct group_turn *turn = NULL;
+    struct group_turn *next = NULL;
     charge(turns, now_ms);
     close_accounts(turns, now_ms);
     for (turn = turns->turns; turn; turn = turn->hh.next)
@@ -345,7 +347,8 @@ void gang_turns_see(struct gang_turns *turns, const struct gang_sight *sights, s
 
 /* ---- the end of plans ---- */
 
-static enum gang_end end_of(const struct gang_turns *turns, const struct turn *turn, int64_t now_ms)
+static enum gang_end end_of(const struct gang_turns *turns, const struct group_turn *turn,
+                            int64_t now_ms)
 {
     const struct gang_limits *limits = &turns->limits;
     if (!turn->is_seen)
@@ -374,7 +377,7 @@ static int64_t pause_ms(const struct gang_limits *limits, unsigned n_pauses)
     return pause_ms < limits->pause_most_ms ? pause_ms : limits->pause_most_ms;
 }
 
-static void expire(struct gang_turns *turns, struct turn *turn, int64_t now_ms)
+static void expire(struct gang_turns *turns, struct group_turn *turn, int64_t now_ms)
 {
     struct account *account = open_account(turns, turn->namespace_, 0, now_ms);
     if (account)
@@ -384,7 +387,7 @@ static void expire(struct gang_turns *turns, struct turn *turn, int64_t now_ms)
     turn->avoided.n = 0;
 }
 
-static struct gang_step drop(struct gang_turns *turns, struct turn *turn, enum gang_end why,
+static struct gang_step drop(struct gang_turns *turns, struct group_turn *turn, enum gang_end why,
                              int64_t now_ms)
 {
     turn->has_plan = turn->is_not_offered = false;
@@ -398,12 +401,14 @@ static struct gang_step drop(struct gang_turns *turns, struct turn *turn, enum g
 
 /* ---- whose turn it is ---- */
 
-static bool is_overdue(const struct gang_turns *turns, const struct turn *turn, int64_t now_ms)
+static bool is_overdue(const struct gang_turns *turns, const struct group_turn *turn,
+                       int64_t now_ms)
 {
     return turn->forming_from_ms > 0 && now_ms - turn->forming_from_ms >= turns->limits.forming_ms;
 }
 
-static bool may_be_planned(const struct gang_turns *turns, const struct turn *turn, int64_t now_ms)
+static bool may_be_planned(const struct gang_turns *turns, const struct group_turn *turn,
+                           int64_t now_ms)
 {
     const enum gang_state state = gang_state_of(&turn->gang);
     return !turn->has_plan && turn->is_seen && !turn->is_beyond &&
@@ -412,10 +417,10 @@ static bool may_be_planned(const struct gang_turns *turns, const struct turn *tu
 }
 
 /* Each group has an attempt before one has two, so that groups without room hold up no others. */
-static struct turn *next_turn(struct gang_turns *turns, int64_t now_ms)
+static struct group_turn *next_turn(struct gang_turns *turns, int64_t now_ms)
 {
-    struct turn *best = NULL;
-    for (struct turn *turn = turns->turns; turn; turn = turn->hh.next) {
+    struct group_turn *best = NULL;
+    for (struct group_turn *turn = turns->turns; turn; turn = turn->hh.next) {
         if (!may_be_planned(turns, turn, now_ms))
             continue;
         const bool was_tried = turn->round == turns->round;
@@ -429,14 +434,14 @@ static struct turn *next_turn(struct gang_turns *turns, int64_t now_ms)
 }
 
 /* A plan that a new leader finds, or that the machine has forgotten. */
-static bool is_strange(const struct turn *turn)
+static bool is_strange(const struct group_turn *turn)
 {
     return !turn->has_plan && turn->gang.n_planned > 0;
 }
 
 struct gang_step gang_turns_next(struct gang_turns *turns, int64_t now_ms, int64_t wake_ms)
 {
-    for (struct turn *turn = turns->turns; turn; turn = turn->hh.next) {
+    for (struct group_turn *turn = turns->turns; turn; turn = turn->hh.next) {
         const enum gang_end why = turn->has_plan ? end_of(turns, turn, now_ms) : GANG_END_NONE;
         if (why != GANG_END_NONE)
             return drop(turns, turn, why, now_ms);
@@ -446,7 +451,7 @@ struct gang_step gang_turns_next(struct gang_turns *turns, int64_t now_ms, int64
     const struct gang_step rest = {.next = GANG_REST, .wake_ms = now_ms + turns->limits.gap_ms};
     if (now_ms < turns->next_plan_ms || wake_ms - now_ms > turns->limits.wake_soon_ms)
         return rest;
-    struct turn *turn = next_turn(turns, now_ms);
+    struct group_turn *turn = next_turn(turns, now_ms);
     if (!turn)
         return rest;
     turn->tried_ms = now_ms;
@@ -456,7 +461,7 @@ struct gang_step gang_turns_next(struct gang_turns *turns, int64_t now_ms, int64
 
 /* ---- plans ---- */
 
-static int64_t kept_of(const struct turn *turn, uint64_t model)
+static int64_t kept_of(const struct group_turn *turn, uint64_t model)
 {
     int64_t gpus = 0;
     for (size_t i = 0; turn->has_plan && i < turn->n_kept; i++) {
@@ -469,21 +474,21 @@ static int64_t kept_of(const struct turn *turn, uint64_t model)
 static bool is_within_share(const struct gang_turns *turns, const struct gang_kept *kept)
 {
     int64_t sum = kept->gpus;
-    for (const struct turn *turn = turns->turns; turn; turn = turn->hh.next)
+    for (const struct group_turn *turn = turns->turns; turn; turn = turn->hh.next)
         sum += kept_of(turn, kept->model);
     return sum * MILLI <= kept->total * turns->limits.share_milli;
 }
 
 static bool has_any_plan(const struct gang_turns *turns)
 {
-    const struct turn *turn = turns->turns;
+    const struct group_turn *turn = turns->turns;
     while (turn && !turn->has_plan)
         turn = turn->hh.next;
     return turn;
 }
 
 /* A larger plan is made alone. */
-static bool may_exceed_share(const struct gang_turns *turns, const struct turn *turn,
+static bool may_exceed_share(const struct gang_turns *turns, const struct group_turn *turn,
                              int64_t now_ms)
 {
     const struct account *expired = account_of(turns, turn->namespace_, 0);
@@ -491,7 +496,7 @@ static bool may_exceed_share(const struct gang_turns *turns, const struct turn *
 }
 
 /* Whether the namespace could keep that much for a whole plan. A first plan may always be made. */
-static bool can_afford(struct gang_turns *turns, const struct turn *turn,
+static bool can_afford(struct gang_turns *turns, const struct group_turn *turn,
                        const struct gang_kept *kept, int64_t now_ms)
 {
     const struct gang_limits *limits = &turns->limits;
@@ -504,7 +509,7 @@ static bool can_afford(struct gang_turns *turns, const struct turn *turn,
                                          limits->burst_s * SECOND_MS * kept->total;
 }
 
-static enum gang_wait judge(struct gang_turns *turns, const struct turn *turn,
+static enum gang_wait judge(struct gang_turns *turns, const struct group_turn *turn,
                             const struct gang_kept *kept, size_t n_kept, int64_t now_ms)
 {
     bool is_within = true;
@@ -518,8 +523,8 @@ static enum gang_wait judge(struct gang_turns *turns, const struct turn *turn,
     return is_within || may_exceed_share(turns, turn, now_ms) ? GANG_WAIT_NONE : GANG_WAIT_SHARE;
 }
 
-static void begin_plan(struct gang_turns *turns, struct turn *turn, const struct gang_kept *kept,
-                       size_t n_kept, int64_t now_ms)
+static void begin_plan(struct gang_turns *turns, struct group_turn *turn,
+                       const struct gang_kept *kept, size_t n_kept, int64_t now_ms)
 {
     const bool replaces = turn->began_ms > 0 && now_ms - turn->dropped_ms < turns->limits.idle_ms;
     turn->has_plan = true;
@@ -537,7 +542,7 @@ static void begin_plan(struct gang_turns *turns, struct turn *turn, const struct
 enum gang_wait gang_turns_allow(struct gang_turns *turns, const char *key,
                                 const struct gang_kept *kept, size_t n_kept, int64_t now_ms)
 {
-    struct turn *turn = find(turns, key);
+    struct group_turn *turn = find(turns, key);
     if (!turn)
         return GANG_WAIT_ROOM;
     turn->wait = judge(turns, turn, kept, n_kept, now_ms);
@@ -548,7 +553,7 @@ enum gang_wait gang_turns_allow(struct gang_turns *turns, const char *key,
 
 void gang_turns_failed(struct gang_turns *turns, const char *key, enum gang_wait why)
 {
-    struct turn *turn = find(turns, key);
+    struct group_turn *turn = find(turns, key);
     if (!turn)
         return;
     turn->has_plan = false;
@@ -563,21 +568,21 @@ void gang_turns_cost(struct gang_turns *turns, int64_t now_ms, int64_t cost_ms)
 
 void gang_turns_offered(struct gang_turns *turns, const char *key, uint64_t uid, int64_t now_ms)
 {
-    struct turn *turn = find(turns, key);
+    struct group_turn *turn = find(turns, key);
     if (turn && turn->has_plan && add_hash(&turn->offered, uid))
         turn->progress_ms = now_ms;
 }
 
 void gang_turns_not_offered(struct gang_turns *turns, const char *key, uint64_t node)
 {
-    struct turn *turn = find(turns, key);
+    struct group_turn *turn = find(turns, key);
     if (turn && turn->has_plan && add_hash(&turn->avoided, node))
         turn->is_not_offered = true;
 }
 
 bool gang_turns_avoids(const struct gang_turns *turns, const char *key, uint64_t node)
 {
-    const struct turn *turn = find(turns, key);
+    const struct group_turn *turn = find(turns, key);
     for (size_t i = 0; turn && i < turn->avoided.n; i++) {
         if (turn->avoided.items[i] == node)
             return true;
@@ -587,7 +592,7 @@ bool gang_turns_avoids(const struct gang_turns *turns, const char *key, uint64_t
 
 /* ---- what is said ---- */
 
-static enum gang_wait wait_of(const struct gang_turns *turns, const struct turn *turn)
+static enum gang_wait wait_of(const struct gang_turns *turns, const struct group_turn *turn)
 {
     if (turn->has_plan)
         return GANG_WAIT_NONE;
@@ -600,7 +605,7 @@ static enum gang_wait wait_of(const struct gang_turns *turns, const struct turn 
     return turn->wait == GANG_WAIT_NONE ? GANG_WAIT_TURN : turn->wait;
 }
 
-static int64_t ends_ms(const struct gang_turns *turns, const struct turn *turn)
+static int64_t ends_ms(const struct gang_turns *turns, const struct group_turn *turn)
 {
     const int64_t idle_ms = turn->progress_ms + turns->limits.idle_ms;
     const int64_t plan_ms = turn->began_ms + turns->limits.plan_ms;
@@ -609,7 +614,7 @@ static int64_t ends_ms(const struct gang_turns *turns, const struct turn *turn)
 
 struct gang_turn gang_turns_find(const struct gang_turns *turns, const char *key)
 {
-    const struct turn *turn = find(turns, key);
+    const struct group_turn *turn = find(turns, key);
     if (!turn)
         return (struct gang_turn){0};
     const bool is_ordinary = is_overdue(turns, turn, turns->seen_ms);
