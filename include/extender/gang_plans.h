@@ -12,8 +12,8 @@
 #ifndef EXTENDER_GANG_PLANS_H
 #define EXTENDER_GANG_PLANS_H
 
-#include "base/hash.h"
 #include "base/buf.h"
+#include "base/hash.h"
 #include "decide/fit.h"
 #include "extender/wake.h"
 #include "inventory/inventory.h"
