@@ -206,19 +206,34 @@ static void test_any_changed_quota_makes_the_policy_differ(void **state)
     static const struct quota_limit LIMITS[] = {{.gpus = 3},
                                                 {.gpus = 4},
                                                 {.gpus = 3, .resource = "nvidia.com/gpu"},
-                                                {.gpus = 3, .model = "A100"}};
+                                                {.gpus = 3, .model = "A100"},
+                                                {.gpus = 3, .borrow = {.is_set = true}},
+                                                {.gpus = 3, .borrow = {.is_set = true, .gpus = 1}}};
     static const struct requirement TEAM = {
         .key = "team", .op = SELECTOR_IN, .values = NAMES, .n_values = 1};
     const struct quota quotas[] = {
-        {"a", NAMES, 1, false, {0}, &LIMITS[0], 1, NULL, NULL},
-        {"b", NAMES, 1, false, {0}, &LIMITS[0], 1, NULL, NULL},
-        {"a", NAMES, 2, false, {0}, &LIMITS[0], 1, NULL, NULL},
-        {"a", NAMES, 1, true, {0}, &LIMITS[0], 1, NULL, NULL},
-        {"a", NAMES, 1, true, {&TEAM, 1}, &LIMITS[0], 1, NULL, NULL},
-        {"a", NAMES, 1, false, {0}, &LIMITS[1], 1, NULL, NULL},
-        {"a", NAMES, 1, false, {0}, &LIMITS[2], 1, NULL, NULL},
-        {"a", NAMES, 1, false, {0}, &LIMITS[3], 1, NULL, NULL},
-        {"a", NAMES, 1, false, {0}, &LIMITS[0], 2, NULL, NULL},
+        {.name = "a", .namespaces = NAMES, .n_namespaces = 1, .limits = &LIMITS[0], .n_limits = 1},
+        {.name = "b", .namespaces = NAMES, .n_namespaces = 1, .limits = &LIMITS[0], .n_limits = 1},
+        {.name = "a", .namespaces = NAMES, .n_namespaces = 2, .limits = &LIMITS[0], .n_limits = 1},
+        {.name = "a",
+         .namespaces = NAMES,
+         .n_namespaces = 1,
+         .has_selector = true,
+         .limits = &LIMITS[0],
+         .n_limits = 1},
+        {.name = "a",
+         .namespaces = NAMES,
+         .n_namespaces = 1,
+         .has_selector = true,
+         .selector = {&TEAM, 1},
+         .limits = &LIMITS[0],
+         .n_limits = 1},
+        {.name = "a", .namespaces = NAMES, .n_namespaces = 1, .limits = &LIMITS[1], .n_limits = 1},
+        {.name = "a", .namespaces = NAMES, .n_namespaces = 1, .limits = &LIMITS[2], .n_limits = 1},
+        {.name = "a", .namespaces = NAMES, .n_namespaces = 1, .limits = &LIMITS[3], .n_limits = 1},
+        {.name = "a", .namespaces = NAMES, .n_namespaces = 1, .limits = &LIMITS[4], .n_limits = 1},
+        {.name = "a", .namespaces = NAMES, .n_namespaces = 1, .limits = &LIMITS[5], .n_limits = 1},
+        {.name = "a", .namespaces = NAMES, .n_namespaces = 1, .limits = &LIMITS[0], .n_limits = 2},
     };
     const size_t n = sizeof quotas / sizeof *quotas;
     for (size_t i = 0; i < n * n; i++) {
