@@ -47,9 +47,8 @@ struct claim_sources {
     const char *const *nodes;
     size_t n_nodes;
 };
-/* Work of such a question, so that it takes at most 20 ms: devices and attributes that are read,
- * and steps of the allocator. Beyond it nothing is judged. */
-#define CLAIM_LOOKUP_RANK_WORK ((size_t)60000)
+/* Steps of the allocator for such a question. With what src/inventory/claim_nodes.c bounds, it
+ * takes at most 20 ms. Beyond it nothing is judged. */
 #define CLAIM_LOOKUP_RANK_STEPS UINT64_C(1000000)
 
 /* All in the arena; claim_lookup_free() frees its tables. */
@@ -67,6 +66,10 @@ struct claims_user {
     const char *namespace_, *claims, *uid;
     uint32_t made_claims;
 };
+/* The pod as it is judged by what the watches have shown: for a claim that they have not, the
+ * template that the ledger's version of the pod names in its place. In the arena. */
+struct claims_user claims_user_seen(struct inventory *inventory, const struct claims_user *pod,
+                                    struct arena *arena);
 /* NULL: it names no claims. */
 struct claim_rules *claim_lookup_rules(struct claim_lookup *lookup, const struct claims_user *pod);
 /* Those of the sources' requests, in their order, then the classes of the cluster. */

@@ -36,16 +36,17 @@ struct claim_ranking claim_ranking_of(struct inventory *inventory, const struct 
 {
     const struct pod_facts *pod = &args->pod;
     struct claim_ranking ranking = {.lookup = NULL};
-    const struct claims_user user = {pod->namespace_, pod->claims, pod->uid, pod->made_claims};
+    const struct claims_user asked = {pod->namespace_, pod->claims, pod->uid, pod->made_claims};
     if (!pod->claims || !pod->claims[0] || args->is_deferred || args->n_names == 0)
         return ranking;
+    const struct claims_user user = claims_user_seen(inventory, &asked, arena);
     const char **names = ARENA_ARRAY(arena, const char *, args->n_names);
     for (size_t i = 0; i < args->n_names; i++)
         names[i] = args->names[i].text;
     const struct claim_sources sources = {
         .inventory = inventory, .policy = policy, .nodes = names, .n_nodes = args->n_names};
     ranking.lookup = claim_lookup_new(&sources, arena);
-    claim_lookup_add(ranking.lookup, pod->namespace_, pod->claims);
+    claim_lookup_add(ranking.lookup, pod->namespace_, user.claims);
     claim_lookup_run(ranking.lookup);
     ranking.rules = claim_lookup_rules(ranking.lookup, &user);
     ranking.takes = ARENA_ARRAY(arena, const struct claim_takes *, args->n_names);

@@ -123,3 +123,12 @@ def test_an_allocated_claim_takes_nothing_more(service):
 def test_unknown_claims_are_ranked_by_model_only(service):
     order, said = ranked(service, using(t_a="missing"), NAMES)
     assert (order, said) == ([], "by model only: not judged")
+
+
+@pytest.mark.parametrize(("count", "said"), [(400, "ranked"), (401, "by model only: too many kinds of nodes, or too many combinations")])
+def test_beyond_the_budget_nodes_are_ranked_by_model_only(start_over, count, said):
+    """Counted, so it does not depend on the machine. Claims that read a UUID make each node a kind of its own."""
+    names = [f"n{number}" for number in range(count)]
+    nodes = [node(name, None, None) for name in names]
+    service = start_over(*nodes, device_class(), *(whole(name, 1) for name in names), template("by-uuid", TEMPLATES["by-uuid"]))
+    assert ranked(service, using(t_a="by-uuid"), names)[1] == said
