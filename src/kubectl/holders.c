@@ -255,6 +255,7 @@ int verbs_pods(struct session *session)
 {
     static const struct print_names NAMES = {"pods", "pod"};
     json_t *inventory = NULL;
+    session_add_parameter(session, "model", session->arguments.model);
     int status = session_ask_or_complain(session, "inventory", NULL, &inventory);
     if (status != EXIT_FINE)
         return status;

@@ -44,7 +44,8 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
     [VERB_WHY] = {"why", "POD | KIND/NAME", "one pod node by node: why it waits",
                   TAKES_NAMESPACE | TAKES_OBJECT | NEEDS_OBJECT | SHOWN, "",
                   "why big-train-0 -n ml-training", verbs_why},
-    [VERB_PODS] = {"pods", "", "who holds GPUs: pods, owners, since when", IN_NAMESPACES | SHOWN,
+    [VERB_PODS] = {"pods", "", "who holds GPUs: pods, owners, since when",
+                   IN_NAMESPACES | TAKES_MODEL | SHOWN,
                    "OWNER\twhat made the pod; -: nothing did\n"
                    "GPUS\tnumber and model; through claims, too\n"
                    "AGE\tsince the pod was created\n"

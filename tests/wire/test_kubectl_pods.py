@@ -50,6 +50,11 @@ def test_a_namespace(where):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "kubectl gpu: no pods in the namespace none hold GPUs\n")
 
 
+def test_a_model():
+    """Who holds these GPUs."""
+    assert {tuple(model.split("-")[0] for model in each) for each in models(*FILE, "--model", "V100").values()} == {("V100",)}
+
+
 def test_each_is_a_holder_of_the_inventory(service):
     """With the node and the models; over the file and by URL."""
     url = ("--url", f"http://{service.address}")

@@ -305,6 +305,16 @@ def test_a_quota_that_pods_before_it_use_up(start_over, write, filters):
     assert explanation_of(service, "p-1")["pod"]["verdict"] == verdict
 
 
+def test_a_taint_that_was_there_before_is_not_what_others_took(start_over):
+    """Of the nodes only those count that the pods before it filled: the other is as it was."""
+    large = {"containers": [{"name": "c", "image": "x", "resources": {"limits": {"nvidia.com/gpu": "3", "cpu": "3"}}}]}
+    tainted = node("t", 8, spec={"taints": [{"key": "team", "value": "x", "effect": "NoSchedule"}]})
+    waiting = [pod(f"p-{i}", 3, spec={**large, "priority": 5 - i}) for i in range(2)]
+    pods = pods_of(start_over(node("a", 4, status={"allocatable": {"nvidia.com/gpu": "4", "cpu": "4", "pods": "9"}}), tainted, *waiting))
+    verdict = pods["p-1"]["verdict"]
+    assert (verdict["cause"], verdict["node"]) == ("freeGpus", "a") and "goes to ml/p-0" in verdict["text"]
+
+
 def test_a_quota_and_room_that_lack_together(start_over, write):
     """No node would fit but for one thing: the sentence names both."""
     waiting = [pod("p", 8), pod("runs", 3, spec={"nodeName": "a"})]

@@ -304,3 +304,73 @@ def test_lines_obey_the_width(service, name, width):
     """Remedies, notes and warnings, too; only one word may be longer."""
     for line in table_of(service, yaml.safe_load(case(name)), width).splitlines():
         assert len(line) <= width or " " not in line.strip(), line
+
+
+def test_a_misspelt_toleration(service):
+    """No taint has its key, and one has a key that is near."""
+    asking = yaml.safe_load(case("taint"))
+    asking["spec"]["tolerations"] = [{"key": "nvidia.com/gpus", "operator": "Exists"}]
+    (job,) = jobs_of(service, asking)
+    text = "It tolerates nvidia.com/gpus, not t4-gke-1's taint nvidia.com/gpu=present:NoSchedule. Did you mean nvidia.com/gpu?"
+    assert (job["verdict"]["cause"], job["verdict"]["text"]) == ("taint", text)
+    assert (job["remedies"][0]["kind"], job["remedies"][0]["text"]) == ("correct", "write nvidia.com/gpu in spec.tolerations")
+    asking["spec"]["tolerations"][0]["key"] = "nvidia.com/gpu"
+    assert fits(service, asking)
+
+
+def test_half_a_gang_holds_its_gpus(service):
+    text = table_of(service, yaml.safe_load(case("llama-ft")), 100)
+    assert "\nWithout gang scheduling Master 0 starts, and holds 8 H100 while the others wait.\n" in text
+    assert "gang" not in table_of(service, yaml.safe_load(case("ddp")))
+
+
+def test_a_mistake_has_no_places(service):
+    """They would be those of other pods."""
+    text = table_of(service, yaml.safe_load(case("web")))
+    assert text.startswith("MISTAKE  ") and "GOES TO" not in text
+
+
+def test_what_was_not_saved_is_to_be_saved(service):
+    """Claims whose classes are unknown are not judged, and nothing is said of nodes."""
+    text = service.post("/v1/dry-run?output=table", read("examples/claims", "by-claims.yaml")).text
+    assert text.startswith("NOT JUDGED  Deployment ml/by-claims: 4 pods\n")
+    assert "  save the cluster again, with deviceclasses among the kinds\n" in text and "NODES" not in text
+
+
+@pytest.mark.parametrize(
+    "lines, place",
+    [
+        (["metadata:", "  name: a", "spec:", "  containers:", "  - name: c", "   image: x"], "image is indented by 3, should be 4 as name in line 6"),
+        (["metadata:", "  name: a", " labels: {}"], "labels is indented by 1, should be 2 as name in line 3"),
+        (["spec:", "  containers:", "  - name: c", " volumes: []"], "volumes is indented by 1, should be 2 as containers in line 3"),
+    ],
+)
+def test_wrong_indentation_is_measured(service, lines, place):
+    answer = service.post("/v1/dry-run", "\n".join(["kind: Pod", *lines, ""]))
+    assert answer.status == 400 and place in answer.json()["error"], answer.text
+
+
+@pytest.mark.parametrize(
+    "named, cause, text",
+    [
+        ("small", "total", "No node that it selects has 4 GPUs; the largest, small, has 2."),
+        ("gone", "name", "There is no node gone, its spec.nodeName."),
+    ],
+)
+def test_a_pod_that_names_its_node(start_over, named, cause, text):
+    """No node is added that it does not name; without the name it fits."""
+    service = start_over(node("small", 2), node("large", 8))
+    (job,) = jobs_of(service, pod("new", 4, spec={"nodeName": named}))
+    assert (job["verdict"]["cause"], job["verdict"]["text"]) == (cause, text)
+    texts = [remedy["text"] for remedy in job["remedies"]]
+    assert texts == ["drop spec.nodeName", "ask for 2 GPUs"] if cause == "total" else ["drop spec.nodeName"]
+    assert job["remedies"][0]["nodes"] == ["large"]
+
+
+def test_a_drain_that_displaces_nothing_says_so(service):
+    """Rows of models whose numbers stay are left out."""
+    ask = lambda change: service.post("/v1/what-if?output=table", {"changes": [change]}).text
+    assert ask({"drain": ["h100-1"]}).startswith("no pod is displaced; ")
+    assert not ask({"cordon": ["h100-1"]}).startswith("no pod is displaced")
+    rows = ask({"drain": ["v100-1"]}).split("Free GPUs before and after:\n")[1].splitlines()
+    assert [row.split()[1] for row in rows[1:]] == ["V100"]

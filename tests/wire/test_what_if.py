@@ -219,7 +219,7 @@ def test_a_limit_for_a_model_that_no_node_has(with_little_quota):
     ((path, message),) = warned(limit({"A1OO": 4}), {"quota": {"name": "team", "limits": [{"resource": "amd.com/gpu", "total": 4}]}})
     assert path == "changes[1].quota" and "amd.com/gpu" in message
     assert warned(limit({"A100": 4})) == warned({"cordon": ["c"]}) == []
-    table = with_little_quota.post(PATH + "?output=table", {"changes": [limit({"A1OO": 4})]}).text
+    table = with_little_quota.post(PATH + "?output=table&width=400", {"changes": [limit({"A1OO": 4})]}).text
     assert "did you mean A100" in table
 
 

@@ -179,6 +179,16 @@ void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *a
     table_write_sentence("SUITS: the share of the free GPUs that suits the average pod.", 0, out);
 }
 
+/* In a number that the table has. */
+static bool is_changed(const json_t *before, const json_t *after)
+{
+    static const char *const SHOWN[] = {"free", "usable", "largestBlock", "wholeNodes"};
+    bool is_same = before && after;
+    for (size_t i = 0; is_same && i < sizeof SHOWN / sizeof *SHOWN; i++)
+        is_same = json_equal(json_object_get(before, SHOWN[i]), json_object_get(after, SHOWN[i]));
+    return !is_same;
+}
+
 void fragmentation_json_write_changes(const json_t *changes, bool wide, struct arena *arena,
                                       struct buf *out)
 {
@@ -192,6 +202,8 @@ void fragmentation_json_write_changes(const json_t *changes, bool wide, struct a
     json_array_foreach (changes, i, change) {
         const json_t *before = json_object_get(change, "before");
         const json_t *after = json_object_get(change, "after");
+        if (!wide && !is_changed(before, after))
+            continue;
         if (!before)
             before = none;
         if (!after)
@@ -203,7 +215,7 @@ void fragmentation_json_write_changes(const json_t *changes, bool wide, struct a
                                    text_change(before, after, "largestBlock", arena),
                                    text_change(before, after, "wholeNodes", arena)});
     }
-    if (i == 0)
+    if (table_is_empty(table))
         return;
     buf_add_text(out, "\nFree GPUs before and after:\n");
     table_write(table, out);

@@ -215,8 +215,7 @@ static void write_placements(const json_t *answer, const json_t *job, bool wide,
         for (size_t i = 0; i < n; i++)
             add_placements(table, workload_at(answer, job, i), pass == 1, arena);
     }
-    if (table_is_empty(table) || json_integer_value(json_object_get(job, "pods")) == 1 ||
-        strcmp(text_member(json_object_get(job, "verdict"), "cause"), "missing") == 0)
+    if (table_is_empty(table) || json_integer_value(json_object_get(job, "pods")) == 1)
         return;
     buf_add_text(out, "\n");
     table_write(table, out);
@@ -245,15 +244,84 @@ static void write_why_not(const json_t *answer, const json_t *job, bool wide, st
     }
 }
 
+/* Kinds whose pods work together, and start one by one unless something places them as a gang. */
+static bool is_gang(const json_t *job)
+{
+    static const char *const KINDS[] = {"PyTorchJob", "MPIJob",          "TFJob",  "XGBoostJob",
+                                        "PaddleJob",  "JAXJob",          "JobSet", "TrainJob",
+                                        "RayCluster", "LeaderWorkerSet", "RayJob"};
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        if (strcmp(text_member(job, "kind"), KINDS[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "8 H100", of the pods of a template that have a place; "": they ask for no GPU. */
+static const char *held_text(const json_t *workload, json_int_t n, struct arena *arena)
+{
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    json_object_foreach (json_object_get(workload, "asksFor"), resource, amount) {
+        if (!strchr(resource, '/')) /* GPUs come first */
+            break;
+        json_auto_t *held = json_pack("{s:I}", resource, json_integer_value(amount) * n);
+        return asks_for_each(held, json_object_get(json_object_get(workload, "models"), "accept"),
+                             arena);
+    }
+    return "";
+}
+
+/* "Without gang scheduling Master 0 starts, and holds 8 H100 while the others wait." */
+static void write_gang(const json_t *answer, const json_t *job, struct arena *arena,
+                       struct buf *out)
+{
+    const size_t n = json_array_size(json_object_get(job, "workloads"));
+    const char *who = "";
+    const char *held = "";
+    json_int_t n_pods = 0;
+    if (!is_gang(job) ||
+        strcmp(text_member(json_object_get(job, "verdict"), "result"), "partlyFits") != 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *workload = workload_at(answer, job, i);
+        const json_int_t placed = json_integer_value(json_object_get(workload, "placed"));
+        const char *gpus = placed > 0 ? held_text(workload, placed, arena) : "";
+        const char *role = role_of(workload, arena);
+        n_pods += placed;
+        if (placed > 0)
+            who = arena_printf(arena, placed > 1 ? "%s%s%s 0-%lld" : "%s%s%s %lld", who,
+                               *who ? " and " : "", role, (long long)placed - 1);
+        if (*gpus)
+            held = arena_printf(arena, "%s%s%s", held, *held ? " and " : "", gpus);
+    }
+    if (!*held)
+        return;
+    table_write_line(
+        arena_printf(arena, "Without gang scheduling %s %s, and %s %s while the others wait.", who,
+                     n_pods == 1 ? "starts" : "start", n_pods == 1 ? "holds" : "hold", held),
+        0, 0, out);
+}
+
+/* Or about the manifest. */
+static bool is_about_nodes(const json_t *verdict)
+{
+    const char *result = text_member(verdict, "result");
+    return strcmp(result, "mistake") != 0 && strcmp(result, "notJudged") != 0 &&
+           strcmp(text_member(verdict, "cause"), "missing") != 0;
+}
+
 static void write_job(const json_t *answer, const json_t *job, bool wide, struct arena *arena,
                       struct buf *out)
 {
     const size_t n = json_array_size(json_object_get(job, "workloads"));
     write_verdict(answer, job, arena, out);
     remedies_write(job, arena, out);
-    write_placements(answer, job, wide, arena, out);
-    if (strcmp(text_member(json_object_get(job, "verdict"), "result"), "mistake") != 0)
+    if (is_about_nodes(json_object_get(job, "verdict"))) {
+        write_placements(answer, job, wide, arena, out);
+        write_gang(answer, job, arena, out);
         write_why_not(answer, job, wide, arena, out);
+    }
     for (size_t i = 0; i < n; i++) {
         const json_t *workload = workload_at(answer, job, i);
         claim_answers_write(json_object_get(workload, "claims"), 0, arena, out);

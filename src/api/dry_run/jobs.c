@@ -162,7 +162,7 @@ static bool may_search(const struct job *job)
     bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline);
     for (size_t i = 0; may && i < job->n_roles; i++)
         may = !job->roles[i].workload->per_node && !job->roles[i].question.devices &&
-              !job->roles[i].question.refusal && !job->roles[i].question.node_name[0] &&
+              !job->roles[i].question.refusal &&
               /* Of a pod whose resource is misspelt they are not read. */
               !(job->headline.missing.kind == MISSING_RESOURCE &&
                 job->roles[i].workload->chooses_gpus);
@@ -209,6 +209,16 @@ static void search(const struct job *job, json_t *json)
     };
     remedies_add(&question, json);
     place_again(job);
+}
+
+static void offer_saving(const struct job *job, json_t *json)
+{
+    const char *unsaved = job->roles[job->i_deciding].unsaved;
+    if (unsaved)
+        remedies_add_one(json,
+                         arena_printf(job->dry_run->arena,
+                                      "save the cluster again, with %s among the kinds", unsaved),
+                         NULL, 0);
 }
 
 /* If it is all that the pods of the job lack. */
@@ -277,6 +287,7 @@ static void judge(struct job *job, size_t first, json_t *workloads, json_t *jobs
     else
         remedies_add_none(json);
     offer_missing(job, json);
+    offer_saving(job, json);
     cluster_fork_keep(job->dry_run->fork);
     share_remedies(job, json);
     for (size_t i = 0; i < job->n_roles; i++)

@@ -3,6 +3,8 @@
 #include "formats/json_get.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Longer than any path on Linux. */
@@ -72,6 +74,83 @@ static const char *hint_of_fault(const char *text, const char *fault)
     return NULL;
 }
 
+/* Of that number, from 1; NULL: there are fewer. */
+static const char *line_at(const char *text, size_t number)
+{
+    while (--number > 0 && (text = strchr(text, '\n')))
+        text++;
+    return text;
+}
+
+/* The column of the first key of a line, after the dashes of lists; the key's length, 0: none. */
+static size_t key_column(const char *line, size_t *ret_len)
+{
+    size_t column = strspn(line, " ");
+    while (line[column] == '-' && line[column + 1] == ' ')
+        column += 1 + strspn(line + column + 1, " ");
+    const size_t len = strcspn(line + column, ":\n# ");
+    *ret_len = line[column + len] == ':' ? len : 0;
+    return column;
+}
+
+/* A key whose block may go on in a later line. */
+struct open_key {
+    const char *key;
+    size_t len, column, line;
+};
+
+/* Of the blocks that are open before the line, the key with the nearest column: the inner of two.
+ * Its len is 0 if there is none, or if the line before opens a block, so that any column is right.
+ */
+static struct open_key nearest_key(const char *text, size_t number, size_t column)
+{
+    struct open_key nearest = {.len = 0};
+    size_t least = SIZE_MAX;
+    size_t outermost = SIZE_MAX;
+    for (size_t i = number - 1; i > 0 && outermost > 0; i--) {
+        const char *line = line_at(text, i);
+        size_t len = 0;
+        const size_t at = key_column(line, &len);
+        const char *value = line + at + len + 1;
+        const size_t away = at > column ? at - column : column - at;
+        if (len == 0 || at >= outermost)
+            continue;
+        if (outermost == SIZE_MAX && value[strspn(value, " ")] == '\n')
+            return nearest;
+        outermost = at;
+        if (away < least)
+            nearest = (struct open_key){line + at, len, at, i};
+        least = away < least ? away : least;
+    }
+    return nearest;
+}
+
+/* Lines before a fault that are looked at, each from the text's beginning. */
+#define FAULT_LINE_MAX 1000
+
+/* "image is indented by 3, should be 4 as name in line 8" */
+static bool add_indentation(const char *text, struct err *err)
+{
+    size_t number = 0;
+    size_t at = 0;
+    size_t len = 0;
+    if (!strstr(err->text, "did not find expected key") ||
+        sscanf(err->text, "%zu:%zu:", &number, &at) != 2 || number > FAULT_LINE_MAX)
+        return false;
+    const char *line = line_at(text, number);
+    const size_t column = line ? key_column(line, &len) : 0;
+    const struct open_key beside = nearest_key(text, number, column);
+    if (len == 0 || beside.len == 0 || beside.column == column)
+        return false;
+    (void)err_set(
+        err, EINVAL,
+        "%zu:%zu: %.*s is indented by %zu, should be %zu as %.*s in line %zu (did not find "
+        "expected key)",
+        number, at, (int)len, line + column, column, beside.column, (int)beside.len, beside.key,
+        beside.line);
+    return true;
+}
+
 static bool lacks_space_after_colon(const char *text, const struct err *err)
 {
     const char *kind = strstr(text, "kind:");
@@ -93,6 +172,8 @@ void manifest_hints_of_text(const char *text, size_t len, struct err *err)
         add(err, "a line is indented with a tab: indent with spaces");
     else if (lacks_space_after_colon(text, err))
         add(err, "write a space after each colon");
+    else if (!strstr(text, "{{") && add_indentation(text, err))
+        return;
     else if ((hint = hint_of_fault(text, err->text)))
         add(err, hint);
 }

@@ -736,6 +736,7 @@ struct placed_workload placement_run(struct dry_run *dry_run, const struct workl
                                     .n_pods = run.n_replicas,
                                     .n_placed = run.n_placed,
                                     .lacks = run.lacks,
+                                    .unsaved = run.unsaved,
                                     .nodes = run.nodes,
                                     .n_nodes = run.n_nodes};
 }

@@ -1,5 +1,6 @@
 /* asks_for: see asks_for.h. */
 #include "api/verdicts/asks_for.h"
+#include "api/verdicts/headline.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/verdict.h"
 #include "types/accelerator.h"
@@ -68,11 +69,10 @@ static const char *asked_text(const char *resource, json_int_t n, const json_t *
     char bytes[32];
     const char *model = json_string_value(json_array_get(models, 0));
     if (strcmp(resource, "cpu") == 0)
-        return n % 1000 ? arena_printf(arena, "%lldm CPU", (long long)n)
-                        : arena_printf(arena, "%lld CPU", (long long)n / 1000);
+        return headline_amount(resource, n, arena);
     if (strcmp(resource, "memory") == 0)
         return arena_strdup(arena, quantity_bytes_text(n, bytes));
-    if (!model || !strstr(resource, "/gpu"))
+    if (!model || !headline_is_whole_gpu(resource))
         return arena_printf(arena, "%lld %s", (long long)n, resource);
     return arena_printf(arena, "%lld %s%s", (long long)n, model,
                         json_array_size(models) > 1 ? " or another" : "");

@@ -23,7 +23,7 @@ static const char *models_text(const struct model_wants *wants, struct arena *ar
                         wants->n_accept - 1);
 }
 
-static bool is_whole_gpu(const char *resource)
+bool headline_is_whole_gpu(const char *resource)
 {
     const size_t len = strlen(resource);
     return len > 4 && strcmp(resource + len - 4, "/gpu") == 0;
@@ -32,7 +32,7 @@ static bool is_whole_gpu(const char *resource)
 const char *headline_gpus(const struct shape_facts *facts, const char *resource, int64_t n,
                           struct arena *arena)
 {
-    if (!is_whole_gpu(resource))
+    if (!headline_is_whole_gpu(resource))
         return arena_printf(arena, "%" PRId64 " %s", n, resource);
     if (facts->wants.n_accept > 0)
         return arena_printf(arena, "%" PRId64 " %s", n, models_text(&facts->wants, arena));
@@ -51,8 +51,9 @@ const char *headline_amount(const char *resource, int64_t n, struct arena *arena
                             strcmp(resource, "memory") == 0 ? "memory" : "storage");
     if (strcmp(resource, "pods") == 0)
         return "a pod slot";
-    return arena_printf(arena, "%" PRId64 " %s%s", n, is_whole_gpu(resource) ? "GPU" : resource,
-                        is_whole_gpu(resource) && n > 1 ? "s" : "");
+    return arena_printf(arena, "%" PRId64 " %s%s", n,
+                        headline_is_whole_gpu(resource) ? "GPU" : resource,
+                        headline_is_whole_gpu(resource) && n > 1 ? "s" : "");
 }
 
 int64_t headline_gpus_there(const struct candidates *candidates,
@@ -133,6 +134,11 @@ static const struct need *lacking_need(const struct teller *teller)
     return NULL;
 }
 
+static bool names_its_node(const struct fit_question *question)
+{
+    return question->node_name && question->node_name[0];
+}
+
 static bool chooses_labels(const struct shape_facts *facts)
 {
     return facts->node_selector.n_requirements > 0 || facts->affinity.present ||
@@ -141,7 +147,9 @@ static bool chooses_labels(const struct shape_facts *facts)
 
 static const char *no_node(const struct teller *teller)
 {
-    return chooses_labels(&teller->shape->facts) ? "No node that it selects" : "No node";
+    return chooses_labels(&teller->shape->facts) || names_its_node(teller->asked)
+               ? "No node that it selects"
+               : "No node";
 }
 
 static const char *free_sentence(const struct teller *teller)
@@ -227,23 +235,41 @@ static const char *amounts_sentence(const struct teller *teller)
 {
     const char *lacks = lacks_text(teller);
     const char *quota = quota_sentence(teller);
-    if (!lacks)
+    if (!lacks || (quota && teller->question->is_next))
         return quota;
     return arena_printf(teller->arena, "%s%sThe nearest node%s, %s, lacks %s.", quota ? quota : "",
                         quota ? " " : "", teller->question->is_next ? " for the next" : "",
                         node_name(teller->found.node), lacks);
 }
 
-static const char *taint_sentence(const struct teller *teller)
+static const struct taint *untolerated(const struct node *node, const struct shape_facts *facts)
+{
+    const struct node_traits *traits = node_traits(node);
+    return taints_first_untolerated(traits->taints, traits->n_taints, facts->tolerations,
+                                    facts->n_tolerations);
+}
+
+static struct missing_name missing_toleration(const struct teller *teller)
 {
     const struct shape_facts *facts = &teller->shape->facts;
-    const struct node_traits *traits = node_traits(teller->found.node);
-    const struct taint *taint = taints_first_untolerated(traits->taints, traits->n_taints,
-                                                         facts->tolerations, facts->n_tolerations);
+    const struct name_view names = {teller->question->candidates, teller->arena};
+    const struct taint *taint = untolerated(teller->found.node, facts);
+    return taint ? node_names_find_toleration(&names, facts, taint)
+                 : (struct missing_name){.kind = MISSING_NOTHING};
+}
+
+static const char *taint_sentence(const struct teller *teller)
+{
+    const struct taint *taint = untolerated(teller->found.node, &teller->shape->facts);
+    const struct missing_name missing = missing_toleration(teller);
     if (!taint)
         return NULL;
+    const char *text = verdict_taint_text(taint, teller->arena);
+    if (missing.kind)
+        return arena_printf(teller->arena, "It tolerates %s, not %s's taint %s. Did you mean %s?",
+                            missing.name, node_name(teller->found.node), text, missing.meant);
     return arena_printf(teller->arena, "It does not tolerate %s's taint %s.",
-                        node_name(teller->found.node), verdict_taint_text(taint, teller->arena));
+                        node_name(teller->found.node), text);
 }
 
 static const char *closed_sentence(const struct teller *teller)
@@ -387,6 +413,10 @@ struct headline headline_of_judged(const struct headline_question *question)
         return headline_new(RESULT_FITS, CAUSE_NONE, "");
     if (tell_claims(question, &headline))
         return headline;
+    if (names_its_node(asked) && !candidates_find(candidates, asked->node_name))
+        return headline_new(RESULT_DOES_NOT_FIT, CAUSE_NAME,
+                            arena_printf(query->arena, "There is no node %s, its spec.nodeName.",
+                                         asked->node_name));
     if (!question->is_next)
         headline.missing = node_names_find_missing(&names, asked->shape);
     if (headline.missing.kind) {
@@ -400,6 +430,8 @@ struct headline headline_of_judged(const struct headline_question *question)
     headline.node = teller.found.node;
     headline.lacks_amounts = headline.cause >= CAUSE_QUOTA && headline.cause <= CAUSE_TOTAL;
     headline.text = sentence_of(&teller);
+    if (headline.cause == CAUSE_TAINT && teller.found.is_alone)
+        headline.missing = missing_toleration(&teller);
     return headline;
 }
 

@@ -59,6 +59,8 @@ int64_t headline_gpus_there(const struct candidates *candidates,
 /* "4 H100", "7 GPUs in all", "4 H100 to borrow": so many under the limit. */
 const char *headline_limit(const struct quota_limit *limit, bool borrows, int64_t n,
                            struct arena *arena);
+/* Whether its units are GPUs, and not slices or shares. */
+bool headline_is_whole_gpu(const char *resource);
 /* "8 CPU", "64Gi of memory" */
 const char *headline_amount(const char *resource, int64_t n, struct arena *arena);
 

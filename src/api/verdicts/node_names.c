@@ -295,6 +295,32 @@ struct missing_name node_names_find_missing(const struct name_view *names,
     return missing;
 }
 
+static bool has_taint(const struct name_view *names, const char *key)
+{
+    for (size_t i = 0; i < names->candidates->n; i++) {
+        const struct node_traits *traits = traits_at(names, i);
+        for (size_t j = 0; j < traits->n_taints; j++) {
+            if (!node_names_pay(names, 1) || strcmp(traits->taints[j].key, key) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+struct missing_name node_names_find_toleration(const struct name_view *names,
+                                               const struct shape_facts *facts,
+                                               const struct taint *meant)
+{
+    for (size_t i = 0; i < facts->n_tolerations; i++) {
+        const char *key = facts->tolerations[i].key;
+        if (key[0] && node_names_pay(names, NODE_NAMES_COMPARISON) &&
+            nearest_is_typo(key, meant->key) && !has_taint(names, key))
+            return (struct missing_name){
+                .kind = MISSING_TOLERATION, .name = key, .meant = meant->key};
+    }
+    return (struct missing_name){.kind = MISSING_NOTHING};
+}
+
 static void add_value(struct name_list *values, const char *value, struct arena *arena)
 {
     if (values->n < NODE_NAMES_VALUES && !strstr(values->text, value))

@@ -42,12 +42,13 @@ enum missing_kind {
     MISSING_RESOURCE,
     MISSING_MODEL,
     MISSING_LABEL,
-    MISSING_VALUE
+    MISSING_VALUE,
+    MISSING_TOLERATION
 };
 
 struct missing_name {
     enum missing_kind kind;
-    const char *name;                      /* of the resource, the model or the label */
+    const char *name;                      /* of the resource, the model, the label or the taint */
     const char *value;                     /* MISSING_VALUE: of the label */
     const char *meant;                     /* NULL: none is near */
     const struct requirement *requirement; /* of a label */
@@ -59,6 +60,10 @@ struct missing_name {
 /* The first name without which no node can fit, and that no node has. */
 struct missing_name node_names_find_missing(const struct name_view *names,
                                             const struct pod_shape *shape);
+/* The first toleration whose key no taint has, and that probably meant this taint. */
+struct missing_name node_names_find_toleration(const struct name_view *names,
+                                               const struct shape_facts *facts,
+                                               const struct taint *meant);
 #define NODE_NAMES_VALUES 3
 /* The first few models or values of the label that there are: "a, b"; "": none. */
 const char *node_names_values(const struct name_view *names, const struct missing_name *missing);

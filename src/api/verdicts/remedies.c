@@ -28,6 +28,11 @@ void remedies_offer(struct remedy_search *search, const char *kind, const char *
                                           change ? change : json_null()));
 }
 
+bool remedies_has_node_name(const struct fit_question *question)
+{
+    return question->node_name && question->node_name[0];
+}
+
 struct shape_facts *remedies_copy_facts(const struct remedy_search *search)
 {
     const struct trials *trials = &search->trials;
@@ -137,10 +142,11 @@ void remedies_add_none(json_t *json)
 
 void remedies_add_one(json_t *json, const char *text, const struct node *node, int64_t n)
 {
-    const size_t n_nodes = n == 1 ? 1 : 0;
-    json_t *remedy = json_pack("{s:s, s:s, s:o, s:i, s:I, s:n}", "kind", "administrator", "text",
-                               text, "nodes", names_json(&node, n_nodes), "nodeCount", (int)n_nodes,
-                               "fits", (json_int_t)n, "change");
+    const size_t n_nodes = node && n == 1 ? 1 : 0;
+    json_t *remedy =
+        json_pack("{s:s, s:s, s:o, s:i, s:I, s:n}", "kind", node ? "administrator" : "correct",
+                  "text", text, "nodes", names_json(&node, n_nodes), "nodeCount", (int)n_nodes,
+                  "fits", (json_int_t)n, "change");
     (void)json_object_set_new(json, "remedies", json_pack("[o]", remedy));
     (void)json_object_set_new(json, "remediesTried", json_string("all"));
 }
@@ -157,7 +163,7 @@ static const char *places_text(const json_t *remedy, struct arena *arena)
     const char *joint = strstr(text_member(remedy, "text"), " or ") ? "or" : "and";
     size_t i = 0;
     json_t *node = NULL;
-    if (strcmp(text_member(remedy, "kind"), "wait") == 0)
+    if (n_pods == 0 || strcmp(text_member(remedy, "kind"), "wait") == 0)
         return "";
     json_array_foreach (nodes, i, node)
         text = remedies_join(text, json_string_value(node), i + 1 == json_array_size(nodes), joint,

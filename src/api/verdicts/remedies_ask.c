@@ -84,6 +84,18 @@ static void correct_model(const struct remedy_search *search, struct shape_facts
     wants->accept = accept;
 }
 
+static void correct_toleration(const struct remedy_search *search, struct shape_facts *facts)
+{
+    const struct missing_name *missing = &search->question->headline->missing;
+    struct toleration *tolerations =
+        arena_copy(search->arena, facts->tolerations, facts->n_tolerations, sizeof *tolerations);
+    for (size_t i = 0; i < facts->n_tolerations; i++) {
+        if (strcmp(tolerations[i].key, missing->name) == 0)
+            tolerations[i].key = missing->meant;
+    }
+    facts->tolerations = tolerations;
+}
+
 void remedies_correct(struct remedy_search *search)
 {
     const struct missing_name *missing = &search->question->headline->missing;
@@ -97,6 +109,8 @@ void remedies_correct(struct remedy_search *search)
             correct_resource(search, &facts[i]);
         else if (missing->kind == MISSING_MODEL)
             correct_model(search, &facts[i]);
+        else if (missing->kind == MISSING_TOLERATION)
+            correct_toleration(search, &facts[i]);
         else
             correct_labels(search, &facts[i]);
     }
@@ -104,6 +118,8 @@ void remedies_correct(struct remedy_search *search)
         where = "resources.limits";
     else if (missing->kind == MISSING_MODEL)
         where = "gpu-extender.io/models";
+    else if (missing->kind == MISSING_TOLERATION)
+        where = "spec.tolerations";
     if (remedies_try(search, facts, &end))
         remedies_offer(search, "correct",
                        arena_printf(search->arena, "write %s in %s", missing->meant, where), &end,
@@ -309,18 +325,39 @@ static bool accept_shares(struct remedy_search *search)
     return true;
 }
 
+static bool accept_any_node(struct remedy_search *search)
+{
+    struct trial_end end;
+    if (!remedies_has_node_name(search->failing) ||
+        !trial_run(&search->trials, &(struct trial){.lifts_node_name = true}, &end))
+        return false;
+    remedies_offer(search, "accept", "drop spec.nodeName", &end, NULL);
+    return true;
+}
+
+static bool chooses_labels(const struct headline *headline)
+{
+    return headline->cause == CAUSE_LABEL ||
+           (headline->cause == CAUSE_NAME && headline->missing.requirement);
+}
+
+static bool accept_what_decides(struct remedy_search *search)
+{
+    const struct headline *headline = search->question->headline;
+    return accept_any_node(search) || (headline->cause == CAUSE_TAINT && accept_taints(search)) ||
+           (headline->cause == CAUSE_SHARED && accept_shares(search)) ||
+           (chooses_labels(headline) && accept_labels(search));
+}
+
 /* What decides comes first. */
 void remedies_accept(struct remedy_search *search)
 {
-    const enum verdict_cause cause = search->question->headline->cause;
-    const bool is_label = cause == CAUSE_LABEL ||
-                          (cause == CAUSE_NAME && search->question->headline->missing.requirement);
-    if ((cause == CAUSE_TAINT && accept_taints(search)) ||
-        (cause == CAUSE_SHARED && accept_shares(search)) || (is_label && accept_labels(search)) ||
-        accept_models(search) || (cause != CAUSE_TAINT && accept_taints(search)) ||
-        (!is_label && accept_labels(search)))
+    const struct headline *headline = search->question->headline;
+    if (accept_what_decides(search) || accept_models(search) ||
+        (headline->cause != CAUSE_TAINT && accept_taints(search)) ||
+        (!chooses_labels(headline) && accept_labels(search)))
         return;
-    if (cause != CAUSE_SHARED)
+    if (headline->cause != CAUSE_SHARED)
         (void)accept_shares(search);
 }
 

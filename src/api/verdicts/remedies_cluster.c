@@ -214,7 +214,8 @@ static int64_t nodes_needed(const struct remedy_search *search, const struct nod
         empty.n_freed = n_freed;
         empty.quota = NULL;
         const int64_t room = n_missing > 0 ? fit_count(like, &empty) : 1;
-        if (room == 0 || !quota_allows(search, role, like) || role->question->peers)
+        if (room == 0 || !quota_allows(search, role, like) || role->question->peers ||
+            remedies_has_node_name(role->question))
             return 0;
         n += (n_missing + room - 1) / room;
     }

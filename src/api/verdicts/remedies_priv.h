@@ -30,6 +30,8 @@ void remedies_administer(struct remedy_search *search);
 /* Adds one. Takes the change, NULL: none. */
 void remedies_offer(struct remedy_search *search, const char *kind, const char *text,
                     const struct trial_end *end, json_t *change);
+/* Whether it names its node. */
+bool remedies_has_node_name(const struct fit_question *question);
 /* What the roles ask for, to be changed. */
 struct shape_facts *remedies_copy_facts(const struct remedy_search *search);
 /* Whether all pods fit if they ask for this. */

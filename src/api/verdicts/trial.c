@@ -59,6 +59,8 @@ static struct fit_question question_of(const struct trials *trials, const struct
     if (trial->facts)
         wanted.shape = cluster_resolve(trials->fork, &trial->facts[i], arena);
     wanted.quota = NULL;
+    if (trial->lifts_node_name)
+        wanted.node_name = "";
     if (wanted.peer)
         wanted.peers = peer_rules_of(trials->fork, wanted.peer, wanted.shape, arena);
     const struct fit_question question =

@@ -38,6 +38,7 @@ struct trial {
     /* What the pods ask for instead, one for each role; NULL: as they do. */
     const struct shape_facts *facts;
     bool lifts_quota;
+    bool lifts_node_name; /* the pods may go to any node */
     /* Pods that have left a node. NULL: none have. */
     const struct node *vacated;
     const struct need *needs;

@@ -146,17 +146,37 @@ static const char *count_reasons(struct place_search *search, const struct pod_q
     return arena_strdup(search->arena, verdicts_counts(&search->candidates, query));
 }
 
+/* What pods that come first can take; everything else kept the pod off before them, too. */
+static bool is_taken(enum reason reason, const struct node *node, const struct shape_facts *facts)
+{
+    const enum verdict_cause cause = cause_of_reason(reason, node, facts);
+    return (cause >= CAUSE_QUOTA && cause <= CAUSE_RESOURCES) || cause == CAUSE_PODS ||
+           cause == CAUSE_CLAIMS;
+}
+
 /* The verdict costs as much as some places. */
 #define PLACES_OF_A_VERDICT ((size_t)4)
 
-/* A pod that fits by itself: whatever those before it took. */
+/* A pod that fits by itself: what those before it took of the nodes. */
 static struct nowhere tell(struct place_search *search, const struct pod_copy *copy,
                            const struct pod_query *query)
 {
-    const struct headline_question question = {query, search->in_turn, true};
+    const struct fit_question *question = &query->question;
     if (copy->alone != ALONE_FITS || !pay(search, copy, PLACES_OF_A_VERDICT, 0))
         return (struct nowhere){NULL, CAUSE_NONE};
-    const struct headline headline = headline_of(&question);
+    candidates_judge_claims(search->in_turn, question);
+    struct candidates taken = *search->in_turn;
+    taken.items = ARENA_ARRAY(query->arena, struct node_verdict, taken.n);
+    taken.n = 0;
+    for (size_t i = 0; i < search->in_turn->n; i++) {
+        const struct node_verdict *item = &search->in_turn->items[i];
+        if (is_taken(item->verdict, item->node, &question->shape->facts))
+            taken.items[taken.n++] = *item;
+    }
+    if (taken.n == 0)
+        return (struct nowhere){NULL, CAUSE_NONE};
+    const struct headline headline =
+        headline_of_judged(&(struct headline_question){query, &taken, true});
     return (struct nowhere){arena_strdup(search->arena, headline.text), headline.cause};
 }
 
@@ -174,9 +194,19 @@ static bool never_fits(const struct pod_copy *copy)
     return copy->alone == ALONE_DOES_NOT_FIT && !copy->peers->pod.terms && !copy->pod.claims;
 }
 
+/* The one of alike pods whose failure is told, if one's is. */
+static const struct pod_copy *told_of(const struct placed_pod *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (items[i].copy->alone == ALONE_FITS)
+            return items[i].copy;
+    }
+    return items->copy;
+}
+
 /* A failure that need not be told again. */
 static const struct failed_kind *find_failed(const struct place_search *search,
-                                             const struct placed_pod *item)
+                                             const struct placed_pod *item, size_t n)
 {
     const struct pod_kind kind = {item->copy->shape, item->copy->peers};
     struct failed_kind *failed = NULL;
@@ -184,7 +214,7 @@ static const struct failed_kind *find_failed(const struct place_search *search,
         return NULL;
     HASH_FIND(hh, search->failed, &kind, sizeof kind, failed);
     const bool is_told =
-        failed && (item->copy->alone != ALONE_FITS || failed->failure.cause != CAUSE_NONE);
+        failed && (told_of(item, n)->alone != ALONE_FITS || failed->failure.cause != CAUSE_NONE);
     return is_told && item->copy->pod.priority <= failed->priority ? failed : NULL;
 }
 
@@ -233,7 +263,7 @@ static size_t search_places(struct place_search *search, struct placed_pod *item
     const size_t n_placed = is_nominated(search, items) ? judge_nominated(items, search, &query)
                                                         : place(search, &query, items, n);
     if (n_placed < n) {
-        *ret_failure = why_nowhere(search, items->copy, &query);
+        *ret_failure = why_nowhere(search, told_of(items, n), &query);
         if (!is_alone(items) && !query.question.peers)
             remember_failed(search, items, ret_failure);
     }
@@ -244,7 +274,7 @@ static size_t search_places(struct place_search *search, struct placed_pod *item
 /* Alike pods. */
 static void place_kind(struct place_search *search, struct placed_pod *items, size_t n)
 {
-    const struct failed_kind *failed = find_failed(search, items);
+    const struct failed_kind *failed = find_failed(search, items, n);
     struct nowhere failure = failed ? failed->failure : (struct nowhere){NULL, CAUSE_NONE};
     size_t n_placed = 0;
     if (!failed && !never_fits(items->copy)) {

@@ -10,6 +10,7 @@
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/tables.h"
+#include "api/text.h"
 #include "api/what_if/changed_policy.h"
 #include "api/what_if/placing.h"
 #include "api/what_if/unread_budgets.h"
@@ -234,12 +235,17 @@ static json_t *counts_json(const struct placing *placing, size_t n_fit)
 
 struct displaced_counts {
     size_t n, n_placed;
+    bool has_drains; /* are among the changes */
 };
 
 static struct displaced_counts count_displaced(const struct applied *applied,
                                                const struct placing *after)
 {
-    struct displaced_counts counts = {HASH_COUNT(applied->displaced), 0};
+    struct displaced_counts counts = {HASH_COUNT(applied->displaced), 0, false};
+    size_t k = 0;
+    json_t *change = NULL;
+    json_array_foreach (applied->changes, k, change)
+        counts.has_drains |= strcmp(text_member(change, "change"), "drain") == 0;
     for (size_t i = 0; i < after->n; i++)
         counts.n_placed += after->items[i].displaced && after->items[i].node;
     return counts;
@@ -250,6 +256,8 @@ static const char *summary_of(const struct displaced_counts *displaced,
                               struct arena *arena)
 {
     const char *text = "";
+    if (displaced->has_drains && displaced->n == 0)
+        text = "no pod is displaced; ";
     if (displaced->n > 0)
         text = arena_printf(arena, "%zu of %zu displaced pods find a place; ", displaced->n_placed,
                             displaced->n);

@@ -267,6 +267,30 @@ static void test_a_fork_counts_as_many_classes(void **state)
     cluster_fork_free(fork);
 }
 
+/* Trials expect other pods each: the next one begins where the first did. */
+static void test_a_rewound_fork_expects_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=8 cpu=64000", T4);
+    for (int i = 0; i < GPU_DEMAND_CLASSES_MAX; i++)
+        fixture_put_pod(fixture, arena_printf(fixture->arena, "p-%d", i), "",
+                        arena_printf(fixture->arena, GPU "=4 cpu=%d", i + 1));
+    const char *before = classes_text(fixture, demand_of(fixture, GPU));
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    const struct shape_facts one = fixture_shape_facts(fixture, GPU "=8 cpu=77");
+    const struct pod_shape *shape = cluster_resolve(fork, &one, fixture->arena);
+    const struct gpu_demand *demand = gpu_demand_find(fork, shape->needs[0].resource);
+    cluster_fork_mark(fork);
+    for (int i = 0; i < 2; i++) {
+        gpu_demand_expect(fork, shape, 3);
+        assert_int_equal(demand->classes[0].gpus, 8);
+        cluster_fork_rewind(fork);
+        assert_string_equal(classes_text(fixture, demand), before);
+    }
+    cluster_fork_keep(fork);
+    cluster_fork_free(fork);
+}
+
 static void test_demands_are_in_the_order_of_their_names(void **state)
 {
     struct fixture *fixture = *state;
@@ -414,6 +438,7 @@ int main(void)
         TEST(test_an_oversized_class_may_go_everywhere),
         TEST(test_a_pod_counts_alike_before_and_after_the_watch_shows_it),
         TEST(test_a_fork_counts_as_many_classes),
+        TEST(test_a_rewound_fork_expects_nothing),
         TEST(test_demands_are_in_the_order_of_their_names),
         TEST(test_a_fork_has_its_own_demands),
         TEST(test_demands_equal_a_full_count),
