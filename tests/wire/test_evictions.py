@@ -47,7 +47,7 @@ def test_the_victims(service):
         "victims": [{"namespace": "ml", "name": "a1", "priority": 10, "gpus": {GPU: 4}}],
         "victimCount": 1,
     }
-    assert of(service, in_class("high", 4), "?output=table").rstrip().endswith(f"\nPreemption: {summary}")
+    assert of(service, in_class("high", 4), "?output=table&width=400").rstrip().endswith(f"\nPreemption: {summary}")
 
 
 def test_the_global_default_counts(service):
