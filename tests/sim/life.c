@@ -45,7 +45,10 @@ static void put(struct world *world, const struct truth_object *object,
 
 static void make_pod(struct world *world, const char *name)
 {
+    const struct truth_object *before = truth_find(&world->truth, TRUTH_PODS, name);
     const struct truth_state state = {.uid = truth_new_uid(&world->truth),
+                                      .gang = before ? before->last->state.gang : NULL,
+                                      .gang_size = before ? before->last->state.gang_size : 0,
                                       .gpus = 1 + dice_below(&world->dice, 2),
                                       .node = "",
                                       .bound_by = ""};
@@ -56,6 +59,44 @@ static void make_pod(struct world *world, const char *name)
 static void new_pod(struct world *world)
 {
     make_pod(world, arena_printf(world->arena, "pod-%u", world->truth.n_uids + 1));
+}
+
+struct birth {
+    struct world *world;
+    const char *name;
+    struct truth_state state;
+};
+
+static void on_birth(void *context)
+{
+    const struct birth *birth = context;
+    world_tell(birth->world, "truth: %s (%s) of %s is made, wants %u", birth->name,
+               birth->state.uid, birth->state.gang, birth->state.gpus);
+    truth_put(&birth->world->truth, TRUTH_PODS, birth->name, &birth->state);
+}
+
+/* Its pods come in any order, mostly at once. One name in four is an old one. */
+static void make_group(struct world *world)
+{
+    const unsigned number = dice_below(&world->dice, 40);
+    const char *gang = arena_printf(world->arena, "g%u", number);
+    const unsigned size = 2 + dice_below(&world->dice, 4);
+    const unsigned gpus = 1 + dice_below(&world->dice, 2);
+    const int64_t spread_ms = dice_one_in(&world->dice, 4) ? 8000 : 200;
+    for (unsigned i = 0; i < size; i++) {
+        struct birth *birth = ARENA_NEW(world->arena, struct birth);
+        birth->world = world;
+        birth->name = arena_printf(world->arena, "%s-%u", gang, i);
+        if (truth_find(&world->truth, TRUTH_PODS, birth->name))
+            continue;
+        birth->state = (struct truth_state){.uid = truth_new_uid(&world->truth),
+                                            .gpus = gpus,
+                                            .gang = gang,
+                                            .gang_size = size,
+                                            .node = "",
+                                            .bound_by = ""};
+        agenda_in(&world->agenda, world_between(world, 1, spread_ms), on_birth, birth);
+    }
 }
 
 static void finish_pod(struct world *world)
@@ -109,6 +150,20 @@ static void delete_any_pod(struct world *world)
     struct truth_object *object = choose(world, PODS_ALL);
     if (object)
         delete_pod(world, object);
+}
+
+/* As kubectl delete job does. */
+static void delete_group(struct world *world)
+{
+    const struct truth_object *any = choose(world, PODS_ALL);
+    const char *gang = any ? truth_now(any)->gang : NULL;
+    for (struct truth_object *object = world->truth.objects; object && gang;
+         object = object->next) {
+        const struct truth_state *state = truth_now(object);
+        if (object->kind == TRUTH_PODS && state && state->gang && strcmp(state->gang, gang) == 0 &&
+            !state->terminating)
+            delete_pod(world, object);
+    }
 }
 
 /* Another client binds, with exact knowledge. */
@@ -346,5 +401,7 @@ void life_begin(struct world *world)
                 plan->is_focused ? 6000 : 10000);
     begin_habit(world, plan->cuts, cut, 4000);
     begin_habit(world, plan->black_holes, black_hole, 20000);
+    begin_habit(world, plan->groups, make_group, 5000);
+    begin_habit(world, plan->groups, delete_group, 20000);
     begin_reloads(world);
 }

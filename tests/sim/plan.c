@@ -54,6 +54,12 @@ struct plan plan_make(struct dice *dice)
     return plan;
 }
 
+void plan_groups(struct plan *plan, uint64_t seed)
+{
+    plan->groups = seed % 10 == 6 || seed % 10 == 9;
+    plan->asks_seldom = seed % 10 == 9;
+}
+
 bool plan_is_in_time(const struct plan *plan)
 {
     return !plan->restarts && !plan->cuts && !plan->black_holes && !plan->losses && !plan->delays &&

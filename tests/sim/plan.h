@@ -43,12 +43,16 @@ struct plan {
     bool lease_ends;  /* a client deletes the Lease now and then */
     bool duplicates;  /* of requests */
     bool delays;
-    bool refusals; /* 429, 500 */
-    bool slow_api; /* the API server is slow with bindings */
-    bool sickness; /* the API server answers only 500 for up to a minute */
+    bool refusals;    /* 429, 500 */
+    bool slow_api;    /* the API server is slow with bindings */
+    bool groups;      /* of pods, which are bound together */
+    bool asks_seldom; /* kube-scheduler asks again about pods of groups after events only: 1.31 */
+    bool sickness;    /* the API server answers only 500 for up to a minute */
 };
 
 struct plan plan_make(struct dice *dice);
+/* In two seeds of ten; the others are what they were without groups. */
+void plan_groups(struct plan *plan, uint64_t seed);
 /* Whether replicas always learn of each other in time. */
 bool plan_is_in_time(const struct plan *plan);
 

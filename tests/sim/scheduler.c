@@ -8,6 +8,8 @@
 #define CYCLE_MS 10
 #define FIRST_DELAY_MS 1000
 #define LAST_DELAY_MS 10000
+/* Of a rejected pod, without an event (PROTOCOL 6.1). */
+#define REJECTED_MS 300000
 
 /* ---- its view ---- */
 
@@ -22,19 +24,33 @@ static struct sight *sight_of(struct scheduler *scheduler, const struct truth_ve
     **at = (struct sight){.uid = version->state.uid,
                           .name = version->object->name,
                           .gpus = version->state.gpus,
+                          .gang = version->state.gang,
                           .assumed = "",
                           .delay_ms = FIRST_DELAY_MS};
     return *at;
 }
 
+/* Once their back-off is over. */
+void scheduler_wake(struct scheduler *scheduler)
+{
+    const int64_t soon_ms = world_now(scheduler->world) + LAST_DELAY_MS;
+    for (struct sight *sight = scheduler->sights; sight; sight = sight->next) {
+        if (sight->next_try_ms > soon_ms)
+            sight->next_try_ms = world_now(scheduler->world) + sight->delay_ms;
+    }
+}
+
 static void see_pod(struct scheduler *scheduler, const struct truth_version *version)
 {
     struct sight *sight = sight_of(scheduler, version);
+    const bool was_there = sight->node && sight->node[0] && !sight->is_gone;
     sight->is_gone = version->deleted || version->state.finished;
     sight->is_terminating = version->state.terminating;
     sight->node = version->state.node;
     if (sight->node[0] || sight->is_gone)
         sight->assumed = "";
+    if (was_there && sight->is_gone)
+        scheduler_wake(scheduler);
 }
 
 static void see_node(struct scheduler *scheduler, const struct truth_version *version)
@@ -49,6 +65,7 @@ static void see_node(struct scheduler *scheduler, const struct truth_version *ve
     (*at)->gpus = version->state.gpus;
     (*at)->is_gone = version->deleted;
     (*at)->is_cordoned = version->state.cordoned;
+    scheduler_wake(scheduler);
 }
 
 static void see(struct scheduler *scheduler, const struct truth_version *version)
@@ -119,7 +136,7 @@ const char *scheduler_fault(const struct scheduler *scheduler)
             return arena_printf(scheduler->world->arena, "%s (%s) is assumed on %s for ever",
                                 sight->name, sight->uid, sight->assumed);
         for (const struct node_sight *node = scheduler->nodes; node; node = node->next) {
-            if (is_pending(sight) && has_room(scheduler, node, sight->gpus))
+            if (is_pending(sight) && !sight->gang && has_room(scheduler, node, sight->gpus))
                 return arena_printf(scheduler->world->arena, "%s (%s) waits, and fits on %s",
                                     sight->name, sight->uid, node->name);
         }
@@ -266,17 +283,23 @@ static void schedule(struct scheduler *scheduler, struct sight *sight)
     struct world *world = scheduler->world;
     struct service *service = whom_to_ask(world);
     const char *chosen = NULL;
+    const char *names[PLAN_NODES_MAX];
+    size_t n_names = 0;
     unsigned n = 0;
     for (const struct node_sight *node = scheduler->nodes; node; node = node->next) {
-        if (is_open(scheduler, node, sight->gpus) &&
-            service_fits(service, sight->uid, sight->gpus, node->name) &&
-            dice_one_in(&world->dice, ++n))
+        if (!is_open(scheduler, node, sight->gpus))
+            continue;
+        names[n_names++] = node->name;
+        if (service_fits(service, sight, node->name) && dice_one_in(&world->dice, ++n))
             chosen = node->name;
     }
+    service_filtered(service, sight, names, n_names, chosen != NULL);
     if (chosen)
         assume(scheduler, sight, chosen);
     else
         try_later(scheduler, sight);
+    if (!chosen && sight->gang && world->plan.asks_seldom)
+        sight->next_try_ms = world_now(world) + REJECTED_MS;
 }
 
 static void on_cycle(void *context)

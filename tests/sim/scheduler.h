@@ -19,7 +19,8 @@ struct sight {
     const char *uid;
     const char *name;
     unsigned gpus;
-    bool is_gone; /* deleted or finished */
+    const char *gang; /* NULL: none */
+    bool is_gone;     /* deleted or finished */
     bool is_terminating;
     const char *node;    /* "": none */
     const char *assumed; /* "": not assumed */
@@ -48,6 +49,8 @@ struct scheduler {
 void scheduler_start(struct world *world);
 /* News for the leader. */
 void scheduler_tell(struct world *world, const struct truth_version *version);
+/* An event after which it asks about all rejected pods. */
+void scheduler_wake(struct scheduler *scheduler);
 /* A pod that waits although it could run, in its view; NULL: none. */
 const char *scheduler_fault(const struct scheduler *scheduler);
 

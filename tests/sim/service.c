@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "decide/fit.h"
+#include "kube_answers.h"
+#include "ledger/gangs.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -17,7 +19,7 @@
 
 /* ---- the loops' tasks ---- */
 
-struct wake {
+struct task_wake {
     struct service *service;
     unsigned life;
     size_t task;
@@ -25,7 +27,7 @@ struct wake {
 
 static void on_wake(void *context)
 {
-    const struct wake *wake = context;
+    const struct task_wake *wake = context;
     struct service *service = wake->service;
     if (!service->is_alive || wake->life != service->life)
         return;
@@ -78,8 +80,8 @@ static void wake_at(struct service *service, size_t task, int64_t at_ms)
     at_ms += missed_ms(service);
     if (at_ms >= service->wakes_ms[task])
         return;
-    struct wake *wake = ARENA_NEW(service->world->arena, struct wake);
-    *wake = (struct wake){service, service->life, task};
+    struct task_wake *wake = ARENA_NEW(service->world->arena, struct task_wake);
+    *wake = (struct task_wake){service, service->life, task};
     service->wakes_ms[task] = at_ms;
     agenda_at(&service->world->agenda, at_ms, on_wake, wake);
 }
@@ -139,6 +141,10 @@ void service_tick(struct service *service)
             service->leadership ? leadership_tick(service->leadership, now_ms)
                                 : hold_tick(service->hold, now_ms));
     wake_at(service, N_CLUSTER_KINDS, binds_tick(service->binds, now_ms));
+    if (service->gang_plans) {
+        wake_at(service, N_CLUSTER_KINDS, gang_plans_tick(service->gang_plans, now_ms));
+        wake_at(service, N_CLUSTER_KINDS, wake_tick(service->wake, now_ms));
+    }
     check_alone(service);
 }
 
@@ -339,6 +345,9 @@ static struct policy *add_policy(struct service *service)
 {
     struct policy *policy = &service->policies[service->n_policies++];
     policy_init(policy);
+    /* Clusters are small: a plan is often most of one. */
+    policy->gangs.mode = service->world->plan.groups ? GANGS_PLAN : GANGS_OFF;
+    policy->gangs.kept_share_milli = 1000;
     if (service->n_policies % 2 == 1)
         return policy;
     const char **namespaces = ARENA_ARRAY(policy->arena, const char *, 1);
@@ -382,6 +391,75 @@ static void start_reflectors(struct service *service)
     }
 }
 
+/* ---- groups ---- */
+
+struct woken {
+    struct service *service;
+    unsigned life;
+    kube_done *done;
+    void *wake;
+};
+
+static void on_woken(void *context)
+{
+    const struct woken *woken = context;
+    struct service *service = woken->service;
+    scheduler_wake(service->world->scheduler);
+    if (service->is_alive && service->life == woken->life) {
+        const struct kube_answer answer = kube_answered(service_now(service), 200, "{}");
+        woken->done(woken->wake, &answer);
+    }
+}
+
+/* A patch of the object of wake reaches kube-scheduler at once. */
+static void send_wake(void *context, const struct kube_request *request, kube_done *done,
+                      void *wake)
+{
+    struct service *service = context;
+    struct woken *woken = ARENA_NEW(service->world->arena, struct woken);
+    (void)request;
+    *woken = (struct woken){service, service->life, done, wake};
+    agenda_in(&service->world->agenda, 1, on_woken, woken);
+}
+
+static void wake_nobody(void *context)
+{
+    (void)context;
+}
+
+static bool may_plan(void *context, int64_t now_ms)
+{
+    struct service *service = context;
+    (void)now_ms;
+    return service_may_decide(service);
+}
+
+static int64_t no_wall_ms(void)
+{
+    return 1;
+}
+
+static void create_gang_plans(struct service *service)
+{
+    service->wake = NULL;
+    service->groups = NULL;
+    service->gang_plans = NULL;
+    if (!service->world->plan.groups)
+        return;
+    service->wake = wake_new(
+        &(struct wake_settings){
+            .namespace_ = "ns", .name = "wake", .may_wake = may_plan, .context = service},
+        (struct kube_sender){send_wake, wake_nobody, service});
+    service->groups = groups_new();
+    service->gang_plans =
+        gang_plans_new(&(struct gang_plans_settings){.inventory = service->inventory,
+                                                     .wake = service->wake,
+                                                     .groups = service->groups,
+                                                     .may_plan = may_plan,
+                                                     .context = service,
+                                                     .wall_ms = no_wall_ms});
+}
+
 void service_start(struct service *service)
 {
     static const struct inventory_limits LIMITS = {
@@ -412,6 +490,7 @@ void service_start(struct service *service)
     start_reflectors(service);
     service->binds = binds_new(&settings, service->inventory, wire_sender(&service->wire));
     create_leadership(service);
+    create_gang_plans(service);
     for (size_t i = 0; i <= N_CLUSTER_KINDS; i++)
         service->wakes_ms[i] = CLOCK_NEVER;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
@@ -442,6 +521,9 @@ void service_kill(struct service *service)
     binds_stop(service->binds);
     wire_stop(&service->wire);
     binds_free(service->binds);
+    gang_plans_free(service->gang_plans);
+    groups_free(service->groups);
+    wake_free(service->wake);
     leadership_free(service->leadership);
     hold_free(service->hold);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
@@ -491,22 +573,56 @@ void service_fini(struct service *service)
 
 /* ---- requests ---- */
 
-bool service_fits(struct service *service, const char *uid, unsigned gpus, const char *node)
+static struct fit_question question_of(const struct cluster *cluster, const struct sight *sight,
+                                       struct arena *arena)
 {
-    const struct amount demand[] = {{"nvidia.com/gpu", gpus}, {"pods", 1}};
+    const struct amount demand[] = {{"nvidia.com/gpu", sight->gpus}, {"pods", 1}};
     const struct shape_facts shape = {.demand = demand, .n_demand = 2};
+    const struct gang_hold *hold =
+        sight->gang ? gangs_hold(cluster, "ml", sight->gang, sight->uid, arena) : NULL;
+    return (struct fit_question){
+        .shape = cluster_resolve(cluster, &shape, arena),
+        .scope = FIT_OURS,
+        .own = cluster_find_reservation(cluster, sight->uid),
+        .asker = {.uid = sight->uid, .group = hold ? hold->group : NULL},
+        .hold = hold,
+    };
+}
+
+bool service_fits(struct service *service, const struct sight *sight, const char *node)
+{
     struct err err;
     if (!service->is_alive || !inventory_usable(service->inventory, &err))
         return false;
     struct arena *arena = arena_new();
     const struct inventory_view view = inventory_read(service->inventory);
-    const struct fit_question question = {
-        .shape = cluster_resolve(view.cluster, &shape, arena),
-        .scope = FIT_OURS,
-        .own = cluster_find_reservation(view.cluster, uid),
-    };
+    const struct fit_question question = question_of(view.cluster, sight, arena);
     const bool fits = fit_judge(cluster_find_node(view.cluster, node), &question) == REASON_FITS;
     inventory_done(&view);
     arena_free(arena);
     return fits;
+}
+
+void service_filtered(struct service *service, const struct sight *sight, const char *const *names,
+                      size_t n_names, bool is_handed_on)
+{
+    struct err err;
+    if (!service->is_alive || !sight->gang || !inventory_usable(service->inventory, &err))
+        return;
+    struct arena *arena = arena_new();
+    const struct inventory_view view = inventory_read(service->inventory);
+    const struct gang_hold *hold = gangs_hold(view.cluster, "ml", sight->gang, sight->uid, arena);
+    inventory_done(&view);
+    gang_plans_filtered(service->gang_plans, &(struct gang_filtered){.namespace_ = "ml",
+                                                                     .gang = sight->gang,
+                                                                     .uid = sight->uid,
+                                                                     .hold = hold,
+                                                                     .names = names,
+                                                                     .n_names = n_names,
+                                                                     .is_handed_on = is_handed_on});
+    if (is_handed_on)
+        wake_settled(service->wake, sight->uid);
+    else
+        wake_rejected(service->wake, sight->uid, service_now(service));
+    arena_free(arena);
 }

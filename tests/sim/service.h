@@ -6,6 +6,7 @@
 #define SIM_SERVICE_H
 
 #include "extender/binds.h"
+#include "extender/gang_plans.h"
 #include "inventory/kinds.h"
 #include "inventory/live.h"
 #include "kube/hold.h"
@@ -20,6 +21,7 @@
 #define SERVICE_PAGE 5
 #define SERVICE_POLICIES_MAX 4
 
+struct sight;
 struct world;
 
 /* A replica. */
@@ -42,6 +44,9 @@ struct service {
     struct reflector *reflectors[N_CLUSTER_KINDS];
     struct stream *streams[N_CLUSTER_KINDS];
     struct binds *binds;
+    struct wake *wake; /* NULL: no groups, as the next two */
+    struct groups *groups;
+    struct gang_plans *gang_plans;
     struct leadership *leadership;         /* NULL: the only replica */
     struct hold *hold;                     /* NULL: a Lease is used */
     struct catch_up catch_up;              /* of pods; number 0: none */
@@ -85,7 +90,10 @@ void service_tick(struct service *service);
 void service_stir(struct service *service);
 
 /* Whether filter lets the pod on the node; false also without a usable ledger. */
-bool service_fits(struct service *service, const char *uid, unsigned gpus, const char *node);
+bool service_fits(struct service *service, const struct sight *sight, const char *node);
+/* Filter has answered: kube-scheduler offered these nodes. */
+void service_filtered(struct service *service, const struct sight *sight, const char *const *names,
+                      size_t n_names, bool is_handed_on);
 
 /* A fault of the service in a quiet world, in the world's arena; NULL: none. */
 const char *service_fault(struct service *service);

@@ -136,10 +136,12 @@ static void write_pod(const struct truth_state *state, struct buf *out)
 {
     if (state->terminating)
         buf_add_text(out, ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"");
-    buf_printf(out,
-               ",\"namespace\":\"ml\",\"annotations\":{\"gpu-extender.io/bound-by\":\"%s\"}},"
-               "\"spec\":{",
+    buf_printf(out, ",\"namespace\":\"ml\",\"annotations\":{\"gpu-extender.io/bound-by\":\"%s\"",
                state->bound_by);
+    if (state->gang)
+        buf_printf(out, ",\"gpu-extender.io/gang\":\"%s\",\"gpu-extender.io/gang-size\":\"%u\"",
+                   state->gang, state->gang_size);
+    buf_add_text(out, "}},\"spec\":{");
     if (state->node[0])
         buf_printf(out, "\"nodeName\":\"%s\",", state->node);
     buf_printf(out,

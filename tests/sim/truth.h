@@ -16,7 +16,9 @@ enum truth_kind { TRUTH_NODES, TRUTH_PODS, TRUTH_OTHERS };
 /* An object at one time. Strings live as long as the truth. */
 struct truth_state {
     const char *uid;
-    unsigned gpus; /* of a node, or requested by a pod */
+    unsigned gpus;    /* of a node, or requested by a pod */
+    const char *gang; /* of a pod: its group; NULL: none */
+    unsigned gang_size;
     bool cordoned;
     const char *node; /* "": none */
     const char *bound_by;

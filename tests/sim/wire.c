@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "fences.h"
+#include "groups.h"
 #include "kube_answers.h"
 #include "world.h"
 
@@ -231,8 +232,10 @@ static void set_off(struct call *call)
 {
     struct world *world = world_of(call);
     call->has_left = true;
-    if (call->changes && !strstr(call->path, "/leases"))
+    if (call->changes && !strstr(call->path, "/leases")) {
         fences_leaves(&call->binder);
+        groups_leaves(call->binder.service, call->path);
+    }
     if (!server_is_up(&world->server)) {
         agenda_in(&world->agenda, 1, on_refused, call);
         return;

@@ -1,6 +1,7 @@
 /* world: see world.h. */
 #include "world.h"
 
+#include "groups.h"
 #include "life.h"
 
 #include <stdarg.h>
@@ -127,6 +128,7 @@ static void check_service(struct world *world, struct service *service)
     if (!service->is_alive)
         return;
     check_sums(world, service);
+    groups_check(service);
     check_patience(world, service);
 }
 
@@ -153,6 +155,8 @@ static void check_end(struct world *world)
         fault = service_fault(&world->services[i]);
     if (!fault)
         fault = scheduler_fault(world->scheduler);
+    if (!fault && world->plan.groups)
+        fault = groups_fault(world);
     if (fault)
         world_fail(world, "in the end, %s", fault);
 }
@@ -170,6 +174,7 @@ static void begin(struct world *world)
 {
     world->dice = (struct dice){world->seed};
     world->plan = plan_make(&world->dice);
+    plan_groups(&world->plan, world->seed);
     world->arena = arena_new();
     agenda_init(&world->agenda, WORLD_BEGIN_MS);
     truth_init(&world->truth, world->arena);

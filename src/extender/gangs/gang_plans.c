@@ -233,6 +233,9 @@ static bool keep(struct gang_plans *plans, const struct gang_plan *plan, int64_t
         gang_turns_failed(plans->turns, plan->key, GANG_WAIT_ROOM);
         return false;
     }
+    /* A new leader has not rejected them yet: kube-scheduler may not have asked it. */
+    for (size_t i = 0; i < plan->n; i++)
+        wake_rejected(plans->settings.wake, plan->members[i].uid, now_ms);
     counter_add(&plans->n_plans, 1);
     LOG(LOG_INFO, "gangs", LOG_MSG("places are kept for all pods of a group"),
         LOG_STR("group", plan->key), LOG_NUM("places", (int64_t)plan->n));
