@@ -613,11 +613,14 @@ void service_filtered(struct service *service, const struct sight *sight, const 
     const struct inventory_view view = inventory_read(service->inventory);
     const struct gang_hold *hold = gangs_hold(view.cluster, "ml", sight->gang, sight->uid, arena);
     inventory_done(&view);
+    struct hashed_text *offered = ARENA_ARRAY(arena, struct hashed_text, n_names);
+    for (size_t i = 0; i < n_names; i++)
+        offered[i] = hash_of_text(names[i]);
     gang_plans_filtered(service->gang_plans, &(struct gang_filtered){.namespace_ = "ml",
                                                                      .gang = sight->gang,
                                                                      .uid = sight->uid,
                                                                      .hold = hold,
-                                                                     .names = names,
+                                                                     .names = offered,
                                                                      .n_names = n_names,
                                                                      .is_handed_on = is_handed_on});
     if (is_handed_on)
