@@ -199,7 +199,7 @@ def test_an_annotation_on_the_wrong_object(service):
         (f"{OBJECT}.annotations[{MODELS}]", f"has no effect here; {where}"),
         (f"{OBJECT}.labels[gpu-extender.io/allow-shared]", f"a label has no effect; {where}"),
     ]
-    lines = service.post("/v1/dry-run?output=table", asking).text.splitlines()
+    lines = service.post("/v1/dry-run?output=table&width=400", asking).text.splitlines()
     assert f"warning: {OBJECT}.annotations[{MODELS}]: has no effect here; {where}" in lines
 
 
