@@ -211,6 +211,15 @@ static void refresh(struct devices *devices, const struct device_name *named)
     }
 }
 
+/* Whether it is shared may have changed. */
+static void queue_alike(struct devices *devices, const struct device_name *named)
+{
+    const struct device *device = NULL;
+    DL_FOREACH2 (named->devices, device, next_same) {
+        places_queue(devices, device->node_pool->place);
+    }
+}
+
 void device_claims_use(struct devices *devices, struct kept_claim *claim, bool is_used)
 {
     devices->n_claims[devices_claim_state(&claim->shown)] += is_used ? 1 : SIZE_MAX;
@@ -228,6 +237,7 @@ void device_claims_use(struct devices *devices, struct kept_claim *claim, bool i
             DL_DELETE(named->uses, &claim->uses[i]);
         if (was_used != (named->n_uses > 0))
             refresh(devices, named);
+        queue_alike(devices, named);
     }
 }
 

@@ -232,7 +232,7 @@ bool places_is_published(struct devices *devices, const struct device_place *pla
     struct published published = publish(place);
     const bool is_same = places_equal(&published, &place->published);
     places_unpublish(devices, &published);
-    return place->is_queued || (is_same && place->alike == places_alike(place));
+    return place->is_queued || is_same;
 }
 
 bool places_publish(struct devices *devices, struct device_place *place)

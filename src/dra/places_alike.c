@@ -164,8 +164,9 @@ static bool is_own(const struct node_pool *node_pool)
         if (slice->generation != node_pool->generation)
             return false;
     }
-    return node_pool->state == NODE_POOL_USABLE && node_pool->has_generation &&
-           node_pool->pool->node_pools == node_pool && !node_pool->next;
+    return node_pool->pool->slices && node_pool->state == NODE_POOL_USABLE &&
+           node_pool->has_generation && node_pool->pool->node_pools == node_pool &&
+           !node_pool->next;
 }
 
 #define SLICES_MAX 64
@@ -195,7 +196,7 @@ uint64_t places_alike(const struct device_place *place)
     const struct kept_slice *slices[SLICES_MAX];
     const size_t n = slices_of(place, slices);
     struct digest digest = {.hash = siphash_begin(hash_key(), false)};
-    if (n == SLICES_MAX)
+    if (n == SLICES_MAX || !place->name[0])
         return 0;
     if (n > 1)
         qsort(slices, n, sizeof *slices, compare);

@@ -158,10 +158,22 @@ static void node_pools_mark(struct devices *devices, struct node_pool *node_pool
     LL_PREPEND2(devices->dirty_node_pools, node_pool, next_dirty);
 }
 
+/* Of a pool on several nodes, no node is like another: only the first two may come to be, or cease
+ * to be, the only one. */
+static void queue_alike(struct devices *devices, const struct pool *pool)
+{
+    const struct node_pool *first = pool->node_pools;
+    if (first)
+        places_queue(devices, first->place);
+    if (first && first->next)
+        places_queue(devices, first->next->place);
+}
+
 static void look_again(struct devices *devices, struct pool *pool)
 {
     const struct pool_view seen = pool->view;
     struct node_pool *node_pool = NULL;
+    queue_alike(devices, pool);
     pool->view = view_of(pool);
     publish(devices, pool);
     if (are_same(&seen.all, &pool->view.all) && are_same(&seen.with_sets, &pool->view.with_sets) &&
@@ -216,6 +228,7 @@ void node_pools_unref(struct devices *devices, struct node_pool *node_pool)
         return;
     HASH_DEL(devices->node_pools, node_pool);
     DL_DELETE(node_pool->pool->node_pools, node_pool);
+    queue_alike(devices, node_pool->pool);
     DL_DELETE2(node_pool->place->node_pools, node_pool, prev_here, next_here);
     pools_unref(devices, node_pool->pool);
     places_unref(devices, node_pool->place);
