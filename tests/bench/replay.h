@@ -52,8 +52,9 @@ void replay_reject(struct replay *replay, const struct coming *coming);
 void replay_online(struct replay *replay);
 /* The same with groups among them: replay_groups.h. */
 void replay_with_groups(struct replay *replay);
-/* The same, and for two hours of the measured time the kubelet of the busiest kind of node rejects
- * every pod with GPUs, which comes again ten seconds later. Ends six hours after that. */
+/* The same on a cluster of which 97 % of the GPUs stay in use, if they can be. After an hour, for
+ * two hours the kubelet of the first node with most GPUs rejects every pod with GPUs, which comes
+ * again ten seconds later. Ends an hour after that. */
 void replay_hole(struct replay *replay);
 
 #endif

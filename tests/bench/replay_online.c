@@ -51,7 +51,7 @@ struct online {
     struct groups *groups; /* NULL: none */
     struct waits waits_groups;
     double group_comes_s, between_groups_s;
-    double end_s;
+    double begin_s, end_s; /* of the measured time */
     uint64_t n_rejected, n_lifted;
 };
 
@@ -142,19 +142,20 @@ static double mean_gpu_s(const struct trace *trace, const struct durations *dura
 
 /* Events. */
 
-#define HOLE_S (2 * 3600.0)
-#define HOLE_END_S (WARM_UP_S + HOLE_S)
+#define HOUR_S 3600.0
+#define HOLE_S (2 * HOUR_S)
 #define REJECTED_AFTER_S 2.0
 #define COMES_AGAIN_S 10.0
 
 static void pass(struct online *online, double to_s)
 {
     struct replay *replay = online->replay;
-    const double from_s = online->now_s > WARM_UP_S ? online->now_s : WARM_UP_S;
+    const double from_s = online->now_s > online->begin_s ? online->now_s : online->begin_s;
     if (to_s > from_s)
         online->gpu_s += (to_s - from_s) * (double)online->gpus_used;
     online->now_s = to_s;
-    replay->hole_is_active = replay->hole && to_s >= WARM_UP_S && to_s < HOLE_END_S;
+    replay->hole_is_active =
+        replay->hole && to_s >= online->begin_s && to_s < online->begin_s + HOLE_S;
     cluster_set_now(replay->cluster, (int64_t)(to_s * 1000));
     (void)quarantine_tick(replay->cluster);
 }
@@ -187,7 +188,7 @@ static void add_wait(struct waits *waits, double waited_s)
 
 static void count_wait(struct online *online, const struct waiting *pod, double until_s)
 {
-    if (pod->since_s < WARM_UP_S || pod->coming.pod->gpus == 0)
+    if (pod->since_s < online->begin_s || pod->coming.pod->gpus == 0)
         return;
     const double waited_s = until_s - pod->since_s;
     add_wait(&online->waits, waited_s);
@@ -358,25 +359,34 @@ static void report(struct online *online)
     const int64_t pending_gpus = end_waits(online);
     const struct service_counts services =
         services_count(&online->replay->services, online->n_warm_up_services);
-    (void)printf(
-        "{\"utilised\":%.3f,\"meanWait\":%.1f,\"p99Wait\":%.0f,\"meanWaitOf8\":%.1f,"
-        "\"waited\":%.3f,\"pendingGpus\":%" PRId64 ",\"pods\":%zu,\"rejected\":%" PRIu64 ",",
-        100 * online->gpu_s / (online->end_s - WARM_UP_S) / (double)online->replay->trace.n_gpus,
-        mean_s(&online->waits), p99_s(&online->waits), mean_s(&online->waits_whole),
-        100 * (double)online->n_waited / (double)online->waits.n, pending_gpus, online->waits.n,
-        online->n_rejected);
+    (void)printf("{\"utilised\":%.3f,\"meanWait\":%.1f,\"p99Wait\":%.0f,\"meanWaitOf8\":%.1f,"
+                 "\"waited\":%.3f,\"pendingGpus\":%" PRId64 ",\"pods\":%zu,\"rejected\":%" PRIu64
+                 ",",
+                 100 * online->gpu_s / (online->end_s - online->begin_s) /
+                     (double)online->replay->trace.n_gpus,
+                 mean_s(&online->waits), p99_s(&online->waits), mean_s(&online->waits_whole),
+                 100 * (double)online->n_waited / (double)online->waits.n, pending_gpus,
+                 online->waits.n, online->n_rejected);
     services_print(&services);
     print_groups(online);
     (void)puts("}");
 }
 
-static void run(struct replay *replay, struct groups *groups, double end_s)
+/* Fewer GPUs are used, and not because many kinds of pods wait. */
+static bool is_short(const struct online *online, int64_t filled_gpus)
+{
+    return online->gpus_used < filled_gpus && online->queue.n_lines < 16;
+}
+
+/* While fewer than filled_gpus are used, the next pod comes at once. groups NULL: none. */
+static void run(struct replay *replay, struct groups *groups, double begin_s, double end_s,
+                int64_t filled_gpus)
 {
     const struct trace *trace = &replay->trace;
     struct durations durations = known_durations(trace);
     const double between_s = mean_gpu_s(trace, &durations) /
                              ((groups ? LOAD_BESIDE : LOAD) * (double)replay->trace.n_gpus);
-    struct online online = {.replay = replay, .groups = groups, .end_s = end_s};
+    struct online online = {.replay = replay, .groups = groups, .begin_s = begin_s, .end_s = end_s};
     if (groups)
         online.between_groups_s =
             GROUP_MEAN_GPU_S / (LOAD_OF_GROUPS * (double)replay->trace.n_gpus);
@@ -384,7 +394,8 @@ static void run(struct replay *replay, struct groups *groups, double end_s)
     double gap_s = 0;
     double duration_s = 0;
     for (;;) {
-        gap_s -= between_s * log(replay_random(&replay->arrivals));
+        if (!is_short(&online, filled_gpus))
+            gap_s -= between_s * log(replay_random(&replay->arrivals));
         const struct coming coming = replay_next(replay);
         if (coming.replica == 0) { /* the other replicas arrive with it and run as long */
             comes_s += gap_s;
@@ -395,7 +406,7 @@ static void run(struct replay *replay, struct groups *groups, double end_s)
         depart_until(&online, comes_s);
         if (comes_s > end_s)
             break;
-        if (comes_s < WARM_UP_S)
+        if (comes_s < begin_s)
             online.n_warm_up_services = replay->services.n;
         const struct waiting pod = {comes_s, duration_s, coming};
         pass(&online, comes_s);
@@ -414,14 +425,14 @@ static void run(struct replay *replay, struct groups *groups, double end_s)
 
 void replay_online(struct replay *replay)
 {
-    run(replay, NULL, END_S);
+    run(replay, NULL, WARM_UP_S, END_S, 0);
 }
 
 void replay_with_groups(struct replay *replay)
 {
     struct groups groups;
     groups_init(&groups, replay);
-    run(replay, &groups, END_S);
+    run(replay, &groups, WARM_UP_S, END_S, 0);
     groups_fini(&groups);
 }
 
@@ -437,5 +448,5 @@ void replay_hole(struct replay *replay)
             replay->hole = node_name(node);
         }
     }
-    run(replay, NULL, HOLE_END_S + 6 * 3600);
+    run(replay, NULL, HOUR_S, 2 * HOUR_S + HOLE_S, replay->trace.n_gpus * 97 / 100);
 }
