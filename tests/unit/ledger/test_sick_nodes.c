@@ -157,11 +157,13 @@ static void test_owners_and_namespaces(void **state)
 static void test_flood_hides_nothing(void **state)
 {
     struct world *world = *state;
+    world->policy.quarantine.namespaces = 3;
     lose_on(world, 0, 1, 1);
     for (unsigned i = 0; i < 200; i++)
-        lose_on(world, 1, 1000 + i, 2);
-    lose_on(world, 1, 1, 1);
-    assert_int_equal(state_of(world, 1), QUARANTINE_CLOSED);
+        lose_on(world, 0, 1000 + i, 2);
+    assert_int_equal(state_of(world, 0), QUARANTINE_NONE);
+    lose_on(world, 0, 2, 3);
+    assert_int_equal(state_of(world, 0), QUARANTINE_CLOSED);
 }
 
 static void test_window(void **state)
