@@ -365,6 +365,10 @@ static void test_shape_trap(void **state)
     asked = large;
     asked.owner = 1;
     assert_false(is_trapped(world, 0, asked)); /* only for its owner */
+    struct sick_shape neighbour = large;
+    neighbour.owner = 3;
+    trap(world, 0, neighbour);
+    assert_false(is_trapped(world, 0, asked)); /* two owners of one namespace */
     struct sick_shape second = large;
     second.owner = 2;
     second.namespace_ = 2;
