@@ -1,7 +1,7 @@
 """Groups by annotation over a fake API server: no pod is bound before there is room for all, and a group that waits holds nothing."""
 
 import pytest
-from objects import annotated, filter_args, pod, preempt_args
+from objects import annotated, container, filter_args, node, pod, preempt_args
 from test_live_binds import arrive
 
 NODES = ["a", "b"]  # with 5 and 4 free GPUs
@@ -142,3 +142,15 @@ def test_as_a_table(api, planning):
     lines = planning.get("/v1/groups?output=table").text.splitlines()
     assert lines[0] == "gangs.mode: plan"
     assert lines[2].split(maxsplit=6) == ["ml", "train", "forming", "4", "0", "3", "3 of 4 pods wait; some of its pods do not exist yet"]
+
+
+def test_the_dry_run_names_the_annotations(start_over, write):
+    config = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\ngangs: {mode: observe}\n")
+    service = start_over(node("a"), options=["--config", config])
+    template = {"spec": {"containers": [container()]}}
+    job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "train", "namespace": "ml"}}
+    job["spec"] = {"pytorchReplicaSpecs": {"Worker": {"replicas": 2, "template": template}}}
+    hint = "set the annotations gpu-extender.io/gang and gpu-extender.io/gang-size in their templates"
+    assert hint in service.post("/v1/dry-run", job).text
+    template["metadata"] = {"annotations": {"gpu-extender.io/gang": "train", "gpu-extender.io/gang-size": "2"}}
+    assert hint not in service.post("/v1/dry-run", job).text
