@@ -13,7 +13,7 @@ from prometheus import Prometheus
 TOKEN = "prometheus-t0ken"
 ACCOUNT = "system:serviceaccount:monitoring:prometheus-k8s"
 # These services have no quotas, no leader (tests/in-cluster has) and are not beside a kube-scheduler. A list may never start again.
-MAY_BE_EMPTY = {"Quotas", "Lists started, in the last hour", "Leader", "The Lease", "Pauses of kube-scheduler"}
+MAY_BE_EMPTY = {"Quotas", "Borrowed GPUs", "Lists started, in the last hour", "Leader", "The Lease", "Pauses of kube-scheduler"}
 MAY_BE_EMPTY |= {"Reloads of the policy, and pods woken"}  # none is
 # Nothing is observed here.
 MAY_BE_EMPTY |= {"Observed pods that would have been rejected", "Observed pods that went elsewhere"}
