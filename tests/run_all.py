@@ -149,6 +149,13 @@ def simulation_replayed(run, name, _):
         commands.command_test(run.results, name, ["tests/sim/replay", SIMULATOR, REPLAYED])
 
 
+def simulation_modelled(run, name, _):
+    if shutil.which("spin"):
+        commands.command_test(run.results, name, ["tests/sim/check-model"])
+    else:
+        run.results.skip(name, "spin is not installed (Debian package spin)")
+
+
 def simulated_mistakes(run, name, _):
     if run.builds.ready("test", name, ["tests/sim/sim"]):
         commands.command_test(run.results, name, ["tests/sim/mistakes", "--build", "build/test"])
@@ -329,6 +336,7 @@ LANES = [
             ("lint/tests", ALL, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
             ("sim", QUICK, simulation),
             ("sim/replay", ALL, simulation_replayed),
+            ("sim/model", ALL, simulation_modelled),
             ("sim/mistakes", ALL, simulated_mistakes),
             ("long/unit", ALL, long_unit_tests),
             ("lint/tidy", ALL, lint_tidy),
