@@ -51,6 +51,10 @@ struct fit_question {
     const struct peer_pod *peer; /* the pod as others see it, once placed; NULL: not counted */
     /* The devices of its claims; NULL: it has no claims, or they are not judged. FIT_ALL only. */
     struct claim_rules *devices;
+    /* Only of decide/what_if.h, which places the pods in these domains: of a level, by id. NULL:
+     * anywhere. */
+    const bool *domains;
+    size_t level;
 };
 
 /* Completes `wanted` with the remaining quota for the namespace, shape and own reservation, without

@@ -5,6 +5,7 @@
 #define DECIDE_WHAT_IF_H
 
 #include "decide/fit.h"
+#include "decide/topology.h"
 #include "ledger/cluster.h"
 
 /* Places n pods one after another, each on its best node by rank_nodes(), and uses the room on the
@@ -38,5 +39,12 @@ size_t what_if_place_each(struct cluster *fork, const struct fit_question *quest
 /* How many more pods would fit; at most WHAT_IF_MORE_BY_RULES_MAX if each changes what other pods
  * allow. Changes nothing. */
 struct what_if_count what_if_more(struct cluster *fork, const struct fit_question *question);
+
+/* Room for such pods in each domain of the level, without quotas, and the free GPUs of its ready
+ * and uncordoned nodes. ret_rooms has cluster_end_of_domains() entries of zeros. If each pod
+ * changes what others allow, at most WHAT_IF_ROOMS_BY_RULES_MAX domains are counted by that. */
+#define WHAT_IF_ROOMS_BY_RULES_MAX 200
+void what_if_rooms(const struct cluster *fork, const struct fit_question *question, size_t level,
+                   struct topology_room *ret_rooms);
 
 #endif

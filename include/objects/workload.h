@@ -25,6 +25,7 @@ struct workload {
     /* Annotations gpu-extender.io/models and exclude-models as written; NULL: none. */
     const char *models_text, *exclude_models_text;
     bool chooses_gpus;         /* its annotations do, whether or not it asks for any */
+    struct domain_wish domain; /* its annotation */
     const char *runtime_class; /* "" if none */
     int64_t replicas;          /* 0 or more */
     bool replicas_known;       /* false: the object has no readable count, and 1 was assumed */

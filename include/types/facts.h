@@ -96,6 +96,13 @@ struct model_wants {
     int64_t min_memory_bytes; /* 0: no minimum */
 };
 
+/* The domains of topology that a job's pods should share (annotation gpu-extender.io/domain). */
+enum domain_rule { DOMAIN_ANY, DOMAIN_REQUIRE, DOMAIN_PREFER };
+struct domain_wish {
+    enum domain_rule rule;
+    size_t level; /* index in policy.topology_levels */
+};
+
 /* Whether a part of a GPU may replace a whole one (annotation gpu-extender.io/allow-shared). */
 enum allow_shared { ALLOW_SHARED_BY_POLICY, ALLOW_SHARED_YES, ALLOW_SHARED_NO };
 

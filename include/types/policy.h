@@ -240,6 +240,8 @@ bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
  * pattern. Tenants cannot invent such names. So a node has a row for it once one of its pods
  * requests it; for other resources only while the node reports them. */
 bool policy_is_common_resource(const struct policy *policy, const char *resource);
+/* The part after the '/' of the level's label key, for people: "gce-topology-block". */
+const char *policy_level_name(const struct policy *policy, size_t level);
 bool policy_is_model_label(const struct policy *policy, const char *key);
 /* The driver of that name; NULL: its devices are no GPUs. */
 const struct device_driver *policy_device_driver(const struct policy *policy, const char *name);

@@ -1,7 +1,6 @@
 /* score: the table of placement policies and shared code. See include/decide/score.h. */
 #include "decide/score.h"
 #include "decide/claim_rules.h"
-#include "ledger/domains.h"
 #include "replicas.h"
 #include "score_policy.h"
 
@@ -56,7 +55,6 @@ static struct score *begin(const struct cluster *cluster, const struct fit_quest
     find_demands(score, question->asker.uid, arena);
     score->replicas = replicas_begin(cluster, question, arena);
     score->policy = POLICIES[cluster_policy(cluster)->placement];
-    score->has_domains = score->policy->domains.compute && cluster_end_of_domains(cluster) > 0;
     score->milli_cores = shape_demand(&shape->facts, "cpu");
     score->memory_bytes = shape_demand(&shape->facts, "memory");
     score->wanted = ARENA_ARRAY(arena, struct wanted_gpus, shape->n_gpu_needs);
@@ -196,9 +194,7 @@ void score_reprice(struct score *score)
 
 static double price_of(const struct score *own, const struct node *node)
 {
-    const struct score_policy *policy = own->policy;
-    const double price = policy->price.compute ? policy->price.compute(own, node) : 0;
-    return own->has_domains ? price + policy->domains.compute(own, node) : price;
+    return own->policy->price.compute ? own->policy->price.compute(own, node) : 0;
 }
 
 double score_price(const struct score *score, const struct node *node)
@@ -244,9 +240,6 @@ size_t score_terms(const struct score *score, const struct node *node,
     if (own->policy->price.compute)
         ret_terms[n++] =
             (struct score_term){own->policy->price.name, own->policy->price.compute(own, node)};
-    if (own->has_domains)
-        ret_terms[n++] =
-            (struct score_term){own->policy->domains.name, own->policy->domains.compute(own, node)};
     const struct replicas_near near = score_near(score, node);
     if (score->replicas)
         ret_terms[n++] = (struct score_term){"replicasNear", score_near_cost(score, &near)};

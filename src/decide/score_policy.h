@@ -23,7 +23,6 @@ struct score {
     const struct gpu_demand **demands; /* all of the cluster, with the score's pod in them */
     size_t n_demands;
     const struct score_policy *policy;
-    bool has_domains;           /* the policy's part domains counts */
     struct replicas *replicas;  /* NULL: not scored */
     struct wanted_gpus *wanted; /* one per GPU need of the shape */
     /* The pod's needs besides GPUs. */
@@ -44,10 +43,9 @@ struct score_part {
 };
 
 struct score_policy {
-    struct score_part own[SCORE_TERMS_MAX]; /* at most three fewer: the following are terms too */
+    struct score_part
+        own[SCORE_TERMS_MAX]; /* at most two fewer: price and replicas are terms too */
     struct score_part price;
-    /* The second part of the price, where the policy has topology.levels. */
-    struct score_part domains;
     void (*reprice)(struct score *score); /* NULL: the policy has no price */
 };
 

@@ -2,8 +2,6 @@
  * score_slot_price: the room that a pod takes from pods typical here, plus a price for models that
  * pods without a choice need. docs/PLACEMENT.md has the formulas and the evidence.
  */
-#include "ledger/domains.h"
-#include "ledger/node_hot.h"
 #include "score_policy.h"
 
 #define PRESSURE_MAX 3.0
@@ -126,28 +124,8 @@ static double price(const struct score *score, const struct node *node)
     return sum;
 }
 
-/* The drain one level up: a node is to its domain what a GPU is to its node. So whole nodes are
- * taken where the fewest are left. Zero on nodes that are not whole. */
-static double domains(const struct score *score, const struct node *node)
-{
-    const struct node_hot *hot = node_hot(node);
-    double gpus = 0;
-    if (!hot->is_whole)
-        return 0;
-    for (size_t i = 0; i < score->shape->n_gpu_needs; i++)
-        gpus += (double)room_offer(node, score->wanted[i].need->resource).free;
-    double sum = 0;
-    for (domain_id id = hot->domain; id; id = cluster_domain(score->cluster, id)->outer) {
-        const struct node_domain *domain = cluster_domain(score->cluster, id);
-        const double whole = domain->n_whole;
-        sum += (whole * whole - (whole - 1) * (whole - 1)) / (double)domain->n_gpu_nodes;
-    }
-    return from_milli(parameters(score)->drain_weight_milli) * gpus * sum;
-}
-
 const struct score_policy SCORE_SLOT_PRICE = {
     .own = {{"slotsLost", slots_lost}, {"drain", drain}},
     .price = {"pressure", price},
-    .domains = {"domains", domains},
     .reprice = reprice,
 };

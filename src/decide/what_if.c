@@ -27,13 +27,19 @@ static bool is_parked(const struct node *node, const struct fit_question *questi
            fit_judge(node, question) == REASON_TOPOLOGY_SPREAD;
 }
 
+static bool is_within(const struct node *node, const struct fit_question *question)
+{
+    return !question->domains || question->domains[node_domain(node, question->level)];
+}
+
 static struct open_nodes find_open(const struct cluster *fork, const struct fit_question *question,
                                    const struct score *score)
 {
     struct open_nodes open = {MEM_ARRAY(struct ranked_node, cluster_n_nodes(fork)), 0, 0, 0};
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
-        if (fit_judge(node, question) != REASON_FITS && !is_parked(node, question))
+        if (!is_within(node, question) ||
+            (fit_judge(node, question) != REASON_FITS && !is_parked(node, question)))
             continue;
         open.items[open.n].node = node;
         rank_weigh(score, &open.items[open.n++]);
@@ -229,6 +235,11 @@ static int64_t fill_once(struct cluster *fork, const struct fit_question *questi
     return n - n_left;
 }
 
+static int64_t room_on_node(const struct node *node, const struct fit_question *question)
+{
+    return is_within(node, question) ? fit_count(node, question) : 0;
+}
+
 static int64_t *rooms_of(const struct cluster *fork, const struct fit_question *question)
 {
     struct fit_question next = *question;
@@ -239,7 +250,7 @@ static int64_t *rooms_of(const struct cluster *fork, const struct fit_question *
     next.devices = NULL;
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node))
-        room[i++] = fit_count(node, &next);
+        room[i++] = room_on_node(node, &next);
     return room;
 }
 
@@ -273,7 +284,7 @@ struct what_if_count what_if_fill(struct cluster *fork, const struct fit_questio
         return fill_by_rules(fork, question, n, true);
     for (const struct node *node = cluster_next_node(fork, NULL); node && n_left > 0;
          node = cluster_next_node(fork, node)) {
-        int64_t room = fit_count(node, question);
+        int64_t room = room_on_node(node, question);
         room = room < n_left ? room : n_left;
         (void)place(fork, node, question, room);
         n_left -= room;
@@ -315,10 +326,54 @@ struct what_if_count what_if_more(struct cluster *fork, const struct fit_questio
     next.quota = quota_copy(question->quota, arena);
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
-        int64_t more = fit_count(node, &next);
+        int64_t more = room_on_node(node, &next);
         quota_take(next.quota, node, more);
         if (__builtin_add_overflow(sum, more, &sum))
             return (struct what_if_count){INT64_MAX, false};
     }
     return (struct what_if_count){sum, false};
+}
+
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* Each pod may rule out nodes for the others, so there may be less room. */
+static void count_by_rules(const struct cluster *fork, const struct fit_question *question,
+                           struct topology_room *rooms)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const domain_id end = cluster_end_of_domains(fork);
+    bool *only = ARENA_ARRAY(arena, bool, end);
+    struct fit_question next = *question;
+    size_t n_left = WHAT_IF_ROOMS_BY_RULES_MAX;
+    next.domains = only;
+    for (domain_id id = 1; id < end && n_left > 0; id++) {
+        if (rooms[id].n_members == 0)
+            continue;
+        only[id] = true;
+        rooms[id].n_members = what_if_more((struct cluster *)(uintptr_t)fork, &next).n;
+        only[id] = false;
+        n_left--;
+    }
+}
+
+void what_if_rooms(const struct cluster *fork, const struct fit_question *question, size_t level,
+                   struct topology_room *ret_rooms)
+{
+    struct fit_question next = *question;
+    next.quota = NULL;
+    next.level = level;
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node)) {
+        const struct node_traits *traits = node_traits(node);
+        struct topology_room *room = &ret_rooms[node_domain(node, level)];
+        room->n_members = sum_of(room->n_members, fit_count(node, &next));
+        if (traits->ready && !traits->unschedulable)
+            room->free_gpus = sum_of(room->free_gpus, node_free_gpus(node));
+    }
+    if (depend_on_replicas(question))
+        count_by_rules(fork, &next, ret_rooms);
 }

@@ -21,7 +21,7 @@ const char *annotations_own_name(const char *key)
 const char *annotations_nearest(const char *name)
 {
     static const char *const KNOWN[] = {"models", "exclude-models", "min-gpu-memory",
-                                        "allow-shared"};
+                                        "allow-shared", "domain"};
     struct nearest nearest = {.asked = name, .least = SIZE_MAX};
     for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
         (void)nearest_try(&nearest, KNOWN[i]);

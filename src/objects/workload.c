@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "controller_labels.h"
+#include "domain_wish.h"
 #include "fields.h"
 #include "formats/json_get.h"
 #include "pod_claims.h"
@@ -241,6 +242,18 @@ static void keep_texts(const struct manifest *manifest, const json_t *pod,
         workload->exclude_models_text = exclude;
 }
 
+/* A wrong one is a mistake in the manifest. */
+static void read_domain(const struct manifest *manifest, const json_t *pod,
+                        struct workload *workload)
+{
+    struct err why = {""};
+    const char *text = annotation_of(manifest, pod, ANNOTATION_DOMAIN);
+    if (text &&
+        domain_wish_read(text, manifest->policy, manifest->arena, &workload->domain, &why) < 0 &&
+        !workload->pod.refusal)
+        workload->pod.refusal = arena_strdup(manifest->arena, why.text);
+}
+
 static const char *runtime_class_of(const struct manifest *manifest, const json_t *pod)
 {
     const char *name = "";
@@ -262,6 +275,7 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
     }
     name_pod(manifest, pod);
     keep_texts(manifest, template->object, workload);
+    read_domain(manifest, template->object, workload);
     workload->runtime_class = runtime_class_of(manifest, template->object);
     pod->replica_of = row->spreads ? pod->uid : "";
     if (row->per_node) {

@@ -217,6 +217,12 @@ bool policy_is_common_resource(const struct policy *policy, const char *resource
     return false;
 }
 
+const char *policy_level_name(const struct policy *policy, size_t level)
+{
+    const char *slash = strchr(policy->topology_levels[level], '/');
+    return slash ? slash + 1 : policy->topology_levels[level];
+}
+
 bool policy_is_model_label(const struct policy *policy, const char *key)
 {
     for (size_t i = 0; i < policy->n_model_labels; i++) {

@@ -33,8 +33,6 @@ double replay_random(uint64_t *random);
 struct coming replay_next(struct replay *replay);
 /* Adds the pod as pending and decides on it. Returns its node; NULL: it stays pending. */
 const struct node *replay_arrive(struct replay *replay, const struct coming *coming);
-/* Adds the pod as pending. */
-void replay_pend(struct replay *replay, const struct coming *coming);
 /* The shape of a pod in the ledger. */
 const struct pod_shape *replay_shape(const struct replay *replay, uint64_t id);
 void replay_bind(struct replay *replay, const struct coming *coming, const struct node *node);
@@ -50,8 +48,6 @@ void replay_reject(struct replay *replay, const struct coming *coming);
 
 /* Pods arrive at random times, run and leave; pods that do not fit wait. */
 void replay_online(struct replay *replay);
-/* The same with groups among them: replay_groups.h. */
-void replay_with_groups(struct replay *replay);
 /* The same on a cluster of which 97 % of the GPUs stay in use, if they can be. After an hour, for
  * two hours the kubelet of the first node with most GPUs rejects every pod with GPUs, which comes
  * again ten seconds later. Ends an hour after that. */

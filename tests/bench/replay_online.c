@@ -2,7 +2,6 @@
 #include "base/mem.h"
 #include "ledger/quarantine.h"
 #include "replay.h"
-#include "replay_groups.h"
 #include "replay_queue.h"
 
 #include <inttypes.h>
@@ -16,9 +15,6 @@
 #define END_S (16 * DAY_S)
 #define DURATION_MAX_S (3 * DAY_S)
 #define LOAD 0.95 /* average share of the cluster's GPUs */
-/* The same with groups: of the pods, and of the groups. */
-#define LOAD_BESIDE 0.55
-#define LOAD_OF_GROUPS 0.2
 #define GPUS_MAX 64
 
 /* A pod that ends, is rejected by its kubelet, or comes again (node NULL). */
@@ -48,9 +44,6 @@ struct online {
     struct waits waits, waits_whole; /* of GPU pods; of pods with 8 GPUs */
     uint64_t n_waited;
     size_t n_warm_up_services;
-    struct groups *groups; /* NULL: none */
-    struct waits waits_groups;
-    double group_comes_s, between_groups_s;
     double begin_s, end_s; /* of the measured time */
     uint64_t n_rejected, n_lifted;
 };
@@ -197,40 +190,9 @@ static void count_wait(struct online *online, const struct waiting *pod, double 
         add_wait(&online->waits_whole, waited_s);
 }
 
-static bool start_group(struct online *online, const struct group *group)
-{
-    const struct node *nodes[GROUP_NODES_MAX];
-    if (!groups_place(online->groups, group, nodes))
-        return false;
-    for (size_t i = 0; i < group->n_nodes; i++)
-        start(online,
-              &(struct waiting){group->since_s,
-                                group->duration_s,
-                                {&online->groups->pod, group->first_id + i, 0, 0}},
-              nodes[i]);
-    if (group->since_s >= WARM_UP_S)
-        add_wait(&online->waits_groups, online->now_s - group->since_s);
-    return true;
-}
-
-/* Groups go before single pods. */
-static void start_groups(struct online *online, const struct node *freer)
-{
-    struct groups *groups = online->groups;
-    if (!groups || node_free_gpus(freer) < groups->pod.gpus)
-        return;
-    for (size_t i = 0; i < groups->n_waiting;) {
-        if (start_group(online, &groups->waiting[i]))
-            groups_stop_waiting(groups, i);
-        else
-            i++;
-    }
-}
-
 /* Tries waiting pods on the node that became freer, longest wait first. */
 static void take_waiting(struct online *online, const struct node *node)
 {
-    start_groups(online, node);
     for (struct waiting pod; replay_queue_take(&online->queue, node, &pod);) {
         replay_bind(online->replay, &pod.coming, node);
         count_wait(online, &pod, online->now_s);
@@ -280,30 +242,6 @@ static void depart(struct online *online)
     online->n_lifted = sick_nodes_n_lifted(sick);
 }
 
-static void depart_until(struct online *online, double until_s)
-{
-    while (online->n_running > 0 && online->running[0].ends_s <= until_s &&
-           online->running[0].ends_s <= online->end_s)
-        depart(online);
-}
-
-/* The groups that come before a time. */
-static void come_groups(struct online *online, double until_s)
-{
-    struct groups *groups = online->groups;
-    while (groups && online->group_comes_s <= until_s && online->group_comes_s <= online->end_s) {
-        const double comes_s = online->group_comes_s;
-        depart_until(online, comes_s);
-        pass(online, comes_s);
-        const struct group group = groups_next(groups, comes_s);
-        if (comes_s > WARM_UP_S)
-            groups_look(groups, &group);
-        if (!start_group(online, &group))
-            groups_wait(groups, &group);
-        online->group_comes_s -= online->between_groups_s * log(replay_random(&groups->random));
-    }
-}
-
 static int compare_waits(const void *a, const void *b)
 {
     const double *x = a;
@@ -338,22 +276,6 @@ static int64_t end_waits(struct online *online)
     return pending_gpus;
 }
 
-static void print_groups(struct online *online)
-{
-    struct groups *groups = online->groups;
-    if (!groups)
-        return;
-    for (size_t i = 0; i < groups->n_waiting; i++) {
-        if (groups->waiting[i].since_s >= WARM_UP_S)
-            add_wait(&online->waits_groups, online->end_s - groups->waiting[i].since_s);
-    }
-    (void)printf(",\"groups\":%zu,\"meanWaitOfGroups\":%.1f,\"p99WaitOfGroups\":%.0f,"
-                 "\"wholeRacks\":%.3f,\"wholeInBest\":%.3f",
-                 online->waits_groups.n, mean_s(&online->waits_groups),
-                 p99_s(&online->waits_groups), groups->whole_racks / (double)groups->n_seen,
-                 groups->whole_in_best / (double)groups->n_seen);
-}
-
 static void report(struct online *online)
 {
     const int64_t pending_gpus = end_waits(online);
@@ -368,7 +290,6 @@ static void report(struct online *online)
                  100 * (double)online->n_waited / (double)online->waits.n, pending_gpus,
                  online->waits.n, online->n_rejected);
     services_print(&services);
-    print_groups(online);
     (void)puts("}");
 }
 
@@ -378,18 +299,13 @@ static bool is_short(const struct online *online, int64_t filled_gpus)
     return online->gpus_used < filled_gpus && online->queue.n_lines < 16;
 }
 
-/* While fewer than filled_gpus are used, the next pod comes at once. groups NULL: none. */
-static void run(struct replay *replay, struct groups *groups, double begin_s, double end_s,
-                int64_t filled_gpus)
+/* While fewer than filled_gpus are used, the next pod comes at once. */
+static void run(struct replay *replay, double begin_s, double end_s, int64_t filled_gpus)
 {
     const struct trace *trace = &replay->trace;
     struct durations durations = known_durations(trace);
-    const double between_s = mean_gpu_s(trace, &durations) /
-                             ((groups ? LOAD_BESIDE : LOAD) * (double)replay->trace.n_gpus);
-    struct online online = {.replay = replay, .groups = groups, .begin_s = begin_s, .end_s = end_s};
-    if (groups)
-        online.between_groups_s =
-            GROUP_MEAN_GPU_S / (LOAD_OF_GROUPS * (double)replay->trace.n_gpus);
+    const double between_s = mean_gpu_s(trace, &durations) / (LOAD * (double)replay->trace.n_gpus);
+    struct online online = {.replay = replay, .begin_s = begin_s, .end_s = end_s};
     double comes_s = 0;
     double gap_s = 0;
     double duration_s = 0;
@@ -402,8 +318,9 @@ static void run(struct replay *replay, struct groups *groups, double begin_s, do
             gap_s = 0;
             duration_s = duration_of(replay, &durations, coming.pod);
         }
-        come_groups(&online, comes_s);
-        depart_until(&online, comes_s);
+        while (online.n_running > 0 && online.running[0].ends_s <= comes_s &&
+               online.running[0].ends_s <= end_s)
+            depart(&online);
         if (comes_s > end_s)
             break;
         if (comes_s < begin_s)
@@ -420,20 +337,11 @@ static void run(struct replay *replay, struct groups *groups, double begin_s, do
     replay_queue_fini(&online.queue);
     free(online.waits.items_s);
     free(online.waits_whole.items_s);
-    free(online.waits_groups.items_s);
 }
 
 void replay_online(struct replay *replay)
 {
-    run(replay, NULL, WARM_UP_S, END_S, 0);
-}
-
-void replay_with_groups(struct replay *replay)
-{
-    struct groups groups;
-    groups_init(&groups, replay);
-    run(replay, &groups, WARM_UP_S, END_S, 0);
-    groups_fini(&groups);
+    run(replay, WARM_UP_S, END_S, 0);
 }
 
 /* The first node with the most GPUs. */
@@ -448,5 +356,5 @@ void replay_hole(struct replay *replay)
             replay->hole = node_name(node);
         }
     }
-    run(replay, NULL, HOUR_S, 2 * HOUR_S + HOLE_S, replay->trace.n_gpus * 97 / 100);
+    run(replay, HOUR_S, 2 * HOUR_S + HOLE_S, replay->trace.n_gpus * 97 / 100);
 }

@@ -3,12 +3,11 @@
  * the wire, and kube-scheduler's arithmetic. tests/bench/replay builds and runs it, and explains
  * the figures.
  *
- *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online|groups|hole [SPREAD|MODE]
+ *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online|hole [SPREAD|MODE]
  *
  * POLICY "kube" and "kube-packing": no extender; kube-scheduler with its defaults, and configured
- * to pack. POLICY+racks: with topology.levels. SPREAD: placement.replicaSpread in thousandths, with
- * replicas of services among the pods (replay_services.h); without it there are none. MODE, of
- * hole: quarantine.mode.
+ * to pack. SPREAD: placement.replicaSpread in thousandths, with replicas of services among the pods
+ * (replay_services.h); without it there are none. MODE, of hole: quarantine.mode.
  *
  * Prints one line of JSON; for arrivals, one per pod. replay_static.c and replay_online.c implement
  * the kinds of run.
@@ -166,13 +165,6 @@ struct coming replay_next(struct replay *replay)
     return services_next(&replay->services, &replay->trace, &replay->arrivals);
 }
 
-void replay_pend(struct replay *replay, const struct coming *coming)
-{
-    struct uids uids;
-    const struct pod_facts facts = facts_of(coming, &uids);
-    cluster_upsert_pod(replay->cluster, &facts);
-}
-
 const struct node *replay_arrive(struct replay *replay, const struct coming *coming)
 {
     struct uids uids;
@@ -250,18 +242,8 @@ static void forget_impossible_pods(struct replay *replay)
     replay->trace.n_pods = n;
 }
 
-#define RACKS "+racks"
-
-/* "slot-price+racks": with the racks of trace.h as topology.levels. */
-static int set_policy(struct replay *replay, char *name, int64_t weight)
+static int set_policy(struct replay *replay, const char *name, int64_t weight)
 {
-    char *racks = strstr(name, RACKS);
-    if (racks) {
-        *racks = '\0';
-        replay->policy.topology_levels = MEM_ARRAY(char *, 1);
-        replay->policy.topology_levels[0] = mem_strdup(TRACE_RACK_LABEL);
-        replay->policy.n_topology_levels = 1;
-    }
     replay->most_allocated = strcmp(name, "kube-packing") == 0;
     if (replay->most_allocated || strcmp(name, "kube") == 0)
         return 0;
@@ -285,7 +267,6 @@ static replay_kind *kind_of(const char *name)
     } kinds[] = {{"static", replay_static},
                  {"arrivals", replay_arrivals},
                  {"online", replay_online},
-                 {"groups", replay_with_groups},
                  {"hole", replay_hole}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(name, kinds[i].name) == 0)
@@ -298,7 +279,7 @@ int main(int argc, char **argv)
 {
     if (argc < 7 || argc > 8 || !kind_of(argv[6])) {
         (void)fprintf(stderr, "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED "
-                              "static|arrivals|online|groups|hole [SPREAD|MODE]\n");
+                              "static|arrivals|online|hole [SPREAD|MODE]\n");
         return 2;
     }
     struct replay replay = {.arrivals = strtoull(argv[5], NULL, 10)};

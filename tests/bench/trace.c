@@ -73,15 +73,6 @@ static struct amount *amounts_of(struct arena *arena, int64_t milli_cores, int64
     return amounts;
 }
 
-/* Racks have nodes of one model, in the order of the list. */
-static const char *rack_of(const struct trace *trace, const char *model, struct arena *arena)
-{
-    size_t n = 0;
-    for (size_t i = 0; i + 1 < trace->n_nodes; i++)
-        n += strcmp(trace->nodes[i].labels[0].value, model) == 0;
-    return arena_printf(arena, "%s-%zu", model, n / TRACE_RACK_NODES);
-}
-
 /* sn,cpu_milli,memory_mib,gpu,model */
 static int take_node(void *context, const struct row *row, struct arena *arena, struct err *err)
 {
@@ -94,11 +85,10 @@ static int take_node(void *context, const struct row *row, struct arena *arena, 
     node->capacity =
         amounts_of(arena, strtoll(field(row, 1), NULL, 10), strtoll(field(row, 2), NULL, 10) * MIB,
                    gpus, 1000, &node->n_capacity);
-    struct label *labels = ARENA_ARRAY(arena, struct label, 2);
-    labels[0] = (struct label){MODEL_LABEL, arena_strdup(arena, field(row, 4))};
-    labels[1] = (struct label){TRACE_RACK_LABEL, rack_of(trace, labels[0].value, arena)};
-    node->labels = labels;
-    node->n_labels = 2;
+    struct label *label = ARENA_NEW(arena, struct label);
+    *label = (struct label){MODEL_LABEL, arena_strdup(arena, field(row, 4))};
+    node->labels = label;
+    node->n_labels = 1;
     trace->n_gpus += gpus;
     return 0;
 }

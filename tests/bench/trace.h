@@ -10,10 +10,6 @@
 #include "base/err.h"
 #include "types/facts.h"
 
-/* The trace has no racks: these are made up. */
-#define TRACE_RACK_LABEL "rack"
-#define TRACE_RACK_NODES ((size_t)16)
-
 struct trace_pod {
     int64_t milli_cores, memory_bytes, gpus;
     const char *models; /* "T4|P100"; "": any */

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from objects import node
 
 T4 = "Tesla-T4"
@@ -38,3 +39,62 @@ def test_check_warns_of_a_level_without_nodes_and_of_one_that_is_not_nested(run_
     _, warnings = checked(run_binary, write, nodes, ["block", "rack", "tray"])
     assert "topology.levels: rack is not nested in block: 1 of its values, such as 1, are in several of these, and each counts as several domains" in warnings[0]
     assert "topology.levels: no node has the label tray: the level has no effect" in warnings[1]
+
+
+RACKS = [racked(f"{rack}{i}", rack=rack) for rack, n in (("a", 2), ("b", 3), ("c", 1)) for i in range(n)]
+LEVELS = f"{HEAD}topology: {{levels: [example.com/zone, rack]}}\n"
+
+
+def job(n, wish, gpus=8):
+    template = {
+        "metadata": {"annotations": {"gpu-extender.io/domain": wish}},
+        "spec": {"restartPolicy": "Never", "containers": [{"name": "m", "image": "x", "resources": {"limits": {"nvidia.com/gpu": gpus}}}]},
+    }
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "ring"}, "spec": {"parallelism": n, "completions": n, "template": template}}
+
+
+@pytest.fixture(scope="module")
+def ask(module_service, tmp_path_factory):
+    policy = tmp_path_factory.mktemp("policy") / "policy.yaml"
+    policy.write_text(LEVELS)
+    service = module_service(*RACKS, options=["--config", str(policy)])
+
+    def dry_run(*args, **more):
+        answer = service.post("/v1/dry-run", job(*args, **more)).json()
+        (workload,) = answer["workloads"]
+        return workload, answer["jobs"][0]["verdict"]
+
+    return dry_run
+
+
+def nodes_of(workload):
+    return sorted(placement["node"] for placement in workload["placements"])
+
+
+def test_a_job_goes_to_the_rack_that_fits_best(ask):
+    workload, verdict = ask(2, "require rack")
+    assert (nodes_of(workload), workload["domains"]) == (["a0", "a1"], [{"level": "rack", "name": "a", "pods": 2}])
+    assert "2 of 2 replicas can be placed, in rack a" in workload["summary"]
+    assert verdict["result"] == "fits"
+    assert nodes_of(ask(1, "require rack")[0]) == ["c0"]
+
+
+def test_a_job_for_which_no_rack_has_room_says_so(ask):
+    workload, verdict = ask(4, "require rack")
+    assert (workload["placed"], workload["domains"], workload["preemption"]) == (0, [], None)
+    assert "no rack has 32 free GPUs for it; the best has 24" in workload["summary"]
+    assert (verdict["result"], verdict["text"]) == ("doesNotFit", "No rack has 32 free GPUs for it; the best has 24.")
+    assert ask(1, "require zone")[1]["text"] == "No node has a label for zone."
+
+
+def test_a_job_that_prefers_racks_gets_the_fewest(ask):
+    workload, _ = ask(5, "prefer rack")
+    assert workload["domains"] == [{"level": "rack", "name": "a", "pods": 2}, {"level": "rack", "name": "b", "pods": 3}]
+    assert ask(7, "prefer rack")[0]["placed"] == 6
+
+
+@pytest.mark.parametrize("wish", ["require", "require rak", "rack", "Require rack", ""])
+def test_a_wrong_wish_is_a_mistake(wish, ask):
+    workload, verdict = ask(2, wish)
+    assert (workload["placed"], verdict["result"]) == (0, "mistake")
+    assert "should be \"require LEVEL\" or \"prefer LEVEL\"; levels here: zone, rack" in verdict["text"]

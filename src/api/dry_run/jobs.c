@@ -162,6 +162,7 @@ static bool may_search(const struct job *job)
     bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline);
     for (size_t i = 0; may && i < job->n_roles; i++)
         may = !job->roles[i].workload->per_node && !job->roles[i].question.devices &&
+              job->roles[i].workload->domain.rule == DOMAIN_ANY &&
               !job->roles[i].question.refusal &&
               /* Of a pod whose resource is misspelt they are not read. */
               !(job->headline.missing.kind == MISSING_RESOURCE &&

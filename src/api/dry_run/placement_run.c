@@ -5,6 +5,7 @@
 #include "api/dry_run/placement_run.h"
 #include "api/cluster/fragmentation_json.h"
 #include "api/cluster/quota_json.h"
+#include "api/dry_run/domain_run.h"
 #include "api/dry_run/eviction.h"
 #include "api/dry_run/names.h"
 #include "api/dry_run/unit_hints.h"
@@ -43,6 +44,7 @@ struct placement_run {
     bool more_is_cut;    /* there may be more */
     size_t n_by_claim;   /* nodes that fit only with a resource claim */
     const char *no_more; /* why a replica was not placed; "": all were */
+    struct domain_run domains;
     json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
     const struct node *full_node; /* of a DaemonSet: the first without room; NULL: none */
     enum reason full_reason;
@@ -119,8 +121,9 @@ static const char *placed_text(const struct placement_run *run)
     struct arena *arena = run->dry_run->arena;
     const char *unit =
         run->workload->per_node ? "eligible nodes get a pod" : "replicas can be placed";
-    const char *text =
-        arena_printf(arena, "%" PRId64 " of %" PRId64 " %s", run->n_placed, run->n_replicas, unit);
+    const char *text = arena_printf(arena, "%" PRId64 " of %" PRId64 " %s%s%s", run->n_placed,
+                                    run->n_replicas, unit, run->domains.chosen ? ", in " : "",
+                                    run->domains.chosen ? run->domains.where : "");
     if (!run->workload->in_group || run->n_placed == 0 || run->n_placed >= run->n_replicas)
         return text;
     return arena_printf(arena, "%s (the %" PRId64 " are not placed as a gang)", text,
@@ -298,6 +301,23 @@ static json_t *placements_json(const struct node *const *nodes, size_t n, const 
     return placements;
 }
 
+/* Returns false if the pods go nowhere, as no domain has room for all. */
+static bool choose_domains(struct placement_run *run, json_t *notes)
+{
+    const struct domain_wish *wish = &run->workload->domain;
+    struct fit_question *question = &run->query.question;
+    if (wish->rule == DOMAIN_ANY)
+        return true;
+    note(notes, "gpu-extender.io/domain: judged here for all replicas of a template together; "
+                "pods that are in no group are placed one by one, on any node");
+    run->domains =
+        domain_run_choose(run->dry_run->fork, question, wish, run->n_replicas, run->dry_run->arena);
+    question->domains = run->domains.chosen;
+    question->level = wish->level;
+    run->no_more = run->domains.why_not ? run->domains.why_not : "";
+    return !run->domains.why_not;
+}
+
 static void note_cut(const struct placement_run *run, const struct what_if_count *count,
                      const char *member, int64_t n, json_t *notes)
 {
@@ -316,6 +336,8 @@ static json_t *place_replicas(struct placement_run *run, json_t *notes)
     if ((uint64_t)run->n_replicas < n)
         n = (size_t)run->n_replicas;
     const struct node **nodes = ARENA_ARRAY(dry_run->arena, const struct node *, n);
+    if (!choose_domains(run, notes))
+        return placements_json(nodes, n, run->no_more);
     run->n_placed = (int64_t)what_if_place(dry_run->fork, &run->query.question, n, nodes);
     run->nodes = nodes;
     run->n_nodes = (size_t)run->n_placed;
@@ -614,6 +636,9 @@ static struct headline headline_of_run(struct placement_run *run)
     const struct headline_question question = {&run->query, &run->candidates, run->n_placed > 0};
     if (fault_of(run, &headline))
         return headline;
+    if (run->domains.why_not)
+        return headline_new(RESULT_DOES_NOT_FIT, CAUSE_FREE_GPUS,
+                            arena_printf(run->dry_run->arena, "N%s.", run->domains.why_not + 1));
     if (!run->no_more[0])
         return fitting_headline(run);
     headline = run->full_node ? headline_per_node(run) : headline_of(&question);
@@ -629,7 +654,8 @@ static json_t *preemption_json(const struct placement_run *run)
     const struct workload *workload = run->workload;
     const struct pod_facts *pod = &workload->pod;
     if (run->n_placed >= run->n_replicas || workload->per_node || run->lacks ||
-        run->query.question.refusal || dry_run->counts_only || dry_run->n_evictions_left == 0)
+        run->domains.why_not || run->query.question.refusal || dry_run->counts_only ||
+        dry_run->n_evictions_left == 0)
         return json_null();
     dry_run->n_evictions_left--;
     if (pod->never_preempts || cluster_class_never_preempts(dry_run->fork, pod->priority_class))
@@ -688,6 +714,15 @@ struct fit_question placement_run_ask_again(const struct dry_run *dry_run,
                            dry_run->arena);
 }
 
+/* NULL: it asks for none. */
+static json_t *domains_json(const struct placement_run *run)
+{
+    const struct domain_wish *wish = &run->workload->domain;
+    if (wish->rule == DOMAIN_ANY)
+        return NULL;
+    return domain_run_json(run->dry_run->fork, wish, run->nodes, run->n_nodes, run->dry_run->arena);
+}
+
 struct placed_workload placement_run(struct dry_run *dry_run, const struct workload *workload)
 {
     json_t *explain = NULL;
@@ -715,14 +750,14 @@ struct placed_workload placement_run(struct dry_run *dry_run, const struct workl
     warn_of_unsaved(&run);
     json_t *json = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o*}",
+        "s:o*, s:o*}",
         "kind", workload->kind, "name", workload->name, "namespace", workload->namespace_,
         "summary", summary_of(&run), "replicas", (json_int_t)run.n_replicas, "placed",
         (json_int_t)run.n_placed, "moreReplicas", (json_int_t)run.n_more, "refusedBecause",
         run.lacks ? arena_printf(dry_run->arena, "there is no %s", run.lacks) : NULL, "placements",
         placements, "nodes", nodes, "nearMisses", run.near_misses ? run.near_misses : json_array(),
         "notEvaluated", notes, "preemption", preemption_json(&run), "quotas", quotas, "claims",
-        claims, "explain", explain);
+        claims, "explain", explain, "domains", domains_json(&run));
     const struct headline headline = headline_of_run(&run);
     (void)json_object_set_new(
         json, "verdict",

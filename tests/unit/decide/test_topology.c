@@ -1,13 +1,8 @@
-/* topology: the domains of a group, against every other choice; and what whole domains cost. */
-#include "decide/rank.h"
+/* topology: the domains of a group, against every other choice. */
 #include "decide/topology.h"
 #include "dice.h"
-#include "fixture_question.h"
 #include "unit.h"
 
-#include <string.h>
-
-#define GPU "nvidia.com/gpu"
 #define ROOMS_MAX 8
 #define N_TRIALS 20000
 
@@ -121,77 +116,11 @@ static void test_the_name_decides_between_equals(void **state)
     assert_int_equal(rooms[1].n_taken, 4);
 }
 
-/* The best node for a pod of that many GPUs. */
-static const char *best_for(struct fixture *fixture, const char *demand)
-{
-    struct ranked_node nodes[8];
-    size_t n = 0;
-    const struct shape_facts facts = fixture_shape_facts(fixture, demand);
-    gpu_demand_settle(fixture->cluster);
-    const struct fit_question question = {.shape = fixture_resolve(fixture, &facts),
-                                          .scope = FIT_ALL};
-    for (const struct node *node = cluster_next_node(fixture->cluster, NULL); node;
-         node = cluster_next_node(fixture->cluster, node)) {
-        if (fit_judge(node, &question) == REASON_FITS)
-            nodes[n++] = (struct ranked_node){.node = node};
-    }
-    rank_nodes(fixture->cluster, &question, nodes, n);
-    return node_name(nodes[0].node);
-}
-
-/* Two racks with two nodes each; one pod is on a node of the second. */
-static void put_racks(struct fixture *fixture)
-{
-    fixture->policy.placement = PLACEMENT_SLOT_PRICE;
-    static const char *const NODES[] = {"a1", "a2", "b1", "b2"};
-    for (size_t i = 0; i < 4; i++)
-        fixture_put_node(fixture, NODES[i], GPU "=8 pods=100", i < 2 ? "rack=a" : "rack=b");
-    fixture_put_pod(fixture, "p", "b1", GPU "=8");
-}
-
-static void test_a_broken_rack_is_better_than_a_whole_one(void **state)
-{
-    struct fixture *fixture = *state;
-    put_racks(fixture);
-    assert_string_equal(best_for(fixture, GPU "=8"), "a1");
-    fixture_set_levels(fixture, "rack");
-    put_racks(fixture);
-    assert_string_equal(best_for(fixture, GPU "=8"), "b2");
-    assert_string_equal(best_for(fixture, GPU "=1"), "b2");
-    fixture_put_pod(fixture, "q", "a1", GPU "=1");
-    assert_string_equal(best_for(fixture, GPU "=1"), "a1");
-}
-
-/* drainWeight times the node's GPUs, for each level: (n^2 - (n - 1)^2) / N whole nodes. */
-static void test_the_cost_is_the_drain_one_level_up(void **state)
-{
-    struct fixture *fixture = *state;
-    struct score_term terms[SCORE_TERMS_MAX];
-    fixture_set_levels(fixture, "rack");
-    put_racks(fixture);
-    gpu_demand_settle(fixture->cluster);
-    const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
-    const struct fit_question question = {.shape = fixture_resolve(fixture, &facts)};
-    const struct score *score = score_begin(fixture->cluster, &question, fixture->arena);
-    static const struct {
-        const char *node;
-        double cost;
-    } ROWS[] = {{"a1", 0.2 * 8 * 3 / 2}, {"b2", 0.2 * 8 * 1 / 2}, {"b1", 0}};
-    for (size_t i = 0; i < 3; i++) {
-        const struct node *node = fixture_find_node(fixture, ROWS[i].node);
-        const size_t n = score_terms(score, node, terms);
-        assert_string_equal(terms[n - 1].name, "domains");
-        assert_float_equal(terms[n - 1].value, ROWS[i].cost, 1e-9);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_other_choice_is_better),
         cmocka_unit_test(test_the_name_decides_between_equals),
-        TEST(test_a_broken_rack_is_better_than_a_whole_one),
-        TEST(test_the_cost_is_the_drain_one_level_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,114 @@
+/* domain_run: see domain_run.h. */
+#include "api/dry_run/domain_run.h"
+#include "ledger/gpu_demand.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct topology_room *rooms_of(const struct cluster *fork,
+                                      const struct fit_question *question, size_t level,
+                                      struct arena *arena, size_t *ret_n)
+{
+    const domain_id end = cluster_end_of_domains(fork);
+    struct topology_room *rooms = ARENA_ARRAY(arena, struct topology_room, end);
+    size_t n = 0;
+    what_if_rooms(fork, question, level, rooms);
+    for (domain_id id = 1; id < end; id++) {
+        const struct node_domain *domain = cluster_domain(fork, id);
+        if (domain->n_nodes == 0 || domain->level != level)
+            continue;
+        rooms[n] = rooms[id];
+        rooms[n].id = id;
+        rooms[n++].name = domain->name;
+    }
+    *ret_n = n;
+    return rooms;
+}
+
+static int64_t gpus_of(const struct pod_shape *shape)
+{
+    int64_t gpus = 0;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++)
+        gpus += model_pool_offered(shape->needs[i].amount);
+    return gpus;
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+static const char *why_none(const struct topology_room *rooms, size_t n_rooms, const char *level,
+                            const struct pod_shape *shape, int64_t n, struct arena *arena)
+{
+    const int64_t gpus = gpus_of(shape);
+    int64_t most = 0;
+    for (size_t i = 0; i < n_rooms; i++)
+        most = rooms[i].n_members > most ? rooms[i].n_members : most;
+    if (n_rooms == 0)
+        return arena_printf(arena, "no node has a label for %s", level);
+    if (gpus == 0)
+        return arena_printf(
+            arena, "no %s has room for all %" PRId64 " pods; the best has room for %" PRId64, level,
+            n, most);
+    return arena_printf(arena, "no %s has %" PRId64 " free GPUs for it; the best has %" PRId64,
+                        level, times(n, gpus), times(most, gpus));
+}
+
+static void choose(struct domain_run *run, const struct topology_room *rooms, size_t n_rooms,
+                   const char *level, bool *chosen, struct arena *arena)
+{
+    const char *name = "";
+    for (size_t i = 0; i < n_rooms; i++) {
+        if (rooms[i].n_taken == 0)
+            continue;
+        chosen[rooms[i].id] = true;
+        name = rooms[i].name;
+        run->n_chosen++;
+    }
+    run->chosen = chosen;
+    run->where = run->n_chosen == 1
+                     ? arena_printf(arena, "%s %s", level, name)
+                     : arena_printf(arena, "%zu domains of %s", run->n_chosen, level);
+}
+
+struct domain_run domain_run_choose(const struct cluster *fork, const struct fit_question *question,
+                                    const struct domain_wish *wish, int64_t n, struct arena *arena)
+{
+    struct domain_run run = {.where = ""};
+    size_t n_rooms = 0;
+    if (wish->rule == DOMAIN_ANY || n == 0 || question->refusal)
+        return run;
+    const char *level = policy_level_name(cluster_policy(fork), wish->level);
+    struct topology_room *rooms = rooms_of(fork, question, wish->level, arena, &n_rooms);
+    const bool found = wish->rule == DOMAIN_REQUIRE ? topology_require(rooms, n_rooms, n)
+                                                    : topology_prefer(rooms, n_rooms, n) > 0;
+    if (found)
+        choose(&run, rooms, n_rooms, level, ARENA_ARRAY(arena, bool, cluster_end_of_domains(fork)),
+               arena);
+    else if (wish->rule == DOMAIN_REQUIRE)
+        run.why_not = why_none(rooms, n_rooms, level, question->shape, n, arena);
+    return run;
+}
+
+json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wish,
+                        const struct node *const *nodes, size_t n_nodes, struct arena *arena)
+{
+    const domain_id end = cluster_end_of_domains(fork);
+    int64_t *n_pods = ARENA_ARRAY(arena, int64_t, end);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n_nodes; i++) {
+        const domain_id id = nodes[i] ? node_domain(nodes[i], wish->level) : 0;
+        if (id)
+            n_pods[id]++;
+    }
+    for (domain_id id = 1; id < end; id++) {
+        if (n_pods[id] > 0)
+            (void)json_array_append_new(
+                list, json_pack("{s:s, s:s, s:I}", "level",
+                                policy_level_name(cluster_policy(fork), wish->level), "name",
+                                cluster_domain(fork, id)->name, "pods", (json_int_t)n_pods[id]));
+    }
+    return list;
+}

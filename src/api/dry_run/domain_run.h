@@ -1,0 +1,30 @@
+/*
+ * domain_run: the domains of a workload that asks for some (annotation gpu-extender.io/domain).
+ * Private to api.
+ */
+#ifndef API_DRY_RUN_DOMAIN_RUN_H
+#define API_DRY_RUN_DOMAIN_RUN_H
+
+#include "base/arena.h"
+#include "decide/topology.h"
+#include "decide/what_if.h"
+#include "objects/workload.h"
+
+#include <jansson.h>
+
+struct domain_run {
+    const bool *chosen; /* by id: the pods go to these; NULL: anywhere */
+    size_t n_chosen;
+    const char *where; /* "rack r3", "2 racks"; "" without a choice */
+    const char
+        *why_not; /* "no rack has 72 free GPUs for it; the best has 64"; NULL: there is one */
+};
+
+/* Chooses for n pods of the question; quotas do not count. In the arena. */
+struct domain_run domain_run_choose(const struct cluster *fork, const struct fit_question *question,
+                                    const struct domain_wish *wish, int64_t n, struct arena *arena);
+/* How many of the listed pods are in which domain, as an array. */
+json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wish,
+                        const struct node *const *nodes, size_t n_nodes, struct arena *arena);
+
+#endif
