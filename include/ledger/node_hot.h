@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#define NODE_HOT_DOMAIN_BITS 30
+
 struct node_hot {
     const struct cluster *cluster;
     const struct resource
@@ -21,18 +23,19 @@ struct node_hot {
     int64_t free_gpus;                 /* of those GPUs: node_resource_free() */
     int64_t milli_cores, memory_bytes; /* free, likewise; 0 without a row */
     const char *model_word;            /* as in struct node_traits; NULL: no such node */
-    uint32_t domain;                   /* ledger/domains.h: the innermost; 0: in none */
     unsigned int n_gpus : 16;          /* of those GPUs: allocatable */
-    unsigned int
-        is_mixed : 1; /* the GPUs are of several resources, parts, or none or too many for n_gpus */
+    /* The GPUs are of several resources, parts, or none or too many for n_gpus. */
+    unsigned int is_mixed : 1;
     unsigned int has_soft_taints : 1; /* PreferNoSchedule */
     unsigned int has_nominations : 1;
     unsigned int has_mark : 1;    /* node_mark() */
     unsigned int has_devices : 1; /* GPUs that come by DRA and are not shadowed */
+    unsigned int unused : 11;     /* 0: all bytes are compared */
+    /* What follows is only counted (ledger/domains.h), and says nothing of the node's room. */
+    unsigned int domain : NODE_HOT_DOMAIN_BITS; /* the innermost; 0: in none */
     /* Of a node in a domain: ready, not cordoned, and with GPUs; and these are all free. */
     unsigned int has_open_gpus : 1;
     unsigned int is_whole : 1;
-    unsigned int unused : 9; /* 0: all bytes are compared */
 };
 
 _Static_assert(sizeof(struct node_hot) == 64, "it is to be one line of the cache, without gaps");
@@ -45,10 +48,11 @@ static inline const struct node_hot *node_hot(const struct node *node)
     return (const struct node_hot *)((const char *)node + NODE_HOT_OFFSET);
 }
 
-/* Whether all fields but the cluster are equal. */
+/* Whether what decides is equal: all but the cluster and the domain. */
 static inline bool node_hot_is_alike(const struct node_hot *a, const struct node_hot *b)
 {
-    return memcmp(&a->gpus, &b->gpus, sizeof *a - offsetof(struct node_hot, gpus)) == 0;
+    const size_t begin = offsetof(struct node_hot, gpus);
+    return memcmp(&a->gpus, &b->gpus, sizeof *a - begin - sizeof(uint32_t)) == 0;
 }
 
 /* Call after each change of the node's traits, rows or nominations. */

@@ -19,7 +19,7 @@ static size_t hash_of(const struct node_hot *hot)
     const struct room room = {hot->free_gpus, hot->milli_cores, hot->memory_bytes};
     const uint64_t kind =
         room_mix((uint64_t)(uintptr_t)hot->pool, (uint64_t)(uintptr_t)hot->model_word);
-    return room_hash(&room, room_mix(kind, hot->domain)) % N_ALIKE;
+    return room_hash(&room, kind) % N_ALIKE;
 }
 
 struct alike *alikes_find(const struct alikes *alikes, const struct node *node)

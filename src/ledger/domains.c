@@ -136,7 +136,7 @@ void domains_move(struct cluster *cluster, struct node *node)
     const domain_id now = node->traits ? find_innermost(cluster, &node->traits->traits) : 0;
     count_in(cluster, now, &node->hot, 1);
     count_in(cluster, before, &node->hot, ONE_LESS);
-    node->hot.domain = now;
+    node->hot.domain = now & ((1U << NODE_HOT_DOMAIN_BITS) - 1); /* no ledger has as many */
 }
 
 void domains_recount(struct node *node, const struct node_hot *now)
