@@ -24,6 +24,9 @@ void tables_set_width(size_t width);
 #define TABLES_HEADING '\x01'
 void tables_mark_headings(void);
 
+/* Text of lines, each wrapped at spaces; the further lines of one are indented. */
+void tables_write_lines(const char *text, bool wide, struct buf *out);
+
 /* Each writes the text of ?output=table for one path of /v1. */
 void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 void tables_write_inventory(const json_t *answer, bool wide, struct arena *arena, struct buf *out);

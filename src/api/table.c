@@ -2,6 +2,7 @@
 #include "api/table.h"
 #include "api/tables.h"
 #include "api/text.h"
+#include "base/mem.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -323,9 +324,11 @@ static void write_headings(const struct table *table, const struct layout *layou
     }
 }
 
-static void write_wrapped(const char *text, size_t indent, size_t more, struct buf *out)
+/* width 0: no limit. */
+static void write_wrapped(const char *text, size_t width, size_t indent, size_t more,
+                          struct buf *out)
 {
-    const size_t width = line_width(false);
+    width = width ? width : SIZE_MAX;
     while (*text) {
         const char *line = text;
         write_spaces(indent, out);
@@ -338,7 +341,7 @@ static void write_wrapped(const char *text, size_t indent, size_t more, struct b
 
 void table_write_sentence(const char *text, size_t indent, struct buf *out)
 {
-    write_wrapped(text, indent, 0, out);
+    write_wrapped(text, line_width(false), indent, 0, out);
 }
 
 void table_write_line(const char *text, size_t indent, size_t more, struct buf *out)
@@ -346,8 +349,18 @@ void table_write_line(const char *text, size_t indent, size_t more, struct buf *
     struct buf line;
     buf_init(&line, BUF_UNBOUNDED); /* at most three times the text */
     buf_add_one_line(&line, text);
-    write_wrapped(buf_text(&line), indent, more, out);
+    write_wrapped(buf_text(&line), line_width(false), indent, more, out);
     buf_fini(&line);
+}
+
+void tables_write_lines(const char *text, bool wide, struct buf *out)
+{
+    while (*text) {
+        const size_t len = strcspn(text, "\n");
+        char *line CLEANUP(mem_free_ptr) = mem_strndup(text, len);
+        write_wrapped(line, line_width(wide), 0, TABLE_MORE, out);
+        text += len + (text[len] == '\n');
+    }
 }
 
 /* "The same in each row: USED 0, STATE Ready." */

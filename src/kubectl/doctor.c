@@ -1,5 +1,6 @@
 /* doctor: whether the user gets each answer, and whether the service has sound data. What the
  * service itself needs is checked by gpu-extender --doctor. */
+#include "api/tables.h"
 #include "base/mem.h"
 #include "doctor/findings.h"
 #include "formats/json_get.h"
@@ -188,9 +189,8 @@ static void check_all(const struct session *session, struct findings *findings)
 
 static void write_text(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
-    (void)wide;
     (void)arena;
-    buf_add_text(out, json_string_value(json_member(answer, "text")));
+    tables_write_lines(json_string_value(json_member(answer, "text")), wide, out);
 }
 
 static void free_findings(struct findings **findings)

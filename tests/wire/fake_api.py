@@ -63,8 +63,8 @@ def bookmark(kind, version):
 class Stream:
     """An open watch. Tests control it; its own thread writes."""
 
-    def __init__(self, api, kind):
-        self.api, self.kind = api, kind
+    def __init__(self, api, kind, name):
+        self.api, self.kind, self.name = api, kind, name
         self.commands, self.silent = [], False
         self.bookmark_at = 0
 
@@ -135,10 +135,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
         kind = kind_at(url.path, self.api.resource_version)
+        # The pods that failed are listed and watched apart.
+        name = "failedpods" if query.get("fieldSelector") == "status.phase=Failed" else kind
         if kind and query.get("watch") == "true":
-            self.meet(f"watch {kind}", lambda: None, lambda: self.watch(kind, query))
+            self.meet(f"watch {name}", lambda: None, lambda: self.watch(kind, name, query))
         elif kind:
-            self.meet(f"{'page' if 'continue' in query else 'list'} {kind}", lambda: self.api.listed(kind, query))
+            self.meet(f"{'page' if 'continue' in query else 'list'} {name}", lambda: self.api.listed(kind, query))
         elif url.path.startswith(NAMESPACED):
             namespace, kind, name = url.path[len(NAMESPACED) :].split("/")
             self.meet(f"get {kind}", lambda: self.api.found(kind, name, namespace))
@@ -188,9 +190,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
         self.wfile.flush()
 
-    def watch(self, kind, query):
+    def watch(self, kind, name, query):
         version, end = int(query["resourceVersion"]), time.monotonic() + int(query["timeoutSeconds"])
-        stream = self.api.opened(kind)
+        stream = self.api.opened(kind, name)
         stream.bookmark_at = end - BOOKMARK_BEFORE_END_S
         self.send_head(200)
         self.wfile.flush()
@@ -341,9 +343,9 @@ class FakeApi:
         with self.changed:
             return version < self.store.oldest[kind]
 
-    def opened(self, kind):
+    def opened(self, kind, name):
         with self.changed:
-            self.streams.append(Stream(self, kind))
+            self.streams.append(Stream(self, kind, name))
             self.changed.notify_all()
             return self.streams[-1]
 
@@ -390,7 +392,7 @@ class FakeApi:
         """The newest watch of the kind, once there is one; after: one that came later than this."""
 
         def newest():
-            found = [stream for stream in self.streams if stream.kind == kind]
+            found = [stream for stream in self.streams if stream.name == kind]
             return found[-1] if found and found[-1] is not after else None
 
         with self.changed:

@@ -304,7 +304,7 @@ def test_quotas_of_the_namespace(tenants, tenant):
     assert (everything["metadata"]["name"], team["metadata"]["name"]) == ("all", "team")
     assert team["status"]["used"] == "7 of 60 GPUs, 4 of 50 A100 of nvidia.com/gpu"
     assert team["status"]["usedHere"] == "3 GPUs, 2 A100 of nvidia.com/gpu"
-    total = {"resource": "", "model": "", "limit": 60, "used": 7, "usedHere": 3}
+    total = {"resource": "", "model": "", "limit": 60, "used": 7, "usedHere": 3, "borrowed": 0}
     assert team["status"]["limits"][0] == total and team["status"]["claimsCounted"] is True
     assert [each["cells"][0] for each in tenants.see("namespaces/ours/gpuquotas", table=True)["rows"]] == ["all", "team"]
 

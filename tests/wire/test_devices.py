@@ -395,7 +395,7 @@ def assert_in_use_is_unknown(service, why):
     for path in ("inventory", "quota", "fragmentation"):
         answer = service.get(f"/v1/{path}").json()
         assert (answer["claimsCounted"], answer["claimsNotCountedBecause"]) == (False, why), path
-        assert service.get(f"/v1/{path}?output=table").text.startswith(f"{why}\n\n"), path
+        assert service.get(f"/v1/{path}?output=table&width=400").text.startswith(f"{why}\n\n"), path
     assert 0 == sum(row["free"] for row in service.get("/v1/fragmentation").json()["models"] if row["model"] == "H100-80GB-HBM3")
 
 

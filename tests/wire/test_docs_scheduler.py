@@ -35,7 +35,7 @@ ROUTE = re.compile(r"(?<![a-z.])/(?:(?:scheduler|v1)/[\w/-]+|metrics|readyz|live
 
 DOCUMENT = read("docs/KUBE-SCHEDULER.md")
 PROSE = re.sub(r"^```.*?^```$", "", DOCUMENT, flags=re.MULTILINE | re.DOTALL)
-SOURCES = "".join(read(path) for path in glob.glob("src/**/*.c", root_dir=ROOT, recursive=True))
+SOURCES = "".join(read(path) for pattern in ("src/**/*.c", "include/**/*.h") for path in glob.glob(pattern, root_dir=ROOT, recursive=True))
 
 
 LINES = marked.table("docs/KUBE-SCHEDULER.md", "lines")

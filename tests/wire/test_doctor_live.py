@@ -45,11 +45,15 @@ def nodes(*minors):
     return {"kind": "NodeList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items}
 
 
+# The objects of manifests/overlays/claims.
+MARKERS = [f"/apis/admissionregistration.k8s.io/v1/mutatingadmission{kind}/gpu-extender-claims" for kind in ("policies", "policybindings")]
+
+
 class Canned:
     """Answers each path with an object, bytes, a status, or what a function returns then; every kind's list is empty, and watches stay silent until the end."""
 
     def __init__(self, answers):
-        right = {"/version": {"gitVersion": "v1.36.3"}, SELF: who, REVIEW: {"status": {"allowed": True}}}
+        right = {"/version": {"gitVersion": "v1.36.3"}, SELF: who, REVIEW: {"status": {"allowed": True}}, **dict.fromkeys(MARKERS, 404)}
         self.answers = {**right, LEASE: lease, SLICE: endpoints(), **answers}
         self.asked, self.over = [], threading.Event()
 

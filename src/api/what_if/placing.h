@@ -10,8 +10,8 @@
 
 #include "api/pods/pod_copy.h"
 #include "api/verdicts/cause.h"
-#include "inventory/claim_lookup.h"
 #include "api/what_if/changes.h"
+#include "inventory/claim_lookup.h"
 #include "ledger/peer.h"
 
 /* The end of one pod's search. */

@@ -294,6 +294,18 @@ static void assert_sick_rules_are_read(const struct policy *policy)
     assert_int_equal(policy->shape_trap.cap.nodes, 0);
 }
 
+static void assert_scheduler_is_read(const struct settings *settings)
+{
+    assert_int_equal(settings->scheduler.weight, 7);
+    assert_int_equal(settings->scheduler.http_timeout_s, 4);
+    assert_true(settings->scheduler.other_extenders);
+    assert_true(settings->policy.all_pods);
+    assert_false(settings->scheduler.beside);
+    assert_int_equal(settings->scheduler.lease_s, 60);
+    assert_int_equal(settings->scheduler.renew_s, 40);
+    assert_int_equal(settings->scheduler.shortlist, 0);
+}
+
 static void test_every_key_is_read(void **state)
 {
     struct settings *settings = *state;
@@ -339,14 +351,7 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->election.renew_s, 5);
     assert_int_equal(settings->election.retry_s, 2);
     assert_string_equal(settings->wake_object, "wakes");
-    assert_int_equal(settings->scheduler.weight, 7);
-    assert_int_equal(settings->scheduler.http_timeout_s, 4);
-    assert_true(settings->scheduler.other_extenders);
-    assert_true(settings->policy.all_pods);
-    assert_false(settings->scheduler.beside);
-    assert_int_equal(settings->scheduler.lease_s, 60);
-    assert_int_equal(settings->scheduler.renew_s, 40);
-    assert_int_equal(settings->scheduler.shortlist, 0);
+    assert_scheduler_is_read(settings);
     assert_int_equal(settings->policy.quota_claim_s, 7);
     assert_int_equal(settings->policy.gangs.mode, GANGS_PLAN);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
