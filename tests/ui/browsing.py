@@ -12,8 +12,12 @@ from service import ROOT
 
 sys.path.extend(glob.glob(os.path.join(ROOT, ".cache/venv-ui/lib/python3*/site-packages")))
 
+from playwright.sync_api import expect  # noqa: E402
+
 SHOTS = os.path.join(ROOT, "build/ui")
 WAIT_MS = 300000  # of every wait; reached only on a failure
+# Page.wait_for_function() is not for tests: what it evaluates again is text to the page, which its policy refuses.
+expect.set_options(timeout=WAIT_MS)
 DESK = {"width": 1400, "height": 900}
 PHONE = {"width": 390, "height": 844}
 

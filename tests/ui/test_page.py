@@ -7,7 +7,7 @@ import re
 import objects
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import DESK, PHONE, assert_no_sideways, cells_of, nodes_of, read, rows_of, shot, tried
+from browsing import DESK, PHONE, assert_no_sideways, cells_of, expect, nodes_of, read, rows_of, shot, tried
 from service import ROOT, Service
 
 EXAMPLES = [os.path.join(ROOT, "examples", name) for name in ("sample-cluster.yaml", "openb-cluster.json", "dra-cluster.yaml")]
@@ -319,7 +319,7 @@ def test_five_thousand_nodes_stay_few_elements(tmp_path, pages, ends):
     assert page.evaluate("document.querySelectorAll('*').length") < 3000
     first = box.locator(".tile").first.get_attribute("data-node")
     box.evaluate("box => box.scrollTo(0, box.scrollHeight)")
-    page.wait_for_function("first => document.querySelector('.opened .tile').dataset.node !== first", arg=first)
+    expect(box.locator(".tile").first).not_to_have_attribute("data-node", first)
     page.evaluate("location.hash = 'node=node-2503'")  # from a link
     page.wait_for_selector(".opened .tile.chosen[data-node='node-2503']")
     assert page.evaluate("document.querySelectorAll('*').length") < 3000
@@ -359,10 +359,10 @@ def test_the_keyboard_reaches_tabs_and_nodes(sample, pages):
     nodes = page.locator(".tile").evaluate_all("all => all.map(one => one.dataset.node)")
     assert seen == [nodes[at] for at in (0, 1, 0, 1, 2, 1)]  # one node a row there
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.id === 'drawer-title'")
+    expect(page.locator("#drawer-title")).to_be_focused()
     assert page.locator("#drawer-title").inner_text() == nodes[1]
     page.keyboard.press("Escape")
-    page.wait_for_function("name => document.activeElement.dataset.node === name", arg=nodes[1])
+    expect(page.locator(f".tile[data-node='{nodes[1]}']")).to_be_focused()
     assert page.locator(".drawer").count() == 0
     page.keyboard.press("Tab")  # past all nodes
     assert not page.evaluate("document.activeElement.closest('.map')")
@@ -373,10 +373,10 @@ def test_keys_of_the_whole_page(sample, pages):
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "find"
     page.keyboard.type("h100")
-    page.wait_for_function("document.querySelectorAll('.tile').length === 1")
+    expect(page.locator(".tile")).to_have_count(1)
     assert "find=h100" in page.url
     page.keyboard.press("Escape")  # clears it
-    page.wait_for_function("document.querySelectorAll('.tile').length > 10")
+    page.locator(".tile").nth(10).wait_for()
     page.locator(".map").focus()
     for key, view in {"w": "waiting", "t": "try", "q": "quotas", "f": "fragmentation", "d": "decisions", "o": "overview"}.items():
         page.keyboard.press("g")
