@@ -21,9 +21,7 @@ const char *node_notes_of_count(const struct gpu_unit *unit, struct arena *arena
 static void add_mark(const struct node *node, struct arena *arena, struct node_notes *notes)
 {
     static const char *const WORDS[] = {
-        [QUARANTINE_NONE] =
-            "should be in quarantine, but too many nodes of its model are, or it is "
-            "the last",
+        [QUARANTINE_NONE] = "should be in quarantine, but its model has no node to spare",
         [QUARANTINE_CLOSED] = "is in quarantine",
         [QUARANTINE_PROBATION] = "is on probation: the next pod may try it",
         [QUARANTINE_TRIED] = "is on probation: a pod tries it",

@@ -285,7 +285,7 @@ static void add_failed_nodes(const struct args *args, const struct filter_result
                              bool awaited, struct arena *arena, struct buf *out)
 {
     const char *separator = "";
-    struct quoted quoted[N_REASONS] = {{NULL}};
+    struct quoted quoted[N_REASONS] = {{.message = NULL}};
     const char *refusal =
         args->pod.refusal ? arena_printf(arena, "gpu-extender: %s", args->pod.refusal) : NULL;
     buf_add_text(out, "{");
