@@ -12,7 +12,7 @@ METRIC = re.compile(r"\b(?:gpu_extender|process)_[a-z0-9_]+")
 # Of a histogram, by the name that its samples have.
 PART = re.compile(r"_(?:bucket|sum|count)$")
 # The values that replace Grafana's variables.
-VARIABLES = {"$__rate_interval": "1m"}
+VARIABLES = {"$__rate_interval": "1m", "$namespace": ".*"}
 
 
 def read(name):
