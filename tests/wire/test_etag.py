@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from follow import policy
+from follow import SILENCE_S, policy
 from objects import list_text, node, pod
 
 PATHS = ["/v1/inventory", "/v1/pending", "/v1/fragmentation", "/v1/quota", "/v1/snapshot", "/v1/pods/ml/waits/explain"]
@@ -98,7 +98,7 @@ def test_any_change_of_a_live_cluster_changes_the_tag(api, follow, changed):
 
 
 def test_stale_data_change_the_tag(api, follow):
-    follower = follow()
+    follower = follow(watchSilenceSeconds=SILENCE_S)
     follower.settle()
     tag = tag_of(follower, "/v1/inventory")
     api.faults.hold("*")

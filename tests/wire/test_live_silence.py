@@ -8,7 +8,7 @@ import re
 import objects
 import pytest
 from fake_api import FakeApi, bookmark
-from follow import ROUNDED_S, Follower
+from follow import ROUNDED_S, SILENCE_S, Follower
 from objects import filter_args, node, pod
 
 FIRST_DELAY_S = 0.8
@@ -114,7 +114,7 @@ SCENARIOS = [
 def run(scenario, folder):
     with FakeApi() as api:
         objects.fill(api.store)
-        service = Follower(api, folder, watchLagSeconds=2, bindTimeoutSeconds=2)
+        service = Follower(api, folder, watchSilenceSeconds=SILENCE_S, watchLagSeconds=2, bindTimeoutSeconds=2)
         try:
             service.settle()
             service.wait_until_it_binds()

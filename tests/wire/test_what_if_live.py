@@ -5,6 +5,7 @@ import functools
 import openapi
 import pytest
 from certificates import Authority
+from follow import SILENCE_S
 from fronted import BASE, JANE, NAMED, Fronted, config_map, status
 from objects import node, pod
 from service import stopping
@@ -80,7 +81,7 @@ def test_the_answer_follows_the_cluster(api, follow):
 
 def test_an_unreachable_api_server_makes_the_answer_stale_but_not_wrong(api, follow):
     api.store.put(selected("ml", "web-0"), budget("ml", "web"))
-    service = follow()
+    service = follow(watchSilenceSeconds=SILENCE_S)
     service.wait("budgets are listed", lambda: met(service) == ["web"])
     api.faults.fail(f"list {BUDGETS}", 500, times=None)
     api.faults.fail(f"watch {BUDGETS}", 500, times=None)
