@@ -35,7 +35,7 @@ THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "tes
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
 # The longest files of tests/wire begin first, so that nothing waits for one of them at the end.
 WIRE_FIRST = ("test_live_binds", "test_slow", "test_live_faults", "test_kubectl_gpu_verbs", "test_claims_judged", "test_people", "test_doctor_live", "test_connecting")
-WIRE_FIRST += ("test_cluster_file", "test_tls", "test_aggregated_objects", "test_kubectl_gpu_what_if", "test_long_answers", "test_snapshot", "test_kubectl_gpu.py")
+WIRE_FIRST += ("test_cluster_file", "test_tls", "test_aggregated_objects", "test_kubectl_gpu_what_if", "test_long_answers", "test_snapshot", "test_kubectl_gpu")
 # The answers to kube-scheduler and to users, and the documents; not TLS, faults of the API server, and what takes long.
 QUICK_WIRE = ("test_bind", "test_cases", "test_decisions", "test_docs", "test_filter", "test_http", "test_live_rules", "test_openapi")
 QUICK_WIRE += ("test_preempt", "test_prioritize", "test_protocol", "test_refusals")

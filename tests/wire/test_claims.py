@@ -4,6 +4,7 @@ PROTOCOL 11.2. gpu-extender does not judge what the claims would get. The answer
 """
 
 import pytest
+from follow import SILENCE_S
 from objects import GPU, annotated, filter_args, node, pod
 
 ABSENT = "gpu-extender: the node has no GPUs of the requested resource"
@@ -96,7 +97,7 @@ def test_api_server_without_device_classes_is_accepted(api, follow):
     """The service retries from time to time, and follows the kind after an upgrade."""
     api.store.put(node("driver", 0), MAPS)
     api.faults.fail("list deviceclasses", 404, "NotFound", times=None)
-    service = follow()
+    service = follow(watchSilenceSeconds=SILENCE_S)  # a kind that is not there is asked for again within it
     service.settle()
     assert verdict_of(service, "driver")["reason"] == "gpu_absent"
     n_asked = api.faults.count("list deviceclasses")
