@@ -1,6 +1,5 @@
 /* failed_pods: see failed_pods.h, and include/inventory/live.h. */
 #include "failed_pods.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "ledger/quarantine.h"
 #include "live_priv.h"
@@ -54,9 +53,7 @@ void failed_pods_report_lift(struct inventory *inventory)
 static void take_over(struct failed_pods *failed)
 {
     struct inventory *inventory = failed->inventory;
-    const int64_t now_ms = clock_ms();
-    inventory_lock_to_write(inventory);
-    cluster_set_now(inventory->state.cluster, now_ms);
+    live_lock_to_write(inventory);
     for (size_t i = 0; i < failed->n; i++)
         quarantine_see_failed(inventory->state.cluster, &failed->items[i]);
     const bool is_lifted = failed_pods_settle(inventory);

@@ -22,6 +22,12 @@ void inventory_go_live(struct inventory *inventory, const char *server)
     inventory->live = live;
 }
 
+void live_lock_to_write(struct inventory *inventory)
+{
+    inventory_lock_to_write(inventory);
+    cluster_set_now(inventory->state.cluster, clock_ms());
+}
+
 void live_free(struct live *live)
 {
     if (!live)

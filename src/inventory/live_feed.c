@@ -1,6 +1,5 @@
 /* live_feed: see live_feed.h, and include/inventory/live.h. */
 #include "live_feed.h"
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "live_priv.h"
@@ -93,7 +92,7 @@ static void end_list(struct live_feed *feed)
 {
     while (!cluster_relist_sweep(feed->inventory->state.cluster, feed->kind, SWEEP_WORK)) {
         inventory_unlock(feed->inventory);
-        inventory_lock_to_write(feed->inventory);
+        live_lock_to_write(feed->inventory);
     }
     live_problems_relist_end(feed->inventory->live->problems, feed->kind);
     if (!feed->left_out)
@@ -180,10 +179,8 @@ static void take_over(struct live_feed *feed)
 {
     if (feed->n_changes == 0)
         return;
-    const int64_t now_ms = clock_ms();
     feed->has_changed = false;
-    inventory_lock_to_write(feed->inventory);
-    cluster_set_now(feed->inventory->state.cluster, now_ms);
+    live_lock_to_write(feed->inventory);
     for (size_t i = 0; i < feed->n_changes; i++)
         apply(feed, &feed->changes[i]);
     count(feed);

@@ -22,7 +22,10 @@ static void copy_all(struct inventory *inventory, struct cluster_copy *copy,
 
 static void replace_ledger(struct inventory *inventory, struct cluster_copy *copy)
 {
-    inventory_lock_to_write(inventory);
+    if (inventory->live)
+        live_lock_to_write(inventory);
+    else
+        inventory_lock_to_write(inventory);
     struct cluster *old = inventory->state.cluster;
     inventory->state.cluster = cluster_copy_end(copy);
     quarantine_move(inventory->state.cluster, old);

@@ -154,8 +154,11 @@ void gpu_time_continue(struct cluster *to, const struct cluster *from)
     to->now_ms = from->now_ms;
     for (struct gpu_time_entry *entry = to->gpu_times; entry; entry = entry->hh.next)
         entry->since_ms = to->now_ms;
-    for (const struct gpu_time_entry *old = from->gpu_times; old; old = old->hh.next)
-        find_or_add(to, old->kind, old->key, arena)->gpu_ms += sum_until(old, from->now_ms);
+    for (const struct gpu_time_entry *old = from->gpu_times; old; old = old->hh.next) {
+        struct gpu_time_entry *entry = find_or_add(to, old->kind, old->key, arena);
+        if (strcmp(entry->key, old->key) == 0)
+            entry->gpu_ms = sum_until(old, from->now_ms);
+    }
 }
 
 size_t gpu_time_copy(const struct cluster *cluster, int64_t now_ms, struct arena *arena,

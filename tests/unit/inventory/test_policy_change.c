@@ -1,6 +1,7 @@
 /* Another policy comes into force: everything is judged by it, and what is under way goes on. */
 #include "decide/quota.h"
 #include "ledger/claims.h"
+#include "ledger/gpu_time.h"
 #include "live_cluster.h"
 
 #define LABELLED(name, labels)                                                                     \
@@ -224,6 +225,35 @@ static void test_claims_are_made_for_the_new_quotas(void **state)
     policy_fini(&before);
 }
 
+static int64_t gpu_ms_unlimited(struct change *change)
+{
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(change->live.inventory);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct gpu_time *times = NULL;
+    const size_t n = gpu_time_copy(view.cluster, clock_ms(), arena, &times);
+    int64_t gpu_ms = 0;
+    for (size_t i = 0; i < n; i++)
+        gpu_ms += strcmp(times[i].kind, "unlimited") == 0 ? times[i].gpu_ms : 0;
+    return gpu_ms;
+}
+
+/* A counter that falls counts as begun anew, with all of its value. Nothing but the policy has
+ * changed since the pod came. */
+static void test_what_was_read_of_gpu_time_stays(void **state)
+{
+    struct change *change = *state;
+    int64_t before = 0;
+    live_list_nothing(&change->live);
+    LIST(&change->live, CLUSTER_NODES, NODE("a", "8"));
+    LIST(&change->live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    while (before == 0)
+        before = gpu_ms_unlimited(change);
+    add_quota(&change->next, NULL, 100);
+    take(change);
+    assert_true(gpu_ms_unlimited(change) >= before);
+}
+
 /* The list goes on over the new ledger: what it does not name is gone at its end. */
 static void test_a_list_in_progress_goes_on(void **state)
 {
@@ -303,6 +333,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reservations_survive_with_their_serials, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_claims_are_made_for_the_new_quotas, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_was_read_of_gpu_time_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_list_in_progress_goes_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_fork_outlives_the_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_held_policy_keeps_later_ones, set_up, tear_down),

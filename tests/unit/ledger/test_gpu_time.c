@@ -143,6 +143,32 @@ static void test_the_number_of_sums_is_bounded(void **state)
     assert_string_equal(times[GPU_TIME_MAX].model, "H100-80GB-HBM3");
 }
 
+/* Each namespace counts otherwise under the new policy, so there is no room for both of its sums.
+ * The sum of the others must not get what has a name: it would seem to be used all at once. */
+static void test_a_copy_without_room_gives_others_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct cluster *old = fixture->cluster;
+    struct gpu_time *times = NULL;
+    struct policy policy;
+    policy_init(&policy);
+    put(fixture, "a/high", "h", GPU "=1", 1);
+    put_in_namespaces(fixture, 0, GPU_TIME_MAX - 1);
+    cluster_set_now(old, 1001000);
+    struct cluster_copy *copy = cluster_copy_new(old, &policy);
+    while (!cluster_copy_some(copy, 1000)) {
+    }
+    assert_true(cluster_copy_claims(copy, 1));
+    fixture->cluster = cluster_copy_end(copy);
+    cluster_free(old);
+    const size_t n = gpu_time_copy(fixture->cluster, 1001000, fixture->arena, &times);
+    for (size_t i = 0; i < n; i++)
+        assert_true(times[i].namespace_[0] || times[i].gpu_ms == 0);
+    cluster_free(fixture->cluster);
+    fixture->cluster = NULL;
+    policy_fini(&policy);
+}
+
 #define TIME_TEST(function) cmocka_unit_test_setup_teardown(function, setup, fixture_teardown)
 
 int main(void)
@@ -151,6 +177,7 @@ int main(void)
         TIME_TEST(test_time_is_summed_while_pods_have_gpus),
         TIME_TEST(test_a_node_keeps_its_model),
         TIME_TEST(test_a_copy_goes_on_with_the_sums),
+        TIME_TEST(test_a_copy_without_room_gives_others_nothing),
         TIME_TEST(test_nothing_is_summed_without_a_clock),
         TIME_TEST(test_the_number_of_sums_is_bounded),
     };
