@@ -39,14 +39,41 @@ int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
                                          limit->scope);
 }
 
+static bool covers_resource(const struct quota_limit *limit, const struct quota_limit *other)
+{
+    return !limit->resource ||
+           (other->resource && policy_resource_matches(limit->resource, other->resource));
+}
+
+static bool covers_model(const struct policy *policy, const struct quota_limit *limit,
+                         const struct quota_limit *other)
+{
+    return limit->column == 0 ||
+           (other->column > 0 && gpu_model_satisfies(&policy->quota_models[other->column - 1], 0,
+                                                     &policy->quota_models[limit->column - 1]));
+}
+
+/* Makes the limit count only what the other counts, too. False: that is nothing. */
+static bool narrow(const struct policy *policy, struct quota_limit *limit,
+                   const struct quota_limit *other)
+{
+    if (!(covers_resource(limit, other) || covers_resource(other, limit)) ||
+        !(covers_model(policy, limit, other) || covers_model(policy, other, limit)))
+        return false;
+    limit->scope = covers_resource(limit, other) ? other->scope : limit->scope;
+    limit->column = covers_model(policy, limit, other) ? other->column : limit->column;
+    return true;
+}
+
 int64_t quota_borrowed_of(const struct cluster *cluster, const struct quota_limit *limit,
                           const struct quota *borrower)
 {
     int64_t most = 0;
     for (size_t i = 0; i < borrower->n_limits; i++) {
-        struct quota_limit counted = *limit;
-        counted.borrow = borrower->limits[i].borrow;
-        const int64_t borrowed = used_of(cluster, borrower, &counted, QUOTA_BORROWED);
+        struct quota_limit both = borrower->limits[i];
+        const int64_t borrowed = narrow(cluster_policy(cluster), &both, limit)
+                                     ? used_of(cluster, borrower, &both, QUOTA_BORROWED)
+                                     : 0;
         most = borrowed > most ? borrowed : most;
     }
     return most;

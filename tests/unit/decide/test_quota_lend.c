@@ -213,6 +213,51 @@ static void test_borrowers_are_evicted_first(void **state)
     assert_int_equal(eviction.n_victims, 1);
 }
 
+/* A quota's pods borrow only what a limit of it lends them: c has more of each kind. */
+static void test_who_borrows_of_a_kind(void **state)
+{
+    static const char *const NAMES[] = {"c"};
+    static const struct quota_limit LIMITS[] = {
+        {.resource = GPU,
+         .model = "A100-80GB",
+         .gpus = 8,
+         .borrow = {.is_set = true, .gpus = 8, .max_priority = 0}},
+        {.resource = GPU, .model = "H100", .gpus = 8},
+        {.resource = "nvidia.com/mig-*", .gpus = 8},
+    };
+    static const struct {
+        struct quota_limit limit;
+        int64_t borrowed;
+    } ROWS[] = {{{.resource = GPU, .model = "A100-80GB"}, 2},
+                {{.resource = GPU, .model = "A100"}, 2},
+                {{.model = "A100-80GB"}, 2},
+                {{.resource = GPU}, 2},
+                {{.resource = GPU, .model = "H100"}, 0},
+                {{.resource = "nvidia.com/mig-*"}, 0}};
+    struct fixture *fixture = *state;
+    fixture_add_quota(fixture, &(struct quota){.name = "team-c",
+                                               .namespaces = NAMES,
+                                               .n_namespaces = 1,
+                                               .limits = LIMITS,
+                                               .n_limits = 3});
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        fixture_add_quota(fixture, &(struct quota){.name = "asks",
+                                                   .namespaces = NAMES_B,
+                                                   .n_namespaces = 1,
+                                                   .limits = &ROWS[i].limit,
+                                                   .n_limits = 1});
+    fixture_put_node(fixture, "h1", "pods=99 " GPU "=8", H100);
+    fixture_put_node(fixture, "a1", "pods=99 " GPU "=8 nvidia.com/mig-1g.5gb=8",
+                     "nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB");
+    put(fixture, "c/low", "h1", 3, 0);
+    put(fixture, "c/low-2", "a1", 2, 0);
+    put(fixture, "c/high", "a1", 1, 1);
+    const struct quota *quotas = cluster_policy(fixture->cluster)->quotas;
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        assert_int_equal(quota_borrowed_of(fixture->cluster, quotas[3 + i].limits, &quotas[2]),
+                         ROWS[i].borrowed);
+}
+
 #define LEND_TEST(function) cmocka_unit_test_setup_teardown(function, setup, fixture_teardown)
 
 int main(void)
@@ -226,6 +271,7 @@ int main(void)
         LEND_TEST(test_standing_of_pods),
         LEND_TEST(test_who_takes_back_from_whom),
         LEND_TEST(test_borrowers_are_evicted_first),
+        LEND_TEST(test_who_borrows_of_a_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
