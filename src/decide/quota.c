@@ -583,9 +583,12 @@ static const struct quota_row *find_exhausted(const struct quota_view *view,
     return row;
 }
 
-static bool may_borrow(const struct quota_view *view, const struct quota_limit *limit)
+/* What is short may be what its claims, or others of its group, count to. */
+static bool is_to_borrow(const struct quota_view *view, const struct quota_row *row)
 {
-    return namespace_usage_counts(limit, QUOTA_BORROWED, view->priority);
+    return row->count == QUOTA_ALL
+               ? namespace_usage_counts(row->limit, QUOTA_BORROWED, view->priority)
+               : row->count == QUOTA_BORROWED;
 }
 
 const char *quota_refusal(const struct quota_view *view, const struct node *node)
@@ -593,7 +596,7 @@ const char *quota_refusal(const struct quota_view *view, const struct node *node
     const struct quota_row *row =
         goes_by_rows(view, node) ? find_short(view, node, false) : find_exhausted(view, node);
     const struct quota *quota = &view->policy->quotas[row->quota];
-    const bool borrows = may_borrow(view, row->limit);
+    const bool borrows = is_to_borrow(view, row);
     return row->limit->column == 0 ? quota->refusal_in_total[borrows]
                                    : quota->refusal_of_model[borrows];
 }
@@ -601,7 +604,7 @@ const char *quota_refusal(const struct quota_view *view, const struct node *node
 static struct quota_short short_of(const struct quota_view *view, size_t i, int64_t left)
 {
     const struct quota_limit *limit = view->rows[i].limit;
-    const bool borrows = may_borrow(view, limit);
+    const bool borrows = is_to_borrow(view, &view->rows[i]);
     return (struct quota_short){.quota = &view->policy->quotas[view->rows[i].quota],
                                 .limit = limit,
                                 .borrows = borrows,

@@ -149,6 +149,25 @@ static void test_a_group_of_both_classes(void **state)
     assert_int_equal(fit_judge(node, &question), REASON_QUOTA);
 }
 
+/* A member of a low priority that has room to borrow, and one whose guarantee is used up. */
+static void test_what_others_of_a_group_lack_is_of_their_class(void **state)
+{
+    struct fixture *fixture = *state;
+    cluster_upsert(fixture->cluster, CLUSTER_POD_GROUPS, &(struct pod_group_facts){"a", "ring", 2});
+    for (int i = 0; i < 2; i++) {
+        struct pod_facts facts = fixture_facts_in_namespace(
+            fixture, arena_printf(fixture->arena, "a/%d", i), "", GPU "=2");
+        facts.group = "ring";
+        facts.priority = i;
+        fixture_put_pod_facts(fixture, &facts);
+    }
+    put(fixture, "a/high", "h2", 4, 1);
+    const struct node *node = fixture_find_node(fixture, "h1");
+    const struct fit_question question = question_of(fixture, "a/0", false);
+    assert_int_equal(fit_judge(node, &question), REASON_QUOTA);
+    assert_string_equal(fit_text(node, &question, REASON_QUOTA), TOO_FEW);
+}
+
 /* Claims have no priority. */
 static void test_standing_of_pods(void **state)
 {
@@ -268,6 +287,7 @@ int main(void)
         LEND_TEST(test_a_reservation_has_its_pods_class),
         LEND_TEST(test_claims_and_nominations_have_their_class),
         LEND_TEST(test_a_group_of_both_classes),
+        LEND_TEST(test_what_others_of_a_group_lack_is_of_their_class),
         LEND_TEST(test_standing_of_pods),
         LEND_TEST(test_who_takes_back_from_whom),
         LEND_TEST(test_borrowers_are_evicted_first),
