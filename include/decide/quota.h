@@ -85,7 +85,8 @@ const char *quota_refusal(const struct quota_view *view, const struct node *node
 struct quota_short {
     const struct quota *quota;
     const struct quota_limit *limit;
-    bool borrows; /* the pod counts to limit->borrow */
+    bool borrows; /* limit->borrow is short, not the guarantee */
+    bool is_sum;  /* both together are, and raising either helps */
     int64_t most; /* GPUs of such pods */
     int64_t left; /* negative: it is exceeded */
     int64_t need;

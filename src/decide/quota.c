@@ -608,6 +608,7 @@ static struct quota_short short_of(const struct quota_view *view, size_t i, int6
     return (struct quota_short){.quota = &view->policy->quotas[view->rows[i].quota],
                                 .limit = limit,
                                 .borrows = borrows,
+                                .is_sum = limit->borrow.is_set && view->rows[i].count == QUOTA_ALL,
                                 .most = borrows ? limit->borrow.gpus : limit->gpus,
                                 .left = left,
                                 .next = i + 1};

@@ -14,6 +14,9 @@ quotas:
 - name: team-b
   namespaces: [b]
   limits: [{resource: nvidia.com/gpu, models: {H100: {limit: 8, borrow: {limit: 0, maxPriority: 0}}}}]
+- name: team-c
+  namespaces: [c]
+  limits: [{resource: nvidia.com/gpu, models: {H100: {limit: 0, borrow: {limit: 0, maxPriority: 0}}}}]
 """
 TO_BORROW = "gpu-extender: quota team-a leaves too few GPUs of the node's model to borrow"
 
@@ -49,7 +52,7 @@ def test_each_count_has_its_message(service):
 
 def test_what_is_guaranteed_borrowed_and_lent(service):
     """2 GPUs are free. Team a uses 2 of 8, and team b 3 of 8: of their idle 6 and 5 GPUs, 4 and 3 are in use by borrowers."""
-    ours, theirs = (quota["limits"][0] for quota in service.get("/v1/quota").json()["quotas"])
+    ours, theirs = (quota["limits"][0] for quota in service.get("/v1/quota").json()["quotas"][:2])
     borrowers = [{"quota": "team-a", "gpus": 9}]
     assert ours["borrow"] == {"limit": 10, "maxPriority": 0, "used": 9}
     assert (ours["limit"], ours["used"], ours["lent"], ours["borrowers"]) == (8, 2, 4, borrowers)
@@ -97,3 +100,16 @@ def test_a_dry_run_counts_by_priority(service):
     assert (use["used"], use["wouldUse"], use["borrow"]["used"], use["borrow"]["wouldUse"]) == (2, 2, 9, 10)
     (over,) = service.post("/v1/dry-run", of("a", "new", 2)).json()["workloads"]
     assert "to borrow" in over["verdict"]["text"], over["verdict"]
+
+
+def test_what_would_help_roles_of_both_classes(service):
+    """A leader counts to the guarantee, and its worker borrows."""
+    leader, worker = ({"spec": of("c", "any", 1, priority=priority)["spec"]} for priority in (1, 0))
+    group = {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": "serve", "namespace": "c"},
+        "spec": {"replicas": 1, "leaderWorkerTemplate": {"size": 2, "leaderTemplate": leader, "workerTemplate": worker}},
+    }
+    remedies = service.post("/v1/dry-run", group).json()["workloads"][0]["remedies"]
+    assert [remedy["text"] for remedy in remedies if "team-c" in remedy["text"]] == ["raise team-c to 1 H100 and 1 H100 to borrow"]

@@ -93,21 +93,40 @@ static void note_nodes(struct trial_end *end, const struct node *const *nodes, s
     }
 }
 
+static struct raised_limit *find_raised(struct trial_end *end, const struct quota_limit *limit,
+                                        bool borrows)
+{
+    size_t i = 0;
+    while (i < end->n_raised &&
+           (end->raised[i].limit != limit || end->raised[i].borrows != borrows))
+        i++;
+    return &end->raised[i];
+}
+
+/* By how much the other count of the limit is raised: that helps their sum, too. */
+static int64_t raised_beside(struct trial_end *end, const struct quota_short *lack)
+{
+    const struct raised_limit *other = find_raised(end, lack->limit, !lack->borrows);
+    if (!lack->is_sum || other == &end->raised[end->n_raised])
+        return 0;
+    return other->gpus - (other->borrows ? lack->limit->borrow.gpus : lack->limit->gpus);
+}
+
 /* A later role raises it further. */
 static void note_limits(struct trial_end *end, const struct quota_view *view,
                         const struct cluster *fork)
 {
     struct quota_short lack = {0};
     while (quota_next_exceeded(view, fork, &lack)) {
-        size_t i = 0;
-        while (i < end->n_raised && end->raised[i].limit != lack.limit)
-            i++;
-        if (i == TRIAL_LIMITS)
+        struct raised_limit *raised = find_raised(end, lack.limit, lack.borrows);
+        const bool is_new = raised == &end->raised[end->n_raised];
+        const int64_t gpus = lack.most - lack.left - raised_beside(end, &lack);
+        if (gpus <= (is_new ? lack.most : raised->gpus))
+            continue;
+        if (is_new && end->n_raised == TRIAL_LIMITS)
             return;
-        const int64_t gpus = lack.most - lack.left;
-        if (i == end->n_raised || gpus > end->raised[i].gpus)
-            end->raised[i] = (struct raised_limit){lack.quota, lack.limit, lack.borrows, gpus};
-        end->n_raised += i == end->n_raised;
+        *raised = (struct raised_limit){lack.quota, lack.limit, lack.borrows, gpus};
+        end->n_raised += is_new;
     }
 }
 
