@@ -124,7 +124,8 @@ int64_t quota_borrowed(const struct cluster *cluster, const struct quota *quota,
  * them, limits of a model do not. */
 int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
                       const struct quota_limit *limit);
-/* GPUs of device plugins that the limit counts on all nodes: those that are free, or all. */
+/* GPUs that the limit counts on all nodes: those that are free, or all. Of devices (DRA) only those
+ * that a resource stands for; a limit of a model counts them by the model of the node. */
 int64_t quota_gpus_there(const struct cluster *cluster, const struct quota_limit *limit,
                          bool only_free);
 /* GPUs of the limit's kind that the other quota's pods borrow by any of its limits. */

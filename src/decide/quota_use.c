@@ -94,12 +94,29 @@ static int64_t gpus_on(const struct node *node, const struct quota_limit *limit,
     return gpus;
 }
 
+/* A limit of a model counts none on a node whose devices have several: which are used is open. */
+static int64_t devices_on(const struct node *node, const struct quota_limit *limit, bool only_free)
+{
+    size_t n = 0;
+    int64_t gpus = 0;
+    const struct node_device_group *groups = node_device_groups(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        const struct need there = {groups[i].resource,
+                                   only_free ? groups[i].free : groups[i].total};
+        if (there.resource && !groups[i].is_shadowed)
+            gpus = amount_add(gpus, namespace_usage_need_on(node, &there, 1, limit));
+    }
+    return gpus;
+}
+
 int64_t quota_gpus_there(const struct cluster *cluster, const struct quota_limit *limit,
                          bool only_free)
 {
     int64_t gpus = 0;
-    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));)
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
         gpus = amount_add(gpus, gpus_on(node, limit, only_free));
+        gpus = amount_add(gpus, devices_on(node, limit, only_free));
+    }
     return gpus;
 }
 

@@ -2,6 +2,7 @@
 #include "decide/evict.h"
 #include "decide/preempt.h"
 #include "decide/quota.h"
+#include "fixture_devices.h"
 #include "fixture_question.h"
 #include "ledger/claims.h"
 #include "unit.h"
@@ -277,6 +278,17 @@ static void test_who_borrows_of_a_kind(void **state)
                          ROWS[i].borrowed);
 }
 
+/* Pods that request an extended resource may get them, too (DRA). */
+static void test_devices_are_gpus_that_are_there(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct quota_limit *limit = cluster_policy(fixture->cluster)->quotas[0].limits;
+    fixture_put_l4_and_h100(fixture);
+    assert_int_equal(quota_gpus_there(fixture->cluster, limit, false), 8 + 8 + 4);
+    fixture_put_claim(fixture, "one", "h100", NVIDIA_DRIVER, "gpu-0");
+    assert_int_equal(quota_gpus_there(fixture->cluster, limit, true), 8 + 8 + 3);
+}
+
 #define LEND_TEST(function) cmocka_unit_test_setup_teardown(function, setup, fixture_teardown)
 
 int main(void)
@@ -292,6 +304,7 @@ int main(void)
         LEND_TEST(test_who_takes_back_from_whom),
         LEND_TEST(test_borrowers_are_evicted_first),
         LEND_TEST(test_who_borrows_of_a_kind),
+        LEND_TEST(test_devices_are_gpus_that_are_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
