@@ -415,6 +415,8 @@ static size_t check_place(struct numbers_check *check, struct devices *devices,
     }
     if (!places_is_published(devices, place))
         differs(check, place->name, "the published numbers are not those of the devices");
+    if (!place->is_queued && place->alike != places_alike(place))
+        differs(check, place->name, "the digest is not that of the devices");
     return work;
 }
 

@@ -404,6 +404,7 @@ void places_unref(struct devices *devices, struct device_place *place);
 /* Publishes it, later. */
 void places_queue(struct devices *devices, struct device_place *place);
 /* places_alike.c: of a settled place; see devices_alike(). */
+#define PLACES_ALIKE_EMPTY 1 /* no devices that count */
 uint64_t places_alike(const struct device_place *place);
 /* kind NULL: nowhere. */
 void places_count(struct devices *devices, struct counted *counted,

@@ -20,6 +20,7 @@ struct device_place *places_ref(struct devices *devices, const char *name)
     HASH_FIND_STR(devices->places, name, place);
     if (!place) {
         place = MEM_NEW_WITH_TEXT(struct device_place, name, name);
+        place->alike = PLACES_ALIKE_EMPTY;
         HASH_ADD_STR(devices->places, name, place);
     }
     place->refs++;

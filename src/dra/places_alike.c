@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_DEVICES 1
-
 bool devices_is_place_within_node(const char *attribute)
 {
     static const char *const NAMES[] = {
@@ -146,16 +144,6 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->name, other->name);
 }
 
-static bool has_devices(const struct device_place *place)
-{
-    const struct node_pool *node_pool = NULL;
-    DL_FOREACH2 (place->node_pools, node_pool, next_here) {
-        if (node_pool->pool->driver)
-            return true;
-    }
-    return false;
-}
-
 /* All of one generation, and for no other node. */
 static bool is_own(const struct node_pool *node_pool)
 {
@@ -164,9 +152,8 @@ static bool is_own(const struct node_pool *node_pool)
         if (slice->generation != node_pool->generation)
             return false;
     }
-    return node_pool->pool->slices && node_pool->state == NODE_POOL_USABLE &&
-           node_pool->has_generation && node_pool->pool->node_pools == node_pool &&
-           !node_pool->next;
+    return node_pool->state == NODE_POOL_USABLE && node_pool->has_generation &&
+           node_pool->pool->node_pools == node_pool && !node_pool->next;
 }
 
 #define SLICES_MAX 64
@@ -196,6 +183,8 @@ uint64_t places_alike(const struct device_place *place)
     const struct kept_slice *slices[SLICES_MAX];
     const size_t n = slices_of(place, slices);
     struct digest digest = {.hash = siphash_begin(hash_key(), false)};
+    if (n == 0)
+        return PLACES_ALIKE_EMPTY;
     if (n == SLICES_MAX || !place->name[0])
         return 0;
     if (n > 1)
@@ -205,12 +194,14 @@ uint64_t places_alike(const struct device_place *place)
             return 0;
     }
     const uint64_t alike = siphash_end(&digest.hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
-    return alike > NO_DEVICES ? alike : NO_DEVICES + 1;
+    return alike > PLACES_ALIKE_EMPTY ? alike : PLACES_ALIKE_EMPTY + 1;
 }
 
 uint64_t devices_alike(const struct devices *devices, const char *node_name)
 {
     const struct device_place *place = NULL;
     HASH_FIND_STR(devices->places, node_name, place);
-    return place && has_devices(place) ? place->alike : NO_DEVICES;
+    if (!place)
+        return PLACES_ALIKE_EMPTY;
+    return place->is_queued ? 0 : place->alike;
 }

@@ -36,6 +36,11 @@ static void corrupt_published(struct devices *devices)
     devices->places->published.groups[0].allocated++;
 }
 
+static void corrupt_digest(struct devices *devices)
+{
+    devices->places->alike++;
+}
+
 static void corrupt_count(struct devices *devices)
 {
     devices->n_claims[CLAIM_UNUSED]++;
@@ -64,6 +69,7 @@ static void test_wrong_numbers_are_found(void **state)
         {corrupt_state, false, true, "node 'n'"},
         {corrupt_gpu, false, true, "node 'n'"},
         {corrupt_published, true, true, "node 'n'"},
+        {corrupt_digest, false, true, "node 'n': the digest"},
         {corrupt_count, true, false, "2 claims, should be 1"},
         {corrupt_use, true, false, "node 'n'"},
     };
