@@ -148,7 +148,6 @@ static void set_fraction(struct devices *devices, struct device *device, bool is
         models_ref(devices, kind->key.text, is_fraction ? "partition" : "", kind->key.memory_bytes);
     models_unref(devices, kind);
     device_claims_mark_users(devices, device->named);
-    places_queue(devices, device->node_pool->place);
     mark(devices, device->gpu);
 }
 
@@ -157,7 +156,6 @@ void gpus_regroup(struct devices *devices, struct device *device)
     set_fraction(devices, device, counters_is_fraction(device));
     if (device->gpu->key.second == identity_of(device))
         return;
-    places_queue(devices, device->node_pool->place);
     mark(devices, device->gpu);
     LL_DELETE2(device->gpu->devices, device, next_of_gpu);
     device->gpu = find_or_add(devices, device);

@@ -158,15 +158,11 @@ static void node_pools_mark(struct devices *devices, struct node_pool *node_pool
     LL_PREPEND2(devices->dirty_node_pools, node_pool, next_dirty);
 }
 
-/* Of a pool on several nodes, no node is like another: only the first two may come to be, or cease
- * to be, the only one. */
+/* Only the first of its nodes may be, come to be or cease to be the only one. */
 static void queue_alike(struct devices *devices, const struct pool *pool)
 {
-    const struct node_pool *first = pool->node_pools;
-    if (first)
-        places_queue(devices, first->place);
-    if (first && first->next)
-        places_queue(devices, first->next->place);
+    if (pool->node_pools)
+        places_queue(devices, pool->node_pools->place);
 }
 
 static void look_again(struct devices *devices, struct pool *pool)

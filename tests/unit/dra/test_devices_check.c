@@ -94,8 +94,31 @@ static void test_wrong_numbers_are_found(void **state)
     policy_fini(&policy);
 }
 
+/* Older slices of another node leave a pool, and change nothing else of it. */
+static void test_a_node_that_keeps_a_pool_alone_gets_a_digest(void **state)
+{
+    (void)state;
+    struct policy policy;
+    struct err err = {""};
+    size_t n_differences = 0;
+    policy_init(&policy);
+    struct devices *devices = devices_new(&policy);
+    script_run(devices, "slice s p@n 1 1 a\nslice t p@m 2 1 b");
+    assert_int_equal(devices_alike(devices, "m"), 0);
+    script_run(devices, "delete slice s");
+    assert_int_not_equal(devices_alike(devices, "m"), 0);
+    while (!devices_check_some(devices, 1, &n_differences, &err)) {
+    }
+    assert_int_equal(n_differences, 0);
+    devices_free(devices);
+    policy_fini(&policy);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_numbers_are_found)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrong_numbers_are_found),
+        cmocka_unit_test(test_a_node_that_keeps_a_pool_alone_gets_a_digest),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
