@@ -107,7 +107,7 @@ const struct device_group *devices_on_node(const struct devices *devices, const 
 /* Nodes with the same number are alike to the allocator: claims get devices of the same kinds
  * there, and as many, unless they read an attribute of devices_is_place_within_node(). 0: like no
  * other. Only drivers that the policy names count; of devices that several nodes may reach,
- * nothing. As of devices_take_changed(). */
+ * nothing. A node that devices_take_changed() has still to look at is like no other. */
 uint64_t devices_alike(const struct devices *devices, const char *node_name);
 /* An attribute that tells devices of one node apart, such as "gpu.nvidia.com/uuid". */
 bool devices_is_place_within_node(const char *attribute);

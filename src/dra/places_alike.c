@@ -53,13 +53,24 @@ static void add_counters(struct siphash *hash, const struct set *set,
     }
 }
 
-/* The first device of the slice that is of the same GPU. */
-static uint64_t gpu_of(const struct device *device)
+static bool are_of_one_gpu(const struct device *a, const struct device *b)
 {
-    uint64_t i = 0;
-    while (device->slice->devices[i].gpu != device->gpu)
-        i++;
-    return i;
+    return a->physical == b->physical && a->physical[0];
+}
+
+/* Whether another device of the slice is of the same GPU. Sets the first one of it. */
+static bool shares_gpu(const struct device *device, uint64_t *ret_first)
+{
+    const struct kept_slice *slice = device->slice;
+    uint64_t n = 0;
+    *ret_first = 0;
+    for (size_t i = slice->n_devices; i-- > 0;) {
+        if (!are_of_one_gpu(&slice->devices[i], device))
+            continue;
+        *ret_first = i;
+        n++;
+    }
+    return n > 1;
 }
 
 static uint64_t digest_of(const struct device *device)
@@ -80,8 +91,9 @@ static uint64_t digest_of(const struct device *device)
         const struct consumption *consumption = &device->consumptions[i];
         add_counters(&hash, consumption->set, consumption->counters, consumption->n);
     }
-    if (device->n_consumptions > 0) {
-        const uint64_t own[] = {gpu_of(device), device->named->n_uses > 0};
+    uint64_t first = 0;
+    if (shares_gpu(device, &first) || device->n_consumptions > 0) {
+        const uint64_t own[] = {first, device->named->n_uses > 0};
         add(&hash, own, sizeof own);
     }
     return siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
@@ -94,6 +106,15 @@ static void end_run(struct digest *digest)
     digest->n = digest->n_in_use = 0;
 }
 
+/* Without counters, whose sets tell GPUs apart, too. */
+static bool shares_gpu_with_other_slice(const struct device *device)
+{
+    const struct device *other = device->gpu->devices;
+    while (other && other->slice == device->slice)
+        other = other->next_of_gpu;
+    return other && device->n_consumptions == 0;
+}
+
 static bool is_plain(const struct device *device)
 {
     const struct device_use *use = NULL;
@@ -101,7 +122,7 @@ static bool is_plain(const struct device *device)
         if (use->is_shared)
             return false;
     }
-    return device->is_current && device->n_rules == 0;
+    return device->is_current && device->n_rules == 0 && !shares_gpu_with_other_slice(device);
 }
 
 static bool add_devices(const struct kept_slice *slice, struct digest *digest)

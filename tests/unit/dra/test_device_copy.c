@@ -7,7 +7,8 @@
 
 #define DRIVER "gpu.nvidia.com"
 
-static void add_slice(struct fixture *fixture, const char *node, size_t n)
+/* gpus: the GPU of each, as its physical key; NULL: not known. */
+static void add_parts(struct fixture *fixture, const char *node, size_t n, const char *const *gpus)
 {
     static const char *const NAMES[] = {"gpu-0", "gpu-1", "gpu-2"};
     static const struct device_attribute ATTRIBUTES[] = {{DRIVER "/type", "sgpu"},
@@ -17,7 +18,7 @@ static void add_slice(struct fixture *fixture, const char *node, size_t n)
         devices[i] = (struct device_facts){.name = NAMES[i],
                                            .model = "",
                                            .profile = "",
-                                           .physical = "",
+                                           .physical = gpus ? gpus[i] : "",
                                            .node_name = "",
                                            .attributes = ATTRIBUTES,
                                            .n_attributes = 2};
@@ -30,6 +31,11 @@ static void add_slice(struct fixture *fixture, const char *node, size_t n)
                                       .devices = devices,
                                       .n_devices = n};
     cluster_upsert_slice(fixture->cluster, &slice);
+}
+
+static void add_slice(struct fixture *fixture, const char *node, size_t n)
+{
+    add_parts(fixture, node, n, NULL);
 }
 
 #define OTHER "other.example.com"
@@ -251,6 +257,23 @@ static void test_nodes_with_equal_devices_are_alike(void **state)
     assert_int_not_equal(alike(fixture, "a"), alike(fixture, "b"));
 }
 
+/* Which of the GPUs that parts share are whole differs, so which part is in use matters. */
+static void test_parts_of_other_gpus_are_not_alike(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const TWO[] = {"0000:01", "0000:01", "0000:02"};
+    static const char *const OTHER_TWO[] = {"0000:03", "0000:03", "0000:04"};
+    static const char *const THREE[] = {"0000:01", "0000:02", "0000:03"};
+    add_parts(fixture, "a", 3, TWO);
+    add_parts(fixture, "b", 3, OTHER_TWO);
+    add_parts(fixture, "c", 3, THREE);
+    assert_int_equal(alike(fixture, "a"), alike(fixture, "b"));
+    assert_int_not_equal(alike(fixture, "a"), alike(fixture, "c"));
+    use(fixture, "a", "gpu-0");
+    use(fixture, "b", "gpu-2");
+    assert_int_not_equal(alike(fixture, "a"), alike(fixture, "b"));
+}
+
 static void test_a_taint_makes_a_node_like_no_other(void **state)
 {
     struct fixture *fixture = *state;
@@ -290,6 +313,7 @@ int main(void)
         TEST(test_taken_devices_are_allocated_until_given_back),
         TEST(test_unknown_claims_are_not_judged),
         TEST(test_nodes_with_equal_devices_are_alike),
+        TEST(test_parts_of_other_gpus_are_not_alike),
         TEST(test_a_taint_makes_a_node_like_no_other),
         TEST(test_some_nodes_are_read_alone),
         TEST(test_many_devices_of_others_spoil_only_the_answers_about_them),
