@@ -68,7 +68,8 @@ const struct pod_claim *claim_rules_claim(const struct claim_rules *rules, size_
 /* The want that a request gets on the node by the last verdict; SIZE_MAX: unknown. */
 size_t claim_rules_alternative(const struct claim_rules *rules, const struct node *node,
                                size_t claim, size_t request);
-/* What they take on the node by the last verdict; NULL: unknown, or the pod does not fit. */
+/* The devices that they take on the node by the last verdict; NULL: unknown, or the pod does not
+ * fit. */
 const struct claim_takes *claim_rules_takes(const struct claim_rules *rules,
                                             const struct node *node);
 /* Sets it, for a node where the claims take the same as on one that was judged; NULL: unknown. */

@@ -68,8 +68,8 @@ struct fit_question fit_question_of(const struct cluster *cluster, const char *n
  * returns the first in the order of the enum. */
 enum reason fit_judge(const struct node *node, const struct fit_question *question);
 
-/* What a node has of the one GPU resource that the pod needs: none, fewer than needed, too few free
- * ones, or enough. */
+/* A node's GPUs of the one resource that the pod needs: none, fewer than needed, too few free ones,
+ * or enough. */
 enum gpu_room { GPU_ROOM_NONE, GPU_ROOM_SMALL, GPU_ROOM_TAKEN, GPU_ROOM_FREE, N_GPU_ROOMS };
 
 /* The cached verdicts of a model, including quotas, which nearly all of its nodes share. */

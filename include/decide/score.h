@@ -36,7 +36,7 @@ struct replicas_near {
 struct score *score_begin(const struct cluster *cluster, const struct fit_question *question,
                           struct arena *arena);
 void score_reprice(struct score *score);
-/* What the pod's claims take on the node; NULL: it has none, or it is unknown. */
+/* The devices that the pod's claims take on the node; NULL: it has none, or it is unknown. */
 const struct claim_takes *score_takes(const struct score *score, const struct node *node);
 bool score_has_claims(const struct score *score);
 /* The shape of the question. */

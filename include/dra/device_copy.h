@@ -129,7 +129,7 @@ struct device_copy_kinds {
  * device. In the arena. */
 struct device_copy_kinds device_copy_kinds(const struct device_copy *copy, struct arena *arena);
 
-/* What a device is that the allocator gave, by device_copy_on_node(). */
+/* A device that the allocator gave, by device_copy_on_node(). */
 struct device_copy_gpu {
     const char *resource; /* that stands for devices of its driver; NULL: it is no GPU */
     int64_t memory_bytes; /* 0: unknown */

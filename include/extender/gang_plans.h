@@ -28,7 +28,8 @@ struct gang_plans_settings {
     /* Whether this replica decides. On the thread of the tick. */
     bool (*may_plan)(void *context, int64_t now_ms);
     void *context;
-    /* What planning costs. NULL: nothing, so that a simulation is the same each time. */
+    /* Measures the time that planning takes. NULL: none, so that a simulation is the same each
+     * time. */
     int64_t (*clock_ms)(void);
     int64_t (*wall_ms)(void); /* for users */
 };

@@ -55,8 +55,8 @@ void inventory_on_help(struct inventory *inventory,
 /* Checks the sums of the next nodes; returns when to be called again. A kube_task. */
 int64_t inventory_self_check(void *inventory, int64_t now_ms);
 
-/* Who asks the API server for its version, and the kube_task that makes it ask: on the thread of
- * the stores. */
+/* The sender that asks the API server for its version, and the kube_task that makes it ask: on the
+ * thread of the stores. */
 void inventory_ask_with(struct inventory *inventory, struct kube_sender sender);
 int64_t inventory_ask_version(void *inventory, int64_t now_ms);
 

@@ -23,8 +23,6 @@ bool admit_gives_model(const struct node_traits *traits, const struct pod_shape 
 enum reason admit_model(const struct node *node, const struct pod_shape *shape);
 /* The least memory of a unit that the pod needs; 0: of one it is unknown. */
 int64_t admit_memory_bytes(const struct node_traits *traits, const struct pod_shape *shape);
-/* If true, admit_model() rejects no node. */
-bool admit_takes_any_model(const struct model_wants *wants);
 
 /* Judges cordon, taints, node selector and affinities only, as a DaemonSet's controller does. */
 bool admit_node(const struct node *node, const struct pod_shape *shape);

@@ -61,7 +61,7 @@ void gangs_place(struct cluster *cluster, const char *uid, const char *node_name
 void gangs_drop(struct cluster *cluster, const char *key);
 void gangs_treat(struct cluster *cluster, const char *key, enum gang_treatment treatment);
 
-/* What a group allows one of its pods. */
+/* The nodes that a group allows one of its pods, or the reason why none. */
 struct gang_hold {
     enum reason reason;       /* REASON_FITS: the nodes below; else no node */
     const char *const *nodes; /* of its place, and of places of pods that are like it */

@@ -36,7 +36,7 @@ int64_t *namespace_usage_quota_cells(const struct cluster *cluster, size_t quota
 /* Whether a pod of the priority is one of those. */
 bool namespace_usage_counts(const struct quota_limit *limit, enum quota_count count,
                             int64_t priority);
-/* What the cells count for the limit. */
+/* The GPUs that the cells count for the limit. */
 int64_t namespace_usage_of(const struct policy *policy, const int64_t *cells,
                            const struct quota_limit *limit, enum quota_count count);
 /* The GPUs that the namespace itself uses; 0 in a fork. */

@@ -583,7 +583,7 @@ static const struct quota_row *find_exhausted(const struct quota_view *view,
     return row;
 }
 
-/* What is short may be what its claims, or others of its group, count to. */
+/* The short amount may be one that its claims, or others of its group, count to. */
 static bool is_to_borrow(const struct quota_view *view, const struct quota_row *row)
 {
     return row->count == QUOTA_ALL

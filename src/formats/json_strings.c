@@ -34,7 +34,7 @@ struct finder {
     size_t size; /* capacity of items */
 };
 
-/* What follows the list may be long. */
+/* The text behind the list may be long. */
 #define ITEMS_AHEAD_MAX ((size_t)8192)
 
 /* Room for all items if those to come are as long as this one. */

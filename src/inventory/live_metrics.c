@@ -122,7 +122,7 @@ static const char *const REFUSALS[N_REFUSALS] = {
     [REFUSAL_TOPOLOGY] = "topology",
 };
 
-/* What is known of sick nodes, copied under the lock. */
+/* Counts of sick nodes, copied under the lock. */
 struct sick_numbers {
     struct sick_refused *nodes;
     struct sick_model_nodes *models;

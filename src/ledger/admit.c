@@ -66,11 +66,6 @@ static bool gives_known_model(const struct node_traits *traits, const struct pod
     return false;
 }
 
-bool admit_takes_any_model(const struct model_wants *wants)
-{
-    return wants->n_accept + wants->n_exclude == 0 && wants->min_memory_bytes == 0;
-}
-
 /* Of one unit of the resource; 0: unknown. */
 static int64_t memory_of(const struct node_traits *traits, const struct need *need)
 {

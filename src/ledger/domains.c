@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What tells domains apart. Texts are interned, so their addresses are compared. */
+/* Two domains differ in one of these. Texts are interned, so their addresses are compared. */
 struct domain_key {
     const char *name;
     domain_id outer;

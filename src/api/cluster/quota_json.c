@@ -52,7 +52,7 @@ static int compare_borrowers(const void *a, const void *b)
 
 #define BORROWERS_MAX ((size_t)10)
 
-/* Who borrows GPUs of the limit's kind, most first. Returns their sum. */
+/* Adds the quotas that borrow GPUs of the limit's kind, most first. Returns their sum. */
 static int64_t add_borrowers(const struct cluster *cluster, const struct quota_limit *limit,
                              json_t *json)
 {

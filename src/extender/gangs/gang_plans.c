@@ -18,7 +18,7 @@
 #define NOTES_MAX ((size_t)1024)
 #define KEY_BYTES 320
 
-/* What filter told: a member was given a place, or the node of a place was not offered. */
+/* A note of a filter call: a member was given a place, or the node of a place was not offered. */
 struct filter_note {
     char key[KEY_BYTES];
     uint64_t uid, node; /* hashes; one is 0 */

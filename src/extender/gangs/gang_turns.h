@@ -133,7 +133,7 @@ void gang_turns_not_offered(struct gang_turns *turns, const char *key, uint64_t 
 /* Whether a plan should do without the node. */
 bool gang_turns_avoids(const struct gang_turns *turns, const char *key, uint64_t node);
 
-/* What is said of a group. */
+/* The machine's view of a group, for answers. */
 struct gang_turn {
     enum gang_treatment treatment; /* how the verbs should treat its members */
     enum gang_wait wait;
