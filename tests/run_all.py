@@ -34,15 +34,15 @@ THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extend
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "test_people", "test_slow", "test_tls")
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
 # The longest files of tests/wire begin first, so that nothing waits for one of them at the end.
-WIRE_FIRST = ("test_live_binds", "test_slow", "test_live_faults", "test_kubectl_gpu_verbs", "test_claims_judged", "test_people", "test_doctor_live", "test_connecting")
-WIRE_FIRST += ("test_cluster_file", "test_tls", "test_aggregated_objects", "test_kubectl_gpu_what_if", "test_long_answers", "test_snapshot", "test_kubectl_gpu")
+WIRE_FIRST = ("test_live_binds", "test_kubectl_gpu", "test_slow", "test_doctor_live", "test_live_faults", "test_people", "test_snapshot", "test_tls", "test_hostile", "test_connecting", "test_field")
+WIRE_FIRST += ("test_claims_judged", "test_pending", "test_gangs", "test_cluster_file", "test_aggregated_objects", "test_reload", "test_long_answers", "test_openapi", "test_manifests", "test_options")
 # The answers to kube-scheduler and to users, and the documents; not TLS, faults of the API server, and what takes long.
 QUICK_WIRE = ("test_bind", "test_cases", "test_decisions", "test_docs", "test_filter", "test_http", "test_live_rules", "test_openapi")
 QUICK_WIRE += ("test_preempt", "test_prioritize", "test_protocol", "test_refusals")
 # pytests at once: they mostly wait.
-WIRE_PROCESSES = 8 * min(os.cpu_count() or 1, 4)
+WIRE_PROCESSES = 10 * min(os.cpu_count() or 1, 4)
 # Files of tests/wire share this many pytests, because starting one costs a second.
-WIRE_SHARES = WIRE_PROCESSES + WIRE_PROCESSES // 2
+WIRE_SHARES = 2 * WIRE_PROCESSES
 # Each shares one control plane among its files, and mostly waits.
 CONTROL_PLANES = 2
 # Each verb, a burst with a kill, a hand-over, quota, a claim, the aggregated API.
@@ -278,7 +278,7 @@ LANES = [
     # First, as it needs only the programs, and then the next lane compiles what else there is.
     Lane(
         "wire",
-        5,
+        15,
         [
             ("wire", QUICK, wire_tests),
             ("bench", DEFAULT, bench_tests),
@@ -291,7 +291,7 @@ LANES = [
     # Keeps the processors busy.
     Lane(
         "unit",
-        5,
+        15,
         [
             ("unit", QUICK, unit_tests),
             ("corpus", DEFAULT, corpus_tests),
@@ -323,7 +323,7 @@ LANES = [
     # Waits for nothing: one process beside the others, so that none of it is left when they end.
     Lane(
         "aside",
-        5,
+        15,
         [
             ("lint/includes", QUICK, lambda run, name, _: lint(run, name, "includes")),
             ("lint/structs", QUICK, lambda run, name, _: lint(run, name, "structs")),

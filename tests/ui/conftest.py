@@ -14,7 +14,7 @@ def browser():
     os.makedirs(SHOTS, exist_ok=True)
     with sync_playwright() as playwright:
         # Chromium's sandbox refuses to run as root, which tests do in containers.
-        started = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox"])
+        started = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox", "--in-process-gpu", "--enable-features=NetworkServiceInProcess2"])
         yield started
         started.close()
 

@@ -305,6 +305,7 @@ def many_nodes(n):
             yield objects.pod(f"pod-{at}-{number}", gpus=2, on=node, metadata={"namespace": f"team-{at % 11}"})
 
 
+@pytest.mark.long
 def test_five_thousand_nodes_stay_few_elements(tmp_path, pages, ends):
     path = tmp_path / "cluster.json"
     path.write_text(objects.list_text(*many_nodes(5000)))

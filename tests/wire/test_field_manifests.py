@@ -89,6 +89,7 @@ def test_the_cases_have_names_of_their_own():
     assert len({row["case"] for row in ROWS}) == len(ROWS)
 
 
+@pytest.mark.long
 def test_kubectl_still_reads_yaml_as_recorded():
     """tests/unit/formats/test_yaml_recorded.c compares ours with the file."""
     done = subprocess.run([f"{ROOT}/tests/yaml/record"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)

@@ -289,7 +289,7 @@ def test_no_claims_are_known_to_be_none(api, follow, read_back):
     assert free_devices(read_back(snapshot_of(service))) == (1, [])
 
 
-@pytest.mark.parametrize("example", ["sample-cluster.yaml", "openb-cluster.json"])
+@pytest.mark.parametrize("example", ["sample-cluster.yaml", pytest.param("openb-cluster.json", marks=pytest.mark.long)])
 def test_the_examples_read_back(example, start_service, read_back):
     first = start_service("--cluster-file", os.path.join(ROOT, "examples", example))
     second = read_back(snapshot_of(first))
