@@ -11,8 +11,9 @@
 #include "types/reason.h"
 
 enum reserve_verdict {
-    RESERVE_HELD,       /* room is held on this node, newly or from before */
-    RESERVE_BOUND_HERE, /* the ledger shows the pod on this node */
+    RESERVE_HELD,         /* room is held on this node, newly or from before */
+    RESERVE_HELD_REFUSED, /* held from before, but a quota allows it no longer: see why */
+    RESERVE_BOUND_HERE,   /* the ledger shows the pod on this node */
     RESERVE_BOUND_ELSEWHERE,
     RESERVE_POD_UNKNOWN,    /* no facts were given, and the ledger has no such UID, keeps only its
                                demand (ledger/shape_limits.h), or may count it twice: by its
@@ -39,17 +40,17 @@ struct reserve_question {
 
 /* Details of a verdict; 0 or NULL without one. */
 struct reserve_result {
-    uint64_t serial;       /* RESERVE_HELD: new with every call, also for room held before */
+    uint64_t serial;       /* RESERVE_HELD, _HELD_REFUSED: new with every call */
     enum reason reason;    /* RESERVE_REFUSED */
-    const char *why;       /* RESERVE_REFUSED: fit_text() */
+    const char *why;       /* RESERVE_REFUSED, _HELD_REFUSED: fit_text() */
     const char *node_name; /* RESERVE_..._ELSEWHERE: of the pod or reservation; valid until the
                               ledger changes */
 };
 
 /* Returns the first that applies: unknown, bound here or elsewhere, gone, held elsewhere or
  * already, unknown shape, claims unseen, awaits first, refused (FIT_OURS; the node must exist),
- * newly held. Room held already stays held, even if the node is gone, as that binding may still
- * take effect. Needs the write lock. */
+ * newly held. Room held already stays held, even if the node is gone or a quota refuses it, as that
+ * binding may still take effect. Needs the write lock. */
 enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_question *question,
                                   struct reserve_result *ret_result);
 

@@ -151,15 +151,42 @@ static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
     return RESERVE_HELD;
 }
 
-static enum reserve_verdict reserve_again(struct cluster *cluster, const struct reservation *held,
-                                          const char *node_name, struct reserve_result *result)
+/* The limits may have changed since. Its PodGroup or group does not count: they were judged when
+ * the first of them was bound. */
+static bool is_over_quota(const struct cluster *cluster, const struct reserve_question *question,
+                          const struct known *known, const struct reservation *held,
+                          struct reserve_result *result)
 {
-    if (strcmp(held->node_name, node_name) != 0) {
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct fit_question wanted = {.shape = held->shape,
+                                        .scope = FIT_OURS,
+                                        .asker = known->asker,
+                                        .own = held,
+                                        .claims = known->claims,
+                                        .binds = true};
+    const struct fit_question fit =
+        fit_question_of(cluster, held->namespace_, &wanted, question->now_ms, arena);
+    const struct node *node = reservation_node(held);
+    result->reason = quota_judge(fit.quota, node);
+    if (result->reason == REASON_QUOTA)
+        result->why = fit_text(node, &fit, result->reason);
+    return result->reason == REASON_QUOTA;
+}
+
+static enum reserve_verdict reserve_again(struct cluster *cluster,
+                                          const struct reserve_question *question,
+                                          const struct known *known, const struct reservation *held,
+                                          struct reserve_result *result)
+{
+    if (strcmp(held->node_name, question->node_name) != 0) {
         result->node_name = held->node_name;
         return RESERVE_HELD_ELSEWHERE;
     }
+    const bool is_refused = is_over_quota(cluster, question, known, held, result);
+    if (is_refused && may_lack_claim(cluster, question, known, result))
+        return RESERVE_POD_UNKNOWN;
     result->serial = reservation_renew(cluster, held->uid);
-    return RESERVE_HELD;
+    return is_refused ? RESERVE_HELD_REFUSED : RESERVE_HELD;
 }
 
 static enum reserve_verdict judge_bound(const struct known *known, const char *node_name,
@@ -184,7 +211,7 @@ enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_
         return RESERVE_POD_GONE;
     const struct reservation *held = cluster_find_reservation(cluster, question->uid);
     if (held)
-        return reserve_again(cluster, held, question->node_name, ret_result);
+        return reserve_again(cluster, question, &known, held, ret_result);
     if (known.needs_facts && !are_facts_of(question->facts, question->uid))
         return RESERVE_POD_UNKNOWN;
     const struct claims_question claims = claims_of(&known);

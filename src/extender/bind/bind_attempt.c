@@ -207,6 +207,10 @@ struct bind_step bind_attempt_reserved(struct bind_attempt *attempt, int64_t now
         return is_time_to_post(attempt, now_ms) ? post(attempt, now_ms)
                                                 : no_more_posts(attempt, now_ms);
     }
+    if (verdict == RESERVE_HELD_REFUSED) { /* an earlier POST may have bound it: only a GET tells */
+        attempt->holds = attempt->refused = true;
+        return ask(attempt, now_ms);
+    }
     if (verdict == RESERVE_POD_UNKNOWN && !with_facts) {
         attempt->wants_facts = true;
         return ask(attempt, now_ms);

@@ -85,6 +85,10 @@ static struct bind_step reserve(struct bind_event *event, struct bind_entry *ent
     case RESERVE_HELD:
         entry->serial = result.serial;
         break;
+    case RESERVE_HELD_REFUSED:
+        entry->serial = result.serial;
+        bind_entry_fails(entry, BIND_OUTCOME_REFUSED, result.why);
+        break;
     case RESERVE_BOUND_HERE:
         entry->outcome = BIND_OUTCOME_ALREADY_BOUND;
         break;

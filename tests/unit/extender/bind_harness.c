@@ -54,6 +54,7 @@ int bind_harness_setup(void **state)
                                             .held_until_ms = held_until_ms,
                                             .held_context = harness};
     live_init(&harness->live);
+    policy_init(&harness->next);
     fill(&harness->live);
     fake_sender_init(&harness->server);
     harness->now_ms = 1000000;
@@ -70,6 +71,7 @@ int bind_harness_teardown(void **state)
     fake_sender_fini(&harness->server);
     binds_free(harness->binds);
     live_fini(&harness->live);
+    policy_fini(&harness->next);
     for (unsigned i = 0; i < harness->n_callers; i++) {
         assert_int_equal(harness->callers[i].n_answers, 1);
         free(harness->callers[i].error);

@@ -22,6 +22,7 @@ struct caller {
 
 struct bind_harness {
     struct live_cluster live;
+    struct policy next; /* for inventory_take_policy() */
     struct fake_sender server;
     struct binds *binds;
     int64_t now_ms;

@@ -398,6 +398,76 @@ static void test_deleted_after_it_was_bound(void **state)
     check_error(harness, again, "the pod no longer exists");
 }
 
+/* ---- a quota that was lowered since the binding began ---- */
+
+static void allow_no_gpu(struct bind_harness *harness)
+{
+    const char *const namespaces[] = {"ml"};
+    const struct quota_limit none = {0};
+    const struct quota quota = {
+        .name = "ml", .namespaces = namespaces, .n_namespaces = 1, .limits = &none, .n_limits = 1};
+    assert_int_equal(policy_add_quota(&harness->next, &quota, NULL), 0);
+    inventory_take_policy(harness->live.inventory, &harness->next);
+    inventory_free_replaced(harness->live.inventory);
+}
+#define REFUSED "quota ml leaves too few GPUs in total"
+
+static void test_a_repeated_binding_is_judged_again(void **state)
+{
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted_retry(harness, 1, "a", 429, 1);
+    allow_no_gpu(harness);
+    pass(harness, 1000);
+    got(harness, 1, 200, UNBOUND);
+    check_error(harness, caller, REFUSED);
+    check_held(harness, 1, NULL);
+    check_silence(harness);
+}
+
+/* It keeps its room until the first POST can no longer take effect. */
+static void test_a_refused_binding_may_have_taken_effect(void **state)
+{
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    got(harness, 1, 200, UNBOUND);
+    allow_no_gpu(harness);
+    pass(harness, 100);
+    got(harness, 1, 200, UNBOUND);
+    check_error(harness, caller, NOT_YET REFUSED);
+    check_held(harness, 1, "a");
+    pass(harness, POST_LIFE_MS + 1000);
+    got(harness, 1, 200, BOUND_TO_A);
+    check_held(harness, 1, "a");
+    check_silence(harness);
+}
+
+static void test_a_refused_binding_had_taken_effect(void **state)
+{
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    got(harness, 1, 200, UNBOUND);
+    allow_no_gpu(harness);
+    pass(harness, 100);
+    got(harness, 1, 200, BOUND_TO_A);
+    check_bound(harness, caller);
+    check_held(harness, 1, "a");
+}
+
+/* As after a forgotten one: the pod may be bound, though the watch does not show it yet. */
+static void test_room_without_an_attempt_is_not_freed_unseen(void **state)
+{
+    struct bind_harness *harness = *state;
+    hold_room(harness, "u-1", "a");
+    allow_no_gpu(harness);
+    const unsigned caller = call(harness, 1, "a");
+    got(harness, 1, 200, BOUND_TO_A);
+    check_bound(harness, caller);
+    check_held(harness, 1, "a");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +493,10 @@ int main(void)
         BIND_TEST(test_a_renewed_reservation_is_not_released),
         BIND_TEST(test_a_call_during_the_background_get),
         BIND_TEST(test_deleted_after_it_was_bound),
+        BIND_TEST(test_a_repeated_binding_is_judged_again),
+        BIND_TEST(test_a_refused_binding_may_have_taken_effect),
+        BIND_TEST(test_a_refused_binding_had_taken_effect),
+        BIND_TEST(test_room_without_an_attempt_is_not_freed_unseen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
