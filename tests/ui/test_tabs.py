@@ -99,6 +99,37 @@ def test_quotas_are_bars_with_their_users(service, pages):
     shot(page, "quotas")
 
 
+LENDS = """
+apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas:
+- {name: team-a, namespaces: [ml], limits: [{models: {H100: {limit: 4, borrow: {limit: 6, maxPriority: 0}}}}]}
+- {name: team-b, namespaces: [other], limits: [{models: {H100: {limit: 4, borrow: {limit: 0, maxPriority: -5}}}}]}
+- {name: rest, namespaces: [rest], limits: [{total: 2}]}
+"""
+
+
+def test_what_quotas_lend_and_who_borrows_it(pages, tmp_path, ends):
+    """8 GPUs in use: of team-a 1 guaranteed and 6 borrowed, of team-b 1. So what is idle of each guarantee is lent."""
+    high = {"spec": {"priority": 100}}
+    (tmp_path / "cluster.json").write_text(objects.list_text(node("h", 8, H100), pod("low", 6, "h"), pod("high", 1, "h", **high), pod("theirs", 1, "h", **merged(OTHER, high))))
+    (tmp_path / "policy.yaml").write_text(LENDS)
+    service = Service("--cluster-file", tmp_path / "cluster.json", "--config", tmp_path / "policy.yaml")
+    ends.callback(service.stop)
+    page = pages.open(service, "#view=quotas", wait="table")
+    table = page.locator("table", has=page.locator("caption", has_text="Quotas"))
+    assert table.locator("thead th").all_inner_texts()[3:8] == ["Used", "Limit", "Left", "Borrowed", "Lent"]
+    # Quota, GPUs, used, guaranteed, left, borrowed, lent to whom.
+    assert [[row[0], row[1], *row[3:8]] for row in rows_of(page, "Quotas")] == [
+        ["team-a", "H100", "1", "4", "3", "6 of 6", "3 to team-a"],
+        ["team-b", "H100", "1", "4", "3", "0 of 0", "3 to team-a"],
+        ["rest", "any", "0", "2", "2", "", "2 to team-a"],
+    ]
+    risks = table.locator("td span[title]").evaluate_all("spans => spans.map(span => span.title)")
+    assert risks == [f"Pods with a priority of {most} or less borrow: pods with a higher priority may evict them" for most in ("0", "-5")]
+    shot(page, "quotas-lend")
+
+
 def test_fragmentation_is_that_of_the_api(service, pages):
     page = pages.open(service, "#view=fragmentation", wait="table")
     models = [one for one in service.get("/v1/fragmentation").json()["models"] if one["usable"] + one["stranded"] > 0]

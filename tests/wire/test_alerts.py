@@ -49,6 +49,32 @@ def test_alerts_fire_when_they_should(promtool, tmp_path):
     run_promtool(promtool, tmp_path, "test", "rules", "alerts.yaml")
 
 
+DAY = 24 * 60 // 10  # in minutes: promtool reads at most 10,000 samples, so the month is a tenth of one
+
+
+def test_the_documented_query_adds_up_the_gpu_hours_of_a_month(promtool, tmp_path):
+    """Of two replicas: one restarts after ten days, the other starts after five and is gone for the last five. What both count, counts
+    once. A pod of team-a has 8 GPUs all the month, and borrows 4 more for ten days; team-b has 2 GPUs of a model for 15 days."""
+    query = re.search(r"```promql\n(.*)\n```", text_of("docs/QUOTA.md")).group(1)
+    assert query.count("[30d:") == 1
+    metric = 'gpu_extender_gpu_seconds_total{namespace="%s", model="%s", kind="%s", pod="%s"}'
+    series = [
+        (metric % ("team-a", "H100", "guaranteed", "one"), f"0+480x{10 * DAY} 0+480x{20 * DAY}"),
+        (metric % ("team-a", "H100", "guaranteed", "two"), f"_x{5 * DAY} 0+480x{20 * DAY} stale"),
+        (metric % ("team-a", "H100", "borrowed", "one"), f"_x{12 * DAY} 0+240x{10 * DAY} stale"),
+        (metric % ("team-b", "A100", "unlimited", "two"), f"_x{10 * DAY} 0+120x{15 * DAY} stale"),
+    ]
+    samples = [{"labels": '{namespace="team-a"}', "value": 8 * 72 + 4 * 24}, {"labels": '{namespace="team-b"}', "value": 2 * 36}]
+    test = {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": values} for name, values in series],
+        # Rounded: the first and last minutes of a series are extrapolated.
+        "promql_expr_test": [{"expr": f"round({query.replace('30d', '3d')}, 2)", "eval_time": "3d", "exp_samples": samples}],
+    }
+    (tmp_path / "month.json").write_text(json.dumps({"rule_files": [], "evaluation_interval": "1m", "tests": [test]}), encoding="utf-8")
+    run_promtool(promtool, tmp_path, "test", "rules", "month.json")
+
+
 def test_each_alert_has_series_that_make_it_fire_and_others_that_do_not():
     cases = [case for test in yaml.safe_load(text_of("tests/wire/alerts.yaml"))["tests"] for case in test["alert_rule_test"]]
     assert {case["alertname"] for case in cases if case.get("exp_alerts")} == set(NAMES)
