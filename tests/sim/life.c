@@ -51,7 +51,9 @@ static void make_pod(struct world *world, const char *name)
                                       .gang_size = before ? before->last->state.gang_size : 0,
                                       .gpus = 1 + dice_below(&world->dice, 2),
                                       .node = "",
-                                      .bound_by = ""};
+                                      .bound_by = "",
+                                      .priority =
+                                          world->plan.quotas ? dice_below(&world->dice, 2) : 0};
     world_tell(world, "truth: %s (%s) is made, wants %u", name, state.uid, state.gpus);
     truth_put(&world->truth, TRUTH_PODS, name, &state);
 }
@@ -366,11 +368,12 @@ static void on_reload(void *context)
     service_reload(context);
 }
 
-/* Once in four seeds. The dice are its own, so the other seeds are what they were without it. */
+/* Once in four seeds, and with quotas. The dice are its own, so the other seeds are what they were
+ * without it. */
 static void begin_reloads(struct world *world)
 {
     struct dice dice = {world->seed + RELOADS_SALT};
-    if (!dice_one_in(&dice, 4))
+    if (!dice_one_in(&dice, 4) && !world->plan.quotas)
         return;
     for (unsigned i = 0; i < SERVICE_POLICIES_MAX * world->plan.n_replicas; i++)
         agenda_in(&world->agenda, 1 + dice_below(&dice, PLAN_BURST_MS), on_reload,

@@ -60,6 +60,12 @@ void plan_groups(struct plan *plan, uint64_t seed)
     plan->asks_seldom = seed % 10 == 9;
 }
 
+void plan_quotas(struct plan *plan, uint64_t seed)
+{
+    plan->quotas = seed % 10 == 3;
+    plan->refusals = plan->refusals || plan->quotas;
+}
+
 bool plan_is_in_time(const struct plan *plan)
 {
     return !plan->restarts && !plan->cuts && !plan->black_holes && !plan->losses && !plan->delays &&

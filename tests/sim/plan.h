@@ -47,12 +47,15 @@ struct plan {
     bool slow_api;    /* the API server is slow with bindings */
     bool groups;      /* of pods, which are bound together */
     bool asks_seldom; /* kube-scheduler asks again about pods of groups after events only: 1.31 */
+    bool quotas;      /* that lend; the pods have priorities */
     bool sickness;    /* the API server answers only 500 for up to a minute */
 };
 
 struct plan plan_make(struct dice *dice);
 /* In two seeds of ten; the others are what they were without groups. */
 void plan_groups(struct plan *plan, uint64_t seed);
+/* In one seed of ten. Bindings are repeated, as the API server refuses some. */
+void plan_quotas(struct plan *plan, uint64_t seed);
 /* Whether replicas always learn of each other in time. */
 bool plan_is_in_time(const struct plan *plan);
 

@@ -1,6 +1,7 @@
 /* scheduler: see scheduler.h. */
 #include "scheduler.h"
 
+#include "quotas.h"
 #include "world.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ static struct sight *sight_of(struct scheduler *scheduler, const struct truth_ve
     **at = (struct sight){.uid = version->state.uid,
                           .name = version->object->name,
                           .gpus = version->state.gpus,
+                          .priority = version->state.priority,
                           .gang = version->state.gang,
                           .assumed = "",
                           .delay_ms = FIRST_DELAY_MS};
@@ -136,7 +138,8 @@ const char *scheduler_fault(const struct scheduler *scheduler)
             return arena_printf(scheduler->world->arena, "%s (%s) is assumed on %s for ever",
                                 sight->name, sight->uid, sight->assumed);
         for (const struct node_sight *node = scheduler->nodes; node; node = node->next) {
-            if (is_pending(sight) && !sight->gang && has_room(scheduler, node, sight->gpus))
+            if (is_pending(sight) && !sight->gang && has_room(scheduler, node, sight->gpus) &&
+                quotas_allow(scheduler->world, sight))
                 return arena_printf(scheduler->world->arena, "%s (%s) waits, and fits on %s",
                                     sight->name, sight->uid, node->name);
         }

@@ -19,6 +19,7 @@ struct sight {
     const char *uid;
     const char *name;
     unsigned gpus;
+    unsigned priority;
     const char *gang; /* NULL: none */
     bool is_gone;     /* deleted or finished */
     bool is_terminating;

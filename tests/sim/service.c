@@ -3,8 +3,10 @@
 
 #include "base/clock.h"
 #include "decide/fit.h"
+#include "decide/quota.h"
 #include "kube_answers.h"
 #include "ledger/gangs.h"
+#include "quotas.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -348,6 +350,10 @@ static struct policy *add_policy(struct service *service)
     /* Clusters are small: a plan is often most of one. */
     policy->gangs.mode = service->world->plan.groups ? GANGS_PLAN : GANGS_OFF;
     policy->gangs.kept_share_milli = 1000;
+    if (service->world->plan.quotas) {
+        quotas_add(policy, service->world);
+        return policy;
+    }
     if (service->n_policies % 2 == 1)
         return policy;
     const char **namespaces = ARENA_ARRAY(policy->arena, const char *, 1);
@@ -578,14 +584,18 @@ static struct fit_question question_of(const struct cluster *cluster, const stru
 {
     const struct amount demand[] = {{"nvidia.com/gpu", sight->gpus}, {"pods", 1}};
     const struct shape_facts shape = {.demand = demand, .n_demand = 2};
+    const struct pod_shape *resolved = cluster_resolve(cluster, &shape, arena);
+    const struct reservation *own = cluster_find_reservation(cluster, sight->uid);
     const struct gang_hold *hold =
         sight->gang ? gangs_hold(cluster, "ml", sight->gang, sight->uid, arena) : NULL;
     return (struct fit_question){
-        .shape = cluster_resolve(cluster, &shape, arena),
+        .shape = resolved,
         .scope = FIT_OURS,
-        .own = cluster_find_reservation(cluster, sight->uid),
+        .own = own,
         .asker = {.uid = sight->uid, .group = hold ? hold->group : NULL},
         .hold = hold,
+        .quota =
+            quota_begin(cluster, "ml", (struct quota_pod){resolved, sight->priority}, own, arena),
     };
 }
 

@@ -145,9 +145,9 @@ static void write_pod(const struct truth_state *state, struct buf *out)
     if (state->node[0])
         buf_printf(out, "\"nodeName\":\"%s\",", state->node);
     buf_printf(out,
-               "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
+               "\"priority\":%u,\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
                "\"nvidia.com/gpu\":\"%u\"}}}]},\"status\":{\"phase\":\"%s\"}}",
-               state->gpus,
+               state->priority, state->gpus,
                state->finished  ? "Succeeded"
                : state->node[0] ? "Running"
                                 : "Pending");

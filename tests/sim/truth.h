@@ -19,6 +19,7 @@ struct truth_state {
     unsigned gpus;    /* of a node, or requested by a pod */
     const char *gang; /* of a pod: its group; NULL: none */
     unsigned gang_size;
+    unsigned priority; /* of a pod */
     bool cordoned;
     const char *node; /* "": none */
     const char *bound_by;

@@ -6,6 +6,7 @@
 #include "fences.h"
 #include "groups.h"
 #include "kube_answers.h"
+#include "quotas.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -295,6 +296,8 @@ static void send_call(void *sender, const struct kube_request *request, kube_don
                           .done = done,
                           .context = context};
     LL_PREPEND(wire->calls, call);
+    if (call->changes && !strstr(call->path, "/leases"))
+        quotas_posted(wire->service, call->body);
     agenda_in(&world->agenda, request->timeout_ms, on_time_out, call);
     if (world_trouble(world, world->plan.delays, 4))
         agenda_in(&world->agenda, world_between(world, 1, CONNECTING_MAX_MS), on_connected, call);
@@ -330,6 +333,16 @@ static void stop(struct call *call)
         return;
     call->is_answered = true;
     call->done(call->context, &stopped);
+}
+
+bool wire_posts(const struct wire *wire, const char *uid)
+{
+    const char *quoted = arena_printf(wire->world->arena, "\"%s\"", uid);
+    for (const struct call *call = wire->calls; call; call = call->next) {
+        if (call->changes && !call->is_answered && strstr(call->body, quoted))
+            return true;
+    }
+    return false;
 }
 
 void wire_lose_lease(struct wire *wire, int64_t until_ms)

@@ -64,6 +64,8 @@ void wire_cut_one(struct wire *wire);
 void wire_blind(struct wire *wire, int64_t until_ms);
 /* Until then Lease requests are lost; bindings are not. */
 void wire_lose_lease(struct wire *wire, int64_t until_ms);
+/* Whether a binding of that UID is unanswered. */
+bool wire_posts(const struct wire *wire, const char *uid);
 bool wire_is_blind(const struct wire *wire);
 /* The connection of all streams goes silent. */
 void wire_black_hole(struct wire *wire);

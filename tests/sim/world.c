@@ -175,6 +175,7 @@ static void begin(struct world *world)
     world->dice = (struct dice){world->seed};
     world->plan = plan_make(&world->dice);
     plan_groups(&world->plan, world->seed);
+    plan_quotas(&world->plan, world->seed);
     world->arena = arena_new();
     agenda_init(&world->agenda, WORLD_BEGIN_MS);
     truth_init(&world->truth, world->arena);
