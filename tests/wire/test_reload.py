@@ -1,5 +1,6 @@
 """The policy file is read again when it changes and on SIGHUP."""
 
+import concurrent.futures
 import json
 import os
 import signal
@@ -50,9 +51,9 @@ class Reloading:
 def reloading(api, follow, tmp_path):
     """reloading(more) -> a service over an API server that has taken its policy."""
 
-    def start(more=None):
+    def start(more=None, **kubernetes):
         api.store.put(BIG)
-        service = follow(more=more)
+        service = follow(more=more, **kubernetes)
         service.settle()
         (file,) = tmp_path.rglob("policy.yaml")
         return Reloading(service, file)
@@ -77,6 +78,25 @@ def test_a_quota_comes_changes_and_goes(reloading):
     it.change(None)
     assert it.policy()["digest"] == before["digest"] and it.policy()["values"] == before["values"]
     assert it.service.is_clean()
+
+
+def test_a_repeated_binding_is_judged_by_the_new_quota(api, reloading):
+    """The API server throttles it until the quota is lowered. What it held is free again."""
+    asking = pod("new", 1)
+    api.store.put(asking)
+    it = reloading(quota(100), bindTimeoutSeconds=15)
+    api.faults.fail("bind", 429, "TooManyRequests", retry_after=1, times=None)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        error = pool.submit(it.service.bind, asking, "b")
+        api.faults.wait_asked("bind", 1)
+        used = it.service.get("/v1/quota").json()["quotas"][0]["limits"][0]["used"]
+        it.change(quota(used - 1), bindTimeoutSeconds=15)
+        assert error.result() == "gpu-extender: quota team leaves too few GPUs in total"
+    assert it.service.get("/v1/quota").json()["quotas"][0]["limits"][0]["used"] == used - 1
+    n_posts = api.faults.count("bind")
+    api.faults.heal()
+    it.change(quota(used), bindTimeoutSeconds=15)
+    assert it.service.bind(asking, "b") is None and api.faults.count("bind") == n_posts + 1
 
 
 def test_use_is_counted_anew(api, reloading):
