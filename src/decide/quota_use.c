@@ -79,6 +79,14 @@ int64_t quota_borrowed_of(const struct cluster *cluster, const struct quota_limi
     return most;
 }
 
+static int64_t add(int64_t gpus, const struct node *node, const struct quota_limit *limit,
+                   const struct resource *resource, int64_t amount)
+{
+    const struct need there = {resource, amount};
+    return amount > 0 ? amount_add(gpus, namespace_usage_need_on(node, &there, 1, limit)) : gpus;
+}
+
+/* Of devices of several models a limit of a model counts none: which are used is open. */
 static int64_t gpus_on(const struct node *node, const struct quota_limit *limit, bool only_free)
 {
     size_t n = 0;
@@ -86,25 +94,15 @@ static int64_t gpus_on(const struct node *node, const struct quota_limit *limit,
     const struct node_resource *resources = node_resources(node, &n);
     for (size_t i = 0; i < n; i++) {
         const int64_t free = node_resource_free(&resources[i]);
-        const struct need there = {resources[i].resource,
-                                   only_free ? free : resources[i].allocatable};
-        if (there.resource->is_gpu && there.amount > 0)
-            gpus = amount_add(gpus, namespace_usage_need_on(node, &there, 1, limit));
+        if (resources[i].resource->is_gpu)
+            gpus = add(gpus, node, limit, resources[i].resource,
+                       only_free ? free : resources[i].allocatable);
     }
-    return gpus;
-}
-
-/* A limit of a model counts none on a node whose devices have several: which are used is open. */
-static int64_t devices_on(const struct node *node, const struct quota_limit *limit, bool only_free)
-{
-    size_t n = 0;
-    int64_t gpus = 0;
     const struct node_device_group *groups = node_device_groups(node, &n);
     for (size_t i = 0; i < n; i++) {
-        const struct need there = {groups[i].resource,
-                                   only_free ? groups[i].free : groups[i].total};
-        if (there.resource && !groups[i].is_shadowed)
-            gpus = amount_add(gpus, namespace_usage_need_on(node, &there, 1, limit));
+        if (groups[i].resource && !groups[i].is_shadowed)
+            gpus = add(gpus, node, limit, groups[i].resource,
+                       only_free ? groups[i].free : groups[i].total);
     }
     return gpus;
 }
@@ -113,10 +111,8 @@ int64_t quota_gpus_there(const struct cluster *cluster, const struct quota_limit
                          bool only_free)
 {
     int64_t gpus = 0;
-    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));) {
+    for (const struct node *node = NULL; (node = cluster_next_node(cluster, node));)
         gpus = amount_add(gpus, gpus_on(node, limit, only_free));
-        gpus = amount_add(gpus, devices_on(node, limit, only_free));
-    }
     return gpus;
 }
 
