@@ -25,7 +25,8 @@ void inventory_go_live(struct inventory *inventory, const char *server)
 void live_lock_to_write(struct inventory *inventory)
 {
     inventory_lock_to_write(inventory);
-    cluster_set_now(inventory->state.cluster, clock_ms());
+    if (inventory->live)
+        cluster_set_now(inventory->state.cluster, clock_ms());
 }
 
 void live_free(struct live *live)

@@ -30,8 +30,8 @@ struct live {
 
 void live_free(struct live *live);
 
-/* Sets the ledger's time, too. It is read under the lock, so none that a reader has read before is
- * later: what the reader saw of counters by time (ledger/gpu_time.h) stays. */
+/* Sets the time of a live ledger, too. It is read under the lock, so none that a reader has read
+ * before is later: what the reader saw of counters by time (ledger/gpu_time.h) stays. */
 void live_lock_to_write(struct inventory *inventory);
 
 #endif

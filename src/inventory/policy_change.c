@@ -22,10 +22,7 @@ static void copy_all(struct inventory *inventory, struct cluster_copy *copy,
 
 static void replace_ledger(struct inventory *inventory, struct cluster_copy *copy)
 {
-    if (inventory->live)
-        live_lock_to_write(inventory);
-    else
-        inventory_lock_to_write(inventory);
+    live_lock_to_write(inventory);
     struct cluster *old = inventory->state.cluster;
     inventory->state.cluster = cluster_copy_end(copy);
     quarantine_move(inventory->state.cluster, old);
