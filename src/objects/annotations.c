@@ -6,7 +6,10 @@
 #include "fields.h"
 #include "formats/json_get.h"
 #include "formats/json_parse.h"
+#include "ledger/cluster.h"
 #include "model_wants.h"
+#include "objects/node.h"
+#include "objects/pod.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -18,13 +21,40 @@ const char *annotations_own_name(const char *key)
     return strncmp(key, ANNOTATION_PREFIX, len) == 0 ? key + len : NULL;
 }
 
+/* All keys with our prefix in metadata; a test looks for others in the sources. */
+static const char *const WISHES[] = {
+    ANNOTATION_MODELS,       ANNOTATION_EXCLUDE_MODELS, ANNOTATION_MIN_GPU_MEMORY,
+    ANNOTATION_ALLOW_SHARED, ANNOTATION_DOMAIN,         ANNOTATION_GANG,
+    ANNOTATION_GANG_SIZE};
+static const struct {
+    const char *key, *carrier;
+} ELSEWHERE[] = {
+    {POD_BOUND_BY, ""},
+    {NODE_QUARANTINE_LIFTED, "an annotation of nodes"},
+    {ANNOTATION_PREFIX "wake", "an annotation of nodes"},
+    {NAMESPACE_ENFORCED_LABEL, "a label of namespaces"},
+};
+
+const char *annotations_elsewhere(const char *name)
+{
+    for (size_t i = 0; i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++) {
+        if (strcmp(annotations_own_name(ELSEWHERE[i].key), name) == 0)
+            return ELSEWHERE[i].carrier;
+    }
+    return NULL;
+}
+
+bool annotations_is_of_gangs(const char *name)
+{
+    return strcmp(name, annotations_own_name(ANNOTATION_GANG)) == 0 ||
+           strcmp(name, annotations_own_name(ANNOTATION_GANG_SIZE)) == 0;
+}
+
 const char *annotations_nearest(const char *name)
 {
-    static const char *const KNOWN[] = {"models", "exclude-models", "min-gpu-memory",
-                                        "allow-shared", "domain"};
     struct nearest nearest = {.asked = name, .least = SIZE_MAX};
-    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
-        (void)nearest_try(&nearest, KNOWN[i]);
+    for (size_t i = 0; i < sizeof WISHES / sizeof *WISHES; i++)
+        (void)nearest_try(&nearest, annotations_own_name(WISHES[i]));
     if (!nearest.found)
         return "";
     return strcmp(nearest.found, name) == 0 ? NULL : nearest.found;

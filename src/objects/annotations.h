@@ -26,15 +26,16 @@
 #define ANNOTATION_GANG ANNOTATION_PREFIX "gang"
 #define ANNOTATION_GANG_SIZE ANNOTATION_PREFIX "gang-size"
 
-/* Written by our bindings and sometimes copied by a pod's owner; not a request. Without the prefix.
- */
-#define ANNOTATION_BY_BIND "bound-by"
-
 /* The key without ANNOTATION_PREFIX; NULL: it has another prefix. */
 const char *annotations_own_name(const char *key);
-/* The known name that is nearest to this one, both without ANNOTATION_PREFIX. "": none is near.
- * NULL: the name itself is known. */
+/* The wish in pods' annotations that is nearest to this name, both without ANNOTATION_PREFIX. "":
+ * none is near. NULL: the name itself is one. */
 const char *annotations_nearest(const char *name);
+/* Whether the policy must have groups (gangs.mode) for this name to count. */
+bool annotations_is_of_gangs(const char *name);
+/* What carries this name of ours instead of pods: "an annotation of nodes". "": pods do, but nobody
+ * need write it (our bindings do, and owners copy it). NULL: a wish, or unknown. */
+const char *annotations_elsewhere(const char *name);
 
 /* Sets the shape's legacy_affinity, wants and allow_shared, and appends preferred terms. Sets
  * *ret_refusal if an annotation is unreadable or contradicts another, else leaves it. -EINVAL:

@@ -138,15 +138,16 @@ static void add_legacy(const json_t *metadata, bool is_managed, struct lines *li
 }
 
 /* name: the key without ANNOTATION_PREFIX. */
-static void add_ours(const char *key, const char *name, bool is_managed, bool has_gangs,
-                     struct lines *lines)
+static void add_ours(const char *key, const char *name, bool is_managed, struct lines *lines)
 {
     const char *nearest = annotations_nearest(name);
-    const bool is_of_gangs =
-        has_gangs && (strcmp(key, ANNOTATION_GANG) == 0 || strcmp(key, ANNOTATION_GANG_SIZE) == 0);
-    if (strcmp(name, ANNOTATION_BY_BIND) == 0)
+    const char *carrier = annotations_elsewhere(name);
+    if (carrier) {
+        if (*carrier)
+            lines_add(lines, "annotation %s has no effect: it is %s", key, carrier);
         return;
-    if (!nearest || is_of_gangs) {
+    }
+    if (!nearest) {
         if (!is_managed)
             add_without_effect(key, lines);
         return;
@@ -167,10 +168,17 @@ static void add_annotations(const json_t *metadata, bool is_managed, bool has_ga
     add_legacy(metadata, is_managed, lines);
     const char *key = NULL;
     const json_t *value = NULL;
+    bool is_said = has_gangs;
     json_object_foreach (json_member(metadata, "annotations"), key, value) {
         const char *name = annotations_own_name(key);
-        if (name)
-            add_ours(key, name, is_managed, has_gangs, lines);
+        if (!name)
+            continue;
+        const bool is_off = !has_gangs && annotations_is_of_gangs(name);
+        if (!is_off)
+            add_ours(key, name, is_managed, lines);
+        else if (!is_said)
+            lines_add(lines, "annotation %s has no effect: gangs.mode is off", key);
+        is_said |= is_off;
     }
 }
 

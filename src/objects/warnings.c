@@ -68,13 +68,13 @@ static bool is_known(const char *name)
 }
 
 /* The name after a prefix that is nearly ours, or without any; NULL: the key is not meant for us.
- * "models" alone may be somebody else's. */
+ * A single word without prefix ("models") may be somebody else's. */
 static const char *name_without_prefix(const char *key)
 {
     char prefix[sizeof ANNOTATION_PREFIX + 8];
     const char *slash = strchr(key, '/');
     if (!slash)
-        return is_known(key) && strcmp(key, "models") != 0 ? key : NULL;
+        return is_known(key) && strchr(key, '-') ? key : NULL;
     const size_t len = (size_t)(slash - key);
     if (annotations_own_name(key) || !is_known(slash + 1) || len >= sizeof prefix)
         return NULL;
@@ -83,13 +83,24 @@ static const char *name_without_prefix(const char *key)
     return nearest_distance(prefix, "gpu-extender.io") == SIZE_MAX ? NULL : slash + 1;
 }
 
+/* Returns whether the key is known elsewhere. */
+static bool check_elsewhere(const struct place *place, const char *map, const char *key)
+{
+    const char *name = annotations_own_name(key);
+    const char *carrier = name ? annotations_elsewhere(name) : NULL;
+    if (carrier && *carrier)
+        add(place, map, key,
+            arena_printf(place->object->arena, "has no effect here; it is %s", carrier));
+    return carrier != NULL;
+}
+
 static void check_key(const struct place *place, const char *key)
 {
-    if (warned_is_full(place->object))
+    if (warned_is_full(place->object) || check_elsewhere(place, "annotations", key))
         return;
     const char *name = annotations_own_name(key);
     const char *meant = name ? annotations_nearest(name) : name_without_prefix(key);
-    if (!meant || (name && strcmp(name, ANNOTATION_BY_BIND) == 0))
+    if (!meant)
         return;
     if (*meant == '\0')
         add(place, "annotations", key, "unknown key");
@@ -105,7 +116,9 @@ static void check_labels(const struct place *place, const json_t *metadata, cons
     const char *key = NULL;
     const json_t *value = NULL;
     json_object_foreach (json_member(metadata, "labels"), key, value) {
-        if (!warned_is_full(place->object) && is_known(annotations_own_name(key)))
+        if (warned_is_full(place->object) || check_elsewhere(place, "labels", key))
+            continue;
+        if (is_known(annotations_own_name(key)))
             add(place, "labels", key,
                 arena_printf(place->object->arena,
                              "a label has no effect; write it under %smetadata.annotations",

@@ -3,6 +3,7 @@ what it suggests for mistyped models, and its warnings about annotations that ha
 
 import glob
 import os
+import re
 
 import pytest
 from objects import GPU, annotated, merged, node, pod
@@ -219,7 +220,11 @@ def test_a_label_instead_of_an_annotation(service):
         ("gpu-extender.com/models", "unknown key; did you mean gpu-extender.io/models?"),
         ("gpuextender.io/exclude-models", "unknown key; did you mean gpu-extender.io/exclude-models?"),
         ("min-gpu-memory", "unknown key; did you mean gpu-extender.io/min-gpu-memory?"),
+        ("gpu-extender.io/gangs", "unknown key; did you mean gpu-extender.io/gang?"),
+        ("gpu-extender.io/quota", "has no effect here; it is a label of namespaces"),
+        ("gpu-extender.io/wake", "has no effect here; it is an annotation of nodes"),
         ("models", None),
+        ("gang", None),
         ("mlflow.org/models", None),
         ("gpu-extender.io/bound-by", None),
         (MODELS, None),
@@ -228,6 +233,25 @@ def test_a_label_instead_of_an_annotation(service):
 def test_a_mistyped_key(key, message, service):
     wanted = [(f"{TEMPLATE}.annotations[{key}]", message)] if message else []
     assert warnings_of(service, deployment({key: "A100"}, demand(**{GPU: 1}))) == wanted
+
+
+# With our prefix, but no key of metadata: resources, taints, attributes of devices, apiVersion.
+NO_KEYS = {"claims", "quarantine", "tainted", "not-judged", "rounded", "left-out", "v1alpha1"}
+
+
+def test_every_key_that_the_product_reads_is_known(service):
+    sources = "".join(open(path).read() for path in glob.glob(f"{ROOT}/src/**/*.[ch]", recursive=True) + glob.glob(f"{ROOT}/include/**/*.h", recursive=True))
+    keys = set(re.findall(r'(?:"gpu-extender\.io/|ANNOTATION_PREFIX ")([a-z0-9-]+)"', sources)) - NO_KEYS
+    assert {"models", "gang-size", "bound-by", "quarantine-lifted"} <= keys
+    unknown = [key for key in keys if any("unknown" in message for _, message in warnings_of(service, deployment({f"gpu-extender.io/{key}": "1"}, demand(**{GPU: 1}))))]
+    assert unknown == []
+
+
+def test_annotations_of_groups_while_there_are_none(service):
+    asking = deployment({"gpu-extender.io/gang": "train", "gpu-extender.io/gang-size": "2"}, demand(**{GPU: 1}))
+    assert warnings_of(service, asking) == []
+    notes = [note for note in workload_of(service, asking)["notEvaluated"] if "gang" in note]
+    assert notes == ["annotation gpu-extender.io/gang has no effect: gangs.mode is off"]
 
 
 def test_an_annotation_on_both_objects_gets_no_warning(service):

@@ -119,6 +119,25 @@ static void test_annotations(void **state)
     json_decref(pod);
 }
 
+static void test_annotations_of_groups(void **state)
+{
+    struct fixture *fixture = *state;
+    json_t *pod = json_pack("{s: {s: {s: s, s: s, s: s}}}", "metadata", "annotations",
+                            "gpu-extender.io/gang", "train", "gpu-extender.io/gang-size", "2",
+                            "gpu-extender.io/quarantine-lifted", "now");
+    fixture->policy.all_pods = true;
+    struct text_list list = pod_not_evaluated(pod, &fixture->policy, fixture->arena);
+    assert_int_equal(list.n, 2);
+    assert_string_equal(list.items[0],
+                        "annotation gpu-extender.io/gang has no effect: gangs.mode is off");
+    assert_string_equal(list.items[1], "annotation gpu-extender.io/quarantine-lifted has no "
+                                       "effect: it is an annotation of nodes");
+    fixture->policy.gangs.mode = GANGS_OBSERVE;
+    assert_int_equal(pod_not_evaluated(pod, &fixture->policy, fixture->arena).n, 1);
+    fixture->policy.gangs.mode = GANGS_OFF;
+    json_decref(pod);
+}
+
 #define ANNOTATED_POD(gpus)                                                                        \
     "{'metadata': {'annotations': {'gpu-extender.io/models': ',', 'gpu-extender.io/bound-by': "    \
     "'1.0/h_1', 'scheduler.alpha.kubernetes.io/affinity': '{}'}}, 'spec': {'containers': [{"       \
@@ -227,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_specs),
         FIXTURE_TEST(test_annotations),
+        FIXTURE_TEST(test_annotations_of_groups),
         FIXTURE_TEST(test_annotations_without_effect),
         FIXTURE_TEST(test_the_text_of_an_admitted_pod),
         FIXTURE_TEST(test_a_long_text_is_cut_between_lines),
