@@ -22,10 +22,10 @@ const char *annotations_own_name(const char *key)
 }
 
 /* All keys with our prefix in metadata; a test looks for others in the sources. */
-static const char *const WISHES[] = {
-    ANNOTATION_MODELS,       ANNOTATION_EXCLUDE_MODELS, ANNOTATION_MIN_GPU_MEMORY,
-    ANNOTATION_ALLOW_SHARED, ANNOTATION_DOMAIN,         ANNOTATION_GANG,
-    ANNOTATION_GANG_SIZE};
+static const char *const WISHES[] = {ANNOTATION_MODELS,         ANNOTATION_EXCLUDE_MODELS,
+                                     ANNOTATION_MIN_GPU_MEMORY, ANNOTATION_ALLOW_SHARED,
+                                     ANNOTATION_DOMAIN,         ANNOTATION_GANG,
+                                     ANNOTATION_GANG_SIZE};
 static const struct {
     const char *key, *carrier;
 } ELSEWHERE[] = {
