@@ -522,6 +522,7 @@ static void add_pod(const struct manifest *manifest)
         workload.not_evaluated =
             pod_not_evaluated(manifest->object, manifest->policy, manifest->arena);
     keep_texts(manifest, manifest->object, &workload);
+    read_domain(manifest, manifest->object, &workload);
     workload.runtime_class = runtime_class_of(manifest, manifest->object);
     workload.in_group = pod_in_group(manifest->object);
     add_workload(manifest, &workload);

@@ -98,3 +98,49 @@ def test_a_wrong_wish_is_a_mistake(wish, ask):
     workload, verdict = ask(2, wish)
     assert (workload["placed"], verdict["result"]) == (0, "mistake")
     assert "should be \"require LEVEL\" or \"prefer LEVEL\"; levels here: zone, rack" in verdict["text"]
+
+
+@pytest.fixture(scope="module")
+def ask_for_group(module_service, tmp_path_factory):
+    policy = tmp_path_factory.mktemp("policy") / "policy.yaml"
+    policy.write_text(f"{LEVELS}gangs: {{mode: plan}}\n")
+    service = module_service(*RACKS, options=["--config", str(policy)])
+
+    def dry_run(*objects):
+        return service.post("/v1/dry-run", {"kind": "List", "apiVersion": "v1", "items": objects}).json()
+
+    return dry_run
+
+
+def member(i, wish="require rack", gpus=8, size=3, group="ring"):
+    template = job(1, wish, gpus)["spec"]["template"]
+    template["metadata"]["annotations"] |= {"gpu-extender.io/gang": group, "gpu-extender.io/gang-size": str(size)}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": template["metadata"] | {"name": f"{group}-{i}"}, "spec": template["spec"]}
+
+
+def notes_of(answer):
+    return [note for workload in answer["workloads"] for note in workload["notEvaluated"] if "no request for cpu" not in note]
+
+
+def test_separate_pods_of_a_group_share_a_rack(ask_for_group):
+    answer = ask_for_group(*(member(i) for i in range(3)))
+    assert sorted(node for workload in answer["workloads"] for node in nodes_of(workload)) == ["b0", "b1", "b2"], "alone, the first would take c0"
+    assert answer["workloads"][0]["group"] == {"name": "ring", "size": 3}
+    assert notes_of(answer) == []
+    answer = ask_for_group(*(member(i, size=4) for i in range(4)))
+    assert {entry["verdict"]["text"] for entry in answer["jobs"]} == {"No rack has 32 free GPUs for the group; the best has 24."}
+
+
+def test_the_rack_of_a_group_has_room_for_its_largest_pods(ask_for_group):
+    answer = ask_for_group(member(0, gpus=1, size=2), member(1, gpus=8, size=2), member(0, group="other"))
+    assert [nodes_of(workload) for workload in answer["workloads"]] == [["a0"], ["a1"], ["c0"]]
+    assert [note.split(":")[0] for note in notes_of(answer)] == ["gpu-extender.io/domain", "group other"]
+
+
+def test_a_job_in_a_group_has_no_note_about_pods_in_no_group(ask_for_group):
+    asking = job(2, "require rack")
+    asking["spec"]["template"]["metadata"]["annotations"] |= {"gpu-extender.io/gang": "ring", "gpu-extender.io/gang-size": "4"}
+    answer = ask_for_group(asking)
+    assert nodes_of(answer["workloads"][0]) == ["a0", "a1"]
+    assert notes_of(answer) == ["group ring: its gang-size is 4, and the manifest makes 2 of its pods: they wait until the others exist"]
+    assert any("in no group" in note for note in notes_of(ask_for_group(job(2, "require rack"))))

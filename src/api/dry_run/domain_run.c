@@ -33,27 +33,40 @@ static int64_t gpus_of(const struct pod_shape *shape)
     return gpus;
 }
 
+struct why_asked {
+    const struct pod_shape *shape;
+    int64_t n;
+    const char *whom;
+};
+
 static int64_t times(int64_t a, int64_t b)
 {
     int64_t product = 0;
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-static const char *why_none(const struct topology_room *rooms, size_t n_rooms, const char *level,
-                            const struct pod_shape *shape, int64_t n, struct arena *arena)
+static int64_t most_members(const struct topology_room *rooms, size_t n_rooms)
 {
-    const int64_t gpus = gpus_of(shape);
     int64_t most = 0;
     for (size_t i = 0; i < n_rooms; i++)
         most = rooms[i].n_members > most ? rooms[i].n_members : most;
+    return most;
+}
+
+static const char *why_none(const struct topology_room *rooms, size_t n_rooms, const char *level,
+                            const struct why_asked *asked, struct arena *arena)
+{
+    const int64_t gpus = gpus_of(asked->shape);
+    const int64_t most = most_members(rooms, n_rooms);
+    const int64_t n = asked->n;
     if (n_rooms == 0)
         return arena_printf(arena, "no node has a label for %s", level);
     if (gpus == 0)
         return arena_printf(
             arena, "no %s has room for all %" PRId64 " pods; the best has room for %" PRId64, level,
             n, most);
-    return arena_printf(arena, "no %s has %" PRId64 " free GPUs for it; the best has %" PRId64,
-                        level, times(n, gpus), times(most, gpus));
+    return arena_printf(arena, "no %s has %" PRId64 " free GPUs for %s; the best has %" PRId64,
+                        level, times(n, gpus), asked->whom, times(most, gpus));
 }
 
 static void choose(struct domain_run *run, const struct topology_room *rooms, size_t n_rooms,
@@ -74,7 +87,8 @@ static void choose(struct domain_run *run, const struct topology_room *rooms, si
 }
 
 struct domain_run domain_run_choose(const struct cluster *fork, const struct fit_question *question,
-                                    const struct domain_wish *wish, int64_t n, struct arena *arena)
+                                    const struct domain_wish *wish, int64_t n, const char *whom,
+                                    struct arena *arena)
 {
     struct domain_run run = {.where = ""};
     size_t n_rooms = 0;
@@ -88,8 +102,64 @@ struct domain_run domain_run_choose(const struct cluster *fork, const struct fit
         choose(&run, rooms, n_rooms, level, ARENA_ARRAY(arena, bool, cluster_end_of_domains(fork)),
                arena);
     else if (wish->rule == DOMAIN_REQUIRE)
-        run.why_not = why_none(rooms, n_rooms, level, question->shape, n, arena);
+        run.why_not =
+            why_none(rooms, n_rooms, level, &(struct why_asked){question->shape, n, whom}, arena);
     return run;
+}
+
+/* ---- groups of pods ---- */
+
+static int64_t gpus_of_pod(const struct workload *workload, const struct policy *policy)
+{
+    const struct shape_facts *facts = &workload->pod.shape;
+    int64_t gpus = 0;
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        if (policy_is_gpu_resource(policy, facts->demand[i].resource))
+            (void)__builtin_add_overflow(gpus, facts->demand[i].amount, &gpus);
+    }
+    return gpus;
+}
+
+static bool are_one_group(const struct workload *a, const struct workload *b)
+{
+    return !b->problem && b->pod.gang && strcmp(a->pod.gang, b->pod.gang) == 0 &&
+           strcmp(a->namespace_, b->namespace_) == 0;
+}
+
+static void count(struct manifest_gang *gang, const struct workload_list *list,
+                  const struct policy *policy)
+{
+    int64_t most = -1;
+    int64_t sum = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct workload *workload = &list->items[i];
+        if (!are_one_group(gang->first, workload))
+            continue;
+        const int64_t gpus = gpus_of_pod(workload, policy);
+        gang->differs = gang->differs || (most >= 0 && gpus != most);
+        if (gpus > most)
+            gang->largest = workload;
+        most = gpus > most ? gpus : most;
+        (void)__builtin_add_overflow(gang->n_pods, workload->replicas, &gang->n_pods);
+        (void)__builtin_add_overflow(sum, times(workload->replicas, gpus), &sum);
+    }
+    gang->n_like_largest = most > 0 ? sum / most + (sum % most > 0) : gang->n_pods;
+}
+
+struct manifest_gang *manifest_gang_of(struct manifest_gang **gangs,
+                                       const struct workload_list *list,
+                                       const struct policy *policy, const struct workload *workload,
+                                       struct arena *arena)
+{
+    for (struct manifest_gang *gang = *gangs; gang; gang = gang->next) {
+        if (are_one_group(gang->first, workload))
+            return gang;
+    }
+    struct manifest_gang *gang = ARENA_NEW(arena, struct manifest_gang);
+    *gang = (struct manifest_gang){.first = workload, .largest = workload, .next = *gangs};
+    count(gang, list, policy);
+    *gangs = gang;
+    return gang;
 }
 
 json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wish,

@@ -1,5 +1,6 @@
 /*
- * domain_run: the domains of a workload that asks for some (annotation gpu-extender.io/domain).
+ * domain_run: the domains of a workload that asks for some (annotation gpu-extender.io/domain), and
+ * the groups of pods (gpu-extender.io/gang) that a manifest makes.
  * Private to api.
  */
 #ifndef API_DRY_RUN_DOMAIN_RUN_H
@@ -20,9 +21,27 @@ struct domain_run {
         *why_not; /* "no rack has 72 free GPUs for it; the best has 64"; NULL: there is one */
 };
 
-/* Chooses for n pods of the question; quotas do not count. In the arena. */
+/* Chooses for n pods of the question; quotas do not count. whom: "it", for why_not. In the arena.
+ */
 struct domain_run domain_run_choose(const struct cluster *fork, const struct fit_question *question,
-                                    const struct domain_wish *wish, int64_t n, struct arena *arena);
+                                    const struct domain_wish *wish, int64_t n, const char *whom,
+                                    struct arena *arena);
+
+/* The pods of a manifest that are bound together. */
+struct manifest_gang {
+    const struct workload *first, *largest; /* by their GPUs */
+    int64_t n_pods;
+    int64_t n_like_largest; /* so many of the largest need as many GPUs as all */
+    bool differs;           /* not all need the same GPUs */
+    bool is_chosen;
+    struct domain_run domains; /* if is_chosen */
+    struct manifest_gang *next;
+};
+/* Finds the group in the list, or adds it with the pods of the manifest. In the arena. */
+struct manifest_gang *manifest_gang_of(struct manifest_gang **gangs,
+                                       const struct workload_list *list,
+                                       const struct policy *policy, const struct workload *workload,
+                                       struct arena *arena);
 /* How many of the listed pods are in which domain, as an array. */
 json_t *domain_run_json(const struct cluster *fork, const struct domain_wish *wish,
                         const struct node *const *nodes, size_t n_nodes, struct arena *arena);

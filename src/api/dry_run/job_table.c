@@ -280,8 +280,16 @@ static void write_gang(const json_t *answer, const json_t *job, struct arena *ar
     const char *who = "";
     const char *held = "";
     json_int_t n_pods = 0;
-    if (!is_gang(job) ||
-        strcmp(text_member(json_object_get(job, "verdict"), "result"), "partlyFits") != 0)
+    if (strcmp(text_member(json_object_get(job, "verdict"), "result"), "partlyFits") != 0)
+        return;
+    const json_t *group = json_object_get(workload_at(answer, job, 0), "group");
+    if (group) {
+        table_write_line(arena_printf(arena, "None of its pods starts until all of group %s fit.",
+                                      text_member(group, "name")),
+                         0, 0, out);
+        return;
+    }
+    if (!is_gang(job))
         return;
     for (size_t i = 0; i < n; i++) {
         const json_t *workload = workload_at(answer, job, i);

@@ -3,11 +3,10 @@
  * ranking.
  */
 #include "api/dry_run/placement_run.h"
-#include "api/cluster/fragmentation_json.h"
 #include "api/cluster/quota_json.h"
-#include "api/dry_run/domain_run.h"
 #include "api/dry_run/eviction.h"
 #include "api/dry_run/names.h"
+#include "api/dry_run/ranking.h"
 #include "api/dry_run/unit_hints.h"
 #include "api/verdicts/asks_for.h"
 #include "api/verdicts/claim_answers.h"
@@ -17,7 +16,6 @@
 #include "api/verdicts/peer_notes.h"
 #include "api/verdicts/verdict.h"
 #include "decide/claim_rules.h"
-#include "decide/fragmentation.h"
 #include "decide/peer_rules.h"
 #include "decide/quota.h"
 #include "decide/score.h"
@@ -45,6 +43,7 @@ struct placement_run {
     size_t n_by_claim;   /* nodes that fit only with a resource claim */
     const char *no_more; /* why a replica was not placed; "": all were */
     struct domain_run domains;
+    struct manifest_gang *gang; /* NULL: each pod is bound alone */
     json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
     const struct node *full_node; /* of a DaemonSet: the first without room; NULL: none */
     enum reason full_reason;
@@ -260,6 +259,27 @@ static void note_templates(const struct placement_run *run, json_t *notes)
         (void)json_array_append_new(notes, json_stringn(at, strcspn(at, "\n")));
 }
 
+/* Said once a group. */
+static void note_gang(const struct placement_run *run, json_t *notes)
+{
+    const struct workload *workload = run->workload;
+    const struct manifest_gang *gang = run->gang;
+    if (gang && gang->first == workload && gang->n_pods < workload->pod.gang_size)
+        note(notes,
+             arena_printf(run->dry_run->arena,
+                          "group %s: its gang-size is %" PRId64 ", and the manifest makes %" PRId64
+                          " of its pods: they wait until the others exist",
+                          workload->pod.gang, workload->pod.gang_size, gang->n_pods));
+    if (workload->domain.rule == DOMAIN_ANY)
+        return;
+    if (!gang)
+        note(notes, "gpu-extender.io/domain: judged here for all replicas of a template together; "
+                    "pods that are in no group are placed one by one, on any node");
+    else if (gang->differs && gang->first == workload)
+        note(notes, "gpu-extender.io/domain: chosen by the GPUs of the whole group; another may "
+                    "fit if its pods, which need different numbers, do not fit there");
+}
+
 static json_t *notes_of(struct placement_run *run)
 {
     json_t *notes = json_array();
@@ -273,6 +293,7 @@ static json_t *notes_of(struct placement_run *run)
     note_namespace(run, notes);
     note_priority(run, notes);
     note_runtime_class(run, notes);
+    note_gang(run, notes);
     note_claims(run, notes);
     note_claims_of_file(run, notes);
     peer_notes_add(run->dry_run->fork, run->query.question.peers, run->workload->pod.lacks_peers,
@@ -299,169 +320,6 @@ static json_t *placements_json(const struct node *const *nodes, size_t n, const 
                                     placement_json(i, nodes[i], RANK_BEST_SCORE,
                                                    nodes[i] ? reason_name(REASON_FITS) : why_not));
     return placements;
-}
-
-/* Returns false if the pods go nowhere, as no domain has room for all. */
-static bool choose_domains(struct placement_run *run, json_t *notes)
-{
-    const struct domain_wish *wish = &run->workload->domain;
-    struct fit_question *question = &run->query.question;
-    if (wish->rule == DOMAIN_ANY)
-        return true;
-    note(notes, "gpu-extender.io/domain: judged here for all replicas of a template together; "
-                "pods that are in no group are placed one by one, on any node");
-    run->domains =
-        domain_run_choose(run->dry_run->fork, question, wish, run->n_replicas, run->dry_run->arena);
-    question->domains = run->domains.chosen;
-    question->level = wish->level;
-    run->no_more = run->domains.why_not ? run->domains.why_not : "";
-    return !run->domains.why_not;
-}
-
-static void note_cut(const struct placement_run *run, const struct what_if_count *count,
-                     const char *member, int64_t n, json_t *notes)
-{
-    if (count->is_cut)
-        note(notes, arena_printf(run->dry_run->arena,
-                                 "%s: counted up to %" PRId64 ", as affinity between pods and "
-                                 "topology spread are judged replica by replica",
-                                 member, n));
-}
-
-/* Lists the replicas up to the limit. The others are only counted, but also take their room. */
-static json_t *place_replicas(struct placement_run *run, json_t *notes)
-{
-    struct dry_run *dry_run = run->dry_run;
-    size_t n = dry_run->n_replicas_left;
-    if ((uint64_t)run->n_replicas < n)
-        n = (size_t)run->n_replicas;
-    const struct node **nodes = ARENA_ARRAY(dry_run->arena, const struct node *, n);
-    if (!choose_domains(run, notes))
-        return placements_json(nodes, n, run->no_more);
-    run->n_placed = (int64_t)what_if_place(dry_run->fork, &run->query.question, n, nodes);
-    run->nodes = nodes;
-    run->n_nodes = (size_t)run->n_placed;
-    dry_run->n_replicas_left -= n;
-    if ((uint64_t)run->n_replicas > n)
-        (void)json_array_append_new(
-            notes, json_sprintf("placements: only the first %zu replicas are listed "
-                                "(limits.dryRunReplicas); the others are counted",
-                                n));
-    const struct what_if_count filled =
-        what_if_fill(dry_run->fork, &run->query.question, run->n_replicas - (int64_t)n);
-    const struct what_if_count more = what_if_more(dry_run->fork, &run->query.question);
-    run->n_placed += filled.n;
-    run->n_more = more.n;
-    run->more_is_cut = more.is_cut;
-    note_cut(run, &filled, "placed", run->n_placed, notes);
-    note_cut(run, &more, "moreReplicas", run->n_more, notes);
-    if (run->n_placed < run->n_replicas) {
-        run->no_more = why_no_more(run);
-        run->near_misses = near_misses_json(&run->query, &run->candidates);
-    }
-    return placements_json(nodes, n, run->no_more);
-}
-
-static json_t *place_on_each_node(struct placement_run *run)
-{
-    struct dry_run *dry_run = run->dry_run;
-    struct arena *arena = dry_run->arena;
-    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, run->candidates.n);
-    enum reason *verdicts = ARENA_ARRAY(arena, enum reason, run->candidates.n);
-    json_t *near_misses = near_misses_json(&run->query, &run->candidates);
-    size_t n = what_if_place_each(dry_run->fork, &run->query.question, nodes, verdicts);
-    json_t *placements = json_array();
-    run->n_replicas = (int64_t)n;
-    for (size_t i = 0; i < n; i++) {
-        const char *reason = reason_name(REASON_FITS);
-        const struct node *node = verdicts[i] == REASON_FITS ? nodes[i] : NULL;
-        if (!node && !run->full_node) {
-            run->full_node = nodes[i];
-            run->full_reason = verdicts[i];
-        }
-        if (!node)
-            reason = arena_printf(arena, "%s: %s", node_name(nodes[i]),
-                                  verdict_message(&run->query, nodes[i], verdicts[i]));
-        run->n_placed += node != NULL;
-        (void)json_array_append_new(
-            placements,
-            placement_json(i, node,
-                           node ? candidates_find(&run->candidates, node_name(node))->score : 0,
-                           reason));
-    }
-    if (run->n_placed < run->n_replicas || n == 0) {
-        run->no_more = why_no_more(run);
-        run->near_misses = json_incref(near_misses);
-    }
-    json_decref(near_misses);
-    return placements;
-}
-
-/* Places the replicas on the fork and lists their nodes. Sets the counts. */
-static json_t *place_all(struct placement_run *run, json_t *notes)
-{
-    run->no_more = "";
-    return run->workload->per_node ? place_on_each_node(run) : place_replicas(run, notes);
-}
-
-/* State before any placement. */
-struct ranking {
-    json_t *json;
-    struct fragmentations fragmentations;
-};
-
-/* Most nodes ranked per workload. */
-#define RANKED_MAX ((size_t)100)
-
-static json_t *terms_json(const struct score *score, const struct node *node)
-{
-    struct score_term terms[SCORE_TERMS_MAX];
-    const size_t n = score_terms(score, node, terms);
-    json_t *json = json_object();
-    for (size_t i = 0; i < n; i++)
-        (void)json_object_set_new(json, terms[i].name, json_real(terms[i].value));
-    return json;
-}
-
-static json_t *ranked_json(const struct score *score, const struct ranked_node *ranked,
-                           size_t position)
-{
-    return json_pack("{s:I, s:s, s:i, s:I, s:I, s:I, s:i, s:f, s:o, s:I}", "position",
-                     (json_int_t)position, "node", node_name(ranked->node), "score", ranked->score,
-                     "modelRank", (json_int_t)ranked->model_rank, "preferredWeight",
-                     (json_int_t)ranked->preferred, "unpreferredTaints",
-                     (json_int_t)ranked->unpreferred, "gpuWork", (int)ranked->gpu_work, "cost",
-                     cost_sum(&ranked->cost), "terms", terms_json(score, ranked->node), "freeGpus",
-                     (json_int_t)ranked->free_gpus);
-}
-
-static json_t *ranking_json(const struct placement_run *run)
-{
-    const struct candidates *candidates = &run->candidates;
-    const struct dry_run *dry_run = run->dry_run;
-    const struct score *score = score_begin(dry_run->fork, &run->query.question, dry_run->arena);
-    json_t *list = json_array();
-    for (size_t i = 0; i < candidates->n_fitting && i < RANKED_MAX; i++)
-        (void)json_array_append_new(list, ranked_json(score, &candidates->fitting[i], i + 1));
-    return list;
-}
-
-static struct ranking rank(const struct placement_run *run)
-{
-    const struct dry_run *dry_run = run->dry_run;
-    return (struct ranking){ranking_json(run), fragmentation_of(dry_run->fork, dry_run->arena)};
-}
-
-/* The member explain of the answer, which takes over the ranking. Includes the changes by
- * placement. */
-static json_t *explanation_of(const struct placement_run *run, const struct ranking *before)
-{
-    const struct dry_run *dry_run = run->dry_run;
-    const struct fragmentations after = fragmentation_of(dry_run->fork, dry_run->arena);
-    const enum placement_policy placement = cluster_policy(dry_run->fork)->placement;
-    return json_pack("{s:s, s:I, s:o, s:o}", "policy", placement_policy_name(placement),
-                     "fittingNodes", (json_int_t)run->candidates.n_fitting, "ranking", before->json,
-                     "fragmentation", fragmentation_json_changes(&before->fragmentations, &after));
 }
 
 /* The priority that the API server's admission sets: that of the class, or of the default class. */
@@ -566,17 +424,137 @@ static void ask(struct placement_run *run)
                                                                       workload->pod.claims, "", 0});
     verdict_query_admission(&run->query);
     run->n_replicas = workload->replicas;
-    if (!run->query.question.refusal)
-        gpu_demand_expect(run->dry_run->fork, run->query.question.shape, workload->replicas);
+}
+
+/* Those of a group are chosen once, for its largest pod. */
+static struct domain_run domains_of(const struct placement_run *run)
+{
+    struct dry_run *dry_run = run->dry_run;
+    struct manifest_gang *gang = run->gang;
+    const struct domain_wish *wish = &run->workload->domain;
+    if (!gang)
+        return domain_run_choose(dry_run->fork, &run->query.question, wish, run->n_replicas, "it",
+                                 dry_run->arena);
+    if (!gang->is_chosen) {
+        struct placement_run largest = {
+            .dry_run = dry_run, .workload = gang->largest, .query = {.arena = dry_run->arena}};
+        ask(&largest);
+        gang->domains = domain_run_choose(dry_run->fork, &largest.query.question, wish,
+                                          gang->n_like_largest, "the group", dry_run->arena);
+        gang->is_chosen = true;
+    }
+    return gang->domains;
+}
+
+/* Returns false if the pods go nowhere, as no domain has room for all. */
+static bool choose_domains(struct placement_run *run)
+{
+    const struct domain_wish *wish = &run->workload->domain;
+    struct fit_question *question = &run->query.question;
+    if (wish->rule == DOMAIN_ANY)
+        return true;
+    run->domains = domains_of(run);
+    question->domains = run->domains.chosen;
+    question->level = wish->level;
+    run->no_more = run->domains.why_not ? run->domains.why_not : "";
+    return !run->domains.why_not;
+}
+
+static void note_cut(const struct placement_run *run, const struct what_if_count *count,
+                     const char *member, int64_t n, json_t *notes)
+{
+    if (count->is_cut)
+        note(notes, arena_printf(run->dry_run->arena,
+                                 "%s: counted up to %" PRId64 ", as affinity between pods and "
+                                 "topology spread are judged replica by replica",
+                                 member, n));
+}
+
+/* Lists the replicas up to the limit. The others are only counted, but also take their room. */
+static json_t *place_replicas(struct placement_run *run, json_t *notes)
+{
+    struct dry_run *dry_run = run->dry_run;
+    size_t n = dry_run->n_replicas_left;
+    if ((uint64_t)run->n_replicas < n)
+        n = (size_t)run->n_replicas;
+    const struct node **nodes = ARENA_ARRAY(dry_run->arena, const struct node *, n);
+    if (!choose_domains(run))
+        return placements_json(nodes, n, run->no_more);
+    run->n_placed = (int64_t)what_if_place(dry_run->fork, &run->query.question, n, nodes);
+    run->nodes = nodes;
+    run->n_nodes = (size_t)run->n_placed;
+    dry_run->n_replicas_left -= n;
+    if ((uint64_t)run->n_replicas > n)
+        (void)json_array_append_new(
+            notes, json_sprintf("placements: only the first %zu replicas are listed "
+                                "(limits.dryRunReplicas); the others are counted",
+                                n));
+    const struct what_if_count filled =
+        what_if_fill(dry_run->fork, &run->query.question, run->n_replicas - (int64_t)n);
+    const struct what_if_count more = what_if_more(dry_run->fork, &run->query.question);
+    run->n_placed += filled.n;
+    run->n_more = more.n;
+    run->more_is_cut = more.is_cut;
+    note_cut(run, &filled, "placed", run->n_placed, notes);
+    note_cut(run, &more, "moreReplicas", run->n_more, notes);
+    if (run->n_placed < run->n_replicas) {
+        run->no_more = why_no_more(run);
+        run->near_misses = near_misses_json(&run->query, &run->candidates);
+    }
+    return placements_json(nodes, n, run->no_more);
+}
+
+static json_t *place_on_each_node(struct placement_run *run)
+{
+    struct dry_run *dry_run = run->dry_run;
+    struct arena *arena = dry_run->arena;
+    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, run->candidates.n);
+    enum reason *verdicts = ARENA_ARRAY(arena, enum reason, run->candidates.n);
+    json_t *near_misses = near_misses_json(&run->query, &run->candidates);
+    size_t n = what_if_place_each(dry_run->fork, &run->query.question, nodes, verdicts);
+    json_t *placements = json_array();
+    run->n_replicas = (int64_t)n;
+    for (size_t i = 0; i < n; i++) {
+        const char *reason = reason_name(REASON_FITS);
+        const struct node *node = verdicts[i] == REASON_FITS ? nodes[i] : NULL;
+        if (!node && !run->full_node) {
+            run->full_node = nodes[i];
+            run->full_reason = verdicts[i];
+        }
+        if (!node)
+            reason = arena_printf(arena, "%s: %s", node_name(nodes[i]),
+                                  verdict_message(&run->query, nodes[i], verdicts[i]));
+        run->n_placed += node != NULL;
+        (void)json_array_append_new(
+            placements,
+            placement_json(i, node,
+                           node ? candidates_find(&run->candidates, node_name(node))->score : 0,
+                           reason));
+    }
+    if (run->n_placed < run->n_replicas || n == 0) {
+        run->no_more = why_no_more(run);
+        run->near_misses = json_incref(near_misses);
+    }
+    json_decref(near_misses);
+    return placements;
+}
+
+/* Places the replicas on the fork and lists their nodes. Sets the counts. */
+static json_t *place_all(struct placement_run *run, json_t *notes)
+{
+    run->no_more = "";
+    return run->workload->per_node ? place_on_each_node(run) : place_replicas(run, notes);
 }
 
 static json_t *place(struct placement_run *run, json_t *notes, json_t **ret_explain)
 {
     if (!run->dry_run->explain)
         return place_all(run, notes);
-    const struct ranking before = rank(run);
+    struct dry_run *dry_run = run->dry_run;
+    const struct ranking before =
+        ranking_of(dry_run->fork, &run->query.question, &run->candidates, dry_run->arena);
     json_t *placements = place_all(run, notes);
-    *ret_explain = explanation_of(run, &before);
+    *ret_explain = ranking_json(&before, dry_run->fork, dry_run->arena);
     return placements;
 }
 
@@ -723,14 +701,32 @@ static json_t *domains_json(const struct placement_run *run)
     return domain_run_json(run->dry_run->fork, wish, run->nodes, run->n_nodes, run->dry_run->arena);
 }
 
+static struct manifest_gang *gang_of(struct dry_run *dry_run, const struct workload *workload)
+{
+    const struct policy *policy = cluster_policy(dry_run->fork);
+    if (workload->problem || !workload->pod.gang || policy->gangs.mode != GANGS_PLAN)
+        return NULL;
+    return manifest_gang_of(&dry_run->gangs, dry_run->list, policy, workload, dry_run->arena);
+}
+
+static json_t *group_json(const struct placement_run *run)
+{
+    return run->gang ? json_pack("{s:s, s:I}", "name", run->workload->pod.gang, "size",
+                                 (json_int_t)run->workload->pod.gang_size)
+                     : NULL;
+}
+
 struct placed_workload placement_run(struct dry_run *dry_run, const struct workload *workload)
 {
     json_t *explain = NULL;
     struct placement_run run = {.dry_run = dry_run,
                                 .workload = workload,
+                                .gang = gang_of(dry_run, workload),
                                 .query = {.arena = dry_run->arena},
                                 .candidates = dry_run->candidates};
     ask(&run);
+    if (!run.query.question.refusal)
+        gpu_demand_expect(dry_run->fork, run.query.question.shape, workload->replicas);
     candidates_judge_claims(&run.candidates, &run.query.question);
     names_warn(dry_run, workload, run.query.question.shape, &run.candidates);
     unit_hints_warn(dry_run, workload, run.query.question.shape, &run.candidates);
@@ -750,14 +746,14 @@ struct placed_workload placement_run(struct dry_run *dry_run, const struct workl
     warn_of_unsaved(&run);
     json_t *json = json_pack(
         "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o*, s:o*}",
+        "s:o*, s:o*, s:o*}",
         "kind", workload->kind, "name", workload->name, "namespace", workload->namespace_,
         "summary", summary_of(&run), "replicas", (json_int_t)run.n_replicas, "placed",
         (json_int_t)run.n_placed, "moreReplicas", (json_int_t)run.n_more, "refusedBecause",
         run.lacks ? arena_printf(dry_run->arena, "there is no %s", run.lacks) : NULL, "placements",
         placements, "nodes", nodes, "nearMisses", run.near_misses ? run.near_misses : json_array(),
         "notEvaluated", notes, "preemption", preemption_json(&run), "quotas", quotas, "claims",
-        claims, "explain", explain, "domains", domains_json(&run));
+        claims, "explain", explain, "domains", domains_json(&run), "group", group_json(&run));
     const struct headline headline = headline_of_run(&run);
     (void)json_object_set_new(
         json, "verdict",

@@ -6,6 +6,7 @@
 #define API_DRY_RUN_PLACEMENT_RUN_H
 
 #include "api/api.h"
+#include "api/dry_run/domain_run.h"
 #include "api/provenance.h"
 #include "api/verdicts/candidates.h"
 #include "api/verdicts/headline.h"
@@ -34,6 +35,7 @@ struct dry_run {
     struct claim_lookup *claims;
     const struct placed_claims *placed_claims; /* the last first */
     size_t n_placed_claims;
+    struct manifest_gang *gangs; /* of the workloads so far; none unless gangs.mode is plan */
     const char *only;        /* the namespace of all workloads, and no other is named; NULL: any */
     bool explain;            /* include the ranking of nodes */
     bool hides_devices;      /* as in dry_run_question */
