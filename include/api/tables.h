@@ -45,4 +45,10 @@ void tables_write_claims(const json_t *answer, bool wide, struct arena *arena, s
 /* Its pods that hold GPUs: a list `pods`, as kubectl gpu pods -o json has it. */
 void tables_write_holders(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 
+/* "MISTAKE  web.yaml, line 9: ..." of a fault "web.yaml: 9:4: ...". Of a text in one line, its
+ * column, too. */
+void tables_write_mistake(const char *fault, struct arena *arena, struct buf *out);
+/* Below it, where the fault hides all else. */
+#define TABLES_NOTHING_JUDGED "         Nothing was judged.\n"
+
 #endif

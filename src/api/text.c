@@ -1,10 +1,13 @@
 /* text: see text.h. */
 #include "api/text.h"
 #include "api/table.h"
+#include "api/tables.h"
 #include "base/buf.h"
 #include "base/text_time.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *text_member(const json_t *object, const char *key)
@@ -102,6 +105,37 @@ const char *text_one_line(const char *text, struct arena *arena)
     const char *copy = arena_strdup(arena, buf_text(&line));
     buf_fini(&line);
     return copy;
+}
+
+/* The place "9:4: " in a fault; NULL: it has none. */
+static const char *place_in(const char *fault, size_t *ret_line, size_t *ret_column, int *ret_len)
+{
+    for (const char *at = fault; at; at = strchr(at, ' '), at = at ? at + 1 : NULL) {
+        *ret_len = 0;
+        if (isdigit((unsigned char)*at) &&
+            sscanf(at, "%zu:%zu: %n", ret_line, ret_column, ret_len) == 2 && *ret_len > 0)
+            return at;
+    }
+    return NULL;
+}
+
+void tables_write_mistake(const char *fault, struct arena *arena, struct buf *out)
+{
+    static const char WORD[] = "MISTAKE  ";
+    size_t line = 0;
+    size_t column = 0;
+    int len = 0;
+    const char *place = place_in(fault, &line, &column, &len);
+    const char *text = fault;
+    if (place) {
+        const size_t n_name = place > fault + 1 ? (size_t)(place - fault) - strlen(": ") : 0;
+        text =
+            arena_printf(arena, "%.*s%sline %zu", (int)n_name, fault, n_name > 0 ? ", " : "", line);
+        if (line == 1 && column > 1)
+            text = arena_printf(arena, "%s, column %zu", text, column);
+        text = arena_printf(arena, "%s: %s", text, place + len);
+    }
+    table_write_line(arena_printf(arena, "%s%s", WORD, text), 0, strlen(WORD), out);
 }
 
 void text_write_warnings(const json_t *answer, struct arena *arena, struct buf *out)

@@ -1,9 +1,11 @@
 /* manifests: see manifests.h. */
 #include "manifests.h"
+#include "api/tables.h"
 #include "formats/json_get.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -155,6 +157,16 @@ const char *manifests_named(const struct session *session, const char *message)
         return message;
     return arena_printf(session->arena, "%.*s%s%s", (int)(at - message), message, files->items[i],
                         end + 1);
+}
+
+int manifests_complain(const struct session *session, const char *message)
+{
+    struct buf out;
+    buf_init(&out, BUF_UNBOUNDED); /* the message is bounded */
+    tables_write_mistake(message, session->arena, &out);
+    (void)fprintf(stderr, "%s%s", buf_text(&out), TABLES_NOTHING_JUDGED);
+    buf_fini(&out);
+    return EXIT_MISTAKE;
 }
 
 void manifests_name_skipped(const struct session *session, json_t *result)

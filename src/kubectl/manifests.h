@@ -16,5 +16,7 @@ void manifests_name_skipped(const struct session *session, json_t *result);
 /* A message with the name of a file in place of "manifest", or of "workloads[I]" where I is the
  * place of one of these texts. */
 const char *manifests_named(const struct session *session, const char *message);
+/* Writes such a message as a mistake; returns the status. */
+int manifests_complain(const struct session *session, const char *message);
 
 #endif

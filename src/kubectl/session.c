@@ -253,8 +253,12 @@ int session_ask_or_complain(const struct session *session, const char *view, con
                             json_t **ret_value)
 {
     const struct asked answer = session_ask(session, view, body);
-    if (answer.status != EXIT_FINE)
-        return session_complain(session, manifests_named(session, answer.message), answer.status);
+    if (answer.status != EXIT_FINE) {
+        const char *message = manifests_named(session, answer.message);
+        return answer.status == EXIT_MISTAKE && message != answer.message
+                   ? manifests_complain(session, message)
+                   : session_complain(session, message, answer.status);
+    }
     *ret_value = answer.value;
     return EXIT_FINE;
 }

@@ -72,8 +72,10 @@ def test_what_if_judges_all_that_is_named(folder):
 @pytest.mark.parametrize("verb", ["fit", "what-if"])
 def test_what_is_wrong_is_told_with_the_file(folder, verb):
     (folder / "d.yaml").write_text("kind: Pod\nspec:\n a: b\n  c: d\n", encoding="utf-8")
-    assert complaint(verb, "-f", folder / "d.yaml", *FILE, status=2).startswith(f"{folder}/d.yaml: 4:4: ")
-    assert complaint(verb, "-f", folder, *FILE, status=2).startswith(f"{folder}/d.yaml: 4:4: ")
+    for files in (folder / "d.yaml", folder):
+        said_of_it = complaint(verb, "-f", files, *FILE, status=2)
+        assert said_of_it.startswith("MISTAKE  ") and said_of_it.endswith("\n         Nothing was judged.")
+        assert f"{folder}/d.yaml, line 4: mapping values are not allowed" in " ".join(said_of_it.split())
     (folder / "d.yaml").write_text("metadata: {}\n", encoding="utf-8")
     skipped = json.loads(said(verb, "-f", folder, *FILE, "-o", "json", status=2))["skipped"]
     assert [item["why"] for item in skipped] == [f"unreadable: {folder}/d.yaml: 1:1: kind: is missing"]

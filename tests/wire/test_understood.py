@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-from objects import GPU, annotated, merged, node, pod
+from objects import GPU, annotated, list_text, merged, node, pod
 from service import ROOT
 
 GIB = 2**30
@@ -280,3 +280,23 @@ def test_correct_manifests_get_no_warning(path, service):
         return
     said = [(each["path"], each["message"].partition(":")[0]) for each in answer.json()["warnings"]]
     assert said == MISTAKES_OF_GUIDES.get(os.path.basename(path), [])
+
+
+BROKEN = "kind: Pod\nmetadata:\n  name: a\n namespace: b\n"
+
+
+def test_a_mistake_says_where(service):
+    answer = service.post("/v1/dry-run?output=table&width=200", BROKEN)
+    assert (answer.status, answer.headers["content-type"]) == (400, "text/plain; charset=utf-8")
+    assert answer.text.splitlines() == [
+        "MISTAKE  manifest, line 4: namespace is indented by 1, should be 2 as name in line 3 (did not find expected key)",
+        "         Nothing was judged.",
+    ]
+    assert service.post("/v1/dry-run", BROKEN).json() == {"error": "manifest: 4:2: namespace is indented by 1, should be 2 as name in line 3 (did not find expected key)"}
+    assert service.post("/v1/dry-run?output=table", '{"kind": "Pod",}').text.startswith("MISTAKE  manifest, line 1, column 16: ")
+
+
+def test_a_mistake_among_other_objects_comes_first(service):
+    lines = service.post("/v1/dry-run?output=table", list_text(pod("new", 1)) + "\n---\nfoo: 1\n").text.splitlines()
+    assert lines[0] == "MISTAKE  line 3: kind: is missing"
+    assert any(line.startswith("FITS  Pod ") for line in lines) and not any(line.startswith("skipped") for line in lines)

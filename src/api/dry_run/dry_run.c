@@ -139,6 +139,16 @@ static const char *find_stranger(const struct workload_list *list, const char *o
     return NULL;
 }
 
+static void answer_mistake(struct exchange *exchange, const char *fault)
+{
+    struct buf out;
+    buf_init(&out, BUF_UNBOUNDED); /* our messages are short */
+    tables_write_mistake(fault, exchange_arena(exchange), &out);
+    buf_add_text(&out, TABLES_NOTHING_JUDGED);
+    const size_t len = out.len;
+    exchange_answer(exchange, 400, "text/plain; charset=utf-8", buf_take(&out), len, 0);
+}
+
 /* Returns the workloads, or answers with an error. */
 static bool read_manifest(const struct api *api, struct exchange *exchange,
                           const struct dry_run_question *question, struct workload_list *ret_list)
@@ -156,8 +166,11 @@ static bool read_manifest(const struct api *api, struct exchange *exchange,
                       question->only);
         r = -EINVAL;
     }
-    if (r < 0)
-        exchange_answer_error(exchange, r == -EMSGSIZE || r == -E2BIG ? 413 : 400, err.text);
+    const bool is_too_large = r == -EMSGSIZE || r == -E2BIG;
+    if (r < 0 && question->as_table && !is_too_large)
+        answer_mistake(exchange, err.text);
+    else if (r < 0)
+        exchange_answer_error(exchange, is_too_large ? 413 : 400, err.text);
     return r == 0;
 }
 
@@ -182,14 +195,35 @@ bool dry_run_is_too_much(const struct workload_list *list, const struct cluster 
     return true;
 }
 
+/* Why an object is no manifest; NULL: it is one, without pods. */
+static const char *fault_of(const json_t *skipped)
+{
+    static const char UNREADABLE[] = "unreadable: ";
+    const char *why = text_member(skipped, "why");
+    return strncmp(why, UNREADABLE, strlen(UNREADABLE)) == 0 ? why + strlen(UNREADABLE) : NULL;
+}
+
+static void write_mistakes(const json_t *result, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *skipped = NULL;
+    json_array_foreach (json_object_get(result, "skipped"), i, skipped) {
+        if (fault_of(skipped))
+            tables_write_mistake(fault_of(skipped), arena, out);
+    }
+}
+
 static void write_skipped(const json_t *result, struct arena *arena, struct buf *out)
 {
     size_t i = 0;
     json_t *skipped = NULL;
-    json_array_foreach (json_object_get(result, "skipped"), i, skipped)
-        table_write_line(arena_printf(arena, "skipped: %s %s: %s", text_member(skipped, "kind"),
-                                      text_member(skipped, "name"), text_member(skipped, "why")),
-                         0, TABLE_MORE, out);
+    json_array_foreach (json_object_get(result, "skipped"), i, skipped) {
+        if (!fault_of(skipped))
+            table_write_line(arena_printf(arena, "skipped: %s %s: %s", text_member(skipped, "kind"),
+                                          text_member(skipped, "name"),
+                                          text_member(skipped, "why")),
+                             0, TABLE_MORE, out);
+    }
 }
 
 static void write_device_requests(const json_t *result, struct arena *arena, struct buf *out)
@@ -228,6 +262,7 @@ void dry_run_write_warnings(const json_t *answer, struct arena *arena, struct bu
 void tables_write_dry_run(const json_t *answer, bool wide, struct arena *arena, struct buf *out)
 {
     provenance_write_warning(answer, arena, out);
+    write_mistakes(answer, arena, out);
     if (json_array_size(json_object_get(answer, "jobs")) == 0)
         table_write_line(text_member(answer, "summary"), 0, 0, out);
     dry_run_write_jobs(answer, wide, arena, out);
@@ -319,7 +354,9 @@ json_t *dry_run_answer(const struct api *api, struct exchange *exchange,
 
 void api_dry_run(void *context, struct exchange *exchange)
 {
-    struct dry_run_question question = {.explain = reply_flag(exchange, "explain")};
+    const char *output = exchange_query(exchange, "output");
+    struct dry_run_question question = {.explain = reply_flag(exchange, "explain"),
+                                        .as_table = output && strcmp(output, "table") == 0};
     if (exchange_defer(exchange))
         return;
     question.manifest.text = exchange_body(exchange, &question.manifest.len);

@@ -12,6 +12,7 @@ struct dry_run_question {
     const char *name; /* of a list of objects, for messages */
     const char *only; /* all objects must be of this namespace, and no other is named; NULL: any */
     bool explain;
+    bool as_table;      /* a mistake in the manifest is answered as text */
     bool hides_devices; /* warnings name no attributes, capacities or values of devices */
 };
 
