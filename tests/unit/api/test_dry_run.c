@@ -217,8 +217,11 @@ static void check_refused(struct ask *ask, const char *manifest, unsigned status
     char *text = ask_text(ask, api_dry_run, manifest, NULL, status, "application/json");
     assert_string_equal(text, expected);
     free(text);
-    text = ask_text(ask, api_dry_run, manifest, "table", status, "application/json");
-    assert_string_equal(text, expected);
+    if (status != 400)
+        return;
+    text = ask_text(ask, api_dry_run, manifest, "table", status, "text/plain; charset=utf-8");
+    assert_memory_equal(text, "MISTAKE  manifest", strlen("MISTAKE  manifest"));
+    assert_non_null(strstr(text, "\n         Nothing was judged.\n"));
     free(text);
 }
 
