@@ -256,6 +256,13 @@ def test_a_daemon_set_that_no_node_takes_does_not_fit(service):
     assert table_of(service, asking).startswith("DOES NOT FIT  DaemonSet ml-training/agent: runs on no node\n")
 
 
+def test_a_daemon_set_is_judged_node_by_node(start_over):
+    """Its pods have a node each: what all nodes together have decides nothing."""
+    service = start_over(node("a", 8), node("b", 4))
+    (job,) = service.post("/v1/dry-run", of_kind("DaemonSet", "agent", template_of(gpus=8))).json()["jobs"]
+    assert job["verdict"]["text"].startswith("b: "), job["verdict"]
+
+
 def test_without_its_namespace_no_pod_fits(service):
     """The amounts agree; what would help is to make it, if nothing else lacks."""
     asking = of_kind("Deployment", "web", template_of(), replicas=2)

@@ -80,7 +80,8 @@ static void tell_total(struct job *job)
     const struct pod_shape *shape = question->shape;
     struct arena *arena = job->dry_run->arena;
     struct headline *headline = &job->headline;
-    if (job->n_pods < 2 || shape->n_gpu_needs == 0 ||
+    /* A DaemonSet's pods have a node each. */
+    if (job->n_pods < 2 || job->roles[0].workload->per_node || shape->n_gpu_needs == 0 ||
         (headline->cause != CAUSE_FREE_GPUS && headline->cause != CAUSE_TOTAL))
         return;
     const struct resource *resource = shape->needs[0].resource;
