@@ -23,8 +23,6 @@
 /* A pod that fails later than so long after its binding is no evidence. A pod on probation that has
  * neither started nor failed after this time makes room for another. */
 #define SICK_FAILS_MS INT64_C(120000)
-/* No evidence counts so long after a change of the node. */
-#define SICK_UNSETTLED_MS INT64_C(300000)
 #define SICK_TRAP_MS INT64_C(600000)
 #define SICK_ARRIVALS_MAX ((size_t)16384)
 #define SICK_TRAPS_MAX 8

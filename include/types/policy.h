@@ -126,6 +126,7 @@ struct quarantine_policy {
     enum avoidance mode;
     size_t owners, namespaces; /* that many must have lost pods within window_s */
     size_t window_s;
+    size_t settle_s;               /* no evidence counts so long after a change of the node */
     size_t first_min, longest_min; /* minutes; each further time is twice as long */
     struct avoidance_cap cap;
 };

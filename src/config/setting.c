@@ -96,6 +96,8 @@ const struct setting SETTINGS[] = {
      FROM_TO(1, 16, 2)},
     {"quarantine.windowSeconds", SETTING_COUNT, LIVE, AT(policy.quarantine.window_s),
      FROM_TO(60, 86400, 600)},
+    {"quarantine.settleSeconds", SETTING_COUNT, LIVE, AT(policy.quarantine.settle_s),
+     FROM_TO(0, 3600, 300)},
     {"quarantine.firstMinutes", SETTING_COUNT, LIVE, AT(policy.quarantine.first_min),
      FROM_TO(1, 1440, 10)},
     {"quarantine.longestMinutes", SETTING_COUNT, LIVE, AT(policy.quarantine.longest_min),

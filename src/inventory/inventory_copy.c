@@ -1,6 +1,7 @@
 /* inventory_copy: a copy for one thread. See include/inventory/inventory.h. */
 #include "inventory_priv.h"
 #include "ledger/cluster_copy.h"
+#include "ledger/quarantine.h"
 
 /* Objects per hold of the lock: about a millisecond. */
 #define STEP_OBJECTS ((size_t)200)
@@ -29,6 +30,8 @@ static bool copy_some(struct inventory *inventory, struct ledger_copy copy,
     const bool is_current = copy.n_ledgers == inventory->n_ledgers;
     const bool is_complete = is_current && cluster_copy_some_anew(copy.copying, STEP_OBJECTS);
     struct cluster *ledger = is_complete ? cluster_copy_end(copy.copying) : NULL;
+    if (ledger)
+        quarantine_copy_marks(ledger, inventory->state.cluster);
     inventory_unlock(inventory);
     if (!is_current)
         cluster_copy_abandon(copy.copying);

@@ -267,9 +267,10 @@ static int check_input(const struct arguments *arguments, struct err *err)
     if (arguments->verb == VERB_FIT && manifests->n == 0)
         return err_set(err, EINVAL, "fit: -f FILE is missing: a manifest, or - for standard input");
     if (arguments->verb == VERB_WHAT_IF && manifests->n == 0 && arguments->n_changes == 0)
-        return err_set(err, EINVAL,
-                       "there is no change: give --add-nodes, --cordon, --drain, --remove-pods or "
-                       "--changes, or a manifest with -f");
+        return err_set(
+            err, EINVAL,
+            "there is no change: give --add-nodes, --cordon, --drain, --lift, --remove-pods or "
+            "--changes, or a manifest with -f");
     for (size_t i = 0; i < arguments->n_changes; i++)
         n += arguments->changes[i].option == OPTION_CHANGES &&
              strcmp(arguments->changes[i].value, "-") == 0;

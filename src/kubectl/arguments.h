@@ -17,6 +17,7 @@ enum change_option {
     OPTION_ADD_NODES, /* NODE or NODE=COUNT */
     OPTION_CORDON,    /* the others: NAME,... */
     OPTION_DRAIN,
+    OPTION_LIFT,
     OPTION_REMOVE_PODS,
     OPTION_CHANGES /* a file; "-": standard input */
 };

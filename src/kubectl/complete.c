@@ -147,7 +147,7 @@ static void offer_holders(const struct session *session, struct completions *can
 static void offer_names(const struct session *session, const char *option,
                         struct completions *candidates)
 {
-    static const char *const OF_NODES[] = {"add-nodes", "cordon", "drain"};
+    static const char *const OF_NODES[] = {"add-nodes", "cordon", "drain", "lift"};
     for (size_t i = 0; i < sizeof OF_NODES / sizeof *OF_NODES; i++) {
         if (strcmp(option, OF_NODES[i]) == 0)
             offer_list(session, "inventory", "nodes", "name", candidates);

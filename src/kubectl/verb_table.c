@@ -106,6 +106,7 @@ const struct option_facts OPTION_TABLE[N_OPTIONS] = {
     {"add-nodes", "NODE=N", KEY_ADD_NODES, TAKES_CHANGES, "N more nodes like NODE"},
     {"cordon", "NODE,...", KEY_CORDON, TAKES_CHANGES, "no new pods on these nodes"},
     {"drain", "NODE,...", KEY_DRAIN, TAKES_CHANGES, "the same, and their pods are evicted"},
+    {"lift", "NODE,...", KEY_LIFT, TAKES_CHANGES, "without the quarantine of these nodes"},
     {"remove-pods", "POD,...", KEY_REMOVE_PODS, TAKES_CHANGES,
      "without these pods: NAMESPACE/NAME"},
     {"changes", "FILE", KEY_CHANGES, TAKES_CHANGES,

@@ -69,6 +69,7 @@ enum key {
     KEY_ADD_NODES,        /* these in the order of enum change_option */
     KEY_CORDON,
     KEY_DRAIN,
+    KEY_LIFT,
     KEY_REMOVE_PODS,
     KEY_CHANGES,
     KEY_AUTHORITY,
@@ -92,7 +93,7 @@ struct option_facts {
     const char *help; /* NULL: as kubectl's */
 };
 
-#define N_OPTIONS 35
+#define N_OPTIONS 36
 
 /* --help is the last one. */
 extern const struct option_facts OPTION_TABLE[N_OPTIONS];

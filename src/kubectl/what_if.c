@@ -1,5 +1,6 @@
-/* what_if: which pods find a place if nodes are added, cordoned or drained, or pods removed. The
- * options and files become the body of POST /v1/what-if, which names what is wrong in them. */
+/* what_if: which pods find a place if nodes are added, cordoned, drained or out of
+ * quarantine, or pods removed. The options and files become the body of POST /v1/what-if, which
+ * names what is wrong in them. */
 #include "api/tables.h"
 #include "formats/json_get.h"
 #include "formats/json_put.h"
@@ -109,8 +110,10 @@ static int add_file(const struct what_if_body *body, const char *file)
 
 static int add_change(const struct what_if_body *body, const struct asked_option *change)
 {
-    static const char *const MEMBERS[] = {
-        [OPTION_CORDON] = "cordon", [OPTION_DRAIN] = "drain", [OPTION_REMOVE_PODS] = "removePods"};
+    static const char *const MEMBERS[] = {[OPTION_CORDON] = "cordon",
+                                          [OPTION_DRAIN] = "drain",
+                                          [OPTION_LIFT] = "lift",
+                                          [OPTION_REMOVE_PODS] = "removePods"};
     if (change->option == OPTION_ADD_NODES)
         return add_nodes(body, change->value);
     if (change->option == OPTION_CHANGES)

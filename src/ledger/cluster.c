@@ -72,8 +72,7 @@ void cluster_free(struct cluster *cluster)
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
         shapes_unref_resource(cluster->shapes, cluster->fork_resources[i]);
     free(cluster->fork_resources);
-    if (cluster->is_fork)
-        arena_free(cluster->fork_arena);
+    arena_free(cluster->fork_arena);
     shapes_unref(cluster->shapes);
     policy_drop(cluster->policy);
     free(cluster);

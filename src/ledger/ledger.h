@@ -239,7 +239,7 @@ struct cluster {
     bool is_fork;
     const struct resource **fork_resources; /* forks only: all resource names it knows */
     size_t n_fork_resources;
-    struct arena *fork_arena;   /* of a fork's demands and nominations */
+    struct arena *fork_arena;   /* of a fork's demands and nominations; of a copy's marks */
     struct node *nodes;         /* that have a Node object */
     struct node *missing_nodes; /* named only by pods, reservations or nominations */
     struct node_index node_index;

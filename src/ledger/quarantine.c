@@ -5,15 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void mark_node(struct cluster *cluster, struct node *node, const struct node_mark *mark)
+{
+    node->mark = mark;
+    node_hot_renew(node);
+    cluster->version++;
+}
+
 static void marked(void *context, const char *name, const struct node_mark *mark)
 {
     struct cluster *cluster = context;
     struct node *node = node_index_find(&cluster->node_index, name);
-    if (!node)
-        return;
-    node->mark = mark;
-    node_hot_renew(node);
-    cluster->version++;
+    if (node)
+        mark_node(cluster, node, mark);
 }
 
 void quarantine_begin(struct cluster *cluster)
@@ -46,6 +50,25 @@ void quarantine_fork_node(struct cluster *fork, struct node *copy, const struct 
 {
     if (node->mark)
         copy->mark = arena_copy(fork->fork_arena, node->mark, 1, sizeof *node->mark);
+}
+
+void quarantine_copy_marks(struct cluster *copy, const struct cluster *from)
+{
+    for (const struct node *node = from->nodes; node; node = node->next) {
+        struct node *mine = node->mark ? node_index_find(&copy->node_index, node->name) : NULL;
+        if (!mine)
+            continue;
+        if (!copy->fork_arena)
+            copy->fork_arena = arena_new();
+        mark_node(copy, mine, arena_copy(copy->fork_arena, node->mark, 1, sizeof *node->mark));
+    }
+}
+
+void quarantine_lift(struct cluster *copy, const char *node)
+{
+    struct node *mine = node_index_find(&copy->node_index, node);
+    if (mine && mine->mark)
+        mark_node(copy, mine, NULL);
 }
 
 /* Nodes. */
@@ -102,6 +125,15 @@ const char *node_mark_word(const struct node_mark *mark)
     if (mark->state == QUARANTINE_NONE)
         return "sick";
     return mark->state == QUARANTINE_CLOSED ? "quarantine" : "probation";
+}
+
+bool node_mark_is_avoided(const struct node *node)
+{
+    const struct policy *policy = node->hot.cluster->policy;
+    const struct node_mark *mark = node->mark;
+    return mark &&
+           ((mark->state != QUARANTINE_NONE && policy->quarantine.mode == AVOIDANCE_AVOID) ||
+            (mark->n_traps > 0 && policy->shape_trap.mode == AVOIDANCE_AVOID));
 }
 
 static struct sick_shape shape_of(const struct pod_shape *shape, const struct asker *asker)

@@ -233,18 +233,23 @@ void sick_nodes_ended(struct sick_nodes *sick, const char *node)
         illness_end_traps(sick, on);
 }
 
-static bool is_evidence(const struct sick_bound *bound, const struct failed_pod_facts *failed,
-                        int64_t now_ms)
+static int64_t settle_ms(const struct sick_nodes *sick)
+{
+    return (int64_t)sick->policy->quarantine.settle_s * 1000;
+}
+
+static bool is_evidence(const struct sick_nodes *sick, const struct sick_bound *bound,
+                        const struct failed_pod_facts *failed, int64_t now_ms)
 {
     return bound->was_waiting && bound->had_room && failed->is_bound_by_us &&
-           bound->node->has_gpus && now_ms - bound->node->changed_ms >= SICK_UNSETTLED_MS;
+           bound->node->has_gpus && now_ms - bound->node->changed_ms >= settle_ms(sick);
 }
 
 static void judge_failure(struct sick_nodes *sick, const struct sick_bound *bound,
                           const struct failed_pod_facts *failed, int64_t now_ms)
 {
     const enum refusal refusal = failed->refusal;
-    if (!is_evidence(bound, failed, now_ms))
+    if (!is_evidence(sick, bound, failed, now_ms))
         return;
     if (refusal == REFUSAL_TOPOLOGY && sick->policy->shape_trap.mode != AVOIDANCE_OFF)
         illness_trap(sick, bound->node, &bound->shape, now_ms);

@@ -102,6 +102,7 @@ void policy_init(struct policy *ret_policy)
         .quarantine = {.owners = 3,
                        .namespaces = 2,
                        .window_s = 600,
+                       .settle_s = 300,
                        .first_min = 10,
                        .longest_min = 60,
                        .cap = {.share_milli = 50, .nodes = 1}},

@@ -171,7 +171,7 @@ def test_a_cordon_a_removal_and_one_more_node_are_asked_at_once(sample, pages, t
         assert json.loads(told(facts, page, tmp_path, " -o json").stdout)["changes"] == answer["changes"]
 
 
-@pytest.mark.parametrize("changes", ["drain=it's", "cordon=a,it's", "remove=ml/it's", "like=it's", "like=it's&quota=a"])
+@pytest.mark.parametrize("changes", ["drain=it's", "cordon=a,it's", "lift=it's", "remove=ml/it's", "like=it's", "like=it's&quota=a"])
 def test_what_is_no_name_in_a_change_is_not_copied(sample, pages, changes):
     pages.expected += ["400", "404"]
     page = pages.open(sample, f"#view=try&{changes}", wait=".verdict.not", **GRANTED)

@@ -264,7 +264,7 @@ def test_completion_of_options(completer):
     assert "ml-training" in completer("pending", *FILE, "-n", "")[0]
     for words in (("-f", ""), ("--cluster-file", "x"), ("--kubeconfig=",), ("--changes", "")):
         assert completer("fit", *words) == ([], ":0")
-    for option in ("--drain", "--cordon", "--add-nodes"):
+    for option in ("--drain", "--cordon", "--lift", "--add-nodes"):
         assert sorted(completer("what-if", *FILE, option, "v100-")[0]) == ["v100-1", "v100-2", "v100-3"]
     assert completer("what-if", *FILE, "--remove-pods", "ml-training/finetune-0") == (["ml-training/finetune-0"], ":4")
 

@@ -16,6 +16,7 @@ from service import ENV, LIMIT_S, ROOT
 ASKED = [
     (("--drain", "v100-1"), [{"drain": ["v100-1"]}], 1),
     (("--cordon=h100-1,v100-1",), [{"cordon": ["h100-1", "v100-1"]}], 0),
+    (("--lift", "v100-1"), [{"lift": ["v100-1"]}], 0),
     (("--add-nodes", "a100-80-1=2", "--add-nodes=h100-1"), [{"addNodes": {"like": "a100-80-1", "count": 2}}, {"addNodes": {"like": "h100-1", "count": 1}}], 0),
     (("--remove-pods", "ml-training/finetune-0", "--cordon", "a10-1"), [{"removePods": ["ml-training/finetune-0"]}, {"cordon": ["a10-1"]}], 0),
 ]

@@ -300,7 +300,7 @@ def test_the_cluster_is_as_before(service):
         ({"changes": [{"drain": "a"}]}, 400, "changes[0].drain: is a string, should be an array of names"),
         ({"changes": [{"drain": []}]}, 400, "changes[0].drain: is empty, should be an array of names"),
         ({"changes": [{"drain": [7]}]}, 400, "changes[0].drain[0]: is a whole number, should be the name of a node"),
-        ({"changes": [{}]}, 400, "changes[0]: has 0 members, should have one: addNodes, drain, cordon, removePods, quota or placement"),
+        ({"changes": [{}]}, 400, "changes[0]: has 0 members, should have one: addNodes, drain, cordon, lift, removePods, quota or placement"),
         ({"drain": ["a"]}, 400, 'drain: is a change, should be in the list: {"changes": [{"drain": ...}]}'),
         ({"changes": [{"removePods": ["ml/"]}]}, 400, 'changes[0].removePods[0]: is "ml/", should be "NAMESPACE/NAME" of a pod'),
         ({"changes": [{"removePods": ["web-0"]}]}, 400, 'changes[0].removePods[0]: is "web-0", should be "NAMESPACE/NAME" of a pod'),

@@ -4,17 +4,20 @@
 #include "base/nearest.h"
 #include "formats/json_get.h"
 #include "ledger/edit.h"
+#include "ledger/quarantine.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 static const char *const KINDS[N_CHANGES] = {
-    [CHANGE_ADD_NODES] = "addNodes",     [CHANGE_DRAIN] = "drain", [CHANGE_CORDON] = "cordon",
-    [CHANGE_REMOVE_PODS] = "removePods", [CHANGE_QUOTA] = "quota", [CHANGE_PLACEMENT] = "placement",
+    [CHANGE_ADD_NODES] = "addNodes",     [CHANGE_DRAIN] = "drain",
+    [CHANGE_CORDON] = "cordon",          [CHANGE_LIFT] = "lift",
+    [CHANGE_REMOVE_PODS] = "removePods", [CHANGE_QUOTA] = "quota",
+    [CHANGE_PLACEMENT] = "placement",
 };
 
-#define KINDS_TEXT "addNodes, drain, cordon, removePods, quota or placement"
+#define KINDS_TEXT "addNodes, drain, cordon, lift, removePods, quota or placement"
 
 /* ---- reading ---- */
 
@@ -372,6 +375,22 @@ static int cordon_node(struct applied *applied, struct cluster *ledger, const ch
     return 0;
 }
 
+static int lift_mark(struct applied *applied, struct cluster *ledger, const char *name,
+                     struct err *err)
+{
+    const struct node *node = cluster_find_node(ledger, name);
+    if (!node)
+        return miss_node(ledger, name, err);
+    const struct node_mark *mark = node_mark(node);
+    (void)json_array_append_new(applied->changes,
+                                json_pack("{s:s, s:s, s:s?, s:I, s:b}", "change", "lift", "node",
+                                          name, "was", node_mark_word(mark), "shapeTraps",
+                                          mark ? (json_int_t)mark->n_traps : 0, "wasAvoided",
+                                          (int)node_mark_is_avoided(node)));
+    quarantine_lift(ledger, name);
+    return 0;
+}
+
 static void not_displaced(struct applied *applied, const char *uid)
 {
     struct displaced *displaced = NULL;
@@ -486,6 +505,8 @@ static int apply_to(enum change_kind kind, struct applied *applied, struct clust
         return drain_node(applied, ledger, name, err);
     if (kind == CHANGE_CORDON)
         return cordon_node(applied, ledger, name, err);
+    if (kind == CHANGE_LIFT)
+        return lift_mark(applied, ledger, name, err);
     return remove_pod(applied, ledger, name, err);
 }
 

@@ -25,6 +25,7 @@ enum change_kind {
     CHANGE_ADD_NODES,
     CHANGE_DRAIN,
     CHANGE_CORDON,
+    CHANGE_LIFT, /* quarantine and shape traps */
     CHANGE_REMOVE_PODS,
     CHANGE_QUOTA,
     CHANGE_PLACEMENT,

@@ -148,6 +148,8 @@ static const char *change_text(const json_t *change, struct arena *arena)
     if (strcmp(kind, "addNodes") == 0)
         return arena_printf(arena, "%lld more node%s like %s", (long long)count,
                             count == 1 ? "" : "s", text_member(change, "like"));
+    if (strcmp(kind, "lift") == 0 && !json_is_true(json_object_get(change, "wasAvoided")))
+        return arena_printf(arena, "lift %s (not avoided now)", text_member(change, "node"));
     for (size_t i = sizeof NAMES / sizeof *NAMES; i-- > 0;) {
         if (text_member(change, NAMES[i])[0])
             return arena_printf(arena, "%s %s", kind, text_member(change, NAMES[i]));

@@ -51,10 +51,11 @@ const POLICIES = ["slot-price", "binpack", "spread", "fgd"];
 function changesOf(state) {
   const changes = [];
   const like = state.like.trim();
-  const [drain, cordon, removePods] = [state.drain, state.cordon, state.remove].map(namesOf);
+  const [drain, cordon, lift, removePods] = [state.drain, state.cordon, state.lift, state.remove].map(namesOf);
   if (like) changes.push({ addNodes: { like, count: Math.max(1, Math.floor(Number(state.count)) || 1) } });
   if (cordon.length > 0) changes.push({ cordon });
   if (drain.length > 0) changes.push({ drain });
+  if (lift.length > 0) changes.push({ lift });
   if (removePods.length > 0) changes.push({ removePods });
   if (state.quota.trim()) changes.push({ quota: { name: state.quota.trim(), limits: limitsOf(state.limits) } });
   if (state.placement) changes.push({ placement: { policy: state.placement } });
@@ -62,10 +63,11 @@ function changesOf(state) {
 }
 
 // The members of the address of one change; null: the form has no field for it.
-export function stateOfChange({ addNodes, drain, cordon, removePods, quota }) {
+export function stateOfChange({ addNodes, drain, cordon, lift, removePods, quota }) {
   if (addNodes) return { like: addNodes.like, count: String(addNodes.count ?? 1) };
   if (drain) return { drain: drain.join(",") };
   if (cordon) return { cordon: cordon.join(",") };
+  if (lift) return { lift: lift.join(",") };
   if (removePods) return { remove: removePods.join(",") };
   return quota ? { quota: quota.name, limits: limitsTextOf(quota.limits) } : null;
 }
@@ -80,7 +82,7 @@ export function questionOf(manifest, state) {
 
 // Of a command about these changes.
 function refuseOthers(changes) {
-  const names = ({ addNodes, cordon, drain, removePods }) => (addNodes ? [addNodes.like] : (cordon ?? drain ?? removePods?.flatMap((pod) => pod.split("/")) ?? []));
+  const names = ({ addNodes, cordon, drain, lift, removePods }) => (addNodes ? [addNodes.like] : (cordon ?? drain ?? lift ?? removePods?.flatMap((pod) => pod.split("/")) ?? []));
   changes.flatMap(names).forEach(named);
 }
 
@@ -90,10 +92,11 @@ export function curlOf(question) {
 }
 
 // "--drain a,b"; null: there is no option for it.
-function optionOf({ addNodes, cordon, drain, removePods }) {
+function optionOf({ addNodes, cordon, drain, lift, removePods }) {
   if (addNodes) return `--add-nodes ${addNodes.like}=${addNodes.count}`;
   if (cordon) return `--cordon ${cordon.join(",")}`;
   if (drain) return `--drain ${drain.join(",")}`;
+  if (lift) return `--lift ${lift.join(",")}`;
   return removePods ? `--remove-pods ${removePods.join(",")}` : null;
 }
 
@@ -107,7 +110,7 @@ export function kubectlOf({ path, body, manifest, changes }) {
 }
 
 // Chip -> the members of the address that its fields have.
-const CHIPS = { addNodes: ["like", "count"], drain: ["drain"], cordon: ["cordon"], removePods: ["remove"], quota: ["quota", "limits"], placement: ["placement"] };
+const CHIPS = { addNodes: ["like", "count"], drain: ["drain"], cordon: ["cordon"], lift: ["lift"], removePods: ["remove"], quota: ["quota", "limits"], placement: ["placement"] };
 
 // Names to choose from for a field that takes several: the last one is completed.
 function Names({ id, names, text = "" }) {
@@ -125,8 +128,9 @@ export function Changes({ inventory, quotas, state, change }) {
     else requestAnimationFrame(() => document.getElementById(CHIPS[chip][0])?.focus());
   };
   const nodes = inventory?.nodes.map((node) => node.name) ?? [];
+  const marked = inventory?.nodes.filter((node) => node.quarantine || node.shapeTraps).map((node) => node.name) ?? [];
   const pods = inventory?.nodes.flatMap((node) => node.holders.map((pod) => `${pod.namespace}/${pod.pod}`)) ?? [];
-  const names = { like: nodes, drain: nodes, cordon: nodes, remove: pods, quota: quotas };
+  const names = { like: nodes, drain: nodes, cordon: nodes, lift: marked, remove: pods, quota: quotas };
   const field = (name, properties) => html`<label>${t(`what_${name}`)} <input id=${name} list=${names[name] && `names-${name}`} value=${state[name]}
       spellcheck="false" autocomplete="off" onInput=${(event) => change({ [name]: event.target.value })} ...${properties} /></label>
     ${names[name] && html`<${Names} id=${`names-${name}`} names=${names[name]} text=${state[name]} />`}`;
@@ -134,6 +138,7 @@ export function Changes({ inventory, quotas, state, change }) {
     addNodes: () => html`${field("like", {})} ${field("count", { type: "number", min: 1, max: 5000 })}`,
     drain: () => field("drain", {}),
     cordon: () => field("cordon", {}),
+    lift: () => field("lift", {}),
     removePods: () => field("remove", { placeholder: "NAMESPACE/NAME" }),
     quota: () => html`${field("quota", {})} ${field("limits", { placeholder: t("limitsExample") })}`,
     placement: () => html`<label>${t("what_placement")} <select id="placement" onChange=${(event) => change({ placement: event.target.value })}>

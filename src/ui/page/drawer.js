@@ -83,7 +83,7 @@ function Taints({ node }) {
 
 function Node({ inventory, node, pending, change }) {
   const all = gpusOf(node, gpuNames(inventory));
-  const asks = { whatIfDrain: { drain: [node.name] }, whatIfCordon: { cordon: [node.name] }, whatIfLike: { addNodes: { like: node.name, count: 1 } } };
+  const asks = { whatIfDrain: { drain: [node.name] }, whatIfCordon: { cordon: [node.name] }, whatIfLike: { addNodes: { like: node.name, count: 1 } }, ...((node.quarantine || node.shapeTraps) && { whatIfLift: { lift: [node.name] } }) };
   return html`
     <p class="small soft under">${[modelsOf(all) || t("modelUnknown"), all.map((gpus) => gpus.name).join(", ")].filter(Boolean).join(", ")}. ${node.modelLabel && t("modelBy", node.modelLabel)} ${node.sharing}</p>
     <section class="part-of">${all.map((gpus) => html`<h3>${t("gpusFree", gpus.free ?? "?", gpus.total, gpus.unit)}</h3><${Cells} gpus=${gpus} large=${true} />`)}<${Meters} node=${node} /></section>

@@ -42,6 +42,7 @@ export function modelText({ row, was }) {
 function effectOf(row) {
   if (row.change === "drain") return t("effectDrain", row);
   if (row.change === "cordon") return row.wasCordoned ? t("wasCordoned") : "";
+  if (row.change === "lift") return row.wasAvoided ? "" : t("notAvoided");
   if (row.change === "addNodes") return t("effectAdd", row);
   if (row.change === "removePods") return row.node ? t("effectRemove", row.node) : t("hadNoNode");
   return row.change === "placement" ? Object.entries(row.after).map(([name, value]) => `${name}: ${JSON.stringify(row.before[name])} → ${JSON.stringify(value)}`).join(", ") : "";

@@ -6,7 +6,7 @@ import { LANGUAGES } from "./words.js";
 const DEFAULTS = {
   view: "overview", show: "map", group: "model", label: "", sort: "worth", colour: "state", room: "any", find: "", holder: "", tile: "",
   node: "", pod: "", cause: "", follow: "",
-  drain: "", cordon: "", remove: "", like: "", count: "1", quota: "", limits: "", placement: "", lang: "",
+  drain: "", cordon: "", lift: "", remove: "", like: "", count: "1", quota: "", limits: "", placement: "", lang: "",
 };
 
 export const SHOWN = ["map", "table"];
@@ -14,7 +14,7 @@ export const VIEWS = ["overview", "waiting", "try", "quotas", "fragmentation", "
 const CHOICES = { view: VIEWS, show: SHOWN, group: GROUPINGS, sort: SORTINGS, colour: COLOURINGS, room: ROOMS, lang: Object.keys(LANGUAGES) };
 
 // The changes of a what-if, when there are none.
-export const UNCHANGED = Object.fromEntries(["drain", "cordon", "remove", "like", "count", "quota", "limits", "placement"].map((name) => [name, DEFAULTS[name]]));
+export const UNCHANGED = Object.fromEntries(["drain", "cordon", "lift", "remove", "like", "count", "quota", "limits", "placement"].map((name) => [name, DEFAULTS[name]]));
 
 // The members that begin a new entry of the browser's history: its button Back leaves a view and closes a drawer.
 const PLACES = ["view", "node", "pod"];

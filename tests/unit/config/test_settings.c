@@ -95,6 +95,7 @@ static void assert_quarantines_equal(const struct quarantine_policy *a,
     assert_int_equal(a->owners, b->owners);
     assert_int_equal(a->namespaces, b->namespaces);
     assert_int_equal(a->window_s, b->window_s);
+    assert_int_equal(a->settle_s, b->settle_s);
     assert_int_equal(a->first_min, b->first_min);
     assert_int_equal(a->longest_min, b->longest_min);
     assert_caps_equal(&a->cap, &b->cap);
@@ -254,8 +255,8 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "topology: {levels: [example.com/block, example.com/rack]}\n"
     "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
-    "quarantine: {mode: avoid, owners: 4, namespaces: 3, windowSeconds: 90, firstMinutes: 2,\n"
-    "             longestMinutes: 50, capShare: 0.1, capNodes: 7}\n"
+    "quarantine: {mode: avoid, owners: 4, namespaces: 3, windowSeconds: 90, settleSeconds: 0,\n"
+    "             firstMinutes: 2, longestMinutes: 50, capShare: 0.1, capNodes: 7}\n"
     "shapeTrap: {mode: off, capShare: 0.001, capNodes: 0}\n"
     "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes,\n"
     "            beside: no, leaseDurationSeconds: 60, renewDeadlineSeconds: 40}\n"
@@ -287,7 +288,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
 
 static void assert_sick_rules_are_read(const struct policy *policy)
 {
-    const struct quarantine_policy quarantine = {AVOIDANCE_AVOID, 4, 3, 90, 2, 50, {100, 7}};
+    const struct quarantine_policy quarantine = {AVOIDANCE_AVOID, 4, 3, 90, 0, 2, 50, {100, 7}};
     assert_quarantines_equal(&policy->quarantine, &quarantine);
     assert_int_equal(policy->shape_trap.mode, AVOIDANCE_OFF);
     assert_int_equal(policy->shape_trap.cap.share_milli, 1);

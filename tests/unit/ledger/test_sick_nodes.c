@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MINUTE INT64_C(60000)
+#define SETTLE_MS (5 * MINUTE)
 #define N_NODES 40
 /* Nodes come before, and have not changed for long enough at this time. */
 #define BEGIN (20 * MINUTE)
@@ -226,7 +227,7 @@ static void test_changed_nodes(void **state)
         world->facts[i].is_ready = i != 1;
         world->facts[i].allocatable += i == 2;
         put(world, i);
-        wait_for(world, SICK_UNSETTLED_MS - 1);
+        wait_for(world, SETTLE_MS - 1);
         lose_on(world, i, 3, 2);
         lose_on(world, i, 4, 3);
         lose_on(world, i, 5, 4);
@@ -282,7 +283,7 @@ static void test_what_lifts(void **state)
     world->facts[0].allocatable++;
     put(world, 0);
     assert_int_equal(state_of(world, 0), QUARANTINE_NONE);
-    wait_for(world, SICK_UNSETTLED_MS);
+    wait_for(world, SETTLE_MS);
     make_sick(world, 0); /* the doubling goes on */
     assert_int_equal(world->marks[0].until_ms - world->now, 20 * MINUTE);
     world->facts[0].lifted = 7;
