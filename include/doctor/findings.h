@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,6 +30,9 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
 /* A warn: the check could not be made. why: "--cluster-file has no certificates". */
 void findings_not_checked(struct findings *findings, const char *check, const char *advice,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* nodes.sick: the nodes of an answer of /v1/inventory that have a quarantine or shape traps. */
+void findings_add_sick(struct findings *findings, const json_t *inventory);
 
 bool findings_has_fail(const struct findings *findings);
 

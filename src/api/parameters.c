@@ -10,7 +10,7 @@ static const char *const OUTPUTS[] = {"json", "table", NULL};
 static const char *const FLAGS[] = {"true", "false", NULL};
 static const char *const VERBS[] = {"filter", "prioritize", "preempt", "bind", NULL};
 
-static const char *const STATES[] = {"ready", "not-ready", "cordoned", NULL};
+static const char *const STATES[] = {"ready", "not-ready", "cordoned", "marked", NULL};
 
 static const char *const SORTS[] = {"worth", "name", "free", "used", NULL};
 

@@ -177,6 +177,7 @@ static void check_all(const struct session *session, struct findings *findings)
         return;
     check_data(session, inventory, findings);
     check_nodes(inventory, findings);
+    findings_add_sick(findings, inventory);
     json_decref(inventory);
     if (session->arguments.cluster_file)
         return; /* there is no service */

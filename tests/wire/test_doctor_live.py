@@ -14,6 +14,7 @@ import pytest
 HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlisten: {verbs: '127.0.0.1:8443', probes: '127.0.0.1:8080'}\n"
 ELECTION = HEAD + "leaderElection: {enabled: true}\nwake: {objectName: gpu-extender-wake}\n"
 HOME = "/namespaces/gpu-extender/"
+AGGREGATED = HEAD + "aggregatedAPI: {enabled: true}\n"
 LEASE = f"/apis/coordination.k8s.io/v1{HOME}leases/gpu-extender"
 WAKE = f"/apis/storage.k8s.io/v1{HOME}csistoragecapacities/gpu-extender-wake"
 SLICE = f"/apis/discovery.k8s.io/v1{HOME}endpointslices/gpu-extender-verbs"
@@ -164,6 +165,21 @@ def test_answers(diagnose, answers, check, level, words):
     found, status, _ = diagnose(answers, ELECTION)
     assert [seen for is_level, seen in found[check] if is_level == level and all(word in seen for word in words)], found
     assert status == (1 if any(is_level == "fail" for all_ in found.values() for is_level, _ in all_) else 0)
+
+
+@pytest.mark.parametrize(
+    "answer, level, words",
+    [
+        ({"nodes": []}, "ok", "no node is in quarantine"),
+        ({"nodes": [{"name": "b", "quarantine": "quarantine"}, {"name": "c", "shapeTraps": 1}]}, "warn", "kubelets reject pods: b (quarantine), c (shape trap)"),
+        (403, "warn", "403"),
+    ],
+)
+def test_sick_nodes_are_asked_of_the_service(diagnose, answer, level, words):
+    view = "/apis/visibility.gpu-extender.io/v1alpha1/views/inventory"
+    found, _, asked = diagnose({view: answer}, AGGREGATED)
+    ((said, seen),) = found["nodes.sick"]
+    assert said == level and words in seen and ("GET", f"{view}?state=marked") in asked
 
 
 def test_nobody_answers(run_binary, write):

@@ -113,10 +113,10 @@ def test_doctor_of_a_sound_service(service):
     found = findings(*url_of(service))
     assert set(levels(found).values()) == {"ok"}, found
     views = {f"views.{view}" for view in ("inventory", "pending", "quota", "fragmentation", "decisions", "policy")}
-    assert set(found) == {*views, "data", "nodes", "policy"}
+    assert set(found) == {*views, "data", "nodes", "nodes.sick", "policy"}
     lines = said("doctor", *url_of(service), env={"COLUMNS": "80"}).splitlines()
-    assert lines[-1] == "9 ok, 0 warn (0 of them not checked), 0 fail" and all(len(line) <= 80 or " " not in line.strip() for line in lines)
-    assert yaml.safe_load(said("doctor", *url_of(service), "-o", "yaml"))["ok"] == 9
+    assert lines[-1] == "10 ok, 0 warn (0 of them not checked), 0 fail" and all(len(line) <= 80 or " " not in line.strip() for line in lines)
+    assert yaml.safe_load(said("doctor", *url_of(service), "-o", "yaml"))["ok"] == 10
 
 
 def test_doctor_of_a_saved_cluster(write):

@@ -1,8 +1,11 @@
 """A node whose kubelet rejects the pods of several tenants, over a fake API server: what filter, views and a what-if say of it. Which
 evidence counts is in tests/unit/ledger/test_sick_nodes.c."""
 
+import json
+
 import openapi
 import pytest
+from kubectl_gpu import said
 from objects import filter_args, pod
 from sick import OBSERVED, POLICY, make_sick, node_of
 
@@ -56,6 +59,14 @@ def test_a_what_if_lifts_it(sick, api):
         "change": "lift", "node": "a", "was": None, "shapeTraps": 0, "wasAvoided": False}  # fmt: skip
     assert [one["name"] for one in both["pending"]["nowRun"]] == ["waits"]
     assert node_of(service, "b")["quarantine"] == "quarantine"
+
+
+def test_the_doctor_names_it(sick):
+    service = sick(POLICY)
+    assert {node["name"] for node in service.get("/v1/inventory?state=marked").json()["nodes"]} == {"b"}
+    found = {one["check"]: one for one in json.loads(said("doctor", "--url", f"http://{service.address}", "-o", "json"))["findings"]}
+    assert found["nodes.sick"]["level"] == "warn" and found["nodes.sick"]["seen"] == "kubelets reject pods: b (quarantine)"
+    assert "RUNBOOKS.md" in found["nodes.sick"]["advice"]
 
 
 def test_what_is_only_observed_has_nothing_to_lift(sick):

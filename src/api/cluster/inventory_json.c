@@ -274,8 +274,11 @@ static bool has_resource(const struct node *node, const char *name)
     return false;
 }
 
-static bool is_in_state(const char *state, const struct node_traits *traits)
+static bool is_in_state(const char *state, const struct node *node)
 {
+    const struct node_traits *traits = node_traits(node);
+    if (strcmp(state, "marked") == 0)
+        return node_mark(node) && (node_mark_word(node_mark(node)) || node_mark(node)->n_traps > 0);
     return strcmp(state, "cordoned") == 0 ? traits->unschedulable
                                           : traits->ready == (strcmp(state, "ready") == 0);
 }
@@ -295,7 +298,7 @@ static bool is_wanted(const struct wanted *wanted, const struct node *node)
 {
     const struct node_traits *traits = node_traits(node);
     return (!wanted->node || strcmp(wanted->node, node_name(node)) == 0) &&
-           (!wanted->state || is_in_state(wanted->state, traits)) &&
+           (!wanted->state || is_in_state(wanted->state, node)) &&
            (!wanted->resource || has_resource(node, wanted->resource)) &&
            selector_term_holds(&wanted->labels, &traits->view) &&
            (!wanted->model.is_given || has_model(wanted, traits));
