@@ -119,6 +119,7 @@ struct node_traits {
     struct gpu_kind *others; /* further vendors of the resources that it reports */
     const char *model_word;  /* interned string; equal address: same models and memory */
     const char *uid;         /* "" if unknown */
+    const char *conditions;  /* as in node_facts; "" if none */
     struct gpu_units units;  /* of the GPU resources that it reports */
 };
 

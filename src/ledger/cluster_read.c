@@ -125,7 +125,8 @@ struct node_facts cluster_node_facts(const struct node *node, struct arena *aren
                                .taints = traits->taints,
                                .n_taints = traits->n_taints,
                                .unschedulable = traits->unschedulable,
-                               .ready = traits->ready};
+                               .ready = traits->ready,
+                               .conditions = traits->conditions};
     add_amounts(node, arena, &facts);
     return facts;
 }

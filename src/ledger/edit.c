@@ -249,6 +249,7 @@ struct edit_added edit_add_like(struct cluster *cluster, const char *like, const
     struct node_facts facts = cluster_node_facts(model, arena);
     facts.labels = labels_of(&facts, name, arena);
     keep_own_taints(&facts, arena);
+    facts.conditions = NULL;
     facts.name = name;
     facts.uid = "";
     facts.unschedulable = false;

@@ -179,6 +179,7 @@ struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_
         .policy = cluster->policy,
     };
     traits->uid = string_table_intern(strings, facts->uid ? facts->uid : "");
+    traits->conditions = string_table_intern(strings, facts->conditions ? facts->conditions : "");
     traits->taints = entry->taints;
     traits->n_taints = facts->n_taints;
     traits->unschedulable = facts->unschedulable;
@@ -240,6 +241,7 @@ struct traits_entry *node_traits_by_devices(struct cluster *cluster,
     entry->traits.view.labels = entry->labels;
     entry->traits.view.node_name = string_table_intern(strings, traits->view.node_name);
     entry->traits.uid = string_table_intern(strings, traits->uid);
+    entry->traits.conditions = string_table_intern(strings, traits->conditions);
     gpu_kinds_copy(strings, &entry->traits);
     entry->traits.taints = entry->taints;
     entry->traits.units = gpu_units_copy(strings, &traits->units);
@@ -265,6 +267,7 @@ void node_traits_unref(struct cluster *cluster, struct traits_entry *entry)
     string_table_unref(strings, entry->traits.model_word);
     string_table_unref(strings, entry->traits.view.node_name);
     string_table_unref(strings, entry->traits.uid);
+    string_table_unref(strings, entry->traits.conditions);
     gpu_kinds_free(strings, &entry->traits);
     gpu_units_free(strings, &entry->traits.units);
     free(entry->taints);
@@ -277,7 +280,8 @@ bool node_traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||
         !gpu_units_equal(&a->units, &b->units) || strcmp(a->uid, b->uid) != 0 ||
-        !gpu_kinds_equal(a, b) || a->n_taints != b->n_taints ||
+        strcmp(a->conditions, b->conditions) != 0 || !gpu_kinds_equal(a, b) ||
+        a->n_taints != b->n_taints ||
         !string_table_equal_labels(a->view.labels, a->view.n_labels, b->view.labels,
                                    b->view.n_labels))
         return false;

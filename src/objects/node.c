@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "fields.h"
 #include "formats/json_get.h"
+#include "objects/node_conditions.h"
 #include "tolerations.h"
 #include "types/quantity.h"
 
@@ -153,7 +154,8 @@ static int read_resources(const json_t *status, const char *member, const struct
     return r;
 }
 
-static int read_ready(const json_t *status, struct node_facts *facts, struct err *err)
+static int read_conditions(const json_t *status, struct arena *arena, struct node_facts *facts,
+                           struct err *err)
 {
     json_t *conditions = NULL;
     int r = json_get_array(status, "conditions", &conditions, err);
@@ -169,6 +171,7 @@ static int read_ready(const json_t *status, struct node_facts *facts, struct err
         if (strcmp(type, "Ready") == 0)
             facts->ready = strcmp(state, "True") == 0;
     }
+    facts->conditions = node_conditions_read(conditions, arena);
     return r;
 }
 
@@ -187,7 +190,7 @@ static int read_status(const json_t *object, const struct policy *policy, struct
     /* The API's default: without reservations all capacity is allocatable. */
     struct amount_list allocatable = capacity;
     if ((r = read_resources(status, "allocatable", policy, arena, &allocatable, err)) < 0 ||
-        (r = read_ready(status, facts, err)) < 0) {
+        (r = read_conditions(status, arena, facts, err)) < 0) {
         err_prefix(err, "status.");
         return r;
     }

@@ -2,6 +2,7 @@
 #include "objects/to_json.h"
 #include "annotations.h"
 #include "base/text_time.h"
+#include "objects/node_conditions.h"
 #include "selector_texts.h"
 #include "shape_json.h"
 #include "tolerations.h"
@@ -56,14 +57,15 @@ static json_t *node_spec_json(const struct node_facts *facts)
 
 json_t *node_to_json(const struct node_facts *facts)
 {
-    json_t *ready =
+    json_t *conditions =
         json_pack("[{s:s, s:s}]", "type", "Ready", "status", facts->ready ? "True" : "False");
+    node_conditions_append(facts->conditions, conditions);
     return json_pack("{s:s, s:s, s:{s:s, s:o}, s:o, s:{s:o, s:o, s:o}}", "apiVersion", "v1", "kind",
                      "Node", "metadata", "name", facts->name, "labels",
                      labels_json(facts->labels, facts->n_labels), "spec", node_spec_json(facts),
                      "status", "capacity", amounts_json(facts->capacity, facts->n_capacity),
                      "allocatable", amounts_json(facts->allocatable, facts->n_allocatable),
-                     "conditions", ready);
+                     "conditions", conditions);
 }
 
 /* Pods. */

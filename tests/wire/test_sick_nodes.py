@@ -69,6 +69,27 @@ def test_the_doctor_names_it(sick):
     assert "RUNBOOKS.md" in found["nodes.sick"]["advice"]
 
 
+def test_what_others_report_of_a_node_is_shown(sick, api):
+    """Also in a saved snapshot."""
+    service = sick(POLICY)
+    xid = {"type": "GpuXidError", "status": "True", "reason": "GpuXidErrorIsNotHealthy", "message": "ErrorCode:79 GPU:0"}
+    line = "GpuXidError=True GpuXidErrorIsNotHealthy: ErrorCode:79 GPU:0"
+    api.store.change("nodes", "b", status={"conditions": [{"type": "Ready", "status": "True"}, xid, {"type": "KernelDeadlock", "status": "False"}]})
+    service.wait("the condition is known", lambda: node_of(service, "b").get("conditions") == [line])
+    assert "conditions" not in node_of(service, "a")
+    api.store.put(pod("waits", 9))
+    service.wait("it is known", lambda: "pod-waits" in service.ledger()[1])
+    answer = service.get("/v1/explain?namespace=ml&name=waits")
+    assert JUDGE.faults_of_answer("GET", "/v1/explain", answer) == []
+    assert {node["node"]: node.get("conditions") for node in answer.json()["nodes"]} == {"a": None, "b": [line]}
+    assert JUDGE.faults_of_answer("GET", "/v1/inventory", service.get("/v1/inventory")) == []
+    shown = said("nodes", "--url", f"http://{service.address}")
+    assert "GpuXidError=True" in shown and " quarantine" in shown
+    assert xid in [one for item in service.get("/v1/snapshot").json()["items"] if item["kind"] == "Node" for one in item["status"]["conditions"]]
+    api.store.change("nodes", "b", status={"conditions": [{"type": "Ready", "status": "True"}]})
+    service.wait("it is over", lambda: "conditions" not in node_of(service, "b"))
+
+
 def test_what_is_only_observed_has_nothing_to_lift(sick):
     service = sick(OBSERVED)
     assert filtered(service)["NodeNames"] == ["a", "b"]

@@ -21,6 +21,7 @@
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/verdict.h"
 #include "ledger/quarantine.h"
+#include "objects/node_conditions.h"
 #include "types/gpu_worth.h"
 
 #include <stdlib.h>
@@ -130,6 +131,7 @@ static struct node_row *copy_totals(const struct inventory_view *view, const str
     row->unschedulable = traits->unschedulable;
     row->quarantine = node_mark_word(node_mark(node));
     row->n_shape_traps = node_mark(node) ? node_mark(node)->n_traps : 0;
+    row->conditions = arena_strdup(copy->arena, traits->conditions);
     row->taints = ARENA_ARRAY(copy->arena, const char *, traits->n_taints);
     for (; row->n_taints < traits->n_taints; row->n_taints++)
         row->taints[row->n_taints] =
@@ -443,6 +445,9 @@ static json_t *node_json(const struct node_row *row, bool has_label)
                               holders_json_reservations(&holders->reservations));
     if (row->quarantine)
         (void)json_object_set_new(json, "quarantine", json_string(row->quarantine));
+    json_t *conditions = node_conditions_list(row->conditions);
+    if (conditions)
+        (void)json_object_set_new(json, "conditions", conditions);
     if (row->n_shape_traps > 0)
         (void)json_object_set_new(json, "shapeTraps", json_integer((json_int_t)row->n_shape_traps));
     if (has_label)

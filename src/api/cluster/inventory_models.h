@@ -19,7 +19,8 @@ struct node_row {
     bool ready, unschedulable;
     const char *quarantine; /* node_mark_word(); NULL: none */
     size_t n_shape_traps;
-    const char **taints; /* "KEY=VALUE:EFFECT" */
+    const char *conditions; /* as in node_facts */
+    const char **taints;    /* "KEY=VALUE:EFFECT" */
     size_t n_taints;
     size_t worth;         /* gpu_worth() of its first GPUs */
     struct label *labels; /* only without pods */

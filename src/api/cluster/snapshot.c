@@ -91,6 +91,7 @@ static struct node_facts copy_node(const struct node *node, struct arena *arena)
         .n_taints = traits->n_taints,
         .unschedulable = traits->unschedulable,
         .ready = traits->ready,
+        .conditions = arena_strdup(arena, traits->conditions),
     };
     copy_amounts(node, arena, &facts);
     return facts;

@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "decide/claim_rules.h"
 #include "formats/json_put.h"
+#include "objects/node_conditions.h"
 #include "objects/pod.h"
 #include "types/quantity.h"
 
@@ -170,11 +171,12 @@ static json_t *candidate_json(const struct pod_query *query, const struct node_v
 {
     const enum reason reason = candidate->verdict;
     const struct node *node = candidate->node;
-    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o}", "node", node_name(node), "fits",
+    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o, s:o*}", "node", node_name(node), "fits",
                      reason == REASON_FITS, "score",
                      reason == REASON_FITS ? json_integer(candidate->score) : json_null(), "reason",
                      reason_name(reason), "message", verdict_message(query, node, reason), "help",
-                     reason_help(reason), "lacks", verdict_lacks(&query->question, node));
+                     reason_help(reason), "lacks", verdict_lacks(&query->question, node),
+                     "conditions", node_conditions_list(node_traits(node)->conditions));
 }
 
 json_t *verdict_list(const struct pod_query *query, const struct candidates *candidates)

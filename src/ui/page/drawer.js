@@ -76,6 +76,17 @@ function WaitsHere({ node, pending, change }) {
     <span>${t("asksLacks", gpusText(owner.requests, owner.gpuModels?.models[0]), lacksOf(owner))}</span></li>`)}</ul></${Part}>`;
 }
 
+// What others report of the node.
+function Conditions({ node }) {
+  return node.conditions && html`<${Part} title=${t("conditions")}><ul class="small">${node.conditions.map((line) => html`<li>${line}</li>`)}</ul></${Part}>`;
+}
+
+// Why pods are kept off, or should be.
+function Mark({ node }) {
+  const texts = [node.quarantine && t(`why_${node.quarantine}`), node.shapeTraps && t("shapeTraps", node.shapeTraps)].filter(Boolean);
+  return texts.length > 0 && html`<${Part} title=${t("sickNode")}>${texts.map((text) => html`<p class="small">${text}</p>`)}</${Part}>`;
+}
+
 function Taints({ node }) {
   const taints = node.taints;
   return taints.length > 0 && html`<${Part} title=${t("taints")}><p class="small">${taints.join(", ")}</p></${Part}>`;
@@ -87,6 +98,7 @@ function Node({ inventory, node, pending, change }) {
   return html`
     <p class="small soft under">${[modelsOf(all) || t("modelUnknown"), all.map((gpus) => gpus.name).join(", ")].filter(Boolean).join(", ")}. ${node.modelLabel && t("modelBy", node.modelLabel)} ${node.sharing}</p>
     <section class="part-of">${all.map((gpus) => html`<h3>${t("gpusFree", gpus.free ?? "?", gpus.total, gpus.unit)}</h3><${Cells} gpus=${gpus} large=${true} />`)}<${Meters} node=${node} /></section>
+    <${Mark} node=${node} /><${Conditions} node=${node} />
     <${Holders} node=${node} change=${change} />
     <${WaitsHere} node=${node} pending=${pending} change=${change} />
     <${WhatIf} changes=${asks} change=${change} />

@@ -42,7 +42,8 @@ static const char NODE_WITH_ALL[] =
     "{'metadata':{'name':'n','labels':{'nvidia.com/gpu.product':'Tesla-T4'},'managedFields':[{}],"
     "'annotations':{'gpu-extender.io/quarantine-lifted':'b'}},"
     "'spec':{'unschedulable':true,'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]},"
-    "'status':{'conditions':[{'type':'Ready','status':'True'}],'images':[{}],"
+    "'status':{'conditions':[{'type':'Ready','status':'True'},"
+    "{'type':'GpuXidError','status':'True','reason':'Bad','message':'79'}],'images':[{}],"
     "'nodeInfo':{'bootID':'6f'},"
     "'capacity':{'cpu':'8','nvidia.com/gpu':'4'},'allocatable':{'cpu':'7','nvidia.com/gpu':'3'}}}";
 

@@ -1,5 +1,6 @@
 /* node: decoding of Nodes, and rejected Nodes. */
 #include "objects/node.h"
+#include "objects/node_conditions.h"
 
 #include "fixture.h"
 
@@ -62,6 +63,57 @@ static void test_a_node_is_read(void **state)
     assert_int_equal(amount_of(has, 6, "pods"), 110);
     assert_int_equal(amount_of(has, 6, "hugepages-1Gi"), 0);
     assert_int_equal(amount_of(has, 6, "example.com/x"), 2);
+}
+
+/* What is a problem by its type, and that texts are cut and stay one line. */
+static void test_conditions_that_tell_of_a_problem(void **state)
+{
+    static const struct {
+        const char *condition, *line;
+    } ROWS[] = {
+        {"'type':'Ready','status':'False'", ""},
+        {"'type':'KernelDeadlock','status':'False','reason':'Fine'", ""},
+        {"'type':'KernelDeadlock','status':'Unknown'", ""},
+        {"'type':'KernelDeadlock','status':'True','reason':'DockerHung','message':'a: b'",
+         "KernelDeadlock=True DockerHung: a: b\n"},
+        {"'type':'KubeletUnhealthy','status':'True'", "KubeletUnhealthy=True : \n"},
+        {"'type':'GpuNotReady','status':'True','reason':'R'", "GpuNotReady=True R: \n"},
+        {"'type':'GPUHealthy','status':'True'", ""},
+        {"'type':'AcceleratedHardwareReady','status':'False','reason':'DCGMError'",
+         "AcceleratedHardwareReady=False DCGMError: \n"},
+        {"'type':'EtcdIsVoter','status':'True'", ""},
+        {"'type':'a=b c\\n','status':'True','reason':'x y','message':'1\\n2\\t3'",
+         "a_b_c_=True x_y: 1 2 3\n"},
+        {"'type':'X','status':'True','reason':7,'message':{}", "X=True : \n"},
+        {"'status':'True'", ""},
+    };
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        const char *text =
+            arena_printf(fixture->arena, "{'metadata':{'name':'n'},'status':{'conditions':[{%s}]}}",
+                         ROWS[i].condition);
+        assert_string_equal(read_node(fixture, text).conditions, ROWS[i].line);
+    }
+}
+
+static void test_conditions_are_bounded(void **state)
+{
+    struct fixture *fixture = *state;
+    json_t *conditions = json_array();
+    const char *euros = "";
+    for (size_t i = 0; i < 100; i++)
+        euros = arena_printf(fixture->arena, "%s\u20ac", euros);
+    for (size_t i = 0; i < 1000; i++)
+        (void)json_array_append_new(conditions,
+                                    json_pack("{s:s, s:s, s:s, s:s}", "type", euros, "status",
+                                              "True", "reason", euros, "message", euros));
+    const char *lines = node_conditions_read(conditions, fixture->arena);
+    json_t *list = node_conditions_list(lines);
+    assert_int_equal(json_array_size(list), NODE_CONDITIONS_MAX);
+    /* Whole characters of three bytes: 63, 63 and 159. */
+    assert_int_equal(json_string_length(json_array_get(list, 0)), 63 + 6 + 63 + 2 + 159);
+    json_decref(list);
+    json_decref(conditions);
 }
 
 static void test_allocatable_defaults_to_capacity(void **state)
@@ -152,6 +204,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_a_node_is_read),
+        FIXTURE_TEST(test_conditions_that_tell_of_a_problem),
+        FIXTURE_TEST(test_conditions_are_bounded),
         FIXTURE_TEST(test_allocatable_defaults_to_capacity),
         FIXTURE_TEST(test_only_a_true_ready_condition_is_ready),
         FIXTURE_TEST(test_invalid_nodes_are_rejected),

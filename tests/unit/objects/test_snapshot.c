@@ -19,6 +19,8 @@ static struct node_facts random_node(struct dice *dice)
     for (size_t i = 0; i < facts.n_taints; i++)
         taints[i] = (struct taint){word(dice), maybe(dice), (enum taint_effect)roll(dice, 3)};
     facts.taints = taints;
+    facts.conditions =
+        chance(dice) ? "" : "KernelDeadlock=True Hung: a: b\nKubeletReady=False : \n";
     facts.capacity = random_amounts(dice, &facts.n_capacity);
     facts.allocatable = random_amounts(dice, &facts.n_allocatable);
     return facts;
@@ -44,6 +46,7 @@ static void assert_nodes_equal(const struct node_facts *a, const struct node_fac
         assert_string_equal(a->labels[i].key, b->labels[i].key);
         assert_string_equal(a->labels[i].value, b->labels[i].value);
     }
+    assert_string_equal(a->conditions, b->conditions);
     assert_int_equal(a->n_taints, b->n_taints);
     for (size_t i = 0; i < a->n_taints; i++) {
         assert_string_equal(a->taints[i].key, b->taints[i].key);
