@@ -79,6 +79,15 @@ def test_a_node_shows_each_of_its_models(started, pages):
     assert "Flex-170 + L4" in drawer
 
 
+def test_the_drawer_has_what_others_report_of_a_node(started, pages):
+    xid = {"type": "GpuXidError", "status": "True", "reason": "Xid79", "message": "fallen off <the> bus"}
+    page = pages.open(started(node("a", 2, status={"conditions": [{"type": "Ready", "status": "True"}, xid]})))
+    page.locator(".tile").first.click()
+    drawer = page.locator(".drawer").inner_text()
+    assert "Reported problems" in drawer and "GpuXidError=True Xid79: fallen off <the> bus" in drawer
+    assert page.locator(".drawer").get_by_role("button", name="Lift its quarantine").count() == 0
+
+
 def test_the_first_card_sums_whole_gpus(service, pages):
     page = pages.open(service)
     models = service.get("/v1/inventory").json()["models"]
