@@ -1,4 +1,5 @@
 /* Sick nodes in the ledger: what counts as evidence there, and which pods are kept away. */
+#include "decide/gang_plan.h"
 #include "fixture_question.h"
 #include "ledger/cluster_copy.h"
 #include "ledger/quarantine.h"
@@ -250,6 +251,23 @@ static void test_fork(void **state)
     cluster_fork_free(fork);
 }
 
+/* A plan keeps a place on the node: it is made again. */
+static void test_a_plan_there_does_not_hold(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->policy.gangs.mode = GANGS_PLAN;
+    for (const char *const *uid = (const char *const[]){"ml/0", "ml/1", NULL}; *uid; uid++) {
+        struct pod_facts facts = fixture_facts_in_namespace(fixture, *uid, "", GPU "=2");
+        facts.gang = "train";
+        facts.gang_size = 2;
+        fixture_put_pod_facts(fixture, &facts);
+        gangs_place(fixture->cluster, *uid, "n1");
+    }
+    assert_true(gang_plan_holds(fixture->cluster, "ml/train", BEGIN));
+    make_sick(fixture);
+    assert_false(gang_plan_holds(fixture->cluster, "ml/train", BEGIN));
+}
+
 /* What-if: the copy of the ledger has the marks, of which one can be lifted. */
 static void test_a_copy_of_ones_own(void **state)
 {
@@ -307,6 +325,7 @@ int main(void)
         QTEST(test_observe_counts),
         QTEST(test_shape_trap),
         QTEST(test_fork),
+        QTEST(test_a_plan_there_does_not_hold),
         QTEST(test_a_copy_of_ones_own),
         QTEST(test_another_policy),
     };
