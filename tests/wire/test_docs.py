@@ -2,9 +2,10 @@
 
 The marked commands of README.md and docs/API.md are run, and their output compared ("..." stands for any lines). Of the scripts
 that other blocks of the README call, the options must exist. The marked tables of docs/MODELS.md are asked of the service, row by row.
-docs/KUBE-SCHEDULER.md has tests of its own (test_docs_scheduler.py).
+docs/KUBE-SCHEDULER.md has tests of its own (test_docs_scheduler.py). Each policy that a document shows is checked by the program.
 """
 
+import glob
 import json
 import os
 import re
@@ -13,6 +14,8 @@ import subprocess
 import marked
 import openapi
 import pytest
+import yaml
+from certificates import Authority, mount
 from service import BINARY, ENV, LIMIT_S, ROOT, read, run_to_end
 
 ADDRESS = "127.0.0.1:8888"
@@ -96,6 +99,31 @@ def test_every_route_is_in_the_manual_of_the_policy_file():
     manual = read("config/scheduler-policy.yaml")
     paths = [re.sub(r"\{(\w+)\}", lambda name: name[1].upper(), path) for path in openapi.load()["paths"]]
     assert [path for path in paths if not re.search(rf"{re.escape(path)}[,;.\n]", manual)] == []
+
+
+# A block of YAML that no other test reads.
+UNMARKED = re.compile(r"(?<!-->\n)^( *)```yaml\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+
+
+def policies():
+    """The blocks of all documents that are policies: of that kind, or of none and with a key of the policy."""
+    keys = set(yaml.safe_load(read("config/scheduler-policy.yaml"))) - {"apiVersion", "kind"}
+    for path in sorted(path for where in ("*.md", "docs/**/*.md", "examples/**/*.md") for path in glob.glob(where, root_dir=ROOT, recursive=True)):
+        for indent, text in UNMARKED.findall(read(path)):
+            block = re.sub(f"^{indent}", "", text, flags=re.MULTILINE)
+            value = yaml.safe_load(block)
+            if isinstance(value, dict) and value.get("kind", "SchedulerPolicy") == "SchedulerPolicy" and keys & set(value):
+                yield pytest.param(block, id=f"{os.path.basename(path)}:{'+'.join(sorted(keys & set(value)))}")
+
+
+@pytest.mark.parametrize("block", list(policies()))
+def test_policies_of_the_documents_are_accepted(tmp_path, block):
+    authority = Authority(tmp_path / "authority")
+    tls = mount(tmp_path / "tls", authority, *authority.server())
+    path = tmp_path / "policy.yaml"
+    path.write_text(block.replace("/etc/gpu-extender/tls", str(tls)), encoding="utf-8")
+    done = run_to_end("--config", path, "--check")
+    assert done.returncode == 0, done.stderr
 
 
 # docs/MODELS.md
