@@ -285,17 +285,16 @@ static void check_right(const struct live_checks *checks, struct subject *subjec
     }
     const char *name = name_of(right, checks->settings);
     const bool is_other = subject->asks_self && strcmp(checks->caller, subject->user) != 0;
+    const char *user = is_other ? checks->caller : subject->user;
     (void)snprintf(what, sizeof what, "%s%s%s%s%.64s%s%s", right->resource,
                    *right->subresource ? "/" : "", right->subresource, *name ? " " : "", name,
                    *right->group ? " of " : "", right->group);
     if (*missing)
         findings_add(checks->findings, is_other ? FINDING_WARN : right->missing, RIGHTS,
                      "apply manifests/rbac, or the base or overlay that you use",
-                     "%s may not %s %s: %s", is_other ? checks->caller : subject->user, missing,
-                     what, right->without);
+                     "%s may not %s %s: %s", user, missing, what, right->without);
     else
-        findings_add(checks->findings, is_other ? FINDING_WARN : FINDING_OK, RIGHTS, "",
-                     "%s may %s %s", is_other ? checks->caller : subject->user, verbs, what);
+        findings_add(checks->findings, FINDING_OK, RIGHTS, "", "%s may %s %s", user, verbs, what);
 }
 
 /* To list and watch a kind. Its path is /api/VERSION/RESOURCE or /apis/GROUP/VERSION/RESOURCE. */

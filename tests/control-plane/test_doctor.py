@@ -80,7 +80,9 @@ def test_who_may_not_ask_hears_of_its_own_rights(account):
 def test_own_rights_say_nothing_of_another_account(account):
     _, kubeconfig = account(manifests(), "other")
     found = Diagnosis("--kubeconfig", kubeconfig, "--account", "kube-system/somebody")
-    assert {level for level, _ in found.of("rights")} == {"warn"}
+    first, *rest = found.of("rights")
+    assert first[0] == "warn" and "are about the caller" in first[1] and "kube-system/somebody" not in first[1]
+    assert {(level, "somebody" in seen) for level, seen in rest} == {("ok", False)}
     assert found.status == 0
 
 

@@ -19,6 +19,7 @@ LEASE = f"/apis/coordination.k8s.io/v1{HOME}leases/gpu-extender"
 WAKE = f"/apis/storage.k8s.io/v1{HOME}csistoragecapacities/gpu-extender-wake"
 SLICE = f"/apis/discovery.k8s.io/v1{HOME}endpointslices/gpu-extender-verbs"
 REVIEW = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+REVIEW_OF_SELF = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 GROUPS = {version: f"/apis/scheduling.k8s.io/{version}/podgroups" for version in ("v1", "v1beta1", "v1alpha2")}
@@ -156,6 +157,8 @@ def test_it_only_asks(diagnose):
         ({SLICE: {"endpoints": 1, "ports": [1]}}, "endpointSlice", "fail", ["no address"]),
         ({REVIEW: {"status": {"allowed": False}}}, "rights", "fail", ["may not list, watch nodes"]),
         ({REVIEW: {"status": {"allowed": "yes"}}}, "rights", "warn", ["not checked"]),
+        ({REVIEW: 403, REVIEW_OF_SELF: {"status": {"allowed": True}}}, "rights", "ok", ["ann may list, watch nodes"]),
+        ({REVIEW: 403, REVIEW_OF_SELF: {"status": {"allowed": False}}}, "rights", "warn", ["ann may not list, watch nodes"]),
         ({REVIEW: 500}, "rights", "warn", ["not checked", "500"]),
         ({GROUPS["v1"]: 404, GROUPS["v1beta1"]: 404, GROUPS["v1alpha2"]: A_GROUP}, "pods.groups", "warn", ["asks again", "without a pause"]),
         ({GROUPS["v1"]: 403}, "cluster", "warn", ["the podgroups are not listed"]),
