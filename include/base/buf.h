@@ -41,6 +41,8 @@ void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(
  * characters of buf_control(). Invalid UTF-8 becomes U+FFFD. If the text does not fit, adds its
  * beginning. */
 void buf_add_quoted(struct buf *buf, const char *text);
+/* The same if strlen(text) is known. */
+void buf_add_quoted_len(struct buf *buf, const char *text, size_t len);
 /* Adds JSON's escape of a character. */
 void buf_add_escape(struct buf *buf, unsigned code);
 /* The length of the control, invisible or bidirectional character that the text begins with

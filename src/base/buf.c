@@ -76,21 +76,24 @@ static char *grow_secret(struct buf *buf, size_t size)
     return data;
 }
 
-static bool make_room(struct buf *buf, size_t more)
+static bool grow(struct buf *buf, size_t more)
 {
-    if (more > buf->max - buf->len) {
-        buf->overflowed = true;
-        return false;
-    }
     size_t need = buf->len + more + 1;
-    if (need <= buf->size)
-        return true;
     size_t size = buf->size ? buf->size : 256;
     while (size < need)
         size = size > SIZE_MAX / 2 ? need : size * 2;
     buf->data = buf->is_secret ? grow_secret(buf, size) : mem_grow(buf->data, size, 1);
     buf->size = size;
     return true;
+}
+
+static inline bool make_room(struct buf *buf, size_t more)
+{
+    if (more > buf->max - buf->len) {
+        buf->overflowed = true;
+        return false;
+    }
+    return more < buf->size - buf->len || grow(buf, more);
 }
 
 static bool add(struct buf *buf, const void *bytes, size_t len)
@@ -261,7 +264,12 @@ static bool add_quoted_plain(struct buf *buf, const char *text, size_t len)
 
 void buf_add_quoted(struct buf *buf, const char *text)
 {
-    if (add_quoted_plain(buf, text, strlen(text)))
+    buf_add_quoted_len(buf, text, strlen(text));
+}
+
+void buf_add_quoted_len(struct buf *buf, const char *text, size_t len)
+{
+    if (add_quoted_plain(buf, text, len))
         return;
     if (add(buf, "\"", 1) && add_quoted_text(buf, (const unsigned char *)text))
         (void)add(buf, "\"", 1);

@@ -101,48 +101,49 @@ int rank_compare(const struct ranked_node *a, const struct ranked_node *b)
     return order != 0 ? order : COMPARE(a->position, b->position);
 }
 
-static size_t tier_end(const struct ranked_node *nodes, size_t n_nodes, size_t begin)
+static size_t tier_end(struct ranked_node *const *kinds, size_t n_kinds, size_t begin)
 {
     size_t end = begin + 1;
-    while (end < n_nodes && compare_tier(&nodes[begin], &nodes[end]) == 0)
+    while (end < n_kinds && compare_tier(kinds[begin], kinds[end]) == 0)
         end++;
     return end;
 }
 
-static size_t count_tiers(const struct ranked_node *nodes, size_t n_nodes)
+static size_t count_tiers(struct ranked_node *const *kinds, size_t n_kinds)
 {
     size_t n = 0;
-    for (size_t begin = 0; begin < n_nodes; begin = tier_end(nodes, n_nodes, begin))
+    for (size_t begin = 0; begin < n_kinds; begin = tier_end(kinds, n_kinds, begin))
         n++;
     return n;
 }
 
 /* Spreads the scores lowest..highest over the tier's costs, cheapest highest. Equal costs all get
  * the lowest. */
-static void score_tier(struct ranked_node *nodes, size_t n_nodes, int lowest, int highest)
+static void score_tier(struct ranked_node *const *kinds, size_t n_kinds, int lowest, int highest)
 {
-    double min = cost_sum(&nodes[0].cost);
-    double max = cost_sum(&nodes[n_nodes - 1].cost);
+    double min = cost_sum(&kinds[0]->cost);
+    double max = cost_sum(&kinds[n_kinds - 1]->cost);
     int n_scores = highest - lowest + 1;
-    for (size_t i = 0; i < n_nodes; i++) {
-        int step = max > min ? (int)(n_scores * (max - cost_sum(&nodes[i].cost)) / (max - min)) : 0;
-        nodes[i].score = lowest + (step < n_scores ? step : n_scores - 1);
+    for (size_t i = 0; i < n_kinds; i++) {
+        int step =
+            max > min ? (int)(n_scores * (max - cost_sum(&kinds[i]->cost)) / (max - min)) : 0;
+        kinds[i]->score = lowest + (step < n_scores ? step : n_scores - 1);
     }
 }
 
-static void score_all(struct ranked_node *nodes, size_t n_nodes)
+static void score_all(struct ranked_node *const *kinds, size_t n_kinds)
 {
-    const int n_tiers = (int)count_tiers(nodes, n_nodes);
+    const int n_tiers = (int)count_tiers(kinds, n_kinds);
     int tier = 0;
-    for (size_t begin = 0, end = 0; begin < n_nodes; begin = end, tier++) {
-        end = tier_end(nodes, n_nodes, begin);
+    for (size_t begin = 0, end = 0; begin < n_kinds; begin = end, tier++) {
+        end = tier_end(kinds, n_kinds, begin);
         int highest = N_OTHER_SCORES - 1 - tier;
         int lowest = highest;
         if (n_tiers <= N_OTHER_SCORES) {
             highest = N_OTHER_SCORES - 1 - N_OTHER_SCORES * tier / n_tiers;
             lowest = N_OTHER_SCORES - N_OTHER_SCORES * (tier + 1) / n_tiers;
         }
-        score_tier(&nodes[begin], end - begin, lowest > 0 ? lowest : 0, highest > 0 ? highest : 0);
+        score_tier(&kinds[begin], end - begin, lowest > 0 ? lowest : 0, highest > 0 ? highest : 0);
     }
 }
 
@@ -170,36 +171,40 @@ bool rank_by_models(const struct pod_shape *shape, struct ranked_node *nodes, si
 
 /* ---- sorting ----
  *
- * Many nodes compare equal but for their names. So only one of each kind is compared with the
- * others. Then all nodes are sorted by numbers, byte by byte, the least significant one first. */
+ * Many nodes compare equal but for their names. So only one of each kind is weighed, compared with
+ * the others, and scored. Then all nodes are sorted by numbers, byte by byte, the least significant
+ * one first. */
 
 enum { KEY_NAME, KEY_KIND, N_KEYS };
 
 struct rank_place {
-    const struct ranked_node *ranked;
-    /* The name's bytes from the first one in which names differ; and the index of the kind's first
-     * node, then the kind's rank. */
+    const struct node *node;
+    const struct ranked_node *kind; /* NULL: no node */
+    size_t position;
+    /* The name's bytes from the first one in which names differ; and the kind's rank. */
     uint64_t keys[N_KEYS];
 };
 
-/* Nodes that do not exist have the last kind. */
-static size_t weigh_all(const struct score *score, struct ranked_node *nodes, size_t n_nodes,
-                        struct rank_place *places, const struct ranked_node **kinds,
-                        struct arena *arena)
+/* Returns the number of kinds, which are in the order in which they are met. */
+static size_t weigh_all(const struct score *score, const struct ranked_node *nodes, size_t n_nodes,
+                        struct rank_place *places, struct ranked_node *kinds, struct arena *arena)
 {
     const struct alikes alikes = alikes_begin(score, arena);
     size_t n_kinds = 0;
     for (size_t i = 0; i < n_nodes; i++) {
-        places[i] = (struct rank_place){&nodes[i], {[KEY_KIND] = n_nodes}};
-        if (!nodes[i].node)
+        const struct node *node = nodes[i].node;
+        struct alike *alike = node ? alikes_find(&alikes, node) : NULL;
+        places[i] = (struct rank_place){node, NULL, nodes[i].position, {0}};
+        if (!node)
             continue;
-        struct alike *alike = alikes_find(&alikes, nodes[i].node);
-        alikes_weigh(&alikes, alike, &nodes[i]);
-        places[i].keys[KEY_KIND] = alike && alike->seen > 0 ? alike->seen - 1 : i;
-        if (places[i].keys[KEY_KIND] == i)
-            kinds[n_kinds++] = &nodes[i];
+        const bool is_new = !alike || alike->seen == 0;
+        places[i].kind = &kinds[is_new ? n_kinds : alike->seen - 1];
+        if (!is_new)
+            continue;
+        kinds[n_kinds] = nodes[i];
+        alikes_weigh(&alikes, alike, &kinds[n_kinds++]);
         if (alike)
-            alike->seen = places[i].keys[KEY_KIND] + 1;
+            alike->seen = n_kinds;
     }
     return n_kinds;
 }
@@ -210,20 +215,25 @@ static int compare_kinds(const void *a, const void *b)
                               *(const struct ranked_node *const *)b);
 }
 
-static void number_kinds(const struct ranked_node *nodes, size_t n_nodes, struct rank_place *places,
-                         const struct ranked_node **kinds, size_t n_kinds, struct arena *arena)
+/* Returns the kinds, sorted. Nodes that do not exist come last. */
+static struct ranked_node **number_kinds(struct rank_place *places, size_t n_nodes,
+                                         struct ranked_node *kinds, size_t n_kinds,
+                                         struct arena *arena)
 {
-    size_t *numbers = ARENA_ARRAY_UNSET(arena, size_t, n_nodes + 1);
+    size_t *numbers = ARENA_ARRAY_UNSET(arena, size_t, n_kinds + 1);
+    struct ranked_node **sorted = ARENA_ARRAY_UNSET(arena, struct ranked_node *, n_kinds + 1);
     size_t number = 0;
+    for (size_t i = 0; i < n_kinds; i++)
+        sorted[i] = &kinds[i];
     if (n_kinds > 1)
-        qsort(kinds, n_kinds, sizeof(struct ranked_node *), compare_kinds);
+        qsort(sorted, n_kinds, sizeof(struct ranked_node *), compare_kinds);
     for (size_t i = 0; i < n_kinds; i++) {
-        number += i > 0 && rank_compare_alike(kinds[i - 1], kinds[i]) != 0;
-        numbers[kinds[i] - nodes] = number;
+        number += i > 0 && rank_compare_alike(sorted[i - 1], sorted[i]) != 0;
+        numbers[sorted[i] - kinds] = number;
     }
-    numbers[n_nodes] = number + 1;
     for (size_t i = 0; i < n_nodes; i++)
-        places[i].keys[KEY_KIND] = numbers[places[i].keys[KEY_KIND]];
+        places[i].keys[KEY_KIND] = places[i].kind ? numbers[places[i].kind - kinds] : number + 1;
+    return sorted;
 }
 
 static uint64_t first_bytes(const char *text)
@@ -242,17 +252,15 @@ static void number_names(struct rank_place *places, size_t n_nodes)
     const char *beginning = NULL;
     size_t len = 0;
     for (size_t i = 0; i < n_nodes; i++) {
-        const char *name = places[i].ranked->node ? node_name(places[i].ranked->node) : beginning;
-        size_t n = 0;
+        const char *name = places[i].node ? node_name(places[i].node) : beginning;
         if (!beginning && name)
             len = strlen(beginning = name);
-        while (n < len && name[n] == beginning[n])
-            n++;
-        len = n;
+        while (len > 0 && strncmp(name, beginning, len) != 0)
+            len--;
     }
     for (size_t i = 0; i < n_nodes; i++) {
-        if (places[i].ranked->node)
-            places[i].keys[KEY_NAME] = first_bytes(node_name(places[i].ranked->node) + len);
+        if (places[i].node)
+            places[i].keys[KEY_NAME] = first_bytes(node_name(places[i].node) + len);
     }
 }
 
@@ -270,15 +278,22 @@ static void sort_by_byte(const struct rank_place *from, struct rank_place *to, s
 
 static int compare_places(const void *a, const void *b)
 {
-    return rank_compare(((const struct rank_place *)a)->ranked,
-                        ((const struct rank_place *)b)->ranked);
+    const struct rank_place *places[] = {a, b};
+    const int order =
+        places[0]->node ? strcmp(node_name(places[0]->node), node_name(places[1]->node)) : 0;
+    return order != 0 ? order : COMPARE(places[0]->position, places[1]->position);
+}
+
+static bool are_equal(const struct rank_place *a, const struct rank_place *b)
+{
+    return a->keys[KEY_NAME] == b->keys[KEY_NAME] && a->keys[KEY_KIND] == b->keys[KEY_KIND];
 }
 
 /* Nodes with equal keys: of the same kind, with names that differ only further behind. */
 static void sort_equal(struct rank_place *places, size_t n)
 {
     for (size_t begin = 0, end = 0; begin < n; begin = end) {
-        while (end < n && memcmp(places[begin].keys, places[end].keys, sizeof places->keys) == 0)
+        while (end < n && are_equal(&places[begin], &places[end]))
             end++;
         if (end - begin > 1)
             qsort(&places[begin], end - begin, sizeof *places, compare_places);
@@ -305,48 +320,27 @@ static struct rank_place *sort_places(struct rank_place *places, struct rank_pla
     return places;
 }
 
-/* Moves each node to its place, cycle by cycle. */
-static void permute(struct ranked_node *nodes, size_t n_nodes, struct rank_place *places)
-{
-    for (size_t i = 0; i < n_nodes; i++) {
-        const struct ranked_node first = nodes[i];
-        size_t at = i;
-        while (places[at].ranked != &nodes[i]) {
-            const size_t from = (size_t)(places[at].ranked - nodes);
-            nodes[at] = nodes[from];
-            places[at].ranked = &nodes[at];
-            at = from;
-        }
-        nodes[at] = first;
-        places[at].ranked = &nodes[at];
-    }
-}
-
-static void sort(const struct score *score, struct ranked_node *nodes, size_t n_nodes,
-                 struct arena *arena)
-{
-    struct rank_place *places = ARENA_ARRAY_UNSET(arena, struct rank_place, n_nodes);
-    const struct ranked_node **kinds =
-        ARENA_ARRAY_UNSET(arena, const struct ranked_node *, n_nodes);
-    const size_t n_kinds = weigh_all(score, nodes, n_nodes, places, kinds, arena);
-    number_kinds(nodes, n_nodes, places, kinds, n_kinds, arena);
-    number_names(places, n_nodes);
-    struct rank_place *spare = ARENA_ARRAY_UNSET(arena, struct rank_place, n_nodes);
-    permute(nodes, n_nodes, sort_places(places, spare, n_nodes));
-}
-
 void rank_nodes(const struct cluster *cluster, const struct fit_question *question,
                 struct ranked_node *nodes, size_t n_nodes)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    sort(score_begin(cluster, question, arena), nodes, n_nodes, arena);
-    size_t n_known = n_nodes;
-    while (n_known > 0 && !nodes[n_known - 1].node)
-        nodes[--n_known].score = 0;
-    if (n_known == 0)
-        return;
+    struct rank_place *places = ARENA_ARRAY_UNSET(arena, struct rank_place, n_nodes);
+    struct rank_place *spare = ARENA_ARRAY_UNSET(arena, struct rank_place, n_nodes);
+    struct ranked_node *kinds = ARENA_ARRAY_UNSET(arena, struct ranked_node, n_nodes);
+    const struct score *score = score_begin(cluster, question, arena);
+    const size_t n_kinds = weigh_all(score, nodes, n_nodes, places, kinds, arena);
+    struct ranked_node **sorted = number_kinds(places, n_nodes, kinds, n_kinds, arena);
+    number_names(places, n_nodes);
+    places = sort_places(places, spare, n_nodes);
     /* A best node alone in its tier leaves all scores of 0..9 to the others. */
-    size_t first = tier_end(nodes, n_known, 0) == 1 ? 1 : 0;
-    score_all(&nodes[first], n_known - first);
-    nodes[0].score = RANK_BEST_SCORE;
+    const bool is_alone = n_kinds > 0 && tier_end(sorted, n_kinds, 0) == 1 &&
+                          (n_nodes == 1 || places[1].keys[KEY_KIND] > 0);
+    score_all(&sorted[is_alone], n_kinds - is_alone);
+    for (size_t i = 0; i < n_nodes; i++) {
+        nodes[i] = places[i].kind ? *places[i].kind : (struct ranked_node){.node = NULL};
+        nodes[i].node = places[i].node;
+        nodes[i].position = places[i].position;
+    }
+    if (n_kinds > 0)
+        nodes[0].score = RANK_BEST_SCORE;
 }

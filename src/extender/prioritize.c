@@ -7,6 +7,8 @@
 #include "extender/extender.h"
 #include "extender/in_force.h"
 
+#include <string.h>
+
 /* Names of the nodes that are as good as any other. */
 struct best_names {
     const char **items;
@@ -90,14 +92,18 @@ static bool rank(struct prioritizing *ranking, struct decision *decision)
 static void add_priorities(const struct args *args, const struct ranked_node *ranked,
                            struct arena *arena, struct buf *out)
 {
-    const char *ends[RANK_BEST_SCORE + 1];
+    static const char HOST[] = "{\"Host\":";
+    struct hashed_text ends[RANK_BEST_SCORE + 1];
     for (int score = 0; score <= RANK_BEST_SCORE; score++)
-        ends[score] = arena_printf(arena, ",\"Score\":%d}", score);
+        ends[score] = hash_of_text(arena_printf(arena, ",\"Score\":%d},%s", score, HOST));
     buf_add_text(out, "[");
+    buf_add(out, HOST, args->n_names > 0 ? strlen(HOST) : 0);
     for (size_t i = 0; i < args->n_names; i++) {
-        buf_add_text(out, i == 0 ? "{\"Host\":" : ",{\"Host\":");
-        buf_add_quoted(out, args->names[ranked[i].position].text);
-        buf_add_text(out, ends[ranked[i].score]);
+        const struct hashed_text *name = &args->names[ranked[i].position];
+        const struct hashed_text *end = &ends[ranked[i].score];
+        const bool is_last = i + 1 == args->n_names;
+        buf_add_quoted_len(out, name->text, name->len);
+        buf_add(out, end->text, end->len - is_last * sizeof HOST);
     }
     buf_add_text(out, "]");
 }

@@ -245,7 +245,7 @@ static void add_fitting(const struct args *args, const struct filter_result *fou
         if (args->has_nodes)
             json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
         else
-            buf_add_quoted(out, args->names[i].text);
+            buf_add_quoted_len(out, args->names[i].text, args->names[i].len);
         separator = ",";
     }
     buf_add_text(out, "]");
@@ -293,7 +293,7 @@ static void add_failed_nodes(const struct args *args, const struct filter_result
         if (found->verdicts[i] == REASON_FITS || is_awaited(found, args->names[i].text) != awaited)
             continue;
         buf_add_text(out, separator);
-        buf_add_quoted(out, args->names[i].text);
+        buf_add_quoted_len(out, args->names[i].text, args->names[i].len);
         buf_add_text(out, ":");
         add_message(&quoted[found->verdicts[i]], refusal ? refusal : found->messages[i], arena,
                     out);
