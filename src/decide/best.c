@@ -39,7 +39,8 @@ static bool is_worse(const struct best *best, struct alike *alike, const struct 
     const struct ranked_node *last = last_of(best);
     if (!last)
         return false;
-    if (alike->seen != best->n_changes) {
+    /* The last one only gets better. */
+    if (alike->order <= 0 && alike->seen != best->n_changes) {
         alike->seen = best->n_changes;
         alike->order = rank_compare_alike(&alike->ranked, last);
     }

@@ -3,7 +3,8 @@
  * of the ledger's lock, the time of the whole copy, and memory while the ledger is there twice.
  * CLAIMS_MAX claims on quotas are outstanding, of pods that wait, and N_RESERVED reservations.
  *
- *     scripts/build bench tests/bench/bench_reload && build/bench/tests/bench/bench_reload
+ *     scripts/build bench tests/bench/bench_reload
+ *     build/bench/tests/bench/bench_reload [NODES PODS]      5,000 and 150,000
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_NODES 5000
-#define N_PODS 150000
 #define N_WAITING CLAIMS_MAX
 #define N_RESERVED 300
 #define N_NAMESPACES 60
@@ -29,7 +28,9 @@
 #define LATER_MS 1000000
 
 static const struct inventory_limits LIMITS = {
-    .max_object_bytes = 1 << 20, .max_nodes = 10000, .max_pods = 300000};
+    .max_object_bytes = 1 << 20, .max_nodes = 100000, .max_pods = 1000000};
+static size_t n_nodes = 5000;
+static size_t n_pods = 150000;
 
 /* VmHWM is the peak since then. */
 static void reset_peak(void)
@@ -66,14 +67,14 @@ static json_t *make_pod(size_t i)
     char namespace_[TEXT];
     char cpu[TEXT];
     char node[TEXT];
-    const bool waits = i >= N_PODS;
+    const bool waits = i >= n_pods;
     (void)snprintf(uid, sizeof uid, UID, i);
     (void)snprintf(name, sizeof name, "recommender-%zu", i);
     (void)snprintf(namespace_, sizeof namespace_, "team-%zu", i % N_NAMESPACES);
     (void)snprintf(cpu, sizeof cpu, "%zum", 100 + i % 300);
-    (void)snprintf(node, sizeof node, NODE, i % N_NODES);
+    (void)snprintf(node, sizeof node, NODE, i % n_nodes);
     json_t *limits = json_pack("{s:s, s:s}", "cpu", cpu, "memory", "1Gi");
-    if (waits || i / N_NODES % 6 == 0)
+    if (waits || i / n_nodes % 6 == 0)
         (void)json_object_set_new(limits, "nvidia.com/gpu", json_string("1"));
     json_t *pod =
         json_pack("{s:{s:s, s:s, s:s}, s:{s:[{s:s, s:{s:o}}]}, s:{s:s}}", "metadata", "name", name,
@@ -128,7 +129,7 @@ static void claim(struct inventory *inventory, size_t i)
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct pod_facts facts = facts_of(i, arena);
     const struct claim_question question = {.pod = &facts,
-                                            .node_name = arena_printf(arena, NODE, i % N_NODES),
+                                            .node_name = arena_printf(arena, NODE, i % n_nodes),
                                             .claims_version = version_of_claims(inventory),
                                             .until_ms = LATER_MS};
     if (!inventory_claim(inventory, &question))
@@ -141,7 +142,7 @@ static void reserve(struct inventory *inventory, size_t i)
     struct reserve_result result;
     const struct pod_facts facts = facts_of(i, arena);
     const struct reserve_question question = {
-        .uid = facts.uid, .node_name = arena_printf(arena, NODE, i % N_NODES), .facts = &facts};
+        .uid = facts.uid, .node_name = arena_printf(arena, NODE, i % n_nodes), .facts = &facts};
     if (inventory_reserve(inventory, &question, arena, &result) != RESERVE_HELD)
         abort();
 }
@@ -150,12 +151,12 @@ static void fill(struct inventory *inventory)
 {
     inventory_go_live(inventory, "https://127.0.0.1:6443");
     live_bench_list(inventory, CLUSTER_NAMESPACES, N_NAMESPACES, make_namespace);
-    live_bench_list(inventory, CLUSTER_NODES, N_NODES, make_node);
-    live_bench_list(inventory, CLUSTER_PODS, N_PODS + N_WAITING, make_pod);
-    for (size_t i = N_PODS; i < N_PODS + N_WAITING; i++)
+    live_bench_list(inventory, CLUSTER_NODES, n_nodes, make_node);
+    live_bench_list(inventory, CLUSTER_PODS, n_pods + N_WAITING, make_pod);
+    for (size_t i = n_pods; i < n_pods + N_WAITING; i++)
         claim(inventory, i);
     for (size_t i = 0; i < N_RESERVED; i++)
-        reserve(inventory, N_PODS + N_WAITING + i);
+        reserve(inventory, n_pods + N_WAITING + i);
 }
 
 /* What the change left behind must be right, and all claims still there. */
@@ -199,8 +200,12 @@ static void reload(struct inventory *inventory, const struct policy *policy, str
     inventory_free_replaced(inventory);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 3) {
+        n_nodes = strtoul(argv[1], NULL, 10);
+        n_pods = strtoul(argv[2], NULL, 10);
+    }
     struct policy policies[1 + N_RELOADS];
     struct cost most = {0};
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
@@ -219,11 +224,11 @@ int main(void)
     }
     const double peak_mib = live_bench_status_mib("VmHWM:");
     check(inventory);
-    printf("{\"nodes\": %d, \"pods\": %d, \"claims\": %d, \"reservations\": %d, \"reloads\": %d, "
+    printf("{\"nodes\": %zu, \"pods\": %zu, \"claims\": %d, \"reservations\": %d, \"reloads\": %d, "
            "\"longest_hold_cpu_ms\": %.2f, \"longest_write_cpu_ms\": %.2f, "
            "\"settle_cpu_ms\": %.2f, \"copy_cpu_ms\": %.1f, \"copy_ms\": %.1f, "
            "\"rss_mib\": %.1f, \"peak_mib\": %.1f, \"rss_after_mib\": %.1f}\n",
-           N_NODES, N_PODS, N_WAITING, N_RESERVED, N_RELOADS, most.hold_ms, most.write_ms,
+           n_nodes, n_pods, N_WAITING, N_RESERVED, N_RELOADS, most.hold_ms, most.write_ms,
            most.settle_ms, most.cpu_ms, most.took_ms, before_mib, peak_mib,
            live_bench_status_mib("VmRSS:"));
     inventory_free(inventory);
