@@ -38,6 +38,7 @@ void tables_write_fragmentation(const json_t *answer, bool wide, struct arena *a
 void tables_write_quota(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 void tables_write_decisions(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
+void tables_write_groups(const json_t *answer, bool wide, struct arena *arena, struct buf *out);
 void tables_write_node_groups(const json_t *answer, bool wide, struct arena *arena,
                               struct buf *out);
 /* The claims of /v1/inventory. */

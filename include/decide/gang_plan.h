@@ -26,6 +26,10 @@ struct gang_plan {
     struct gang_member *members;
     size_t n;
     bool has_terms; /* the fork must have all peers */
+    /* What gang_plan_choose() found: so many members have a place, and the next one lacks this:
+     * "lacks 8 H100". NULL: nothing. */
+    size_t n_fit;
+    const char *lacks;
 };
 
 /* The members that need a place: the oldest unbound ones, as many as the group lacks, those that

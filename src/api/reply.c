@@ -55,6 +55,8 @@ static const char *tag_of(const struct api *api, struct exchange *exchange)
     struct buf text;
     buf_init(&text, BUF_UNBOUNDED); /* the query and the path are bounded */
     inventory_edition(api->inventory, &text);
+    if (api->groups)
+        buf_printf(&text, "%" PRIu64 "\n", groups_edition(api->groups));
     buf_printf(&text, "%s\n%s\n", role ? role : "", exchange_path(exchange));
     for (size_t i = 0; (name = exchange_query_name(exchange, i)); i++)
         buf_printf(&text, "%s=%s\n", name, exchange_query(exchange, name));

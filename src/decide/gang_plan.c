@@ -127,8 +127,8 @@ static void avoid(struct cluster *fork, const struct node *node)
     }
 }
 
-/* Whether so many such pods would have room if the cluster were empty. */
-static bool could_fit(const struct cluster *fork, const struct pod_shape *shape, size_t n)
+/* How many such pods would have room if the cluster were empty; at most n. */
+static size_t could_fit(const struct cluster *fork, const struct pod_shape *shape, size_t n)
 {
     int64_t count = 0;
     for (const struct node *node = cluster_next_node(fork, NULL); node && count < (int64_t)n;
@@ -142,7 +142,52 @@ static bool could_fit(const struct cluster *fork, const struct pod_shape *shape,
         if (admit_node(node, shape) && admit_model(node, shape) == REASON_FITS)
             count = amount_add(count, most);
     }
-    return count >= (int64_t)n;
+    return count < (int64_t)n ? (size_t)count : n;
+}
+
+/* The GPUs that the node lacks for such a pod. */
+static int64_t lack_of(const struct node *node, const struct fit_question *question)
+{
+    int64_t lack = 0;
+    for (size_t i = 0; i < question->shape->n_gpu_needs; i++)
+        lack = amount_add(lack, fit_lack(node, question, &question->shape->needs[i]));
+    return lack;
+}
+
+/* What the next such pod lacks on the node that has most for it. */
+static const char *lacks_text(const struct cluster *fork, const struct fit_question *question,
+                              struct arena *arena)
+{
+    const struct node *best = NULL;
+    int64_t least = INT64_MAX;
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node)) {
+        const bool is_admitted =
+            admit_node(node, question->shape) && admit_model(node, question->shape) == REASON_FITS;
+        const int64_t lack = is_admitted ? lack_of(node, question) : INT64_MAX;
+        best = lack < least ? node : best;
+        least = lack < least ? lack : least;
+    }
+    if (!best)
+        return "finds no node that admits it";
+    if (least == 0)
+        return arena_printf(arena, "finds no node: %s",
+                            fit_text(best, question, fit_judge(best, question)));
+    const struct gpu_kind *kind = admit_next_kind(node_traits(best), question->shape, NULL);
+    const bool is_known = kind && kind->model.chip[0];
+    return arena_printf(arena, "lacks %lld %s", (long long)least,
+                        is_known ? gpu_model_name(&kind->model, arena) : "GPUs");
+}
+
+static void explain_lack(const struct cluster *fork, const struct fit_question *question, size_t n,
+                         struct gang_plan *plan, enum gang_choice *ret_choice, struct arena *arena)
+{
+    const size_t n_could = could_fit(fork, question->shape, n);
+    *ret_choice = n_could == n ? GANG_NO_ROOM : GANG_NEVER_FITS;
+    plan->lacks =
+        n_could == n
+            ? lacks_text(fork, question, arena)
+            : arena_printf(arena, "an empty cluster has room for %zu of %zu such pods", n_could, n);
 }
 
 static bool are_alike(const struct gang_member *a, const struct gang_member *b)
@@ -161,11 +206,13 @@ static size_t choose_some(struct cluster *fork, struct gang_plan *plan, size_t f
         n++;
     const struct fit_question question = question_of(fork, &members[0], arena);
     const struct node **nodes = ARENA_ARRAY(arena, const struct node *, n);
-    const bool is_whole = what_if_place(fork, &question, n, nodes) == n;
+    const size_t n_placed = what_if_place(fork, &question, n, nodes);
+    const bool is_whole = n_placed == n;
+    plan->n_fit += n_placed;
     for (size_t i = 0; i < n && is_whole; i++)
         members[i].node = arena_strdup(arena, node_name(nodes[i]));
     if (!is_whole)
-        *ret_choice = could_fit(fork, question.shape, n) ? GANG_NO_ROOM : GANG_NEVER_FITS;
+        explain_lack(fork, &question, n, plan, ret_choice, arena);
     return n;
 }
 

@@ -185,11 +185,17 @@ static const struct {
     const char *lists[2];
     const char *object;
 } SHAPES[] = {
-    {"inventory", {"nodes", "models"}, NULL},  {"pending", {"pods", "owners"}, NULL},
-    {"quota", {"quotas", NULL}, NULL},         {"explain", {"nodes", NULL}, "pod"},
-    {"fragmentation", {"models", NULL}, NULL}, {"dry-run", {"workloads", NULL}, NULL},
-    {"decisions", {"decisions", NULL}, NULL},  {"policy", {NULL, NULL}, "values"},
-    {"node-groups", {"groups", NULL}, NULL},   {"what-if", {"displaced", "workloads"}, "pending"},
+    {"inventory", {"nodes", "models"}, NULL},
+    {"pending", {"pods", "owners"}, NULL},
+    {"quota", {"quotas", NULL}, NULL},
+    {"explain", {"nodes", NULL}, "pod"},
+    {"fragmentation", {"models", NULL}, NULL},
+    {"dry-run", {"workloads", NULL}, NULL},
+    {"decisions", {"decisions", NULL}, NULL},
+    {"policy", {NULL, NULL}, "values"},
+    {"groups", {"groups", NULL}, NULL},
+    {"node-groups", {"groups", NULL}, NULL},
+    {"what-if", {"displaced", "workloads"}, "pending"},
 };
 
 /* The member that the answer lacks; NULL: it is what was asked for. */

@@ -41,6 +41,11 @@ const struct verb_facts VERB_TABLE[N_VERBS] = {
                     "UNKNOWN\tused GPUs whose model is unknown\n"
                     "MOST USED BY\tthe namespace that uses most of it\n",
                     "quota -n ml-training", verbs_quota},
+    [VERB_GROUPS] = {"groups", "", "groups of pods that wait to be bound together",
+                     IN_NAMESPACES | SHOWN,
+                     "STATE\tforming, waiting, planned or partial\n"
+                     "BOUND\thow many of its pods are\n",
+                     "groups -n ml-training", verbs_groups},
     [VERB_WHY] = {"why", "POD | KIND/NAME", "one pod node by node: why it waits",
                   TAKES_NAMESPACE | TAKES_OBJECT | NEEDS_OBJECT | SHOWN, "",
                   "why big-train-0 -n ml-training", verbs_why},

@@ -14,6 +14,7 @@ enum verb {
     VERB_FIT,
     VERB_PENDING,
     VERB_QUOTA,
+    VERB_GROUPS,
     VERB_WHY,
     VERB_PODS,
     VERB_FRAG,

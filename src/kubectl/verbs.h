@@ -10,6 +10,7 @@ int verbs_nodes(struct session *session);
 int verbs_pending(struct session *session);
 int verbs_quota(struct session *session);
 int verbs_frag(struct session *session);
+int verbs_groups(struct session *session);
 int verbs_node_groups(struct session *session);
 int verbs_version(struct session *session);   /* version.c */
 int verbs_claims(struct session *session);    /* holders.c */

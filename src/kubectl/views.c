@@ -65,6 +65,13 @@ int verbs_frag(struct session *session)
     return show(session, "fragmentation", tables_write_fragmentation, NULL);
 }
 
+int verbs_groups(struct session *session)
+{
+    static const struct print_names NAMES = {"groups", "group"};
+    session_add_parameter(session, "namespace", session->namespace_);
+    return show(session, "groups", tables_write_groups, &NAMES);
+}
+
 int verbs_node_groups(struct session *session)
 {
     return show(session, "node-groups", tables_write_node_groups, NULL);

@@ -11,6 +11,7 @@ struct groups {
     struct arena *arena;
     struct waiting_group *rows;
     size_t n;
+    uint64_t edition;
 };
 
 struct groups *groups_new(void)
@@ -45,6 +46,9 @@ static struct waiting_group *copy(const struct waiting_group *rows, size_t n, st
         copies[i] = rows[i];
         copies[i].namespace_ = arena_strdup(arena, rows[i].namespace_);
         copies[i].name = arena_strdup(arena, rows[i].name);
+        copies[i].lacks = arena_strdup(arena, rows[i].lacks);
+        copies[i].nodes = arena_strdup(arena, rows[i].nodes);
+        copies[i].missed = arena_strdup(arena, rows[i].missed);
     }
     return copies;
 }
@@ -56,6 +60,7 @@ void groups_set(struct groups *groups, const struct waiting_group *rows, size_t 
     qsort(copies, n, sizeof *copies, compare);
     mutex_lock(&groups->lock);
     struct arena *before = groups->arena;
+    groups->edition += groups->n > 0 || n > 0;
     groups->arena = arena;
     groups->rows = copies;
     groups->n = n;
@@ -77,4 +82,12 @@ size_t groups_list(struct groups *groups, const char *namespace_, struct arena *
     }
     *ret_rows = rows;
     return n;
+}
+
+uint64_t groups_edition(struct groups *groups)
+{
+    mutex_lock(&groups->lock);
+    const uint64_t edition = groups->edition;
+    mutex_unlock(&groups->lock);
+    return edition;
 }

@@ -1,6 +1,10 @@
 """Groups by annotation over a fake API server: no pod is bound before there is room for all, and a group that waits holds nothing."""
 
+import json
+import re
+
 import pytest
+from kubectl_gpu import said as run_kubectl_gpu
 from objects import annotated, container, filter_args, node, pod, preempt_args
 from test_live_binds import arrive
 
@@ -122,6 +126,9 @@ def test_observed_groups_have_no_effect(api, follow):
     assert handed_on(service, four[0]) == ["a", "b"]
     api.store.put(four[3])
     wait_until(service, state="waiting", reason="observed")
+    pod_of = service.get("/v1/explain?namespace=ml&name=train-0").json()["pod"]
+    assert pod_of["gang"]["message"] == "waits: all of its pods fit now; groups are only observed"
+    assert (pod_of["verdict"]["result"], pod_of["verdict"]["cause"]) == ("fits", "scheduler")
     assert handed_on(service, pod("other", 4)) == ["a", "b"]
     assert service.bind(four[0], "b") is None
     assert handed_on(service, annotated("wrong", 1, gang="t")) == ["a", "b"]
@@ -140,8 +147,55 @@ def test_as_a_table(api, planning):
     arrive(api, planning, *members(3, size=4))
     wait_until(planning, state="forming")
     lines = planning.get("/v1/groups?output=table").text.splitlines()
-    assert lines[0] == "gangs.mode: plan"
-    assert lines[2].split(maxsplit=6) == ["ml", "train", "forming", "4", "0", "3", "3 of 4 pods wait; some of its pods do not exist yet"]
+    assert lines[0] == "1 group of pods waits (gangs.mode: plan)"
+    assert lines[2].split() == ["ml", "train", "forming", "0", "of", "4"]
+    assert lines[3].strip() == "forming: 3 of 4 pods exist"
+    shown = run_kubectl_gpu("groups", "--url", f"http://{planning.address}", "-n", "ml")
+    assert shown.splitlines() == lines
+    assert json.loads(run_kubectl_gpu("groups", "--url", f"http://{planning.address}", "-o", "json"))["groups"] == groups(planning)
+
+
+def told(service, one):
+    """What /v1/groups, explain and pending say of the group, which is the same."""
+    (row,) = groups(service)
+    name = one["metadata"]["name"]
+    pod = service.get(f"/v1/explain?namespace=ml&name={name}").json()["pod"]
+    (waiting,) = (each for each in service.get("/v1/pending").json()["pods"] if each["name"] == name)
+    for each in (pod, waiting):
+        assert each["gang"]["message"] == row["message"]
+        assert each["verdict"]["text"] == f"Its group train: {row['message']}."
+        assert (each["verdict"]["cause"], each["summary"]) == ("group", f"ml/{name}: its group train: {row['message']}")
+    return pod["verdict"]["result"], row["message"]
+
+
+def test_a_pod_is_answered_for_its_group(api, planning):
+    three = members(3, gpus=4)
+    arrive(api, planning, *three[:2])
+    wait_until(planning, state="forming", waiting=2)
+    assert told(planning, three[0]) == ("doesNotFit", "forming: 2 of 3 pods exist")
+    api.store.put(three[2])
+    wait_until(planning, state="waiting", reason="room")
+    # a has 5 and b 4 free GPUs, so 1 is left there for the third
+    assert told(planning, three[0]) == ("doesNotFit", "waits: 2 of 3 would fit now; the third lacks 3 A100-SXM4-80GB")
+    (owner,) = (each for each in planning.get("/v1/pending").json()["owners"] if each["name"] == "train-0")
+    assert (owner["fits"], owner["verdict"]["cause"]) == (0, "group")
+    api.store.remove(three[2])
+    two = members(2, gpus=4)
+    api.store.put(*two)
+    wait_until(planning, state="planned")
+    result, text = told(planning, two[0])
+    assert result == "fits" and text in ("planned on a, b; 0 of 2 bound", "planned on b, a; 0 of 2 bound")
+    (node,) = handed_on(planning, two[0])[:1]
+    assert planning.bind(two[0], node) is None
+    wait_until(planning, state="partial", bound=1)
+    assert re.fullmatch(r"partial since \d\d:\d\d UTC: planned on [ab]; 1 of 2 bound", told(planning, two[1])[1])
+
+
+def test_a_group_that_never_fits_says_why(api, planning):
+    three = members(3, gpus=8)
+    arrive(api, planning, *three)
+    wait_until(planning, reason="never")
+    assert told(planning, three[0]) == ("doesNotFit", "can never fit here: an empty cluster has room for 1 of 3 such pods")
 
 
 def test_the_dry_run_names_the_annotations(start_over, write):

@@ -25,6 +25,7 @@ VIEWS = [
     (("pending",), "pending", {}),
     (("pending", "-n", "ml-training"), "pending", {"namespace": "ml-training"}),
     (("quota",), "quota", {}),
+    (("groups",), "groups", {}),
     (("frag", "--model=V100"), "fragmentation", {"model": "V100"}),
     (("nodes", "-l", "kubernetes.io/hostname in (cp-1, v100-1)"), "inventory", {"labelSelector": "kubernetes.io/hostname in (cp-1, v100-1)"}),
     (("pending", "--selector=!app"), "pending", {"labelSelector": "!app"}),
@@ -264,8 +265,8 @@ def test_wrong_options(words):
     "words, said_of_it",
     [
         (("fit", "-n", "a", "-f", SAMPLE_CLUSTER), "--namespace: is not for fit, which takes namespaces from the manifest"),
-        (("nodes", "--namespace", "a"), "--namespace: is not for nodes, only for pending, quota, why, pods, claims, decisions; try kubectl gpu --help"),
-        (("frag", "-n", "a"), "--namespace: is not for frag, only for pending, quota, why, pods, claims, decisions; try kubectl gpu --help"),
+        (("nodes", "--namespace", "a"), "--namespace: is not for nodes, only for pending, quota, groups, why, pods, claims, decisions; try kubectl gpu --help"),
+        (("frag", "-n", "a"), "--namespace: is not for frag, only for pending, quota, groups, why, pods, claims, decisions; try kubectl gpu --help"),
         (("fit", "-f", "-", "--cordon", "a"), "--cordon: is not for fit, only for what-if; try kubectl gpu --help"),
         (("quota", "-l", "a"), "--selector: is not for quota, only for nodes, pending, frag, claims; try kubectl gpu --help"),
         (("pending", "-l", "a in b", *FILE), "?labelSelector=a in b: should be requirements separated by commas"),
@@ -554,12 +555,12 @@ def test_the_table_of_verbs_is_true(kubectl, write):
     asked = {}
     for row in stated:
         words = row.strip("`").replace(" [NODE]", "").replace(" [POD]", "").replace("FILE", str(write("m.yaml", "{}"))).replace("KIND/NAME", "job/x").split()
-        lists = {name: [] for name in ("pods", "nodes", "models", "quotas", "decisions")}
+        lists = {name: [] for name in ("pods", "nodes", "models", "quotas", "groups", "decisions")}
         kubectl.answer(json.dumps({**lists, "owners": [{"kind": "Job", "name": "x", "firstPod": "y"}], "values": {}}))
         (kubectl.folder / "all").unlink(missing_ok=True)
         assert gpu(*words, "-o", "json", env=kubectl.env).returncode in (0, 1, 3)
         asked[row] = re.findall(r"/views/([a-z-]+)", (kubectl.folder / "all").read_text())
-    assert asked == stated and len(stated) == 14
+    assert asked == stated and len(stated) == 15
     for _, path, right in rows:
         assert right.startswith("`create`" if path in ("`views/dry-run`", "`views/what-if`") else "`get`")
         assert right.endswith((" both", " all")) or f"`{path.strip('`')}`" in right

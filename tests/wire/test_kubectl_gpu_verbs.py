@@ -245,7 +245,7 @@ def completer(tmp_path):
 
 def test_completion_of_words(completer):
     verbs = completer("")[0]
-    assert verbs[:2] == ["nodes", "fit"] and len(verbs) == 15
+    assert verbs[:2] == ["nodes", "fit"] and len(verbs) == 16
     assert completer("de") == (["decisions"], ":4")
     assert sorted(completer(*FILE, "nodes", "a100-")[0]) == ["a100-40-1", "a100-80-1", "a100-mig-1"]
     assert completer("nodes", *FILE, "a10-1", "a") == ([], ":4"), "it takes one node"
@@ -408,6 +408,7 @@ MEMBERS = {
     ("nodes",): ("nodes", "models"),
     ("pending",): ("pods", "owners"),
     ("quota",): ("quotas",),
+    ("groups",): ("groups",),
     ("frag",): ("models",),
     ("why", "a"): ("pod", "nodes"),
     ("claims",): ("nodes", "models"),

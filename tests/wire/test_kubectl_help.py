@@ -16,7 +16,7 @@ PAGE = read("man/kubectl-gpu.1").replace("\\-", "-")
 
 def test_help_has_all_verbs_and_options():
     shown = said("--help")
-    assert shown == said("help") == said("-h") and len(VERBS) == 15 and len(OPTIONS) == 36
+    assert shown == said("help") == said("-h") and len(VERBS) == 16 and len(OPTIONS) == 36
     assert VERBS == re.findall(r"^  ([a-z-]+) ", shown.partition("Where to ask")[0], re.MULTILINE)
     assert all(len(line) <= 80 for line in shown.splitlines())
     assert set(re.findall(r"--[a-z-]+", shown)) <= {f"--{name}" for name in OPTIONS}

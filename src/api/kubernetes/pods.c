@@ -245,7 +245,7 @@ bool pods_find_pending(const struct objects_query *query, struct objects *object
     struct inventory *inventory = query->api->inventory;
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
     struct pod_copies copies = copy_page(query, objects, admits_pending);
-    json_t *answer = pending_answer(inventory, &copies, query->arena);
+    json_t *answer = pending_answer(query->api, &copies, query->arena);
     size_t i = 0;
     json_t *pod = NULL;
     /* The pods are in the order of the copies, which pending_answer() has sorted. */
@@ -269,7 +269,7 @@ void pods_explain(const struct objects_query *query)
     if (!reply_from(query->api->inventory, query->exchange) || exchange_defer(query->exchange))
         return;
     const struct explain_question question = {selection->namespace_, selection->name,
-                                              selection->namespace_};
+                                              query->api->groups, selection->namespace_};
     json_t *status = explain_answer(query->api->inventory, &question, query->arena);
     if (!status) {
         exchange_answer_error(

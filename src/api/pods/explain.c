@@ -4,6 +4,7 @@
  */
 #include "api/pods/explain.h"
 #include "api/api.h"
+#include "api/pods/group_text.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/turns.h"
 #include "api/reply.h"
@@ -129,6 +130,14 @@ static void add_turn(struct inventory *inventory, const struct policy *policy,
     pod_copy_fini(&all);
 }
 
+static void add_group(struct groups *groups, const struct pod_copies *copies, json_t *answer,
+                      struct arena *arena)
+{
+    json_t *pods = json_pack("[O]", json_object_get(answer, "pod"));
+    group_text_add(groups, copies, pods, arena);
+    json_decref(pods);
+}
+
 json_t *explain_answer(struct inventory *inventory, const struct explain_question *question,
                        struct arena *arena)
 {
@@ -148,6 +157,7 @@ json_t *explain_answer(struct inventory *inventory, const struct explain_questio
     inventory_fork_free(inventory, remedies.fork);
     if (json_integer_value(json_object_get(json_object_get(answer, "pod"), "fits")) > 0)
         add_turn(inventory, policy, &copies, question, json_object_get(answer, "pod"), arena);
+    add_group(question->groups, &copies, answer, arena);
     pod_copy_fini(&copies);
     return answer;
 }
@@ -158,7 +168,7 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
     const char *tag = NULL;
     if (!reply_begin(api, exchange, &tag) || exchange_defer(exchange))
         return;
-    const struct explain_question question = {path->namespace_, path->name, NULL};
+    const struct explain_question question = {path->namespace_, path->name, api->groups, NULL};
     json_t *answer = explain_answer(api->inventory, &question, exchange_arena(exchange));
     if (!answer) {
         answer_unknown(exchange, path);

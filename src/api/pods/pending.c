@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "api/label_selector.h"
 #include "api/node_warnings.h"
+#include "api/pods/group_text.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_owners.h"
 #include "api/pods/pod_price.h"
@@ -32,6 +33,7 @@ struct pending {
     struct pod_report report;
     struct candidates candidates;
     const struct pod_copies *copies;
+    struct groups *groups;        /* NULL: none are planned */
     struct pod_remedies remedies; /* inventory NULL: none are searched */
     size_t n_left;                /* remaining budget of verdicts */
     size_t n_not_judged;
@@ -227,6 +229,7 @@ static json_t *pending_json(struct pod_copies *copies, struct pod_copies *all,
     const struct policy *policy = cluster_policy(pending->report.fork);
     json_t *pods = pods_json(pending, copies);
     add_turns(pending, all, pods);
+    group_text_add(pending->groups, copies, pods, arena);
     pending->n_left = REMEDY_VERDICTS;
     const struct pod_owners_help help = {add_remedies, pending};
     json_t *owners = pod_owners_json(pods, policy, &help, arena);
@@ -246,9 +249,10 @@ static enum peers_wanted peers_wanted(const struct pod_copies *copies, const str
     return all && pod_copy_peers_wanted(all) > wanted ? pod_copy_peers_wanted(all) : wanted;
 }
 
-static json_t *answer_of(struct inventory *inventory, struct pod_copies *copies,
-                         struct pod_copies *all, struct arena *arena)
+static json_t *answer_of(const struct api *api, struct pod_copies *copies, struct pod_copies *all,
+                         struct arena *arena)
 {
+    struct inventory *inventory = api->inventory;
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(inventory);
     struct models_here models = MODELS_HERE_START;
     sort_by_turns(copies);
@@ -258,6 +262,7 @@ static json_t *answer_of(struct inventory *inventory, struct pod_copies *copies,
         .report = {fork, arena, (int64_t)time(NULL), clock_ms(), claims},
         .candidates = candidates_of(fork, &models, arena),
         .copies = copies,
+        .groups = api->groups,
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
     pending.remedies = (struct pod_remedies){all ? inventory : NULL, fork, &pending.candidates,
@@ -269,9 +274,9 @@ static json_t *answer_of(struct inventory *inventory, struct pod_copies *copies,
     return answer;
 }
 
-json_t *pending_answer(struct inventory *inventory, struct pod_copies *copies, struct arena *arena)
+json_t *pending_answer(const struct api *api, struct pod_copies *copies, struct arena *arena)
 {
-    return answer_of(inventory, copies, NULL, arena);
+    return answer_of(api, copies, NULL, arena);
 }
 
 struct wanted_pods {
@@ -303,7 +308,7 @@ void api_pending(void *context, struct exchange *exchange)
     struct pod_copies others = {.n = 0};
     if (!lists_all)
         others = turns_copy_all(api->inventory, arena);
-    json_t *answer = answer_of(api->inventory, &copies, lists_all ? &copies : &others, arena);
+    json_t *answer = answer_of(api, &copies, lists_all ? &copies : &others, arena);
     pod_copy_fini(&others);
     query_names_add(api, exchange, answer);
     node_warnings_add(api, exchange, json_object_get(answer, "warnings"));

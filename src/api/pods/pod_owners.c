@@ -75,10 +75,14 @@ json_int_t pod_owners_count_gpus(const json_t *pod, const struct policy *policy)
     return n;
 }
 
-/* In turn, or by itself if it was not placed. kube-scheduler does not take gated pods. */
+/* As its group; or in turn, or by itself if it was not placed. kube-scheduler does not take gated
+ * pods. */
 static bool fits(const json_t *pod)
 {
     const json_t *placed = json_object_get(pod, "placedOn");
+    const json_t *verdict = json_object_get(pod, "verdict");
+    if (strcmp(text_member(verdict, "cause"), "group") == 0)
+        return strcmp(text_member(verdict, "result"), "fits") == 0;
     if (placed)
         return json_is_string(placed);
     return json_integer_value(json_object_get(pod, "fits")) > 0 &&

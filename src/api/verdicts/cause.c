@@ -26,6 +26,7 @@ const char *cause_name(enum verdict_cause cause)
         [CAUSE_SHARED] = "shared",
         [CAUSE_CLAIMS] = "claims",
         [CAUSE_SCHEDULER] = "scheduler",
+        [CAUSE_GROUP] = "group",
         [CAUSE_LIMIT] = "limit",
     };
     return NAMES[cause];

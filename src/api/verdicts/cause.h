@@ -26,6 +26,7 @@ enum verdict_cause {
     CAUSE_SHARED,
     CAUSE_CLAIMS,
     CAUSE_SCHEDULER, /* it fits, and waits for kube-scheduler */
+    CAUSE_GROUP,     /* the pod's group decides: api/pods/group_text.h */
     CAUSE_LIMIT,     /* it is not judged */
     N_CAUSES
 };

@@ -17,6 +17,7 @@
 /* Of one tick; later ones are lost, and then a plan ends early. */
 #define NOTES_MAX ((size_t)1024)
 #define KEY_BYTES 320
+#define NODES_SHOWN ((size_t)4)
 
 /* A note of a filter call: a member was given a place, or the node of a place was not offered. */
 struct filter_note {
@@ -243,6 +244,15 @@ static bool keep(struct gang_plans *plans, const struct gang_plan *plan, int64_t
     return true;
 }
 
+static void fail(struct gang_plans *plans, const struct gang_plan *plan, enum gang_choice choice)
+{
+    struct gang_lack lack = {.n_fit = plan->n_fit};
+    (void)snprintf(lack.text, sizeof lack.text, "%s", plan->lacks ? plan->lacks : "");
+    gang_turns_failed(plans->turns, plan->key,
+                      choice == GANG_NEVER_FITS ? GANG_WAIT_NEVER : GANG_WAIT_ROOM);
+    gang_turns_lacks(plans->turns, plan->key, &lack);
+}
+
 static void plan(struct gang_plans *plans, const char *key, bool acts, int64_t now_ms)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
@@ -252,8 +262,7 @@ static void plan(struct gang_plans *plans, const char *key, bool acts, int64_t n
         inventory_fork(plans->settings.inventory, plan.has_terms ? PEERS_ALL : PEERS_REPELLING);
     const enum gang_choice choice = gang_plan_choose(fork, &plan, avoids, &avoiding, arena);
     if (choice != GANG_CHOSEN)
-        gang_turns_failed(plans->turns, plan.key,
-                          choice == GANG_NEVER_FITS ? GANG_WAIT_NEVER : GANG_WAIT_ROOM);
+        fail(plans, &plan, choice);
     else if (!acts)
         gang_turns_failed(plans->turns, plan.key, GANG_WAIT_OBSERVED);
     else if (allow(plans, fork, &plan, now_ms, arena) == GANG_WAIT_NONE)
@@ -318,8 +327,40 @@ static int64_t to_wall(const struct gang_plans *plans, int64_t at_ms, int64_t no
     return at_ms > 0 ? plans->settings.wall_ms() + at_ms - now_ms : 0;
 }
 
+/* "a, b" of the places that are kept, each node once. */
+static const char *nodes_of(const struct cluster *cluster, const char *key, struct arena *arena)
+{
+    struct hashed_text shown[NODES_SHOWN] = {{0}};
+    size_t n = 0;
+    const char *text = "";
+    for (const struct pod *pod = gangs_next_unbound(cluster, key, NULL); pod;
+         pod = gangs_next_unbound(cluster, key, pod)) {
+        size_t at = 0;
+        while (at < n && strcmp(shown[at].text, pod->planned_node) != 0)
+            at++;
+        if (!pod->planned_node[0] || at < n)
+            continue;
+        if (n == NODES_SHOWN)
+            return arena_printf(arena, "%s and others", text);
+        shown[n++].text = pod->planned_node;
+        text = arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "", pod->planned_node);
+    }
+    return text;
+}
+
+/* "": none, or it is gone. */
+static const char *node_of_hash(const struct cluster *cluster, uint64_t hash, struct arena *arena)
+{
+    for (const struct node *node = hash ? cluster_next_node(cluster, NULL) : NULL; node;
+         node = cluster_next_node(cluster, node)) {
+        if (hash_text(node_name(node)) == hash)
+            return arena_strdup(arena, node_name(node));
+    }
+    return "";
+}
+
 static struct waiting_group row_of(const struct gang_plans *plans, const struct gang_sight *sight,
-                                   int64_t now_ms)
+                                   bool acts, int64_t now_ms)
 {
     const struct gang_turn turn = gang_turns_find(plans->turns, sight->key);
     const bool has_plan = turn.ends_ms > 0;
@@ -333,6 +374,12 @@ static struct waiting_group row_of(const struct gang_plans *plans, const struct 
         .n_bound = gang.n_bound,
         .n_unbound = gang.n_unbound,
         .n_planned = gang.n_planned,
+        .is_ordinary = !acts || turn.treatment == GANG_ORDINARY,
+        .lacks = turn.lack ? turn.lack->text : "",
+        .n_fit = turn.lack ? turn.lack->n_fit : 0,
+        .nodes = "",
+        .missed = "",
+        .partial_ms = to_wall(plans, turn.partial_ms, now_ms),
         .why = turn.wait == GANG_WAIT_NONE ? "" : gang_wait_name(turn.wait),
         .text = gang_wait_text(turn.wait),
         .since_ms = to_wall(plans, turn.since_ms, now_ms),
@@ -352,12 +399,26 @@ static void count(struct gang_plans *plans, const struct sights *sights)
     mutex_unlock(&plans->lock);
 }
 
-static void show(struct gang_plans *plans, const struct sights *sights, int64_t now_ms)
+static void name_nodes(const struct gang_plans *plans, const struct sights *sights,
+                       struct waiting_group *rows, struct arena *arena)
+{
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(plans->settings.inventory);
+    for (size_t i = 0; i < sights->n; i++) {
+        const char *key = sights->items[i].key;
+        rows[i].nodes = nodes_of(view.cluster, key, arena);
+        rows[i].missed =
+            node_of_hash(view.cluster, gang_turns_find(plans->turns, key).missed, arena);
+    }
+}
+
+static void show(struct gang_plans *plans, const struct sights *sights, bool acts, int64_t now_ms)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct waiting_group *rows = ARENA_ARRAY(arena, struct waiting_group, sights->n + 1);
     for (size_t i = 0; i < sights->n; i++)
-        rows[i] = row_of(plans, &sights->items[i], now_ms);
+        rows[i] = row_of(plans, &sights->items[i], acts, now_ms);
+    name_nodes(plans, sights, rows, arena);
     groups_set(plans->settings.groups, rows, sights->n);
     count(plans, sights);
 }
@@ -391,7 +452,7 @@ static void forget(struct gang_plans *plans, int64_t now_ms)
     inventory_write(plans->settings.inventory, do_drop_all, NULL);
     gang_turns_free(plans->turns);
     plans->turns = gang_turns_new();
-    show(plans, &(struct sights){0}, now_ms);
+    show(plans, &(struct sights){0}, false, now_ms);
     plans->is_idle = true;
     tell(plans, now_ms);
 }
@@ -409,7 +470,7 @@ static void run(struct gang_plans *plans, const struct policy *policy, int64_t n
     act(plans, acts, now_ms);
     if (acts)
         treat(plans, &sights);
-    show(plans, &sights, now_ms);
+    show(plans, &sights, acts, now_ms);
 }
 
 int64_t gang_plans_tick(void *context, int64_t now_ms)

@@ -36,7 +36,7 @@ static const struct {
     [GANG_WAIT_NONE] = {"none", ""},
     [GANG_WAIT_FORMING] = {"forming", "some of its pods do not exist yet"},
     [GANG_WAIT_TURN] = {"turn", "its turn comes"},
-    [GANG_WAIT_PAUSE] = {"pause", "kube-scheduler did not use its last plan in time"},
+    [GANG_WAIT_PAUSE] = {"pause", "kube-scheduler did not ask for all of its pods in time"},
     [GANG_WAIT_ROOM] = {"room", "there is not enough room for all of its pods now"},
     [GANG_WAIT_NEVER] = {"never", "it can never fit here"},
     [GANG_WAIT_SHARE] = {"share",
@@ -84,6 +84,7 @@ struct group_turn {
     uint64_t order; /* of the first sight */
     int64_t first_ms;
     int64_t forming_from_ms; /* 0: it is complete */
+    int64_t partial_ms;      /* 0: none is bound */
     int64_t tried_ms;        /* 0: never */
     uint64_t round;          /* of the last attempt */
     unsigned n_pauses;
@@ -96,6 +97,8 @@ struct group_turn {
     struct gang_kept kept[GANG_MODELS_MAX];
     size_t n_kept, n_places;
     struct known_hashes offered, avoided;
+    uint64_t missed; /* the last that was avoided */
+    struct gang_lack lack;
     UT_hash_handle hh; /* by key */
     char texts[];      /* the key, then the namespace */
 };
@@ -279,6 +282,10 @@ static void see(struct group_turn *turn, const struct gang_sight *sight, int64_t
     turn->priority = sight->priority;
     turn->is_displaced = sight->is_displaced;
     turn->is_seen = true;
+    if (sight->gang.n_bound == 0)
+        turn->partial_ms = 0;
+    else if (turn->partial_ms == 0)
+        turn->partial_ms = now_ms;
     if (!is_forming)
         turn->forming_from_ms = 0;
     else if (turn->forming_from_ms == 0)
@@ -528,6 +535,7 @@ static void begin_plan(struct gang_turns *turns, struct group_turn *turn,
 {
     const bool replaces = turn->began_ms > 0 && now_ms - turn->dropped_ms < turns->limits.idle_ms;
     turn->has_plan = true;
+    turn->lack = (struct gang_lack){0};
     turn->planned_ms = now_ms;
     turn->n_kept = n_kept;
     if (n_kept > 0)
@@ -537,6 +545,7 @@ static void begin_plan(struct gang_turns *turns, struct group_turn *turn,
         return;
     turn->began_ms = turn->progress_ms = now_ms;
     turn->offered.n = 0;
+    turn->missed = 0;
 }
 
 enum gang_wait gang_turns_allow(struct gang_turns *turns, const char *key,
@@ -561,6 +570,13 @@ void gang_turns_failed(struct gang_turns *turns, const char *key, enum gang_wait
     turn->wait = why;
 }
 
+void gang_turns_lacks(struct gang_turns *turns, const char *key, const struct gang_lack *lack)
+{
+    struct group_turn *turn = find(turns, key);
+    if (turn)
+        turn->lack = *lack;
+}
+
 void gang_turns_cost(struct gang_turns *turns, int64_t now_ms, int64_t cost_ms)
 {
     turns->next_plan_ms = now_ms + cost_ms * turns->limits.times_cost;
@@ -578,6 +594,8 @@ void gang_turns_not_offered(struct gang_turns *turns, const char *key, uint64_t 
     struct group_turn *turn = find(turns, key);
     if (turn && turn->has_plan && add_hash(&turn->avoided, node))
         turn->is_not_offered = true;
+    if (turn && turn->has_plan)
+        turn->missed = node;
 }
 
 bool gang_turns_avoids(const struct gang_turns *turns, const char *key, uint64_t node)
@@ -627,6 +645,9 @@ struct gang_turn gang_turns_find(const struct gang_turns *turns, const char *key
         .since_ms = turn->first_ms,
         .not_before_ms = wait == GANG_WAIT_PAUSE ? turn->not_before_ms : 0,
         .ends_ms = turn->has_plan ? ends_ms(turns, turn) : 0,
+        .partial_ms = turn->partial_ms,
+        .missed = turn->missed,
+        .lack = &turn->lack,
     };
 }
 

@@ -123,6 +123,12 @@ enum gang_wait gang_turns_allow(struct gang_turns *turns, const char *key,
 /* The plan cannot be made: GANG_WAIT_ROOM or GANG_WAIT_NEVER. Also after gang_turns_allow(), if the
  * ledger changed meanwhile. */
 void gang_turns_failed(struct gang_turns *turns, const char *key, enum gang_wait why);
+/* What the last attempt found, for users. */
+struct gang_lack {
+    size_t n_fit;   /* members that would have a place, before the one that has none */
+    char text[128]; /* "lacks 8 H100"; "": unknown */
+};
+void gang_turns_lacks(struct gang_turns *turns, const char *key, const struct gang_lack *lack);
 /* An attempt took so long. */
 void gang_turns_cost(struct gang_turns *turns, int64_t now_ms, int64_t cost_ms);
 
@@ -137,9 +143,12 @@ bool gang_turns_avoids(const struct gang_turns *turns, const char *key, uint64_t
 struct gang_turn {
     enum gang_treatment treatment; /* how the verbs should treat its members */
     enum gang_wait wait;
-    int64_t since_ms;      /* when it was first seen, or began to be planned */
-    int64_t not_before_ms; /* 0: no pause */
-    int64_t ends_ms;       /* of its plan; 0: none */
+    int64_t since_ms;             /* when it was first seen, or began to be planned */
+    int64_t not_before_ms;        /* 0: no pause */
+    int64_t ends_ms;              /* of its plan; 0: none */
+    int64_t partial_ms;           /* since when some of its members are bound; 0: none is */
+    uint64_t missed;              /* a node that kube-scheduler did not offer: a hash; 0: none */
+    const struct gang_lack *lack; /* until the next call; NULL: unknown */
 };
 /* Zeros: the machine does not know it. */
 struct gang_turn gang_turns_find(const struct gang_turns *turns, const char *key);

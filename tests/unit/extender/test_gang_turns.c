@@ -384,6 +384,27 @@ static void test_an_incomplete_group_is_given_up(void **state)
     assert_int_equal(gang_turns_find(fixture->turns, "ml/a").treatment, GANG_BY_STATE);
 }
 
+static void test_what_users_see(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct gang_lack lack = {.n_fit = 3, .text = "lacks 8 H100"};
+    see_one(fixture, 0, 4, 0);
+    assert_int_equal(gang_turns_find(fixture->turns, "ml/a").partial_ms, 0);
+    gang_turns_lacks(fixture->turns, "ml/a", &lack);
+    assert_string_equal(gang_turns_find(fixture->turns, "ml/a").lack->text, "lacks 8 H100");
+    plan_one(fixture);
+    assert_string_equal(gang_turns_find(fixture->turns, "ml/a").lack->text, "");
+    gang_turns_not_offered(fixture->turns, "ml/a", 5);
+    pass(fixture, 30 * SECOND);
+    assert_drops(fixture, GANG_END_IDLE);
+    assert_int_equal(gang_turns_find(fixture->turns, "ml/a").missed, 5);
+    see_one(fixture, 1, 3, 0);
+    const int64_t since_ms = fixture->now_ms;
+    pass(fixture, SECOND);
+    see_one(fixture, 2, 2, 0);
+    assert_int_equal(gang_turns_find(fixture->turns, "ml/a").partial_ms, since_ms);
+}
+
 static void test_memory_is_bounded(void **state)
 {
     struct fixture *fixture = *state;
@@ -425,6 +446,7 @@ int main(void)
         TEST(test_a_namespace_is_charged),
         TEST(test_too_many_members_wait),
         TEST(test_an_incomplete_group_is_given_up),
+        TEST(test_what_users_see),
         TEST(test_memory_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
