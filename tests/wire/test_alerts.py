@@ -103,7 +103,7 @@ def test_metrics_of_alerts_and_dashboard_exist():
 
 def test_label_values_exist_in_the_code():
     labels = [found for alert in ALERTS for found in re.findall(r'(\w+)=~?"([\w|]+)"', alert["expr"])]
-    assert {label for label, _ in labels} == {"code", "outcome", "result", "route", "state", "verb"}
+    assert {label for label, _ in labels} == {"code", "outcome", "reason", "result", "route", "state", "verb"}
     assert {value for label, values in labels if label != "code" for value in values.split("|") if f'"{value}"' not in CODE} == set()
 
 

@@ -65,6 +65,9 @@ def test_a_group_waits_whole_and_is_bound_whole(api, planning):
     assert bound == ["a", "a", "b", "b"]
     assert planning.metric("gpu_extender_group_plans_total") == 1
     assert planning.metric("gpu_extender_groups", state="running") == 1
+    planning.wait("it is timed", lambda: planning.metric("gpu_extender_group_wait_seconds_count") == 1)
+    assert planning.metric("gpu_extender_group_spread_seconds_count") == 1
+    assert planning.metric("gpu_extender_groups_waiting", reason="room") == 0
 
 
 def test_a_group_that_does_not_fit_holds_nothing(api, planning):

@@ -25,6 +25,15 @@ struct filter_note {
     uint64_t uid, node; /* hashes; one is 0 */
 };
 
+/* Seconds from the first sight of a group, or its first binding, until all are bound. */
+#define N_TIMES 9
+static const int64_t TIME_BOUNDS_S[N_TIMES] = {1, 5, 15, 60, 300, 900, 3600, 14400, 86400};
+
+struct group_times {
+    uint64_t buckets[N_TIMES + 1]; /* not cumulative */
+    int64_t sum_ms;
+};
+
 struct gang_plans {
     struct gang_plans_settings settings;
     struct gang_turns *turns; /* of the tick's thread, as all down to lock */
@@ -35,7 +44,9 @@ struct gang_plans {
     struct filter_note *notes;
     size_t n_notes;
     size_t n_groups[N_GANG_STATES];
-    int64_t kept_s; /* GPU-seconds */
+    size_t n_waits[N_GANG_WAITS]; /* groups by why they have no plan */
+    int64_t kept_s;               /* GPU-seconds */
+    struct group_times waits, spreads;
 };
 
 struct gang_plans *gang_plans_new(const struct gang_plans_settings *settings)
@@ -155,6 +166,33 @@ static struct sights look(const struct gang_plans *plans, struct arena *arena, i
             .is_displaced = gang.n_planned > 0 && !gang_plan_holds(view.cluster, key, now_ms)};
     }
     return sights;
+}
+
+static void add_time(struct group_times *times, int64_t ms)
+{
+    size_t i = 0;
+    while (i < N_TIMES && ms > TIME_BOUNDS_S[i] * TICK_MS)
+        i++;
+    times->buckets[i]++;
+    times->sum_ms += ms;
+}
+
+/* Of groups that the machine still knows, and that are whole now. */
+static void time_whole(struct gang_plans *plans, int64_t now_ms)
+{
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(plans->settings.inventory);
+    struct gang gang = {0};
+    mutex_lock(&plans->lock);
+    for (const char *key = gangs_next(view.cluster, NULL, &gang); key;
+         key = gangs_next(view.cluster, key, &gang)) {
+        const struct gang_turn turn = gang_turns_find(plans->turns, key);
+        if (turn.since_ms == 0 || !is_settled(&gang) || gang.n_bound < gang.size)
+            continue;
+        add_time(&plans->waits, now_ms - turn.since_ms);
+        add_time(&plans->spreads, turn.partial_ms > 0 ? now_ms - turn.partial_ms : 0);
+    }
+    mutex_unlock(&plans->lock);
 }
 
 /* ---- what is done ---- */
@@ -391,10 +429,14 @@ static struct waiting_group row_of(const struct gang_plans *plans, const struct 
 static void count(struct gang_plans *plans, const struct sights *sights)
 {
     size_t n_groups[N_GANG_STATES] = {[GANG_RUNNING] = sights->n_running};
+    size_t n_waits[N_GANG_WAITS] = {0};
     for (size_t i = 0; i < sights->n; i++)
         n_groups[gang_state_of(&sights->items[i].gang)]++;
+    for (size_t i = 0; i < sights->n; i++)
+        n_waits[gang_turns_find(plans->turns, sights->items[i].key).wait]++;
     mutex_lock(&plans->lock);
     memcpy(plans->n_groups, n_groups, sizeof n_groups);
+    memcpy(plans->n_waits, n_waits, sizeof n_waits);
     plans->kept_s = gang_turns_kept_s(plans->turns);
     mutex_unlock(&plans->lock);
 }
@@ -465,6 +507,7 @@ static void run(struct gang_plans *plans, const struct policy *policy, int64_t n
     const struct sights sights = look(plans, arena, now_ms);
     plans->is_idle = false;
     gang_turns_limit(plans->turns, &limits);
+    time_whole(plans, now_ms);
     gang_turns_see(plans->turns, sights.items, sights.n, now_ms);
     take_notes(plans, now_ms);
     act(plans, acts, now_ms);
@@ -503,16 +546,53 @@ static void add_ends(const struct gang_plans *plans, struct buf *out)
     }
 }
 
+static void add_waits(const size_t *n_waits, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_groups_waiting";
+    metrics_head(out, NAME, "gauge", "Groups of pods without a plan, by reason.");
+    for (size_t i = GANG_WAIT_NONE + 1; i < N_GANG_WAITS; i++) {
+        const struct metric_label labels[] = {{"reason", gang_wait_name((enum gang_wait)i)}, {0}};
+        metrics_sample(out, NAME, labels, (double)n_waits[i]);
+    }
+}
+
+static void add_times(struct buf *out, const char *name, const char *help,
+                      const struct group_times *times)
+{
+    char text[64];
+    uint64_t total = 0;
+    metrics_head(out, name, "histogram", help);
+    for (size_t i = 0; i <= N_TIMES; i++) {
+        char bound[32] = "+Inf";
+        if (i < N_TIMES)
+            (void)snprintf(bound, sizeof bound, "%lld", (long long)TIME_BOUNDS_S[i]);
+        const struct metric_label labels[] = {{"le", bound}, {0}};
+        total += times->buckets[i];
+        (void)snprintf(text, sizeof text, "%s_bucket", name);
+        metrics_sample(out, text, labels, (double)total);
+    }
+    (void)snprintf(text, sizeof text, "%s_sum", name);
+    metrics_sample(out, text, NULL, (double)times->sum_ms / 1e3);
+    (void)snprintf(text, sizeof text, "%s_count", name);
+    metrics_sample(out, text, NULL, (double)total);
+}
+
 void gang_plans_metrics(struct gang_plans *plans, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_groups";
     static const struct counter NONE;
     size_t n_groups[N_GANG_STATES] = {0};
+    size_t n_waits[N_GANG_WAITS] = {0};
     int64_t kept_s = 0;
+    struct group_times waits = {{0}, 0};
+    struct group_times spreads = waits;
     if (plans) {
         mutex_lock(&plans->lock);
         memcpy(n_groups, plans->n_groups, sizeof n_groups);
+        memcpy(n_waits, plans->n_waits, sizeof n_waits);
         kept_s = plans->kept_s;
+        waits = plans->waits;
+        spreads = plans->spreads;
         mutex_unlock(&plans->lock);
     }
     metrics_head(out, NAME, "gauge", "Groups of pods (gpu-extender.io/gang), by state.");
@@ -520,10 +600,15 @@ void gang_plans_metrics(struct gang_plans *plans, struct buf *out)
         const struct metric_label labels[] = {{"state", gang_state_name((enum gang_state)i)}, {0}};
         metrics_sample(out, NAME, labels, (double)n_groups[i]);
     }
+    add_waits(n_waits, out);
     metrics_counter(out, "gpu_extender_group_plans_total", "Plans of groups that were made.",
                     plans ? &plans->n_plans : &NONE);
     add_ends(plans, out);
     metrics_gauge(out, "gpu_extender_group_kept_gpu_seconds",
                   "GPU-seconds that plans kept without a binding, since the leader began.",
                   (double)kept_s);
+    add_times(out, "gpu_extender_group_wait_seconds",
+              "Seconds from the first sight of a group until all of its pods are bound.", &waits);
+    add_times(out, "gpu_extender_group_spread_seconds",
+              "Seconds from the first binding of a group to the last.", &spreads);
 }
