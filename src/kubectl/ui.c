@@ -25,9 +25,9 @@
 /* Below the page's own limit of a minute. */
 #define ASK_MS 50000
 /* The routes of api_routes() that are forwarded, without /v1/. */
-static const char *const VIEWS[] = {"decisions", "dry-run",     "explain", "fragmentation",
-                                    "inventory", "node-groups", "pending", "policy",
-                                    "quota",     "what-if"};
+static const char *const VIEWS[] = {"decisions", "dry-run",   "explain",     "fragmentation",
+                                    "groups",    "inventory", "node-groups", "pending",
+                                    "policy",    "quota",     "what-if"};
 #define N_VIEWS (sizeof VIEWS / sizeof *VIEWS)
 
 struct ui {

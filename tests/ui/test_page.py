@@ -14,7 +14,7 @@ EXAMPLES = [os.path.join(ROOT, "examples", name) for name in ("sample-cluster.ya
 MANIFEST = os.path.join(ROOT, "examples/workloads/deployment-models.yaml")
 TOO_BIG = os.path.join(ROOT, "examples/workloads/pod-too-big.yaml")
 LANGUAGES = ("en", "zh")
-VIEWS = ("overview", "waiting", "try", "quotas", "fragmentation", "decisions")
+VIEWS = ("overview", "waiting", "try", "quotas", "groups", "fragmentation", "decisions")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=os.path.basename)
@@ -335,7 +335,7 @@ def test_an_empty_cluster_says_so(tmp_path, pages, ends):
     page.get_by_text("No node has GPUs").wait_for()
     page.get_by_text("nvidia.com/gpu").first.wait_for()
     page.get_by_text("No pod waits for GPUs").first.wait_for()
-    for view, words in {"waiting": "No pod waits for GPUs", "quotas": "The policy has no quotas", "fragmentation": "No GPU is free", "decisions": "A saved cluster has no decisions"}.items():
+    for view, words in {"waiting": "No pod waits for GPUs", "quotas": "The policy has no quotas", "groups": "Groups of pods are off", "fragmentation": "No GPU is free", "decisions": "A saved cluster has no decisions"}.items():
         page.locator(f"#tab-{view}").click()
         page.locator(".empty", has_text=words).wait_for()
     page.locator("#tab-try").click()
@@ -379,7 +379,7 @@ def test_keys_of_the_whole_page(sample, pages):
     page.keyboard.press("Escape")  # clears it
     page.locator(".tile").nth(10).wait_for()
     page.locator(".map").focus()
-    for key, view in {"w": "waiting", "t": "try", "q": "quotas", "f": "fragmentation", "d": "decisions", "o": "overview"}.items():
+    for key, view in {"w": "waiting", "t": "try", "q": "quotas", "p": "groups", "f": "fragmentation", "d": "decisions", "o": "overview"}.items():
         page.keyboard.press("g")
         page.keyboard.press(key)
         page.wait_for_selector(f"#tab-{view}[aria-current]")
@@ -460,6 +460,27 @@ def test_accessible(services, pages, language, scheme, screen):
     violations(page)
     assert_no_sideways(page)
     shot(page, f"{screen}-{scheme}-try")
+
+
+GROUPS = {
+    "mode": "plan", "warnings": [],
+    "groups": [
+        {"namespace": "ml", "name": "train", "state": "waiting", "size": 4, "bound": 0, "waiting": 4, "planned": 0, "reason": "room",
+         "message": "waits: 3 of 4 would fit now; the fourth lacks 8 H100", "since": "2026-11-30T06:00:00.000Z", "partialSince": None, "notBefore": None, "planEnds": None},
+        {"namespace": "ml", "name": "tune", "state": "partial", "size": 2, "bound": 1, "waiting": 1, "planned": 1, "reason": "",
+         "message": "partial since 12:03 UTC: planned on h; 1 of 2 bound", "since": None, "partialSince": "2026-11-30T12:03:00.000Z", "notBefore": None, "planEnds": None},
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "scheme", "screen"), [("en", "light", "desk"), ("zh", "dark", "phone")])
+def test_groups_are_those_of_the_api(sample, pages, language, scheme, screen):
+    page = pages.open(sample, f"#view=groups&lang={language}", "table", answering("groups", 200, GROUPS), color_scheme=scheme, viewport=SCREENS[screen], bypass_csp=True)
+    rows = rows_of(page, page.locator("caption").inner_text())
+    assert [(row[0], row[-1]) for row in rows] == [(f"{one['namespace']}/{one['name']}", one["message"]) for one in GROUPS["groups"]]
+    assert_no_sideways(page)
+    violations(page)
+    shot(page, f"{screen}-{scheme}-groups")
 
 
 @pytest.mark.parametrize("value", ["constructor", "__proto__", "none-of-these"])

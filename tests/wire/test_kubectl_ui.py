@@ -17,7 +17,7 @@ from raw import Raw
 from service import LIMIT_S, SAMPLE_CLUSTER
 
 VIEWS = "/apis/visibility.gpu-extender.io/v1alpha1/views/"
-GETS = ["decisions", "explain?namespace=ml-training&name=big-train-0", "fragmentation", "inventory", "node-groups", "pending", "policy", "quota"]
+GETS = ["decisions", "explain?namespace=ml-training&name=big-train-0", "fragmentation", "groups", "inventory", "node-groups", "pending", "policy", "quota"]
 POSTS = ["dry-run", "what-if"]
 PATHS = [("GET", f"/v1/{path}") for path in GETS] + [("POST", f"/v1/{path}") for path in POSTS]
 

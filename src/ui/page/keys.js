@@ -2,8 +2,8 @@
 import { html, useEffect, useRef } from "./vendor/preact-htm.js";
 import { t } from "./words.js";
 
-const VIEW_KEYS = { o: "overview", w: "waiting", t: "try", q: "quotas", f: "fragmentation", d: "decisions" };
-const LIST = [["/", "key_find"], ["g o, g w, g t, g q, g f, g d", "key_views"], ["← ↑ → ↓", "key_arrows"], ["Enter", "key_enter"], ["Esc", "key_escape"], ["Ctrl Enter", "key_try"], ["?", "key_help"]];
+const VIEW_KEYS = { o: "overview", w: "waiting", t: "try", q: "quotas", p: "groups", f: "fragmentation", d: "decisions" };
+const LIST = [["/", "key_find"], ["g o, g w, g t, g q, g p, g f, g d", "key_views"], ["← ↑ → ↓", "key_arrows"], ["Enter", "key_enter"], ["Esc", "key_escape"], ["Ctrl Enter", "key_try"], ["?", "key_help"]];
 
 const isTyping = (target) => target.matches?.("input, textarea, select");
 

@@ -5,6 +5,7 @@ import { labelOf, poolsOf } from "./cells.js";
 import { Decisions } from "./decisions.js";
 import { Drawer } from "./drawer.js";
 import { Fragmentation } from "./fragmentation.js";
+import { Groups } from "./groups.js";
 import { KeyList, moveAside, useKeys } from "./keys.js";
 import { Overview } from "./overview.js";
 import { Failed, Loading, Notice, TokenForm, age, count, timeOf } from "./parts.js";
@@ -92,7 +93,7 @@ function Lost({ answered, failure, retryAt, renew }) {
   return html`<${Notice} kind="error" title=${`${failure.status === 0 ? t("unreachable") : t("failed")} ${failure.message}`} action=${again}>${t("shownSince", timeOf(new Date(answered).toISOString()))} ${t("nextTry", secondsFrom(now, retryAt))}</${Notice}>`;
 }
 
-const CONTENTS = { overview: Overview, waiting: Waiting, try: Try, quotas: Quotas, fragmentation: Fragmentation, decisions: Decisions };
+const CONTENTS = { overview: Overview, waiting: Waiting, try: Try, quotas: Quotas, groups: Groups, fragmentation: Fragmentation, decisions: Decisions };
 
 function Page() {
   const [state, write] = useAddress();
@@ -125,10 +126,11 @@ function Page() {
   const quota = usePolled("quota", SUMS_MS, again);
   const { value: policy } = usePolled("policy", GROUPS_MS, again);
   const isOfGroups = (state.view === "overview" && state.group === "pool") || state.view === "waiting";
+  const gangs = usePolled(state.view === "groups" ? "groups" : "", RELOAD_MS, again);
   const groups = usePolled(isOfGroups ? "node-groups" : "", GROUPS_MS, again);
   const pools = useMemo(() => poolsOf(groups.value), [groups.value]);
   const marked = useMemo(() => markedBy(tried.answer), [tried]);
-  const common = { inventory, pending, quota, policy, groups, pools, noGroups: groups.failure, again, state, change };
+  const common = { inventory, pending, quota, policy, groups, gangs, pools, noGroups: groups.failure, again, state, change };
   const needsToken = failure?.status === 401;
   const isBlank = state.view === "overview" && !inventory;
   const view = isBlank ? (failure ? html`<${Failed} failure=${failure} what=${t("see_inventory")} />` : html`<${Loading} />`)

@@ -10,7 +10,7 @@ const DEFAULTS = {
 };
 
 export const SHOWN = ["map", "table"];
-export const VIEWS = ["overview", "waiting", "try", "quotas", "fragmentation", "decisions"];
+export const VIEWS = ["overview", "waiting", "try", "quotas", "groups", "fragmentation", "decisions"];
 const CHOICES = { view: VIEWS, show: SHOWN, group: GROUPINGS, sort: SORTINGS, colour: COLOURINGS, room: ROOMS, lang: Object.keys(LANGUAGES) };
 
 // The changes of a what-if, when there are none.

@@ -11,7 +11,7 @@ import { t } from "./words.js";
 const CHIPS = {
   freeGpus: ["freeGpus", "keptGpus"], total: ["total", "resources"], quota: ["quota"], name: ["name", "missing", "request"],
   taint: ["taint"], closed: ["closed"], claims: ["claims"], gate: ["gate"], rules: ["pods", "label", "model", "shared", "limit"],
-  scheduler: ["scheduler", ""],
+  group: ["group"], scheduler: ["scheduler", ""],
 };
 
 function chipOf(cause) {
