@@ -325,6 +325,23 @@ def test_a_misspelt_toleration(service):
     assert fits(service, asking)
 
 
+KEYLESS = {"operator": "Exists", "effect": "NoExecute"}
+MISSPELT = {"key": "nvidia.com/gpus", "operator": "Exists"}
+
+
+@pytest.mark.parametrize(
+    "tolerations, helps",
+    [([KEYLESS], "add a toleration for nvidia.com/gpu"), ([KEYLESS, MISSPELT], "write nvidia.com/gpu in spec.tolerations"), ([MISSPELT, KEYLESS], "write nvidia.com/gpu in spec.tolerations")],
+)
+def test_a_toleration_of_every_key(service, tolerations, helps):
+    """It has no key, and tolerates taints of one effect only."""
+    asking = yaml.safe_load(case("taint"))
+    asking["spec"]["tolerations"] = tolerations
+    (job,) = jobs_of(service, asking)
+    assert (job["verdict"]["cause"], job["remedies"][0]["text"]) == ("taint", helps)
+
+
+
 def test_half_a_gang_holds_its_gpus(service):
     text = table_of(service, yaml.safe_load(case("llama-ft")), 100)
     assert "\nWithout gang scheduling Master 0 starts, and holds 8 H100 while the others wait.\n" in text

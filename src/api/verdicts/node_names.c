@@ -313,7 +313,7 @@ struct missing_name node_names_find_toleration(const struct name_view *names,
 {
     for (size_t i = 0; i < facts->n_tolerations; i++) {
         const char *key = facts->tolerations[i].key;
-        if (key[0] && node_names_pay(names, NODE_NAMES_COMPARISON) &&
+        if (key && node_names_pay(names, NODE_NAMES_COMPARISON) &&
             nearest_is_typo(key, meant->key) && !has_taint(names, key))
             return (struct missing_name){
                 .kind = MISSING_TOLERATION, .name = key, .meant = meant->key};

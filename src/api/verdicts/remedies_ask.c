@@ -90,7 +90,7 @@ static void correct_toleration(const struct remedy_search *search, struct shape_
     struct toleration *tolerations =
         arena_copy(search->arena, facts->tolerations, facts->n_tolerations, sizeof *tolerations);
     for (size_t i = 0; i < facts->n_tolerations; i++) {
-        if (strcmp(tolerations[i].key, missing->name) == 0)
+        if (tolerations[i].key && strcmp(tolerations[i].key, missing->name) == 0)
             tolerations[i].key = missing->meant;
     }
     facts->tolerations = tolerations;
