@@ -24,6 +24,8 @@ syntax_check syntax_label_pattern;
 syntax_check syntax_value_pattern;
 /* The value of a label; may be empty. */
 syntax_check syntax_label_value;
+/* "require LEVEL", "prefer LEVEL" or "", whatever LEVEL is. */
+syntax_check syntax_domain_wish;
 /* A DNS label, like names of namespaces. */
 syntax_check syntax_dns_label;
 /* A DNS label or "". */

@@ -25,12 +25,17 @@ struct gang_plan {
     int64_t priority; /* the highest of the members */
     struct gang_member *members;
     size_t n;
-    bool has_terms; /* the fork must have all peers */
-    /* What gang_plan_choose() found: so many members have a place, and the next one lacks this:
-     * "lacks 8 H100". NULL: nothing. */
-    size_t n_fit;
-    const char *lacks;
+    bool has_terms;     /* the fork must have all peers */
+    const char *domain; /* as in pod_facts: of the oldest member that has one, or the policy's */
+    const char *bound_node; /* of a member that is bound; NULL: none is */
+    /* Domains with room for each of its members that gang_plan_choose() has tried in vain: it may
+     * be called again, with a new fork, at most GANG_TRIES_MAX times. */
+    size_t n_tried;
+    bool has_more;     /* it may help */
+    size_t n_fit;      /* so many members have a place, and */
+    const char *lacks; /* what the next one lacks: "lacks 8 H100"; NULL: nothing */
 };
+#define GANG_TRIES_MAX ((size_t)4)
 
 /* The members that need a place: the oldest unbound ones, as many as the group lacks, those that
  * need most GPUs first. All in the arena. Under the ledger's lock. */
@@ -38,8 +43,8 @@ struct gang_plan gang_plan_members(const struct cluster *cluster, const char *ke
                                    struct arena *arena);
 
 enum gang_choice { GANG_CHOSEN, GANG_NO_ROOM, GANG_NEVER_FITS };
-/* Chooses a node for each member, and uses the room on the fork. A rule about domains of nodes
- * belongs here. avoids: nodes that must not be used. */
+/* Chooses a node for each member, and uses the room on the fork: in one domain or in few, if the
+ * group asks for that. avoids: nodes that must not be used. */
 enum gang_choice gang_plan_choose(struct cluster *fork, struct gang_plan *plan,
                                   bool (*avoids)(const void *context, const char *node),
                                   const void *context, struct arena *arena);

@@ -5,6 +5,7 @@
 #ifndef DECIDE_TOPOLOGY_H
 #define DECIDE_TOPOLOGY_H
 
+#include "base/arena.h"
 #include "ledger/domains.h"
 
 struct topology_sums {
@@ -29,11 +30,24 @@ struct topology_room {
     int64_t n_taken;   /* the choice: members that go there */
 };
 
+/* The domain with room for n members that has the fewest GPUs free; NULL: none. */
+struct topology_room *topology_best(struct topology_room *rooms, size_t n_rooms, int64_t n);
 /* "require": all n > 0 members to the one domain with room for them that has the fewest GPUs free.
  * False: none has room for all, and nothing is taken. */
 bool topology_require(struct topology_room *rooms, size_t n_rooms, int64_t n);
 /* "prefer": to the fewest domains: those with the most room, and for the rest the domain with room
  * for it that has the fewest GPUs free. Returns their number; 0: all have too little together. */
 size_t topology_prefer(struct topology_room *rooms, size_t n_rooms, int64_t n);
+
+/* Pods that found no domain with room for all. */
+struct topology_lack {
+    const char *level;
+    int64_t n;
+    int64_t gpus;     /* of each; 0: they need none, or different numbers */
+    const char *whom; /* "it" */
+};
+/* "no rack has 72 free GPUs for it; the best has 64". In the arena. */
+const char *topology_why_none(const struct topology_room *rooms, size_t n_rooms,
+                              const struct topology_lack *lack, struct arena *arena);
 
 #endif

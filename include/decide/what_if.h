@@ -40,11 +40,11 @@ size_t what_if_place_each(struct cluster *fork, const struct fit_question *quest
  * allow. Changes nothing. */
 struct what_if_count what_if_more(struct cluster *fork, const struct fit_question *question);
 
-/* Room for such pods in each domain of the level, without quotas, and the free GPUs of its ready
- * and uncordoned nodes. ret_rooms has cluster_end_of_domains() entries of zeros. If each pod
- * changes what others allow, at most WHAT_IF_ROOMS_BY_RULES_MAX domains are counted by that. */
+/* Room for such pods in each domain of the level that has nodes, without quotas, and the free GPUs
+ * of its ready and uncordoned nodes. If each pod changes what others allow, at most
+ * WHAT_IF_ROOMS_BY_RULES_MAX domains are counted by that. In the arena. */
 #define WHAT_IF_ROOMS_BY_RULES_MAX 200
-void what_if_rooms(const struct cluster *fork, const struct fit_question *question, size_t level,
-                   struct topology_room *ret_rooms);
+struct topology_room *what_if_rooms(const struct cluster *fork, const struct fit_question *question,
+                                    size_t level, struct arena *arena, size_t *ret_n);
 
 #endif

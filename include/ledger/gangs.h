@@ -55,6 +55,9 @@ size_t gangs_count(const struct cluster *cluster);
 const struct pod *gangs_next_unbound(const struct cluster *cluster, const char *key,
                                      const struct pod *pod);
 
+/* The node of a bound member; NULL: none is bound. */
+const struct node *gangs_bound_node(const struct cluster *cluster, const char *key);
+
 /* Keeps a place for the pod on the node; NULL: no more. Without such a member nothing happens. */
 void gangs_place(struct cluster *cluster, const char *uid, const char *node_name);
 /* Gives up all places of the group. */

@@ -51,6 +51,7 @@ struct gangs_policy {
     enum gangs_mode mode;
     size_t max_size;          /* at most GANG_SIZE_MAX */
     int64_t kept_share_milli; /* of a model's GPUs that plans may keep together */
+    const char *domain;       /* of groups that ask for none, as in pod_facts; "": none */
     size_t forming_s;         /* an incomplete group is awaited for so long */
 };
 #define GANG_SIZE_MAX 512
@@ -243,6 +244,10 @@ bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
 bool policy_is_common_resource(const struct policy *policy, const char *resource);
 /* The part after the '/' of the level's label key, for people: "gce-topology-block". */
 const char *policy_level_name(const struct policy *policy, size_t level);
+/* "require LEVEL" or "prefer LEVEL": a key of topology.levels, or the part after its '/'; of
+ * several, the innermost. False: another text. */
+bool policy_read_domain(const struct policy *policy, const char *text,
+                        struct domain_wish *ret_wish);
 bool policy_is_model_label(const struct policy *policy, const char *key);
 /* The driver of that name; NULL: its devices are no GPUs. */
 const struct device_driver *policy_device_driver(const struct policy *policy, const char *name);

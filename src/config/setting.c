@@ -126,6 +126,8 @@ const struct setting SETTINGS[] = {
      FROM_TO(0, 3600, 60)},
     {"filter.shortlist", SETTING_COUNT, LIVE, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
     {"gangs.mode", SETTING_CHOICE, LISTED, AT(policy.gangs.mode), .choice = name_of_gangs_mode},
+    {"gangs.domain", SETTING_TEXT, LIVE, AT(policy.gangs.domain), .check = syntax_domain_wish,
+     .text = ""},
     {"gangs.maxSize", SETTING_COUNT, LISTED, AT(policy.gangs.max_size),
      FROM_TO(1, GANG_SIZE_MAX, 64)},
     {"gangs.maxKeptShare", SETTING_DECIMAL, LIVE, AT(policy.gangs.kept_share_milli), .most = 1000},

@@ -137,6 +137,20 @@ static int check_enforced(const struct yaml_file *file, json_t *root,
                       "needs mode: observe; with mode: enforce every namespace is enforced");
 }
 
+static int check_gangs(const struct yaml_file *file, json_t *root, const struct settings *settings,
+                       struct err *err)
+{
+    const struct yaml_value at = setting_place(root, "gangs", "domain", "gangs.domain");
+    struct domain_wish wish;
+    if (!*settings->policy.gangs.domain ||
+        policy_read_domain(&settings->policy, settings->policy.gangs.domain, &wish))
+        return 0;
+    return yaml_fault(file, &at, err,
+                      "is %s, should be \"require LEVEL\" or \"prefer LEVEL\", of a level in "
+                      "topology.levels",
+                      settings->policy.gangs.domain);
+}
+
 int settings_check(const struct yaml_file *file, json_t *root, const struct settings *settings,
                    struct err *err)
 {
@@ -147,6 +161,8 @@ int settings_check(const struct yaml_file *file, json_t *root, const struct sett
         r = check_beside(file, root, settings, err);
     if (r == 0)
         r = check_bodies(file, root, settings, err);
+    if (r == 0)
+        r = check_gangs(file, root, settings, err);
     return r < 0 ? r : check_enforced(file, root, settings, err);
 }
 

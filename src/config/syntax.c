@@ -57,6 +57,12 @@ static bool is_alnum(char c)
     return isascii(c) && isalnum((unsigned char)c);
 }
 
+const char *syntax_domain_wish(const char *text)
+{
+    const bool is_rule = strncmp(text, "require ", 8) == 0 || strncmp(text, "prefer ", 7) == 0;
+    return !*text || is_rule ? NULL : "\"require LEVEL\", \"prefer LEVEL\" or \"\"";
+}
+
 const char *syntax_path(const char *text)
 {
     (void)text;

@@ -5,7 +5,6 @@
 #include "decide/quota.h"
 #include "decide/what_if.h"
 #include "ledger/admit.h"
-#include "ledger/quarantine.h"
 #include "ledger/shape_copy.h"
 #include "types/quantity.h"
 
@@ -75,6 +74,16 @@ static struct gang find(const struct cluster *cluster, const char *key, struct a
     return gangs_find(cluster, namespace_, slash + 1);
 }
 
+/* "": anywhere. */
+static const char *domain_of(const struct cluster *cluster, const struct pod **pods, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (pods[i]->domain)
+            return pods[i]->domain;
+    }
+    return cluster_policy(cluster)->gangs.domain;
+}
+
 struct gang_plan gang_plan_members(const struct cluster *cluster, const char *key,
                                    struct arena *arena)
 {
@@ -87,6 +96,9 @@ struct gang_plan gang_plan_members(const struct cluster *cluster, const char *ke
          pod = gangs_next_unbound(cluster, key, pod))
         pods[n++] = pod;
     qsort(pods, n, sizeof *pods, compare_age);
+    plan.domain = arena_strdup(arena, domain_of(cluster, pods, n));
+    const struct node *bound = gangs_bound_node(cluster, key);
+    plan.bound_node = bound ? arena_strdup(arena, node_name(bound)) : NULL;
     plan.n = n < n_missing ? n : n_missing;
     plan.members = ARENA_ARRAY(arena, struct gang_member, plan.n + 1);
     for (size_t i = 0; i < plan.n; i++) {
@@ -127,12 +139,44 @@ static void avoid(struct cluster *fork, const struct node *node)
     }
 }
 
-/* How many such pods would have room if the cluster were empty; at most n. */
-static size_t could_fit(const struct cluster *fork, const struct pod_shape *shape, size_t n)
+static bool are_alike(const struct gang_member *a, const struct gang_member *b)
 {
-    int64_t count = 0;
-    for (const struct node *node = cluster_next_node(fork, NULL); node && count < (int64_t)n;
-         node = cluster_next_node(fork, node)) {
+    return a->like == b->like && a->asker.priority == b->asker.priority &&
+           !a->peer.terms == !b->peer.terms && !a->claims && !b->claims;
+}
+
+/* ---- domains ---- */
+
+/* Members that are alike are placed together. */
+struct gang_kind {
+    struct gang_member *members;
+    size_t n;
+    struct fit_question question;
+    struct topology_room *rooms; /* the same domains for all kinds */
+};
+
+/* Where the members may go. */
+struct gang_place {
+    struct cluster *fork;
+    struct gang_plan *plan;
+    struct arena *arena;
+    struct domain_wish wish;
+    struct gang_kind *kinds;
+    size_t n_kinds, n_rooms;
+};
+
+/* How many such pods would have room if the cluster were empty, in all of it or in the best domain;
+ * at most n of the kind. */
+static size_t could_fit(const struct gang_place *place, const struct gang_kind *kind)
+{
+    const struct pod_shape *shape = kind->question.shape;
+    const bool in_one = place->wish.rule == DOMAIN_REQUIRE;
+    int64_t *counts =
+        ARENA_ARRAY(place->arena, int64_t, in_one ? cluster_end_of_domains(place->fork) : 1);
+    int64_t best = 0;
+    for (const struct node *node = cluster_next_node(place->fork, NULL);
+         node && best < (int64_t)kind->n; node = cluster_next_node(place->fork, node)) {
+        const domain_id id = in_one ? node_domain(node, place->wish.level) : 0;
         int64_t most = INT64_MAX;
         for (size_t i = 0; i < shape->n_needs; i++) {
             const struct node_resource *row = node_find_resource(node, shape->needs[i].resource);
@@ -140,9 +184,114 @@ static size_t could_fit(const struct cluster *fork, const struct pod_shape *shap
             most = fits < most ? fits : most;
         }
         if (admit_node(node, shape) && admit_model(node, shape) == REASON_FITS)
-            count = amount_add(count, most);
+            counts[id] = amount_add(counts[id], most);
+        best = (!in_one || id) && counts[id] > best ? counts[id] : best;
     }
-    return count < (int64_t)n ? (size_t)count : n;
+    return best < (int64_t)kind->n ? (size_t)best : kind->n;
+}
+
+static void find_kinds(struct gang_place *place)
+{
+    struct gang_plan *plan = place->plan;
+    place->kinds = ARENA_ARRAY(place->arena, struct gang_kind, plan->n + 1);
+    for (size_t i = 0; i < plan->n; i++) {
+        struct gang_kind *last = place->n_kinds > 0 ? &place->kinds[place->n_kinds - 1] : NULL;
+        if (last && are_alike(&last->members[0], &plan->members[i]))
+            last->n++;
+        else
+            place->kinds[place->n_kinds++] =
+                (struct gang_kind){.members = &plan->members[i], .n = 1};
+    }
+}
+
+static void find_rooms(struct gang_place *place)
+{
+    for (size_t i = 0; i < place->n_kinds; i++) {
+        struct gang_kind *kind = &place->kinds[i];
+        kind->question = question_of(place->fork, &kind->members[0], place->arena);
+        kind->rooms = what_if_rooms(place->fork, &kind->question, place->wish.level, place->arena,
+                                    &place->n_rooms);
+    }
+}
+
+/* Of a domain for all kinds: 0 members if one of them alone has no room. */
+static struct topology_room *rooms_for_all(const struct gang_place *place)
+{
+    struct topology_room *rooms = ARENA_ARRAY(place->arena, struct topology_room, place->n_rooms);
+    const struct node *bound =
+        place->plan->bound_node ? cluster_find_node(place->fork, place->plan->bound_node) : NULL;
+    for (size_t i = 0; i < place->n_rooms; i++) {
+        rooms[i] = place->kinds[0].rooms[i];
+        rooms[i].n_members = 1;
+        for (size_t j = 0; j < place->n_kinds; j++) {
+            if (place->kinds[j].rooms[i].n_members < (int64_t)place->kinds[j].n)
+                rooms[i].n_members = 0;
+        }
+        if (bound && node_domain(bound, place->wish.level) != rooms[i].id)
+            rooms[i].n_members = 0;
+    }
+    return rooms;
+}
+
+/* The best domain with room for each kind that was not tried; 0: none. */
+static domain_id one_domain(const struct gang_place *place)
+{
+    struct topology_room *rooms = rooms_for_all(place);
+    domain_id id = 0;
+    for (size_t i = 0; i <= place->plan->n_tried; i++) {
+        const struct topology_room *room = topology_best(rooms, place->n_rooms, 1);
+        id = room ? room->id : 0;
+        if (!room)
+            break;
+        rooms[room - rooms].n_members = 0;
+    }
+    place->plan->has_more =
+        id && topology_best(rooms, place->n_rooms, 1) && place->plan->n_tried + 1 < GANG_TRIES_MAX;
+    return id;
+}
+
+static void lacks_domain(struct gang_place *place)
+{
+    const struct gang_kind *kind = &place->kinds[0];
+    const bool is_equal = place->n_kinds == 1;
+    const struct topology_lack lack = {
+        .level = policy_level_name(cluster_policy(place->fork), place->wish.level),
+        .n = (int64_t)place->plan->n,
+        .gpus = is_equal ? kind->members[0].gpus : 0,
+        .whom = place->plan->bound_node ? "the rest of it" : "it"};
+    place->plan->lacks =
+        is_equal ? topology_why_none(kind->rooms, place->n_rooms, &lack, place->arena)
+                 : arena_printf(place->arena, "no %s has room for all of its pods", lack.level);
+}
+
+/* ---- the choice ---- */
+
+/* In these domains; NULL: anywhere. Returns whether all members have a place. */
+static bool choose_kind(struct gang_place *place, struct gang_kind *kind, const bool *domains)
+{
+    const struct node **nodes = ARENA_ARRAY(place->arena, const struct node *, kind->n);
+    kind->question = question_of(place->fork, &kind->members[0], place->arena);
+    kind->question.domains = domains;
+    kind->question.level = place->wish.level;
+    const size_t n = what_if_place(place->fork, &kind->question, kind->n, nodes);
+    place->plan->n_fit += n;
+    for (size_t i = 0; i < kind->n && n == kind->n; i++)
+        kind->members[i].node = arena_strdup(place->arena, node_name(nodes[i]));
+    return n == kind->n;
+}
+
+/* To the fewest domains, if there is room in them. */
+static const bool *few_domains(struct gang_place *place, struct gang_kind *kind)
+{
+    bool *domains = ARENA_ARRAY(place->arena, bool, cluster_end_of_domains(place->fork));
+    size_t n = 0;
+    struct topology_room *rooms =
+        what_if_rooms(place->fork, &kind->question, place->wish.level, place->arena, &n);
+    if (topology_prefer(rooms, n, (int64_t)kind->n) == 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        domains[rooms[i].id] = rooms[i].n_taken > 0;
+    return domains;
 }
 
 /* The GPUs that the node lacks for such a pod. */
@@ -179,56 +328,76 @@ static const char *lacks_text(const struct cluster *fork, const struct fit_quest
                         is_known ? gpu_model_name(&kind->model, arena) : "GPUs");
 }
 
-static void explain_lack(const struct cluster *fork, const struct fit_question *question, size_t n,
-                         struct gang_plan *plan, enum gang_choice *ret_choice, struct arena *arena)
+static enum gang_choice explain_lack(struct gang_place *place, const struct gang_kind *kind)
 {
-    const size_t n_could = could_fit(fork, question->shape, n);
-    *ret_choice = n_could == n ? GANG_NO_ROOM : GANG_NEVER_FITS;
-    plan->lacks =
-        n_could == n
-            ? lacks_text(fork, question, arena)
-            : arena_printf(arena, "an empty cluster has room for %zu of %zu such pods", n_could, n);
+    const size_t n_could = could_fit(place, kind);
+    place->plan->lacks =
+        n_could == kind->n
+            ? lacks_text(place->fork, &kind->question, place->arena)
+            : arena_printf(place->arena, "an empty cluster has room for %zu of %zu such pods",
+                           n_could, kind->n);
+    return n_could == kind->n ? GANG_NO_ROOM : GANG_NEVER_FITS;
 }
 
-static bool are_alike(const struct gang_member *a, const struct gang_member *b)
+static enum gang_choice choose_all(struct gang_place *place, const bool *domains)
 {
-    return a->like == b->like && a->asker.priority == b->asker.priority &&
-           !a->peer.terms == !b->peer.terms && !a->claims && !b->claims;
+    for (size_t i = 0; i < place->n_kinds; i++) {
+        struct gang_kind *kind = &place->kinds[i];
+        const bool *few =
+            domains || place->wish.rule != DOMAIN_PREFER ? domains : few_domains(place, kind);
+        if (!choose_kind(place, kind, few))
+            return explain_lack(place, kind);
+    }
+    return GANG_CHOSEN;
 }
 
-/* Members that are alike are placed together. Returns how many. */
-static size_t choose_some(struct cluster *fork, struct gang_plan *plan, size_t first,
-                          struct arena *arena, enum gang_choice *ret_choice)
+/* What is left after the domains that were tried. */
+static enum gang_choice choose_without(struct gang_place *place)
 {
-    struct gang_member *members = &plan->members[first];
-    size_t n = 1;
-    while (first + n < plan->n && are_alike(&members[0], &members[n]))
-        n++;
-    const struct fit_question question = question_of(fork, &members[0], arena);
-    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, n);
-    const size_t n_placed = what_if_place(fork, &question, n, nodes);
-    const bool is_whole = n_placed == n;
-    plan->n_fit += n_placed;
-    for (size_t i = 0; i < n && is_whole; i++)
-        members[i].node = arena_strdup(arena, node_name(nodes[i]));
-    if (!is_whole)
-        explain_lack(fork, &question, n, plan, ret_choice, arena);
-    return n;
+    enum gang_choice choice = GANG_NO_ROOM;
+    if (place->wish.rule == DOMAIN_PREFER)
+        return choose_all(place, NULL);
+    for (size_t i = 0; i < place->n_kinds && choice == GANG_NO_ROOM; i++)
+        choice = could_fit(place, &place->kinds[i]) == place->kinds[i].n ? GANG_NO_ROOM
+                                                                         : GANG_NEVER_FITS;
+    lacks_domain(place);
+    return choice;
+}
+
+static enum gang_choice choose_by_wish(struct gang_place *place)
+{
+    find_rooms(place);
+    const domain_id id = one_domain(place);
+    if (id == 0)
+        return choose_without(place);
+    bool *domains = ARENA_ARRAY(place->arena, bool, cluster_end_of_domains(place->fork));
+    domains[id] = true;
+    const enum gang_choice choice = choose_all(place, domains);
+    if (choice != GANG_CHOSEN)
+        lacks_domain(place);
+    place->plan->has_more |= choice != GANG_CHOSEN && place->wish.rule == DOMAIN_PREFER;
+    place->plan->n_tried++;
+    return choice;
 }
 
 enum gang_choice gang_plan_choose(struct cluster *fork, struct gang_plan *plan,
                                   bool (*avoids)(const void *context, const char *node),
                                   const void *context, struct arena *arena)
 {
-    enum gang_choice choice = GANG_CHOSEN;
+    struct gang_place place = {.fork = fork, .plan = plan, .arena = arena};
+    plan->n_fit = 0;
+    plan->lacks = NULL;
+    plan->has_more = false;
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
         if (avoids(context, node_name(node)))
             avoid(fork, node);
     }
-    for (size_t i = 0; i < plan->n && choice == GANG_CHOSEN;)
-        i += choose_some(fork, plan, i, arena, &choice);
-    return choice;
+    find_kinds(&place);
+    const bool asks = policy_read_domain(cluster_policy(fork), plan->domain, &place.wish);
+    if (asks && plan->n > 0)
+        return choose_by_wish(&place);
+    return choose_all(&place, NULL);
 }
 
 static int64_t total_of(const struct cluster *fork, const char *model)
@@ -279,11 +448,7 @@ static bool has_room(const struct cluster *cluster, const struct pod *pod, int64
                                         .claims = pod->claims};
     const struct fit_question question =
         fit_question_of(cluster, pod->namespace_, &wanted, now_ms, arena);
-    const struct node *node = cluster_find_node(cluster, pod->planned_node);
-    struct asker unplanned = question.asker;
-    unplanned.nominated_node = pod->nominated_node; /* the plan is no reason to go to a sick node */
-    return fit_judge(node, &question) == REASON_FITS &&
-           (!node || quarantine_judge(node, pod->shape, &unplanned) == REASON_FITS);
+    return fit_judge(cluster_find_node(cluster, pod->planned_node), &question) == REASON_FITS;
 }
 
 bool gang_plan_holds(const struct cluster *cluster, const char *key, int64_t now_ms)

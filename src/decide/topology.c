@@ -2,6 +2,7 @@
 #include "decide/topology.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,8 +60,7 @@ static bool fits_better(const struct topology_room *a, const struct topology_roo
     return strcmp(a->name, b->name) < 0;
 }
 
-/* NULL: no free room is enough. */
-static struct topology_room *best_fit(struct topology_room *rooms, size_t n_rooms, int64_t n)
+struct topology_room *topology_best(struct topology_room *rooms, size_t n_rooms, int64_t n)
 {
     struct topology_room *best = NULL;
     for (size_t i = 0; i < n_rooms; i++) {
@@ -93,7 +93,7 @@ static void take_nothing(struct topology_room *rooms, size_t n_rooms)
 bool topology_require(struct topology_room *rooms, size_t n_rooms, int64_t n)
 {
     take_nothing(rooms, n_rooms);
-    struct topology_room *best = best_fit(rooms, n_rooms, n);
+    struct topology_room *best = topology_best(rooms, n_rooms, n);
     if (best)
         best->n_taken = n;
     return best != NULL;
@@ -104,7 +104,7 @@ size_t topology_prefer(struct topology_room *rooms, size_t n_rooms, int64_t n)
     size_t n_chosen = 0;
     take_nothing(rooms, n_rooms);
     for (int64_t n_left = n; n_left > 0; n_chosen++) {
-        struct topology_room *next = best_fit(rooms, n_rooms, n_left);
+        struct topology_room *next = topology_best(rooms, n_rooms, n_left);
         if (!next)
             next = largest(rooms, n_rooms);
         if (!next) {
@@ -115,4 +115,27 @@ size_t topology_prefer(struct topology_room *rooms, size_t n_rooms, int64_t n)
         n_left -= next->n_taken;
     }
     return n_chosen;
+}
+
+static int64_t times(int64_t a, int64_t b)
+{
+    int64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+const char *topology_why_none(const struct topology_room *rooms, size_t n_rooms,
+                              const struct topology_lack *lack, struct arena *arena)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < n_rooms; i++)
+        most = rooms[i].n_members > most ? rooms[i].n_members : most;
+    if (n_rooms == 0)
+        return arena_printf(arena, "no node has a label for %s", lack->level);
+    if (lack->gpus == 0)
+        return arena_printf(
+            arena, "no %s has room for all %" PRId64 " pods; the best has room for %" PRId64,
+            lack->level, lack->n, most);
+    return arena_printf(arena, "no %s has %" PRId64 " free GPUs for %s; the best has %" PRId64,
+                        lack->level, times(lack->n, lack->gpus), lack->whom,
+                        times(most, lack->gpus));
 }

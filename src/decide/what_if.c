@@ -360,20 +360,39 @@ static void count_by_rules(const struct cluster *fork, const struct fit_question
     }
 }
 
-void what_if_rooms(const struct cluster *fork, const struct fit_question *question, size_t level,
-                   struct topology_room *ret_rooms)
+static void fill_rooms(const struct cluster *fork, const struct fit_question *question,
+                       struct topology_room *rooms)
 {
-    struct fit_question next = *question;
-    next.quota = NULL;
-    next.level = level;
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
         const struct node_traits *traits = node_traits(node);
-        struct topology_room *room = &ret_rooms[node_domain(node, level)];
-        room->n_members = sum_of(room->n_members, fit_count(node, &next));
+        struct topology_room *room = &rooms[node_domain(node, question->level)];
+        room->n_members = sum_of(room->n_members, fit_count(node, question));
         if (traits->ready && !traits->unschedulable)
             room->free_gpus = sum_of(room->free_gpus, node_free_gpus(node));
     }
     if (depend_on_replicas(question))
-        count_by_rules(fork, &next, ret_rooms);
+        count_by_rules(fork, question, rooms);
+}
+
+struct topology_room *what_if_rooms(const struct cluster *fork, const struct fit_question *question,
+                                    size_t level, struct arena *arena, size_t *ret_n)
+{
+    const domain_id end = cluster_end_of_domains(fork);
+    struct topology_room *rooms = ARENA_ARRAY(arena, struct topology_room, end);
+    struct fit_question next = *question;
+    size_t n = 0;
+    next.quota = NULL;
+    next.level = level;
+    fill_rooms(fork, &next, rooms);
+    for (domain_id id = 1; id < end; id++) {
+        const struct node_domain *domain = cluster_domain(fork, id);
+        if (domain->n_nodes == 0 || domain->level != level)
+            continue;
+        rooms[n] = rooms[id];
+        rooms[n].id = id;
+        rooms[n++].name = domain->name;
+    }
+    *ret_n = n;
+    return rooms;
 }

@@ -163,8 +163,8 @@ static bool texts_equal(const struct pod *pod, const struct pod_facts *facts)
     return text_equal(pod->refusal, facts->refusal) &&
            text_equal(pod->extended_claim, facts->extended_claim) &&
            text_equal(pod->group, facts->group) && text_equal(pod->gang, facts->gang) &&
-           pod->gang_size == facts->gang_size && text_equal(pod->claims, facts->claims) &&
-           pod->made_claims == facts->made_claims;
+           pod->gang_size == facts->gang_size && text_equal(pod->domain, facts->domain) &&
+           text_equal(pod->claims, facts->claims) && pod->made_claims == facts->made_claims;
 }
 
 static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
@@ -205,6 +205,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                    facts->controller,
                                    facts->group,
                                    facts->gang,
+                                   facts->domain,
                                    facts->not_evaluated};
     const size_t n = sizeof sources / sizeof *sources;
     size_t size = 0;
@@ -222,6 +223,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                     &pod->controller,
                                     &pod->group,
                                     &pod->gang,
+                                    &pod->domain,
                                     &pod->not_evaluated};
     char *at = entry->texts;
     for (size_t i = 0; i < n; i++) {

@@ -93,6 +93,7 @@ struct pod_facts cluster_pod_facts(const struct pod *pod)
                               .group = pod->group,
                               .gang = pod->gang,
                               .gang_size = pod->gang_size,
+                              .domain = pod->domain,
                               .not_evaluated = pod->not_evaluated,
                               .lacks_peers = pod->lacks_peers,
                               .lacks_own_terms = pod->lacks_own_terms};
@@ -172,6 +173,7 @@ struct pod cluster_copy_pod(const struct pod *pod, struct arena *arena)
     copy.controller = copy_text(pod->controller, arena);
     copy.group = copy_text(pod->group, arena);
     copy.gang = copy_text(pod->gang, arena);
+    copy.domain = copy_text(pod->domain, arena);
     copy.not_evaluated = copy_text(pod->not_evaluated, arena);
     return copy;
 }

@@ -2,6 +2,7 @@
 #include "ledger/gangs.h"
 #include "base/mem.h"
 #include "ledger.h"
+#include "ledger/reservation.h"
 #include "members.h"
 
 #include <string.h>
@@ -106,6 +107,19 @@ const struct pod *gangs_next_unbound(const struct cluster *cluster, const char *
     if (pod)
         next = CONTAINER_OF(pod, const struct pod_entry, pod)->member->next;
     return next ? &next->pod->pod : NULL;
+}
+
+const struct node *gangs_bound_node(const struct cluster *cluster, const char *key)
+{
+    const struct member_group *group = find_group(cluster, key);
+    for (const struct group_member *member = group ? group->members : NULL; member;
+         member = member->all_next) {
+        const struct pod *pod = &member->pod->pod;
+        const struct reservation *held = cluster_find_reservation(cluster, pod->uid);
+        if (member->is_bound)
+            return held ? reservation_node(held) : cluster_find_node(cluster, pod->node_name);
+    }
+    return NULL;
 }
 
 /* ---- places ---- */

@@ -1,5 +1,6 @@
 /* pod: see include/objects/pod.h. unjudged.c lists the features that are not judged. */
 #include "objects/pod.h"
+#include "domain_wish.h"
 
 #include "affinity.h"
 #include "annotations.h"
@@ -350,6 +351,20 @@ static int read_tolerations(struct pod_reading *reading, const json_t *spec, str
     return 0;
 }
 
+static void read_domain(struct pod_reading *reading, const json_t *metadata)
+{
+    struct domain_wish wish;
+    struct err why = {""};
+    const char *text =
+        json_string_value(json_member(json_member(metadata, "annotations"), ANNOTATION_DOMAIN));
+    if (!text)
+        return;
+    if (domain_wish_read(text, reading->policy, reading->arena, &wish, &why) == 0)
+        reading->facts->domain = arena_strdup(reading->arena, text);
+    else if (reading->policy->gangs.mode == GANGS_PLAN)
+        refuse(reading, arena_strdup(reading->arena, why.text));
+}
+
 /* Only pods that kube-scheduler asks us about can be held together. Those of a PodGroup are its
  * own. */
 static void read_gang(struct pod_reading *reading, const json_t *metadata, const json_t *spec)
@@ -362,6 +377,8 @@ static void read_gang(struct pod_reading *reading, const json_t *metadata, const
                               &facts->gang_size, &why) < 0 &&
         reading->policy->gangs.mode == GANGS_PLAN)
         refuse(reading, arena_strdup(reading->arena, why.text));
+    if (facts->gang)
+        read_domain(reading, metadata);
 }
 
 static int read_annotations(struct pod_reading *reading, const json_t *metadata, const json_t *spec,

@@ -101,6 +101,8 @@ static json_t *pod_metadata_json(const struct pod_facts *facts, const struct pol
         set_text(annotations, ANNOTATION_GANG, facts->gang);
         (void)json_object_set_new(annotations, ANNOTATION_GANG_SIZE,
                                   json_sprintf("%" PRId64, facts->gang_size));
+        if (facts->domain)
+            set_text(annotations, ANNOTATION_DOMAIN, facts->domain);
     }
     if (has_own_uid(facts))
         set_text(metadata, "uid", facts->uid);

@@ -108,7 +108,7 @@ void policy_init(struct policy *ret_policy)
                        .cap = {.share_milli = 50, .nodes = 1}},
         .shape_trap = {.cap = {.share_milli = 250, .nodes = 1}},
         .replica_spread_milli = 1000,
-        .gangs = {.max_size = 64, .kept_share_milli = 250, .forming_s = 300},
+        .gangs = {.domain = "", .max_size = 64, .kept_share_milli = 250, .forming_s = 300},
         .object_values = 50000,
         .pod_shape_bytes = (size_t)64 * 1024,
         .pod_shapes_bytes = (size_t)128 * 1024 * 1024,
@@ -222,6 +222,35 @@ const char *policy_level_name(const struct policy *policy, size_t level)
 {
     const char *slash = strchr(policy->topology_levels[level], '/');
     return slash ? slash + 1 : policy->topology_levels[level];
+}
+
+static const struct {
+    const char *word;
+    enum domain_rule rule;
+} RULES[] = {{"require ", DOMAIN_REQUIRE}, {"prefer ", DOMAIN_PREFER}};
+
+static bool find_level(const char *name, const struct policy *policy, size_t *ret_level)
+{
+    for (size_t i = policy->n_topology_levels; i > 0; i--) {
+        const char *key = policy->topology_levels[i - 1];
+        *ret_level = i - 1;
+        if (strcmp(name, key) == 0 || strcmp(name, policy_level_name(policy, i - 1)) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool policy_read_domain(const struct policy *policy, const char *text, struct domain_wish *ret_wish)
+{
+    size_t level = 0;
+    for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++) {
+        const size_t len = strlen(RULES[i].word);
+        if (strncmp(text, RULES[i].word, len) != 0 || !find_level(text + len, policy, &level))
+            continue;
+        *ret_wish = (struct domain_wish){RULES[i].rule, level};
+        return true;
+    }
+    return false;
 }
 
 bool policy_is_model_label(const struct policy *policy, const char *key)

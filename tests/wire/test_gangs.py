@@ -211,3 +211,52 @@ def test_the_dry_run_names_the_annotations(start_over, write):
     assert hint in service.post("/v1/dry-run", job).text
     template["metadata"] = {"annotations": {"gpu-extender.io/gang": "train", "gpu-extender.io/gang-size": "2"}}
     assert hint not in service.post("/v1/dry-run", job).text
+
+
+@pytest.fixture
+def racks(api):
+    """a and b are in no rack; r1 has two nodes of 4 GPUs, r2 three."""
+    for number, rack in enumerate(["r1", "r1", "r2", "r2", "r2"]):
+        api.store.put(node(f"{rack}-{number}", 4, "A100", metadata={"labels": {"example.com/rack": rack}}))
+
+
+def racks_of(service, group, names):
+    """The racks of the nodes that filter hands on for the pods of the group."""
+    return {name.partition("-")[0] for one in group for name in handed_on(service, one, names)}
+
+
+RACKS = ["a", "b", "r1-0", "r1-1", "r2-2", "r2-3", "r2-4"]
+BY_RACK = {"gangs": {"mode": "plan", "maxKeptShare": 1, "domain": "prefer rack"}, "topology": {"levels": ["example.com/rack"]}}
+
+
+@pytest.mark.parametrize("domain", ["require rack", None])
+def test_a_plan_is_in_one_domain(api, follow, racks, domain):
+    service = follow(more=BY_RACK)
+    three = members(3, gpus=4)
+    for one in three:
+        if domain:
+            one["metadata"]["annotations"]["gpu-extender.io/domain"] = domain
+    arrive(api, service, *three)
+    wait_until(service, state="planned", planned=3)
+    assert racks_of(service, three, RACKS) == {"r2"}
+
+
+def test_a_group_waits_for_one_domain(api, follow, racks):
+    service = follow(more=BY_RACK)
+    three = members(3, gpus=4)
+    three[0]["metadata"]["annotations"]["gpu-extender.io/domain"] = "require rack"
+    other = pod("other", 1, on="r2-3")
+    arrive(api, service, other, *three)
+    wait_until(service, state="waiting", reason="room")
+    api.store.remove(other)
+    wait_until(service, state="planned", planned=3)
+    assert racks_of(service, three, RACKS) == {"r2"}
+
+
+def test_a_wrong_domain(api, follow, racks):
+    service = follow(more=BY_RACK)
+    wrong = members(1)[0]
+    wrong["metadata"]["annotations"]["gpu-extender.io/domain"] = "require floor"
+    arrive(api, service, wrong)
+    answer = said(service, wrong)
+    assert 'should be "require LEVEL" or "prefer LEVEL"; levels here: rack' in str(answer)

@@ -5,26 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static struct topology_room *rooms_of(const struct cluster *fork,
-                                      const struct fit_question *question, size_t level,
-                                      struct arena *arena, size_t *ret_n)
-{
-    const domain_id end = cluster_end_of_domains(fork);
-    struct topology_room *rooms = ARENA_ARRAY(arena, struct topology_room, end);
-    size_t n = 0;
-    what_if_rooms(fork, question, level, rooms);
-    for (domain_id id = 1; id < end; id++) {
-        const struct node_domain *domain = cluster_domain(fork, id);
-        if (domain->n_nodes == 0 || domain->level != level)
-            continue;
-        rooms[n] = rooms[id];
-        rooms[n].id = id;
-        rooms[n++].name = domain->name;
-    }
-    *ret_n = n;
-    return rooms;
-}
-
 static int64_t gpus_of(const struct pod_shape *shape)
 {
     int64_t gpus = 0;
@@ -33,40 +13,10 @@ static int64_t gpus_of(const struct pod_shape *shape)
     return gpus;
 }
 
-struct why_asked {
-    const struct pod_shape *shape;
-    int64_t n;
-    const char *whom;
-};
-
 static int64_t times(int64_t a, int64_t b)
 {
     int64_t product = 0;
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
-static int64_t most_members(const struct topology_room *rooms, size_t n_rooms)
-{
-    int64_t most = 0;
-    for (size_t i = 0; i < n_rooms; i++)
-        most = rooms[i].n_members > most ? rooms[i].n_members : most;
-    return most;
-}
-
-static const char *why_none(const struct topology_room *rooms, size_t n_rooms, const char *level,
-                            const struct why_asked *asked, struct arena *arena)
-{
-    const int64_t gpus = gpus_of(asked->shape);
-    const int64_t most = most_members(rooms, n_rooms);
-    const int64_t n = asked->n;
-    if (n_rooms == 0)
-        return arena_printf(arena, "no node has a label for %s", level);
-    if (gpus == 0)
-        return arena_printf(
-            arena, "no %s has room for all %" PRId64 " pods; the best has room for %" PRId64, level,
-            n, most);
-    return arena_printf(arena, "no %s has %" PRId64 " free GPUs for %s; the best has %" PRId64,
-                        level, times(n, gpus), asked->whom, times(most, gpus));
 }
 
 static void choose(struct domain_run *run, const struct topology_room *rooms, size_t n_rooms,
@@ -95,15 +45,16 @@ struct domain_run domain_run_choose(const struct cluster *fork, const struct fit
     if (wish->rule == DOMAIN_ANY || n == 0 || question->refusal)
         return run;
     const char *level = policy_level_name(cluster_policy(fork), wish->level);
-    struct topology_room *rooms = rooms_of(fork, question, wish->level, arena, &n_rooms);
+    struct topology_room *rooms = what_if_rooms(fork, question, wish->level, arena, &n_rooms);
     const bool found = wish->rule == DOMAIN_REQUIRE ? topology_require(rooms, n_rooms, n)
                                                     : topology_prefer(rooms, n_rooms, n) > 0;
     if (found)
         choose(&run, rooms, n_rooms, level, ARENA_ARRAY(arena, bool, cluster_end_of_domains(fork)),
                arena);
     else if (wish->rule == DOMAIN_REQUIRE)
-        run.why_not =
-            why_none(rooms, n_rooms, level, &(struct why_asked){question->shape, n, whom}, arena);
+        run.why_not = topology_why_none(
+            rooms, n_rooms, &(struct topology_lack){level, n, gpus_of(question->shape), whom},
+            arena);
     return run;
 }
 

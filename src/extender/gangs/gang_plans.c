@@ -298,7 +298,13 @@ static void plan(struct gang_plans *plans, const char *key, bool acts, int64_t n
     const struct avoiding avoiding = {plans->turns, plan.key};
     struct cluster *fork =
         inventory_fork(plans->settings.inventory, plan.has_terms ? PEERS_ALL : PEERS_REPELLING);
-    const enum gang_choice choice = gang_plan_choose(fork, &plan, avoids, &avoiding, arena);
+    enum gang_choice choice = gang_plan_choose(fork, &plan, avoids, &avoiding, arena);
+    while (choice != GANG_CHOSEN && plan.has_more) { /* in another domain, with all room again */
+        inventory_fork_free(plans->settings.inventory, fork);
+        fork =
+            inventory_fork(plans->settings.inventory, plan.has_terms ? PEERS_ALL : PEERS_REPELLING);
+        choice = gang_plan_choose(fork, &plan, avoids, &avoiding, arena);
+    }
     if (choice != GANG_CHOSEN)
         fail(plans, &plan, choice);
     else if (!acts)

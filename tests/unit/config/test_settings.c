@@ -182,6 +182,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->scheduler.shortlist, b->scheduler.shortlist);
     assert_int_equal(a->policy.quota_claim_s, b->policy.quota_claim_s);
     assert_int_equal(a->policy.gangs.mode, b->policy.gangs.mode);
+    assert_string_equal(a->policy.gangs.domain, b->policy.gangs.domain);
     assert_int_equal(a->policy.gangs.max_size, b->policy.gangs.max_size);
     assert_int_equal(a->policy.gangs.kept_share_milli, b->policy.gangs.kept_share_milli);
     assert_int_equal(a->policy.gangs.forming_s, b->policy.gangs.forming_s);
@@ -261,7 +262,8 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes,\n"
     "            beside: no, leaseDurationSeconds: 60, renewDeadlineSeconds: 40}\n"
     "filter: {shortlist: 0, quotaClaimSeconds: 7}\n"
-    "gangs: {mode: plan, maxSize: 16, maxKeptShare: 0.5, formingSeconds: 60}\n"
+    "gangs: {mode: plan, domain: require block, maxSize: 16, maxKeptShare: 0.5, formingSeconds: "
+    "60}\n"
     "kubernetes: {watchSilenceSeconds: 5, watchLagSeconds: 600, bindTimeoutSeconds: 3}\n"
     "leaderElection: {enabled: yes, namespace: gpus, leaseName: one, serviceName: '',\n"
     "                 leaseDurationSeconds: 9, renewDeadlineSeconds: 5, retryPeriodSeconds: 2}\n"
@@ -355,6 +357,7 @@ static void test_every_key_is_read(void **state)
     assert_scheduler_is_read(settings);
     assert_int_equal(settings->policy.quota_claim_s, 7);
     assert_int_equal(settings->policy.gangs.mode, GANGS_PLAN);
+    assert_string_equal(settings->policy.gangs.domain, "require block");
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
     assert_int_equal(settings->kubernetes.bind_timeout_s, 3);
     const struct settings_limits limits = {2000,  1999, 1001,    3 << 20, 4000, 17,
@@ -368,7 +371,7 @@ static void test_levels_are_read_in_their_order(void **state)
     assert_reads(settings, OTHER_THAN_DEFAULT);
     assert_int_equal(settings->policy.n_topology_levels, 2);
     assert_string_equal(settings->policy.topology_levels[1], "example.com/rack");
-    assert_reads(settings, HEAD "topology: {levels: []}\n");
+    assert_reads(settings, HEAD "topology: {levels: []}\ngangs: {domain: ''}\n");
     assert_int_equal(settings->policy.n_topology_levels, 0);
 }
 

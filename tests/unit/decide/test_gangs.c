@@ -23,7 +23,15 @@ static int setup(void **state)
     return 0;
 }
 
-#define GANG_TEST(function) cmocka_unit_test_setup_teardown(function, setup, fixture_teardown)
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->policy.topology_levels = NULL;
+    fixture->policy.n_topology_levels = 0;
+    return fixture_teardown(state);
+}
+
+#define GANG_TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 static void put(struct fixture *fixture, const char *uid, int gpus, int64_t size)
 {
@@ -73,12 +81,14 @@ static bool avoids_node(const void *context, const char *node)
 static enum gang_choice choose(struct fixture *fixture, const char *avoided,
                                struct gang_plan *ret_plan)
 {
-    struct cluster *fork = cluster_fork(fixture->cluster);
-    (void)cluster_fork_peers(fork, fixture->cluster, PEERS_REPELLING);
+    enum gang_choice choice = GANG_NO_ROOM;
     *ret_plan = gang_plan_members(fixture->cluster, KEY, fixture->arena);
-    const enum gang_choice choice =
-        gang_plan_choose(fork, ret_plan, avoids_node, avoided, fixture->arena);
-    cluster_fork_free(fork);
+    do {
+        struct cluster *fork = cluster_fork(fixture->cluster);
+        (void)cluster_fork_peers(fork, fixture->cluster, PEERS_REPELLING);
+        choice = gang_plan_choose(fork, ret_plan, avoids_node, avoided, fixture->arena);
+        cluster_fork_free(fork);
+    } while (choice != GANG_CHOSEN && ret_plan->has_more);
     return choice;
 }
 
@@ -294,6 +304,121 @@ static void test_a_quota_counts_for_the_sum(void **state)
     assert_int_equal(judge(fixture, "ml/stranger", "n1"), REASON_QUOTA);
 }
 
+/* ---- domains ---- */
+
+static char *LEVELS[] = {(char[]){"example.com/rack"}};
+
+/* Nodes of 8 GPUs: r1 has two, r2 three, r3 one. */
+static void put_racks(struct fixture *fixture)
+{
+    static const char *const RACKS[] = {"r1", "r1", "r2", "r2", "r2", "r3"};
+    fixture->policy.topology_levels = LEVELS;
+    fixture->policy.n_topology_levels = 1;
+    for (size_t i = 0; i < sizeof RACKS / sizeof *RACKS; i++)
+        fixture_put_node(fixture, arena_printf(fixture->arena, "%s-%zu", RACKS[i], i),
+                         "cpu=64000 pods=100 " GPU "=8",
+                         arena_printf(fixture->arena, "example.com/rack=%s", RACKS[i]));
+}
+
+static void put_member(struct fixture *fixture, const char *uid, int gpus, int64_t size,
+                       const char *domain, const char *node)
+{
+    struct pod_facts facts = fixture_facts_in_namespace(
+        fixture, uid, node, arena_printf(fixture->arena, "cpu=1000 " GPU "=%d", gpus));
+    facts.gang = "train";
+    facts.gang_size = size;
+    facts.domain = domain;
+    fixture_put_pod_facts(fixture, &facts);
+}
+
+static void put_members(struct fixture *fixture, int n, int gpus, const char *domain)
+{
+    for (int i = 0; i < n; i++)
+        put_member(fixture, arena_printf(fixture->arena, "ml/%d", i), gpus, n, domain, "");
+}
+
+/* The racks of the plan, each once and sorted: "r1 r2"; else what the group lacks, or "never". */
+static const char *racks(struct fixture *fixture)
+{
+    struct arena *arena = fixture->arena;
+    struct gang_plan plan = {0};
+    bool used[4] = {false};
+    const char *text = "";
+    const enum gang_choice choice = choose(fixture, NULL, &plan);
+    for (size_t i = 0; i < plan.n && choice == GANG_CHOSEN; i++)
+        used[plan.members[i].node[0] == 'r' ? plan.members[i].node[1] - '0' : 0] = true;
+    for (size_t i = 0; i < 4; i++)
+        text = used[i] ? arena_printf(arena, "%s%sr%zu", text, *text ? " " : "", i) : text;
+    if (choice == GANG_NEVER_FITS)
+        return arena_printf(arena, "never: %s", plan.lacks ? plan.lacks : "");
+    return choice == GANG_CHOSEN ? text : plan.lacks;
+}
+
+static void test_one_domain_for_all(void **state)
+{
+    struct fixture *fixture = *state;
+    put_racks(fixture);
+    put_members(fixture, 2, 8, "require rack");
+    assert_string_equal(racks(fixture), "r1"); /* the best fit */
+    put_members(fixture, 3, 8, "require rack");
+    assert_string_equal(racks(fixture), "r2");
+    fixture_put_pod(fixture, "other", "r2-3", GPU "=1");
+    assert_string_equal(racks(fixture), "no rack has 24 free GPUs for it; the best has 16");
+    put_members(fixture, 4, 8, "require rack");
+    assert_string_equal(racks(fixture), "never: no rack has 32 free GPUs for it; the best has 16");
+}
+
+static void test_the_fewest_domains(void **state)
+{
+    struct fixture *fixture = *state;
+    put_racks(fixture);
+    put_members(fixture, 4, 8, "prefer rack");
+    assert_string_equal(racks(fixture), "r2 r3");
+    put_members(fixture, 5, 8, "prefer rack");
+    assert_string_equal(racks(fixture), "r1 r2");
+    put_members(fixture, 6, 8, "prefer rack");
+    assert_string_equal(racks(fixture), "r1 r2 r3");
+}
+
+static void test_the_policys_domain(void **state)
+{
+    struct fixture *fixture = *state;
+    put_racks(fixture);
+    put_members(fixture, 3, 8, NULL);
+    fixture->policy.gangs.domain = "require rack";
+    assert_string_equal(racks(fixture), "r2");
+    put_member(fixture, "ml/1", 8, 3, "prefer rack", "");
+    fixture_put_pod(fixture, "other", "r2-3", GPU "=1");
+    assert_string_equal(racks(fixture), "r1 r3"); /* the pod's goes first */
+}
+
+/* Each alone would have room in r1. */
+static void test_members_that_differ(void **state)
+{
+    struct fixture *fixture = *state;
+    put_racks(fixture);
+    put_member(fixture, "ml/0", 8, 3, "require rack", "");
+    put_member(fixture, "ml/1", 6, 3, NULL, "");
+    put_member(fixture, "ml/2", 4, 3, NULL, "");
+    assert_string_equal(racks(fixture), "r2");
+    fixture_put_pod(fixture, "other", "r2-3", GPU "=1");
+    fixture_put_pod(fixture, "more", "r2-4", GPU "=1");
+    fixture_put_pod(fixture, "most", "r2-2", GPU "=1");
+    assert_string_equal(racks(fixture), "no rack has room for all of its pods");
+}
+
+static void test_bound_members_fix_the_domain(void **state)
+{
+    struct fixture *fixture = *state;
+    put_racks(fixture);
+    put_members(fixture, 3, 8, "require rack");
+    put_member(fixture, "ml/0", 8, 3, "require rack", "r2-3");
+    assert_string_equal(racks(fixture), "r2"); /* not r1, the best fit for the other two */
+    put_member(fixture, "ml/0", 8, 3, "require rack", "r1-0");
+    assert_string_equal(racks(fixture),
+                        "no rack has 16 free GPUs for the rest of it; the best has 24");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +434,11 @@ int main(void)
         GANG_TEST(test_a_running_group_is_as_other_pods),
         GANG_TEST(test_observing_has_no_effect),
         cmocka_unit_test_teardown(test_a_quota_counts_for_the_sum, fixture_teardown),
+        GANG_TEST(test_one_domain_for_all),
+        GANG_TEST(test_the_fewest_domains),
+        GANG_TEST(test_the_policys_domain),
+        GANG_TEST(test_members_that_differ),
+        GANG_TEST(test_bound_members_fix_the_domain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
