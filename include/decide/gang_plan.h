@@ -15,7 +15,9 @@ struct gang_member {
     const struct pod_shape *like; /* of the ledger, only to be compared */
     const struct shape_facts *shape;
     struct peer_pod peer;
-    struct peer_facts labels, terms;
+    const struct peer_facts *terms_like; /* of the ledger, only to be compared */
+    uint64_t labels_like;                /* a hash of the labels that selectors ask for */
+    size_t kind;
     int64_t gpus;
     const char *node; /* its place; NULL: not chosen yet */
 };
@@ -36,6 +38,11 @@ struct gang_plan {
     const char *lacks; /* what the next one lacks: "lacks 8 H100"; NULL: nothing */
 };
 #define GANG_TRIES_MAX ((size_t)4)
+/* Pods of one shape, priority and so on are judged together, once a node. Planning keeps bindings
+ * waiting, so a group of more kinds is not planned. With claims each pod is a kind. */
+#define GANG_KINDS_MAX ((size_t)64)
+/* Kinds judged on all nodes, in all tries of an attempt. */
+#define GANG_JUDGED_MAX ((size_t)128)
 
 /* The members that need a place: the oldest unbound ones, as many as the group lacks, those that
  * need most GPUs first. All in the arena. Under the ledger's lock. */

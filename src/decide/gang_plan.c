@@ -1,5 +1,6 @@
 /* gang_plan: see include/decide/gang_plan.h. */
 #include "decide/gang_plan.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "decide/fit.h"
 #include "decide/quota.h"
@@ -10,6 +11,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Other clusters have few selectors between pods. */
+#define ASKED_KEYS_MAX ((size_t)32)
 
 /* ---- members ---- */
 
@@ -22,15 +26,14 @@ static int compare_age(const void *a, const void *b)
     return strcmp(left->uid, right->uid);
 }
 
-/* Those that are alike are together. */
 static int compare_need(const void *a, const void *b)
 {
     const struct gang_member *left = a;
     const struct gang_member *right = b;
     if (left->gpus != right->gpus)
         return left->gpus > right->gpus ? -1 : 1;
-    if (left->like != right->like)
-        return (uintptr_t)left->like < (uintptr_t)right->like ? -1 : 1;
+    if (left->asker.created_s != right->asker.created_s)
+        return left->asker.created_s < right->asker.created_s ? -1 : 1;
     return strcmp(left->uid, right->uid);
 }
 
@@ -42,12 +45,21 @@ static int64_t gpus_of(const struct pod_shape *shape)
     return gpus;
 }
 
+static const struct peer_facts *copy_peer(const struct peer_facts *facts, struct arena *arena)
+{
+    struct peer_facts *copy = facts ? ARENA_NEW(arena, struct peer_facts) : NULL;
+    if (facts)
+        *copy = peer_copy(facts, arena);
+    return copy;
+}
+
 static void copy_member(struct gang_member *member, const struct pod *pod, struct arena *arena)
 {
     *member = (struct gang_member){
         .uid = arena_strdup(arena, pod->uid),
         .namespace_ = arena_strdup(arena, pod->namespace_),
         .like = pod->shape,
+        .terms_like = pod->terms,
         .gpus = gpus_of(pod->shape),
         .claims = pod->claims ? arena_strdup(arena, pod->claims) : NULL,
     };
@@ -57,14 +69,8 @@ static void copy_member(struct gang_member *member, const struct pod *pod, struc
     member->asker =
         (struct asker){.uid = member->uid, .priority = pod->priority, .created_s = pod->created_s};
     member->peer.namespace_ = member->namespace_;
-    if (pod->labels) {
-        member->labels = peer_copy(pod->labels, arena);
-        member->peer.labels = &member->labels;
-    }
-    if (pod->terms) {
-        member->terms = peer_copy(pod->terms, arena);
-        member->peer.terms = &member->terms;
-    }
+    member->peer.labels = copy_peer(pod->labels, arena);
+    member->peer.terms = copy_peer(pod->terms, arena);
 }
 
 static struct gang find(const struct cluster *cluster, const char *key, struct arena *arena)
@@ -139,13 +145,78 @@ static void avoid(struct cluster *fork, const struct node *node)
     }
 }
 
-static bool are_alike(const struct gang_member *a, const struct gang_member *b)
+/* ---- labels that matter ---- */
+
+/* Keys that selectors of pods ask for; other labels, as an index, make no kind of pods. */
+struct asked_keys {
+    const char *items[ASKED_KEYS_MAX];
+    size_t n;
+    bool is_cut; /* all labels matter */
+};
+
+static void ask_for(struct asked_keys *keys, const struct selector_term *selector)
 {
-    return a->like == b->like && a->asker.priority == b->asker.priority &&
-           !a->peer.terms == !b->peer.terms && !a->claims && !b->claims;
+    for (size_t i = 0; i < selector->n_requirements; i++) {
+        const char *key = selector->requirements[i].key;
+        size_t at = 0;
+        while (at < keys->n && strcmp(keys->items[at], key) != 0)
+            at++;
+        if (at < keys->n)
+            continue;
+        keys->is_cut |= at == ASKED_KEYS_MAX;
+        if (at < ASKED_KEYS_MAX)
+            keys->items[keys->n++] = key;
+    }
 }
 
-/* ---- domains ---- */
+static void ask_for_terms(struct asked_keys *keys, const struct peer_facts *terms)
+{
+    for (size_t i = 0; terms && i < terms->n_affinity; i++)
+        ask_for(keys, &terms->affinity[i].selector);
+    for (size_t i = 0; terms && i < terms->n_anti_affinity; i++)
+        ask_for(keys, &terms->anti_affinity[i].selector);
+    for (size_t i = 0; terms && i < terms->n_spread; i++)
+        ask_for(keys, &terms->spread[i].selector);
+}
+
+/* Pods of one controller come one after the other, and have the same terms. */
+static void ask_for_peers(struct asked_keys *keys, const struct cluster *fork)
+{
+    const struct peer_facts *last = NULL;
+    size_t n = 0;
+    const struct peer *peers = cluster_peers(fork, PEERS_REPELLING, &n);
+    for (size_t i = 0; i < n && !keys->is_cut; i++) {
+        if (peers[i].terms != last)
+            ask_for_terms(keys, peers[i].terms);
+        last = peers[i].terms;
+    }
+    const struct nominated_peer *nominated = cluster_nominated_peers(fork, &n);
+    for (size_t i = 0; i < n && !keys->is_cut; i++)
+        ask_for_terms(keys, nominated[i].peer.terms);
+}
+
+static bool is_asked_for(const struct asked_keys *keys, const char *key)
+{
+    for (size_t i = 0; i < keys->n && !keys->is_cut; i++) {
+        if (strcmp(keys->items[i], key) == 0)
+            return true;
+    }
+    return keys->is_cut;
+}
+
+static uint64_t hash_labels(const struct peer_facts *labels, const struct asked_keys *keys)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; labels && i < labels->n_labels; i++) {
+        const struct label *label = &labels->labels[i];
+        const uint64_t parts[] = {hash, hash_text(label->key), hash_text(label->value)};
+        if (is_asked_for(keys, label->key))
+            hash = hash_bytes(parts, sizeof parts);
+    }
+    return hash;
+}
+
+/* ---- kinds and domains ---- */
 
 /* Members that are alike are placed together. */
 struct gang_kind {
@@ -190,18 +261,57 @@ static size_t could_fit(const struct gang_place *place, const struct gang_kind *
     return best < (int64_t)kind->n ? (size_t)best : kind->n;
 }
 
-static void find_kinds(struct gang_place *place)
+/* One verdict serves both. */
+static bool are_alike(const struct gang_member *a, const struct gang_member *b)
+{
+    return a->like == b->like && a->asker.priority == b->asker.priority &&
+           a->terms_like == b->terms_like && a->labels_like == b->labels_like && !a->claims &&
+           !b->claims;
+}
+
+static void hash_members(const struct gang_place *place)
 {
     struct gang_plan *plan = place->plan;
-    place->kinds = ARENA_ARRAY(place->arena, struct gang_kind, plan->n + 1);
+    struct asked_keys keys = {.n = 0};
+    ask_for_peers(&keys, place->fork);
+    for (size_t i = 0; i < plan->n; i++)
+        ask_for_terms(&keys, plan->members[i].peer.terms);
+    for (size_t i = 0; i < plan->n; i++)
+        plan->members[i].labels_like = hash_labels(plan->members[i].peer.labels, &keys);
+}
+
+static int compare_kinds(const void *a, const void *b)
+{
+    const struct gang_member *left = a;
+    const struct gang_member *right = b;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    return compare_need(a, b);
+}
+
+/* Puts members that are alike together. False: there are too many kinds. */
+static bool find_kinds(struct gang_place *place)
+{
+    struct gang_plan *plan = place->plan;
+    const struct gang_member *firsts[GANG_KINDS_MAX];
+    place->kinds = ARENA_ARRAY(place->arena, struct gang_kind, GANG_KINDS_MAX);
+    hash_members(place);
     for (size_t i = 0; i < plan->n; i++) {
-        struct gang_kind *last = place->n_kinds > 0 ? &place->kinds[place->n_kinds - 1] : NULL;
-        if (last && are_alike(&last->members[0], &plan->members[i]))
-            last->n++;
-        else
-            place->kinds[place->n_kinds++] =
-                (struct gang_kind){.members = &plan->members[i], .n = 1};
+        size_t kind = 0;
+        while (kind < place->n_kinds && !are_alike(firsts[kind], &plan->members[i]))
+            kind++;
+        if (kind == GANG_KINDS_MAX)
+            return false;
+        if (kind == place->n_kinds)
+            firsts[place->n_kinds++] = &plan->members[i];
+        plan->members[i].kind = kind;
+        place->kinds[kind].n++;
     }
+    qsort(plan->members, plan->n, sizeof *plan->members, compare_kinds);
+    for (size_t i = 0; i < place->n_kinds; i++)
+        place->kinds[i].members =
+            i > 0 ? place->kinds[i - 1].members + place->kinds[i - 1].n : plan->members;
+    return true;
 }
 
 static void find_rooms(struct gang_place *place)
@@ -233,6 +343,12 @@ static struct topology_room *rooms_for_all(const struct gang_place *place)
     return rooms;
 }
 
+static size_t tries_of(const struct gang_place *place)
+{
+    const size_t n = GANG_JUDGED_MAX / place->n_kinds;
+    return n < GANG_TRIES_MAX ? n : GANG_TRIES_MAX;
+}
+
 /* The best domain with room for each kind that was not tried; 0: none. */
 static domain_id one_domain(const struct gang_place *place)
 {
@@ -246,7 +362,7 @@ static domain_id one_domain(const struct gang_place *place)
         rooms[room - rooms].n_members = 0;
     }
     place->plan->has_more =
-        id && topology_best(rooms, place->n_rooms, 1) && place->plan->n_tried + 1 < GANG_TRIES_MAX;
+        id && topology_best(rooms, place->n_rooms, 1) && place->plan->n_tried + 1 < tries_of(place);
     return id;
 }
 
@@ -393,7 +509,10 @@ enum gang_choice gang_plan_choose(struct cluster *fork, struct gang_plan *plan,
         if (avoids(context, node_name(node)))
             avoid(fork, node);
     }
-    find_kinds(&place);
+    if (!find_kinds(&place)) {
+        plan->lacks = arena_printf(arena, "its pods are of more than %zu kinds", GANG_KINDS_MAX);
+        return GANG_NEVER_FITS;
+    }
     const bool asks = policy_read_domain(cluster_policy(fork), plan->domain, &place.wish);
     if (asks && plan->n > 0)
         return choose_by_wish(&place);

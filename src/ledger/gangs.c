@@ -187,6 +187,7 @@ static bool is_alike(const struct group_member *member, const struct pod_entry *
 {
     return member->waits && member->pod->pod.planned_node[0] &&
            member->pod->pod.shape == entry->pod.shape &&
+           member->pod->pod.terms == entry->pod.terms &&
            member->pod->pod.priority == entry->pod.priority;
 }
 

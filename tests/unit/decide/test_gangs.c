@@ -85,7 +85,9 @@ static enum gang_choice choose(struct fixture *fixture, const char *avoided,
     *ret_plan = gang_plan_members(fixture->cluster, KEY, fixture->arena);
     do {
         struct cluster *fork = cluster_fork(fixture->cluster);
-        (void)cluster_fork_peers(fork, fixture->cluster, PEERS_REPELLING);
+        if (!cluster_fork_peers(fork, fixture->cluster,
+                                ret_plan->has_terms ? PEERS_ALL : PEERS_REPELLING))
+            (void)cluster_fork_peers_some(fork, fixture->cluster, SIZE_MAX);
         choice = gang_plan_choose(fork, ret_plan, avoids_node, avoided, fixture->arena);
         cluster_fork_free(fork);
     } while (choice != GANG_CHOSEN && ret_plan->has_more);
@@ -419,6 +421,136 @@ static void test_bound_members_fix_the_domain(void **state)
                         "no rack has 16 free GPUs for the rest of it; the best has 24");
 }
 
+/* ---- kinds of pods ---- */
+
+/* A pod with the label role, or without; and with anti-affinity against pods of another role. */
+static struct pod_facts with_role(struct fixture *fixture, const char *uid, const char *role,
+                                  const char *repels)
+{
+    struct pod_facts facts = fixture_facts_in_namespace(fixture, uid, "", "cpu=1000 " GPU "=1");
+    struct label *label = ARENA_NEW(fixture->arena, struct label);
+    struct peer_term *term = ARENA_NEW(fixture->arena, struct peer_term);
+    *label = (struct label){"role", role};
+    facts.peers.labels = label;
+    facts.peers.n_labels = role ? 1 : 0;
+    if (!repels)
+        return facts;
+    *term = (struct peer_term){
+        .topology_key = "host",
+        .selector = fixture_term(fixture, arena_printf(fixture->arena, "role In %s", repels))};
+    facts.peers.anti_affinity = term;
+    facts.peers.n_anti_affinity = 1;
+    return facts;
+}
+
+static void put_with_role(struct fixture *fixture, const char *uid, const char *role,
+                          const char *repels)
+{
+    struct pod_facts facts = with_role(fixture, uid, role, repels);
+    facts.gang = "train";
+    facts.gang_size = 2;
+    fixture_put_pod_facts(fixture, &facts);
+}
+
+static void put_running(struct fixture *fixture, const char *node, const char *role,
+                        const char *repels)
+{
+    struct pod_facts facts =
+        with_role(fixture, arena_printf(fixture->arena, "ml/on-%s", node), role, repels);
+    facts.node_name = node;
+    fixture_put_pod_facts(fixture, &facts);
+}
+
+static void put_hosts(struct fixture *fixture)
+{
+    fixture_put_node(fixture, "n1", "cpu=64000 pods=100 " GPU "=8", "host=n1");
+    fixture_put_node(fixture, "n2", "cpu=64000 pods=100 " GPU "=8", "host=n2");
+}
+
+static const char *chosen_for(struct fixture *fixture, const char *uid)
+{
+    struct gang_plan plan = {0};
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
+    for (size_t i = 0; i < plan.n; i++) {
+        if (strcmp(plan.members[i].uid, uid) == 0)
+            return plan.members[i].node;
+    }
+    return "";
+}
+
+static void test_members_with_other_terms(void **state)
+{
+    struct fixture *fixture = *state;
+    put_hosts(fixture);
+    put_running(fixture, "n1", "web", NULL);
+    put_running(fixture, "n2", "db", NULL);
+    put_with_role(fixture, "ml/0", NULL, "web");
+    put_with_role(fixture, "ml/1", NULL, "db");
+    assert_string_equal(chosen_for(fixture, "ml/0"), "n2");
+    assert_string_equal(chosen_for(fixture, "ml/1"), "n1");
+}
+
+static void test_members_with_other_labels(void **state)
+{
+    struct fixture *fixture = *state;
+    put_hosts(fixture);
+    put_running(fixture, "n1", "web", "server");
+    put_running(fixture, "n2", "web", "worker");
+    put_with_role(fixture, "ml/0", "worker", NULL);
+    put_with_role(fixture, "ml/1", "server", NULL);
+    assert_string_equal(chosen_for(fixture, "ml/0"), "n1");
+    assert_string_equal(chosen_for(fixture, "ml/1"), "n2");
+}
+
+/* The one that needs more is planned first, whatever their order. */
+static void test_terms_stay_with_their_member(void **state)
+{
+    struct fixture *fixture = *state;
+    put_hosts(fixture);
+    put_running(fixture, "n1", "web", NULL);
+    put_with_role(fixture, "ml/0", NULL, "web");
+    put(fixture, "ml/1", 2, 2);
+    assert_string_equal(chosen_for(fixture, "ml/0"), "n2");
+}
+
+static void put_many(struct fixture *fixture, int n, bool differ)
+{
+    fixture_put_node(fixture, "large", "cpu=6400000 pods=100 " GPU "=100", "");
+    for (int i = 0; i < n; i++) {
+        const int cpu = 1000 + (differ ? i : 0);
+        struct pod_facts facts =
+            fixture_facts_in_namespace(fixture, arena_printf(fixture->arena, "ml/%d", i), "",
+                                       arena_printf(fixture->arena, "cpu=%d " GPU "=1", cpu));
+        const struct label label = {"index", arena_printf(fixture->arena, "%d", i)};
+        facts.gang = "train";
+        facts.gang_size = n;
+        facts.peers.labels = &label;
+        facts.peers.n_labels = 1;
+        fixture_put_pod_facts(fixture, &facts);
+    }
+}
+
+static void test_too_many_kinds(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gang_plan plan = {0};
+    put_many(fixture, GANG_KINDS_MAX, true);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
+    put_many(fixture, GANG_KINDS_MAX + 1, true);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NEVER_FITS);
+    assert_string_equal(plan.lacks, "its pods are of more than 64 kinds");
+}
+
+static void test_labels_that_nobody_asks_for_make_no_kinds(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gang_plan plan = {0};
+    put_many(fixture, GANG_KINDS_MAX + 1, false);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
+    for (size_t i = 0; i < plan.n; i++)
+        assert_int_equal(plan.members[i].kind, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +571,11 @@ int main(void)
         GANG_TEST(test_the_policys_domain),
         GANG_TEST(test_members_that_differ),
         GANG_TEST(test_bound_members_fix_the_domain),
+        GANG_TEST(test_members_with_other_terms),
+        GANG_TEST(test_members_with_other_labels),
+        GANG_TEST(test_terms_stay_with_their_member),
+        GANG_TEST(test_too_many_kinds),
+        GANG_TEST(test_labels_that_nobody_asks_for_make_no_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
