@@ -17,6 +17,7 @@ struct gang_member {
     struct peer_pod peer;
     const struct peer_facts *terms_like; /* of the ledger, only to be compared */
     uint64_t labels_like;                /* a hash of the labels that selectors ask for */
+    int64_t rank;                        /* by completion index, then by age */
     size_t kind;
     int64_t gpus;
     const char *node; /* its place; NULL: not chosen yet */
@@ -44,8 +45,9 @@ struct gang_plan {
 /* Kinds judged on all nodes, in all tries of an attempt. */
 #define GANG_JUDGED_MAX ((size_t)128)
 
-/* The members that need a place: the oldest unbound ones, as many as the group lacks, those that
- * need most GPUs first. All in the arena. Under the ledger's lock. */
+/* The members that need a place: the unbound ones that are first by completion index, then the
+ * oldest, as many as the group lacks; those that need most GPUs first. All in the arena. Under the
+ * ledger's lock. */
 struct gang_plan gang_plan_members(const struct cluster *cluster, const char *key,
                                    struct arena *arena);
 

@@ -17,24 +17,39 @@
 
 /* ---- members ---- */
 
+/* Of an Indexed Job; INT64_MAX: it has none. */
+static int64_t index_of(const struct peer_facts *labels)
+{
+    for (size_t i = 0; labels && i < labels->n_labels; i++) {
+        if (strcmp(labels->labels[i].key, "batch.kubernetes.io/job-completion-index") == 0)
+            return strtoll(labels->labels[i].value, NULL, 10);
+    }
+    return INT64_MAX;
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 static int compare_age(const void *a, const void *b)
 {
     const struct pod *left = *(const struct pod *const *)a;
     const struct pod *right = *(const struct pod *const *)b;
-    if (left->created_s != right->created_s)
-        return left->created_s < right->created_s ? -1 : 1;
+    const int by_index = compare_numbers(index_of(left->labels), index_of(right->labels));
+    const int by_age = compare_numbers(left->created_s, right->created_s);
+    if (by_index != 0 || by_age != 0)
+        return by_index != 0 ? by_index : by_age;
     return strcmp(left->uid, right->uid);
 }
 
+/* Members are in this order since they were listed. */
 static int compare_need(const void *a, const void *b)
 {
     const struct gang_member *left = a;
     const struct gang_member *right = b;
-    if (left->gpus != right->gpus)
-        return left->gpus > right->gpus ? -1 : 1;
-    if (left->asker.created_s != right->asker.created_s)
-        return left->asker.created_s < right->asker.created_s ? -1 : 1;
-    return strcmp(left->uid, right->uid);
+    const int by_need = compare_numbers(right->gpus, left->gpus);
+    return by_need != 0 ? by_need : compare_numbers(left->rank, right->rank);
 }
 
 static int64_t gpus_of(const struct pod_shape *shape)
@@ -109,6 +124,7 @@ struct gang_plan gang_plan_members(const struct cluster *cluster, const char *ke
     plan.members = ARENA_ARRAY(arena, struct gang_member, plan.n + 1);
     for (size_t i = 0; i < plan.n; i++) {
         copy_member(&plan.members[i], pods[i], arena);
+        plan.members[i].rank = (int64_t)i;
         plan.has_terms |= pods[i]->terms != NULL;
         plan.priority = pods[i]->priority > plan.priority ? pods[i]->priority : plan.priority;
     }
@@ -382,6 +398,19 @@ static void lacks_domain(struct gang_place *place)
 
 /* ---- the choice ---- */
 
+/* By their domains, the outermost first, then by name. */
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct node *left = *(const struct node *const *)a;
+    const struct node *right = *(const struct node *const *)b;
+    for (size_t level = 0; level < TOPOLOGY_LEVELS_MAX; level++) {
+        const int by_domain = compare_numbers(node_domain(left, level), node_domain(right, level));
+        if (by_domain != 0)
+            return by_domain;
+    }
+    return strcmp(node_name(left), node_name(right));
+}
+
 /* In these domains; NULL: anywhere. Returns whether all members have a place. */
 static bool choose_kind(struct gang_place *place, struct gang_kind *kind, const bool *domains)
 {
@@ -391,6 +420,7 @@ static bool choose_kind(struct gang_place *place, struct gang_kind *kind, const 
     kind->question.level = place->wish.level;
     const size_t n = what_if_place(place->fork, &kind->question, kind->n, nodes);
     place->plan->n_fit += n;
+    qsort(nodes, n, sizeof *nodes, compare_nodes); /* neighbours are near each other */
     for (size_t i = 0; i < kind->n && n == kind->n; i++)
         kind->members[i].node = arena_strdup(place->arena, node_name(nodes[i]));
     return n == kind->n;

@@ -551,6 +551,32 @@ static void test_labels_that_nobody_asks_for_make_no_kinds(void **state)
         assert_int_equal(plan.members[i].kind, 0);
 }
 
+/* Of seven pods four are planned; two have room on a node. */
+static void test_neighbours_by_index_are_near_each_other(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const INDEXES[] = {"3", "10", "2", "1", "12", "11", "0"};
+    struct gang_plan plan = {0};
+    for (size_t i = 0; i < 7; i++) {
+        struct pod_facts facts = fixture_facts_in_namespace(
+            fixture, arena_printf(fixture->arena, "ml/%zu", i), "", "cpu=1000 " GPU "=4");
+        const struct label label = {"batch.kubernetes.io/job-completion-index", INDEXES[i]};
+        facts.gang = "train";
+        facts.gang_size = 4;
+        facts.peers.labels = &label;
+        facts.peers.n_labels = 1;
+        fixture_put_pod_facts(fixture, &facts);
+    }
+    fixture->policy.placement = PLACEMENT_SPREAD;
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
+    assert_int_equal(plan.n, 4);
+    for (size_t i = 0; i < plan.n; i++) {
+        static const char *const UIDS[] = {"ml/6", "ml/3", "ml/2", "ml/0"};
+        assert_string_equal(plan.members[i].uid, UIDS[i]);
+        assert_string_equal(plan.members[i].node, i < 2 ? "n1" : "n2");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,6 +601,7 @@ int main(void)
         GANG_TEST(test_members_with_other_labels),
         GANG_TEST(test_terms_stay_with_their_member),
         GANG_TEST(test_too_many_kinds),
+        GANG_TEST(test_neighbours_by_index_are_near_each_other),
         GANG_TEST(test_labels_that_nobody_asks_for_make_no_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
