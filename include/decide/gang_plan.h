@@ -28,7 +28,8 @@ struct gang_plan {
     int64_t priority; /* the highest of the members */
     struct gang_member *members;
     size_t n;
-    bool has_terms;     /* the fork must have all peers */
+    bool has_terms;          /* the fork must have all peers */
+    bool has_two_schedulers; /* then it is not planned */
     const char *domain; /* as in pod_facts: of the oldest member that has one, or the policy's */
     const char *bound_node; /* of a member that is bound; NULL: none is */
     /* Domains with room for each of its members that gang_plan_choose() has tried in vain: it may

@@ -142,6 +142,7 @@ struct pod {
     const char *gang;                                     /* the same */
     int64_t gang_size;                                    /* the same */
     const char *domain;                                   /* the same */
+    const char *scheduler;                                /* the same */
     const char *not_evaluated;                            /* the same */
     bool finished, terminating, gated;
     bool ready, unstarted; /* as in pod_facts */

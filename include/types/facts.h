@@ -235,7 +235,8 @@ struct pod_facts {
      * none, or the policy has no gangs. */
     const char *gang;
     int64_t gang_size;
-    const char *domain; /* annotation gpu-extender.io/domain of such a pod; NULL: none */
+    const char *domain;    /* annotation gpu-extender.io/domain of such a pod; NULL: none */
+    const char *scheduler; /* of such a pod, unless it is the default one; else NULL */
     /* Features of a pod without a node that are not judged, each line ended by a newline. NULL:
      * none, or the pod has a node or is finished. */
     const char *not_evaluated;

@@ -105,6 +105,17 @@ static const char *domain_of(const struct cluster *cluster, const struct pod **p
     return cluster_policy(cluster)->gangs.domain;
 }
 
+/* Each would wait for what the other holds back. */
+static bool have_two_schedulers(const struct pod **pods, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const char *first = pods[0]->scheduler ? pods[0]->scheduler : "";
+        if (strcmp(pods[i]->scheduler ? pods[i]->scheduler : "", first) != 0)
+            return true;
+    }
+    return false;
+}
+
 struct gang_plan gang_plan_members(const struct cluster *cluster, const char *key,
                                    struct arena *arena)
 {
@@ -120,6 +131,7 @@ struct gang_plan gang_plan_members(const struct cluster *cluster, const char *ke
     plan.domain = arena_strdup(arena, domain_of(cluster, pods, n));
     const struct node *bound = gangs_bound_node(cluster, key);
     plan.bound_node = bound ? arena_strdup(arena, node_name(bound)) : NULL;
+    plan.has_two_schedulers = have_two_schedulers(pods, n);
     plan.n = n < n_missing ? n : n_missing;
     plan.members = ARENA_ARRAY(arena, struct gang_member, plan.n + 1);
     for (size_t i = 0; i < plan.n; i++) {
@@ -538,6 +550,10 @@ enum gang_choice gang_plan_choose(struct cluster *fork, struct gang_plan *plan,
          node = cluster_next_node(fork, node)) {
         if (avoids(context, node_name(node)))
             avoid(fork, node);
+    }
+    if (plan->has_two_schedulers) {
+        plan->lacks = "its pods have two schedulers";
+        return GANG_NEVER_FITS;
     }
     if (!find_kinds(&place)) {
         plan->lacks = arena_printf(arena, "its pods are of more than %zu kinds", GANG_KINDS_MAX);

@@ -164,7 +164,8 @@ static bool texts_equal(const struct pod *pod, const struct pod_facts *facts)
            text_equal(pod->extended_claim, facts->extended_claim) &&
            text_equal(pod->group, facts->group) && text_equal(pod->gang, facts->gang) &&
            pod->gang_size == facts->gang_size && text_equal(pod->domain, facts->domain) &&
-           text_equal(pod->claims, facts->claims) && pod->made_claims == facts->made_claims;
+           text_equal(pod->scheduler, facts->scheduler) && text_equal(pod->claims, facts->claims) &&
+           pod->made_claims == facts->made_claims;
 }
 
 static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
@@ -206,6 +207,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                    facts->group,
                                    facts->gang,
                                    facts->domain,
+                                   facts->scheduler,
                                    facts->not_evaluated};
     const size_t n = sizeof sources / sizeof *sources;
     size_t size = 0;
@@ -224,6 +226,7 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
                                     &pod->group,
                                     &pod->gang,
                                     &pod->domain,
+                                    &pod->scheduler,
                                     &pod->not_evaluated};
     char *at = entry->texts;
     for (size_t i = 0; i < n; i++) {

@@ -94,6 +94,7 @@ struct pod_facts cluster_pod_facts(const struct pod *pod)
                               .gang = pod->gang,
                               .gang_size = pod->gang_size,
                               .domain = pod->domain,
+                              .scheduler = pod->scheduler,
                               .not_evaluated = pod->not_evaluated,
                               .lacks_peers = pod->lacks_peers,
                               .lacks_own_terms = pod->lacks_own_terms};
@@ -174,6 +175,7 @@ struct pod cluster_copy_pod(const struct pod *pod, struct arena *arena)
     copy.group = copy_text(pod->group, arena);
     copy.gang = copy_text(pod->gang, arena);
     copy.domain = copy_text(pod->domain, arena);
+    copy.scheduler = copy_text(pod->scheduler, arena);
     copy.not_evaluated = copy_text(pod->not_evaluated, arena);
     return copy;
 }

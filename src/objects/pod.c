@@ -377,8 +377,12 @@ static void read_gang(struct pod_reading *reading, const json_t *metadata, const
                               &facts->gang_size, &why) < 0 &&
         reading->policy->gangs.mode == GANGS_PLAN)
         refuse(reading, arena_strdup(reading->arena, why.text));
-    if (facts->gang)
-        read_domain(reading, metadata);
+    if (!facts->gang)
+        return;
+    read_domain(reading, metadata);
+    const char *scheduler = json_string_value(json_member(spec, "schedulerName"));
+    if (scheduler && *scheduler && strcmp(scheduler, "default-scheduler") != 0)
+        facts->scheduler = arena_strdup(reading->arena, scheduler);
 }
 
 static int read_annotations(struct pod_reading *reading, const json_t *metadata, const json_t *spec,

@@ -162,6 +162,8 @@ static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy 
     set_text(spec, "nodeName", facts->node_name);
     set_text(spec, "priorityClassName", facts->priority_class);
     (void)json_object_set_new(spec, "priority", json_integer((json_int_t)facts->priority));
+    if (facts->scheduler)
+        set_text(spec, "schedulerName", facts->scheduler);
     if (facts->gated)
         (void)json_object_set_new(spec, "schedulingGates", json_pack("[{s:s}]", "name", "any"));
     if (facts->claims)

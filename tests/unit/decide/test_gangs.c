@@ -577,6 +577,22 @@ static void test_neighbours_by_index_are_near_each_other(void **state)
     }
 }
 
+static void test_no_group_with_two_schedulers(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gang_plan plan = {0};
+    put_four(fixture);
+    struct pod_facts facts = fixture_facts_in_namespace(fixture, "ml/3", "", "cpu=1000 " GPU "=4");
+    facts.gang = "train";
+    facts.gang_size = 4;
+    facts.scheduler = "other";
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_NEVER_FITS);
+    assert_string_equal(plan.lacks, "its pods have two schedulers");
+    put(fixture, "ml/3", 4, 4);
+    assert_int_equal(choose(fixture, NULL, &plan), GANG_CHOSEN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -601,6 +617,7 @@ int main(void)
         GANG_TEST(test_members_with_other_labels),
         GANG_TEST(test_terms_stay_with_their_member),
         GANG_TEST(test_too_many_kinds),
+        GANG_TEST(test_no_group_with_two_schedulers),
         GANG_TEST(test_neighbours_by_index_are_near_each_other),
         GANG_TEST(test_labels_that_nobody_asks_for_make_no_kinds),
     };
