@@ -246,7 +246,8 @@ def test_a_group_waits_for_one_domain(api, follow, racks):
     three = members(3, gpus=4)
     three[0]["metadata"]["annotations"]["gpu-extender.io/domain"] = "require rack"
     other = pod("other", 1, on="r2-3")
-    arrive(api, service, other, *three)
+    api.store.put(other)
+    arrive(api, service, *three)
     wait_until(service, state="waiting", reason="room")
     api.store.remove(other)
     wait_until(service, state="planned", planned=3)
