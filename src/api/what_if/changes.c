@@ -124,7 +124,7 @@ static int check_quota(json_t *value, struct err *err)
     return 0;
 }
 
-/* The policy's reader checks the values: changed_policy.h. */
+/* The policy's reader checks the values. */
 static int read_of_policy(struct change_reader *reader, json_t *value, struct asked_change *change,
                           struct err *err)
 {

@@ -39,7 +39,7 @@ struct asked_change {
     const char *like; /* CHANGE_ADD_NODES: the model */
     size_t count;     /* the same: how many */
     json_t *values;   /* CHANGE_QUOTA, CHANGE_PLACEMENT: the object */
-    json_t *effect;   /* of these: an item of the answer's changes; changed_policy.h sets it */
+    json_t *effect;   /* of these: an item of the answer's changes; what_if.c sets it */
 };
 
 struct change_list {

@@ -1,16 +1,82 @@
 /* filter: the offered nodes on which the pod may run. See include/extender/extender.h. */
 #include "base/clock.h"
 #include "decide/best.h"
+#include "decide/fit.h"
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
 #include "extender/filter/rules.h"
-#include "extender/filter/shortlist.h"
 #include "extender/in_force.h"
 #include "extender/observes.h"
 #include "formats/json_put.h"
 
 #include <string.h>
+
+/* ---- limits how many fitting nodes filter returns ---- */
+
+struct shortlist;
+
+struct shortlist {
+    struct best *best;
+    bool *left_out;
+    size_t n_names, n_most;
+    size_t n_fitting;
+};
+
+/* Keeps at most n_most nodes. In the arena; use under the inventory's lock. NULL: all fitting nodes
+ * are returned. That is so if n_most is 0 or not below the number of names, or if kube-scheduler
+ * decides among the nodes. It is also so if the pod has a nominated node, which kube-scheduler must
+ * find in the answer. */
+static struct shortlist *shortlist_begin(const struct cluster *cluster, const struct args *args,
+                                         const struct fit_question *question, size_t n_most,
+                                         struct arena *arena)
+{
+    const bool has_claims = args->pod.claims && args->pod.claims[0];
+    if (n_most == 0 || args->n_names <= n_most || args->pod.nominated_node[0] ||
+        args->is_deferred || has_claims)
+        return NULL;
+    struct shortlist *list = ARENA_NEW(arena, struct shortlist);
+    list->best = best_begin(cluster, question, n_most, arena);
+    list->left_out = ARENA_ARRAY(arena, bool, args->n_names);
+    list->n_names = args->n_names;
+    list->n_most = n_most;
+    return list;
+}
+
+/* The node at index `name` fits. */
+static void shortlist_add(struct shortlist *list, const struct node *node, size_t name)
+{
+    list->n_fitting++;
+    list->left_out[name] = true;
+    best_add(list->best, node, name);
+}
+
+/* A name offered twice is returned twice or not at all. */
+static void keep_twins(struct shortlist *list, const struct node *const *nodes,
+                       const struct ranked_node *const *kept, size_t n_kept)
+{
+    for (size_t i = 0; i < list->n_names; i++) {
+        for (size_t k = 0; k < n_kept && list->left_out[i]; k++)
+            list->left_out[i] = nodes[i] != kept[k]->node;
+    }
+}
+
+/* By index: true if the node fits but n_most better ones do too. nodes: same order as the names.
+ * NULL: all fitting nodes are returned, because they are few or list is NULL. */
+static const bool *shortlist_left_out(struct shortlist *list, const struct node *const *nodes)
+{
+    if (!list || list->n_fitting <= list->n_most)
+        return NULL;
+    size_t n_kept = 0;
+    const struct ranked_node *const *kept = best_end(list->best, &n_kept);
+    for (size_t k = 0; k < n_kept; k++)
+        list->left_out[kept[k]->position] = false;
+    if (best_saw_twins(list->best))
+        keep_twins(list, nodes, kept, n_kept);
+    return list->left_out;
+}
+
+/* ---- filter ---- */
 
 #define SECOND_MS 1000
 
@@ -102,7 +168,7 @@ struct filter_result {
     const struct node **nodes; /* NULL: unknown; only under the inventory's lock */
     enum reason *verdicts;
     const char **messages; /* of rejected nodes */
-    const bool *left_out;  /* shortlist.h */
+    const bool *left_out;  /* by the shortlist */
     const char *awaited;   /* the node where victims terminate for the pod; NULL: none */
 };
 

@@ -8,19 +8,76 @@
  * A generation is a curl_multi with its connections. A retired one ends with its last transfer.
  */
 #include "client.h"
-
 #include "base/log.h"
 #include "base/mem.h"
 #include "endpoint.h"
-#include "head.h"
 #include "poller.h"
 #include "socket.h"
 
 #include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <utlist.h>
+
+/* ---- the URL and the header lines of a request, as text ---- */
+
+#define HEAD_MAX_LINES 5
+
+struct head {
+    char *url;
+    char *lines[HEAD_MAX_LINES]; /* "Accept: application/json"; "Expect:" removes that header */
+    size_t n_lines;
+};
+
+static char *joined(const char *a, const char *b)
+{
+    char *text = NULL;
+    if (asprintf(&text, "%s%s", a, b) < 0)
+        abort();
+    return text;
+}
+
+static void add(struct head *head, const char *name, const char *value)
+{
+    head->lines[head->n_lines++] = joined(name, value);
+}
+
+static void head_init(struct head *head, const struct endpoint *endpoint,
+                      const struct transfer_request *request)
+{
+    *head = (struct head){.url = joined(endpoint->base_url, request->request->path)};
+    add(head, "Accept: ", "application/json");
+    add(head, "Expect:", ""); /* saves a round trip */
+    if (request->request->body)
+        add(head, "Content-Type: ",
+            strcmp(request->request->method, "PATCH") == 0 ? "application/merge-patch+json"
+                                                           : "application/json");
+    if (request->identity->authorization)
+        add(head, "Authorization: ", request->identity->authorization);
+    if (endpoint->host)
+        add(head, "Host: ", endpoint->host);
+}
+
+static void head_fini(struct head *head)
+{
+    for (size_t i = 0; i < head->n_lines; i++)
+        free(head->lines[i]);
+    free(head->url);
+}
+
+/* Reads Retry-After, in seconds; -1: a date, or not a number. */
+static int64_t head_retry_after_s(const char *value)
+{
+    char *end = NULL;
+    errno = 0;
+    long long seconds = strtoll(value, &end, 10);
+    return end == value || *end || errno || seconds < 0 ? -1 : seconds;
+}
+
+/* ---- client ---- */
 
 /* Reuse idle connections for this time only: kube-apiserver closes them after 90 s, and a request
  * that is being sent then gets no answer. */
