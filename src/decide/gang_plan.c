@@ -6,6 +6,7 @@
 #include "decide/quota.h"
 #include "decide/what_if.h"
 #include "ledger/admit.h"
+#include "ledger/quarantine.h"
 #include "ledger/shape_copy.h"
 #include "types/quantity.h"
 
@@ -613,7 +614,11 @@ static bool has_room(const struct cluster *cluster, const struct pod *pod, int64
                                         .claims = pod->claims};
     const struct fit_question question =
         fit_question_of(cluster, pod->namespace_, &wanted, now_ms, arena);
-    return fit_judge(cluster_find_node(cluster, pod->planned_node), &question) == REASON_FITS;
+    const struct node *node = cluster_find_node(cluster, pod->planned_node);
+    struct asker unplanned = question.asker;
+    unplanned.nominated_node = pod->nominated_node; /* the plan is no reason to go to a sick node */
+    return fit_judge(node, &question) == REASON_FITS &&
+           (!node || quarantine_judge(node, pod->shape, &unplanned) == REASON_FITS);
 }
 
 bool gang_plan_holds(const struct cluster *cluster, const char *key, int64_t now_ms)
