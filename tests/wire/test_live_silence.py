@@ -19,6 +19,10 @@ def change(api):
     api.store.put(pod("new-0", 2, on="b"))
 
 
+def filter_error(service):
+    return service.post("/scheduler/filter", filter_args(pod(), ["a", "b"])).json()["Error"]
+
+
 def refuses(service, why):
     """Every verb is rejected; users are answered."""
     asking = filter_args(pod(), ["a", "b"])
@@ -92,6 +96,7 @@ def nothing_but_500(api, service):
     watch.end()
     change(api)
     stale(service)
+    service.wait("the list fails, too", lambda: "GET /api/v1/pods: 500" in filter_error(service))
     refuses(service, "the pods are stale: GET /api/v1/pods: 500")
     api.faults.wait_asked("* pods", n_before + 3)
     times = api.faults.times_of("* pods")[n_before:]
