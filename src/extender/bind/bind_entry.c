@@ -50,8 +50,15 @@ void bind_entry_remove(struct bind_entry *entry)
     entry->binds->n_bound -= entry->is_bound;
     HASH_DEL(entry->binds->entries, entry);
     bind_entry_free_args(&entry->args);
+    policy_drop_ptr(&entry->judged_by);
     free(entry->why);
     free(entry);
+}
+
+void bind_entry_judged(struct bind_entry *entry, const struct policy *policy)
+{
+    policy_drop_ptr(&entry->judged_by);
+    entry->judged_by = policy;
 }
 
 uint64_t bind_entry_seed(const struct bind_entry *entry)
@@ -61,6 +68,7 @@ uint64_t bind_entry_seed(const struct bind_entry *entry)
 
 void bind_entry_fails(struct bind_entry *entry, enum bind_outcome outcome, const char *why)
 {
+    policy_drop_ptr(&entry->judged_by);
     free(entry->why);
     entry->why = mem_strdup(why);
     entry->outcome = outcome;
@@ -99,8 +107,9 @@ bool bind_entry_may_leave(void *entry_context, int64_t now_ms)
     struct binds *binds = entry->binds;
     if (binds->may_post && !binds->may_post(binds->may_post_context, now_ms))
         return false;
+    const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(binds->inventory);
     mutex_lock(&binds->lock);
-    const bool may = bind_entry_is_awaited(entry, now_ms);
+    const bool may = bind_entry_is_awaited(entry, now_ms) && entry->judged_by == policy;
     mutex_unlock(&binds->lock);
     return may;
 }

@@ -45,7 +45,9 @@ struct bind_entry {
     struct binds *binds;
     struct bind_args args; /* owns its strings; unchanged while a request is in progress */
     struct bind_attempt attempt;
-    uint64_t serial;             /* of the reservation */
+    uint64_t serial; /* of the reservation */
+    /* In force when the room was reserved last; held. NULL: not yet. */
+    const struct policy *judged_by;
     struct bind_caller *callers; /* callers for another node wait for this one's outcome */
     /* The answer to callers if the attempt fails now. */
     enum bind_outcome outcome;
@@ -93,13 +95,16 @@ void bind_entry_free_args(const struct bind_args *args);
 /* Copies the strings of args. */
 struct bind_entry *bind_entry_new(struct binds *binds, const struct bind_args *args);
 void bind_entry_remove(struct bind_entry *entry);
+/* Takes over the hold of the policy. */
+void bind_entry_judged(struct bind_entry *entry, const struct policy *policy);
 uint64_t bind_entry_seed(const struct bind_entry *entry);
 void bind_entry_fails(struct bind_entry *entry, enum bind_outcome outcome, const char *why);
 void bind_entry_move(struct bind_entry *entry, const char *node_name);
 
 /* Whether a caller still listens within its deadline. Under the lock. */
 bool bind_entry_is_awaited(const struct bind_entry *entry, int64_t now_ms);
-/* kube_request.may_leave of a binding; the context is the entry. Takes the lock. */
+/* kube_request.may_leave of a binding; the context is the entry. False also if another policy is in
+ * force than when the room was reserved: it is judged again. Takes the lock. */
 bool bind_entry_may_leave(void *entry_context, int64_t now_ms);
 
 #endif

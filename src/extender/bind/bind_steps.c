@@ -79,6 +79,7 @@ static struct bind_step reserve(struct bind_event *event, struct bind_entry *ent
         .has_waited_for_claims = bind_attempt_has_waited_for_claims(&entry->attempt),
         .now_ms = event->now_ms};
     struct reserve_result result = {0};
+    bind_entry_judged(entry, inventory_hold_policy(event->binds->inventory));
     const enum reserve_verdict verdict =
         inventory_reserve(event->binds->inventory, &question, event->arena, &result);
     switch (verdict) {

@@ -425,6 +425,19 @@ static void test_a_repeated_binding_is_judged_again(void **state)
     check_silence(harness);
 }
 
+static void test_a_binding_that_leaves_late_is_judged_again(void **state)
+{
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    allow_no_gpu(harness);
+    posted_too_late(harness, 1, "a");
+    pass(harness, 100);
+    got(harness, 1, 200, UNBOUND);
+    check_error(harness, caller, REFUSED);
+    check_held(harness, 1, NULL);
+    check_silence(harness);
+}
+
 /* It keeps its room until the first POST can no longer take effect. */
 static void test_a_refused_binding_may_have_taken_effect(void **state)
 {
@@ -494,6 +507,7 @@ int main(void)
         BIND_TEST(test_a_call_during_the_background_get),
         BIND_TEST(test_deleted_after_it_was_bound),
         BIND_TEST(test_a_repeated_binding_is_judged_again),
+        BIND_TEST(test_a_binding_that_leaves_late_is_judged_again),
         BIND_TEST(test_a_refused_binding_may_have_taken_effect),
         BIND_TEST(test_a_refused_binding_had_taken_effect),
         BIND_TEST(test_room_without_an_attempt_is_not_freed_unseen),
