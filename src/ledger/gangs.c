@@ -191,6 +191,12 @@ static bool is_alike(const struct group_member *member, const struct pod_entry *
            member->pod->pod.priority == entry->pod.priority;
 }
 
+/* Else a member has gone, with its place: no other may be bound until all have one again. */
+static bool has_whole_plan(const struct gang *gang)
+{
+    return gang->n_planned >= gang_n_missing(gang);
+}
+
 /* Its own comes first. */
 static void list_places(const struct pod_entry *entry, struct arena *arena, struct gang_hold *hold)
 {
@@ -222,7 +228,8 @@ const struct gang_hold *gangs_hold(const struct cluster *cluster, const char *na
     *hold = (struct gang_hold){.reason = state == GANG_FORMING ? REASON_GANG_FORMING
                                                                : REASON_GANG_WAITING,
                                .is_beyond = counts.treatment == GANG_BEYOND};
-    if (group && is_member(entry) && entry->member->group == group && entry->pod.planned_node[0]) {
+    if (group && has_whole_plan(&counts) && is_member(entry) && entry->member->group == group &&
+        entry->pod.planned_node[0]) {
         hold->reason = REASON_FITS;
         hold->group = group;
         list_places(entry, arena, hold);

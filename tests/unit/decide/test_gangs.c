@@ -218,6 +218,23 @@ static void test_the_first_is_bound_alone(void **state)
     assert_int_equal(reserve(fixture, "ml/2", place_of(fixture, "ml/2"), &first), RESERVE_HELD);
 }
 
+static void test_no_pod_without_a_whole_plan(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reserve_result result = {0};
+    put_four(fixture);
+    plan(fixture);
+    const char *node = place_of(fixture, "ml/0");
+    fixture_remove_pod(fixture, "ml/3");
+    assert_int_equal(judge(fixture, "ml/0", node), REASON_GANG_FORMING);
+    assert_int_equal(reserve(fixture, "ml/0", node, &result), RESERVE_REFUSED);
+    put(fixture, "ml/4", 4, 4);
+    assert_int_equal(judge(fixture, "ml/0", node), REASON_GANG_WAITING);
+    gangs_drop(fixture->cluster, KEY);
+    plan(fixture);
+    assert_int_equal(reserve(fixture, "ml/0", place_of(fixture, "ml/0"), &result), RESERVE_HELD);
+}
+
 static void test_a_plan_that_others_took(void **state)
 {
     struct fixture *fixture = *state;
@@ -602,6 +619,7 @@ int main(void)
         GANG_TEST(test_a_change_of_a_pod_keeps_its_place),
         GANG_TEST(test_places_of_equal_pods_are_exchanged),
         GANG_TEST(test_the_first_is_bound_alone),
+        GANG_TEST(test_no_pod_without_a_whole_plan),
         GANG_TEST(test_a_plan_that_others_took),
         GANG_TEST(test_a_choice_that_is_late_is_not_kept),
         GANG_TEST(test_no_room),
