@@ -1,7 +1,7 @@
 /*
  * kinds: the one table of the kinds of Kubernetes objects that the ledger knows: where an API
  * server has them, how they are read and written, and what is done without them. What the ledger
- * does with them is in src/ledger/kinds.c.
+ * does with them is in src/ledger/cluster/kinds.c.
  */
 #ifndef INVENTORY_KINDS_H
 #define INVENTORY_KINDS_H

@@ -32,7 +32,7 @@ struct claim_facts;
 struct device_taint_facts;
 struct claim_template_facts;
 
-/* n_over * 2^63 + low. See src/ledger/exact_sum.h. */
+/* n_over * 2^63 + low. See src/ledger/shapes/exact_sum.h. */
 struct exact_sum {
     int64_t low; /* >= 0 */
     uint64_t n_over;

@@ -3,9 +3,9 @@
  *
  * Pod, PodTemplate, Deployment, StatefulSet, ReplicaSet, ReplicationController, DaemonSet, Job,
  * CronJob, List; a table row each for LeaderWorkerSet, RayCluster and JobSet; kinds that write a
- * pod's spec inline (src/objects/inline_pods.c); and any other kind with pod templates, found by
- * their shape: an object with spec.containers under a key that ends in "template" or "Template".
- * Counts multiply along the path from the object to the template.
+ * pod's spec inline (src/objects/templates/inline_pods.c); and any other kind with pod templates,
+ * found by their shape: an object with spec.containers under a key that ends in "template" or
+ * "Template". Counts multiply along the path from the object to the template.
  */
 #ifndef OBJECTS_WORKLOAD_H
 #define OBJECTS_WORKLOAD_H
@@ -20,7 +20,7 @@ struct workload {
     const char *object_name;
     size_t object; /* which object of the manifest has the template: from 1, equal names or not */
     const char *template_path; /* "spec.template"; "" for a Pod */
-    bool is_inline;            /* the template is an inline pod (src/objects/inline_pods.c) */
+    bool is_inline; /* the template is an inline pod (src/objects/templates/inline_pods.c) */
     const char *namespace_;
     /* Annotations gpu-extender.io/models and exclude-models as written; NULL: none. */
     const char *models_text, *exclude_models_text;

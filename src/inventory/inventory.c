@@ -7,8 +7,8 @@
 #include "formats/documents.h"
 #include "formats/json_get.h"
 #include "inventory/kinds.h"
+#include "inventory/live/live_priv.h"
 #include "inventory_priv.h"
-#include "live_priv.h"
 #include "seen.h"
 #include "snapshot_feed.h"
 

@@ -1,5 +1,5 @@
 /* inventory_edition: what answers depend on. See include/inventory/inventory.h. */
-#include "live_priv.h"
+#include "inventory/live/live_priv.h"
 
 #include <inttypes.h>
 

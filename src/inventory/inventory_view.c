@@ -1,6 +1,6 @@
 /* inventory_view: a thread's view of the locked inventory. See include/inventory/inventory.h. */
+#include "inventory/live/live_priv.h"
 #include "ledger/gpu_demand.h"
-#include "live_priv.h"
 
 static void view_of_live(const struct live *live, struct inventory_view *view)
 {

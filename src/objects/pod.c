@@ -10,8 +10,8 @@
 #include "formats/json_get.h"
 #include "ledger/shape_limits.h"
 #include "objects/demand.h"
+#include "objects/devices/pod_claims.h"
 #include "peer_terms.h"
-#include "pod_claims.h"
 #include "tolerations.h"
 
 #include <string.h>

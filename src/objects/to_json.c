@@ -2,8 +2,8 @@
 #include "objects/to_json.h"
 #include "annotations.h"
 #include "base/text_time.h"
+#include "objects/devices/selector_texts.h"
 #include "objects/node_conditions.h"
-#include "selector_texts.h"
 #include "shape_json.h"
 #include "tolerations.h"
 

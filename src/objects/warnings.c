@@ -5,7 +5,7 @@
 #include "base/nearest.h"
 #include "fields.h"
 #include "formats/json_get.h"
-#include "schema.h"
+#include "objects/templates/schema.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #ifndef OBJECTS_WARNINGS_H
 #define OBJECTS_WARNINGS_H
 
+#include "objects/templates/template_walk.h"
 #include "objects/workload.h"
-#include "template_walk.h"
 
 /* ---- warned ---- */
 

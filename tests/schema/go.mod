@@ -1,4 +1,4 @@
-// Pins the Go types from which src/objects/schema_table.c is generated; tests/schema/generate does it.
+// Pins the Go types from which src/objects/templates/schema_table.c is generated; tests/schema/generate does it.
 module schema
 
 go 1.26.0

@@ -1,4 +1,4 @@
-// Prints src/objects/schema_table.c: the field names of Kubernetes' built-in workload kinds and of what they use, and of the kinds of claims, read from the
+// Prints src/objects/templates/schema_table.c: the field names of Kubernetes' built-in workload kinds and of what they use, and of the kinds of claims, read from the
 // Go types of k8s.io/api.
 // tests/schema/generate runs it.
 //

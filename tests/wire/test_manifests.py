@@ -144,13 +144,13 @@ def test_comparisons_are_bounded(service):
 
 def test_the_document_names_the_release():
     version = re.search(r"k8s.io/api v[\d.]+\d", read(f"{ROOT}/tests/schema/go.mod"))[0]
-    assert version in read(f"{ROOT}/docs/openapi.yaml") and version in read(f"{ROOT}/src/objects/schema_table.c")
+    assert version in read(f"{ROOT}/docs/openapi.yaml") and version in read(f"{ROOT}/src/objects/templates/schema_table.c")
 
 
 def test_the_fields_are_those_of_kubernetes():
-    """Regenerates src/objects/schema_table.c."""
+    """Regenerates src/objects/templates/schema_table.c."""
     done = subprocess.run([f"{ROOT}/tests/schema/generate"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode == NOT_HERE:
         pytest.skip(done.stdout.strip().rpartition("\n")[2])
     assert done.returncode == 0, done.stderr
-    assert done.stdout == read(f"{ROOT}/src/objects/schema_table.c"), "run tests/schema/generate > src/objects/schema_table.c"
+    assert done.stdout == read(f"{ROOT}/src/objects/templates/schema_table.c"), "run tests/schema/generate > src/objects/templates/schema_table.c"
