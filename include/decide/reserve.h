@@ -12,7 +12,7 @@
 
 enum reserve_verdict {
     RESERVE_HELD,         /* room is held on this node, newly or from before */
-    RESERVE_HELD_REFUSED, /* held from before, but a quota allows it no longer: see why */
+    RESERVE_HELD_REFUSED, /* held from before, and refused now, by quota or group: see why */
     RESERVE_BOUND_HERE,   /* the ledger shows the pod on this node */
     RESERVE_BOUND_ELSEWHERE,
     RESERVE_POD_UNKNOWN,    /* no facts were given, and the ledger has no such UID, keeps only its
@@ -49,7 +49,7 @@ struct reserve_result {
 
 /* Returns the first that applies: unknown, bound here or elsewhere, gone, held elsewhere or
  * already, unknown shape, claims unseen, awaits first, refused (FIT_OURS; the node must exist),
- * newly held. Room held already stays held, even if the node is gone or a quota refuses it, as that
+ * newly held. Room held already stays held, even if the node is gone or it is refused now, as that
  * binding may still take effect. Needs the write lock. */
 enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_question *question,
                                   struct reserve_result *ret_result);

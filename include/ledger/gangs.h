@@ -81,5 +81,8 @@ const struct gang_hold *gangs_hold(const struct cluster *cluster, const char *na
 void gangs_take_place(struct cluster *cluster, const char *uid, const char *node_name);
 /* Whether the first binding of the group is under way, so that the others wait for its outcome. */
 bool gangs_await_first(const struct cluster *cluster, const char *namespace_, const char *gang);
+/* Of a pod with a reservation: whether it is the first of its group, and the others have lost
+ * places since, so that it must not be bound. */
+bool gangs_lost_plan(const struct cluster *cluster, const char *namespace_, const char *gang);
 
 #endif

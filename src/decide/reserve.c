@@ -151,6 +151,17 @@ static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
     return RESERVE_HELD;
 }
 
+/* The others of its group have lost their places, and it is the first of them. */
+static bool has_lost_plan(const struct cluster *cluster, const struct known *known,
+                          struct reserve_result *result)
+{
+    if (!gangs_lost_plan(cluster, known->draft.namespace_, known->gang))
+        return false;
+    result->reason = REASON_GANG_WAITING;
+    result->why = reason_text(REASON_GANG_WAITING);
+    return true;
+}
+
 /* The limits may have changed since. Its PodGroup or group does not count: they were judged when
  * the first of them was bound. */
 static bool is_over_quota(const struct cluster *cluster, const struct reserve_question *question,
@@ -182,7 +193,8 @@ static enum reserve_verdict reserve_again(struct cluster *cluster,
         result->node_name = held->node_name;
         return RESERVE_HELD_ELSEWHERE;
     }
-    const bool is_refused = is_over_quota(cluster, question, known, held, result);
+    const bool is_refused = has_lost_plan(cluster, known, result) ||
+                            is_over_quota(cluster, question, known, held, result);
     if (is_refused && may_lack_claim(cluster, question, known, result))
         return RESERVE_POD_UNKNOWN;
     result->serial = reservation_renew(cluster, held->uid);

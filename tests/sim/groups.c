@@ -17,22 +17,24 @@ static size_t count_bound(const struct world *world, const char *gang)
     return n;
 }
 
-/* "/api/v1/namespaces/ml/pods/NAME/binding..." */
-static const char *uid_of(const struct world *world, const char *path)
+/* NULL: it is gone. */
+static const char *uid_in(const struct world *world, const char *body)
 {
-    const char *name = strstr(path, "/pods/");
-    const size_t len = name ? strcspn(name + strlen("/pods/"), "/") : 0;
-    const struct truth_object *object =
-        name ? truth_find(&world->truth, TRUTH_PODS,
-                          arena_printf(world->arena, "%.*s", (int)len, name + strlen("/pods/")))
-             : NULL;
-    return object ? object->last->state.uid : "";
+    for (const struct truth_object *object = world->truth.objects; object; object = object->next) {
+        const struct truth_state *state = truth_now(object);
+        if (object->kind == TRUTH_PODS && state &&
+            strstr(body, arena_printf(world->arena, "\"%s\"", state->uid)))
+            return state->uid;
+    }
+    return NULL;
 }
 
-void groups_leaves(struct service *service, const char *path)
+void groups_posted(struct service *service, const char *body)
 {
     struct world *world = service->world;
-    const char *uid = uid_of(world, path);
+    const char *uid = world->plan.groups ? uid_in(world, body) : NULL;
+    if (!uid)
+        return;
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(service->inventory);
     const struct pod *pod = cluster_find_pod(view.cluster, uid);
     const struct gang gang =

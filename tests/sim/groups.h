@@ -7,9 +7,9 @@
 struct service;
 struct world;
 
-/* A binding of a pod leaves, to that path. Of a group of which nothing is bound, it must be the
- * only one under way, and all other pods must have a place. */
-void groups_leaves(struct service *service, const char *path);
+/* A binding is posted, with that body. Of a group of which nothing is bound, it must be the only
+ * one under way, and all other pods must have a place. */
+void groups_posted(struct service *service, const char *body);
 /* A group without a whole plan keeps nothing; no plan is kept for longer than it may. */
 void groups_check(struct service *service);
 /* A complete group that waits in a quiet world although all of it fits; NULL: none. In the world's

@@ -233,10 +233,8 @@ static void set_off(struct call *call)
 {
     struct world *world = world_of(call);
     call->has_left = true;
-    if (call->changes && !strstr(call->path, "/leases")) {
+    if (call->changes && !strstr(call->path, "/leases"))
         fences_leaves(&call->binder);
-        groups_leaves(call->binder.service, call->path);
-    }
     if (!server_is_up(&world->server)) {
         agenda_in(&world->agenda, 1, on_refused, call);
         return;
@@ -296,8 +294,10 @@ static void send_call(void *sender, const struct kube_request *request, kube_don
                           .done = done,
                           .context = context};
     LL_PREPEND(wire->calls, call);
-    if (call->changes && !strstr(call->path, "/leases"))
+    if (call->changes && !strstr(call->path, "/leases")) {
         quotas_posted(wire->service, call->body);
+        groups_posted(wire->service, call->body);
+    }
     agenda_in(&world->agenda, request->timeout_ms, on_time_out, call);
     if (world_trouble(world, world->plan.delays, 4))
         agenda_in(&world->agenda, world_between(world, 1, CONNECTING_MAX_MS), on_connected, call);

@@ -370,7 +370,8 @@ static enum gang_end end_of(const struct gang_turns *turns, const struct group_t
         return GANG_END_DISPLACED;
     if (turn->gang.n_planned < gang_n_missing(&turn->gang))
         return GANG_END_CHANGED;
-    if (turn->is_not_offered && now_ms - turn->planned_ms >= limits->gap_ms)
+    const bool is_first_under_way = turn->gang.n_bound > 0 && turn->gang.n_placed == 0;
+    if (turn->is_not_offered && !is_first_under_way && now_ms - turn->planned_ms >= limits->gap_ms)
         return GANG_END_NOT_OFFERED;
     return GANG_END_NONE;
 }

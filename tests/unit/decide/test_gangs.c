@@ -235,6 +235,22 @@ static void test_no_pod_without_a_whole_plan(void **state)
     assert_int_equal(reserve(fixture, "ml/0", place_of(fixture, "ml/0"), &result), RESERVE_HELD);
 }
 
+static void test_no_repeated_binding_without_a_whole_plan(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reserve_result result = {0};
+    put_four(fixture);
+    plan(fixture);
+    const char *node = place_of(fixture, "ml/0");
+    assert_int_equal(reserve(fixture, "ml/0", node, &result), RESERVE_HELD);
+    assert_int_equal(reserve(fixture, "ml/0", node, &result), RESERVE_HELD);
+    fixture_remove_pod(fixture, "ml/3");
+    assert_int_equal(reserve(fixture, "ml/0", node, &result), RESERVE_HELD_REFUSED);
+    assert_string_equal(result.why, "the group does not fit now");
+    gangs_treat(fixture->cluster, KEY, GANG_ORDINARY);
+    assert_int_equal(reserve(fixture, "ml/0", node, &result), RESERVE_HELD);
+}
+
 static void test_a_plan_that_others_took(void **state)
 {
     struct fixture *fixture = *state;
@@ -620,6 +636,7 @@ int main(void)
         GANG_TEST(test_places_of_equal_pods_are_exchanged),
         GANG_TEST(test_the_first_is_bound_alone),
         GANG_TEST(test_no_pod_without_a_whole_plan),
+        GANG_TEST(test_no_repeated_binding_without_a_whole_plan),
         GANG_TEST(test_a_plan_that_others_took),
         GANG_TEST(test_a_choice_that_is_late_is_not_kept),
         GANG_TEST(test_no_room),
