@@ -144,6 +144,11 @@ def simulation(run, name, _):
         commands.command_test(run.results, name, [SIMULATOR, "--seeds", seeds])
 
 
+def simulated_scenes(run, name, _):
+    if run.builds.ready("test", name, ["tests/sim/sim"]):
+        commands.command_test(run.results, name, [SIMULATOR, "--scenes"])
+
+
 def simulation_replayed(run, name, _):
     if run.builds.ready("test", name, ["tests/sim/sim"]):
         commands.command_test(run.results, name, ["tests/sim/replay", SIMULATOR, REPLAYED])
@@ -335,6 +340,7 @@ LANES = [
             ("lint/size", QUICK, lint_size),
             ("lint/tests", ALL, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
             ("sim", QUICK, simulation),
+            ("sim/scenes", QUICK, simulated_scenes),
             ("sim/replay", ALL, simulation_replayed),
             ("sim/model", ALL, simulation_modelled),
             ("sim/mistakes", ALL, simulated_mistakes),

@@ -110,7 +110,7 @@ static bool has_room(const struct scheduler *scheduler, const struct node_sight 
                      unsigned gpus)
 {
     unsigned used = gpus;
-    if (node->is_gone || node->is_cordoned)
+    if (node->is_gone || node->is_cordoned || node->is_full)
         return false;
     for (const struct sight *sight = scheduler->sights; sight; sight = sight->next) {
         if (!sight->is_gone && strcmp(place_of(sight), node->name) == 0)
@@ -275,6 +275,7 @@ static struct sight *next_pod(const struct scheduler *scheduler)
     struct sight *first = NULL;
     for (struct sight *sight = scheduler->sights; sight; sight = sight->next) {
         if (is_pending(sight) && sight->next_try_ms <= world_now(scheduler->world) &&
+            !(sight->gang && scheduler->world->ignores_groups) &&
             (!first || sight->next_try_ms < first->next_try_ms))
             first = sight;
     }
@@ -297,7 +298,10 @@ static void schedule(struct scheduler *scheduler, struct sight *sight)
             chosen = node->name;
     }
     service_filtered(service, sight, names, n_names, chosen != NULL);
-    if (chosen)
+    if (chosen && sight->gang && world->rejects_one_in > 0 &&
+        dice_one_in(&world->dice, world->rejects_one_in))
+        try_later(scheduler, sight); /* by a plugin that runs after filter */
+    else if (chosen)
         assume(scheduler, sight, chosen);
     else
         try_later(scheduler, sight);

@@ -35,6 +35,7 @@ struct node_sight {
     unsigned gpus;
     bool is_gone;
     bool is_cordoned;
+    bool is_full; /* of CPU, in a scene */
     struct node_sight *next;
 };
 

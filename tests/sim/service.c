@@ -354,12 +354,13 @@ static struct policy *add_policy(struct service *service)
         quotas_add(policy, service->world);
         return policy;
     }
-    if (service->n_policies % 2 == 1)
+    if (service->world->quota_gpus == 0 && service->n_policies % 2 == 1)
         return policy;
     const char **namespaces = ARENA_ARRAY(policy->arena, const char *, 1);
     struct quota_limit *limits = ARENA_ARRAY(policy->arena, struct quota_limit, 1);
     *namespaces = "ml";
-    *limits = (struct quota_limit){.gpus = 1000000};
+    *limits =
+        (struct quota_limit){.gpus = service->world->scene ? service->world->quota_gpus : 1000000};
     const struct quota quota = {.name = "all",
                                 .namespaces = namespaces,
                                 .n_namespaces = 1,
@@ -592,7 +593,9 @@ static struct fit_question question_of(const struct cluster *cluster, const stru
         .shape = resolved,
         .scope = FIT_OURS,
         .own = own,
-        .asker = {.uid = sight->uid, .group = hold ? hold->group : NULL},
+        .asker = {.uid = sight->uid,
+                  .priority = sight->priority,
+                  .group = hold ? hold->group : NULL},
         .hold = hold,
         .quota =
             quota_begin(cluster, "ml", (struct quota_pod){resolved, sight->priority}, own, arena),

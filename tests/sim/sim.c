@@ -3,6 +3,8 @@
  *
  *     sim --seeds FROM..TO  each seed is a minute of burst with faults, and the quiet after it
  *     sim --seed N --trace  repeats one seed exactly, with a trace of its events
+ *     sim --scenes          runs all scenes (scenes.h), each by the rules of 1.36 (0) and 1.31 (1)
+ *     sim --scene NAME/0 --trace
  *
  * A failing seed is printed with its fault and the command that replays it; the exit status is 1.
  * CONTRIBUTING.md states the properties checked, and how many seeds run when.
@@ -21,7 +23,8 @@ struct order {
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: sim --seeds FROM..TO | sim --seed N [--trace]\n");
+    (void)fprintf(stderr, "usage: sim --seeds FROM..TO | sim --seed N [--trace] | sim --scenes | "
+                          "sim --scene NAME/N [--trace]\n");
     return 2;
 }
 
@@ -60,13 +63,53 @@ static bool run(const char *program, unsigned long long seed, bool traced)
     return fine;
 }
 
+static bool run_scene(const struct scene *scene, unsigned rules, bool traced)
+{
+    struct world *world = calloc(1, sizeof *world);
+    if (!world)
+        abort();
+    world->scene = scene;
+    world->seed = rules;
+    world->traced = traced;
+    world_run(world);
+    const bool fine = !world->failed;
+    if (!fine)
+        (void)printf("scene %s/%u: at %lld ms: %s\n", scene->name, rules,
+                     (long long)world_now(world), world->failure);
+    free(world);
+    return fine;
+}
+
+/* One scene by its name, or all: NULL. */
+static int run_scenes(const char *name, bool traced)
+{
+    unsigned n = 0;
+    unsigned n_failed = 0;
+    for (size_t i = 0; scenes_get(i); i++) {
+        for (unsigned rules = 0; rules < 2; rules++) {
+            char full[64];
+            (void)snprintf(full, sizeof full, "%s/%u", scenes_get(i)->name, rules);
+            if (name && strcmp(name, full) != 0)
+                continue;
+            n++;
+            n_failed += !run_scene(scenes_get(i), rules, traced);
+        }
+    }
+    (void)printf("%u scenes, %u failed\n", n, n_failed);
+    return n == 0 || n_failed > 0;
+}
+
 int main(int argc, char **argv)
 {
     struct order order;
     unsigned long long n_failed = 0;
+    log_configure(LOG_ERROR, LOG_KEY_VALUE);
+    if (argc == 2 && strcmp(argv[1], "--scenes") == 0)
+        return run_scenes(NULL, false);
+    if (argc > 2 && strcmp(argv[1], "--scene") == 0)
+        return run_scenes(argv[2], argc > 3);
     if (!read_order(argc, argv, &order))
         return usage();
-    log_configure(LOG_ERROR, LOG_KEY_VALUE);
     for (unsigned long long seed = order.from; seed <= order.to; seed++)
         n_failed += !run(argv[0], seed, order.traced);
     (void)printf("%llu seeds, %llu failed\n", order.to - order.from + 1, n_failed);

@@ -157,6 +157,8 @@ static void check_end(struct world *world)
         fault = scheduler_fault(world->scheduler);
     if (!fault && world->plan.groups)
         fault = groups_fault(world);
+    if (world->scene)
+        world->scene->end(world);
     if (fault)
         world_fail(world, "in the end, %s", fault);
 }
@@ -170,12 +172,28 @@ static void on_truth(void *context, const struct truth_version *version)
         scheduler_tell(world, version);
 }
 
-static void begin(struct world *world)
+/* Of a scene: with an even seed as of 1.36, else of 1.31. */
+static void make_plan(struct world *world)
 {
-    world->dice = (struct dice){world->seed};
+    const struct scene *scene = world->scene;
+    if (scene) {
+        world->plan = (struct plan){.n_replicas = scene->n_replicas,
+                                    .n_nodes = scene->n_nodes,
+                                    .gpus = scene->gpus,
+                                    .bookmarks = true,
+                                    .groups = true,
+                                    .asks_seldom = world->seed % 2 == 1};
+        return;
+    }
     world->plan = plan_make(&world->dice);
     plan_groups(&world->plan, world->seed);
     plan_quotas(&world->plan, world->seed);
+}
+
+static void begin(struct world *world)
+{
+    world->dice = (struct dice){world->seed};
+    make_plan(world);
     world->arena = arena_new();
     agenda_init(&world->agenda, WORLD_BEGIN_MS);
     truth_init(&world->truth, world->arena);
@@ -183,7 +201,10 @@ static void begin(struct world *world)
     if (!world->plan.is_new)
         server_begin_lease(&world->server);
     truth_listen(&world->truth, on_truth, world);
-    life_begin(world);
+    if (world->scene)
+        scenes_begin(world);
+    else
+        life_begin(world);
     for (unsigned i = 0; i < world->plan.n_replicas; i++)
         service_init(&world->services[i], world, i + 1);
     world->led_ms = world_now(world) + times()->lease_ms; /* it may be missing for that long */
@@ -196,8 +217,8 @@ static void live(struct world *world)
 {
     int64_t since_ms = 0;
     unsigned n_steps = 0;
-    while (!world->failed &&
-           agenda_step(&world->agenda, WORLD_BEGIN_MS + PLAN_BURST_MS + PLAN_QUIET_MS)) {
+    const int64_t for_ms = world->scene ? world->scene->for_ms : PLAN_BURST_MS + PLAN_QUIET_MS;
+    while (!world->failed && agenda_step(&world->agenda, WORLD_BEGIN_MS + for_ms)) {
         n_steps = world_now(world) == since_ms ? n_steps + 1 : 0;
         since_ms = world_now(world);
         if (n_steps > STEPS_MAX)

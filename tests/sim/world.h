@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "dice.h"
 #include "plan.h"
+#include "scenes.h"
 #include "scheduler.h"
 #include "server.h"
 #include "service.h"
@@ -20,6 +21,7 @@
 
 struct world {
     uint64_t seed;
+    const struct scene *scene; /* NULL: by dice, and the seed counts */
     bool traced;
     struct dice dice;
     struct plan plan;
@@ -31,7 +33,11 @@ struct world {
     int64_t led_ms; /* last time a replica decided, or none could, or another fault began */
     int64_t lease_missed_ms; /* last deletion or creation of the Lease */
     struct scheduler *scheduler;
-    bool is_quiet; /* no new faults */
+    size_t scene_number;     /* of the scene's own use */
+    unsigned rejects_one_in; /* in-tree, of pods of groups with a node; 0: none */
+    bool ignores_groups;     /* kube-scheduler asks about none of their pods */
+    int64_t quota_gpus;      /* of each policy made from now on; 0: as without a scene */
+    bool is_quiet;           /* no new faults */
     bool failed;
     char failure[600];
 };

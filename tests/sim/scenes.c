@@ -1,0 +1,467 @@
+/* scenes: see scenes.h. */
+#include "scenes.h"
+
+#include "base/buf.h"
+#include "ledger/gangs.h"
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOOK_MS 50
+#define SECOND_MS INT64_C(1000)
+
+/* ---- what happens ---- */
+
+static void pod(struct world *world, const char *name, const struct truth_state *state)
+{
+    struct truth_state made = *state;
+    made.uid = truth_new_uid(&world->truth);
+    made.node = made.bound_by = "";
+    truth_put(&world->truth, TRUTH_PODS, name, &made);
+}
+
+static void single(struct world *world, unsigned number, unsigned gpus, unsigned priority)
+{
+    pod(world, arena_printf(world->arena, "single-%u", number),
+        &(struct truth_state){.gpus = gpus, .priority = priority});
+}
+
+static void member(struct world *world, const char *gang, unsigned number, unsigned size,
+                   unsigned gpus)
+{
+    pod(world, arena_printf(world->arena, "%s-%u", gang, number),
+        &(struct truth_state){.gpus = gpus, .gang = gang, .gang_size = size});
+}
+
+static void group(struct world *world, const char *gang, unsigned size, unsigned gpus)
+{
+    for (unsigned i = 0; i < size; i++)
+        member(world, gang, i, size, gpus);
+}
+
+static struct truth_object *find(struct world *world, const char *name)
+{
+    return truth_find(&world->truth, TRUTH_PODS, name);
+}
+
+static void finish(struct world *world, const char *name)
+{
+    const struct truth_object *object = find(world, name);
+    struct truth_state state = *truth_now(object);
+    state.finished = true;
+    truth_put(&world->truth, TRUTH_PODS, name, &state);
+}
+
+static bool is_of(const struct truth_object *object, const char *gang)
+{
+    const struct truth_state *state = truth_now(object);
+    return object->kind == TRUTH_PODS && state && state->gang && strcmp(state->gang, gang) == 0;
+}
+
+static void remove_group(struct world *world, const char *gang)
+{
+    for (struct truth_object *object = world->truth.objects; object; object = object->next) {
+        if (is_of(object, gang))
+            truth_delete(&world->truth, object);
+    }
+}
+
+static size_t n_bound(const struct world *world, const char *gang)
+{
+    size_t n = 0;
+    for (const struct truth_object *object = world->truth.objects; object; object = object->next)
+        n += is_of(object, gang) && truth_now(object)->node[0] && !truth_now(object)->finished;
+    return n;
+}
+
+static void expect_bound(struct world *world, const char *gang, size_t n)
+{
+    if (n_bound(world, gang) != n)
+        world_fail(world, "of the group %s, %zu pods are bound, not %zu", gang,
+                   n_bound(world, gang), n);
+}
+
+static int64_t since_begin_ms(const struct world *world)
+{
+    return world_now(world) - WORLD_BEGIN_MS;
+}
+
+/* Whether it is that second, for the first time. */
+static bool is_second(const struct world *world, int64_t second)
+{
+    const int64_t at_ms = since_begin_ms(world);
+    return at_ms >= second * SECOND_MS && at_ms < second * SECOND_MS + LOOK_MS;
+}
+
+static bool is_after(const struct world *world, int64_t second)
+{
+    return since_begin_ms(world) >= second * SECOND_MS;
+}
+
+static void on_start(void *context)
+{
+    service_start(context);
+}
+
+static void kill_leader(struct world *world)
+{
+    struct service *leader = world_leader(world);
+    if (!leader)
+        return;
+    service_kill(leader);
+    world->led_ms = world_now(world);
+    agenda_in(&world->agenda, 2 * SECOND_MS, on_start, leader);
+}
+
+/* ---- two groups of more than half the cluster, and pods without GPUs that fill nodes ---- */
+
+static void two_large_begin(struct world *world)
+{
+    for (unsigned i = 0; i < 10; i++) {
+        member(world, "a", i, 10, 1);
+        member(world, "b", i, 10, 1);
+    }
+}
+
+/* For 60 s, one node after the other has no CPU. */
+static void fill_nodes(struct world *world)
+{
+    const int64_t turn = since_begin_ms(world) / (3 * SECOND_MS);
+    int64_t i = 0;
+    for (struct node_sight *node = world->scheduler->nodes; node; node = node->next, i++)
+        node->is_full = !is_after(world, 60) && turn % world->plan.n_nodes == i;
+}
+
+static void two_large_look(struct world *world)
+{
+    const char *first = n_bound(world, "a") > 0 ? "a" : "b";
+    fill_nodes(world);
+    if (n_bound(world, "a") > 0 && n_bound(world, "b") > 0)
+        world_fail(world, "both groups are bound in part");
+    if (is_second(world, 100)) {
+        expect_bound(world, first, 10);
+        remove_group(world, first);
+        world->scene_number = strcmp(first, "a") == 0;
+    }
+}
+
+static void two_large_end(struct world *world)
+{
+    expect_bound(world, world->scene_number == 1 ? "b" : "a", 10);
+}
+
+/* ---- the leader dies between two bindings, and kube-scheduler restarts ---- */
+
+static void leader_dies_begin(struct world *world)
+{
+    group(world, "a", 6, 1);
+}
+
+/* Three times. */
+static void leader_dies_look(struct world *world)
+{
+    const size_t n = n_bound(world, "a");
+    if (n <= world->scene_number || n >= 6 || !world_leader(world))
+        return;
+    world->scene_number = n;
+    kill_leader(world);
+    scheduler_start(world);
+}
+
+static void leader_dies_end(struct world *world)
+{
+    expect_bound(world, "a", 6);
+    if (world->scene_number == 0)
+        world_fail(world, "no leader died");
+}
+
+/* ---- a pod is deleted between the bindings; another takes its name, and one is too many ---- */
+
+static void replaced_begin(struct world *world)
+{
+    group(world, "a", 4, 1);
+}
+
+static void replaced_look(struct world *world)
+{
+    if (world->scene_number > 0 || n_bound(world, "a") == 0)
+        return;
+    world->scene_number = 1;
+    const char *name = truth_now(find(world, "a-3"))->node[0] ? "a-2" : "a-3";
+    truth_delete(&world->truth, find(world, name));
+    member(world, "a", (unsigned)(name[2] - '0'), 4, 1);
+    member(world, "a", 4, 4, 1);
+}
+
+static void replaced_end(struct world *world)
+{
+    expect_bound(world, "a", 5);
+}
+
+/* ---- a plugin of kube-scheduler rejects pods that have a place ---- */
+
+static void in_tree_begin(struct world *world)
+{
+    world->rejects_one_in = 2;
+    group(world, "a", 6, 1);
+}
+
+static void in_tree_end(struct world *world)
+{
+    expect_bound(world, "a", 6);
+}
+
+/* ---- pods end one by one; the rest is deleted; the same name again ---- */
+
+static void endings_begin(struct world *world)
+{
+    group(world, "a", 7, 1);
+}
+
+static void endings_look(struct world *world)
+{
+    if (is_second(world, 20)) {
+        expect_bound(world, "a", 7);
+        group(world, "b", 7, 1);
+        finish(world, "a-0");
+    }
+    if (is_second(world, 30))
+        finish(world, "a-1");
+    if (is_second(world, 40)) {
+        expect_bound(world, "b", 0);
+        remove_group(world, "a");
+    }
+    if (is_second(world, 41))
+        group(world, "a", 7, 1);
+    if (is_second(world, 100)) {
+        expect_bound(world, "b", 7);
+        expect_bound(world, "a", 0);
+        remove_group(world, "b");
+    }
+}
+
+static void endings_end(struct world *world)
+{
+    expect_bound(world, "a", 7);
+}
+
+/* ---- a tenant's new group each minute, of which kube-scheduler never asks ---- */
+
+static size_t n_kept(const struct world *world, struct service *leader)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(leader->inventory);
+    struct gang gang = {0};
+    size_t n = 0;
+    (void)world;
+    for (const char *key = gangs_next(view.cluster, NULL, &gang); key;
+         key = gangs_next(view.cluster, key, &gang))
+        n += gang.n_planned;
+    return n;
+}
+
+static void tenant_begin(struct world *world)
+{
+    world->ignores_groups = true;
+}
+
+static void tenant_look(struct world *world)
+{
+    const unsigned minute = (unsigned)(since_begin_ms(world) / (60 * SECOND_MS));
+    struct service *leader = world_leader(world);
+    world->scene_number += leader ? n_kept(world, leader) * LOOK_MS : 0; /* GPU-milliseconds */
+    if (!is_second(world, (int64_t)minute * 60))
+        return;
+    if (minute > 0)
+        remove_group(world, arena_printf(world->arena, "t%u", minute - 1));
+    group(world, arena_printf(world->arena, "t%u", minute), 4, 1);
+}
+
+static void tenant_end(struct world *world)
+{
+    const size_t all_ms = (size_t)world->plan.n_nodes * world->plan.gpus * 3600 * 1000;
+    if (world->scene_number == 0 || world->scene_number * 20 > all_ms)
+        world_fail(world, "%zu GPU-milliseconds were kept, of %zu", world->scene_number, all_ms);
+}
+
+/* ---- pods of higher priority take places of a plan, again and again ---- */
+
+static void displaced_begin(struct world *world)
+{
+    world->ignores_groups = true;
+    group(world, "a", 6, 1);
+}
+
+static size_t n_plans(const struct world *world)
+{
+    static const char NAME[] = "\ngpu_extender_group_plans_total ";
+    struct buf text;
+    buf_init(&text, BUF_UNBOUNDED);
+    gang_plans_metrics(world->services[0].gang_plans, &text);
+    const char *at = strstr(buf_text(&text), NAME);
+    const size_t n = at ? strtoul(at + strlen(NAME), NULL, 10) : 0;
+    buf_fini(&text);
+    return n;
+}
+
+static void displaced_look(struct world *world)
+{
+    const int64_t turn = since_begin_ms(world) / (5 * SECOND_MS);
+    if (!is_after(world, 100) && turn > 0 && is_second(world, turn * 5))
+        single(world, (unsigned)turn, 3, 1);
+    if (!is_after(world, 100) && turn > 0 && is_second(world, turn * 5 + 2))
+        finish(world, arena_printf(world->arena, "single-%lld", (long long)turn));
+    if (is_second(world, 100)) {
+        const size_t n = n_plans(world);
+        if (n < 5 || n > 45)
+            world_fail(world, "in 100 s, %zu plans were made", n);
+        world->ignores_groups = false;
+    }
+}
+
+static void displaced_end(struct world *world)
+{
+    expect_bound(world, "a", 6);
+}
+
+/* ---- a quota is lowered while a plan holds; the next leader has the old one ---- */
+
+static void lowered_begin(struct world *world)
+{
+    world->ignores_groups = true;
+    world->quota_gpus = 100;
+    group(world, "a", 4, 1);
+}
+
+static void lowered_look(struct world *world)
+{
+    struct service *leader = world_leader(world);
+    if (is_second(world, 20) && leader) {
+        if (n_kept(world, leader) != 4)
+            world_fail(world, "no plan is made");
+        world->quota_gpus = 3;
+        service_reload(leader);
+        world->ignores_groups = false;
+    }
+    if (is_second(world, 60)) {
+        expect_bound(world, "a", 0);
+        kill_leader(world);
+    }
+}
+
+static void lowered_end(struct world *world)
+{
+    expect_bound(world, "a", 4);
+}
+
+/* ---- 516 pods of groups wait, and others come and go ---- */
+
+#define WAITING_GROUPS 86
+
+static void many_begin(struct world *world)
+{
+    for (unsigned i = 0; i < 6; i++)
+        single(world, i, 5, 0);
+}
+
+static void many_look(struct world *world)
+{
+    unsigned n_pending = 0;
+    const int64_t second = since_begin_ms(world) / SECOND_MS;
+    for (unsigned i = 0; is_second(world, 5) && i < WAITING_GROUPS; i++)
+        group(world, arena_printf(world->arena, "g%u", i), 6, 8);
+    if (second > 5 && second < 80 && is_second(world, second)) {
+        single(world, (unsigned)second, 1, 0);
+        if (second > 20)
+            finish(world, arena_printf(world->arena, "single-%u", (unsigned)second - 12));
+    }
+    for (const struct truth_object *object = world->truth.objects; object; object = object->next) {
+        const struct truth_state *state = truth_now(object);
+        n_pending += object->kind == TRUTH_PODS && state && !state->gang && !state->node[0];
+    }
+    if (n_pending > 12)
+        world_fail(world, "%u pods without a group wait", n_pending);
+}
+
+static void many_end(struct world *world)
+{
+    expect_bound(world, "g0", 0);
+}
+
+/* ---- controllers: a Job in batches, a StatefulSet in order, more pods than the size ---- */
+
+static void controllers_begin(struct world *world)
+{
+    member(world, "job", 0, 7, 1);
+    member(world, "set", 0, 3, 1);
+    for (unsigned i = 0; i < 6; i++)
+        member(world, "elastic", i, 4, 1);
+}
+
+static void controllers_look(struct world *world)
+{
+    const unsigned n_set = (unsigned)n_bound(world, "set");
+    for (unsigned i = 1; is_second(world, 1) && i < 3; i++)
+        member(world, "job", i, 7, 1);
+    for (unsigned i = 3; is_second(world, 2) && i < 7; i++)
+        member(world, "job", i, 7, 1);
+    if (n_set > 0 && n_set < 3 && !find(world, arena_printf(world->arena, "set-%u", n_set)))
+        member(world, "set", n_set, 3, 1);
+    if (is_second(world, 60)) {
+        expect_bound(world, "job", 7);
+        expect_bound(world, "elastic", 6);
+        expect_bound(world, "set", 0);
+    }
+}
+
+static void controllers_end(struct world *world)
+{
+    expect_bound(world, "set", 3);
+}
+
+/* ---- all ---- */
+
+static void nothing(struct world *world)
+{
+    (void)world;
+}
+
+static const struct scene SCENES[] = {
+    {"two-large", 1, 4, 4, 240000, two_large_begin, two_large_look, two_large_end},
+    {"leader-dies", 2, 2, 4, 240000, leader_dies_begin, leader_dies_look, leader_dies_end},
+    {"replaced", 1, 2, 4, 120000, replaced_begin, replaced_look, replaced_end},
+    {"in-tree", 1, 2, 4, 240000, in_tree_begin, nothing, in_tree_end},
+    {"endings", 1, 2, 4, 240000, endings_begin, endings_look, endings_end},
+    {"tenant", 1, 4, 4, 3590000, tenant_begin, tenant_look, tenant_end},
+    {"displaced", 1, 2, 4, 400000, displaced_begin, displaced_look, displaced_end},
+    {"lowered", 2, 2, 4, 240000, lowered_begin, lowered_look, lowered_end},
+    {"many", 1, 6, 8, 90000, many_begin, many_look, many_end},
+    {"controllers", 1, 6, 4, 700000, controllers_begin, controllers_look, controllers_end},
+};
+
+const struct scene *scenes_get(size_t index)
+{
+    return index < sizeof SCENES / sizeof *SCENES ? &SCENES[index] : NULL;
+}
+
+static void on_look(void *context)
+{
+    struct world *world = context;
+    world->scene->look(world);
+    agenda_in(&world->agenda, LOOK_MS, on_look, world);
+}
+
+void scenes_begin(struct world *world)
+{
+    for (unsigned i = 0; i < world->plan.n_nodes; i++) {
+        const struct truth_state state = {.uid = truth_new_uid(&world->truth),
+                                          .gpus = world->plan.gpus,
+                                          .node = "",
+                                          .bound_by = ""};
+        truth_put(&world->truth, TRUTH_NODES, arena_printf(world->arena, "node-%u", i), &state);
+    }
+    world->is_quiet = true;
+    world->scene->begin(world);
+    agenda_in(&world->agenda, LOOK_MS, on_look, world);
+}

@@ -1,0 +1,27 @@
+/*
+ * scenes: written courses of events about groups, one for each of the hardest cases of the design,
+ * without dice: each runs with the queue rules of kube-scheduler 1.31 and of 1.36.
+ */
+#ifndef SIM_SCENES_H
+#define SIM_SCENES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct world;
+
+struct scene {
+    const char *name;
+    unsigned n_replicas, n_nodes, gpus; /* of a node */
+    int64_t for_ms;
+    void (*begin)(struct world *world);
+    void (*look)(struct world *world); /* 20 times a second */
+    void (*end)(struct world *world);
+};
+
+/* index from 0; NULL: no more. */
+const struct scene *scenes_get(size_t index);
+/* Puts its nodes, and begins it. */
+void scenes_begin(struct world *world);
+
+#endif
