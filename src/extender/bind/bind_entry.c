@@ -68,7 +68,6 @@ uint64_t bind_entry_seed(const struct bind_entry *entry)
 
 void bind_entry_fails(struct bind_entry *entry, enum bind_outcome outcome, const char *why)
 {
-    policy_drop_ptr(&entry->judged_by);
     free(entry->why);
     entry->why = mem_strdup(why);
     entry->outcome = outcome;
