@@ -447,6 +447,13 @@ static bool is_strange(const struct group_turn *turn)
     return !turn->has_plan && turn->gang.n_planned > 0;
 }
 
+/* Whether the group's next plan replaces its last one: with its time, and without the nodes that
+ * were not offered. Later they may be. */
+static bool goes_on(const struct gang_turns *turns, const struct group_turn *turn, int64_t now_ms)
+{
+    return turn->began_ms > 0 && now_ms - turn->dropped_ms < turns->limits.idle_ms;
+}
+
 struct gang_step gang_turns_next(struct gang_turns *turns, int64_t now_ms, int64_t wake_ms)
 {
     for (struct group_turn *turn = turns->turns; turn; turn = turn->hh.next) {
@@ -460,10 +467,14 @@ struct gang_step gang_turns_next(struct gang_turns *turns, int64_t now_ms, int64
     if (now_ms < turns->next_plan_ms || wake_ms - now_ms > turns->limits.wake_soon_ms)
         return rest;
     struct group_turn *turn = next_turn(turns, now_ms);
-    if (!turn)
+    if (!turn) {
+        turns->round++; /* so that the next begins with the first in order */
         return rest;
+    }
     turn->tried_ms = now_ms;
     turn->round = turns->round;
+    if (!goes_on(turns, turn, now_ms))
+        turn->avoided.n = 0;
     return (struct gang_step){.next = GANG_PLAN, .key = turn->texts};
 }
 
@@ -534,7 +545,7 @@ static enum gang_wait judge(struct gang_turns *turns, const struct group_turn *t
 static void begin_plan(struct gang_turns *turns, struct group_turn *turn,
                        const struct gang_kept *kept, size_t n_kept, int64_t now_ms)
 {
-    const bool replaces = turn->began_ms > 0 && now_ms - turn->dropped_ms < turns->limits.idle_ms;
+    const bool replaces = goes_on(turns, turn, now_ms);
     turn->has_plan = true;
     turn->lack = (struct gang_lack){0};
     turn->planned_ms = now_ms;

@@ -267,6 +267,44 @@ static void test_nodes_that_are_not_offered_are_avoided(void **state)
     assert_false(gang_turns_avoids(fixture->turns, "ml/a", 6));
 }
 
+static void test_who_comes_later_is_tried_later(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct gang_sight both[] = {sight("ml/a", 0, 4, 0), sight("ml/b", 0, 4, 0)};
+    see(fixture, both, 1);
+    assert_plans(fixture, "ml/a");
+    gang_turns_failed(fixture->turns, "ml/a", GANG_WAIT_ROOM);
+    assert_rests(fixture);
+    for (int i = 0; i < 3; i++) {
+        pass(fixture, SECOND);
+        see(fixture, both, 2);
+        assert_plans(fixture, "ml/a");
+        gang_turns_failed(fixture->turns, "ml/a", GANG_WAIT_ROOM);
+        assert_plans(fixture, "ml/b");
+        gang_turns_failed(fixture->turns, "ml/b", GANG_WAIT_ROOM);
+        assert_rests(fixture);
+    }
+}
+
+/* Without room elsewhere, no plan would ever be made again that could end. */
+static void test_nodes_are_avoided_for_a_while(void **state)
+{
+    struct fixture *fixture = *state;
+    plan_one(fixture);
+    gang_turns_not_offered(fixture->turns, "ml/a", 5);
+    pass(fixture, SECOND);
+    see_one(fixture, 0, 4, 4);
+    assert_drops(fixture, GANG_END_NOT_OFFERED);
+    see_one(fixture, 0, 4, 0);
+    assert_plans(fixture, "ml/a");
+    assert_true(gang_turns_avoids(fixture->turns, "ml/a", 5));
+    gang_turns_failed(fixture->turns, "ml/a", GANG_WAIT_ROOM);
+    pass(fixture, 30 * SECOND);
+    see_one(fixture, 0, 4, 0);
+    assert_plans(fixture, "ml/a");
+    assert_false(gang_turns_avoids(fixture->turns, "ml/a", 5));
+}
+
 /* A new leader's ledger has no places; a copy under a new policy neither. */
 static void test_a_plan_that_is_not_known_ends(void **state)
 {
@@ -453,6 +491,8 @@ int main(void)
         TEST(test_a_displaced_plan),
         TEST(test_no_plan_is_given_up_for_a_node_during_the_first_binding),
         TEST(test_nodes_that_are_not_offered_are_avoided),
+        TEST(test_nodes_are_avoided_for_a_while),
+        TEST(test_who_comes_later_is_tried_later),
         TEST(test_a_plan_that_is_not_known_ends),
         TEST(test_order),
         TEST(test_each_group_has_a_turn),
