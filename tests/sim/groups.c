@@ -50,6 +50,29 @@ void groups_posted(struct service *service, const char *body)
                    service->number, uid, gang.n_planned, gang.size - 1, pod->gang);
 }
 
+/* The longest plan, and a check of its end. */
+#define PLAN_MOST_MS 125000
+
+/* A plan that is made again keeps its time, and after its end nothing is kept for a while. */
+static void check_time(struct service *service, const char *key, const struct gang *gang)
+{
+    struct world *world = service->world;
+    struct plan_time **at = &service->plan_times;
+    while (*at && strcmp((*at)->key, key) != 0)
+        at = &(*at)->next;
+    if (!*at) {
+        *at = ARENA_NEW(world->arena, struct plan_time);
+        **at = (struct plan_time){.key = arena_strdup(world->arena, key)};
+    }
+    if (gang->n_planned == 0 || gang_state_of(gang) == GANG_RUNNING)
+        (*at)->since_ms = 0;
+    else if ((*at)->since_ms == 0)
+        (*at)->since_ms = world_now(world);
+    else if (world_now(world) - (*at)->since_ms > PLAN_MOST_MS)
+        world_fail(world, "service %u keeps places for %s since %lld ms", service->number, key,
+                   (long long)(*at)->since_ms);
+}
+
 /* The tick after the end of a plan may come late. */
 #define LATE_MS 3000
 
@@ -67,11 +90,12 @@ void groups_check(struct service *service)
     for (size_t i = 0; i < n; i++)
         world_tell(world, "service %u: %s is %s, %zu of %zu bound, %zu planned %s", service->number,
                    rows[i].name, rows[i].state, rows[i].n_bound, rows[i].size, rows[i].n_planned,
-                   rows[i].why);
+                   arena_printf(arena, "%s (%s)", rows[i].why, rows[i].lacks));
     const struct inventory_view view = inventory_read(service->inventory);
     for (const char *key = gangs_next(view.cluster, NULL, &gang); key;
          key = gangs_next(view.cluster, key, &gang)) {
         size_t i = 0;
+        check_time(service, key, &gang);
         while (i < n && strcmp(rows[i].name, strchr(key, '/') + 1) != 0)
             i++;
         if (gang.n_planned > 0 && (i == n || rows[i].plan_ends_ms == 0) &&

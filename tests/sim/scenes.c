@@ -389,6 +389,120 @@ static void many_end(struct world *world)
     expect_bound(world, "g0", 0);
 }
 
+/* ---- whose turn it is: of higher priority, bound in part, seen first ---- */
+
+static void order_begin(struct world *world)
+{
+    group(world, "part", 4, 1);
+}
+
+static void important(struct world *world, unsigned number)
+{
+    pod(world, arena_printf(world->arena, "high-%u", number),
+        &(struct truth_state){.gpus = 1, .gang = "high", .gang_size = 2, .priority = 5});
+}
+
+static void order_first(struct world *world)
+{
+    if (is_second(world, 10)) {
+        expect_bound(world, "part", 4);
+        for (unsigned i = 0; i < 4; i++)
+            single(world, i, 1, 0);
+    }
+    if (is_second(world, 15))
+        group(world, "first", 2, 1);
+    if (is_second(world, 20))
+        group(world, "second", 2, 1);
+    if (is_second(world, 25)) {
+        truth_delete(&world->truth, find(world, "part-0"));
+        member(world, "part", 0, 4, 1);
+        finish(world, "single-0");
+    }
+}
+
+static void order_look(struct world *world)
+{
+    order_first(world);
+    if (is_second(world, 60)) {
+        expect_bound(world, "part", 4);
+        expect_bound(world, "first", 0);
+        important(world, 0);
+        important(world, 1);
+    }
+    if (is_second(world, 65))
+        finish(world, "single-1");
+    if (is_second(world, 100)) {
+        expect_bound(world, "high", 2);
+        expect_bound(world, "first", 0);
+        finish(world, "single-2");
+        finish(world, "single-3");
+    }
+}
+
+static void order_end(struct world *world)
+{
+    expect_bound(world, "first", 2);
+    expect_bound(world, "second", 0);
+}
+
+/* ---- the share that plans may keep: 4 of 16 GPUs, or one larger plan, once in ten minutes ---- */
+
+static void share_begin(struct world *world)
+{
+    world->ignores_groups = true;
+    world->share_milli = 250;
+    group(world, "large", 10, 1);
+    group(world, "a", 3, 1);
+    group(world, "b", 3, 1);
+}
+
+/* In two bytes: whether it keeps anything, and how often it began to. */
+static void share_look(struct world *world)
+{
+    struct service *leader = world_leader(world);
+    const size_t n = leader ? n_kept(world, leader) : 0;
+    const bool is_large = n >= 10;
+    if (n != 0 && n != 3 && n != 10)
+        world_fail(world, "plans keep %zu GPUs", n);
+    if (is_large && world->scene_number % 2 == 0)
+        world->scene_number += 2;
+    world->scene_number = world->scene_number / 2 * 2 + is_large;
+}
+
+static void share_end(struct world *world)
+{
+    if (world->scene_number / 2 != 1)
+        world_fail(world, "there were %zu large plans", world->scene_number / 2);
+}
+
+/* ---- a plan that kube-scheduler does not take is made again after 10, 20, 40 ... s ---- */
+
+static void pauses_begin(struct world *world)
+{
+    world->ignores_groups = true;
+    group(world, "a", 2, 1);
+}
+
+static void pauses_look(struct world *world)
+{
+    struct service *leader = world_leader(world);
+    const bool keeps = leader && n_kept(world, leader) > 0;
+    world->scene_number = keeps ? world->scene_number + LOOK_MS : 0;
+    if (world->scene_number > 32000)
+        world_fail(world, "a plan is kept for %zu ms without use", world->scene_number);
+    if (is_second(world, 400)) {
+        const size_t n = n_plans(world);
+        if (n < 5 || n > 6)
+            world_fail(world, "in 400 s, %zu plans were made", n);
+        world->ignores_groups = false;
+    }
+}
+
+static void pauses_end(struct world *world)
+{
+    expect_bound(world, "a", 2);
+}
+
 /* ---- controllers: a Job in batches, a StatefulSet in order, more pods than the size ---- */
 
 static void controllers_begin(struct world *world)
@@ -436,6 +550,9 @@ static const struct scene SCENES[] = {
     {"tenant", 1, 4, 4, 3590000, tenant_begin, tenant_look, tenant_end},
     {"displaced", 1, 2, 4, 400000, displaced_begin, displaced_look, displaced_end},
     {"lowered", 2, 2, 4, 240000, lowered_begin, lowered_look, lowered_end},
+    {"order", 1, 2, 4, 150000, order_begin, order_look, order_end},
+    {"share", 1, 4, 4, 500000, share_begin, share_look, share_end},
+    {"pauses", 1, 4, 4, 800000, pauses_begin, pauses_look, pauses_end},
     {"many", 1, 6, 8, 90000, many_begin, many_look, many_end},
     {"controllers", 1, 6, 4, 700000, controllers_begin, controllers_look, controllers_end},
 };

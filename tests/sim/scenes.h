@@ -1,6 +1,7 @@
 /*
- * scenes: written courses of events about groups, one for each of the hardest cases of the design,
- * without dice: each runs with the queue rules of kube-scheduler 1.31 and of 1.36.
+ * scenes: written courses of events about groups, for the hardest cases of the design and
+ * for the rules whose turn it is, without dice: each runs with the queue rules of
+ * kube-scheduler 1.31 and of 1.36.
  */
 #ifndef SIM_SCENES_H
 #define SIM_SCENES_H

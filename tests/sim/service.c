@@ -349,7 +349,8 @@ static struct policy *add_policy(struct service *service)
     policy_init(policy);
     /* Clusters are small: a plan is often most of one. */
     policy->gangs.mode = service->world->plan.groups ? GANGS_PLAN : GANGS_OFF;
-    policy->gangs.kept_share_milli = 1000;
+    policy->gangs.kept_share_milli =
+        service->world->share_milli > 0 ? service->world->share_milli : 1000;
     if (service->world->plan.quotas) {
         quotas_add(policy, service->world);
         return policy;
@@ -451,6 +452,7 @@ static void create_gang_plans(struct service *service)
     service->wake = NULL;
     service->groups = NULL;
     service->gang_plans = NULL;
+    service->plan_times = NULL;
     if (!service->world->plan.groups)
         return;
     service->wake = wake_new(

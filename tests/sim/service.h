@@ -24,6 +24,13 @@
 struct sight;
 struct world;
 
+/* Since when a group has a plan; 0: it has none. For groups.c. */
+struct plan_time {
+    const char *key;
+    int64_t since_ms;
+    struct plan_time *next;
+};
+
 /* A replica. */
 struct service {
     struct world *world;
@@ -47,6 +54,7 @@ struct service {
     struct wake *wake; /* NULL: no groups, as the next two */
     struct groups *groups;
     struct gang_plans *gang_plans;
+    struct plan_time *plan_times;
     struct leadership *leadership;         /* NULL: the only replica */
     struct hold *hold;                     /* NULL: a Lease is used */
     struct catch_up catch_up;              /* of pods; number 0: none */

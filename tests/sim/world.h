@@ -36,6 +36,7 @@ struct world {
     size_t scene_number;     /* of the scene's own use */
     unsigned rejects_one_in; /* in-tree, of pods of groups with a node; 0: none */
     bool ignores_groups;     /* kube-scheduler asks about none of their pods */
+    int64_t share_milli;     /* of GPUs that plans may keep; 0: all */
     int64_t quota_gpus;      /* of each policy made from now on; 0: as without a scene */
     bool is_quiet;           /* no new faults */
     bool failed;
