@@ -53,7 +53,8 @@ void groups_posted(struct service *service, const char *body)
 /* The longest plan, and a check of its end. */
 #define PLAN_MOST_MS 125000
 
-/* A plan that is made again keeps its time, and after its end nothing is kept for a while. */
+/* A plan that is made again keeps its time, and after its end nothing is kept for a while. It ends
+ * later while nothing can be decided. */
 static void check_time(struct service *service, const char *key, const struct gang *gang)
 {
     struct world *world = service->world;
@@ -64,7 +65,8 @@ static void check_time(struct service *service, const char *key, const struct ga
         *at = ARENA_NEW(world->arena, struct plan_time);
         **at = (struct plan_time){.key = arena_strdup(world->arena, key)};
     }
-    if (gang->n_planned == 0 || gang_state_of(gang) == GANG_RUNNING)
+    if (gang->n_planned == 0 || gang_state_of(gang) == GANG_RUNNING ||
+        !service_could_decide(service))
         (*at)->since_ms = 0;
     else if ((*at)->since_ms == 0)
         (*at)->since_ms = world_now(world);

@@ -54,9 +54,14 @@ struct plan plan_make(struct dice *dice)
     return plan;
 }
 
+bool plan_has_groups(uint64_t seed)
+{
+    return seed % 10 == 6 || seed % 10 == 9;
+}
+
 void plan_groups(struct plan *plan, uint64_t seed)
 {
-    plan->groups = seed % 10 == 6 || seed % 10 == 9;
+    plan->groups = plan_has_groups(seed);
     plan->asks_seldom = seed % 10 == 9;
 }
 

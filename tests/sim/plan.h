@@ -52,6 +52,7 @@ struct plan {
 };
 
 struct plan plan_make(struct dice *dice);
+bool plan_has_groups(uint64_t seed);
 /* In two seeds of ten; the others are what they were without groups. */
 void plan_groups(struct plan *plan, uint64_t seed);
 /* In one seed of ten. Bindings are repeated, as the API server refuses some. */

@@ -186,6 +186,8 @@ static void replaced_begin(struct world *world)
 
 static void replaced_look(struct world *world)
 {
+    if (is_second(world, 30))
+        expect_bound(world, "a", 5);
     if (world->scene_number > 0 || n_bound(world, "a") == 0)
         return;
     world->scene_number = 1;
@@ -249,12 +251,11 @@ static void endings_end(struct world *world)
 
 /* ---- a tenant's new group each minute, of which kube-scheduler never asks ---- */
 
-static size_t n_kept(const struct world *world, struct service *leader)
+static size_t n_kept(struct service *leader)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(leader->inventory);
     struct gang gang = {0};
     size_t n = 0;
-    (void)world;
     for (const char *key = gangs_next(view.cluster, NULL, &gang); key;
          key = gangs_next(view.cluster, key, &gang))
         n += gang.n_planned;
@@ -270,7 +271,7 @@ static void tenant_look(struct world *world)
 {
     const unsigned minute = (unsigned)(since_begin_ms(world) / (60 * SECOND_MS));
     struct service *leader = world_leader(world);
-    world->scene_number += leader ? n_kept(world, leader) * LOOK_MS : 0; /* GPU-milliseconds */
+    world->scene_number += leader ? n_kept(leader) * LOOK_MS : 0; /* GPU-milliseconds */
     if (!is_second(world, (int64_t)minute * 60))
         return;
     if (minute > 0)
@@ -338,7 +339,7 @@ static void lowered_look(struct world *world)
 {
     struct service *leader = world_leader(world);
     if (is_second(world, 20) && leader) {
-        if (n_kept(world, leader) != 4)
+        if (n_kept(leader) != 4)
             world_fail(world, "no plan is made");
         world->quota_gpus = 3;
         service_reload(leader);
@@ -365,8 +366,21 @@ static void many_begin(struct world *world)
         single(world, i, 5, 0);
 }
 
+static size_t n_not_beyond(struct service *leader)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(leader->inventory);
+    struct gang gang = {0};
+    size_t n = 0;
+    for (const char *key = gangs_next(view.cluster, NULL, &gang); key;
+         key = gangs_next(view.cluster, key, &gang))
+        n += gang.treatment == GANG_BEYOND ? 0 : gang.n_unbound;
+    return n;
+}
+
 static void many_look(struct world *world)
 {
+    if (is_second(world, 30) && n_not_beyond(world_leader(world)) > 256)
+        world_fail(world, "more than 256 pods of groups wait for events");
     unsigned n_pending = 0;
     const int64_t second = since_begin_ms(world) / SECOND_MS;
     for (unsigned i = 0; is_second(world, 5) && i < WAITING_GROUPS; i++)
@@ -460,7 +474,7 @@ static void share_begin(struct world *world)
 static void share_look(struct world *world)
 {
     struct service *leader = world_leader(world);
-    const size_t n = leader ? n_kept(world, leader) : 0;
+    const size_t n = leader ? n_kept(leader) : 0;
     const bool is_large = n >= 10;
     if (n != 0 && n != 3 && n != 10)
         world_fail(world, "plans keep %zu GPUs", n);
@@ -483,13 +497,18 @@ static void pauses_begin(struct world *world)
     group(world, "a", 2, 1);
 }
 
-static void pauses_look(struct world *world)
+static void kept_look(struct world *world)
 {
     struct service *leader = world_leader(world);
-    const bool keeps = leader && n_kept(world, leader) > 0;
+    const bool keeps = leader && n_kept(leader) > 0;
     world->scene_number = keeps ? world->scene_number + LOOK_MS : 0;
-    if (world->scene_number > 32000)
+    if (world->scene_number > 45000)
         world_fail(world, "a plan is kept for %zu ms without use", world->scene_number);
+}
+
+static void pauses_look(struct world *world)
+{
+    kept_look(world);
     if (is_second(world, 400)) {
         const size_t n = n_plans(world);
         if (n < 5 || n > 6)
@@ -501,6 +520,40 @@ static void pauses_look(struct world *world)
 static void pauses_end(struct world *world)
 {
     expect_bound(world, "a", 2);
+}
+
+/* ---- kube-scheduler asks about one more pod each 20 s, and rejects each ---- */
+
+static void trickle_begin(struct world *world)
+{
+    world->rejects_one_in = 1;
+    group(world, "a", 9, 1);
+}
+
+static void trickle_look(struct world *world)
+{
+    const size_t n = world_leader(world) ? n_kept(world_leader(world)) : 0;
+    world->members_asked = 1 + (unsigned)(since_begin_ms(world) / (20 * SECOND_MS));
+    world->scene_number = n > 0 ? world->scene_number + LOOK_MS : 0;
+    if (is_second(world, 70) && world->scene_number < 60000)
+        world_fail(world, "the plan ended at an offer");
+    if (world->scene_number > 122000)
+        world_fail(world, "a plan is kept for %zu ms", world->scene_number);
+}
+
+/* ---- all pods are asked about, and rejected ---- */
+
+static void rejected_begin(struct world *world)
+{
+    world->rejects_one_in = 1;
+    group(world, "a", 2, 1);
+}
+
+static void rejected_look(struct world *world)
+{
+    kept_look(world);
+    if (is_second(world, 100))
+        world->rejects_one_in = 0;
 }
 
 /* ---- controllers: a Job in batches, a StatefulSet in order, more pods than the size ---- */
@@ -553,6 +606,8 @@ static const struct scene SCENES[] = {
     {"order", 1, 2, 4, 150000, order_begin, order_look, order_end},
     {"share", 1, 4, 4, 500000, share_begin, share_look, share_end},
     {"pauses", 1, 4, 4, 800000, pauses_begin, pauses_look, pauses_end},
+    {"trickle", 1, 4, 4, 180000, trickle_begin, trickle_look, nothing},
+    {"rejected", 1, 4, 4, 300000, rejected_begin, rejected_look, pauses_end},
     {"many", 1, 6, 8, 90000, many_begin, many_look, many_end},
     {"controllers", 1, 6, 4, 700000, controllers_begin, controllers_look, controllers_end},
 };

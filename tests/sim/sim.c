@@ -2,6 +2,7 @@
  * sim: reflectors, ledger and binds against a model of the API server, in simulated time.
  *
  *     sim --seeds FROM..TO  each seed is a minute of burst with faults, and the quiet after it
+ *     sim --groups FROM..TO those seeds of them that have groups of pods
  *     sim --seed N --trace  repeats one seed exactly, with a trace of its events
  *     sim --scenes          runs all scenes (scenes.h), each by the rules of 1.36 (0) and 1.31 (1)
  *     sim --scene NAME/0 --trace
@@ -18,25 +19,27 @@
 
 struct order {
     unsigned long long from, to;
-    bool traced;
+    bool traced, groups_only;
 };
 
 static int usage(void)
 {
-    (void)fprintf(stderr, "usage: sim --seeds FROM..TO | sim --seed N [--trace] | sim --scenes | "
-                          "sim --scene NAME/N [--trace]\n");
+    (void)fprintf(stderr,
+                  "usage: sim --seeds|--groups FROM..TO | sim --seed N [--trace] | sim --scenes | "
+                  "sim --scene NAME/N [--trace]\n");
     return 2;
 }
 
 static bool read_order(int argc, char **argv, struct order *ret_order)
 {
-    struct order order = {0, 0, argc == 4 && strcmp(argv[3], "--trace") == 0};
+    struct order order = {.traced = argc == 4 && strcmp(argv[3], "--trace") == 0};
     char *end = NULL;
     if (argc < 3 || argc > 4 || (argc == 4 && !order.traced))
         return false;
     order.from = strtoull(argv[2], &end, 10);
     order.to = order.from;
-    if (strcmp(argv[1], "--seeds") == 0) {
+    order.groups_only = strcmp(argv[1], "--groups") == 0;
+    if (strcmp(argv[1], "--seeds") == 0 || order.groups_only) {
         if (strncmp(end, "..", 2) != 0)
             return false;
         order.to = strtoull(end + 2, &end, 10);
@@ -102,6 +105,7 @@ static int run_scenes(const char *name, bool traced)
 int main(int argc, char **argv)
 {
     struct order order;
+    unsigned long long n = 0;
     unsigned long long n_failed = 0;
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
     if (argc == 2 && strcmp(argv[1], "--scenes") == 0)
@@ -110,8 +114,12 @@ int main(int argc, char **argv)
         return run_scenes(argv[2], argc > 3);
     if (!read_order(argc, argv, &order))
         return usage();
-    for (unsigned long long seed = order.from; seed <= order.to; seed++)
+    for (unsigned long long seed = order.from; seed <= order.to; seed++) {
+        if (order.groups_only && !plan_has_groups(seed))
+            continue;
+        n++;
         n_failed += !run(argv[0], seed, order.traced);
-    (void)printf("%llu seeds, %llu failed\n", order.to - order.from + 1, n_failed);
+    }
+    (void)printf("%llu seeds, %llu failed\n", n, n_failed);
     return n_failed > 0;
 }

@@ -35,6 +35,7 @@ struct world {
     struct scheduler *scheduler;
     size_t scene_number;     /* of the scene's own use */
     unsigned rejects_one_in; /* in-tree, of pods of groups with a node; 0: none */
+    unsigned members_asked;  /* the first of each group; 0: all */
     bool ignores_groups;     /* kube-scheduler asks about none of their pods */
     int64_t share_milli;     /* of GPUs that plans may keep; 0: all */
     int64_t quota_gpus;      /* of each policy made from now on; 0: as without a scene */
