@@ -526,7 +526,7 @@ static enum gang_choice choose_without(struct gang_place *place)
 static enum gang_choice choose_by_wish(struct gang_place *place)
 {
     find_rooms(place);
-    const domain_id id = one_domain(place);
+    const domain_id id = place->plan->n_tried < tries_of(place) ? one_domain(place) : 0;
     if (id == 0)
         return choose_without(place);
     bool *domains = ARENA_ARRAY(place->arena, bool, cluster_end_of_domains(place->fork));
