@@ -21,7 +21,11 @@ def lagging(follow):
     """It no longer holds bindings, and silence opens no watch besides the one that the test controls."""
     service = follow(watchLagSeconds=LAG_S, watchSilenceSeconds=600)
     service.wait_until_it_binds()
-    service.wait("the list after that is followed", lambda: service.metric("gpu_extender_watches_total", kind="pods") >= 2)
+    # It listed the pods again only if its first list was older than the end of the hold.
+    service.wait(
+        "the newest list is followed",
+        lambda: service.metric("gpu_extender_watches_total", kind="pods") > service.relists(cause="behind"),
+    )
     return service
 
 
