@@ -46,6 +46,15 @@ static struct truth_object *find(struct world *world, const char *name)
     return truth_find(&world->truth, TRUTH_PODS, name);
 }
 
+/* Writes a pod again. */
+static void rewrite(struct world *world, const char *name, const char *gang, unsigned priority)
+{
+    struct truth_state state = *truth_now(find(world, name));
+    state.gang = gang;
+    state.priority = priority;
+    truth_put(&world->truth, TRUTH_PODS, name, &state);
+}
+
 static void finish(struct world *world, const char *name)
 {
     const struct truth_object *object = find(world, name);
@@ -172,7 +181,6 @@ static void leader_dies_look(struct world *world)
 
 static void leader_dies_end(struct world *world)
 {
-    expect_bound(world, "a", 6);
     if (world->scene_number == 0)
         world_fail(world, "no leader died");
 }
@@ -197,22 +205,12 @@ static void replaced_look(struct world *world)
     member(world, "a", 4, 4, 1);
 }
 
-static void replaced_end(struct world *world)
-{
-    expect_bound(world, "a", 5);
-}
-
 /* ---- a plugin of kube-scheduler rejects pods that have a place ---- */
 
 static void in_tree_begin(struct world *world)
 {
     world->rejects_one_in = 2;
     group(world, "a", 6, 1);
-}
-
-static void in_tree_end(struct world *world)
-{
-    expect_bound(world, "a", 6);
 }
 
 /* ---- pods end one by one; the rest is deleted; the same name again ---- */
@@ -242,11 +240,6 @@ static void endings_look(struct world *world)
         expect_bound(world, "a", 0);
         remove_group(world, "b");
     }
-}
-
-static void endings_end(struct world *world)
-{
-    expect_bound(world, "a", 7);
 }
 
 /* ---- a tenant's new group each minute, of which kube-scheduler never asks ---- */
@@ -313,17 +306,14 @@ static void displaced_look(struct world *world)
         single(world, (unsigned)turn, 3, 1);
     if (!is_after(world, 100) && turn > 0 && is_second(world, turn * 5 + 2))
         finish(world, arena_printf(world->arena, "single-%lld", (long long)turn));
+    if (is_second(world, 35) && n_kept(world_leader(world)) > 0)
+        world_fail(world, "a plan that was displaced has its time anew");
     if (is_second(world, 100)) {
         const size_t n = n_plans(world);
         if (n < 5 || n > 45)
             world_fail(world, "in 100 s, %zu plans were made", n);
         world->ignores_groups = false;
     }
-}
-
-static void displaced_end(struct world *world)
-{
-    expect_bound(world, "a", 6);
 }
 
 /* ---- a quota is lowered while a plan holds; the next leader has the old one ---- */
@@ -349,11 +339,6 @@ static void lowered_look(struct world *world)
         expect_bound(world, "a", 0);
         kill_leader(world);
     }
-}
-
-static void lowered_end(struct world *world)
-{
-    expect_bound(world, "a", 4);
 }
 
 /* ---- 516 pods of groups wait, and others come and go ---- */
@@ -398,11 +383,6 @@ static void many_look(struct world *world)
         world_fail(world, "%u pods without a group wait", n_pending);
 }
 
-static void many_end(struct world *world)
-{
-    expect_bound(world, "g0", 0);
-}
-
 /* ---- whose turn it is: of higher priority, bound in part, seen first ---- */
 
 static void order_begin(struct world *world)
@@ -410,10 +390,11 @@ static void order_begin(struct world *world)
     group(world, "part", 4, 1);
 }
 
-static void important(struct world *world, unsigned number)
+static void important(struct world *world, const char *gang, unsigned size)
 {
-    pod(world, arena_printf(world->arena, "high-%u", number),
-        &(struct truth_state){.gpus = 1, .gang = "high", .gang_size = 2, .priority = 5});
+    for (unsigned i = 0; i < size; i++)
+        pod(world, arena_printf(world->arena, "%s-%u", gang, i),
+            &(struct truth_state){.gpus = 1, .gang = gang, .gang_size = size, .priority = 5});
 }
 
 static void order_first(struct world *world)
@@ -440,8 +421,7 @@ static void order_look(struct world *world)
     if (is_second(world, 60)) {
         expect_bound(world, "part", 4);
         expect_bound(world, "first", 0);
-        important(world, 0);
-        important(world, 1);
+        important(world, "high", 2);
     }
     if (is_second(world, 65))
         finish(world, "single-1");
@@ -457,6 +437,33 @@ static void order_end(struct world *world)
 {
     expect_bound(world, "first", 2);
     expect_bound(world, "second", 0);
+}
+
+/* ---- a look for places takes long: many groups never need one, the first has no room, and of two
+ * there is for one ---- */
+
+static void costly_begin(struct world *world)
+{
+    world->planning_ms = 100;
+    for (unsigned i = 0; i < 30; i++)
+        member(world, arena_printf(world->arena, "part%u", i), 0, 2, 1);
+}
+
+static void costly_look(struct world *world)
+{
+    if (is_second(world, 6))
+        single(world, 0, 1, 0);
+    if (is_second(world, 8))
+        important(world, "huge", 4);
+    if (is_second(world, 12)) {
+        group(world, "low", 2, 1);
+        important(world, "high", 2);
+    }
+    if (is_second(world, 30)) {
+        expect_bound(world, "high", 2);
+        expect_bound(world, "low", 0);
+        finish(world, "single-0");
+    }
 }
 
 /* ---- the share that plans may keep: 4 of 16 GPUs, or one larger plan, once in ten minutes ---- */
@@ -509,17 +516,16 @@ static void kept_look(struct world *world)
 static void pauses_look(struct world *world)
 {
     kept_look(world);
+    if (is_second(world, 5))
+        rewrite(world, "a-0", "a", 1);
+    if (is_second(world, 20) && n_plans(world) != 1)
+        world_fail(world, "a plan ended when a pod was written");
     if (is_second(world, 400)) {
         const size_t n = n_plans(world);
         if (n < 5 || n > 6)
             world_fail(world, "in 400 s, %zu plans were made", n);
         world->ignores_groups = false;
     }
-}
-
-static void pauses_end(struct world *world)
-{
-    expect_bound(world, "a", 2);
 }
 
 /* ---- kube-scheduler asks about one more pod each 20 s, and rejects each ---- */
@@ -556,6 +562,119 @@ static void rejected_look(struct world *world)
         world->rejects_one_in = 0;
 }
 
+/* ---- pods are bound one each 15 s ---- */
+
+static void slow_begin(struct world *world)
+{
+    world->rejects_one_in = 1;
+    group(world, "a", 4, 1);
+}
+
+static void slow_look(struct world *world)
+{
+    const int64_t turn = since_begin_ms(world) / (15 * SECOND_MS);
+    if (is_after(world, 5)) {
+        world->rejects_one_in = 0;
+        world->members_asked = 1 + (unsigned)turn;
+    }
+    if (is_second(world, 60) && n_plans(world) != 1)
+        world_fail(world, "the plan ended between two bindings");
+}
+
+/* ---- a pod whose place is kept goes to another group ---- */
+
+static void regrouped_look(struct world *world)
+{
+    if (is_second(world, 4))
+        rewrite(world, "a-0", "b", 0);
+}
+
+/* ---- a pod waits for what a plan keeps, and the plan ends ---- */
+
+static void told_look(struct world *world)
+{
+    if (is_second(world, 5))
+        single(world, 0, 1, 0);
+}
+
+static void told_end(struct world *world)
+{
+    if (!truth_now(find(world, "single-0"))->node[0])
+        world_fail(world, "the pod waits");
+}
+
+/* ---- nodes that kube-scheduler does not offer, the one and the other ---- */
+
+static void avoided_begin(struct world *world)
+{
+    group(world, "a", 8, 1);
+}
+
+static void avoided_look(struct world *world)
+{
+    const bool is_other = is_after(world, 20) && !is_after(world, 41);
+    for (struct node_sight *node = world->scheduler->nodes; node; node = node->next)
+        node->is_full =
+            !is_after(world, 75) && strcmp(node->name, is_other ? "node-1" : "node-0") == 0;
+    if (is_second(world, 20)) {
+        expect_bound(world, "a", 8);
+        remove_group(world, "a");
+        group(world, "b", 8, 1);
+    }
+    if (is_second(world, 40)) {
+        expect_bound(world, "b", 8);
+        remove_group(world, "b");
+    }
+    if (is_second(world, 41))
+        group(world, "c", 10, 1);
+}
+
+/* ---- the API server refuses the first binding, and other pods are deleted meanwhile ---- */
+
+static void refused_begin(struct world *world)
+{
+    world->refuses_from = 1;
+    group(world, "a", 3, 1);
+}
+
+static void refused_look(struct world *world)
+{
+    if (world->n_bindings == 0 || world->refuses_from == 0)
+        return;
+    world->refuses_from = 0;
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(world_leader(world)->inventory);
+    for (struct truth_object *object = world->truth.objects; object; object = object->next) {
+        if (is_of(object, "a") && !cluster_find_reservation(view.cluster, truth_now(object)->uid))
+            truth_delete(&world->truth, object);
+    }
+}
+
+static void refused_end(struct world *world)
+{
+    if (world->n_bindings == 0)
+        world_fail(world, "nothing was refused");
+}
+
+/* ---- it refuses the last, for whose place others come ---- */
+
+static void last_begin(struct world *world)
+{
+    world->refuses_from = 2;
+    group(world, "a", 2, 1);
+}
+
+static void last_look(struct world *world)
+{
+    const unsigned turn = (unsigned)(since_begin_ms(world) / 200);
+    if (turn > world->scene_number && !is_after(world, 15) && n_bound(world, "a") > 0) {
+        world->scene_number = turn;
+        single(world, turn, 1, 0);
+    }
+    if (is_after(world, 15))
+        world->refuses_from = 0;
+}
+
 /* ---- controllers: a Job in batches, a StatefulSet in order, more pods than the size ---- */
 
 static void controllers_begin(struct world *world)
@@ -582,11 +701,6 @@ static void controllers_look(struct world *world)
     }
 }
 
-static void controllers_end(struct world *world)
-{
-    expect_bound(world, "set", 3);
-}
-
 /* ---- all ---- */
 
 static void nothing(struct world *world)
@@ -595,26 +709,41 @@ static void nothing(struct world *world)
 }
 
 static const struct scene SCENES[] = {
-    {"two-large", 1, 4, 4, 240000, two_large_begin, two_large_look, two_large_end},
-    {"leader-dies", 2, 2, 4, 240000, leader_dies_begin, leader_dies_look, leader_dies_end},
-    {"replaced", 1, 2, 4, 120000, replaced_begin, replaced_look, replaced_end},
-    {"in-tree", 1, 2, 4, 240000, in_tree_begin, nothing, in_tree_end},
-    {"endings", 1, 2, 4, 240000, endings_begin, endings_look, endings_end},
-    {"tenant", 1, 4, 4, 3590000, tenant_begin, tenant_look, tenant_end},
-    {"displaced", 1, 2, 4, 400000, displaced_begin, displaced_look, displaced_end},
-    {"lowered", 2, 2, 4, 240000, lowered_begin, lowered_look, lowered_end},
-    {"order", 1, 2, 4, 150000, order_begin, order_look, order_end},
-    {"share", 1, 4, 4, 500000, share_begin, share_look, share_end},
-    {"pauses", 1, 4, 4, 800000, pauses_begin, pauses_look, pauses_end},
-    {"trickle", 1, 4, 4, 180000, trickle_begin, trickle_look, nothing},
-    {"rejected", 1, 4, 4, 300000, rejected_begin, rejected_look, pauses_end},
-    {"many", 1, 6, 8, 90000, many_begin, many_look, many_end},
-    {"controllers", 1, 6, 4, 700000, controllers_begin, controllers_look, controllers_end},
+    {"two-large", 1, 4, 4, 240000, two_large_begin, two_large_look, two_large_end, NULL, 0},
+    {"leader-dies", 2, 2, 4, 240000, leader_dies_begin, leader_dies_look, leader_dies_end, "a", 6},
+    {"replaced", 1, 2, 4, 120000, replaced_begin, replaced_look, nothing, "a", 5},
+    {"in-tree", 1, 2, 4, 240000, in_tree_begin, nothing, nothing, "a", 6},
+    {"endings", 1, 2, 4, 240000, endings_begin, endings_look, nothing, "a", 7},
+    {"tenant", 1, 4, 4, 3590000, tenant_begin, tenant_look, tenant_end, NULL, 0},
+    {"displaced", 1, 2, 4, 400000, displaced_begin, displaced_look, nothing, "a", 6},
+    {"lowered", 2, 2, 4, 90000, lowered_begin, lowered_look, nothing, "a", 4},
+    {"order", 1, 2, 4, 150000, order_begin, order_look, order_end, NULL, 0},
+    {"costly", 1, 1, 4, 60000, costly_begin, costly_look, nothing, "low", 2},
+    {"share", 1, 4, 4, 500000, share_begin, share_look, share_end, NULL, 0},
+    {"pauses", 1, 4, 4, 800000, pauses_begin, pauses_look, nothing, "a", 2},
+    {"trickle", 1, 4, 4, 180000, trickle_begin, trickle_look, nothing, NULL, 0},
+    {"rejected", 1, 4, 4, 300000, rejected_begin, rejected_look, nothing, "a", 2},
+    {"slow", 1, 4, 4, 70000, slow_begin, slow_look, nothing, "a", 4},
+    {"regrouped", 1, 4, 4, 10000, pauses_begin, regrouped_look, nothing, NULL, 0},
+    {"told", 1, 1, 2, 45000, pauses_begin, told_look, told_end, NULL, 0},
+    {"avoided", 1, 3, 4, 160000, avoided_begin, avoided_look, nothing, "c", 10},
+    {"refused", 1, 1, 4, 60000, refused_begin, refused_look, refused_end, "a", 0},
+    {"last", 1, 1, 2, 60000, last_begin, last_look, nothing, "a", 2},
+    {"many", 1, 6, 8, 90000, many_begin, many_look, nothing, "g0", 0},
+    {"controllers", 1, 6, 4, 700000, controllers_begin, controllers_look, nothing, "set", 3},
 };
 
 const struct scene *scenes_get(size_t index)
 {
     return index < sizeof SCENES / sizeof *SCENES ? &SCENES[index] : NULL;
+}
+
+void scenes_end(struct world *world)
+{
+    const struct scene *scene = world->scene;
+    scene->end(world);
+    if (scene->group)
+        expect_bound(world, scene->group, scene->n_bound);
 }
 
 static void on_look(void *context)

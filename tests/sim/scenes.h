@@ -18,11 +18,15 @@ struct scene {
     void (*begin)(struct world *world);
     void (*look)(struct world *world); /* 20 times a second */
     void (*end)(struct world *world);
+    const char *group; /* of which so many pods are bound in the end; NULL: none */
+    size_t n_bound;
 };
 
 /* index from 0; NULL: no more. */
 const struct scene *scenes_get(size_t index);
 /* Puts its nodes, and begins it. */
 void scenes_begin(struct world *world);
+/* Looks whether it ended as it should. */
+void scenes_end(struct world *world);
 
 #endif

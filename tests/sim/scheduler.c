@@ -313,7 +313,7 @@ static void schedule(struct scheduler *scheduler, struct sight *sight)
         assume(scheduler, sight, chosen);
     else
         try_later(scheduler, sight);
-    if (!chosen && sight->gang && world->plan.asks_seldom)
+    if (!chosen && (sight->gang || world->scene) && world->plan.asks_seldom)
         sight->next_try_ms = world_now(world) + REJECTED_MS;
 }
 

@@ -218,6 +218,10 @@ static struct server_reply bind_pod(struct server *server, const char *path,
         return server_status(server, 409, "is already assigned to a node");
     if (state->terminating)
         return server_status(server, 409, "is being deleted, cannot be assigned to a host");
+    server->world->n_bindings += state->gang != NULL;
+    if (state->gang && server->world->refuses_from > 0 &&
+        server->world->n_bindings >= server->world->refuses_from)
+        return server_status(server, 429, "too many requests");
     return give_to_node(server, object, binder, binding);
 }
 

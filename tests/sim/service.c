@@ -447,8 +447,18 @@ static int64_t no_wall_ms(void)
     return 1;
 }
 
+/* Of the scene that runs. */
+static int64_t planning_ms;
+
+static int64_t planning_clock_ms(void)
+{
+    static int64_t at_ms;
+    return at_ms += planning_ms;
+}
+
 static void create_gang_plans(struct service *service)
 {
+    planning_ms = service->world->planning_ms;
     service->wake = NULL;
     service->groups = NULL;
     service->gang_plans = NULL;
@@ -466,7 +476,8 @@ static void create_gang_plans(struct service *service)
                                                      .groups = service->groups,
                                                      .may_plan = may_plan,
                                                      .context = service,
-                                                     .wall_ms = no_wall_ms});
+                                                     .wall_ms = no_wall_ms,
+                                                     .clock_ms = planning_clock_ms});
 }
 
 void service_start(struct service *service)
@@ -622,7 +633,7 @@ void service_filtered(struct service *service, const struct sight *sight, const 
                       size_t n_names, bool is_handed_on)
 {
     struct err err;
-    if (!service->is_alive || !sight->gang || !inventory_usable(service->inventory, &err))
+    if (!service->is_alive || !service->gang_plans || !inventory_usable(service->inventory, &err))
         return;
     struct arena *arena = arena_new();
     const struct inventory_view view = inventory_read(service->inventory);

@@ -158,7 +158,7 @@ static void check_end(struct world *world)
     if (!fault && world->plan.groups)
         fault = groups_fault(world);
     if (world->scene)
-        world->scene->end(world);
+        scenes_end(world);
     if (fault)
         world_fail(world, "in the end, %s", fault);
 }

@@ -39,6 +39,9 @@ struct world {
     bool ignores_groups;     /* kube-scheduler asks about none of their pods */
     int64_t share_milli;     /* of GPUs that plans may keep; 0: all */
     int64_t quota_gpus;      /* of each policy made from now on; 0: as without a scene */
+    int64_t planning_ms;     /* that each look for places takes */
+    unsigned refuses_from;   /* 429 for bindings in groups, from that one on; 0: for none */
+    unsigned n_bindings;     /* in groups, that reached the API server */
     bool is_quiet;           /* no new faults */
     bool failed;
     char failure[600];
