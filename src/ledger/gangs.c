@@ -261,7 +261,7 @@ bool gangs_await_first(const struct cluster *cluster, const char *namespace_, co
 {
     const struct gang counts =
         gang && plans(cluster) ? gangs_find(cluster, namespace_, gang) : (struct gang){0};
-    return counts.treatment != GANG_ORDINARY && counts.n_bound > 0 && counts.n_placed == 0;
+    return counts.n_bound > 0 && counts.n_placed == 0;
 }
 
 bool gangs_lost_plan(const struct cluster *cluster, const char *namespace_, const char *gang)

@@ -370,8 +370,7 @@ static enum gang_end end_of(const struct gang_turns *turns, const struct group_t
         return GANG_END_DISPLACED;
     if (turn->gang.n_planned < gang_n_missing(&turn->gang))
         return GANG_END_CHANGED;
-    const bool is_first_under_way = turn->gang.n_bound > 0 && turn->gang.n_placed == 0;
-    if (turn->is_not_offered && !is_first_under_way && now_ms - turn->planned_ms >= limits->gap_ms)
+    if (turn->is_not_offered && now_ms - turn->planned_ms >= limits->gap_ms)
         return GANG_END_NOT_OFFERED;
     return GANG_END_NONE;
 }
@@ -392,7 +391,6 @@ static void expire(struct gang_turns *turns, struct group_turn *turn, int64_t no
         account->at_ms = now_ms;
     turn->not_before_ms = now_ms + pause_ms(&turns->limits, turn->n_pauses++);
     turn->began_ms = turn->progress_ms = 0;
-    turn->avoided.n = 0;
 }
 
 static struct gang_step drop(struct gang_turns *turns, struct group_turn *turn, enum gang_end why,

@@ -238,21 +238,6 @@ static void test_a_displaced_plan(void **state)
     assert_drops(fixture, GANG_END_DISPLACED);
 }
 
-/* Its binding may take effect, and then the others need their places. */
-static void test_no_plan_is_given_up_for_a_node_during_the_first_binding(void **state)
-{
-    struct fixture *fixture = *state;
-    plan_one(fixture);
-    gang_turns_not_offered(fixture->turns, "ml/a", 5);
-    pass(fixture, SECOND);
-    struct gang_sight first = sight("ml/a", 1, 3, 3);
-    first.gang.n_placed = 0;
-    see(fixture, &first, 1);
-    assert_rests(fixture);
-    see_one(fixture, 1, 3, 3);
-    assert_drops(fixture, GANG_END_NOT_OFFERED);
-}
-
 static void test_nodes_that_are_not_offered_are_avoided(void **state)
 {
     struct fixture *fixture = *state;
@@ -489,7 +474,6 @@ int main(void)
         TEST(test_a_plan_ends_with_its_group),
         TEST(test_a_changed_group_is_planned_again_within_its_time),
         TEST(test_a_displaced_plan),
-        TEST(test_no_plan_is_given_up_for_a_node_during_the_first_binding),
         TEST(test_nodes_that_are_not_offered_are_avoided),
         TEST(test_nodes_are_avoided_for_a_while),
         TEST(test_who_comes_later_is_tried_later),
