@@ -29,6 +29,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -186,9 +187,10 @@ static void print_levels(const struct policy *policy, const struct counts *count
 {
     for (size_t i = 0; i < policy->n_topology_levels; i++)
         (void)printf("topology.levels: %s: %zu domains, %zu of them with all GPUs free; %zu of %zu "
-                     "nodes are in one\n",
+                     "nodes are in one, with %" PRId64 " free GPUs\n",
                      policy->topology_levels[i], counts->levels[i].n_domains,
-                     counts->levels[i].n_whole, counts->levels[i].n_nodes, counts->nodes);
+                     counts->levels[i].n_whole, counts->levels[i].n_nodes, counts->nodes,
+                     counts->levels[i].free_gpus);
 }
 
 static void print_checked(const struct program *program)

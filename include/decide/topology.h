@@ -12,6 +12,7 @@ struct topology_sums {
     size_t n_domains;
     size_t n_whole;       /* with GPUs, which are all free */
     size_t n_nodes;       /* in a domain of the level */
+    int64_t free_gpus;    /* of these, of ready and uncordoned ones */
     size_t n_repeated;    /* names that are domains within several outer ones */
     const char *repeated; /* one of these; NULL: none */
 };
@@ -20,6 +21,14 @@ struct topology_sums topology_sums(const struct cluster *cluster, size_t level);
 
 /* Whether the domain has GPUs on ready, uncordoned nodes, and these are all free. */
 bool topology_is_whole(const struct node_domain *domain);
+
+/* The same of some of its nodes. */
+struct topology_row {
+    size_t n_nodes, n_gpu_nodes, n_whole;
+    int64_t free_gpus;
+};
+/* Counts the node in its domain of each level. rows: cluster_end_of_domains() items, by id. */
+void topology_count(struct topology_row *rows, const struct node *node);
 
 /* Room of a domain for a group. */
 struct topology_room {

@@ -45,6 +45,12 @@ const char *text_pod(const json_t *pod, struct arena *arena)
     return arena_printf(arena, "%s/%s", text_member(pod, "namespace"), text_member(pod, "name"));
 }
 
+const char *text_domain(const json_t *domain, struct arena *arena)
+{
+    const char *within = text_member(domain, "within");
+    return arena_printf(arena, "%s%s%s", within, within[0] ? "/" : "", text_member(domain, "name"));
+}
+
 const char *text_cores(int64_t milli, struct arena *arena)
 {
     const int64_t tenths = milli / 100;

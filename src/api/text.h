@@ -24,6 +24,8 @@ const char *text_change(const json_t *before, const json_t *after, const char *k
                         struct arena *arena);
 /* "NAMESPACE/NAME", of an object with these members. */
 const char *text_pod(const json_t *pod, struct arena *arena);
+/* "a/1": a domain with those that it is within. */
+const char *text_domain(const json_t *domain, struct arena *arena);
 
 /* Rounded down: "55.8" of thousandths of cores, "6Gi" of bytes. */
 const char *text_cores(int64_t milli, struct arena *arena);

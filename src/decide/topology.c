@@ -1,6 +1,7 @@
 /* topology: see include/decide/topology.h. */
 #include "decide/topology.h"
 #include "base/mem.h"
+#include "ledger/node_hot.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,6 +10,29 @@
 bool topology_is_whole(const struct node_domain *domain)
 {
     return domain->n_whole > 0 && domain->n_whole == domain->n_gpu_nodes;
+}
+
+/* 0: it is not ready, or cordoned. */
+static int64_t open_gpus(const struct node *node)
+{
+    return node_hot(node)->has_open_gpus ? node_free_gpus(node) : 0;
+}
+
+static int64_t sum_of(int64_t a, int64_t b)
+{
+    int64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+void topology_count(struct topology_row *rows, const struct node *node)
+{
+    const struct node_hot *hot = node_hot(node);
+    for (domain_id id = hot->domain; id; id = cluster_domain(hot->cluster, id)->outer) {
+        rows[id].n_nodes++;
+        rows[id].n_gpu_nodes += hot->has_open_gpus;
+        rows[id].n_whole += hot->is_whole;
+        rows[id].free_gpus = sum_of(rows[id].free_gpus, open_gpus(node));
+    }
 }
 
 static int compare_addresses(const void *a, const void *b)
@@ -44,6 +68,11 @@ struct topology_sums topology_sums(const struct cluster *cluster, size_t level)
         names[sums.n_domains++] = domain->name;
         sums.n_nodes += domain->n_nodes;
         sums.n_whole += topology_is_whole(domain);
+    }
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        if (node_domain(node, level))
+            sums.free_gpus = sum_of(sums.free_gpus, open_gpus(node));
     }
     count_repeated(names, sums.n_domains, &sums);
     free(names);

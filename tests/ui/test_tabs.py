@@ -139,6 +139,21 @@ def test_fragmentation_is_that_of_the_api(service, pages):
     shot(page, "fragmentation")
 
 
+def test_domains_are_those_of_the_api(pages, tmp_path, ends):
+    """In the view of fragmentation, and what a change does to them."""
+    (tmp_path / "policy.yaml").write_text("apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\ntopology: {levels: [block, rack]}\n")
+    racks = [node(f"{block}{rack}", 8, H100, metadata={"labels": {"block": block, "rack": rack}}) for block in "ab" for rack in "12"]
+    (tmp_path / "cluster.json").write_text(objects.list_text(*racks, pod("runs", 3, "a1")))
+    running = Service("--cluster-file", tmp_path / "cluster.json", "--config", tmp_path / "policy.yaml")
+    ends.callback(running.stop)
+    page = pages.open(running, "#view=fragmentation", wait="text=4 of 6 racks and blocks have all GPUs free")
+    name = lambda one: "/".join(filter(None, (one["within"], one["name"])))
+    domains = running.get("/v1/inventory").json()["domains"]
+    assert rows_of(page, "Racks and blocks") == [[one["level"], name(one), *(str(one[key]) for key in ("nodes", "freeGpus", "wholeNodes"))] for one in domains]
+    page = pages.open(running, "#view=try&cordon=b2", wait="text=Racks and blocks")
+    assert rows_of(page, "Racks and blocks") == [["block b", "2 → 2", "16 → 8", "2 → 1"], ["rack b/2", "1 → 1", "8 → 0", "1 → 0"]]
+
+
 def test_decisions_are_followed_for_one_pod(service, pages):
     page = pages.open(service, "#view=decisions", wait="table")
     assert [(row[1], row[2]) for row in rows_of(page, "Decisions")] == [("other/fits", "filter"), ("other/too-large", "filter")]

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from objects import node
+from objects import node, pod
 
 T4 = "Tesla-T4"
 HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
@@ -26,8 +26,8 @@ def test_check_counts_the_domains_of_each_level(run_binary, write):
     nodes = [racked("a1", block="a", rack="a-1"), racked("a2", block="a", rack="a-2"), racked("b1", block="b"), racked("c1")]
     assert checked(run_binary, write, nodes, ["block", "rack"]) == (
         [
-            "topology.levels: block: 2 domains, 2 of them with all GPUs free; 3 of 4 nodes are in one",
-            "topology.levels: rack: 2 domains, 2 of them with all GPUs free; 2 of 4 nodes are in one",
+            "topology.levels: block: 2 domains, 2 of them with all GPUs free; 3 of 4 nodes are in one, with 24 free GPUs",
+            "topology.levels: rack: 2 domains, 2 of them with all GPUs free; 2 of 4 nodes are in one, with 16 free GPUs",
         ],
         [],
     )
@@ -144,3 +144,71 @@ def test_a_job_in_a_group_has_no_note_about_pods_in_no_group(ask_for_group):
     assert nodes_of(answer["workloads"][0]) == ["a0", "a1"]
     assert notes_of(answer) == ["group ring: its gang-size is 4, and the manifest makes 2 of its pods: they wait until the others exist"]
     assert any("in no group" in note for note in notes_of(ask_for_group(job(2, "require rack"))))
+
+
+BUSY = [
+    racked("a1", block="a", rack="1"),
+    racked("a2", block="a", rack="2"),
+    racked("b1", block="b", rack="1"),
+    node("b2", 8, T4, metadata={"labels": {"block": "b", "rack": "1"}}, spec={"unschedulable": True}),
+    racked("c1"),
+    pod("holder", 2, on="a1"),
+]
+DOMAINS = ("level", "within", "name", "nodes", "freeGpus", "wholeNodes", "whole")
+BEFORE = [
+    ("block", "", "a", 2, 14, 1, False),
+    ("block", "", "b", 2, 8, 1, True),
+    ("rack", "a", "2", 1, 8, 1, True),
+    ("rack", "b", "1", 2, 8, 1, True),
+    ("rack", "a", "1", 1, 6, 0, False),
+]
+
+
+def rows_of(domains):
+    return [tuple(domain[key] for key in DOMAINS) for domain in domains]
+
+
+@pytest.fixture(scope="module")
+def busy(module_service, tmp_path_factory):
+    policy = tmp_path_factory.mktemp("policy") / "policy.yaml"
+    policy.write_text(f"{HEAD}topology: {{levels: [block, example.com/rack, rack]}}\n")
+    return module_service(*BUSY, options=["--config", str(policy)])
+
+
+def test_the_inventory_lists_the_domains(busy):
+    """By level, those with most free GPUs first; closed nodes have none. Of the nodes that are asked for."""
+    assert rows_of(busy.get("/v1/inventory").json()["domains"]) == BEFORE
+    ready = busy.get("/v1/inventory?labelSelector=block=b").json()["domains"]
+    assert rows_of(ready) == [row for row in BEFORE if row[1] == "b" or row[2] == "b"]
+    table = busy.get("/v1/inventory?output=table").text
+    assert "rack   a/1         1          6            0\n" in table
+
+
+def test_a_what_if_compares_the_domains(busy):
+    body = {"changes": [{"drain": ["a1"]}, {"addNodes": {"like": "b1", "count": 1}}]}
+    domains = busy.post("/v1/what-if", body).json()["domains"]
+    assert rows_of(domains["before"]) == BEFORE
+    assert rows_of(domains["after"]) == [
+        ("block", "", "b", 3, 16, 2, True),
+        ("block", "", "a", 2, 8, 1, True),
+        ("rack", "b", "1", 3, 16, 2, True),
+        ("rack", "a", "2", 1, 8, 1, True),
+        ("rack", "a", "1", 1, 0, 0, False),
+    ]
+    table = busy.post("/v1/what-if?output=table", body).text
+    assert "\nrack   b/1     2 -> 3  8 -> 16    1 -> 2\n" in table
+
+
+def test_without_levels_no_domains_are_listed(module_service):
+    service = module_service(*BUSY)
+    assert "domains" not in service.get("/v1/inventory").json()
+    assert "domains" not in service.post("/v1/what-if", {"changes": [{"cordon": "a1"}]}).json()
+
+
+def test_a_table_has_the_ten_domains_of_a_level_with_most_free_gpus(module_service, tmp_path):
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(f"{HEAD}topology: {{levels: [rack]}}\n")
+    service = module_service(*(racked(f"n{i}", 1 + i, rack=f"r{i}") for i in range(12)), options=["--config", str(policy)])
+    table = service.get("/v1/inventory?output=table").text
+    assert "2 more domains with no more free GPUs." in table and " r2 " in table and " r1 " not in table
+    assert " r0 " in service.get("/v1/inventory?output=table&wide=true").text

@@ -47,6 +47,8 @@ struct copy {
     size_t consumed_room;       /* see inventory_devices_copy() */
     struct claims_copy claims;
     struct group_list groups;
+    bool has_levels; /* then it has the domains of the nodes that are wanted */
+    struct domain_list domains;
 };
 
 static int compare_resources(const void *a, const void *b)
@@ -317,14 +319,22 @@ struct node_names {
 /* The nodes are wanted as they are now. Later a few of them may be gone, and pods may have moved:
  * each row is consistent in itself. */
 static struct node_names copy_names(const struct inventory_view *view, const struct wanted *wanted,
-                                    struct arena *arena)
+                                    struct copy *copy)
 {
-    struct node_names names = {ARENA_ARRAY(arena, const char *, cluster_n_nodes(view->cluster)), 0};
-    for (const struct node *node = cluster_next_node(view->cluster, NULL); node;
-         node = cluster_next_node(view->cluster, node)) {
-        if (is_wanted(wanted, node))
-            names.items[names.n++] = arena_strdup(arena, node_name(node));
+    const struct cluster *cluster = view->cluster;
+    struct arena *arena = copy->arena;
+    struct node_names names = {ARENA_ARRAY(arena, const char *, cluster_n_nodes(cluster)), 0};
+    struct topology_row *rows =
+        ARENA_ARRAY(arena, struct topology_row, cluster_end_of_domains(cluster));
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        if (!is_wanted(wanted, node))
+            continue;
+        names.items[names.n++] = arena_strdup(arena, node_name(node));
+        topology_count(rows, node);
     }
+    copy->has_levels = cluster_policy(cluster)->n_topology_levels > 0;
+    copy->domains = inventory_domains_copy(cluster, rows, arena);
     return names;
 }
 
@@ -349,7 +359,7 @@ static struct node_names copy_all_but_nodes(struct inventory *inventory,
     copy_problems(&view, copy);
     copy->groups = inventory_groups_copy(view.cluster, copy->arena);
     copy->devices = inventory_devices_copy(&view, NULL, copy->arena, &copy->consumed_room);
-    return copy_names(&view, wanted, copy->arena);
+    return copy_names(&view, wanted, copy);
 }
 
 static int (*order_of(const char *sort))(const void *, const void *)
@@ -517,6 +527,8 @@ static void add_members(const struct api *api, const struct copy *copy, json_t *
     (void)json_object_set_new(value, "podGroups", inventory_groups_json(&copy->groups));
     (void)json_object_set_new(value, "podGroupsOmitted",
                               json_integer((json_int_t)(copy->groups.n_all - copy->groups.n)));
+    if (copy->has_levels)
+        (void)json_object_set_new(value, "domains", inventory_domains_json(&copy->domains));
 }
 
 /* A misspelt name must not look like an empty cluster. */

@@ -4,6 +4,7 @@
 #include "ledger/cluster.h"
 #include "types/gpu_worth.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 int64_t resource_row_lost(const struct resource_row *row)
@@ -154,4 +155,76 @@ json_t *inventory_models_json(const struct node_row *nodes, size_t n, struct are
         (void)json_array_append_new(models, total->sums);
     HASH_CLEAR(hh, totals);
     return models;
+}
+
+/* ---- domains ---- */
+
+static const char *outer_names(const struct cluster *cluster, domain_id outer, struct arena *arena)
+{
+    const char *text = "";
+    for (domain_id id = outer; id; id = cluster_domain(cluster, id)->outer)
+        text = arena_printf(arena, "%s%s%s", cluster_domain(cluster, id)->name, text[0] ? "/" : "",
+                            text);
+    return text;
+}
+
+static int compare_domains(const void *a, const void *b)
+{
+    const struct domain_row *left = a;
+    const struct domain_row *right = b;
+    if (left->at != right->at)
+        return left->at < right->at ? -1 : 1;
+    if (left->has.free_gpus != right->has.free_gpus)
+        return left->has.free_gpus > right->has.free_gpus ? -1 : 1;
+    const int order = strcmp(left->within, right->within);
+    return order != 0 ? order : strcmp(left->name, right->name);
+}
+
+struct domain_list inventory_domains_copy(const struct cluster *cluster,
+                                          const struct topology_row *rows, struct arena *arena)
+{
+    const domain_id end = cluster_end_of_domains(cluster);
+    struct domain_list list = {ARENA_ARRAY(arena, struct domain_row, end), 0};
+    for (domain_id id = 1; id < end; id++) {
+        const struct node_domain *domain = cluster_domain(cluster, id);
+        if (rows[id].n_nodes == 0)
+            continue;
+        list.items[list.n++] = (struct domain_row){
+            arena_strdup(arena, policy_level_name(cluster_policy(cluster), domain->level)),
+            outer_names(cluster, domain->outer, arena), arena_strdup(arena, domain->name),
+            domain->level, rows[id]};
+    }
+    return list;
+}
+
+json_t *inventory_domains_json(const struct domain_list *list)
+{
+    json_t *json = json_array();
+    if (list->n > 1)
+        qsort(list->items, list->n, sizeof *list->items, compare_domains);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct domain_row *row = &list->items[i];
+        const struct topology_row *has = &row->has;
+        (void)json_array_append_new(
+            json,
+            json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:b}", "level", row->level, "within",
+                      row->within, "name", row->name, "nodes", (json_int_t)has->n_nodes,
+                      "openNodes", (json_int_t)has->n_gpu_nodes, "wholeNodes",
+                      (json_int_t)has->n_whole, "freeGpus", (json_int_t)has->free_gpus, "whole",
+                      has->n_whole > 0 && has->n_whole == has->n_gpu_nodes));
+    }
+    return json;
+}
+
+json_t *inventory_domains_of(const struct cluster *fork, struct arena *arena)
+{
+    if (cluster_policy(fork)->n_topology_levels == 0)
+        return NULL;
+    struct topology_row *rows =
+        ARENA_ARRAY(arena, struct topology_row, cluster_end_of_domains(fork));
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node))
+        topology_count(rows, node);
+    const struct domain_list list = inventory_domains_copy(fork, rows, arena);
+    return inventory_domains_json(&list);
 }

@@ -1,12 +1,13 @@
 /*
- * inventory_models: the rows of nodes of an inventory, and their totals by model and resource.
- * Private to api.
+ * inventory_models: the rows of nodes of an inventory, and their totals by model and resource, and
+ * by domain of the policy's topology.levels. Private to api.
  */
 #ifndef API_CLUSTER_INVENTORY_MODELS_H
 #define API_CLUSTER_INVENTORY_MODELS_H
 
 #include "api/cluster/inventory_devices.h"
 #include "api/cluster/inventory_holders.h"
+#include "decide/topology.h"
 #include "types/gpu_model.h"
 
 struct node_row {
@@ -44,5 +45,21 @@ struct node_row {
 int64_t resource_row_lost(const struct resource_row *row);
 /* The totals in the order of worth (types/gpu_worth.h). */
 json_t *inventory_models_json(const struct node_row *nodes, size_t n, struct arena *arena);
+
+struct domain_list {
+    struct domain_row {
+        const char *level, *within, *name; /* within: the names of outer ones, "a/b" */
+        size_t at;                         /* of the level */
+        struct topology_row has;
+    } * items;
+    size_t n;
+};
+/* Those with nodes in rows: by level, the outermost first; those with most free GPUs first. In the
+ * arena. Under the inventory's lock. */
+struct domain_list inventory_domains_copy(const struct cluster *cluster,
+                                          const struct topology_row *rows, struct arena *arena);
+json_t *inventory_domains_json(const struct domain_list *list);
+/* Of all nodes of the fork. NULL: the policy has no levels. */
+json_t *inventory_domains_of(const struct cluster *fork, struct arena *arena);
 
 #endif

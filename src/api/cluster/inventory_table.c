@@ -413,6 +413,39 @@ static void write_models(const json_t *inventory, bool wide, struct arena *arena
     table_write(table, out);
 }
 
+#define DOMAINS_SHOWN 10 /* of a level, unless the table is wide */
+
+/* Of topology.levels, which the JSON has by level. */
+static void write_domains(const json_t *inventory, bool wide, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"LEVEL",     "DOMAIN",      "NODES",
+                                           "FREE GPUS", "NODES WHOLE", NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
+    const char *level = "";
+    size_t n_of_level = 0;
+    size_t n_left_out = 0;
+    size_t i = 0;
+    json_t *domain = NULL;
+    json_array_foreach (json_object_get(inventory, "domains"), i, domain) {
+        n_of_level = strcmp(level, text_member(domain, "level")) == 0 ? n_of_level + 1 : 0;
+        level = text_member(domain, "level");
+        if (n_of_level >= DOMAINS_SHOWN && !wide)
+            n_left_out++;
+        else
+            table_add(table, (const char *[]){level, text_domain(domain, arena),
+                                              text_number(domain, "nodes", arena),
+                                              text_number(domain, "freeGpus", arena),
+                                              text_number(domain, "wholeNodes", arena)});
+    }
+    if (table_is_empty(table))
+        return;
+    buf_add_text(out, "\n");
+    table_write(table, out);
+    if (n_left_out > 0)
+        table_write_sentence(
+            arena_printf(arena, "%zu more domains with no more free GPUs.", n_left_out), 0, out);
+}
+
 /* "2 nvidia.com/gpu, 1 amd.com/gpu" */
 static const char *gpus_of(const json_t *holder, struct arena *arena)
 {
@@ -603,6 +636,7 @@ void tables_write_inventory(const json_t *answer, bool wide, struct arena *arena
     write_headline(answer, arena, out);
     write_nodes(answer, wide, arena, out);
     write_models(answer, wide, arena, out);
+    write_domains(answer, wide, arena, out);
     write_devices_of_several(answer, wide, arena, out);
     write_capacities(answer, wide, arena, out);
     write_pods_without_node(answer, wide, arena, out);

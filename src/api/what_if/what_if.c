@@ -4,6 +4,7 @@
  */
 #include "api/api.h"
 #include "api/cluster/fragmentation_json.h"
+#include "api/cluster/inventory_models.h"
 #include "api/cluster/quota_json.h"
 #include "api/dry_run/dry_run.h"
 #include "api/dry_run/manifest.h"
@@ -320,12 +321,14 @@ static void answer_error(struct exchange *exchange, int r, const struct err *err
 /* The figures that are compared. */
 struct compared_state {
     json_t *fragmentation, *quota;
+    json_t *domains; /* NULL: the policy has no levels */
 };
 
 static struct compared_state state_of(const struct cluster *fork, struct arena *arena)
 {
     const struct fragmentations all = fragmentation_of(fork, arena);
-    return (struct compared_state){fragmentation_json_list(&all), quota_json_all(fork)};
+    return (struct compared_state){fragmentation_json_list(&all), quota_json_all(fork),
+                                   inventory_domains_of(fork, arena)};
 }
 
 static struct compared_state state_of_ledger(struct inventory *copy, struct arena *arena)
@@ -520,6 +523,16 @@ struct what_if {
     json_t *jobs;     /* array: as DryRunResult.jobs, without the changes; NULL: too many */
 };
 
+/* NULL: the policy has no levels, before or after. Steals after. */
+static json_t *domains_json(json_t *before, json_t *after)
+{
+    if (!before || !after) {
+        json_decref(after);
+        return NULL;
+    }
+    return json_pack("{s:O, s:o}", "before", before, "after", after);
+}
+
 /* The pending pods of before, of which none is displaced, are among those after, unless a change
  * has removed them. fork: without the workloads. */
 static json_t *compared_json(const struct what_if *what_if, const struct placing *after,
@@ -536,7 +549,7 @@ static json_t *compared_json(const struct what_if *what_if, const struct placing
     json_t *budgets = met_budgets_json(applied->budgets, unread_budgets_why(inventory, arena));
     return json_pack(
         "{s:s, s:O, s:o, s:{s:I, s:I}, s:{s:o, s:o, s:o, s:o}, s:{s:o, s:o}, s:{s:o, s:o}, s:o, "
-        "s:o}",
+        "s:o, s:o*}",
         "summary", summary_of(&displaced, &pending, n_pending, arena), "changes", applied->changes,
         "displaced", displaced_json(applied, after), "displacedCounts", "pods",
         (json_int_t)displaced.n, "fit", (json_int_t)displaced.n_placed, "pending", "before",
@@ -545,7 +558,7 @@ static json_t *compared_json(const struct what_if *what_if, const struct placing
         pending.no_longer, "fragmentation", "before", json_incref(what_if->state.fragmentation),
         "after", state.fragmentation, "quota", "before", json_incref(what_if->state.quota), "after",
         state.quota, "notChecked", not_checked_json(applied, budgets, arena), "disruptionBudgets",
-        budgets);
+        budgets, "domains", domains_json(what_if->state.domains, state.domains));
 }
 
 /* Other forks of the copy must be freed. */
@@ -658,6 +671,7 @@ static void run(struct what_if *what_if, const struct policy *changed)
     json_decref(what_if->jobs);
     json_decref(what_if->state.fragmentation);
     json_decref(what_if->state.quota);
+    json_decref(what_if->state.domains);
     pod_copy_fini(&what_if->before.copies);
     applied_fini(&what_if->applied);
     inventory_free(what_if->copy);

@@ -140,6 +140,31 @@ static void write_quota(const json_t *change, bool wide, struct arena *arena, st
     json_decref(changes);
 }
 
+static void write_domains(const json_t *change, bool wide, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"LEVEL",     "DOMAIN",      "NODES",
+                                           "FREE GPUS", "NODES WHOLE", NULL};
+    static const char *const KEYS[] = {"level", "within", "name", NULL};
+    struct table *table = table_new(arena, wide, HEADINGS);
+    json_t *changes = join(change, KEYS, wide);
+    size_t i = 0;
+    json_t *item = NULL;
+    json_array_foreach (changes, i, item) {
+        const json_t *before = json_object_get(item, "before");
+        const json_t *after = json_object_get(item, "after");
+        const json_t *known = after ? after : before;
+        table_add(table, (const char *[]){text_member(known, "level"), text_domain(known, arena),
+                                          text_change(before, after, "nodes", arena),
+                                          text_change(before, after, "freeGpus", arena),
+                                          text_change(before, after, "wholeNodes", arena)});
+    }
+    if (i > 0) {
+        buf_add_text(out, "\nDomains before and after:\n");
+        table_write(table, out);
+    }
+    json_decref(changes);
+}
+
 static const char *change_text(const json_t *change, struct arena *arena)
 {
     static const char *const NAMES[] = {"node", "pod", "quota"};
@@ -196,6 +221,7 @@ void tables_write_what_if(const json_t *answer, bool wide, struct arena *arena, 
     write_pods(json_object_get(pending, "noLonger"), "Pending pods that find none any more", wide,
                arena, out);
     write_fragmentation(json_object_get(answer, "fragmentation"), wide, arena, out);
+    write_domains(json_object_get(answer, "domains"), wide, arena, out);
     write_quota(json_object_get(answer, "quota"), wide, arena, out);
     dry_run_write_warnings(answer, arena, out);
 }

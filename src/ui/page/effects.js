@@ -28,6 +28,7 @@ function changedOf({ before, after }, keys, members) {
 }
 
 export const changedModels = (answer) => changedOf(answer.fragmentation, ["resource", "model"], ["usable", "stranded", "largestBlock"]);
+const changedDomains = (answer) => (answer.domains ? changedOf(answer.domains, ["level", "within", "name"], ["nodes", "freeGpus", "wholeNodes"]) : []);
 const changedQuotas = (answer) => changedOf(answer.quota, ["quota", "resource", "model"], ["limit", "used"]);
 const arrow = (was, is) => `${count(was ?? 0)} → ${count(is)}`;
 
@@ -65,6 +66,7 @@ export function Effects({ answer, change }) {
   const displaced = [...answer.displaced].sort((a, b) => Number(Boolean(a.node)) - Number(Boolean(b.node)));
   const quotas = changedQuotas(answer);
   const models = changedModels(answer);
+  const domains = changedDomains(answer);
   const budgets = answer.disruptionBudgets;
   return html`<${Card} title=${t("applied")}>
     ${displaced.length > 0 && html`<${Table} caption=${t("displaced", answer.displacedCounts.fit, answer.displacedCounts.pods)} rows=${displaced} columns=${[rows[0], from, ...rows.slice(1)]} />`}
@@ -83,6 +85,12 @@ export function Effects({ answer, change }) {
       { head: t("usable"), of: ({ row, was }) => arrow(was?.usable, row.usable), is: "num" },
       { head: t("stranded"), of: ({ row, was }) => arrow(was?.stranded, row.stranded), is: "num desk" },
       { head: t("largestBlock"), of: ({ row, was }) => arrow(was?.largestBlock, row.largestBlock), is: "num" },
+    ]} />`}
+    ${domains.length > 0 && html`<${Table} caption=${t("domains")} rows=${domains} columns=${[
+      { head: t("domain"), of: ({ row }) => html`<span class="soft">${row.level}</span> ${row.within && `${row.within}/`}${row.name}` },
+      { head: t("nodes"), of: ({ row, was }) => arrow(was?.nodes, row.nodes), is: "num desk" },
+      { head: t("free"), of: ({ row, was }) => arrow(was?.freeGpus, row.freeGpus), is: "num" },
+      { head: t("wholeNodesHead"), of: ({ row, was }) => arrow(was?.wholeNodes, row.wholeNodes), is: "num" },
     ]} />`}
     ${quotas.length > 0 && html`<${Table} caption=${t("tab_quotas")} rows=${quotas} columns=${[
       { head: t("quota"), of: ({ row }) => row.quota },

@@ -14,12 +14,24 @@ function StrandedOn({ row, change }) {
   return html`${nodes}${nMore > 0 && `, ${t("more", nMore)}`}`;
 }
 
-export function Fragmentation({ again, change }) {
+// Racks and blocks: whole ones have room for groups. Nothing without levels.
+function Domains({ domains }) {
+  if (!domains?.length) return null;
+  return html`<${Card} title=${t("wholeDomains", domains.filter(({ whole }) => whole).length, domains.length)}><${Table} caption=${t("domains")} rows=${domains} columns=${[
+      { head: t("level"), of: ({ level }) => level },
+      { head: t("domain"), of: ({ within, name }) => html`${within && html`<span class="soft">${within}/</span>`}<b>${name}</b>`, is: "of" },
+      { head: t("nodes"), of: ({ nodes }) => count(nodes), is: "num" },
+      { head: t("free"), of: ({ freeGpus }) => count(freeGpus), is: "num" },
+      { head: t("wholeNodesHead"), of: ({ wholeNodes }) => count(wholeNodes), is: "num" },
+    ]} /></${Card}>`;
+}
+
+export function Fragmentation({ inventory, again, change }) {
   const { value, failure } = usePolled("fragmentation", RELOAD_MS, again);
   if (!value) return failure ? html`<${Failed} failure=${failure} what=${t("see_fragmentation")} />` : html`<${Loading} />`;
   const sum = (of) => value.models.filter((row) => row.unit === "gpu").reduce((all, row) => all + row[of], 0);
   const free = sum("usable") + sum("stranded");
-  if (free === 0) return html`<${Empty} title=${t("noneFree")} />`;
+  if (free === 0) return html`<${Empty} title=${t("noneFree")} /><${Domains} domains=${inventory?.domains} />`;
   const open = (row) => row.usable + row.stranded;
   const suits = (row) => (open(row) > 0 ? `${Math.round((1 - row.fragmented / open(row)) * 100)} %` : "");
   const rows = value.models.filter((row) => open(row) > 0).sort((a, b) => b.stranded - a.stranded || b.fragmented - a.fragmented);
@@ -35,5 +47,6 @@ export function Fragmentation({ again, change }) {
       { head: t("suits"), of: suits, is: "num desk" },
       { head: t("strandedOn"), of: (row) => row.stranded > 0 && html`<${StrandedOn} row=${row} change=${change} />`, is: "wide" },
     ]} /></${Card}>
-    <p class="small soft">${t("suitsHelp")}</p>`;
+    <p class="small soft">${t("suitsHelp")}</p>
+    <${Domains} domains=${inventory?.domains} />`;
 }

@@ -383,6 +383,11 @@ export const WORDS = {
   suits: ["Suits the average pod", "适合平均 Pod"],
   suitsHelp: ["Suits the average pod: the share of the free GPUs that is of use to it. Stranded: of use to none.", "适合平均 Pod：对其有用的空闲 GPU 的比例。搁置：对任何 Pod 都没有用。"],
   strandedOn: ["Stranded on", "搁置于"],
+  wholeDomains: [(n, all) => `${n_(n)} of ${s(all, "rack or block has", "racks and blocks have")} all GPUs free`, (n, all) => `${n_(all)} 个机架或区块中有 ${n_(n)} 个 GPU 全部空闲`],
+  domains: ["Racks and blocks", "机架和区块"],
+  level: ["Level", "层级"],
+  domain: ["Domain", "拓扑域"],
+  wholeNodesHead: ["Nodes with all GPUs free", "GPU 全部空闲的节点"],
   // Decisions.
   follow: ["Only this pod (NAMESPACE/NAME)", "只看此 Pod（命名空间/名称）"],
   lastAnswers: [(n) => `The last ${s(n, "answer", "answers")} to kube-scheduler`, (n) => `对 kube-scheduler 的最近 ${n_(n)} 次应答`],
