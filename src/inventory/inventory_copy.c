@@ -1,6 +1,7 @@
 /* inventory_copy: a copy for one thread. See include/inventory/inventory.h. */
 #include "inventory_priv.h"
 #include "ledger/cluster_copy.h"
+#include "ledger/gangs.h"
 #include "ledger/quarantine.h"
 
 /* Objects per hold of the lock: about a millisecond. */
@@ -22,6 +23,16 @@ static struct ledger_copy begin(struct inventory *inventory, const struct policy
     return copy;
 }
 
+/* Groups that were incomplete for too long stay given up. */
+static void copy_treatments(struct cluster *to, const struct cluster *from)
+{
+    struct gang gang = {0};
+    for (const char *key = NULL; (key = gangs_next(from, key, &gang));) {
+        if (gang.treatment == GANG_ORDINARY)
+            gangs_treat(to, key, gang.treatment);
+    }
+}
+
 /* Returns whether the copying has ended: with the ledger, or NULL if the original was replaced. */
 static bool copy_some(struct inventory *inventory, struct ledger_copy copy,
                       struct cluster **ret_ledger)
@@ -30,8 +41,10 @@ static bool copy_some(struct inventory *inventory, struct ledger_copy copy,
     const bool is_current = copy.n_ledgers == inventory->n_ledgers;
     const bool is_complete = is_current && cluster_copy_some_anew(copy.copying, STEP_OBJECTS);
     struct cluster *ledger = is_complete ? cluster_copy_end(copy.copying) : NULL;
-    if (ledger)
+    if (ledger) {
         quarantine_copy_marks(ledger, inventory->state.cluster);
+        copy_treatments(ledger, inventory->state.cluster);
+    }
     inventory_unlock(inventory);
     if (!is_current)
         cluster_copy_abandon(copy.copying);

@@ -429,3 +429,63 @@ def test_a_drain_may_have_removed_the_pod_already(module_service):
     assert twice.status == 404 and twice.json()["error"].startswith("changes[2].removePods[0]: there is no pod ml/alone")
     near = served.post(PATH, {"changes": [drain, {"removePods": ["ml/alonee"]}]})
     assert near.status == 404 and near.json()["error"] == "changes[1].removePods[0]: there is no pod ml/alonee; did you mean ml/alone?"
+
+
+GANGS = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\ngangs: {mode: plan}\ntopology: {levels: [rack]}\n"
+
+
+def member(i, size, gpus=2, group="ring", on=None, **annotations):
+    about = {"gpu-extender.io/gang": group, "gpu-extender.io/gang-size": str(size), **{f"gpu-extender.io/{key}": value for key, value in annotations.items()}}
+    return owned(f"{group}-{i}", "Job", group, gpus=gpus, on=on, metadata={"annotations": about})
+
+
+@pytest.fixture
+def of_gangs(start_over, write):
+    """a and b are a rack, with 4 GPUs each; c is another."""
+    racks = [node(name, 4, metadata={"labels": {"rack": rack}}) for name, rack in (("a", "1"), ("b", "1"), ("c", "2"))]
+    return lambda *pods: start_over(*racks, *pods, options=["--config", write("gangs.yaml", GANGS)])
+
+
+def reasons(pods):
+    return {each["name"]: each["reason"] for each in pods}
+
+
+def test_a_group_finds_places_whole_or_none(of_gangs):
+    """It holds nothing while it waits: the later pod gets the room that three of its four pods would have taken."""
+    service = of_gangs(*(member(i, 4, 4) for i in range(4)), owned("single-0", "Job", "single", gpus=4))
+    answer = ask(service)
+    assert answer["pending"]["before"]["fit"] == answer["pending"]["after"]["fit"] == 1
+    answer = ask(service, {"addNodes": {"like": "c", "count": 1}})
+    assert {name: bool(place) for name, place in places(answer["pending"]["nowRun"]).items()} == dict.fromkeys([f"ring-{i}" for i in range(4)], True)
+    assert reasons(answer["pending"]["noLonger"]).keys() == {"single-0"}
+    answer = ask(service, {"cordon": ["c"]})
+    assert answer["pending"]["after"]["fit"] == 1
+
+
+def test_a_group_that_is_drained_says_what_it_lacks(of_gangs):
+    service = of_gangs(member(0, 2, 4, on="a"), member(1, 2, 4, on="b"), owned("other-0", "Job", "other", gpus=4, on="c"))
+    answer = ask(service, {"drain": ["a"]})
+    assert reasons(answer["displaced"]) == {"ring-0": "its group ring: 1 of 2 bound; 1 of 2 would fit now; the second lacks 4 A100-SXM4-80GB"}
+    answer = ask(service, {"drain": ["a", "b"]}, {"addNodes": {"like": "c", "count": 2}})
+    assert sorted(places(answer["displaced"]).values()) == ["c-new-1", "c-new-2"]
+
+
+def test_a_group_goes_to_one_domain(of_gangs):
+    service = of_gangs(*(member(i, 3, 4, domain="require rack") for i in range(3)))
+    answer = ask(service, {"addNodes": {"like": "c", "count": 1}})
+    assert answer["pending"]["after"]["fit"] == 0
+    answer = ask(service, {"addNodes": {"like": "c", "count": 2}})
+    assert sorted(places(answer["pending"]["nowRun"]).values()) == ["c", "c-new-1", "c-new-2"]
+
+
+def test_a_group_that_is_not_complete_waits(of_gangs):
+    service = of_gangs(*(member(i, 4, 1) for i in range(3)))
+    assert ask(service, {"addNodes": {"like": "c", "count": 2}})["pending"]["after"]["fit"] == 0
+    groups = service.get("/v1/node-groups").json()["groups"]
+    assert {group["wouldRun"] for group in groups} == {0}
+
+
+def test_one_more_node_lets_a_whole_group_run(of_gangs):
+    service = of_gangs(*(member(i, 4, 4) for i in range(4)), *(member(i, 6, 4, "large") for i in range(6)))
+    groups = service.get("/v1/node-groups").json()["groups"]
+    assert {group["wouldRun"] for group in groups} == {4}

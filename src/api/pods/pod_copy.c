@@ -223,6 +223,39 @@ static void copy_waiting(struct copying *copying, const struct cluster *cluster,
     copy_pods(copying, cluster, pods, n);
 }
 
+static bool is_held(const struct gang *gang)
+{
+    return gang->n_unbound > 0 && gang->treatment != GANG_ORDINARY &&
+           gang_state_of(gang) != GANG_RUNNING;
+}
+
+static void copy_gangs(struct copying *copying, const struct cluster *cluster)
+{
+    struct pod_copies *copies = &copying->copies;
+    struct gang gang = {0};
+    if (cluster_policy(cluster)->gangs.mode != GANGS_PLAN)
+        return;
+    copies->gangs = ARENA_ARRAY(copying->arena, struct waiting_gang, gangs_count(cluster));
+    for (const char *key = NULL; (key = gangs_next(cluster, key, &gang));) {
+        if (is_held(&gang))
+            copies->gangs[copies->n_gangs++] =
+                (struct waiting_gang){arena_strdup(copying->arena, key), gang,
+                                      gang_plan_members(cluster, key, copying->arena)};
+    }
+}
+
+const struct waiting_gang *pod_copy_gang(const struct pod_copies *copies, const struct pod *pod)
+{
+    const size_t len = strlen(pod->namespace_);
+    for (size_t i = 0; pod->gang && i < copies->n_gangs; i++) {
+        const char *key = copies->gangs[i].key;
+        if (strncmp(key, pod->namespace_, len) == 0 && key[len] == '/' &&
+            strcmp(key + len + 1, pod->gang) == 0)
+            return &copies->gangs[i];
+    }
+    return NULL;
+}
+
 struct pod_copies pod_copy_waiting(struct inventory *inventory,
                                    bool (*is_chosen)(void *context, const struct pod *pod),
                                    void *context, struct arena *arena)
@@ -232,6 +265,7 @@ struct pod_copies pod_copy_waiting(struct inventory *inventory,
                               .copies = {.provenance = provenance_of(inventory, arena)}};
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     copy_waiting(&copying, view.cluster, &choice);
+    copy_gangs(&copying, view.cluster);
     return copying.copies;
 }
 

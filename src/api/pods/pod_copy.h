@@ -6,6 +6,7 @@
 
 #include "api/provenance.h"
 #include "base/table.h"
+#include "decide/gang_plan.h"
 #include "decide/peer_rules.h"
 #include "ledger/pod_groups.h"
 
@@ -78,14 +79,26 @@ struct pod_copy {
     const struct headline *headline; /* the verdict; NULL: it was not judged; by pending.c */
 };
 
+/* A group of which pods wait for each other, where groups are planned. */
+struct waiting_gang {
+    const char *key; /* "namespace/name" */
+    struct gang gang;
+    struct gang_plan plan; /* no place is chosen */
+};
+
 struct pod_copies {
     struct pod_copy *items;
     size_t n;
     size_t n_all; /* before the limit */
     struct shared_shape *shapes;
     struct shared_peers *peers;
+    struct waiting_gang *gangs; /* of pod_copy_waiting() */
+    size_t n_gangs;
     struct provenance provenance;
 };
+
+/* NULL: the pod is scheduled by itself. */
+const struct waiting_gang *pod_copy_gang(const struct pod_copies *copies, const struct pod *pod);
 
 /* Unfinished pods without a node that is_chosen() takes, GPU pods or not. It is called under the
  * inventory's lock. Over the limit, those that kube-scheduler takes first: by priority, then by

@@ -1,5 +1,6 @@
 /* placing: see placing.h. */
 #include "api/what_if/placing.h"
+#include "api/pods/group_text.h"
 #include "api/pods/pod_json.h"
 #include "api/pods/pod_price.h"
 #include "api/verdicts/headline.h"
@@ -34,8 +35,17 @@ struct failed_kind {
     UT_hash_handle hh;
 };
 
+/* The search for places of a group. */
+struct gang_try {
+    bool is_tried, is_chosen, is_judged;
+    const char *why_not;
+    struct gang_plan plan;
+};
+
 struct place_search {
     struct placing *placing;
+    const struct pod_copies *copies;
+    struct gang_try *gangs; /* in the order of the copies' */
     struct cluster *fork;
     struct arena *arena;
     struct claim_lookup *claims;
@@ -294,12 +304,107 @@ static void place_kind(struct place_search *search, struct placed_pod *items, si
     }
 }
 
+/* ---- a group ---- */
+
+static bool avoids_none(const void *context, const char *node)
+{
+    (void)context;
+    (void)node;
+    return false;
+}
+
+/* In the words of GET /v1/groups. */
+static const char *why_not(const struct waiting_gang *gang, const struct gang_plan *plan,
+                           const char *why, struct arena *arena)
+{
+    const struct waiting_group row = {.lacks = plan->lacks ? plan->lacks : "",
+                                      .n_fit = plan->n_fit,
+                                      .nodes = "",
+                                      .missed = "",
+                                      .size = gang->gang.size,
+                                      .n_bound = gang->gang.n_bound,
+                                      .n_unbound = gang->gang.n_unbound,
+                                      .why = why,
+                                      .text = "there is not enough room for all of its pods"};
+    return arena_printf(arena, "its group %s: %s", strchr(gang->key, '/') + 1,
+                        group_text(&row, 0, arena));
+}
+
+/* On the fork. */
+static enum gang_choice choose(struct place_search *search, struct gang_plan *plan)
+{
+    cluster_fork_mark(search->fork);
+    enum gang_choice choice =
+        gang_plan_choose(search->fork, plan, avoids_none, NULL, search->arena);
+    while (choice != GANG_CHOSEN && plan->has_more) { /* in another domain */
+        cluster_fork_rewind(search->fork);
+        choice = gang_plan_choose(search->fork, plan, avoids_none, NULL, search->arena);
+    }
+    if (choice != GANG_CHOSEN)
+        cluster_fork_rewind(search->fork);
+    cluster_fork_keep(search->fork);
+    return choice;
+}
+
+static void try_gang(struct place_search *search, const struct placed_pod *item,
+                     struct gang_try *try)
+{
+    const struct waiting_gang *gang = item->gang;
+    struct gang_plan *plan = &try->plan;
+    *try = (struct gang_try){.is_tried = true, .is_judged = true, .plan = gang->plan};
+    plan->members = ARENA_ARRAY(search->arena, struct gang_member, plan->n + 1);
+    memcpy(plan->members, gang->plan.members, plan->n * sizeof *plan->members);
+    if (gang_state_of(&gang->gang) == GANG_FORMING) {
+        try->why_not = why_not(gang, plan, "forming", search->arena);
+        return;
+    }
+    if (!pay(search, item->copy, GANG_TRIES_MAX, plan->n)) {
+        try->is_judged = false;
+        try->why_not = TOO_MANY;
+        return;
+    }
+    const enum gang_choice choice = choose(search, plan);
+    try->is_chosen = choice == GANG_CHOSEN;
+    try->why_not = why_not(gang, plan, choice == GANG_NEVER_FITS ? "never" : "room", search->arena);
+}
+
+/* NULL: it is beyond the group's size. */
+static const struct gang_member *find_member(const struct gang_plan *plan, const char *uid)
+{
+    for (size_t i = 0; i < plan->n; i++) {
+        if (strcmp(plan->members[i].uid, uid) == 0)
+            return &plan->members[i];
+    }
+    return NULL;
+}
+
+/* False: the pod is placed by itself. */
+static bool place_member(struct place_search *search, struct placed_pod *item)
+{
+    if (!item->gang || search->in_turn)
+        return item->gang != NULL;
+    struct gang_try *try = &search->gangs[item->gang - search->copies->gangs];
+    if (!try->is_tried)
+        try_gang(search, item, try);
+    const struct gang_member *member = find_member(&try->plan, item->copy->pod.uid);
+    if (try->is_chosen && !member)
+        return false;
+    item->is_judged = item->is_tried = try->is_judged;
+    search->placing->n_not_judged += !try->is_judged;
+    search->placing->n_placed += try->is_chosen;
+    item->node = try->is_chosen ? member->node : NULL;
+    item->reason = try->is_chosen ? NULL : try->why_not;
+    item->cause = try->is_chosen ? CAUSE_NONE : CAUSE_GROUP;
+    return true;
+}
+
 static size_t count_alike(const struct placed_pod *items, size_t n)
 {
     size_t n_alike = 1;
     bool is_judged = false;
-    while (n_alike < n && !is_alone(items) && !is_alone(&items[n_alike]) &&
-           is_alike(items, &items[n_alike]) && !untried_because(items[n_alike].copy, &is_judged))
+    while (n_alike < n && !items->gang && !items[n_alike].gang && !is_alone(items) &&
+           !is_alone(&items[n_alike]) && is_alike(items, &items[n_alike]) &&
+           !untried_because(items[n_alike].copy, &is_judged))
         n_alike++;
     return n_alike;
 }
@@ -307,12 +412,13 @@ static size_t count_alike(const struct placed_pod *items, size_t n)
 static void place_all(struct place_search *search)
 {
     struct placing *placing = search->placing;
+    search->gangs = ARENA_ARRAY(search->arena, struct gang_try, search->copies->n_gangs);
     for (size_t i = 0; i < placing->n;) {
         struct placed_pod *item = &placing->items[i];
         item->reason = untried_because(item->copy, &item->is_judged);
         placing->n_not_judged += !item->is_judged;
         const size_t n = item->reason ? 1 : count_alike(item, placing->n - i);
-        if (!item->reason)
+        if (!item->reason && !place_member(search, item))
             place_kind(search, item, n);
         i += n;
     }
@@ -340,7 +446,8 @@ static void queue(struct placing *placing, const struct pod_copies *copies,
     for (size_t i = 0; i < copies->n; i++)
         placing->items[i] =
             (struct placed_pod){.copy = &copies->items[i],
-                                .displaced = find_displaced(displaced, copies->items[i].pod.uid)};
+                                .displaced = find_displaced(displaced, copies->items[i].pod.uid),
+                                .gang = pod_copy_gang(copies, &copies->items[i].pod)};
     if (placing->n > 1)
         qsort(placing->items, placing->n, sizeof *placing->items, compare);
 }
@@ -354,6 +461,7 @@ static struct placing place_waiting(struct inventory *copy, const struct displac
     const struct policy *policy CLEANUP(policy_drop_ptr) = inventory_hold_policy(copy);
     const enum peers_wanted own = pod_copy_peers_wanted(&placing.copies);
     search->placing = &placing;
+    search->copies = &placing.copies;
     search->fork = inventory_fork(copy, own > wanted ? own : wanted);
     search->claims = pod_json_claims(copy, policy, &placing.copies, search->arena);
     search->models = (struct models_here)MODELS_HERE_START;
@@ -377,6 +485,7 @@ struct placing placing_in_turn(const struct turns_question *question, struct are
 {
     struct placing placing = {.n = 0};
     struct place_search search = {.placing = &placing,
+                                  .copies = question->copies,
                                   .fork = question->fork,
                                   .arena = arena,
                                   .claims = question->claims,
@@ -407,7 +516,8 @@ static struct placing rest_of(const struct placing *before, struct arena *arena)
     struct placing rest = {.items = ARENA_ARRAY(arena, struct placed_pod, before->n)};
     for (size_t i = 0; i < before->n; i++) {
         if (is_left(&before->items[i]))
-            rest.items[rest.n++] = (struct placed_pod){.copy = before->items[i].copy};
+            rest.items[rest.n++] =
+                (struct placed_pod){.copy = before->items[i].copy, .gang = before->items[i].gang};
     }
     return rest;
 }
@@ -426,6 +536,7 @@ bool placing_count_on(const struct placing *before, const struct more_node_quest
         return false;
     struct place_search search = {
         .placing = &rest,
+        .copies = &before->copies,
         .fork = inventory_fork(question->copy, wanted),
         .arena = arena,
         .claims = claim_lookup_new(&(struct claim_sources){.inventory = question->copy}, arena),

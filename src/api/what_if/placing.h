@@ -3,7 +3,8 @@
  * Private to api.
  *
  * The order: by priority; pods that a drain displaced after those that wait already; by age. Alike
- * pods are placed together.
+ * pods are placed together. A group (ledger/gangs.h) is placed whole or not at all, when its first
+ * pod is.
  */
 #ifndef API_WHAT_IF_PLACING_H
 #define API_WHAT_IF_PLACING_H
@@ -18,6 +19,7 @@
 struct placed_pod {
     const struct pod_copy *copy;
     const struct displaced *displaced; /* NULL: it waits already */
+    const struct waiting_gang *gang;   /* NULL: it is placed by itself */
     const char *node;                  /* its place, which lives as long as the fork; NULL: none */
     const char *reason; /* why it has none; NULL: it has one, or it waited already and fits nowhere
                          */
@@ -45,7 +47,8 @@ struct turns_question {
     size_t n_verdicts;             /* at most */
 };
 /* The same of the pending pods of copies, on a fork that is there. A reason is only told of pods
- * that fit by themselves (pod_copy.alone), as a sentence. */
+ * that fit by themselves (pod_copy.alone), as a sentence. Groups are not placed: while they wait
+ * they hold nothing. */
 struct placing placing_in_turn(const struct turns_question *question, struct arena *arena);
 
 struct more_node_question {
