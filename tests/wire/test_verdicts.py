@@ -276,6 +276,60 @@ def test_without_its_namespace_no_pod_fits(service):
     assert [job["remedies"] for job in jobs_of(service, asking)] == [[]]
 
 
+@pytest.mark.parametrize(
+    "namespace, spec, text, remedies",
+    [
+        ("ml-trainin", {}, "namespace ml-trainin. Did you mean ml-training?", ["write ml-training in metadata.namespace"]),
+        (None, {"priorityClassName": "system-node-critica"}, "system-node-critical?", ["write system-node-critical in spec.priorityClassName"]),
+        (None, {"priorityClassName": "nobody"}, "There is no priority class nobody.", ["create the priority class nobody"]),
+        ("ml-trainin", {"priorityClassName": "nobody"}, "Did you mean ml-training?", []),
+    ],
+)
+def test_what_exists_is_offered_before_its_creation(service, namespace, spec, text, remedies):
+    """The corrected workload is tried, and it may lack no second object."""
+    asking = of_kind("Deployment", "web", template_of(**spec), replicas=2)
+    asking["metadata"]["namespace"] = namespace or "ml-training"
+    (job,) = jobs_of(service, asking)
+    assert (job["verdict"]["cause"], text in job["verdict"]["text"]) == ("missing", True), job["verdict"]
+    assert [remedy["text"] for remedy in job["remedies"]] == remedies
+
+
+def test_a_namespace_whose_quota_is_used_up_is_not_offered(quota_service):
+    asking = of_kind("Deployment", "web", template_of(8), replicas=2)
+    asking["metadata"]["namespace"] = "ml-trainin"
+    (job,) = jobs_of(quota_service, asking)
+    assert (job["verdict"]["text"], job["remedies"]) == ("There is no namespace ml-trainin. Did you mean ml-training?", [])
+
+
+@pytest.mark.parametrize(
+    "annotations, text, remedy",
+    [
+        ({}, "No GPU is known to have 200Gi of memory; the largest, on a100-80-1, have 80Gi.", "ask for at most 80Gi of GPU memory"),
+        ({"gpu-extender.io/models": "A100-40GB"}, "No A100-40GB has 200Gi of memory; the largest, on a100-40-1, have 40536Mi.", "ask for at most 40536Mi of GPU memory"),
+    ],
+)
+def test_more_memory_than_any_gpu_has(service, annotations, text, remedy):
+    """The largest there are, and not those of the first node."""
+    asking = pod("new", 1, metadata={"namespace": "ml-training", "annotations": {"gpu-extender.io/min-gpu-memory": "200Gi", **annotations}})
+    (job,) = jobs_of(service, asking)
+    assert (job["verdict"]["cause"], job["verdict"]["text"]) == ("model", text)
+    assert remedy in [remedy["text"] for remedy in job["remedies"]]
+
+
+def test_two_resources_that_no_node_has_together(service):
+    """Which is why, and not that one of the nodes with either is cordoned."""
+    asking = pod("new", 1, metadata={"namespace": "ml-training"})
+    limits(asking)["amd.com/gpu"] = 1
+    (job,) = jobs_of(service, asking)
+    assert (job["verdict"]["cause"], job["verdict"]["text"]) == ("total", "No node has both amd.com/gpu and nvidia.com/gpu.")
+    assert [remedy["text"] for remedy in job["remedies"]] == ["ask for no amd.com/gpu or no nvidia.com/gpu"]
+    for resource in list(limits(asking)):
+        if "/" in resource:
+            one = copy.deepcopy(asking)
+            del limits(one)[resource]
+            assert fits(service, one)
+
+
 @pytest.mark.parametrize("kind, field", [("Namespace", None), ("PriorityClass", "priorityClassName"), ("RuntimeClass", "runtimeClassName")])
 def test_what_the_manifest_makes_is_not_missing(service, kind, field):
     asking = of_kind("Deployment", "web", template_of(**({field: "new"} if field else {})))

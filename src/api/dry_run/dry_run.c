@@ -176,9 +176,21 @@ static void decide(struct job *job)
 
 /* ---- what would help ---- */
 
+/* Whether all roles lack the object that the deciding one lacks, and no other. */
+static bool lack_alike(const struct job *job)
+{
+    const char *lacks = job->roles[job->i_deciding].lacks;
+    bool are_alike = lacks != NULL;
+    for (size_t i = 0; are_alike && i < job->n_roles; i++)
+        are_alike = job->roles[i].lacks && !job->roles[i].lacks_several &&
+                    strcmp(job->roles[i].lacks, lacks) == 0;
+    return are_alike;
+}
+
 static bool may_search(const struct job *job)
 {
-    bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline);
+    bool may = !job->dry_run->counts_only && remedies_may_help(&job->headline) &&
+               (job->headline.cause != CAUSE_MISSING || lack_alike(job));
     for (size_t i = 0; may && i < job->n_roles; i++)
         may = !job->roles[i].workload->per_node && !job->roles[i].question.devices &&
               job->roles[i].workload->domain.rule == DOMAIN_ANY &&
@@ -241,17 +253,14 @@ static void offer_saving(const struct job *job, json_t *json)
                          NULL, 0);
 }
 
-/* If it is all that the pods of the job lack. */
+/* If it is all that the pods of the job lack, and no existing one was meant. */
 static void offer_missing(const struct job *job, json_t *json)
 {
     const struct placed_workload *deciding = &job->roles[job->i_deciding];
     const char *lacks = deciding->lacks;
-    bool is_enough = lacks != NULL;
-    for (size_t i = 0; is_enough && i < job->n_roles; i++) {
-        const struct placed_workload *role = &job->roles[i];
-        is_enough = role->n_placed == role->n_pods && role->n_nodes > 0 && role->lacks &&
-                    strcmp(role->lacks, lacks) == 0;
-    }
+    bool is_enough = lack_alike(job) && !job->headline.missing.meant;
+    for (size_t i = 0; is_enough && i < job->n_roles; i++)
+        is_enough = job->roles[i].n_placed == job->roles[i].n_pods && job->roles[i].n_nodes > 0;
     if (is_enough)
         remedies_add_one(json, arena_printf(job->dry_run->arena, "create the %s", lacks),
                          deciding->nodes[0], job->n_pods);

@@ -246,50 +246,61 @@ static void check_wishes(const struct name_check *check)
 
 /* ---- the namespace, the classes ---- */
 
-static void warn_of_name(const struct name_check *check, const struct name_search *search,
+static const char *next_name(const struct cluster *cluster, enum missing_kind kind,
+                             const char *name)
+{
+    if (kind == MISSING_NAMESPACE) {
+        const struct namespace *one = name ? cluster_find_namespace(cluster, name) : NULL;
+        one = cluster_next_namespace(cluster, one);
+        return one ? one->name : NULL;
+    }
+    return cluster_next_id(
+        cluster,
+        kind == MISSING_PRIORITY_CLASS ? CLUSTER_PRIORITY_CLASSES : CLUSTER_RUNTIME_CLASSES, name);
+}
+
+static bool has_name(const struct cluster *cluster, enum missing_kind kind, const char *name)
+{
+    if (kind == MISSING_NAMESPACE)
+        return cluster_has_namespace(cluster, name);
+    return cluster_has_object(
+        cluster,
+        kind == MISSING_PRIORITY_CLASS ? CLUSTER_PRIORITY_CLASSES : CLUSTER_RUNTIME_CLASSES, name);
+}
+
+const char *names_near_object(const struct dry_run *dry_run, enum missing_kind kind,
+                              const char *asked)
+{
+    const struct name_view names = {&dry_run->candidates, dry_run->arena};
+    struct name_search search = {.names = &names, .asked = asked};
+    const struct cluster *cluster = dry_run->fork;
+    for (const char *one = NULL; !search.found && (one = next_name(cluster, kind, one));)
+        name_search_offer(&search, one);
+    return search.found;
+}
+
+static void check_object(const struct name_check *check, enum missing_kind kind, const char *asked,
                          const char *path, const char *what)
 {
-    if (search->found)
+    if (!asked[0] || has_name(check->dry_run->fork, kind, asked))
+        return;
+    const char *near = names_near_object(check->dry_run, kind, asked);
+    if (near)
         warn(check, path,
              arena_printf(check->names.arena, "\"%s\": there is no such %s; did you mean %s?",
-                          search->asked, what, search->found));
+                          asked, what, near));
 }
 
-static void check_namespace(const struct name_check *check)
+static void check_objects(const struct name_check *check)
 {
-    const struct cluster *cluster = check->names.candidates->cluster;
-    struct name_search search = {.names = &check->names, .asked = check->workload->namespace_};
-    if (check->dry_run->only || cluster_has_namespace(cluster, search.asked))
-        return;
-    for (const struct namespace *one = NULL;
-         !search.found && (one = cluster_next_namespace(cluster, one));)
-        name_search_offer(&search, one->name);
-    warn_of_name(check, &search, "metadata.namespace", "namespace");
-}
-
-static void check_priority_class(const struct name_check *check)
-{
-    const struct cluster *cluster = check->names.candidates->cluster;
-    struct name_search search = {.names = &check->names,
-                                 .asked = check->workload->pod.priority_class};
-    if (!search.asked[0] || cluster_has_object(cluster, CLUSTER_PRIORITY_CLASSES, search.asked))
-        return;
-    for (const char *one = NULL;
-         !search.found && (one = cluster_next_id(cluster, CLUSTER_PRIORITY_CLASSES, one));)
-        name_search_offer(&search, one);
-    warn_of_name(check, &search, path_of(check, "spec", "priorityClassName"), "priority class");
-}
-
-static void check_runtime_class(const struct name_check *check)
-{
-    const struct cluster *cluster = check->names.candidates->cluster;
-    struct name_search search = {.names = &check->names, .asked = check->workload->runtime_class};
-    if (!search.asked[0] || cluster_has_object(cluster, CLUSTER_RUNTIME_CLASSES, search.asked))
-        return;
-    for (const char *one = NULL;
-         !search.found && (one = cluster_next_id(cluster, CLUSTER_RUNTIME_CLASSES, one));)
-        name_search_offer(&search, one);
-    warn_of_name(check, &search, path_of(check, "spec", "runtimeClassName"), "runtime class");
+    const struct workload *workload = check->workload;
+    if (!check->dry_run->only)
+        check_object(check, MISSING_NAMESPACE, workload->namespace_, "metadata.namespace",
+                     "namespace");
+    check_object(check, MISSING_PRIORITY_CLASS, workload->pod.priority_class,
+                 path_of(check, "spec", "priorityClassName"), "priority class");
+    check_object(check, MISSING_RUNTIME_CLASS, workload->runtime_class,
+                 path_of(check, "spec", "runtimeClassName"), "runtime class");
 }
 
 void names_warn(struct dry_run *dry_run, const struct workload *workload,
@@ -301,7 +312,5 @@ void names_warn(struct dry_run *dry_run, const struct workload *workload,
     check_labels(&check, &shape->facts);
     check_resources(&check, shape);
     check_wishes(&check);
-    check_namespace(&check);
-    check_priority_class(&check);
-    check_runtime_class(&check);
+    check_objects(&check);
 }

@@ -17,4 +17,9 @@
 void names_warn(struct dry_run *dry_run, const struct workload *workload,
                 const struct pod_shape *shape, const struct candidates *candidates);
 
+/* The existing object that was probably meant by the name of a missing one: the kind is
+ * MISSING_NAMESPACE, MISSING_PRIORITY_CLASS or MISSING_RUNTIME_CLASS. NULL: none is near. */
+const char *names_near_object(const struct dry_run *dry_run, enum missing_kind kind,
+                              const char *asked);
+
 #endif

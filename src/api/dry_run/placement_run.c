@@ -49,6 +49,8 @@ struct placement_run {
     enum reason full_reason;
     const char
         *lacks; /* "namespace ml": the API server would reject the pods; NULL: it would not */
+    struct missing_name missing; /* the same */
+    bool lacks_several;
     const char *unknown_templates; /* asked_claims_unknown() */
     const char
         *unsaved; /* the resource that the saved cluster lacks, so that pods are not judged on
@@ -165,6 +167,21 @@ static bool makes(const struct placement_run *run, const char *kind, const char 
     return false;
 }
 
+/* The API server would reject the pods without that object. The first is told. */
+static void lacks(struct placement_run *run, enum missing_kind kind, const char *what,
+                  const char *name)
+{
+    const bool may_be_named = kind != MISSING_NAMESPACE || !run->dry_run->only;
+    run->lacks_several = run->lacks != NULL;
+    if (run->lacks)
+        return;
+    run->lacks = arena_printf(run->dry_run->arena, "%s %s", what, name);
+    run->missing = (struct missing_name){
+        .kind = kind,
+        .name = name,
+        .meant = may_be_named ? names_near_object(run->dry_run, kind, name) : NULL};
+}
+
 static void note_namespace(struct placement_run *run, json_t *notes)
 {
     const struct cluster *fork = run->dry_run->fork;
@@ -173,7 +190,7 @@ static void note_namespace(struct placement_run *run, json_t *notes)
     if (cluster_has_namespace(fork, name) || makes(run, "Namespace", name))
         return;
     if (cluster_n_namespaces(fork) > 0) {
-        run->lacks = arena_printf(arena, "namespace %s", name);
+        lacks(run, MISSING_NAMESPACE, "namespace", name);
         note(notes,
              arena_printf(
                  arena, "namespace %s: is not in the cluster, the API server would reject the pods",
@@ -199,7 +216,7 @@ static void note_priority(struct placement_run *run, json_t *notes)
         what = "not checked, the cluster file has no priority classes";
     } else {
         what = "is not in the cluster, the API server would reject the pods";
-        run->lacks = arena_printf(arena, "priority class %s", class);
+        lacks(run, MISSING_PRIORITY_CLASS, "priority class", class);
     }
     note(notes, arena_printf(arena, "priorityClassName %s: %s", class, what));
 }
@@ -215,7 +232,7 @@ static void note_runtime_class(struct placement_run *run, json_t *notes)
         return;
     if (cluster_n_objects(fork, CLUSTER_RUNTIME_CLASSES) > 0) {
         what = "is not in the cluster, the API server would reject the pods";
-        run->lacks = arena_printf(arena, "runtime class %s", class);
+        lacks(run, MISSING_RUNTIME_CLASS, "runtime class", class);
     }
     note(notes, arena_printf(arena, "runtimeClassName %s: %s", class, what));
 }
@@ -577,9 +594,13 @@ static const char *fault_of(const struct placement_run *run, struct headline *re
                          arena_printf(arena, "The saved cluster has no %s.", run->unsaved));
     else if (run->lacks)
         *ret_headline = headline_new(RESULT_DOES_NOT_FIT, CAUSE_MISSING,
-                                     arena_printf(arena, "There is no %s.", run->lacks));
+                                     arena_printf(arena, "There is no %s.%s%s%s", run->lacks,
+                                                  run->missing.meant ? " Did you mean " : "",
+                                                  run->missing.meant ? run->missing.meant : "",
+                                                  run->missing.meant ? "?" : ""));
     else
         return NULL;
+    ret_headline->missing = run->missing;
     return ret_headline->text;
 }
 
@@ -767,6 +788,7 @@ struct placed_workload placement_run(struct dry_run *dry_run, const struct workl
                                     .n_pods = run.n_replicas,
                                     .n_placed = run.n_placed,
                                     .lacks = run.lacks,
+                                    .lacks_several = run.lacks_several,
                                     .unsaved = run.unsaved,
                                     .nodes = run.nodes,
                                     .n_nodes = run.n_nodes};

@@ -60,6 +60,7 @@ struct placed_workload {
     struct fit_question question; /* of the fork before its first pod was placed */
     int64_t n_pods, n_placed;
     const char *lacks;   /* "namespace ml": without it the API server rejects the pods; or NULL */
+    bool lacks_several;  /* and more than that */
     const char *unsaved; /* "deviceclasses", which the saved cluster lacks: not judged; or NULL */
     const struct node *const *nodes; /* of the first pods, in order; not of a DaemonSet */
     size_t n_nodes;

@@ -2,6 +2,7 @@
 #include "api/verdicts/cause.h"
 #include "base/mem.h"
 #include "decide/near_miss.h"
+#include "ledger/admit.h"
 
 #include <string.h>
 
@@ -79,7 +80,8 @@ enum verdict_cause cause_of_reason(enum reason reason, const struct node *node,
 struct distance {
     int step; /* as in cause_find() */
     enum verdict_cause cause;
-    int64_t in_total; /* GPUs that even the empty node lacks, if that is the cause */
+    int64_t in_total;   /* GPUs that even the empty node lacks, if that is the cause */
+    int64_t gpu_memory; /* bytes that its GPUs lack, if their model is the cause */
     int64_t gpus, cpu, memory, others;
 };
 
@@ -108,6 +110,15 @@ static void add_lacks(struct distance *distance, const struct node *node,
     }
 }
 
+/* Of other models all that the pod asks for. */
+static int64_t memory_lack(const struct node_verdict *candidate, const struct pod_shape *shape)
+{
+    const int64_t wanted = shape->facts.wants.min_memory_bytes;
+    return candidate->verdict == REASON_GPU_MEMORY
+               ? wanted - admit_memory_bytes(node_traits(candidate->node), shape)
+               : wanted;
+}
+
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int compare(const struct distance *a, const struct distance *b)
@@ -118,6 +129,8 @@ static int compare(const struct distance *a, const struct distance *b)
         return COMPARE(a->cause, b->cause);
     if (a->in_total != b->in_total)
         return COMPARE(a->in_total, b->in_total);
+    if (a->gpu_memory != b->gpu_memory)
+        return COMPARE(a->gpu_memory, b->gpu_memory);
     if (a->gpus != b->gpus)
         return COMPARE(a->gpus, b->gpus);
     if (a->cpu != b->cpu)
@@ -189,6 +202,8 @@ static bool is_nearer(const struct variants *variants, const struct node_verdict
     const enum verdict_cause cause = cause_of_reason(candidate->verdict, candidate->node, facts);
     struct distance distance = {.step = 3, .cause = cause};
     add_lacks(&distance, candidate->node, variants->question);
+    if (cause == CAUSE_MODEL)
+        distance.gpu_memory = memory_lack(candidate, variants->question->shape);
     if (least->step > 0 && compare(&distance, least) >= 0)
         return false;
     distance.step = step_of(variants, candidate);

@@ -104,6 +104,15 @@ struct teller {
     struct arena *arena;
 };
 
+static bool has_reason(const struct candidates *candidates, enum reason reason)
+{
+    for (size_t i = 0; i < candidates->n; i++) {
+        if (candidates->items[i].verdict == reason)
+            return true;
+    }
+    return false;
+}
+
 static const char *name_sentence(const struct name_view *names, const struct missing_name *missing)
 {
     static const char *const KINDS[] = {[MISSING_RESOURCE] = "the resource ",
@@ -111,6 +120,8 @@ static const char *name_sentence(const struct name_view *names, const struct mis
                                         [MISSING_LABEL] = "the label ",
                                         [MISSING_VALUE] = ""};
     struct arena *arena = names->arena;
+    if (missing->kind == MISSING_TOGETHER)
+        return arena_printf(arena, "No node has both %s and %s.", missing->name, missing->value);
     const char *text =
         arena_printf(arena, "No node has %s%s%s%s", KINDS[missing->kind], missing->name,
                      missing->value ? "=" : "", missing->value ? missing->value : "");
@@ -283,18 +294,67 @@ static const char *closed_sentence(const struct teller *teller)
                             : "not ready");
 }
 
+static int64_t memory_of(const struct teller *teller, const struct node *node)
+{
+    return admit_memory_bytes(node_traits(node), teller->shape);
+}
+
+/* Of the nodes whose GPUs have too little memory, the nearest unless another has more. */
+static const struct node *most_memory(const struct teller *teller)
+{
+    const struct candidates *candidates = teller->question->candidates;
+    const struct node *most = teller->found.node;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node_verdict *candidate = &candidates->items[i];
+        if (candidate->verdict == REASON_GPU_MEMORY &&
+            memory_of(teller, candidate->node) > memory_of(teller, most))
+            most = candidate->node;
+    }
+    return most;
+}
+
+/* Of a node that has the models, and that something else closes to the pod. */
+static bool is_memory_elsewhere(const struct teller *teller)
+{
+    const struct candidates *candidates = teller->question->candidates;
+    const struct model_wants *wants = &teller->shape->facts.wants;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const enum reason reason = candidates->items[i].verdict;
+        if (reason != REASON_GPU_ABSENT && reason != REASON_MODEL_NOT_WANTED &&
+            reason != REASON_MODEL_EXCLUDED &&
+            gpu_memory_is_enough(memory_of(teller, candidates->items[i].node),
+                                 wants->min_memory_bytes))
+            return true;
+    }
+    return false;
+}
+
+/* NULL: the sizes of parts of GPUs are unknown. */
+static const char *memory_sentence(const struct teller *teller)
+{
+    const struct model_wants *wants = &teller->shape->facts.wants;
+    const struct node *most = most_memory(teller);
+    char has[32];
+    char wanted[32];
+    if (memory_of(teller, most) == 0)
+        return NULL;
+    return arena_printf(teller->arena, "No %s %s %s of memory; the largest, on %s, have %s.",
+                        wants->n_accept > 0 ? models_text(wants, teller->arena) : "GPU",
+                        is_memory_elsewhere(teller) ? "open to it has"
+                        : has_reason(teller->question->candidates, REASON_GPU_MEMORY_UNKNOWN)
+                            ? "is known to have"
+                            : "has",
+                        quantity_bytes_text(wants->min_memory_bytes, wanted), node_name(most),
+                        quantity_bytes_text(memory_of(teller, most), has));
+}
+
 static const char *model_sentence(const struct teller *teller)
 {
     const struct node *node = teller->found.node;
     const struct gpu_kind *kind = admit_next_kind(node_traits(node), teller->shape, NULL);
     const char *model = kind->model.chip[0] ? gpu_model_name(&kind->model, teller->arena) : NULL;
-    char has[32];
-    char wants[32];
     if (teller->found.reason == REASON_GPU_MEMORY)
-        return arena_printf(
-            teller->arena, "%s's GPUs have %s of memory; it asks for %s.", node_name(node),
-            quantity_bytes_text(admit_memory_bytes(node_traits(node), teller->shape), has),
-            quantity_bytes_text(teller->shape->facts.wants.min_memory_bytes, wants));
+        return memory_sentence(teller);
     if (!model || teller->found.reason == REASON_MODEL_UNKNOWN)
         return arena_printf(teller->arena, "The GPU model of %s is unknown.", node_name(node));
     if (teller->found.reason == REASON_MODEL_EXCLUDED)
@@ -355,15 +415,6 @@ static const char *sentence_of(const struct teller *teller)
                                                      : reason_text(found->reason));
 }
 
-static bool has_reason(const struct candidates *candidates, enum reason reason)
-{
-    for (size_t i = 0; i < candidates->n; i++) {
-        if (candidates->items[i].verdict == reason)
-            return true;
-    }
-    return false;
-}
-
 /* The claims themselves are at fault, on whichever node. */
 static bool tell_claims(const struct headline_question *question, struct headline *headline)
 {
@@ -420,7 +471,7 @@ struct headline headline_of_judged(const struct headline_question *question)
     if (!question->is_next)
         headline.missing = node_names_find_missing(&names, asked->shape);
     if (headline.missing.kind) {
-        headline.cause = CAUSE_NAME;
+        headline.cause = headline.missing.kind == MISSING_TOGETHER ? CAUSE_TOTAL : CAUSE_NAME;
         headline.text = name_sentence(&names, &headline.missing);
         return headline;
     }

@@ -159,16 +159,28 @@ const char *node_names_near_label(const struct name_view *names,
     return near ? near : key_of_model(names, requirement);
 }
 
-bool node_names_has_resource(const struct name_view *names, const struct resource *resource)
+static bool gives(const struct node *node, const struct resource *resource)
+{
+    const struct node_resource *there = node_find_resource(node, resource);
+    return (there && there->advertised) || node_gives_by_claim(node, resource) ||
+           node_find_devices(node, resource);
+}
+
+/* One node gives both. */
+static bool has_both(const struct name_view *names, const struct resource *a,
+                     const struct resource *b)
 {
     for (size_t i = 0; i < names->candidates->n; i++) {
         const struct node *node = names->candidates->items[i].node;
-        const struct node_resource *there = node_find_resource(node, resource);
-        if (!node_names_pay(names, 1) || (there && there->advertised) ||
-            node_gives_by_claim(node, resource) || node_find_devices(node, resource))
+        if (!node_names_pay(names, 1) || (gives(node, a) && gives(node, b)))
             return true;
     }
     return false;
+}
+
+bool node_names_has_resource(const struct name_view *names, const struct resource *resource)
+{
+    return has_both(names, resource, resource);
 }
 
 const char *node_names_near_resource(const struct name_view *names, const char *asked)
@@ -257,6 +269,23 @@ static bool find_in_resources(const struct name_view *names, const struct pod_sh
     return false;
 }
 
+static bool find_together(const struct name_view *names, const struct pod_shape *shape,
+                          struct missing_name *ret_missing)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        for (size_t j = i + 1; j < shape->n_needs; j++) {
+            const struct resource *one = shape->needs[i].resource;
+            const struct resource *other = shape->needs[j].resource;
+            if (has_both(names, one, other))
+                continue;
+            *ret_missing = (struct missing_name){
+                .kind = MISSING_TOGETHER, .name = one->name, .value = other->name};
+            return true;
+        }
+    }
+    return false;
+}
+
 /* One of the models is enough. */
 static bool find_in_models(const struct name_view *names, const struct model_wants *wants,
                            struct missing_name *ret_missing)
@@ -289,9 +318,10 @@ struct missing_name node_names_find_missing(const struct name_view *names,
     struct missing_name missing = {0};
     if (names->candidates->n == 0 || find_in_resources(names, shape, &missing) ||
         find_in_models(names, &facts->wants, &missing) ||
-        find_in_term(names, &facts->node_selector, &missing))
+        find_in_term(names, &facts->node_selector, &missing) ||
+        find_in_affinity(names, &facts->affinity, &missing))
         return missing;
-    (void)find_in_affinity(names, &facts->affinity, &missing);
+    (void)find_together(names, shape, &missing);
     return missing;
 }
 

@@ -43,14 +43,18 @@ enum missing_kind {
     MISSING_MODEL,
     MISSING_LABEL,
     MISSING_VALUE,
-    MISSING_TOLERATION
+    MISSING_TOLERATION,
+    MISSING_TOGETHER, /* two resources, of which each node lacks one */
+    MISSING_NAMESPACE,
+    MISSING_PRIORITY_CLASS,
+    MISSING_RUNTIME_CLASS
 };
 
 struct missing_name {
     enum missing_kind kind;
-    const char *name;                      /* of the resource, the model, the label or the taint */
-    const char *value;                     /* MISSING_VALUE: of the label */
-    const char *meant;                     /* NULL: none is near */
+    const char *name;  /* of the resource, the model, the label or the taint */
+    const char *value; /* MISSING_VALUE: of the label; MISSING_TOGETHER: the other resource */
+    const char *meant; /* NULL: none is near */
     const struct requirement *requirement; /* of a label */
     bool is_in_affinity;                   /* and not in nodeSelector */
     size_t i_model;                        /* MISSING_MODEL: in wants.accept */

@@ -97,8 +97,9 @@ static void search_all(struct remedy_search *search)
 {
     static void (*const KINDS[])(struct remedy_search *) = {
         remedies_correct, remedies_accept, remedies_ask_less, remedies_wait, remedies_administer};
-    for (size_t i = 0;
-         i < sizeof KINDS / sizeof *KINDS && json_array_size(search->found) < REMEDIES_MAX; i++)
+    const bool is_of_nodes = search->question->headline->cause != CAUSE_MISSING;
+    const size_t n = is_of_nodes ? sizeof KINDS / sizeof *KINDS : 1;
+    for (size_t i = 0; i < n && json_array_size(search->found) < REMEDIES_MAX; i++)
         KINDS[i](search);
 }
 
@@ -106,7 +107,8 @@ bool remedies_may_help(const struct headline *headline)
 {
     const enum verdict_cause cause = headline->cause;
     return (headline->result == RESULT_DOES_NOT_FIT || headline->result == RESULT_PARTLY_FITS) &&
-           (cause == CAUSE_NAME || (cause >= CAUSE_QUOTA && cause <= CAUSE_SHARED));
+           (cause == CAUSE_NAME || (cause == CAUSE_MISSING && headline->missing.meant) ||
+            (cause >= CAUSE_QUOTA && cause <= CAUSE_SHARED));
 }
 
 void remedies_add(const struct remedy_question *question, json_t *json)

@@ -96,14 +96,10 @@ static void correct_toleration(const struct remedy_search *search, struct shape_
     facts->tolerations = tolerations;
 }
 
-void remedies_correct(struct remedy_search *search)
+static const struct shape_facts *corrected_facts(const struct remedy_search *search)
 {
     const struct missing_name *missing = &search->question->headline->missing;
     struct shape_facts *facts = remedies_copy_facts(search);
-    const char *where = missing->is_in_affinity ? "the node affinity" : "spec.nodeSelector";
-    struct trial_end end;
-    if (!missing->meant)
-        return;
     for (size_t i = 0; i < search->trials.n_roles; i++) {
         if (missing->kind == MISSING_RESOURCE)
             correct_resource(search, &facts[i]);
@@ -111,19 +107,39 @@ void remedies_correct(struct remedy_search *search)
             correct_model(search, &facts[i]);
         else if (missing->kind == MISSING_TOLERATION)
             correct_toleration(search, &facts[i]);
-        else
+        else if (missing->kind == MISSING_LABEL || missing->kind == MISSING_VALUE)
             correct_labels(search, &facts[i]);
     }
-    if (missing->kind == MISSING_RESOURCE)
-        where = "resources.limits";
-    else if (missing->kind == MISSING_MODEL)
-        where = "gpu-extender.io/models";
-    else if (missing->kind == MISSING_TOLERATION)
-        where = "spec.tolerations";
-    if (remedies_try(search, facts, &end))
-        remedies_offer(search, "correct",
-                       arena_printf(search->arena, "write %s in %s", missing->meant, where), &end,
-                       NULL);
+    return facts;
+}
+
+void remedies_correct(struct remedy_search *search)
+{
+    static const char *const FIELDS[] = {
+        [MISSING_RESOURCE] = "resources.limits",
+        [MISSING_MODEL] = "gpu-extender.io/models",
+        [MISSING_LABEL] = "spec.nodeSelector",
+        [MISSING_VALUE] = "spec.nodeSelector",
+        [MISSING_TOLERATION] = "spec.tolerations",
+        [MISSING_NAMESPACE] = "metadata.namespace",
+        [MISSING_PRIORITY_CLASS] = "spec.priorityClassName",
+        [MISSING_RUNTIME_CLASS] = "spec.runtimeClassName",
+    };
+    const struct missing_name *missing = &search->question->headline->missing;
+    struct trial_end end;
+    if (!missing->meant)
+        return;
+    const struct trial trial = {
+        .facts = corrected_facts(search),
+        .namespace_ = missing->kind == MISSING_NAMESPACE ? missing->meant : NULL,
+        .priority_class = missing->kind == MISSING_PRIORITY_CLASS ? missing->meant : NULL,
+    };
+    if (trial_run(&search->trials, &trial, &end))
+        remedies_offer(
+            search, "correct",
+            arena_printf(search->arena, "write %s in %s", missing->meant,
+                         missing->is_in_affinity ? "the node affinity" : FIELDS[missing->kind]),
+            &end, NULL);
 }
 
 /* ---- accept more ---- */
@@ -515,12 +531,55 @@ static bool ask_less_memory(struct remedy_search *search)
     return true;
 }
 
+static void drop_demand(const struct remedy_search *search, struct shape_facts *facts,
+                        const char *resource)
+{
+    struct amount *demand = ARENA_ARRAY(search->arena, struct amount, facts->n_demand);
+    size_t n = 0;
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        if (strcmp(facts->demand[i].resource, resource) != 0)
+            demand[n++] = facts->demand[i];
+    }
+    facts->demand = demand;
+    facts->n_demand = n;
+}
+
+/* Of two resources that no node has together. */
+static void ask_for_one(struct remedy_search *search)
+{
+    const struct missing_name *missing = &search->question->headline->missing;
+    const char *const resources[] = {missing->name, missing->value};
+    const char *text = "";
+    struct trial_end either = {0};
+    for (size_t i = 0; i < 2; i++) {
+        struct shape_facts *facts = remedies_copy_facts(search);
+        struct trial_end end;
+        for (size_t j = 0; j < search->trials.n_roles; j++)
+            drop_demand(search, &facts[j], resources[i]);
+        if (!remedies_try(search, facts, &end))
+            continue;
+        text = remedies_join(text, arena_printf(search->arena, "no %s", resources[i]), true, "or",
+                             search->arena);
+        either.nodes[either.n_nodes++] = end.nodes[0];
+    }
+    if (trials_n_pods(&search->trials) > 1)
+        either.n_nodes = 0;
+    if (text[0])
+        remedies_offer(search, "askLess",
+                       arena_printf(search->arena, "ask for %s%s", text, a_pod(search)), &either,
+                       NULL);
+}
+
 void remedies_ask_less(struct remedy_search *search)
 {
     const enum verdict_cause cause = search->question->headline->cause;
     const struct need *need = search->shape->n_gpu_needs > 0 ? &search->shape->needs[0] : NULL;
     if (cause == CAUSE_MODEL && ask_less_memory(search))
         return;
+    if (search->question->headline->missing.kind == MISSING_TOGETHER) {
+        ask_for_one(search);
+        return;
+    }
     if (cause < CAUSE_QUOTA || cause > CAUSE_TOTAL)
         return;
     if (cause == CAUSE_RESOURCES && ask_less_of_others(search))

@@ -51,11 +51,27 @@ static bool pay(struct trials *trials)
     return true;
 }
 
+/* As it is in that namespace. */
+static const struct peer_pod *peer_in(const struct peer_pod *peer, const char *namespace_,
+                                      struct arena *arena)
+{
+    struct peer_pod *moved = ARENA_NEW(arena, struct peer_pod);
+    *moved = *peer;
+    moved->namespace_ = namespace_;
+    return moved;
+}
+
 static struct fit_question question_of(const struct trials *trials, const struct trial *trial,
                                        size_t i, struct arena *arena)
 {
     const struct trial_role *role = &trials->roles[i];
+    const char *namespace_ = trial->namespace_ ? trial->namespace_ : role->namespace_;
     struct fit_question wanted = *role->question;
+    if (trial->priority_class)
+        (void)cluster_priority_of_class(trials->fork, trial->priority_class,
+                                        &wanted.asker.priority);
+    if (wanted.peer && trial->namespace_)
+        wanted.peer = peer_in(wanted.peer, namespace_, arena);
     if (trial->facts)
         wanted.shape = cluster_resolve(trials->fork, &trial->facts[i], arena);
     wanted.quota = NULL;
@@ -64,7 +80,7 @@ static struct fit_question question_of(const struct trials *trials, const struct
     if (wanted.peer)
         wanted.peers = peer_rules_of(trials->fork, wanted.peer, wanted.shape, arena);
     const struct fit_question question =
-        fit_question_of(trials->fork, role->namespace_, &wanted, QUOTA_NO_CLAIMS, arena);
+        fit_question_of(trials->fork, namespace_, &wanted, QUOTA_NO_CLAIMS, arena);
     if (trial->lifts_quota)
         quota_lift(question.quota);
     if (trial->facts || role->is_new) /* as a dry run of the changed workload */

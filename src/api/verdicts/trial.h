@@ -37,6 +37,8 @@ struct trials {
 struct trial {
     /* What the pods ask for instead, one for each role; NULL: as they do. */
     const struct shape_facts *facts;
+    const char *namespace_;     /* the same; NULL: theirs */
+    const char *priority_class; /* the same */
     bool lifts_quota;
     bool lifts_node_name; /* the pods may go to any node */
     /* Pods that have left a node. NULL: none have. */
